@@ -1,0 +1,5 @@
+import type { Migration } from "../../shared/postgres.ts";
+import { payments } from "./0001-payments.ts";
+
+/** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
+export const migrations: readonly Migration[] = [payments];

@@ -1,0 +1,111 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from "express";
+import { ApiError } from "./errors.ts";
+import type { Log } from "./log.ts";
+import type { Running } from "./process.ts";
+
+/** An Express application with the settings every service shares. `trustProxy` is Express' own setting of that name. */
+export function createApp(options: { trustProxy: string | number | boolean }): Express {
+  const app = express();
+  app.disable("x-powered-by");
+  app.disable("etag");
+  app.set("trust proxy", options.trustProxy);
+  app.set("query parser", "simple");
+  return app;
+}
+
+/** Parses a JSON body of at most `bytesMax`; anything else is a 400 or 413 that says what is wrong. */
+export function jsonBody(bytesMax: number): RequestHandler {
+  return express.json({ limit: bytesMax, strict: false, type: () => true });
+}
+
+export const noStore: RequestHandler = (_request, response, next) => {
+  response.setHeader("cache-control", "no-store");
+  next();
+};
+
+/** Names each request, so that an answer and its log lines can be brought together. */
+export const requestId: RequestHandler = (request, response, next) => {
+  const given = request.headers["x-request-id"];
+  const id = typeof given === "string" && /^[\w.-]{8,64}$/.test(given) ? given : randomUUID();
+  response.locals.requestId = id;
+  response.setHeader("x-request-id", id);
+  next();
+};
+
+export const notFound: RequestHandler = (request) => {
+  throw new ApiError("not_found", `There is nothing at ${request.method} ${request.path}.`);
+};
+
+/**
+ * The one place that turns what was thrown into an answer. Bodies are `{error}` plus what the error carries; the
+ * cause stays in the log.
+ */
+export function errorHandler(log: Log, shape: (error: ApiError) => object = plainShape): ErrorRequestHandler {
+  return (thrown, request, response, next) => {
+    const error = asApiError(thrown);
+    if (error.status >= 500) {
+      log.error(
+        { err: error.cause ?? thrown, requestId: response.locals.requestId, path: request.path },
+        error.message,
+      );
+    }
+    if (response.headersSent) return next(thrown);
+    for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
+    response.status(error.status).json(shape(error));
+  };
+}
+
+/** Listens on `host:port` (0 = any free port); `stop` refuses new connections and waits for running requests. */
+export async function listen(app: Express, options: { host: string; port: number }): Promise<Listening> {
+  const server = createServer(app);
+  server.keepAliveTimeout = 65_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(describeListenError(error, options)));
+    server.listen(options.port, options.host, 1024, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://${options.host}:${port}`, port, stop: () => close(server) };
+}
+
+export interface Listening extends Running {
+  readonly url: string;
+  readonly port: number;
+}
+
+function plainShape(error: ApiError): object {
+  return { error: error.message, ...error.body };
+}
+
+/** Errors of the body parser carry a `type`; everything unknown is our own bug and says nothing to the caller. */
+function asApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  const { type, status } = thrown as { type?: string; status?: number };
+  if (type === "entity.too.large") return new ApiError("too_large", "The body is too large.");
+  if (type?.startsWith("entity.") || type?.startsWith("encoding.") || type?.startsWith("charset.")) {
+    return new ApiError("bad_request", "Body must be JSON.");
+  }
+  if (type === "request.aborted" || type === "request.size.invalid") {
+    return new ApiError("bad_request", "The body ended early.");
+  }
+  if (thrown instanceof URIError || status === 400) return new ApiError("bad_request", "The request is malformed.");
+  return new ApiError("internal", "Something went wrong on our side.", { cause: thrown });
+}
+
+function describeListenError(error: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): Error {
+  if (error.code !== "EADDRINUSE") return error;
+  return new Error(`port ${port} on ${host} is taken by another program`, { cause: error });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    // A connection whose last answer goes out during the stop stays open for keep-alive unless it is closed here.
+    const sweep = setInterval(() => server.closeIdleConnections(), 50);
+    server.close(() => {
+      clearInterval(sweep);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,99 @@
+import knex from "knex";
+import pg from "pg";
+
+export type Database = pg.Pool;
+export type Transaction = pg.PoolClient;
+/** What a statement needs: the pool, or the transaction it is part of. */
+export type Queryable = Pick<pg.Pool, "query">;
+
+/** One step of a schema: SQL that runs once, in a transaction, in the order of the list. */
+export interface Migration {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** Opens a pool. `bigint` and `numeric` columns come back as bigint (numeric must hold whole numbers), on this pool only. */
+export function connect(url: string, options: { poolMax: number; applicationName: string }): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.poolMax,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 30_000,
+    types: { getTypeParser: parserFor as pg.CustomTypesConfig["getTypeParser"] },
+  });
+  // An idle connection that the server closes must not take the process down; the next query opens a new one.
+  pool.on("error", () => {});
+  return pool;
+}
+
+/** Runs `work` in one READ COMMITTED transaction; retries it whole on a deadlock or serialization failure. */
+export async function inTransaction<T>(
+  db: Database,
+  work: (tx: Transaction) => Promise<T>,
+  attemptsMax = 5,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    const tx = await db.connect();
+    let broken: Error | undefined;
+    try {
+      await tx.query("begin");
+      const result = await work(tx);
+      await tx.query("commit");
+      return result;
+    } catch (error) {
+      await tx.query("rollback").catch((failure: Error) => {
+        broken = failure;
+      });
+      if (attempt >= attemptsMax || !isTransient(error)) throw error;
+    } finally {
+      tx.release(broken);
+    }
+  }
+}
+
+/** Brings a database to the newest schema. Copies that start together wait for each other. */
+export async function migrate(url: string, migrations: readonly Migration[]): Promise<string[]> {
+  const guard = new pg.Client({ connectionString: url });
+  await guard.connect();
+  const db = knex({ client: "pg", connection: url, pool: { min: 0, max: 2 } });
+  try {
+    await guard.query("select pg_advisory_lock(hashtext('schema migration'))");
+    // The advisory lock dies with its holder; knex's own lock row would outlive a killed migration.
+    const config = { migrationSource: asSource(migrations), disableMigrationsListValidation: true };
+    await db.migrate.forceFreeMigrationsLock(config);
+    const [, applied] = (await db.migrate.latest(config)) as [number, string[]];
+    return applied;
+  } finally {
+    await db.destroy();
+    await guard.end();
+  }
+}
+
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  const { code, constraint: violated } = error as { code?: string; constraint?: string };
+  return code === "23505" && (constraint === undefined || violated === constraint);
+}
+
+function isTransient(error: unknown): boolean {
+  return ["40001", "40P01"].includes((error as { code?: string }).code ?? "");
+}
+
+const int8 = 20;
+const numeric = 1700;
+
+function parserFor(oid: number, format?: "text" | "binary"): unknown {
+  if (oid === int8 || oid === numeric) return BigInt;
+  return pg.types.getTypeParser(oid, format as "text");
+}
+
+function asSource(migrations: readonly Migration[]): knex.Knex.MigrationSource<Migration> {
+  return {
+    getMigrations: async () => [...migrations],
+    getMigrationName: (migration) => migration.name,
+    getMigration: async (migration) => ({
+      up: (db) => db.raw(migration.sql),
+      down: () => Promise.reject(new Error("schemas only move forward")),
+    }),
+  };
+}

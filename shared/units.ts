@@ -1,0 +1,25 @@
+declare const unit: unique symbol;
+
+/** Whole base units of an on-chain asset (USDC has 6 decimals: 50_000n is $0.05). */
+export type Atomic = bigint & { readonly [unit]: "atomic" };
+
+/** Whole marketplace credits; one credit is US$0.01. */
+export type Credits = bigint & { readonly [unit]: "credits" };
+
+export const atomic = (value: bigint): Atomic => value as Atomic;
+export const credits = (value: bigint): Credits => value as Credits;
+
+/** `1234567n` with 6 decimals reads `"1.234567"`; trailing zeros go, the number stays exact. */
+export function formatUnits(value: bigint, decimals: number): string {
+  const digits = (value < 0n ? -value : value).toString().padStart(decimals + 1, "0");
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
+  return `${value < 0n ? "-" : ""}${whole}${fraction === "" ? "" : `.${fraction}`}`;
+}
+
+/** A bigint as a JSON number, exact or not at all: throws above 2^53. */
+export function toSafeNumber(value: bigint): number {
+  const number = Number(value);
+  if (!Number.isSafeInteger(number)) throw new RangeError(`${value} does not fit a JSON number exactly`);
+  return number;
+}
