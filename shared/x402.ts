@@ -63,3 +63,5 @@ export const paymentHeaders = {
   resultV1: "X-PAYMENT-RESPONSE",
   resultV2: "PAYMENT-RESPONSE",
 } as const;
+
+export type JsonObject = { readonly [field: string]: unknown };

@@ -1,0 +1,117 @@
+import type { JsonObject, PaymentRequirements, SupportedKind } from "../../shared/x402.ts";
+
+/**
+ * What the daemon needs from a way of paying on one network. `decode` and `check` together are the rules of the
+ * scheme's specification; `submit` and `find` answer with an Outcome and never report what is unknown as failed.
+ */
+export interface Scheme<P extends Payment = Payment> {
+  readonly scheme: "exact";
+  /** CAIP-2. */
+  readonly network: string;
+  /** Rows of GET /supported; from configuration alone, stable between calls. */
+  readonly kinds: readonly SupportedKind[];
+  /** Accounts that pay network fees. */
+  readonly feePayers: readonly string[];
+
+  /** Untrusted request → typed payment, by the rules that need neither clock nor chain. Throws ApiError 400 on a wrong shape. */
+  decode(request: PaymentRequest): P | Refusal;
+  /** The rules that need the clock or the chain; undefined when the payment holds. */
+  check(payment: P): Promise<Refusal | undefined>;
+  /** Sends the payment of a won claim; stores what it signed before it sends. Waits at most `deadline` for the chain. */
+  submit(payment: P, claim: Claim, deadline: Date): Promise<Outcome>;
+  /** What the chain says about a payment that was sent and not seen to end. */
+  find(unfinished: Unfinished): Promise<Outcome>;
+  /** Each fee payer's balance as last read, for GET /health. */
+  balances(): readonly FeePayerBalance[];
+  /** Refuses, naming every problem, when configuration and chain do not agree. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** What a caller asks about, shape-checked and translated from v1 or v2 into one form; nothing of it is believed yet. */
+export interface PaymentRequest {
+  readonly version: 1 | 2;
+  /** CAIP-2, translated from a v1 name where needed. */
+  readonly network: string;
+  /** The form the caller used; answers echo it. */
+  readonly networkAsGiven: string;
+  readonly requirements: PaymentRequirements;
+  /** What the payer agreed to: v2's `accepted`; in v1 the payload's own scheme and network, where given. */
+  readonly accepted: Partial<PaymentRequirements>;
+  readonly payload: JsonObject;
+  readonly resourceUrl: string | undefined;
+}
+
+/** A payment whose meaning is certain, whoever encoded it and however. */
+export interface Payment {
+  /** Identifies this payment on its network; every re-encoding of it has the same key. */
+  readonly key: string;
+  readonly payer: string;
+  readonly payTo: string;
+  readonly asset: string;
+  readonly amount: bigint;
+  /** From this moment on the payment can no longer land on the chain. */
+  readonly expiresAt: Date;
+}
+
+export interface Refusal {
+  readonly refused: string;
+  readonly message: string;
+  readonly payer?: string;
+}
+
+export function refuse(refused: string, message: string): Refusal {
+  return { refused, message };
+}
+
+export function isRefusal(value: object): value is Refusal {
+  return "refused" in value;
+}
+
+/** The right to send a payment, won by inserting its row. `token` proves it in every later statement. */
+export interface Claim {
+  readonly id: bigint;
+  readonly token: string;
+}
+
+/** A row that was sent and not seen to end, as the reconciler reads it. */
+export interface Unfinished {
+  readonly id: bigint;
+  readonly network: string;
+  readonly key: string;
+  readonly payer: string;
+  readonly payTo: string;
+  readonly asset: string;
+  readonly amount: bigint;
+  readonly feePayer: string;
+  readonly transaction: string;
+  /** The signed bytes, as they were or would have been sent; sending them again is harmless. */
+  readonly raw: readonly Buffer[];
+  readonly nonce: bigint | undefined;
+  readonly expiresAt: Date;
+}
+
+export type Outcome =
+  | { readonly outcome: "settled"; readonly transaction: string }
+  /** The chain has spoken, or the payment can no longer land. `retryable`: the same payment may be claimed again. */
+  | {
+      readonly outcome: "failed";
+      readonly reason: string;
+      readonly message: string;
+      readonly transaction: string;
+      readonly retryable: boolean;
+    }
+  /** Sent, and the chain has not answered yet. */
+  | { readonly outcome: "unknown"; readonly transaction: string };
+
+export interface FeePayerBalance {
+  readonly feePayer: string;
+  /** Base units of the network's own token (wei, tinybars); undefined while it could not be read. */
+  readonly balance: bigint | undefined;
+  readonly unit: "ETH" | "HBAR";
+  readonly decimals: number;
+  /** Below the warning line. */
+  readonly low: boolean;
+  /** Below the line under which nothing is settled any more. */
+  readonly empty: boolean;
+}

@@ -1,0 +1,243 @@
+import { randomUUID } from "node:crypto";
+import { batched } from "../../shared/batch.ts";
+import type { Database, Queryable } from "../../shared/postgres.ts";
+import type { Claim, Outcome, Payment, Unfinished } from "../schemes/scheme.ts";
+
+/** How long a claim's holder may be silent before the reconciler looks after its payment. */
+const leaseSeconds = 70;
+
+/**
+ * The payments table: who may settle what, and what became of it. Every statement is one round trip and atomic, so
+ * any number of daemons can share it.
+ */
+export class SettlementStore {
+  readonly #db: Database;
+  readonly #known: (key: { network: string; key: string }) => Promise<Known | undefined>;
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#known = batched((keys) => this.#lookupAll(keys), { sizeMax: 200, windowMs: 0 });
+  }
+
+  /** The payment's row, if it was ever claimed. Look-ups made together share one query. */
+  lookup(network: string, key: string): Promise<Known | undefined> {
+    return this.#known({ network, key });
+  }
+
+  /**
+   * Claims the payment for one caller: a Claim for exactly one of any number of simultaneous callers on any number of
+   * daemons. A payment that failed in a way that leaves it valid can be claimed again.
+   */
+  async claim(
+    network: string,
+    scheme: string,
+    payment: Payment,
+    resourceUrl: string | undefined,
+  ): Promise<Claim | undefined> {
+    const token = randomUUID();
+    const { rows } = await this.#db.query({
+      name: "claim-payment",
+      text: `
+        insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic,
+                              resource_url, expires_at, lease_until)
+        values ($1, $2, 'claimed', $3, $4, $5, $6, $7, $8, $9, $10, now() + make_interval(secs => $11))
+        on conflict (network, payment_key) do update
+          set state = 'claimed', claim_token = excluded.claim_token, payer = excluded.payer, pay_to = excluded.pay_to,
+              asset = excluded.asset, amount_atomic = excluded.amount_atomic, resource_url = excluded.resource_url,
+              expires_at = excluded.expires_at, lease_until = excluded.lease_until, fee_payer = null, nonce = null,
+              transaction_id = null, raw_transactions = null, error_reason = null, error_message = null,
+              finished_at = null, retryable = false
+          where payments.state = 'failed' and payments.retryable
+        returning id`,
+      values: [
+        network,
+        payment.key,
+        token,
+        scheme,
+        payment.payer,
+        payment.payTo,
+        payment.asset,
+        payment.amount,
+        resourceUrl ?? null,
+        payment.expiresAt,
+        leaseSeconds,
+      ],
+    });
+    return rows[0] ? { id: rows[0].id, token } : undefined;
+  }
+
+  /**
+   * Stores what was signed, before it is sent; from here on the payment may land at any time. False when the claim was
+   * lost meanwhile (its lease ran out): then nothing may be sent.
+   */
+  async recordBroadcast(db: Queryable, claim: Claim, sent: Sent): Promise<boolean> {
+    const { rowCount } = await db.query({
+      name: "record-broadcast",
+      text: `
+        update payments
+           set state = 'broadcast', transaction_id = $3, raw_transactions = $4, fee_payer = $5, nonce = $6,
+               lease_until = now() + make_interval(secs => $7)
+         where id = $1 and claim_token = $2 and state = 'claimed'`,
+      values: [claim.id, claim.token, sent.transaction, sent.raw, sent.feePayer, sent.nonce ?? null, leaseSeconds],
+    });
+    return rowCount === 1;
+  }
+
+  /** Stores the chain's word. Answers the row as it now is, which another daemon may have finished first. */
+  async finish(id: bigint, outcome: Outcome, totalMs: number): Promise<void> {
+    if (outcome.outcome === "unknown") {
+      await this.#db.query({
+        name: "finish-unknown",
+        text: `update payments set state = 'unknown', lease_until = now() + interval '5 seconds'
+                where id = $1 and state = 'broadcast'`,
+        values: [id],
+      });
+      return;
+    }
+    const failed = outcome.outcome === "failed" ? outcome : undefined;
+    await this.#db.query({
+      name: "finish-payment",
+      text: `
+        with ended as (
+          update payments
+             set state = $2, transaction_id = coalesce(nullif($3, ''), transaction_id), error_reason = $4,
+                 error_message = $5, retryable = $6, finished_at = now()
+           where id = $1 and state in ('claimed', 'broadcast', 'unknown')
+          returning *
+        )
+        insert into transactions (network, status, kind, payer, pay_to, asset, amount_atomic, resource_url, tx_id,
+                                  error_reason, total_ms)
+        select network, $2, 'settle', payer, pay_to, asset, amount_atomic, resource_url, transaction_id, $4, $7
+          from ended`,
+      values: [
+        id,
+        outcome.outcome,
+        outcome.transaction,
+        failed?.reason ?? null,
+        failed?.message ?? null,
+        failed?.retryable ?? false,
+        totalMs,
+      ],
+    });
+  }
+
+  /** Hands the success of a settled payment to one caller: true for exactly one. */
+  async deliver(network: string, key: string): Promise<boolean> {
+    const { rowCount } = await this.#db.query({
+      name: "deliver-payment",
+      text: `update payments set delivered_at = now()
+              where network = $1 and payment_key = $2 and state = 'settled' and delivered_at is null`,
+      values: [network, key],
+    });
+    return rowCount === 1;
+  }
+
+  /** Takes a delivery back when the answer certainly never left: the one retry may have it. */
+  async undeliver(network: string, key: string): Promise<void> {
+    await this.#db.query("update payments set delivered_at = null where network = $1 and payment_key = $2", [
+      network,
+      key,
+    ]);
+  }
+
+  /** Leases to this daemon some payments whose holder fell silent. Skips what another daemon is looking at. */
+  async takeUnfinished(limit: number): Promise<readonly Abandoned[]> {
+    const { rows } = await this.#db.query(
+      `update payments set lease_until = now() + interval '10 seconds'
+        where id in (select id from payments
+                      where state in ('claimed', 'broadcast', 'unknown') and lease_until < now()
+                      order by lease_until limit $1 for update skip locked)
+       returning *`,
+      [limit],
+    );
+    return rows.map((row) => ({
+      state: row.state,
+      createdAt: row.created_at,
+      claimToken: row.claim_token,
+      ...unfinished(row),
+    }));
+  }
+
+  /** Ends a claim whose holder died before it signed anything; the payment is free to be claimed again. */
+  async releaseClaim(id: bigint, token: string): Promise<void> {
+    await this.#db.query(
+      `update payments set state = 'failed', retryable = true, error_reason = 'transaction_failed', finished_at = now(),
+              error_message = 'The settlement was interrupted before anything was sent.'
+        where id = $1 and claim_token = $2 and state = 'claimed'`,
+      [id, token],
+    );
+  }
+
+  async #lookupAll(keys: ReadonlyArray<{ network: string; key: string }>): Promise<ReadonlyArray<Known | undefined>> {
+    const { rows } = await this.#db.query({
+      name: "lookup-payments",
+      text: `select p.* from payments p
+               join unnest($1::text[], $2::text[]) as asked (network, payment_key)
+                 on p.network = asked.network and p.payment_key = asked.payment_key`,
+      values: [keys.map(({ network }) => network), keys.map(({ key }) => key)],
+    });
+    const found = new Map<string, Known>(rows.map((row) => [`${row.network} ${row.payment_key}`, known(row)]));
+    return keys.map(({ network, key }) => found.get(`${network} ${key}`));
+  }
+}
+
+/** What was signed for a payment, and with whose money for the fee. */
+export interface Sent {
+  readonly transaction: string;
+  readonly raw: readonly Buffer[];
+  readonly feePayer: string;
+  readonly nonce?: bigint;
+}
+
+/** A payment somebody has claimed before. */
+export interface Known {
+  readonly state: "claimed" | "broadcast" | "unknown" | "settled" | "failed";
+  readonly payer: string;
+  readonly payTo: string;
+  readonly asset: string;
+  readonly amount: bigint;
+  readonly transaction: string;
+  readonly errorReason: string | undefined;
+  readonly errorMessage: string | undefined;
+  readonly retryable: boolean;
+}
+
+export interface Abandoned extends Unfinished {
+  readonly state: "claimed" | "broadcast" | "unknown";
+  readonly createdAt: Date;
+  readonly claimToken: string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a row of the payments table, typed by the two functions below
+type Row = any;
+
+function known(row: Row): Known {
+  return {
+    state: row.state,
+    payer: row.payer,
+    payTo: row.pay_to,
+    asset: row.asset,
+    amount: row.amount_atomic,
+    transaction: row.transaction_id ?? "",
+    errorReason: row.error_reason ?? undefined,
+    errorMessage: row.error_message ?? undefined,
+    retryable: row.retryable,
+  };
+}
+
+function unfinished(row: Row): Unfinished {
+  return {
+    id: row.id,
+    network: row.network,
+    key: row.payment_key,
+    payer: row.payer,
+    payTo: row.pay_to,
+    asset: row.asset,
+    amount: row.amount_atomic,
+    feePayer: row.fee_payer ?? "",
+    transaction: row.transaction_id ?? "",
+    raw: row.raw_transactions ?? [],
+    nonce: row.nonce ?? undefined,
+    expiresAt: row.expires_at,
+  };
+}
