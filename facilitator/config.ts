@@ -1,0 +1,176 @@
+import { EnvReader, Secret } from "../shared/env.ts";
+import { usdcByNetwork } from "./networks.ts";
+
+/** Everything the daemon reads from its environment, once. Throws ConfigError naming every problem. */
+export function readConfig(variables: Record<string, string | undefined>): Config {
+  const env = new EnvReader(variables);
+  const config: Config = {
+    host: env.text("FACILITATOR_HOST", "127.0.0.1"),
+    port: env.integer("FACILITATOR_PORT", 4022, { max: 65_535 }),
+    databaseUrl: env.url("FACILITATOR_DATABASE_URL", undefined, ["postgres:", "postgresql:"]),
+    databasePoolMax: env.integer("FACILITATOR_DATABASE_POOL", 20, { min: 2, max: 200 }),
+    logLevel: env.choice("LOG_LEVEL", ["debug", "info", "warn", "error", "silent"], "info"),
+    trustProxy: env.integer("TRUST_PROXY_HOPS", 0, { max: 10 }),
+    settleTimeoutMs: env.integer("SETTLE_TIMEOUT_MS", 50_000, { min: 1_000, max: 60_000 }),
+    evm: evmChainIds(variables).map((chainId) => readEvm(env, chainId)),
+    hedera: hederaNetworks
+      .filter((name) => hasAny(variables, `HEDERA_${name.toUpperCase()}_`))
+      .map((name) => readHedera(env, name)),
+  };
+  if (config.evm.length + config.hedera.length === 0) {
+    env.problem(
+      "no network is configured: set EIP155_<chain id>_RPC_URL or HEDERA_<TESTNET|MAINNET>_MIRROR and their companions",
+      0,
+    );
+  }
+  env.finish("facilitator");
+  return config;
+}
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly databaseUrl: string;
+  readonly databasePoolMax: number;
+  readonly logLevel: string;
+  /** Reverse proxies in front that may name the client's address. */
+  readonly trustProxy: number;
+  /** How long /settle waits for the chain before it answers `settlement_pending`. */
+  readonly settleTimeoutMs: number;
+  readonly evm: readonly EvmConfig[];
+  readonly hedera: readonly HederaConfig[];
+}
+
+interface NetworkConfig {
+  /** CAIP-2. */
+  readonly network: string;
+  /** What may be paid with. */
+  readonly assets: readonly string[];
+  /** The smallest payment that is worth its network fee, in base units. */
+  readonly amountMin: bigint;
+  /** A warning and /health 503 below the first, no settlement below the second; wei or tinybars. */
+  readonly balanceLow: bigint;
+  readonly balanceEmpty: bigint;
+}
+
+export interface EvmConfig extends NetworkConfig {
+  readonly chainId: number;
+  readonly rpcUrl: string;
+  readonly signers: readonly Secret[];
+  /** Gas limit of one settlement, and what its simulation must fit in. */
+  readonly gasLimit: bigint;
+  readonly feePerGasMaxWei: bigint;
+  readonly confirmations: number;
+  readonly rpcTimeoutMs: number;
+}
+
+export interface HederaConfig extends NetworkConfig {
+  /** gRPC address → node account id. */
+  readonly nodes: Readonly<Record<string, string>>;
+  readonly mirrorUrl: string;
+  readonly feePayers: ReadonlyArray<{ readonly accountId: string; readonly privateKey: Secret }>;
+  /** The highest transaction fee the daemon co-signs, tinybars. */
+  readonly transactionFeeMax: bigint;
+}
+
+const hederaNetworks = ["mainnet", "testnet", "previewnet"] as const;
+const hbar = 100_000_000n;
+const ether = 10n ** 18n;
+
+function readEvm(env: EnvReader, chainId: number): EvmConfig {
+  const network = `eip155:${chainId}`;
+  const name = (suffix: string) => `EIP155_${chainId}_${suffix}`;
+  const signers = secrets(
+    env,
+    name("SIGNERS"),
+    /^0x[0-9a-fA-F]{64}$/,
+    "a comma-separated list of 0x-prefixed 32-byte private keys",
+  );
+  const assets = env.list(name("ASSETS"), usdcOf(network));
+  if (assets.length === 0) env.problem(`${name("ASSETS")} is missing (no USDC is known for ${network})`, 0);
+  for (const asset of assets) {
+    if (!/^0x[0-9a-fA-F]{40}$/.test(asset)) env.problem(`${name("ASSETS")} holds ${asset}, which is not an address`, 0);
+  }
+  return {
+    network,
+    chainId,
+    rpcUrl: env.url(name("RPC_URL")),
+    signers,
+    assets: assets.map((asset) => asset.toLowerCase()),
+    amountMin: env.amount(name("AMOUNT_MIN"), 1_000n),
+    balanceLow: env.amount(name("BALANCE_LOW_WEI"), ether / 100n),
+    balanceEmpty: env.amount(name("BALANCE_EMPTY_WEI"), ether / 1_000n),
+    gasLimit: env.amount(name("GAS_LIMIT"), 200_000n),
+    feePerGasMaxWei: env.amount(name("FEE_PER_GAS_MAX_WEI"), 50_000_000_000n),
+    confirmations: env.integer(name("CONFIRMATIONS"), 1, { min: 1, max: 200 }),
+    rpcTimeoutMs: env.integer(name("RPC_TIMEOUT_MS"), 5_000, { min: 100, max: 30_000 }),
+  };
+}
+
+function readHedera(env: EnvReader, ledger: (typeof hederaNetworks)[number]): HederaConfig {
+  const network = `hedera:${ledger}`;
+  const name = (suffix: string) => `HEDERA_${ledger.toUpperCase()}_${suffix}`;
+  const assets = env.list(name("ASSETS"), usdcOf(network));
+  if (assets.length === 0) env.problem(`${name("ASSETS")} is missing (no USDC is known for ${network})`, 0);
+  for (const asset of assets) {
+    if (!accountId.test(asset)) env.problem(`${name("ASSETS")} holds ${asset}, which is not of the form 0.0.n`, 0);
+  }
+  const feePayers = env.list(name("FEE_PAYERS")).map((entry) => {
+    const [id = "", key = "", ...rest] = entry.split(":");
+    const [kind, hex] = rest.length === 1 ? [key, rest[0] ?? ""] : ["", key];
+    if (
+      !accountId.test(id) ||
+      rest.length > 1 ||
+      !["", "ed25519", "ecdsa"].includes(kind) ||
+      !/^(0x)?[0-9a-fA-F]{64,}$/.test(hex)
+    ) {
+      env.problem(`${name("FEE_PAYERS")} must list 0.0.n:ed25519:<hex>, 0.0.n:ecdsa:<hex> or 0.0.n:<DER hex>`, 0);
+    }
+    return { accountId: id, privateKey: new Secret(kind === "" ? hex : `${kind}:${hex}`) };
+  });
+  if (feePayers.length === 0) env.problem(`${name("FEE_PAYERS")} is missing`, 0);
+  const nodes = Object.fromEntries(
+    env.list(name("NODES")).map((entry) => {
+      const [address = "", node = ""] = entry.split("=");
+      if (!/^[^:]+:\d+$/.test(address) || !accountId.test(node)) {
+        env.problem(`${name("NODES")} must list host:port=0.0.n`, 0);
+      }
+      return [address, node];
+    }),
+  );
+  if (Object.keys(nodes).length === 0) env.problem(`${name("NODES")} is missing`, 0);
+  return {
+    network,
+    nodes,
+    mirrorUrl: env.url(name("MIRROR")),
+    feePayers,
+    assets,
+    amountMin: env.amount(name("AMOUNT_MIN"), 1_000n),
+    balanceLow: env.amount(name("BALANCE_LOW_TINYBARS"), 20n * hbar),
+    balanceEmpty: env.amount(name("BALANCE_EMPTY_TINYBARS"), 2n * hbar),
+    transactionFeeMax: env.amount(name("TRANSACTION_FEE_MAX_TINYBARS"), 2n * hbar),
+  };
+}
+
+const accountId = /^0\.0\.(0|[1-9]\d{0,18})$/;
+
+function usdcOf(network: string): readonly string[] {
+  const usdc = usdcByNetwork[network];
+  return usdc === undefined ? [] : [usdc];
+}
+
+function secrets(env: EnvReader, name: string, pattern: RegExp, meaning: string): readonly Secret[] {
+  const values = env.list(name);
+  if (values.length === 0) env.problem(`${name} is missing`, 0);
+  if (!values.every((value) => pattern.test(value))) env.problem(`${name} is not ${meaning}`, 0);
+  return values.map((value) => new Secret(value));
+}
+
+function hasAny(variables: Record<string, string | undefined>, prefix: string): boolean {
+  return Object.keys(variables).some((name) => name.startsWith(prefix));
+}
+
+function evmChainIds(variables: Record<string, string | undefined>): readonly number[] {
+  const ids = Object.keys(variables).flatMap((name) => /^EIP155_(\d{1,15})_/.exec(name)?.[1] ?? []);
+  return [...new Set(ids)].map(Number).toSorted((a, b) => a - b);
+}
