@@ -1,0 +1,63 @@
+import { ConfigError } from "../shared/env.ts";
+import { createLog, type Log } from "../shared/log.ts";
+import { connect, type Database, migrate } from "../shared/postgres.ts";
+import { Disposer, type Running } from "../shared/process.ts";
+import type { Config } from "./config.ts";
+import { createEvents, type Events } from "./events.ts";
+import { migrations } from "./migrations/all.ts";
+import { createExactEvm } from "./schemes/exact-evm/scheme.ts";
+import { createExactHedera } from "./schemes/exact-hedera/scheme.ts";
+import { SchemeRegistry } from "./schemes/registry.ts";
+import { Reconciler } from "./settlements/reconcile.ts";
+import { RefusalRecorder } from "./settlements/refusals.ts";
+import { SettlementStore } from "./settlements/store.ts";
+
+/** What the verbs need. Built once; tests replace a part through `overrides`, and nowhere else. */
+export interface Context extends Running {
+  readonly config: Config;
+  readonly log: Log;
+  readonly db: Database;
+  readonly store: SettlementStore;
+  readonly schemes: SchemeRegistry;
+  readonly events: Events;
+}
+
+/** Migrates the database, checks every network against its chain, finishes what the last run left. Throws if anything is amiss. */
+export async function createContext(config: Config, overrides: { log?: Log } = {}): Promise<Context> {
+  const disposer = new Disposer();
+  try {
+    const log = overrides.log ?? createLog("facilitator", config.logLevel);
+    await migrate(config.databaseUrl, migrations);
+    const db = connect(config.databaseUrl, { poolMax: config.databasePoolMax, applicationName: "facilitator" });
+    disposer.add(() => db.end());
+    const store = new SettlementStore(db);
+    const schemes = new SchemeRegistry([
+      ...config.evm.map((network) => createExactEvm(network, { store, db, log })),
+      ...config.hedera.map((network) => createExactHedera(network, { store, db, log })),
+    ]);
+    for (const scheme of schemes.all) disposer.add(() => scheme.stop());
+    await startAll(schemes);
+
+    const refusals = new RefusalRecorder(db, log);
+    disposer.add(() => refusals.stop());
+    const events = createEvents(log, (refusal) => refusals.record(refusal));
+    const reconciler = new Reconciler({ store, schemes, events, log });
+    disposer.add(() => reconciler.stop());
+    reconciler.start();
+    return { config, log, db, store, schemes, events, stop: () => disposer.stop() };
+  } catch (error) {
+    await disposer.stop();
+    throw error;
+  }
+}
+
+/** All networks are checked before any is blamed, so that one start names every problem. */
+async function startAll(schemes: SchemeRegistry): Promise<void> {
+  const results = await Promise.allSettled(schemes.all.map((scheme) => scheme.start()));
+  const problems = results.flatMap((result) => (result.status === "rejected" ? problemsOf(result.reason) : []));
+  if (problems.length > 0) throw new ConfigError("facilitator", problems);
+}
+
+function problemsOf(reason: unknown): readonly string[] {
+  return reason instanceof ConfigError ? reason.problems : [reason instanceof Error ? reason.message : String(reason)];
+}

@@ -1,0 +1,38 @@
+import { formatUnits } from "../shared/units.ts";
+import type { Context } from "./context.ts";
+import { environmentOf } from "./networks.ts";
+
+/** GET /health: 200 when every fee payer can pay and the database answers, 503 otherwise. Balances are as last read. */
+export async function health({ schemes, db }: Pick<Context, "schemes" | "db">): Promise<Health> {
+  const database = await answers(db);
+  const chains = schemes.all.flatMap((scheme) =>
+    scheme.balances().map((payer) => ({
+      network: scheme.network,
+      feePayer: payer.feePayer,
+      balance: payer.balance === undefined ? null : Number(formatUnits(payer.balance, payer.decimals)),
+      unit: payer.unit,
+      lowBalance: payer.low,
+    })),
+  );
+  const networks = schemes.all.map((scheme) => scheme.network);
+  const env = networks.some((network) => environmentOf(network) === "mainnet") ? "mainnet" : "testnet";
+  const healthy = database && chains.every((chain) => chain.balance !== null && !chain.lowBalance);
+  return { healthy, body: { status: healthy ? "ok" : "degraded", env, chains, time: new Date().toISOString() } };
+}
+
+interface Health {
+  readonly healthy: boolean;
+  readonly body: object;
+}
+
+async function answers(db: Context["db"]): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, 2_000, false);
+  });
+  const query = db.query("select 1").then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([query, late]).finally(() => clearTimeout(timer));
+}

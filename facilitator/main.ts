@@ -1,0 +1,21 @@
+import { listen } from "../shared/http.ts";
+import { Disposer, runUntilSignal } from "../shared/process.ts";
+import { readConfig } from "./config.ts";
+import { createContext } from "./context.ts";
+import { createServer } from "./server.ts";
+
+await runUntilSignal(async () => {
+  const config = readConfig(process.env);
+  const context = await createContext(config);
+  const disposer = new Disposer();
+  disposer.add(() => context.stop());
+  try {
+    const listening = await listen(createServer(context), config);
+    disposer.add(() => listening.stop());
+    context.log.info({ url: listening.url }, "Facilitator listening");
+  } catch (error) {
+    await disposer.stop();
+    throw error;
+  }
+  return disposer;
+});

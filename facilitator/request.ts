@@ -1,0 +1,109 @@
+import { ApiError } from "../shared/errors.ts";
+import type { JsonObject, PaymentRequirements } from "../shared/x402.ts";
+import { toCaip2 } from "./networks.ts";
+import { type PaymentRequest, type Refusal, refuse } from "./schemes/scheme.ts";
+
+/**
+ * Body of /verify and /settle → PaymentRequest, for both protocol versions. A body of the wrong shape throws
+ * ApiError 400 naming the field; one that is well-formed and not acceptable is a Refusal.
+ */
+export function parsePaymentRequest(body: unknown): PaymentRequest | Refusal {
+  const envelope = objectAt(body, "", "Body");
+  const payload = objectAt(envelope, "paymentPayload");
+  const requirements = objectAt(envelope, "paymentRequirements");
+  const version = integerAt(payload, "paymentPayload.x402Version");
+  const declared = envelope.x402Version;
+  if (declared !== undefined && declared !== null && declared !== version) {
+    return refuse("invalid_x402_version", `x402Version ${declared} of the body is not the payload's ${version}.`);
+  }
+  if (version !== 1 && version !== 2) {
+    return refuse("invalid_x402_version", `x402Version ${version} is not supported; 1 and 2 are.`);
+  }
+  const terms = readRequirements(requirements, version);
+  if ("refused" in terms) return terms;
+  const scheme = objectAt(payload, "paymentPayload.payload");
+  return {
+    version,
+    network: toCaip2(terms.network),
+    networkAsGiven: terms.network,
+    requirements: { ...terms, network: toCaip2(terms.network) },
+    accepted: version === 2 ? readAccepted(objectAt(payload, "paymentPayload.accepted")) : readV1Accepted(payload),
+    payload: scheme,
+    resourceUrl: publicUrl(version === 2 ? resourceOf(payload) : requirements.resource),
+  };
+}
+
+/** The value of `path`'s last name in `parent`, as text. Throws ApiError 400 naming the whole path. */
+export function textAt(parent: JsonObject, path: string): string {
+  const value = valueAt(parent, path);
+  return typeof value === "string" ? value : wrong(path, value, "a string");
+}
+
+export function objectAt(parent: unknown, path: string, name = path): JsonObject {
+  const value = path === "" ? parent : valueAt(parent as JsonObject, path);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
+  return wrong(name, value, "a JSON object");
+}
+
+function integerAt(parent: JsonObject, path: string): number {
+  const value = valueAt(parent, path);
+  return Number.isSafeInteger(value) ? (value as number) : wrong(path, value, "an integer");
+}
+
+function valueAt(parent: JsonObject, path: string): unknown {
+  const name = path.slice(path.lastIndexOf(".") + 1);
+  return Object.hasOwn(parent, name) ? parent[name] : undefined;
+}
+
+function wrong(path: string, value: unknown, expected: string): never {
+  const missing = value === undefined || value === null;
+  const message = missing ? `${path} is required.` : `${path} must be ${expected}.`;
+  throw new ApiError("bad_request", message, { body: { field: path } });
+}
+
+function readRequirements(given: JsonObject, version: 1 | 2): PaymentRequirements | Refusal {
+  const at = (name: string) => textAt(given, `paymentRequirements.${name}`);
+  const amountNames = version === 1 ? ["maxAmountRequired", "amount"] : ["amount"];
+  const amounts = amountNames.filter((name) => given[name] !== undefined && given[name] !== null).map(at);
+  const [amount = at(amountNames[0] as string), other] = amounts;
+  if (other !== undefined && other !== amount) {
+    return refuse("invalid_payment_requirements", "paymentRequirements.amount and .maxAmountRequired differ.");
+  }
+  const extra =
+    given.extra === undefined || given.extra === null ? undefined : objectAt(given, "paymentRequirements.extra");
+  return {
+    scheme: at("scheme"),
+    network: at("network"),
+    amount,
+    asset: at("asset"),
+    payTo: at("payTo"),
+    maxTimeoutSeconds: integerAt(given, "paymentRequirements.maxTimeoutSeconds"),
+    ...(extra && { extra }),
+  };
+}
+
+/** Left as given where it has the wrong type: it then differs from the requirements, which is what the rules test. */
+function readAccepted(accepted: JsonObject): Partial<PaymentRequirements> {
+  const network = typeof accepted.network === "string" ? toCaip2(accepted.network) : accepted.network;
+  return { ...accepted, network } as Partial<PaymentRequirements>;
+}
+
+function readV1Accepted(payload: JsonObject): Partial<PaymentRequirements> {
+  return {
+    ...(payload.scheme !== undefined && { scheme: textAt(payload, "paymentPayload.scheme") }),
+    ...(payload.network !== undefined && { network: toCaip2(textAt(payload, "paymentPayload.network")) }),
+  };
+}
+
+function resourceOf(payload: JsonObject): unknown {
+  const resource = payload.resource;
+  return typeof resource === "object" && resource !== null ? (resource as JsonObject).url : resource;
+}
+
+/** The URL as it may be shown: tokens live in queries and user names. */
+function publicUrl(value: unknown): string | undefined {
+  if (typeof value !== "string" || value.length > 2_048 || !URL.canParse(value)) return undefined;
+  const url = new URL(value);
+  if (!["http:", "https:"].includes(url.protocol)) return undefined;
+  return `${url.origin}${url.pathname}`;
+}

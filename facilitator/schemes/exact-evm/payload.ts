@@ -1,0 +1,27 @@
+import type { Payment } from "../scheme.ts";
+import type { Authorization } from "./eip3009.ts";
+
+/** An EIP-3009 payment whose fields are certain; whether it holds is for the chain to say. */
+export interface EvmPayment extends Payment {
+  /** Lower case, like all addresses in it. */
+  readonly asset: string;
+  readonly authorization: Authorization;
+  readonly signature: Buffer;
+  /** What the payer signed. */
+  readonly digest: Buffer;
+  /** EIP-712 name and version as the caller claims them. */
+  readonly domain: { readonly name: string; readonly version: string };
+  /** A strict signature made by the payer's own key. False leaves only a contract wallet. */
+  readonly signedByKey: boolean;
+}
+
+/** `asset:from:nonce`: the token contract spends a nonce once, however the rest is encoded. */
+export function paymentKeyOf(asset: string, { from, nonce }: Pick<Authorization, "from" | "nonce">): string {
+  return `${asset.toLowerCase()}:${from}:${nonce}`;
+}
+
+/** Dates end in the year 275760, uint256 does not. */
+export function expiryOf(validBeforeSeconds: bigint): Date {
+  const last = 253_402_300_799n;
+  return new Date(Number(validBeforeSeconds < last ? validBeforeSeconds : last) * 1_000);
+}

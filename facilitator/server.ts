@@ -1,0 +1,54 @@
+import type { Express, Response } from "express";
+import helmet from "helmet";
+import type { ApiError } from "../shared/errors.ts";
+import { createApp, errorHandler, jsonBody, noStore, notFound, requestId } from "../shared/http.ts";
+import type { Context } from "./context.ts";
+import { health } from "./health.ts";
+import { type Settled, settle } from "./settle.ts";
+import { supported } from "./supported.ts";
+import { verify } from "./verify.ts";
+
+const bodyBytesMax = 64 * 1024;
+
+/** The route table of the daemon. */
+export function createServer(context: Context): Express {
+  const app = createApp({ trustProxy: context.config.trustProxy });
+  const body = jsonBody(bodyBytesMax);
+  app.post("/verify", noStore, body, async (request, response) => {
+    response.json(await verify(context, request.body));
+  });
+  app.post("/settle", noStore, body, async (request, response) => {
+    await send(response, await settle(context, request.body));
+  });
+  app.use(requestId, helmet());
+  app.get("/supported", (_request, response) => {
+    response.json(supported(context));
+  });
+  app.get("/health", noStore, async (_request, response) => {
+    const { healthy, body } = await health(context);
+    response.status(healthy ? 200 : 503).json(body);
+  });
+  app.use(notFound);
+  app.use("/verify", errorHandler(context.log, verifyShape));
+  app.use("/settle", errorHandler(context.log, settleShape));
+  app.use(errorHandler(context.log));
+  return app;
+}
+
+/** A success whose caller hung up before it was written stays to be had by the caller's one retry. */
+async function send(response: Response, { response: body, undelivered }: Settled): Promise<void> {
+  if (undelivered && response.socket?.destroyed !== false) return undelivered();
+  response.json(body);
+}
+
+/** Stock clients read the outcome fields even from an error answer. */
+function verifyShape(error: ApiError): object {
+  const invalidReason = error.status < 500 ? "invalid_payload" : "unexpected_verify_error";
+  return { error: error.message, ...error.body, isValid: false, invalidReason, invalidMessage: error.message };
+}
+
+function settleShape(error: ApiError): object {
+  const errorReason = error.status < 500 ? "invalid_payload" : "unexpected_settle_error";
+  const settlement = { success: false, errorReason, errorMessage: error.message, transaction: "", network: "" };
+  return { error: error.message, ...error.body, ...settlement };
+}

@@ -1,0 +1,154 @@
+import type { SettleResponse } from "../shared/x402.ts";
+import type { Context } from "./context.ts";
+import { parsePaymentRequest } from "./request.ts";
+import {
+  isRefusal,
+  type Outcome,
+  type Payment,
+  type PaymentRequest,
+  type Refusal,
+  type Scheme,
+} from "./schemes/scheme.ts";
+import type { Known } from "./settlements/store.ts";
+
+/**
+ * POST /settle: checks the payment again, claims it, sends it, waits for the chain. However often and wherever one
+ * payment is posted, one caller gets `success: true`; a failure never hides an outcome that is merely unknown
+ * (`settlement_pending`). Throws ApiError 400 on a malformed body.
+ */
+export async function settle(context: Context, body: unknown): Promise<Settled> {
+  const startedAt = performance.now();
+  const request = parsePaymentRequest(body);
+  if (isRefusal(request)) return refused(context, undefined, undefined, request, startedAt);
+  const scheme = context.schemes.find(request);
+  if (isRefusal(scheme)) return refused(context, request, undefined, scheme, startedAt);
+  const payment = scheme.decode(request);
+  if (isRefusal(payment)) return refused(context, request, undefined, payment, startedAt);
+
+  const deadline = new Date(Date.now() + context.config.settleTimeoutMs);
+  const known = await context.store.lookup(request.network, payment.key);
+  if (known && !isClaimable(known)) return resume(context, request, payment, known, deadline);
+
+  const refusal = await scheme.check(payment);
+  if (refusal) return refused(context, request, payment, refusal, startedAt);
+  const claim = await context.store.claim(request.network, scheme.scheme, payment, request.resourceUrl);
+  if (!claim) {
+    const winner = await context.store.lookup(request.network, payment.key);
+    return resume(context, request, payment, winner, deadline);
+  }
+
+  const outcome = await submit(context, scheme, payment, claim, deadline);
+  const totalMs = performance.now() - startedAt;
+  await context.store.finish(claim.id, outcome, Math.round(totalMs));
+  context.events.settlementEnded(request.network, payment, outcome, totalMs);
+  return answer(context, request, payment, outcome);
+}
+
+/** The answer to write, and what to do should it certainly not have reached the caller. */
+export interface Settled {
+  readonly response: SettleResponse;
+  readonly undelivered?: () => Promise<void>;
+}
+
+/** A bug in a scheme must not turn a payment that may have been sent into a failure. */
+async function submit(
+  context: Context,
+  scheme: Scheme,
+  payment: Payment,
+  claim: Parameters<Scheme["submit"]>[1],
+  deadline: Date,
+): Promise<Outcome> {
+  try {
+    return await scheme.submit(payment, claim, deadline);
+  } catch (error) {
+    context.log.error({ err: error, paymentKey: payment.key }, "submission ended in an unexpected error");
+    return { outcome: "unknown", transaction: "" };
+  }
+}
+
+/** A payment claimed before: wait for its end, then say what became of it. */
+async function resume(
+  context: Context,
+  request: PaymentRequest,
+  payment: Payment,
+  first: Known | undefined,
+  deadline: Date,
+): Promise<Settled> {
+  const known = await untilEnded(context, request, payment, first, deadline);
+  if (known?.state === "settled") {
+    return answer(context, request, payment, { outcome: "settled", transaction: known.transaction });
+  }
+  if (known?.state === "failed") {
+    return answer(context, request, payment, {
+      outcome: "failed",
+      reason: known.errorReason ?? "transaction_failed",
+      message: known.errorMessage ?? "The settlement failed.",
+      transaction: known.transaction,
+      retryable: known.retryable,
+    });
+  }
+  return answer(context, request, payment, { outcome: "unknown", transaction: known?.transaction ?? "" });
+}
+
+async function untilEnded(
+  context: Context,
+  request: PaymentRequest,
+  payment: Payment,
+  first: Known | undefined,
+  deadline: Date,
+): Promise<Known | undefined> {
+  let known = first;
+  for (let pauseMs = 10; known === undefined || !hasEnded(known); pauseMs = Math.min(pauseMs * 1.5, 250)) {
+    if (Date.now() + pauseMs >= deadline.getTime()) return known;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    known = await context.store.lookup(request.network, payment.key);
+  }
+  return known;
+}
+
+async function answer(context: Context, request: PaymentRequest, payment: Payment, outcome: Outcome): Promise<Settled> {
+  const common = { transaction: outcome.transaction, network: request.networkAsGiven, payer: payment.payer };
+  switch (outcome.outcome) {
+    case "settled": {
+      const mine = await context.store.deliver(request.network, payment.key);
+      if (!mine) {
+        const errorMessage = `This payment was settled in transaction ${outcome.transaction}.`;
+        return { response: { success: false, errorReason: "already_settled", errorMessage, ...common } };
+      }
+      return {
+        response: { success: true, ...common },
+        undelivered: () => context.store.undeliver(request.network, payment.key),
+      };
+    }
+    case "failed":
+      return { response: { success: false, errorReason: outcome.reason, errorMessage: outcome.message, ...common } };
+    case "unknown": {
+      const errorMessage = "The chain has not answered yet; send the same settlement again to learn its outcome.";
+      return { response: { success: false, errorReason: "settlement_pending", errorMessage, ...common } };
+    }
+  }
+}
+
+function refused(
+  context: Context,
+  request: PaymentRequest | undefined,
+  payment: Payment | undefined,
+  refusal: Refusal,
+  startedAt: number,
+): Settled {
+  const payer = payment?.payer ?? refusal.payer ?? "";
+  context.events.refused({ kind: "settle", request, payer, refusal, totalMs: performance.now() - startedAt });
+  return {
+    response: {
+      success: false,
+      errorReason: refusal.refused,
+      errorMessage: refusal.message,
+      transaction: "",
+      network: request?.networkAsGiven ?? "",
+      payer,
+    },
+  };
+}
+
+const hasEnded = (known: Known) => known.state === "settled" || known.state === "failed";
+const isClaimable = (known: Known) => known.state === "failed" && known.retryable;

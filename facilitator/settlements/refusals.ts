@@ -1,0 +1,78 @@
+import type { Log } from "../../shared/log.ts";
+import type { Database } from "../../shared/postgres.ts";
+import type { PaymentRequest } from "../schemes/scheme.ts";
+
+const flushEveryMs = 200;
+const bufferMax = 5_000;
+
+/**
+ * Writes refused payments into the public record in the background: a refusal is answered without waiting for it, and
+ * a flood of them costs one statement per interval. What exceeds the buffer is counted in the log, not stored.
+ */
+export class RefusalRecorder {
+  readonly #db: Database;
+  readonly #log: Log;
+  readonly #timer: NodeJS.Timeout;
+  #buffer: RefusalRecord[] = [];
+  #dropped = 0;
+  #flushing: Promise<void> = Promise.resolve();
+
+  constructor(db: Database, log: Log) {
+    this.#db = db;
+    this.#log = log;
+    this.#timer = setInterval(() => this.#flush(), flushEveryMs);
+  }
+
+  record(refusal: RefusalRecord): void {
+    if (this.#buffer.length < bufferMax) this.#buffer.push(refusal);
+    else this.#dropped += 1;
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#flushing;
+    this.#flush();
+    await this.#flushing;
+  }
+
+  #flush(): void {
+    if (this.#dropped > 0) this.#log.warn({ dropped: this.#dropped }, "refusals beyond the record's buffer");
+    this.#dropped = 0;
+    if (this.#buffer.length === 0) return;
+    const rows = this.#buffer;
+    this.#buffer = [];
+    this.#flushing = this.#insert(rows).catch((error) => this.#log.error({ err: error }, "refusals were not recorded"));
+  }
+
+  async #insert(rows: readonly RefusalRecord[]): Promise<void> {
+    const column = (value: (row: RefusalRecord) => unknown) => rows.map(value);
+    await this.#db.query({
+      name: "record-refusals",
+      text: `
+        insert into transactions (network, status, kind, payer, pay_to, asset, amount_atomic, resource_url, error_reason, total_ms)
+        select network, 'rejected', kind, nullif(payer, ''), pay_to, asset,
+               case when amount ~ '^[0-9]{1,78}$' then amount::numeric end, resource_url, reason, total_ms
+          from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[])
+            as refused (network, kind, payer, pay_to, asset, amount, resource_url, reason, total_ms)`,
+      values: [
+        column(({ request }) => request.network),
+        column(({ kind }) => kind),
+        column(({ payer }) => payer),
+        column(({ request }) => request.requirements.payTo.slice(0, 128)),
+        column(({ request }) => request.requirements.asset.slice(0, 128)),
+        column(({ request }) => request.requirements.amount),
+        column(({ request }) => request.resourceUrl ?? null),
+        column(({ reason }) => reason),
+        column(({ totalMs }) => totalMs),
+      ],
+    });
+  }
+}
+
+export interface RefusalRecord {
+  readonly kind: "verify" | "settle";
+  readonly request: PaymentRequest;
+  readonly payer: string;
+  readonly reason: string;
+  readonly totalMs: number;
+}

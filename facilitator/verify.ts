@@ -1,0 +1,52 @@
+import type { VerifyResponse } from "../shared/x402.ts";
+import type { Context } from "./context.ts";
+import { parsePaymentRequest } from "./request.ts";
+import { isRefusal, type Payment, type PaymentRequest, type Refusal, refuse } from "./schemes/scheme.ts";
+import type { Known } from "./settlements/store.ts";
+
+/**
+ * POST /verify: would this payment settle now? Moves nothing. Throws ApiError 400 on a malformed body; everything
+ * else is an answer.
+ */
+export async function verify(context: Context, body: unknown): Promise<VerifyResponse> {
+  const startedAt = performance.now();
+  const request = parsePaymentRequest(body);
+  if (isRefusal(request)) return refused(context, undefined, undefined, request, startedAt);
+  const scheme = context.schemes.find(request);
+  if (isRefusal(scheme)) return refused(context, request, undefined, scheme, startedAt);
+  const payment = scheme.decode(request);
+  if (isRefusal(payment)) return refused(context, request, undefined, payment, startedAt);
+
+  // Asked together to save a round trip; what the table knows goes before what the chain says.
+  const [known, refusal] = await Promise.all([
+    context.store.lookup(request.network, payment.key),
+    scheme.check(payment),
+  ]);
+  const verdict = (known && refusalOfKnown(known)) ?? refusal;
+  if (verdict) return refused(context, request, payment, verdict, startedAt);
+  context.events.verified(request.network, payment, performance.now() - startedAt);
+  return { isValid: true, payer: payment.payer };
+}
+
+/** A payment somebody claimed before is not to be had again, unless it failed in a way that left it valid. */
+function refusalOfKnown(known: Known): Refusal | undefined {
+  if (known.state === "settled") {
+    return refuse("already_settled", `This payment was settled in transaction ${known.transaction}.`);
+  }
+  if (known.state === "failed") {
+    return known.retryable ? undefined : refuse(known.errorReason ?? "transaction_failed", known.errorMessage ?? "");
+  }
+  return refuse("settlement_pending", "This payment is being settled.");
+}
+
+function refused(
+  context: Context,
+  request: PaymentRequest | undefined,
+  payment: Payment | undefined,
+  refusal: Refusal,
+  startedAt: number,
+): VerifyResponse {
+  const payer = payment?.payer ?? refusal.payer ?? "";
+  context.events.refused({ kind: "verify", request, payer, refusal, totalMs: performance.now() - startedAt });
+  return { isValid: false, invalidReason: refusal.refused, invalidMessage: refusal.message, payer };
+}
