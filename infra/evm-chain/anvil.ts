@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFile, readFile, rename, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+/** Starts anvil on 127.0.0.1 in a process group of its own. Throws with anvil's own words when it does not come up. */
+export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
+  const origin = options.stateFile ? await makeReadable(options.stateFile) : "nothing";
+  const anvil = spawn(binary(), flagsOf(options), { stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const killOnExit = () => anvil.kill();
+  process.once("exit", killOnExit);
+  anvil.once("exit", () => process.off("exit", killOnExit));
+  const rpcUrl = await listening(anvil, options.silent ?? true);
+  return {
+    rpcUrl,
+    origin,
+    pid: anvil.pid as number,
+    stop: async () => {
+      if (anvil.exitCode !== null || anvil.signalCode !== null) return;
+      const gone = once(anvil, "exit");
+      // SIGINT lets it write the state file first.
+      anvil.kill("SIGINT");
+      await gone;
+    },
+  };
+}
+
+export interface AnvilOptions {
+  readonly chainId: number;
+  /** Any free port when none is given. */
+  readonly port?: number;
+  /** The chain goes on where the file says it stopped; written every 10 s and at stop. The clock is the machine's. */
+  readonly stateFile?: string;
+  /** A block at least this often, so that the newest block's time never lags behind further. Default: only when needed. */
+  readonly blockTimeSeconds?: number;
+  /** Transactions are mined on arrival (default), or wait for the next block as on a public chain. */
+  readonly instant?: boolean;
+  /** Keeps anvil's log off stdout (default). */
+  readonly silent?: boolean;
+}
+
+export interface Anvil {
+  readonly rpcUrl: string;
+  readonly pid: number;
+  readonly origin: "nothing" | "state file" | "older copy of the state file";
+  stop(): Promise<void>;
+}
+
+/** npm's launcher would be one more process between us and the chain. */
+function binary(): string {
+  const arch = process.arch === "x64" ? "amd64" : process.arch;
+  const platform = process.platform === "win32" ? "win32" : process.platform;
+  const require = createRequire(createRequire(import.meta.url).resolve("@foundry-rs/anvil/package.json"));
+  const name = `@foundry-rs/anvil-${platform}-${arch}`;
+  const extension = platform === "win32" ? ".exe" : "";
+  return join(dirname(require.resolve(`${name}/package.json`)), "bin", `anvil${extension}`);
+}
+
+function flagsOf(options: AnvilOptions): string[] {
+  const { chainId, port = 0, stateFile, blockTimeSeconds, instant = true } = options;
+  const flags = [`--host=127.0.0.1`, `--port=${port}`, `--chain-id=${chainId}`, "--accounts=0"];
+  if (stateFile) flags.push(`--state=${stateFile}`, "--state-interval=10");
+  if (blockTimeSeconds) flags.push(`--block-time=${blockTimeSeconds}`, ...(instant ? ["--mixed-mining"] : []));
+  return flags;
+}
+
+async function listening(anvil: ChildProcess, silent: boolean): Promise<string> {
+  let output = "";
+  return new Promise((resolve, reject) => {
+    const failed = () => reject(new Error(`anvil did not start: ${output.trim().slice(-1000)}`));
+    const read = (chunk: Buffer) => {
+      if (!silent) process.stdout.write(chunk);
+      if (output.length < 10_000) output += chunk;
+      const address = /Listening on (\S+)/.exec(output)?.[1];
+      if (address) resolve(`http://${address}`);
+    };
+    anvil.stdout?.on("data", read);
+    anvil.stderr?.on("data", read);
+    anvil.once("error", failed);
+    anvil.once("exit", failed);
+  });
+}
+
+/**
+ * Anvil writes its state in place, so a kill can leave half a file: then the copy taken at the last good start is
+ * used. Long stretches of empty blocks are left out, else every hour of idling would be carried along for ever.
+ */
+async function makeReadable(stateFile: string): Promise<Anvil["origin"]> {
+  const copy = `${stateFile}.last-good`;
+  const state = await readState(stateFile);
+  if (state) {
+    state.blocks = state.blocks.filter(isWorthKeeping);
+    await writeFile(`${copy}.new`, JSON.stringify(state));
+    await rename(`${copy}.new`, copy);
+  }
+  const usable = state ?? (await readState(copy));
+  if (!usable) return "nothing";
+  await copyFile(copy, stateFile);
+  return state ? "state file" : "older copy of the state file";
+}
+
+async function readState(file: string): Promise<State | undefined> {
+  try {
+    const state = JSON.parse(await readFile(file, "utf8")) as State;
+    return Array.isArray(state.blocks) ? state : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const blocksKept = 256;
+
+function isWorthKeeping(block: Block, index: number, blocks: readonly Block[]): boolean {
+  return block.transactions.length > 0 || index >= blocks.length - blocksKept;
+}
+
+interface State {
+  blocks: Block[];
+}
+
+interface Block {
+  readonly transactions: readonly unknown[];
+}

@@ -1,0 +1,116 @@
+import {
+  type Abi,
+  type Address,
+  createTestClient,
+  encodeDeployData,
+  encodeFunctionData,
+  getAddress,
+  type Hex,
+  http,
+  keccak256,
+  publicActions,
+  slice,
+  toBytes,
+  walletActions,
+} from "viem";
+import { type AnvilOptions, startAnvil } from "./anvil.ts";
+import { multicall3, usdcStandIn } from "./artifacts.ts";
+
+/** Where Circle's USDC stands on Base Sepolia, whose chain id the local chain borrows. */
+export const usdcAddress = "0x036CbD53842c5426634e7929541eC2318f3dCF7e";
+
+/**
+ * Starts a local EVM chain on 127.0.0.1 with a stand-in for USDC and with Multicall3 at their public addresses, and
+ * no account that owns anything. See AnvilOptions for its blocks, its clock and its memory.
+ */
+export async function startEvmChain(options: Partial<AnvilOptions> = {}): Promise<EvmChain> {
+  const chainId = options.chainId ?? 84532;
+  const anvil = await startAnvil({ ...options, chainId });
+  const { rpcUrl } = anvil;
+  const client = createTestClient({ mode: "anvil", transport: http(rpcUrl), pollingInterval: 20 })
+    .extend(publicActions)
+    .extend(walletActions);
+
+  const setCodeAt = (address: Address, bytecode: Hex) => client.setCode({ address, bytecode });
+  const standIn = async (address: Address, creationCode: Hex) => {
+    if (await client.getCode({ address })) return;
+    const { data } = await client.call({ data: creationCode });
+    await setCodeAt(address, data as Hex);
+  };
+
+  let nonce: number | undefined;
+  let lastSent: Promise<unknown> = Promise.resolve();
+  // Nonces are given out here: anvil's own count is late when many transactions arrive at once.
+  const mined = async (transaction: { to?: Address; data: Hex }) => {
+    const sent = lastSent.then(async () => {
+      nonce ??= await client.getTransactionCount({ address: minter, blockTag: "pending" });
+      const hash = await client.sendTransaction({ ...transaction, account: minter, chain: null, nonce });
+      nonce += 1;
+      return hash;
+    });
+    lastSent = sent.catch(() => {
+      nonce = undefined;
+    });
+    const hash = await sent;
+    const receipt = await client.waitForTransactionReceipt({ hash });
+    if (receipt.status !== "success") throw new Error(`transaction ${hash} of the local chain's minter reverted`);
+    return receipt;
+  };
+  const mint = (token: Address, address: Address, value: bigint) => {
+    const data = encodeFunctionData({ abi: usdcStandIn.abi, functionName: "mint", args: [address, value] });
+    return mined({ to: token, data });
+  };
+
+  try {
+    await standIn(usdcAddress, usdcStandIn.bytecode);
+    await standIn(multicall3Address, multicall3.bytecode);
+    await client.impersonateAccount({ address: minter });
+    await client.setBalance({ address: minter, value: 10n ** 24n });
+  } catch (error) {
+    await anvil.stop();
+    throw error;
+  }
+
+  return {
+    ...anvil,
+    chainId,
+    usdc: usdcAddress,
+    setCodeAt,
+    fund: async (address, { wei = 0n, usdc = 0n }) => {
+      if (wei > 0n) await client.setBalance({ address, value: (await client.getBalance({ address })) + wei });
+      if (usdc > 0n) await mint(usdcAddress, address, usdc);
+    },
+    mint: async (token, address, value) => void (await mint(token, address, value)),
+    deploy: async ({ abi, bytecode }, args = []) => {
+      const data = encodeDeployData({ abi, bytecode, args: [...args] });
+      const receipt = await mined({ data });
+      return getAddress(receipt.contractAddress as Address);
+    },
+  };
+}
+
+export interface EvmChain {
+  readonly rpcUrl: string;
+  readonly chainId: number;
+  readonly usdc: Address;
+  readonly pid: number;
+  /** What the chain began with. */
+  readonly origin: "nothing" | "state file" | "older copy of the state file";
+  /** Adds to what the address has: `wei` of gas money, `usdc` in base units. */
+  fund(address: Address, amounts: { wei?: bigint; usdc?: bigint }): Promise<void>;
+  /** Adds to the address' balance of a token deployed from UsdcStandIn or one of the hostile tokens. */
+  mint(token: Address, address: Address, value: bigint): Promise<void>;
+  setCodeAt(address: Address, runtimeCode: Hex): Promise<void>;
+  deploy(artifact: Artifact, args?: readonly unknown[]): Promise<Address>;
+  stop(): Promise<void>;
+}
+
+export interface Artifact {
+  readonly abi: Abi | readonly unknown[];
+  readonly bytecode: Hex;
+}
+
+const multicall3Address = "0xcA11bde05977b3631167028862bE2a173976CA11";
+
+/** The address UsdcStandIn.sol calls MINTER. */
+const minter = getAddress(slice(keccak256(toBytes("minter of a local chain")), 12));
