@@ -2,6 +2,7 @@ import type { SettleResponse } from "../shared/x402.ts";
 import type { Context } from "./context.ts";
 import { parsePaymentRequest } from "./request.ts";
 import {
+  type Claim,
   isRefusal,
   type Outcome,
   type Payment,
@@ -39,7 +40,7 @@ export async function settle(context: Context, body: unknown): Promise<Settled> 
 
   const outcome = await submit(context, scheme, payment, claim, deadline);
   const totalMs = performance.now() - startedAt;
-  await context.store.finish(claim.id, outcome, Math.round(totalMs));
+  await context.store.finish(claim, outcome, Math.round(totalMs));
   context.events.settlementEnded(request.network, payment, outcome, totalMs);
   return answer(context, request, payment, outcome);
 }
@@ -50,19 +51,23 @@ export interface Settled {
   readonly undelivered?: () => Promise<void>;
 }
 
-/** A bug in a scheme must not turn a payment that may have been sent into a failure. */
+/** An error on the way is a failure only if nothing was signed yet, which the claim's own row knows. */
 async function submit(
   context: Context,
   scheme: Scheme,
   payment: Payment,
-  claim: Parameters<Scheme["submit"]>[1],
+  claim: Claim,
   deadline: Date,
 ): Promise<Outcome> {
   try {
     return await scheme.submit(payment, claim, deadline);
   } catch (error) {
-    context.log.error({ err: error, paymentKey: payment.key }, "submission ended in an unexpected error");
-    return { outcome: "unknown", transaction: "" };
+    context.log.error({ err: error, paymentKey: payment.key }, "a submission ended in an error");
+    await context.store.releaseClaim(claim);
+    const known = await context.store.lookup(scheme.network, payment.key);
+    if (known?.state !== "failed") return { outcome: "unknown", transaction: known?.transaction ?? "" };
+    const message = "The settlement could not be started; nothing was sent. Try again.";
+    return { outcome: "failed", reason: "transaction_failed", message, transaction: "", retryable: true };
   }
 }
 

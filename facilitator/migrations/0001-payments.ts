@@ -32,6 +32,7 @@ export const payments: Migration = {
       check (state = 'claimed' or state = 'failed' or transaction_id is not null)
     );
     create index payments_unfinished on payments (lease_until) where state in ('claimed', 'broadcast', 'unknown');
+    create index payments_nonce on payments (network, fee_payer, nonce) where nonce is not null;
     create index payments_transaction on payments (transaction_id) where transaction_id is not null;
 
     -- The next free account nonce of each EVM signer: allocated in the transaction that stores what was signed with it.

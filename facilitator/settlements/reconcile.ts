@@ -45,12 +45,12 @@ export class Reconciler {
   async #finish(payment: Abandoned): Promise<void> {
     const { store, schemes, events, log } = this.#needs;
     // Bytes are stored before they are sent, so a bare claim was never sent.
-    if (payment.state === "claimed") return store.releaseClaim(payment.id, payment.claimToken);
+    if (payment.state === "claimed") return store.releaseClaim(payment);
     const scheme = schemes.all.find((candidate) => candidate.network === payment.network);
     if (!scheme) return;
     try {
       const outcome = await scheme.find(payment);
-      await store.finish(payment.id, outcome, Date.now() - payment.createdAt.getTime());
+      await store.finish(payment, outcome, Date.now() - payment.createdAt.getTime());
       if (outcome.outcome !== "unknown") events.reconciled(payment.network, payment.key, outcome);
     } catch (error) {
       log.warn({ err: error, paymentKey: payment.key }, "the chain could not be asked; it will be asked again");

@@ -1,10 +1,15 @@
+import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { batched } from "../../shared/batch.ts";
 import type { Database, Queryable } from "../../shared/postgres.ts";
 import type { Claim, Outcome, Payment, Unfinished } from "../schemes/scheme.ts";
 
-/** How long a claim's holder may be silent before the reconciler looks after its payment. */
-const leaseSeconds = 70;
+/**
+ * How long a holder may be silent before the reconciler looks after its payment. A claim that is released too early
+ * costs its holder the payment; asking the chain about a sent one too early costs a question.
+ */
+const claimLeaseSeconds = 20;
+const broadcastLeaseSeconds = 3;
 
 /**
  * The payments table: who may settle what, and what became of it. Every statement is one round trip and atomic, so
@@ -60,7 +65,7 @@ export class SettlementStore {
         payment.amount,
         resourceUrl ?? null,
         payment.expiresAt,
-        leaseSeconds,
+        claimLeaseSeconds,
       ],
     });
     return rows[0] ? { id: rows[0].id, token } : undefined;
@@ -78,19 +83,51 @@ export class SettlementStore {
            set state = 'broadcast', transaction_id = $3, raw_transactions = $4, fee_payer = $5, nonce = $6,
                lease_until = now() + make_interval(secs => $7)
          where id = $1 and claim_token = $2 and state = 'claimed'`,
-      values: [claim.id, claim.token, sent.transaction, sent.raw, sent.feePayer, sent.nonce ?? null, leaseSeconds],
+      values: [
+        claim.id,
+        claim.token,
+        sent.transaction,
+        sent.raw,
+        sent.feePayer,
+        sent.nonce ?? null,
+        broadcastLeaseSeconds,
+      ],
     });
     return rowCount === 1;
   }
 
-  /** Stores the chain's word. Answers the row as it now is, which another daemon may have finished first. */
-  async finish(id: bigint, outcome: Outcome, totalMs: number): Promise<void> {
+  /** The same for several claims that the open transaction `tx` has locked, in one statement. */
+  async recordBroadcasts(tx: Queryable, sent: ReadonlyArray<SentOne>): Promise<void> {
+    if (sent.length === 0) return;
+    const { rowCount } = await tx.query({
+      name: "record-broadcasts",
+      text: `
+        update payments p
+           set state = 'broadcast', transaction_id = sent.transaction_id, raw_transactions = array[sent.raw],
+               fee_payer = sent.fee_payer, nonce = sent.nonce, lease_until = now() + make_interval(secs => $6)
+          from unnest($1::bigint[], $2::text[], $3::bytea[], $4::text[], $5::bigint[])
+            as sent (id, transaction_id, raw, fee_payer, nonce)
+         where p.id = sent.id and p.state = 'claimed'`,
+      values: [
+        sent.map(({ claim }) => claim.id),
+        sent.map(({ transaction }) => transaction),
+        sent.map(({ raw }) => raw),
+        sent.map(({ feePayer }) => feePayer),
+        sent.map(({ nonce }) => nonce),
+        broadcastLeaseSeconds,
+      ],
+    });
+    assert(rowCount === sent.length, "every claim was locked by this transaction");
+  }
+
+  /** Stores the chain's word, unless another daemon did so first: both have asked the same chain. */
+  async finish({ id, token }: Claim, outcome: Outcome, totalMs: number): Promise<void> {
     if (outcome.outcome === "unknown") {
       await this.#db.query({
         name: "finish-unknown",
-        text: `update payments set state = 'unknown', lease_until = now() + interval '5 seconds'
-                where id = $1 and state = 'broadcast'`,
-        values: [id],
+        text: `update payments set state = 'unknown', lease_until = now() + make_interval(secs => $3)
+                where id = $1 and claim_token = $2 and state in ('broadcast', 'unknown')`,
+        values: [id, token, broadcastLeaseSeconds],
       });
       return;
     }
@@ -100,17 +137,18 @@ export class SettlementStore {
       text: `
         with ended as (
           update payments
-             set state = $2, transaction_id = coalesce(nullif($3, ''), transaction_id), error_reason = $4,
-                 error_message = $5, retryable = $6, finished_at = now()
-           where id = $1 and state in ('claimed', 'broadcast', 'unknown')
+             set state = $3, transaction_id = coalesce(nullif($4, ''), transaction_id), error_reason = $5,
+                 error_message = $6, retryable = $7, finished_at = now()
+           where id = $1 and claim_token = $2 and state in ('claimed', 'broadcast', 'unknown')
           returning *
         )
         insert into transactions (network, status, kind, payer, pay_to, asset, amount_atomic, resource_url, tx_id,
                                   error_reason, total_ms)
-        select network, $2, 'settle', payer, pay_to, asset, amount_atomic, resource_url, transaction_id, $4, $7
+        select network, $3, 'settle', payer, pay_to, asset, amount_atomic, resource_url, transaction_id, $5, $8
           from ended`,
       values: [
         id,
+        token,
         outcome.outcome,
         outcome.transaction,
         failed?.reason ?? null,
@@ -153,13 +191,13 @@ export class SettlementStore {
     return rows.map((row) => ({
       state: row.state,
       createdAt: row.created_at,
-      claimToken: row.claim_token,
+      token: row.claim_token,
       ...unfinished(row),
     }));
   }
 
   /** Ends a claim whose holder died before it signed anything; the payment is free to be claimed again. */
-  async releaseClaim(id: bigint, token: string): Promise<void> {
+  async releaseClaim({ id, token }: Claim): Promise<void> {
     await this.#db.query(
       `update payments set state = 'failed', retryable = true, error_reason = 'transaction_failed', finished_at = now(),
               error_message = 'The settlement was interrupted before anything was sent.'
@@ -189,6 +227,14 @@ export interface Sent {
   readonly nonce?: bigint;
 }
 
+interface SentOne {
+  readonly claim: Claim;
+  readonly transaction: string;
+  readonly raw: Buffer;
+  readonly feePayer: string;
+  readonly nonce: bigint;
+}
+
 /** A payment somebody has claimed before. */
 export interface Known {
   readonly state: "claimed" | "broadcast" | "unknown" | "settled" | "failed";
@@ -205,7 +251,7 @@ export interface Known {
 export interface Abandoned extends Unfinished {
   readonly state: "claimed" | "broadcast" | "unknown";
   readonly createdAt: Date;
-  readonly claimToken: string;
+  readonly token: string;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a row of the payments table, typed by the two functions below

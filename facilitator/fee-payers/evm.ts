@@ -1,0 +1,261 @@
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import secp256k1 from "secp256k1";
+import { serializeTransaction } from "viem";
+import type { Log } from "../../shared/log.ts";
+import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
+import type { EvmConfig } from "../config.ts";
+import type { EvmChain } from "../schemes/exact-evm/chain.ts";
+import { addressOf } from "../schemes/exact-evm/eip3009.ts";
+import type { Hex } from "../schemes/exact-evm/hex.ts";
+import { RpcError } from "../schemes/exact-evm/rpc.ts";
+import type { Claim, FeePayerBalance } from "../schemes/scheme.ts";
+import type { SettlementStore } from "../settlements/store.ts";
+
+/**
+ * One address that pays gas, and its queue. What waits is signed in one database transaction that allocates the
+ * nonces, stores the signed bytes and only then commits; sending comes after. So nonces have no gaps, a crash loses
+ * nothing, and any number of daemons can share the address.
+ */
+export class EvmFeePayer {
+  readonly address: Hex;
+  readonly #key: Uint8Array;
+  readonly #config: EvmConfig;
+  readonly #needs: { chain: EvmChain; db: Database; store: SettlementStore; log: Log };
+  #queue: Job[] = [];
+  #draining = false;
+  #balance: bigint | undefined;
+  #fees: { readonly at: number; readonly perGas: bigint; readonly tip: bigint } | undefined;
+
+  constructor(
+    privateKey: string,
+    config: EvmConfig,
+    needs: { chain: EvmChain; db: Database; store: SettlementStore; log: Log },
+  ) {
+    this.#key = Buffer.from(privateKey.slice(2), "hex");
+    this.address = addressOf(secp256k1.publicKeyCreate(this.#key, false));
+    this.#config = config;
+    this.#needs = needs;
+  }
+
+  /** Payments waiting for a nonce. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  get balance(): FeePayerBalance {
+    const { balanceLow, balanceEmpty } = this.#config;
+    const balance = this.#balance;
+    return {
+      feePayer: this.address,
+      balance,
+      unit: "ETH",
+      decimals: 18,
+      low: balance !== undefined && balance < balanceLow,
+      empty: balance !== undefined && balance < balanceEmpty,
+    };
+  }
+
+  async readBalance(): Promise<void> {
+    this.#balance = await this.#needs.chain.balance(this.address).catch(() => undefined);
+  }
+
+  /**
+   * Agrees on the next nonce with the chain. What the chain should know and does not (a node that lost its pool, a
+   * reorganisation) is sent again from the stored bytes; the next nonce goes back down to the chain's count only when
+   * no payment of this address is under way, as on a development chain that began anew.
+   */
+  async synchronizeNonce(): Promise<void> {
+    const { chain, db } = this.#needs;
+    await this.#sendMissing();
+    const pending = await chain.transactionCount(this.address, "pending");
+    await db.query(
+      `insert into signer_nonces as known (network, address, next_nonce) values ($1, $2, $3)
+       on conflict (network, address) do update
+         set vacant = array(select n from unnest(known.vacant) n where n >= excluded.next_nonce),
+             next_nonce = case
+               when exists (select from payments where network = $1 and fee_payer = $2 and state in ('broadcast', 'unknown'))
+               then greatest(known.next_nonce, excluded.next_nonce) else excluded.next_nonce end`,
+      [this.#config.network, this.address, pending],
+    );
+  }
+
+  async #sendMissing(): Promise<void> {
+    const { chain, db } = this.#needs;
+    const pending = await chain.transactionCount(this.address, "pending");
+    const { rows } = await db.query(
+      `select raw_transactions from payments
+        where network = $1 and fee_payer = $2 and nonce >= $3 order by nonce limit 1000`,
+      [this.#config.network, this.address, pending],
+    );
+    for (const { raw_transactions: raw } of rows) {
+      await chain.send(raw[0]).catch((error) => {
+        if (!(error instanceof RpcError)) throw error;
+      });
+    }
+  }
+
+  /** Signs and sends one call for a claimed payment. Resolves when the node has taken it, or may have. */
+  send(claim: Claim, to: string, data: Hex): Promise<Sending> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ claim, to: to as Hex, data, resolve, reject });
+      void this.#drain();
+    });
+  }
+
+  async #drain(): Promise<void> {
+    if (this.#draining) return;
+    this.#draining = true;
+    try {
+      while (this.#queue.length > 0) {
+        // A turn of the event loop lets payments that are ready at the same moment share one transaction.
+        await new Promise((resolve) => setImmediate(resolve));
+        const jobs = this.#queue.splice(0, jobsPerTransactionMax);
+        await this.#signAndSend(jobs).catch((error) => {
+          for (const job of jobs) job.reject(error);
+        });
+      }
+    } finally {
+      this.#draining = false;
+    }
+  }
+
+  async #signAndSend(jobs: readonly Job[]): Promise<void> {
+    const fees = await this.#currentFees();
+    if (fees.perGas > this.#config.feePerGasMaxWei) {
+      const refused = `gas costs ${fees.perGas} wei now, more than the daemon's limit`;
+      for (const job of jobs) job.resolve({ refused });
+      return;
+    }
+    const signed = await inTransaction(this.#needs.db, (tx) => this.#sign(tx, jobs, fees));
+    for (const { job, raw, hash, nonce } of signed) {
+      if (raw === undefined) job.resolve({ lost: true });
+      else this.#deliver(raw, hash, nonce).then(job.resolve, job.reject);
+    }
+  }
+
+  async #sign(
+    tx: Transaction,
+    jobs: readonly Job[],
+    fees: { perGas: bigint; tip: bigint },
+  ): Promise<readonly Signed[]> {
+    const { network, chainId, gasLimit } = this.#config;
+    const { rows } = await tx.query({
+      name: "lock-signer",
+      text: "select next_nonce, vacant from signer_nonces where network = $1 and address = $2 for update",
+      values: [network, this.address],
+    });
+    let { next_nonce: next, vacant } = rows[0] as { next_nonce: bigint; vacant: bigint[] };
+    const free = vacant.map(BigInt).toSorted((a, b) => (a < b ? -1 : 1));
+    const claimed = await this.#stillClaimed(tx, jobs);
+    const signed = jobs.map((job): Signed => {
+      if (!claimed.has(job.claim.id)) return { job, raw: undefined, hash: "0x", nonce: -1n };
+      const nonce = free.shift() ?? next++;
+      const fields = { chainId, nonce: Number(nonce), to: job.to, data: job.data, gas: gasLimit };
+      return {
+        job,
+        nonce,
+        ...this.#signTransaction({ ...fields, maxFeePerGas: fees.perGas, maxPriorityFeePerGas: fees.tip }),
+      };
+    });
+    const sent = signed.filter((one): one is Signed & { raw: Buffer } => one.raw !== undefined);
+    await this.#needs.store.recordBroadcasts(
+      tx,
+      sent.map(({ job, raw, hash, nonce }) => ({
+        claim: job.claim,
+        transaction: hash,
+        raw,
+        feePayer: this.address,
+        nonce,
+      })),
+    );
+    await tx.query({
+      name: "advance-signer",
+      text: "update signer_nonces set next_nonce = $3, vacant = $4 where network = $1 and address = $2",
+      values: [network, this.address, next, free],
+    });
+    return signed;
+  }
+
+  async #stillClaimed(tx: Transaction, jobs: readonly Job[]): Promise<Set<bigint>> {
+    const { rows } = await tx.query({
+      name: "lock-claims",
+      text: `select p.id from payments p join unnest($1::bigint[], $2::uuid[]) as mine (id, token)
+                 on p.id = mine.id and p.claim_token = mine.token
+              where p.state = 'claimed' order by p.id for update of p`,
+      values: [jobs.map(({ claim }) => claim.id), jobs.map(({ claim }) => claim.token)],
+    });
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  #signTransaction(fields: Parameters<typeof serializeTransaction>[0] & { chainId: number }): {
+    raw: Buffer;
+    hash: Hex;
+  } {
+    const unsigned = Buffer.from(serializeTransaction(fields).slice(2), "hex");
+    const { signature, recid } = secp256k1.ecdsaSign(keccak_256(unsigned), this.#key);
+    const part = (start: number): Hex => `0x${Buffer.from(signature.subarray(start, start + 32)).toString("hex")}`;
+    const raw = Buffer.from(serializeTransaction(fields, { r: part(0), s: part(32), yParity: recid }).slice(2), "hex");
+    return { raw, hash: `0x${Buffer.from(keccak_256(raw)).toString("hex")}` };
+  }
+
+  /** Only a node's plain refusal proves that a transaction was not sent; everything else may have been. */
+  async #deliver(raw: Buffer, hash: Hex, nonce: bigint): Promise<Sending> {
+    try {
+      await this.#needs.chain.send(raw);
+      return { transaction: hash };
+    } catch (error) {
+      if (!(error instanceof RpcError)) return { transaction: hash };
+      if (alreadyThere.test(error.message)) return { transaction: hash };
+      this.#needs.log.warn(
+        { err: error, address: this.address, nonce: Number(nonce) },
+        "the node refused a transaction",
+      );
+      if (nonceTooLow.test(error.message)) await this.synchronizeNonce();
+      else await this.#giveBack(nonce);
+      return { refused: error.message };
+    }
+  }
+
+  async #giveBack(nonce: bigint): Promise<void> {
+    await this.#needs.db.query(
+      `update signer_nonces
+          set next_nonce = case when next_nonce = $3 + 1 then $3 else next_nonce end,
+              vacant = case when next_nonce = $3 + 1 then vacant else array_append(vacant, $3) end
+        where network = $1 and address = $2`,
+      [this.#config.network, this.address, nonce],
+    );
+  }
+
+  /** One look at the base fee serves the payments of about one block; twice the base fee outlasts six full blocks. */
+  async #currentFees(): Promise<{ perGas: bigint; tip: bigint }> {
+    if (!this.#fees || Date.now() - this.#fees.at > feesValidMs) {
+      const { baseFeePerGas } = await this.#needs.chain.latestBlock();
+      this.#fees = { at: Date.now(), perGas: 2n * baseFeePerGas + tipWei, tip: tipWei };
+    }
+    return this.#fees;
+  }
+}
+
+/** What became of handing a transaction to the node. `lost`: the claim was gone, nothing was signed. */
+export type Sending = { readonly transaction: Hex } | { readonly refused: string } | { readonly lost: true };
+
+interface Job {
+  readonly claim: Claim;
+  readonly to: Hex;
+  readonly data: Hex;
+  readonly resolve: (sending: Sending) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Signed {
+  readonly job: Job;
+  readonly raw: Buffer | undefined;
+  readonly hash: Hex;
+  readonly nonce: bigint;
+}
+
+const jobsPerTransactionMax = 32;
+const feesValidMs = 1_000;
+const tipWei = 1_000_000n;
+const alreadyThere = /already known|already imported|already in (the )?mempool/i;
+const nonceTooLow = /nonce too low|nonce is too low/i;

@@ -1,0 +1,32 @@
+import type { EvmChain, Receipt } from "./chain.ts";
+
+/**
+ * Waits until a transaction is mined and has its confirmations, or the deadline. Undefined means nobody knows yet,
+ * also when the node does not answer.
+ */
+export async function waitForReceipt(
+  chain: EvmChain,
+  hash: string,
+  confirmations: number,
+  deadline: Date,
+): Promise<Receipt | undefined> {
+  for (
+    let pauseMs = firstPauseMs;
+    Date.now() + pauseMs < deadline.getTime();
+    pauseMs = Math.min(pauseMs * 1.6, pauseMaxMs)
+  ) {
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    const receipt = await chain.receipt(hash).catch(() => undefined);
+    if (receipt && (await isConfirmed(chain, receipt, confirmations))) return receipt;
+  }
+  return undefined;
+}
+
+async function isConfirmed(chain: EvmChain, receipt: Receipt, confirmations: number): Promise<boolean> {
+  if (confirmations <= 1) return true;
+  const latest = await chain.latestBlock().catch(() => undefined);
+  return latest !== undefined && latest.number - BigInt(receipt.blockNumber) + 1n >= BigInt(confirmations);
+}
+
+const firstPauseMs = 3;
+const pauseMaxMs = 300;

@@ -1,0 +1,128 @@
+import { Pool } from "undici";
+
+/**
+ * A JSON-RPC client for one node. Calls made while others are under way travel together in one batch, so that its load
+ * on the node grows slower than the number of payments in flight. Nothing is cached and nothing is retried.
+ */
+export class JsonRpc {
+  readonly #pool: Pool;
+  readonly #path: string;
+  readonly #headers: Record<string, string>;
+  readonly #timeoutMs: number;
+  #waiting: Call[] = [];
+  #posts = 0;
+  #scheduled = false;
+
+  constructor(url: string, timeoutMs: number) {
+    const { origin, pathname, search, username, password } = new URL(url);
+    this.#pool = new Pool(origin, { connections: postsMax, pipelining: 1, keepAliveTimeout: 60_000 });
+    this.#path = `${pathname}${search}`;
+    this.#timeoutMs = timeoutMs;
+    const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString("base64");
+    this.#headers = { "content-type": "application/json", ...(username && { authorization: `Basic ${basic}` }) };
+  }
+
+  /** Throws RpcError when the node says no, RpcUnreachable when nobody knows whether the call was carried out. */
+  call(method: string, params: readonly unknown[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ method, params, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.#pool.destroy();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#waiting.length === 0 || this.#posts >= postsMax) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      const calls = this.#waiting.splice(0, batchMax);
+      this.#posts += 1;
+      this.#post(calls).finally(() => {
+        this.#posts -= 1;
+        this.#schedule();
+      });
+      this.#schedule();
+    });
+  }
+
+  async #post(calls: readonly Call[]): Promise<void> {
+    try {
+      const messages = calls.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
+      const answers = await this.#request(messages.length === 1 ? messages[0] : messages);
+      const byId = new Map(answers.map((answer) => [answer.id, answer]));
+      calls.forEach((call, id) => {
+        settle(call, byId.get(id));
+      });
+    } catch (error) {
+      for (const { reject } of calls) reject(new RpcUnreachable(describe(error), { cause: error }));
+    }
+  }
+
+  async #request(body: unknown): Promise<readonly Answer[]> {
+    const { statusCode, body: response } = await this.#pool.request({
+      method: "POST",
+      path: this.#path,
+      headers: this.#headers,
+      body: JSON.stringify(body),
+      headersTimeout: this.#timeoutMs,
+      bodyTimeout: this.#timeoutMs,
+      signal: AbortSignal.timeout(this.#timeoutMs),
+    });
+    if (statusCode !== 200) {
+      await response.dump();
+      throw new Error(`the node answered HTTP ${statusCode}`);
+    }
+    const answers = (await response.json()) as Answer | readonly Answer[];
+    return Array.isArray(answers) ? answers : [answers as Answer];
+  }
+}
+
+/** The node understood and refused. `data` is the revert data, where there is any. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** No answer: the call may or may not have been carried out. Carries no URL, since URLs hold keys. */
+export class RpcUnreachable extends Error {
+  override readonly name = "RpcUnreachable";
+}
+
+const batchMax = 40;
+const postsMax = 4;
+
+interface Call {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Answer {
+  readonly id: number;
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+function settle(call: Call, answer: Answer | undefined): void {
+  if (!answer) call.reject(new RpcUnreachable(`the node did not answer ${call.method}`));
+  else if (answer.error) call.reject(new RpcError(answer.error.code, answer.error.message, answer.error.data));
+  else call.resolve(answer.result);
+}
+
+function describe(error: unknown): string {
+  const { name, code, message } = error as { name?: string; code?: string; message?: string };
+  if (name === "TimeoutError") return "the node did not answer in time";
+  return code ? `the node could not be reached (${code})` : `the node gave no usable answer (${message})`;
+}

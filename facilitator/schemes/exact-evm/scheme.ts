@@ -1,0 +1,205 @@
+import { ConfigError } from "../../../shared/env.ts";
+import type { Log } from "../../../shared/log.ts";
+import type { Database } from "../../../shared/postgres.ts";
+import type { SupportedKind } from "../../../shared/x402.ts";
+import type { EvmConfig } from "../../config.ts";
+import { EvmFeePayer } from "../../fee-payers/evm.ts";
+import { v1NameOf } from "../../networks.ts";
+import type { SettlementStore } from "../../settlements/store.ts";
+import { type Outcome, type PaymentRequest, type Refusal, refuse, type Scheme, type Unfinished } from "../scheme.ts";
+import { EvmChain, outcomeOf } from "./chain.ts";
+import { checkWindow, decodePayment } from "./checks.ts";
+import { transferCall } from "./eip3009.ts";
+import type { Hex } from "./hex.ts";
+import type { EvmPayment } from "./payload.ts";
+import { waitForReceipt } from "./receipts.ts";
+import { JsonRpc, RpcError } from "./rpc.ts";
+
+/** `exact` on one EVM network: a payer's EIP-3009 authorization, sent and paid for by one of our addresses. */
+export function createExactEvm(
+  config: EvmConfig,
+  needs: { store: SettlementStore; db: Database; log: Log },
+): Scheme<EvmPayment> {
+  const rpc = new JsonRpc(config.rpcUrl, config.rpcTimeoutMs);
+  const chain = new EvmChain(rpc, config.gasLimit);
+  const feePayers = config.signers.map((key) => new EvmFeePayer(key.reveal(), config, { chain, ...needs }));
+  /** Payments whose payer `check` found to be a contract, so that `submit` need not ask again. */
+  const fromContracts = new WeakSet<EvmPayment>();
+  let balanceTimer: NodeJS.Timeout | undefined;
+
+  return {
+    scheme: "exact",
+    network: config.network,
+    kinds: kindsOf(config.network),
+    feePayers: feePayers.map(({ address }) => address),
+    decode: (request: PaymentRequest) => decodePayment(request, config),
+    check: (payment) => check({ chain, config, sender: feePayers[0]?.address as Hex, fromContracts }, payment),
+    async submit(payment, claim, deadline) {
+      const signer = fromContracts.has(payment) ? "contract" : "key";
+      const data = transferCall(payment.authorization, payment.signature, signer);
+      const sending = await leastBusy(feePayers).send(claim, payment.asset, data);
+      if ("lost" in sending) return notSent("The claim on this payment ran out before it was sent.");
+      if ("refused" in sending) return notSent(`The node did not take the transaction: ${sending.refused}`);
+      const receipt = await waitForReceipt(chain, sending.transaction, config.confirmations, deadline);
+      return receipt ? outcomeOf(receipt, payment) : { outcome: "unknown", transaction: sending.transaction };
+    },
+    find: (unfinished) => find(chain, config, unfinished),
+    balances: () => feePayers.map(({ balance }) => balance),
+    async start() {
+      await verifyConfiguration(chain, config);
+      await Promise.all(feePayers.map((feePayer) => feePayer.synchronizeNonce()));
+      const readBalances = () => Promise.all(feePayers.map((feePayer) => feePayer.readBalance()));
+      await readBalances();
+      balanceTimer = setInterval(readBalances, balanceEveryMs);
+    },
+    async stop() {
+      clearInterval(balanceTimer);
+      await rpc.stop();
+    },
+  };
+}
+
+/**
+ * Rules E4, E5, E7, E8, E10, E11. What the chain says about a payment is read after the request came and never
+ * remembered. A node that does not answer is a refusal that says so.
+ */
+async function check(needs: CheckNeeds, payment: EvmPayment): Promise<Refusal | undefined> {
+  const { chain, config, sender, fromContracts } = needs;
+  const late = checkWindow(payment, new Date());
+  if (late) return late;
+  try {
+    if (!config.assets.includes(payment.asset)) return await refuseAsset(chain, config, payment.asset);
+    // A key's signature is the usual case: whether the payer is a contract is asked together with the simulation.
+    const [isContract, simulation] = await Promise.all([
+      chain.hasCode(payment.payer),
+      payment.signedByKey ? chain.simulate(sender, payment, "key") : undefined,
+    ]);
+    if (isContract) {
+      fromContracts.add(payment);
+      return await checkWallet(chain, sender, payment);
+    }
+    if (!payment.signedByKey) return refuseSignature(payment);
+    return simulation && (await chain.diagnose(payment, simulation));
+  } catch (error) {
+    if (error instanceof RpcError)
+      return refuse("unexpected_verify_error", `The node refused to answer: ${error.message}`);
+    return refuse("unexpected_verify_error", "The chain cannot be asked at the moment; try again.");
+  }
+}
+
+interface CheckNeeds {
+  readonly chain: EvmChain;
+  readonly config: EvmConfig;
+  readonly sender: Hex;
+  readonly fromContracts: WeakSet<EvmPayment>;
+}
+
+/** A payer with code (contract wallet, EIP-7702) is asked by ERC-1271 alone; its key's signature means nothing. */
+async function checkWallet(chain: EvmChain, sender: Hex, payment: EvmPayment): Promise<Refusal | undefined> {
+  const [accepts, simulation] = await Promise.all([
+    chain.walletAccepts(payment),
+    chain.simulate(sender, payment, "contract"),
+  ]);
+  if (!accepts)
+    return refuse("invalid_exact_evm_signature", "The payer's wallet contract does not accept the signature.");
+  return simulation && (await chain.diagnose(payment, simulation));
+}
+
+/** ERC-6492 wraps a call to a factory of the payer's choice, which would be made with our account. */
+function refuseSignature({ signature }: EvmPayment): Refusal {
+  const erc6492Suffix = "6492".repeat(16);
+  if (signature.length > 32 && signature.toString("hex", signature.length - 32) === erc6492Suffix) {
+    return refuse("eip6492_factory_not_allowed", "Signatures of wallets that are not deployed yet are not accepted.");
+  }
+  return refuse("invalid_exact_evm_signature", "The signature is not the payer's for this authorization.");
+}
+
+async function refuseAsset(chain: EvmChain, config: EvmConfig, asset: string): Promise<Refusal> {
+  if (!(await chain.hasCode(asset))) {
+    return refuse("asset_not_deployed_contract", "There is no contract at the asset's address.");
+  }
+  return refuse(
+    "invalid_asset",
+    `This asset is not settled here; settled on ${config.network} is ${config.assets.join(", ")}.`,
+  );
+}
+
+function notSent(message: string): Outcome {
+  return {
+    outcome: "failed",
+    reason: "invalid_exact_evm_transaction_failed",
+    message,
+    transaction: "",
+    retryable: true,
+  };
+}
+
+/**
+ * By receipt; else the stored bytes are sent again (the same transaction, so harmless) until the authorization has run
+ * out. An authorization spent by another transaction than ours ends as failed here.
+ */
+async function find(chain: EvmChain, config: EvmConfig, unfinished: Unfinished): Promise<Outcome> {
+  const { transaction, key, raw, expiresAt } = unfinished;
+  const unknown: Outcome = { outcome: "unknown", transaction };
+  const receipt = await chain.receipt(transaction);
+  if (receipt) {
+    const { number } = await chain.latestBlock();
+    const confirmed = number - BigInt(receipt.blockNumber) + 1n >= BigInt(config.confirmations);
+    return confirmed ? outcomeOf(receipt, unfinished) : unknown;
+  }
+  const [asset, from, nonce] = key.split(":") as [string, Hex, Hex];
+  const { timestampSeconds } = await chain.latestBlock();
+  const spent = await chain.isNonceUsed(asset, from, nonce);
+  // A receipt may have appeared between the two questions.
+  if (spent) return (await chain.receipt(transaction)) ? unknown : spentElsewhere(transaction);
+  if (Number(timestampSeconds) * 1_000 >= expiresAt.getTime()) {
+    const message = "The authorization ran out before the transaction was mined.";
+    return {
+      outcome: "failed",
+      reason: "invalid_exact_evm_payload_authorization_valid_before",
+      message,
+      transaction,
+      retryable: false,
+    };
+  }
+  for (const bytes of raw) {
+    await chain.send(bytes).catch((error) => {
+      if (!(error instanceof RpcError)) throw error;
+    });
+  }
+  return unknown;
+}
+
+function spentElsewhere(transaction: string): Outcome {
+  const message = "The authorization's nonce was used or cancelled by another transaction.";
+  return { outcome: "failed", reason: "invalid_exact_evm_nonce_already_used", message, transaction, retryable: false };
+}
+
+/** X6, D1: the node is on the configured chain and every allowed asset is a contract. */
+async function verifyConfiguration(chain: EvmChain, config: EvmConfig): Promise<void> {
+  const problems: string[] = [];
+  try {
+    const chainId = await chain.chainId();
+    if (chainId !== config.chainId) problems.push(`EIP155_${config.chainId}_RPC_URL is a node of chain ${chainId}`);
+    for (const asset of config.assets) {
+      if (!(await chain.hasCode(asset)))
+        problems.push(`EIP155_${config.chainId}_ASSETS: there is no contract at ${asset}`);
+    }
+  } catch (error) {
+    problems.push(`EIP155_${config.chainId}_RPC_URL: ${(error as Error).message}`);
+  }
+  if (problems.length > 0) throw new ConfigError("facilitator", problems);
+}
+
+function kindsOf(network: string): readonly SupportedKind[] {
+  const v1Name = v1NameOf(network);
+  const v2: SupportedKind = { x402Version: 2, scheme: "exact", network };
+  return v1Name === undefined ? [v2] : [v2, { x402Version: 1, scheme: "exact", network: v1Name }];
+}
+
+function leastBusy(feePayers: readonly EvmFeePayer[]): EvmFeePayer {
+  const able = feePayers.filter(({ balance }) => !balance.empty);
+  return (able.length > 0 ? able : feePayers).toSorted((a, b) => a.waiting - b.waiting)[0] as EvmFeePayer;
+}
+
+const balanceEveryMs = 30_000;
