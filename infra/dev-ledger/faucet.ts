@@ -1,0 +1,132 @@
+import type { LedgerContext } from "./context.ts";
+import { type Key, keyFromProto } from "./crypto/keys.ts";
+import { addRelation } from "./handlers/relations.ts";
+import { entityText, parseEntityText } from "./hapi/ids.ts";
+import { TREASURY, USDC } from "./seed.ts";
+import type { Account, Token } from "./state/entities.ts";
+import { Journal } from "./state/journal.ts";
+import { newAccount } from "./state/state.ts";
+
+/** Gives away what a test network's faucet gives. It acts on the ledger directly: no transaction, no fee, no signature. */
+export class Faucet {
+  readonly #ledger: LedgerContext;
+
+  constructor(ledger: LedgerContext) {
+    this.#ledger = ledger;
+  }
+
+  /** Creates an account for a public key: raw (32 or 33 bytes) or DER, hex. */
+  createAccount(options: NewAccountOptions): { accountId: string } {
+    const key = parsePublicKey(options.publicKey);
+    const tokens = (options.associate ?? []).map((id) => this.#token(id));
+    return this.#change((journal, consensusAt) => {
+      const { state } = this.#ledger;
+      const account = newAccount({
+        number: state.newNumber(journal),
+        createdAt: consensusAt,
+        key,
+        autoAssociationsMax: options.maxAutoAssociations ?? 0,
+        receiverSignatureRequired: options.receiverSignatureRequired ?? false,
+      });
+      state.addAccount(journal, account);
+      for (const token of tokens) addRelation({ journal, consensusAt }, token, account);
+      this.#moveHbar(journal, account, options.tinybars ?? 0n);
+      return { accountId: entityText(account.number) };
+    });
+  }
+
+  /** Moves tinybars from the treasury. */
+  giveHbar(account: string, tinybars: bigint): void {
+    const to = this.#account(account);
+    this.#change((journal) => this.#moveHbar(journal, to, tinybars));
+  }
+
+  /** Mints units of a fungible token (USDC unless named) into an associated account. */
+  giveToken(account: string, units: bigint, tokenId = entityText(USDC)): void {
+    const [to, token] = [this.#account(account), this.#token(tokenId)];
+    const relation = to.relations.get(token.number);
+    if (!relation) throw new FaucetError("account", `${account} is not associated with ${tokenId}`);
+    if (token.unique) throw new FaucetError("token", `${tokenId} is a collection of NFTs`);
+    if (units <= 0n) throw new FaucetError("amount", "must be positive");
+    this.#change((journal) => {
+      journal.set(relation, "balance", relation.balance + units);
+      journal.set(token, "totalSupply", token.totalSupply + units);
+    });
+  }
+
+  /** Associates an account with tokens; those it has already are left alone. */
+  associate(account: string, ...tokenIds: string[]): void {
+    const to = this.#account(account);
+    const tokens = tokenIds.map((id) => this.#token(id)).filter(({ number }) => !to.relations.has(number));
+    this.#change((journal, consensusAt) => {
+      for (const token of tokens) addRelation({ journal, consensusAt }, token, to);
+    });
+  }
+
+  #moveHbar(journal: Journal, to: Account, tinybars: bigint): void {
+    const treasury = this.#ledger.state.accounts.get(TREASURY)!;
+    if (tinybars < 0n || tinybars > treasury.balance)
+      throw new FaucetError("hbar", "is negative or more than there is");
+    journal.set(treasury, "balance", treasury.balance - tinybars);
+    journal.set(to, "balance", to.balance + tinybars);
+  }
+
+  #account(text: string): Account {
+    const account = this.#ledger.state.accounts.get(parseEntityText(text) ?? 0);
+    if (!account || account.deleted) throw new FaucetError("account", `${text} does not exist`);
+    return account;
+  }
+
+  #token(text: string): Token {
+    const token = this.#ledger.state.tokens.get(parseEntityText(text) ?? 0);
+    if (!token || token.deleted) throw new FaucetError("token", `${text} does not exist`);
+    return token;
+  }
+
+  #change<T>(make: (journal: Journal, consensusAt: bigint) => T): T {
+    const journal = new Journal(this.#ledger.history);
+    try {
+      return make(journal, this.#ledger.clock.nextConsensus());
+    } catch (error) {
+      journal.rollback();
+      throw error;
+    } finally {
+      this.#ledger.changed();
+    }
+  }
+}
+
+/** A wish the faucet cannot grant, naming the field that is wrong. */
+export class FaucetError extends Error {
+  readonly field: string;
+
+  constructor(field: string, message: string) {
+    super(`${field}: ${message}`);
+    this.name = "FaucetError";
+    this.field = field;
+  }
+}
+
+const parsePublicKey = (text: string): Key => {
+  const hex = text.toLowerCase().replace(/^0x/, "");
+  const raw = Buffer.from(hex.replace(ED25519_DER_PREFIX, "").replace(ECDSA_DER_PREFIX, ""), "hex");
+  const key =
+    raw.length === 32
+      ? keyFromProto({ ed25519: raw })
+      : raw.length === 33
+        ? keyFromProto({ ECDSASecp256k1: raw })
+        : undefined;
+  if (!key) throw new FaucetError("publicKey", "must be an ed25519 or ECDSA secp256k1 public key, hex, raw or DER");
+  return key;
+};
+
+const ED25519_DER_PREFIX = /^302a300506032b6570032100/;
+const ECDSA_DER_PREFIX = /^302d300706052b8104000a032200/;
+
+export type NewAccountOptions = {
+  publicKey: string;
+  tinybars?: bigint;
+  associate?: string[];
+  maxAutoAssociations?: number;
+  receiverSignatureRequired?: boolean;
+};

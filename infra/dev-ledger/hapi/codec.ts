@@ -1,0 +1,92 @@
+import { createHash } from "node:crypto";
+import { proto, Reader } from "@hiero-ledger/proto";
+import { accountNumber, type EntityNumber, toBigint, toNanos, transactionKey } from "./ids.ts";
+import { Refusal, require } from "./refusal.ts";
+
+/**
+ * Reads one `Transaction` as a consensus node does: strictly, so that an unknown field is refused rather than skipped.
+ * Throws a Refusal with the precheck status of TransactionChecker (hiero-consensus-node).
+ */
+export const parseTransaction = (bytes: Buffer): ParsedTransaction => {
+  require(bytes.length <= TRANSACTION_BYTES_MAX, "TRANSACTION_OVERSIZE");
+  const outer = decodeStrictly(proto.Transaction, bytes, "INVALID_TRANSACTION");
+  const { bodyBytes, sigPairs } = unwrap(outer);
+  const body = decodeStrictly(proto.TransactionBody, bodyBytes, "INVALID_TRANSACTION_BODY");
+
+  require(body.data !== undefined, "INVALID_TRANSACTION_BODY");
+  require(!!body.transactionID, "INVALID_TRANSACTION_ID");
+  const payer = accountNumber(body.transactionID.accountID);
+  require(payer !== undefined, "PAYER_ACCOUNT_NOT_FOUND");
+  require(!body.transactionID.scheduled && !body.transactionID.nonce, "TRANSACTION_ID_FIELD_NOT_ALLOWED");
+
+  const validStart = toNanos(body.transactionID.transactionValidStart);
+  const signed = outer.signedTransactionBytes.length > 0 ? outer.signedTransactionBytes : bytes;
+  return {
+    key: transactionKey(payer, validStart),
+    kind: body.data,
+    body,
+    bodyBytes,
+    sigPairs,
+    payer,
+    validStart,
+    validSeconds: Number(toBigint(body.transactionValidDuration?.seconds)),
+    maxFee: toBigint(body.transactionFee),
+    sizeBytes: bytes.length,
+    hash: createHash("sha384").update(signed).digest("base64"),
+  };
+};
+
+export const decodeQuery = (bytes: Buffer): proto.Query => proto.Query.decode(bytes);
+
+const unwrap = (outer: proto.Transaction): { bodyBytes: Uint8Array; sigPairs: proto.ISignaturePair[] } => {
+  if (outer.signedTransactionBytes.length > 0) {
+    require(outer.bodyBytes.length === 0 && !outer.sigMap && !outer.body && !outer.sigs, "INVALID_TRANSACTION");
+    const signed = decodeStrictly(proto.SignedTransaction, outer.signedTransactionBytes, "INVALID_TRANSACTION");
+    require(!!signed.sigMap, "INVALID_TRANSACTION_BODY");
+    return { bodyBytes: signed.bodyBytes, sigPairs: signed.sigMap.sigPair ?? [] };
+  }
+  require(outer.bodyBytes.length > 0 && !!outer.sigMap, "INVALID_TRANSACTION_BODY");
+  return { bodyBytes: outer.bodyBytes, sigPairs: outer.sigMap.sigPair ?? [] };
+};
+
+/** protobufjs calls `skipType` exactly for the fields a message does not know, so refusing there is the strict parse. */
+const decodeStrictly = <T>(
+  type: Decoder<T>,
+  bytes: Uint8Array,
+  malformed: "INVALID_TRANSACTION" | "INVALID_TRANSACTION_BODY",
+): T => {
+  const reader = Reader.create(bytes);
+  reader.skipType = refuseUnknownField;
+  try {
+    return type.decode(reader);
+  } catch (error) {
+    throw error instanceof Refusal ? error : new Refusal(malformed);
+  }
+};
+
+const refuseUnknownField = (): never => {
+  throw new Refusal("TRANSACTION_HAS_UNKNOWN_FIELDS");
+};
+
+const TRANSACTION_BYTES_MAX = 6_144;
+
+type Decoder<T> = { decode(reader: Reader): T };
+
+export type TransactionKind = NonNullable<proto.TransactionBody["data"]>;
+
+export type ParsedTransaction = {
+  key: string;
+  kind: TransactionKind;
+  body: proto.TransactionBody;
+  bodyBytes: Uint8Array;
+  sigPairs: proto.ISignaturePair[];
+  payer: EntityNumber;
+  /** Nanoseconds since the epoch. */
+  validStart: bigint;
+  validSeconds: number;
+  /** Tinybars. */
+  maxFee: bigint;
+  sizeBytes: number;
+  /** SHA-384 of the signed transaction, base64. */
+  hash: string;
+};

@@ -1,0 +1,116 @@
+import { entityText, NANOS_PER_SECOND, timestampText } from "../hapi/ids.ts";
+import type { Account, Allowance } from "../state/entities.ts";
+import { shownEvmAddress } from "../state/state.ts";
+import { keyJson } from "./json.ts";
+import { exactNumber, limitOf, numberFilter, orderOf } from "./params.ts";
+import type { Route } from "./server.ts";
+import type { MirrorView } from "./view.ts";
+
+export const getAccount: Route = (view, [id]) => {
+  const account = view.accountAt(id!);
+  return {
+    account: entityText(account.number),
+    alias: account.alias && base32(account.alias),
+    auto_renew_period: account.autoRenewSeconds,
+    balance: { balance: account.balance, timestamp: view.now(), tokens: tokenBalances(view, account) },
+    created_timestamp: timestampText(account.createdAt),
+    decline_reward: false,
+    deleted: account.deleted,
+    ethereum_nonce: 0,
+    evm_address: shownEvmAddress(account),
+    expiry_timestamp: timestampText(account.createdAt + BigInt(account.autoRenewSeconds) * NANOS_PER_SECOND),
+    key: keyJson(account.key),
+    max_automatic_token_associations: account.autoAssociationsMax,
+    memo: account.memo,
+    pending_reward: 0,
+    receiver_sig_required: account.receiverSignatureRequired,
+    staked_account_id: null,
+    staked_node_id: null,
+    stake_period_start: null,
+    transactions: [],
+    links: NO_MORE,
+  };
+};
+
+export const getAccountTokens: Route = (view, [id], query) => {
+  const account = view.accountAt(id!);
+  const wanted = numberFilter(query, "token.id");
+  const relations = view.relations(account).filter(({ token }) => wanted(token));
+  relations.sort((a, b) => (orderOf(query, "asc") === "asc" ? a.token - b.token : b.token - a.token));
+  const limit = limitOf(query);
+  const page = relations.slice(0, limit);
+  const next = relations.length > limit ? nextTokens(account, query, page.at(-1)!.token) : null;
+  return {
+    tokens: page.map(({ token: number, balance, automatic, createdAt, frozen, kycGranted }) => {
+      const { decimals, keys } = view.ledger.state.tokens.get(number)!;
+      return {
+        automatic_association: automatic,
+        balance,
+        created_timestamp: timestampText(createdAt),
+        decimals,
+        freeze_status: !keys.freeze ? "NOT_APPLICABLE" : frozen ? "FROZEN" : "UNFROZEN",
+        kyc_status: !keys.kyc ? "NOT_APPLICABLE" : kycGranted ? "GRANTED" : "REVOKED",
+        token_id: entityText(number),
+      };
+    }),
+    links: { next },
+  };
+};
+
+export const getTokenAllowances: Route = (view, [id], query) => {
+  const account = view.accountAt(id!);
+  const [token, spender] = [numberFilter(query, "token.id"), numberFilter(query, "spender.id")];
+  const allowances = [...account.tokenAllowances]
+    .map(([key, allowance]) => ({ key: key.split("/").map(Number) as [number, number], allowance }))
+    .filter(({ key, allowance }) => view.shows(allowance.grantedAt) && token(key[0]) && spender(key[1]))
+    .map(({ key, allowance }) => ({ ...allowanceJson(account, key[1], allowance), token_id: entityText(key[0]) }));
+  return { allowances: allowances.slice(0, limitOf(query)), links: NO_MORE };
+};
+
+export const getHbarAllowances: Route = (view, [id], query) => {
+  const account = view.accountAt(id!);
+  const spender = numberFilter(query, "spender.id");
+  const allowances = [...account.hbarAllowances]
+    .filter(([number, { grantedAt }]) => view.shows(grantedAt) && spender(number))
+    .map(([number, allowance]) => allowanceJson(account, number, allowance));
+  return { allowances: allowances.slice(0, limitOf(query)), links: NO_MORE };
+};
+
+export const getBalances: Route = (view, _, query) => {
+  const exact = exactNumber(query, "account.id");
+  const wanted = numberFilter(query, "account.id");
+  const balances: object[] = [];
+  for (const number of exact === undefined ? view.ledger.state.accounts.keys() : [exact]) {
+    const account = wanted(number) ? view.account(number) : undefined;
+    if (!account) continue;
+    balances.push({ account: entityText(number), balance: account.balance, tokens: tokenBalances(view, account) });
+    if (balances.length === limitOf(query)) break;
+  }
+  return { timestamp: view.now(), balances, links: NO_MORE };
+};
+
+const tokenBalances = (view: MirrorView, account: Account) =>
+  view.relations(account).map(({ token, balance }) => ({ token_id: entityText(token), balance }));
+
+const allowanceJson = (owner: Account, spender: number, { granted, left, grantedAt }: Allowance) => ({
+  amount: left,
+  amount_granted: granted,
+  owner: entityText(owner.number),
+  spender: entityText(spender),
+  timestamp: { from: timestampText(grantedAt), to: null },
+});
+
+const nextTokens = (account: Account, query: URLSearchParams, last: number): string => {
+  const operator = orderOf(query, "asc") === "asc" ? "gt" : "lt";
+  const order = query.has("order") ? `&order=${query.get("order")}` : "";
+  return `/api/v1/accounts/${entityText(account.number)}/tokens?limit=${limitOf(query)}${order}&token.id=${operator}:${entityText(last)}`;
+};
+
+/** RFC 4648 without padding: how the mirror prints an alias. */
+const base32 = (bytes: Buffer): string => {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, "0")).join("");
+  const groups = bits.match(/.{1,5}/g) ?? [];
+  return groups.map((group) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[Number.parseInt(group.padEnd(5, "0"), 2)]).join("");
+};
+
+const NO_MORE = { next: null };

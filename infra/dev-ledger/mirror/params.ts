@@ -1,0 +1,47 @@
+import { parseEntityText } from "../hapi/ids.ts";
+import { invalidParameter } from "./json.ts";
+
+/** `limit`: 1 to 100, 25 when absent. */
+export const limitOf = (query: URLSearchParams): number => {
+  const text = query.get("limit");
+  if (text === null) return LIMIT_DEFAULT;
+  const limit = Number(text);
+  if (!/^\d+$/.test(text) || limit < 1) invalidParameter("limit");
+  return Math.min(limit, LIMIT_MAX);
+};
+
+export const orderOf = (query: URLSearchParams, otherwise: Order): Order => {
+  const order = query.get("order") ?? otherwise;
+  return order === "asc" || order === "desc" ? order : invalidParameter("order");
+};
+
+/** A filter such as `gt:5` or `0.0.5`, possibly given several times, as a test on an entity or sequence number. */
+export const numberFilter = (query: URLSearchParams, name: string): ((number: number) => boolean) => {
+  const tests = query.getAll(name).map((text) => {
+    const [, operator = "eq", value = ""] = /^(?:(eq|ne|gt|gte|lt|lte):)?(.+)$/.exec(text) ?? [];
+    const limit = value === "0" ? 0 : (parseEntityText(value) ?? invalidParameter(name));
+    return (number: number) => COMPARE[operator as Operator](number, limit);
+  });
+  return (number) => tests.every((test) => test(number));
+};
+
+/** The one number a filter pins down, when it does. */
+export const exactNumber = (query: URLSearchParams, name: string): number | undefined => {
+  const [text, ...more] = query.getAll(name);
+  return text === undefined || more.length > 0 ? undefined : parseEntityText(text.replace(/^eq:/, ""));
+};
+
+const COMPARE = {
+  eq: (a: number, b: number) => a === b,
+  ne: (a: number, b: number) => a !== b,
+  gt: (a: number, b: number) => a > b,
+  gte: (a: number, b: number) => a >= b,
+  lt: (a: number, b: number) => a < b,
+  lte: (a: number, b: number) => a <= b,
+};
+
+const LIMIT_DEFAULT = 25;
+const LIMIT_MAX = 100;
+
+type Operator = keyof typeof COMPARE;
+export type Order = "asc" | "desc";

@@ -1,0 +1,124 @@
+import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
+import type { LedgerContext } from "./context.ts";
+import { keyFromProto } from "./crypto/keys.ts";
+import { addRelation } from "./handlers/relations.ts";
+import { entityText } from "./hapi/ids.ts";
+import { FEE_COLLECTOR } from "./pipeline/handling.ts";
+import type { Token } from "./state/entities.ts";
+import { Journal } from "./state/journal.ts";
+import { AUTO_RENEW_SECONDS, newAccount } from "./state/state.ts";
+
+/** The stablecoin under its testnet id, so that configuration is the same as on testnet. */
+export const USDC = 429_274;
+/** Holds all HBAR that nobody else has. The faucet draws on it. */
+export const TREASURY = 2;
+
+/**
+ * Who exists from the start. Keys are derived from the name, so ids and keys are the same on every machine: known to
+ * everybody and worth nothing anywhere else. No two accounts share a key.
+ */
+export const SEEDED = {
+  treasury: { number: TREASURY, hbar: 0n, usdc: null },
+  feePayer: { number: 1_001, hbar: 10_000n, usdc: null },
+  creator: { number: 1_002, hbar: 100n, usdc: 0n },
+  buyer: { number: 1_003, hbar: 100n, usdc: 1_000_000_000n },
+  platform: { number: 1_004, hbar: 100n, usdc: 0n },
+  operator: { number: 1_005, hbar: 1_000n, usdc: 0n },
+  usdcTreasury: { number: 1_006, hbar: 100n, usdc: 0n },
+} as const satisfies Record<
+  string,
+  { number: number /** Whole HBAR. */; hbar: bigint /** Null = not associated. */; usdc: bigint | null }
+>;
+
+export type SeededName = keyof typeof SEEDED;
+
+export const seed = (ledger: LedgerContext): void => {
+  const { state, clock } = ledger;
+  const journal = new Journal(ledger.history);
+  const createdAt = clock.nextConsensus();
+  const token = usdcToken(createdAt);
+  for (const number of [...ledger.nodes, FEE_COLLECTOR]) {
+    const key = keyFromProto({ ed25519: seededKey(`system ${number}`).publicKeyRaw })!;
+    state.addAccount(journal, newAccount({ number, createdAt, key }));
+  }
+  let inTreasury = TOTAL_HBAR;
+  for (const [name, { number, hbar, usdc }] of Object.entries(SEEDED)) {
+    const key = keyFromProto({ ed25519: seededKey(name).publicKeyRaw })!;
+    const account = state.addAccount(journal, newAccount({ number, createdAt, key, balance: hbar * TINYBARS }));
+    inTreasury -= hbar;
+    if (usdc === null) continue;
+    const relation = addRelation({ journal, consensusAt: createdAt }, token, account);
+    relation.balance = usdc;
+    token.totalSupply += usdc;
+  }
+  state.accounts.get(TREASURY)!.balance = inTreasury * TINYBARS;
+  state.tokens.set(USDC, token);
+};
+
+export const seededAccounts = (): Record<SeededName, SeededAccount> =>
+  Object.fromEntries(
+    Object.entries(SEEDED).map(([name, { number }]) => {
+      const { privateKeyDer, privateKeyHex, publicKeyRaw } = seededKey(name);
+      return [
+        name,
+        {
+          accountId: entityText(number),
+          kind: "ed25519",
+          privateKey: privateKeyDer,
+          privateKeyHex,
+          publicKey: publicKeyRaw.toString("hex"),
+        },
+      ];
+    }),
+  ) as Record<SeededName, SeededAccount>;
+
+const usdcToken = (createdAt: bigint): Token => {
+  const key = keyFromProto({ ed25519: seededKey("usdcTreasury").publicKeyRaw })!;
+  return {
+    number: USDC,
+    name: "USD Coin",
+    symbol: "USDC",
+    memo: "",
+    unique: false,
+    decimals: 6,
+    initialSupply: 0n,
+    totalSupply: 0n,
+    maxSupply: 0n,
+    treasury: SEEDED.usdcTreasury.number,
+    keys: { admin: key, freeze: key, wipe: key, supply: key, pause: key, feeSchedule: key },
+    freezeDefault: false,
+    paused: false,
+    deleted: false,
+    customFees: [],
+    autoRenewAccount: null,
+    autoRenewSeconds: AUTO_RENEW_SECONDS,
+    metadata: Buffer.alloc(0),
+    createdAt,
+    modifiedAt: createdAt,
+    lastSerial: 0,
+    nfts: new Map(),
+  };
+};
+
+const seededKey = (name: string): { privateKeyDer: string; privateKeyHex: string; publicKeyRaw: Buffer } => {
+  const secret = createHash("sha256").update(`dev-ledger seeded account: ${name}`).digest();
+  const der = Buffer.concat([ED25519_PKCS8_PREFIX, secret]);
+  const publicKey = createPublicKey(createPrivateKey({ key: der, format: "der", type: "pkcs8" }));
+  const publicKeyRaw = publicKey.export({ format: "der", type: "spki" }).subarray(-32);
+  return { privateKeyDer: der.toString("hex"), privateKeyHex: secret.toString("hex"), publicKeyRaw };
+};
+
+const ED25519_PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
+const TINYBARS = 100_000_000n;
+const TOTAL_HBAR = 50_000_000_000n;
+
+export type SeededAccount = {
+  accountId: string;
+  kind: "ed25519";
+  /** DER, hex: what the SDK's `PrivateKey.fromStringDer` reads. */
+  privateKey: string;
+  /** The 32 raw bytes, hex. */
+  privateKeyHex: string;
+  /** The 32 raw bytes, hex. */
+  publicKey: string;
+};
