@@ -1,0 +1,303 @@
+import { createPublicClient, createTestClient, http, type PublicClient, walletActions } from "viem";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { feeOnTransferToken, ownerWallet, silentToken, usdcStandIn } from "../../../infra/evm-chain/artifacts.ts";
+import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
+import { asV1, newBuyer, paymentBody } from "../../support/evm-payments.ts";
+import { type RunningFacilitator, spawnFacilitator, startFacilitator } from "../../support/facilitator.ts";
+import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
+
+let setting: EvmSetting;
+let proxy: RpcProxy;
+let facilitator: RunningFacilitator;
+let client: PublicClient;
+let tokens: { feeOnTransfer: string; silent: string };
+
+beforeAll(async () => {
+  setting = await evmSetting();
+  const { chain } = setting;
+  proxy = await startRpcProxy(chain.rpcUrl);
+  tokens = {
+    feeOnTransfer: await chain.deploy(feeOnTransferToken),
+    silent: await chain.deploy(silentToken),
+  };
+  setting.variables.EIP155_84532_ASSETS = [chain.usdc, ...Object.values(tokens)].join(",");
+  setting.variables.EIP155_84532_RPC_URL = proxy.url;
+  setting.variables.EIP155_84532_RPC_TIMEOUT_MS = "1000";
+  setting.variables.SETTLE_TIMEOUT_MS = "2000";
+  facilitator = await startFacilitator(setting.variables);
+  client = createPublicClient({ transport: http(chain.rpcUrl) });
+});
+
+afterEach(() => proxy.behave(() => "pass"));
+
+afterAll(async () => {
+  await facilitator?.stop();
+  await proxy?.stop();
+  await setting?.stop();
+});
+
+const pay = async () => paymentBody(await setting.fundedBuyer(), setting.terms);
+const sent = () => client.getTransactionCount({ address: setting.signer as `0x${string}` });
+const balanceOf = (owner: string) =>
+  client.readContract({
+    address: setting.chain.usdc,
+    abi: usdcStandIn.abi,
+    functionName: "balanceOf",
+    args: [owner as `0x${string}`],
+  });
+
+describe("a payment", () => {
+  test("settles once: the money moves, and every later copy is told of the first transaction", async () => {
+    const before = await balanceOf(setting.terms.payTo);
+    const body = await pay();
+    const payer = body.paymentPayload.payload.authorization.from.toLowerCase();
+    const first = await facilitator.settle(body);
+    expect(first.body).toEqual({
+      success: true,
+      transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+      network: "eip155:84532",
+      payer,
+    });
+    expect(await balanceOf(setting.terms.payTo)).toBe((before as bigint) + 10_000n);
+    const { transaction } = first.body;
+    expect((await facilitator.settle(body)).body).toMatchObject({
+      success: false,
+      errorReason: "already_settled",
+      transaction,
+      payer,
+    });
+    expect((await facilitator.verify(body)).body).toMatchObject({ isValid: false, invalidReason: "already_settled" });
+  });
+
+  test("settles in version 1 with the network named as the caller named it", async () => {
+    const { body } = await facilitator.settle(asV1(await pay()));
+    expect(body).toMatchObject({ success: true, network: "base-sepolia" });
+  });
+
+  test("of a contract wallet settles through the wallet's own signature check", async () => {
+    const owner = newBuyer();
+    const wallet = await setting.chain.deploy(ownerWallet, [owner.address]);
+    await setting.chain.fund(wallet, { usdc: 20_000n });
+    const { body } = await facilitator.settle(await paymentBody(owner, setting.terms, { from: wallet }));
+    expect(body).toMatchObject({ success: true, payer: wallet.toLowerCase() });
+  });
+
+  test("re-encoded in every way one can think of is still one payment", async () => {
+    const body = await pay();
+    const { signature, authorization } = body.paymentPayload.payload;
+    const edited = (change: (copy: typeof body) => void) => {
+      const copy = structuredClone(body);
+      change(copy);
+      return copy;
+    };
+    const copies = [
+      body,
+      edited((copy) => {
+        copy.paymentPayload.payload.signature = `0x${signature.slice(2).toUpperCase()}`;
+      }),
+      edited((copy) => {
+        const v = Number.parseInt(signature.slice(-2), 16) - 27;
+        copy.paymentPayload.payload.signature = `${signature.slice(0, -2)}0${v}` as `0x${string}`;
+      }),
+      edited((copy) => {
+        copy.paymentPayload.payload.authorization = Object.fromEntries(
+          Object.entries(authorization).toReversed(),
+        ) as typeof authorization;
+      }),
+      edited((copy) => {
+        copy.paymentPayload.payload.authorization.nonce = `0x${authorization.nonce.slice(2).toUpperCase()}`;
+        copy.paymentPayload.payload.authorization.from = authorization.from.toLowerCase() as `0x${string}`;
+      }),
+      edited((copy) => {
+        copy.paymentPayload.resource.url = "https://elsewhere.example.com/";
+      }),
+      asV1(body),
+      asV1(body, "eip155:84532"),
+    ];
+    const before = await sent();
+    const answers = await Promise.all(copies.map((copy) => facilitator.settle(copy)));
+    expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
+    expect(new Set(answers.map(({ body }) => body.transaction)).size).toBe(1);
+    expect(await sent()).toBe(before + 1);
+  });
+});
+
+test("fifty distinct payments at once all settle, with one transaction each", async () => {
+  const bodies = await Promise.all(Array.from({ length: 50 }, pay));
+  const before = await sent();
+  const answers = await Promise.all(bodies.map((body) => facilitator.settle(body)));
+  expect(answers.filter(({ body }) => !body.success)).toEqual([]);
+  expect(await sent()).toBe(before + 50);
+});
+
+test("one payment sent fifty times at once to two daemons on one database succeeds once, in one transaction", async () => {
+  const daemons = await Promise.all([spawnFacilitator(setting.variables), spawnFacilitator(setting.variables)]);
+  try {
+    const body = await pay();
+    const before = await sent();
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => daemons[i % 2]?.settle(body)));
+    const reasons = answers.map((answer) => (answer?.body.success ? "success" : answer?.body.errorReason)).toSorted();
+    expect(reasons).toEqual([...Array(49).fill("already_settled"), "success"]);
+    expect(new Set(answers.map((answer) => answer?.body.transaction)).size).toBe(1);
+    expect(await sent()).toBe(before + 1);
+  } finally {
+    await Promise.all(daemons.map((daemon) => daemon.stop()));
+  }
+});
+
+test("two daemons that share one signer settle forty distinct payments without a gap in its nonces", async () => {
+  const daemons = await Promise.all([spawnFacilitator(setting.variables), spawnFacilitator(setting.variables)]);
+  try {
+    const bodies = await Promise.all(Array.from({ length: 40 }, pay));
+    const before = await sent();
+    const answers = await Promise.all(bodies.map((body, i) => daemons[i % 2]?.settle(body)));
+    expect(answers.filter((answer) => !answer?.body.success)).toEqual([]);
+    expect(await sent()).toBe(before + 40);
+  } finally {
+    await Promise.all(daemons.map((daemon) => daemon.stop()));
+  }
+});
+
+describe("when the node loses things", () => {
+  test("an outcome nobody saw is pending with its hash; the retry succeeds, once, without a second transaction", async () => {
+    const body = await pay();
+    const before = await sent();
+    proxy.behave((method) => (method === "eth_getTransactionReceipt" ? "lose-answer" : "pass"));
+    const { body: pending, status } = await facilitator.settle(body);
+    expect(status).toBe(200);
+    expect(pending).toMatchObject({
+      success: false,
+      errorReason: "settlement_pending",
+      transaction: expect.stringMatching(/^0x/),
+    });
+    proxy.behave(() => "pass");
+    await expect
+      .poll(async () => (await facilitator.verify(body)).body.invalidReason, { timeout: 15_000 })
+      .toBe("already_settled");
+    const retries = await Promise.all([facilitator.settle(body), facilitator.settle(body)]);
+    const reasons = retries.map(({ body }) => (body.success ? "success" : body.errorReason)).toSorted();
+    expect(reasons).toEqual(["already_settled", "success"]);
+    expect(retries.map(({ body }) => body.transaction)).toEqual([pending.transaction, pending.transaction]);
+    expect(await sent()).toBe(before + 1);
+  });
+
+  test("a transaction the node took but did not acknowledge is one settlement", async () => {
+    proxy.behave((method) => (method === "eth_sendRawTransaction" ? "lose-answer" : "pass"));
+    const before = await sent();
+    expect((await facilitator.settle(await pay())).body).toMatchObject({ success: true });
+    expect(await sent()).toBe(before + 1);
+  });
+
+  test("a transaction that never reached the node is sent again, the same one, and settles", async () => {
+    const body = await pay();
+    const before = await sent();
+    proxy.behave((method) => (method === "eth_sendRawTransaction" ? "lose-call" : "pass"));
+    const { body: pending } = await facilitator.settle(body);
+    expect(pending).toMatchObject({ errorReason: "settlement_pending" });
+    expect(await sent()).toBe(before);
+    proxy.behave(() => "pass");
+    await expect
+      .poll(async () => (await facilitator.settle(body)).body, { timeout: 15_000, interval: 500 })
+      .toMatchObject({
+        success: true,
+        transaction: pending.transaction,
+      });
+    expect(await sent()).toBe(before + 1);
+  });
+
+  test("a chain that cannot be asked refuses the payment, claims nothing, and says try again", async () => {
+    const body = await pay();
+    proxy.behave(() => "lose-call");
+    const { body: refused } = await facilitator.verify(body);
+    expect(refused).toMatchObject({
+      isValid: false,
+      invalidReason: "unexpected_verify_error",
+      invalidMessage: expect.stringContaining("try again"),
+    });
+    expect((await facilitator.settle(body)).body).toMatchObject({ success: false, transaction: "" });
+    proxy.behave(() => "pass");
+    expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
+  });
+});
+
+test("kill -9 right after the transaction was sent: the next start finishes it, and it settles once", async () => {
+  const daemon = await spawnFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "20000" });
+  const body = await pay();
+  const before = await sent();
+  const sends = proxy.counts.get("eth_sendRawTransaction") ?? 0;
+  proxy.behave((method) =>
+    ["eth_sendRawTransaction", "eth_getTransactionReceipt"].includes(method) ? "lose-answer" : "pass",
+  );
+  const lost = daemon.settle(body).catch((error: Error) => error);
+  await expect.poll(() => proxy.counts.get("eth_sendRawTransaction") ?? 0, { interval: 5 }).toBeGreaterThan(sends);
+  daemon.process.kill("SIGKILL");
+  expect(await lost).toBeInstanceOf(Error);
+  proxy.behave(() => "pass");
+
+  const next = await spawnFacilitator(setting.variables);
+  try {
+    await expect
+      .poll(async () => (await next.verify(body)).body.invalidReason, { timeout: 15_000 })
+      .toBe("already_settled");
+    const { body: found } = await next.settle(body);
+    expect(found).toMatchObject({ success: true, transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/) });
+    expect((await next.settle(body)).body).toMatchObject({
+      errorReason: "already_settled",
+      transaction: found.transaction,
+    });
+    expect(await sent()).toBe(before + 1);
+  } finally {
+    await next.stop();
+  }
+});
+
+describe("tokens that cheat", () => {
+  test.each(["feeOnTransfer", "silent"] as const)(
+    "%s: a mined transfer that is not the agreed one is no success",
+    async (name) => {
+      const buyer = newBuyer();
+      const asset = tokens[name];
+      await setting.chain.mint(asset as `0x${string}`, buyer.address, 1_000_000n);
+      const { body } = await facilitator.settle(await paymentBody(buyer, { ...setting.terms, asset }));
+      expect(body).toMatchObject({
+        success: false,
+        errorReason: "invalid_exact_evm_transfer_event_mismatch",
+        transaction: expect.stringMatching(/^0x/),
+      });
+    },
+  );
+});
+
+test("a payer who empties the wallet after the check fails with the hash, and may pay again when funded", async () => {
+  const tester = createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) }).extend(walletActions);
+  const buyer = await setting.fundedBuyer(10_000n);
+  const body = await paymentBody(buyer, setting.terms);
+  await setting.chain.fund(buyer.address, { wei: 10n ** 18n });
+  await tester.impersonateAccount({ address: buyer.address });
+  await tester.setAutomine(false);
+  try {
+    const settling = facilitator.settle(body);
+    await expect.poll(async () => (await tester.getTxpoolStatus()).pending, { interval: 5 }).toBe(1);
+    // A transfer with a higher fee is mined before the settlement, in the same block.
+    await tester.writeContract({
+      address: setting.chain.usdc,
+      abi: usdcStandIn.abi,
+      functionName: "transfer",
+      args: [newBuyer().address, 10_000n],
+      account: buyer.address,
+      maxPriorityFeePerGas: 10n ** 10n,
+      maxFeePerGas: 10n ** 11n,
+      chain: null,
+    });
+    await tester.mine({ blocks: 1 });
+    expect((await settling).body).toMatchObject({
+      success: false,
+      errorReason: "invalid_transaction_state",
+      transaction: expect.stringMatching(/^0x/),
+    });
+  } finally {
+    await tester.setAutomine(true);
+  }
+  await setting.chain.fund(buyer.address, { usdc: 10_000n });
+  expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
+});

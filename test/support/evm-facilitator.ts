@@ -1,0 +1,40 @@
+import { parseEther } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { type EvmChain, startEvmChain } from "../../infra/evm-chain/chain.ts";
+import { type Buyer, type EvmTerms, newBuyer } from "./evm-payments.ts";
+import { freshDatabase } from "./postgres.ts";
+
+/** A local EVM chain and what a daemon needs to settle on it. */
+export async function evmSetting(changes: Record<string, string> = {}): Promise<EvmSetting> {
+  const [chain, databaseUrl] = await Promise.all([startEvmChain(), freshDatabase("facilitator")]);
+  const signerKey = generatePrivateKey();
+  const signer = privateKeyToAccount(signerKey).address;
+  await chain.fund(signer, { wei: parseEther("10") });
+  const payTo = newBuyer().address;
+  return {
+    chain,
+    signer,
+    variables: {
+      FACILITATOR_DATABASE_URL: databaseUrl,
+      [`EIP155_${chain.chainId}_RPC_URL`]: chain.rpcUrl,
+      [`EIP155_${chain.chainId}_SIGNERS`]: signerKey,
+      ...changes,
+    },
+    terms: { network: `eip155:${chain.chainId}`, chainId: chain.chainId, asset: chain.usdc, payTo, amount: "10000" },
+    fundedBuyer: async (usdc = 1_000_000n) => {
+      const buyer = newBuyer();
+      await chain.fund(buyer.address, { usdc });
+      return buyer;
+    },
+    stop: () => chain.stop(),
+  };
+}
+
+export interface EvmSetting {
+  readonly chain: EvmChain;
+  readonly signer: string;
+  readonly variables: Record<string, string>;
+  readonly terms: EvmTerms;
+  fundedBuyer(usdc?: bigint): Promise<Buyer>;
+  stop(): Promise<void>;
+}

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { readConfig } from "../../facilitator/config.ts";
+import { type Context, createContext } from "../../facilitator/context.ts";
+import { createServer } from "../../facilitator/server.ts";
+import { freePort } from "../../infra/dev/postgres.ts";
+import { listen } from "../../shared/http.ts";
+
+export type Variables = Record<string, string>;
+
+/** The daemon in this process, on any free port. */
+export async function startFacilitator(variables: Variables): Promise<RunningFacilitator & { context: Context }> {
+  const context = await createContext(readConfig({ LOG_LEVEL: "silent", ...variables }));
+  const listening = await listen(createServer(context), { host: "127.0.0.1", port: 0 });
+  return {
+    ...callsTo(listening.url),
+    context,
+    stop: async () => {
+      await listening.stop();
+      await context.stop();
+    },
+  };
+}
+
+/** The daemon as it is deployed: a process of its own, which can be killed. */
+export async function spawnFacilitator(variables: Variables): Promise<RunningFacilitator & { process: ChildProcess }> {
+  const port = await freePort();
+  const main = fileURLToPath(new URL("../../facilitator/main.ts", import.meta.url));
+  const child = spawn(process.execPath, ["--import", "tsx", main], {
+    env: { PATH: process.env.PATH, LOG_LEVEL: "warn", ...variables, FACILITATOR_PORT: String(port) },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk) => {
+      output += chunk;
+    });
+  }
+  const url = `http://127.0.0.1:${port}`;
+  for (let waitedMs = 0; ; waitedMs += 50) {
+    if (child.exitCode !== null || waitedMs > 30_000) throw new Error(`the facilitator did not start: ${output}`);
+    if (await fetch(`${url}/supported`).catch(() => undefined)) break;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return {
+    ...callsTo(url),
+    process: child,
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill("SIGTERM");
+      await once(child, "exit");
+    },
+  };
+}
+
+export interface RunningFacilitator {
+  readonly url: string;
+  verify(body: unknown): Promise<Answer>;
+  settle(body: unknown): Promise<Answer>;
+  get(path: string): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+type Answer = { status: number; headers: Headers; body: any };
+
+function callsTo(url: string) {
+  const call = async (path: string, init?: RequestInit): Promise<Answer> => {
+    const response = await fetch(`${url}${path}`, init);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
+  };
+  const post = (path: string) => (body: unknown) =>
+    call(path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+  return { url, verify: post("/verify"), settle: post("/settle"), get: (path: string) => call(path) };
+}

@@ -1,0 +1,57 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What happens to one call on its way: carried out and answered; carried out unanswered; or never carried out. */
+export type Fate = "pass" | "lose-answer" | "lose-call";
+
+/** A JSON-RPC proxy that stands between a daemon and its node and misbehaves as told. */
+export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
+  let fateOf: (method: string) => Fate = () => "pass";
+  const counts = new Map<string, number>();
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request) text += chunk;
+    const parsed = JSON.parse(text);
+    const calls: Array<{ id: number; method: string }> = Array.isArray(parsed) ? parsed : [parsed];
+    const fates = calls.map(({ method }) => {
+      counts.set(method, (counts.get(method) ?? 0) + 1);
+      return fateOf(method);
+    });
+    const carried = calls.filter((_, index) => fates[index] !== "lose-call");
+    const answers = carried.length === 0 ? [] : await forward(upstream, carried);
+    // A connection that dies takes the answers of the whole batch with it.
+    if (fates.some((fate) => fate !== "pass")) return void request.socket.destroy();
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(Array.isArray(parsed) ? answers : answers[0]));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    counts,
+    behave: (rule) => {
+      fateOf = rule;
+    },
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+export interface RpcProxy {
+  readonly url: string;
+  readonly counts: ReadonlyMap<string, number>;
+  behave(rule: (method: string) => Fate): void;
+  stop(): Promise<void>;
+}
+
+async function forward(upstream: string, calls: unknown[]): Promise<unknown[]> {
+  const response = await fetch(upstream, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(calls),
+  });
+  return (await response.json()) as unknown[];
+}
