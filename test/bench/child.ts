@@ -1,0 +1,31 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { freePort } from "../../infra/dev/postgres.ts";
+
+/** Runs a program of this repository on a free port, given in the variable `portVariable`, until it answers `path`. */
+export async function startChild(
+  file: string,
+  portVariable: string,
+  variables: Record<string, string>,
+  path = "/supported",
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const port = await freePort();
+  const child = spawn(process.execPath, ["--import", "tsx", fileURLToPath(new URL(file, import.meta.url))], {
+    env: { PATH: process.env.PATH, NODE_ENV: "production", ...variables, [portVariable]: String(port) },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const url = `http://127.0.0.1:${port}`;
+  while (!(await fetch(`${url}${path}`).catch(() => undefined))) {
+    if (child.exitCode !== null) throw new Error(`${file} did not start`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return {
+    url,
+    stop: async () => {
+      const gone = once(child, "exit");
+      child.kill("SIGTERM");
+      await gone;
+    },
+  };
+}

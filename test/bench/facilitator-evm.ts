@@ -1,0 +1,89 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseEther } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { startPostgres } from "../../infra/dev/postgres.ts";
+import { startEvmChain } from "../../infra/evm-chain/chain.ts";
+import { newBuyer, paymentBody } from "../support/evm-payments.ts";
+import { startChild } from "./child.ts";
+import { type Figures, measure, median, poster } from "./load.ts";
+import { printTable } from "./table.ts";
+
+const verifications = 600;
+const settlements = 200;
+const inFlight = 16;
+const rounds = 3;
+
+/**
+ * EVM /verify and /settle beside the official SDK's facilitator: the same node, the same run, turn by turn, payments
+ * that nobody has seen before.
+ */
+export async function benchFacilitatorEvm(): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "bench-"));
+  const [chain, postgres] = await Promise.all([
+    startEvmChain(),
+    startPostgres({ directory: join(directory, "postgres"), durable: true }),
+  ]);
+  const [ourKey, peerKey] = [generatePrivateKey(), generatePrivateKey()];
+  for (const key of [ourKey, peerKey]) await chain.fund(privateKeyToAccount(key).address, { wei: parseEther("100") });
+  const ours = await startChild("../../facilitator/main.ts", "FACILITATOR_PORT", {
+    LOG_LEVEL: "error",
+    FACILITATOR_DATABASE_URL: await postgres.createDatabase("facilitator"),
+    EIP155_84532_RPC_URL: chain.rpcUrl,
+    EIP155_84532_SIGNERS: ourKey,
+  });
+  const peer = await startChild("peers/x402-evm.ts", "PEER_PORT", { PEER_RPC_URL: chain.rpcUrl, PEER_SIGNER: peerKey });
+  try {
+    const terms = {
+      network: "eip155:84532",
+      chainId: 84532,
+      asset: chain.usdc,
+      payTo: newBuyer().address,
+      amount: "10000",
+    };
+    const buyers = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const buyer = newBuyer();
+        await chain.fund(buyer.address, { usdc: 10n ** 12n });
+        return buyer;
+      }),
+    );
+    const payments = (count: number) =>
+      Promise.all(
+        Array.from({ length: count }, async (_, i) =>
+          JSON.stringify(await paymentBody(buyers[i % buyers.length] as (typeof buyers)[0], terms)),
+        ),
+      );
+    const run = async (url: string, path: "/verify" | "/settle", count: number, concurrency: number) => {
+      const bodies = await payments(count);
+      const { post, close } = poster(url, concurrency);
+      const good = (reply: Record<string, unknown>) => reply.isValid === true || reply.success === true;
+      const figures = await measure(
+        bodies.map((body) => () => post(path, body, good)),
+        concurrency,
+      );
+      await close();
+      return figures;
+    };
+    const pair = async (path: "/verify" | "/settle", count: number, concurrency: number) => {
+      const figures = { ours: [] as Figures[], peer: [] as Figures[] };
+      for (let round = 0; round < rounds; round += 1) {
+        figures.ours.push(await run(ours.url, path, count, concurrency));
+        figures.peer.push(await run(peer.url, path, count, concurrency));
+      }
+      return { ours: median(figures.ours), peer: median(figures.peer), peerName: "@x402/evm" };
+    };
+    await run(ours.url, "/verify", 100, inFlight);
+    await run(peer.url, "/verify", 100, inFlight);
+    printTable("Facilitator, EVM exact, beside the official SDK's facilitator on the same anvil", [
+      { what: "/verify", inFlight: 1, ...(await pair("/verify", verifications / 4, 1)), wanted: 1 },
+      { what: "/verify", inFlight, ...(await pair("/verify", verifications, inFlight)), wanted: 3 },
+      { what: "/settle", inFlight, ...(await pair("/settle", settlements, inFlight)), wanted: 1.5 },
+    ]);
+  } finally {
+    await Promise.all([ours.stop(), peer.stop()]);
+    await Promise.all([chain.stop(), postgres.stop()]);
+    await rm(directory, { recursive: true, force: true });
+  }
+}

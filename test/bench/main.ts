@@ -1,0 +1,16 @@
+import { benchFacilitatorEvm } from "./facilitator-evm.ts";
+
+const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
+  facilitator: [benchFacilitatorEvm],
+};
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !Object.hasOwn(benches, name));
+if (unknown.length > 0) {
+  process.stderr.write(`no bench called ${unknown.join(", ")}; there are: ${Object.keys(benches).join(", ")}\n`);
+  process.exit(2);
+}
+for (const name of asked.length > 0 ? asked : Object.keys(benches)) {
+  for (const bench of benches[name] ?? []) await bench();
+}
+process.exit(0);

@@ -1,0 +1,32 @@
+import type { Figures } from "./load.ts";
+
+/** One row: our figures beside a peer's from the same run, and the bar the ratio is held against. */
+export interface Row {
+  readonly what: string;
+  readonly inFlight: number;
+  readonly ours: Figures;
+  readonly peer: Figures;
+  readonly peerName: string;
+  readonly wanted: number;
+}
+
+export function printTable(title: string, rows: readonly Row[]): void {
+  const cells = rows.map(({ what, inFlight, ours, peer, peerName, wanted }) => [
+    what,
+    String(inFlight),
+    describe(ours),
+    `${describe(peer)}  ${peerName}`,
+    `${(ours.perSecond / peer.perSecond).toFixed(2)}×`,
+    `≥ ${wanted}×`,
+  ]);
+  const header = ["what", "in flight", "ours: per second, p50, p95, succeeded", "peer", "ratio", "wanted"];
+  const widths = header.map((name, column) => Math.max(name.length, ...cells.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
+  process.stdout.write(
+    `\n${title}\n${[header, widths.map((width) => "─".repeat(width)), ...cells].map(line).join("\n")}\n`,
+  );
+}
+
+function describe({ perSecond, p50Ms, p95Ms, succeeded, calls }: Figures): string {
+  return `${perSecond.toFixed(0)}/s ${p50Ms.toFixed(1)} ms ${p95Ms.toFixed(1)} ms ${succeeded}/${calls}`;
+}
