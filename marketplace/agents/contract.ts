@@ -1,0 +1,237 @@
+import { z } from "zod";
+import { ApiError } from "../../shared/errors.ts";
+import { compilePattern, PatternError } from "./pattern.ts";
+
+export const fieldTypes = ["string", "text", "number", "integer", "boolean", "choice", "url", "image"] as const;
+export type FieldType = (typeof fieldTypes)[number];
+export type Value = string | number | boolean;
+export type Values = Readonly<Record<string, Value>>;
+
+export const extraInstructionsLengthMax = 2_000;
+const patternTextLengthMax = 2_000;
+const lengthMaxByType: Partial<Record<FieldType, number>> = {
+  string: 2_000,
+  text: 20_000,
+  url: 2_048,
+  image: 1_500_000,
+};
+const imageStart = "^(https://|data:image/(png|jpeg|webp);base64,)";
+
+const value = z.union([z.string(), z.number(), z.boolean()]);
+
+/** One input field as its creator declares it. Rules that make no sense together are refused by name. */
+export const fieldSchema = z
+  .strictObject({
+    name: z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, "must be a letter, then letters, digits or _ (64 at most)"),
+    label: z.string().min(1).max(100).optional(),
+    type: z.enum(fieldTypes),
+    required: z.boolean().default(false),
+    default: value.optional(),
+    description: z.string().max(500).optional(),
+    max_length: z.int().min(1).max(100_000).optional(),
+    min: z.number().optional(),
+    max: z.number().optional(),
+    choices: z.array(z.string().min(1).max(200)).min(1).max(100).optional(),
+    pattern: z.string().optional(),
+    example: value.optional(),
+  })
+  .superRefine((field, issues) => {
+    for (const [path, message] of fieldProblems(field)) issues.addIssue({ code: "custom", path: [path], message });
+  });
+
+export const fieldsSchema = z
+  .array(fieldSchema)
+  .max(50)
+  .superRefine((fields, issues) => {
+    const names = new Set<string>(["extraInstructions"]);
+    fields.forEach(({ name }, index) => {
+      if (names.has(name)) issues.addIssue({ code: "custom", path: [index, "name"], message: "is taken already" });
+      names.add(name);
+    });
+  });
+
+export type Field = z.infer<typeof fieldSchema>;
+
+/** The declared fields, compiled once: what checks an input and what describes it come from the same place. */
+export function compileContract(fields: readonly Field[], acceptsExtraInstructions: boolean): Contract {
+  const checks = fields.map(compileField);
+  return {
+    fields,
+    acceptsExtraInstructions,
+    jsonSchema: jsonSchemaOf(fields, acceptsExtraInstructions),
+    read: (input) => {
+      const given = (name: string) => (Object.hasOwn(input, name) ? (input[name] ?? undefined) : undefined);
+      for (const { name, required, default: fallback } of fields) {
+        if (required && fallback === undefined && given(name) === undefined) throw missing(name);
+      }
+      const values: Record<string, Value> = {};
+      fields.forEach(({ name, default: fallback }, index) => {
+        const found = given(name) ?? fallback;
+        if (found === undefined) return;
+        const problem = checks[index]!(found);
+        if (problem) throw broken(name, problem);
+        values[name] = found as Value;
+      });
+      const extra = acceptsExtraInstructions ? given("extraInstructions") : undefined;
+      const problem = extra === undefined ? undefined : textProblem(extra, extraInstructionsLengthMax);
+      if (problem) throw broken("extraInstructions", problem);
+      return { values, ...(extra === undefined ? {} : { extraInstructions: extra as string }) };
+    },
+  };
+}
+
+export interface Contract {
+  readonly fields: readonly Field[];
+  readonly acceptsExtraInstructions: boolean;
+  /** JSON Schema 2020-12 of an input. Undeclared keys are allowed, since they are dropped. */
+  readonly jsonSchema: object;
+  /**
+   * The declared fields of an input with defaults filled in; everything undeclared is dropped. `null` counts as
+   * absent. 400 when a required field is missing, 422 when a value breaks a rule; both name the field.
+   */
+  readonly read: (input: Readonly<Record<string, unknown>>) => Input;
+}
+
+export interface Input {
+  readonly values: Values;
+  readonly extraInstructions?: string;
+}
+
+function missing(field: string): ApiError {
+  return new ApiError("bad_request", `"${field}" is required.`, { body: { field } });
+}
+
+function broken(field: string, problem: string): ApiError {
+  return new ApiError("invalid_value", `"${field}" ${problem}.`, { body: { field } });
+}
+
+type Check = (value: unknown) => string | undefined;
+
+function compileField(field: Field): Check {
+  const { min = -Number.MAX_VALUE, max = Number.MAX_VALUE, choices = [] } = field;
+  switch (field.type) {
+    case "boolean":
+      return (value) => (typeof value === "boolean" ? undefined : "must be true or false");
+    case "choice":
+      return (value) => (choices.includes(value as string) ? undefined : `must be one of ${choices.join(", ")}`);
+    case "number":
+      return (value) => (typeof value === "number" ? boundsProblem(value, min, max) : "must be a number");
+    case "integer":
+      return (value) =>
+        Number.isSafeInteger(value) ? boundsProblem(value as number, min, max) : "must be a whole number";
+    default:
+      return compileText(field);
+  }
+}
+
+function compileText(field: Field): Check {
+  const lengthMax = lengthMaxOf(field);
+  const fits = field.pattern === undefined ? undefined : compilePattern(field.pattern);
+  return (value) => {
+    const problem = textProblem(value, lengthMax);
+    if (problem) return problem;
+    if (field.type === "url" && !isWebUrl(value as string)) return "must be an http or https URL";
+    if (field.type === "image" && !new RegExp(imageStart).test(value as string)) {
+      return "must be an https URL or a data: URI of a PNG, JPEG or WebP image";
+    }
+    return fits && !fits(value as string) ? `must match ${field.pattern}` : undefined;
+  };
+}
+
+function boundsProblem(value: number, min: number, max: number): string | undefined {
+  if (value < min) return `must be at least ${min}`;
+  return value > max ? `must be at most ${max}` : undefined;
+}
+
+/** Length is counted in characters (code points), as JSON Schema does. */
+function textProblem(value: unknown, lengthMax: number): string | undefined {
+  if (typeof value !== "string") return "must be a text";
+  const tooLong = value.length > lengthMax && (value.length > 2 * lengthMax || Array.from(value).length > lengthMax);
+  return tooLong ? `must have at most ${lengthMax} characters` : undefined;
+}
+
+function isWebUrl(value: string): boolean {
+  return URL.canParse(value) && /^https?:\/\//i.test(value);
+}
+
+function lengthMaxOf(field: Field): number {
+  const usual = field.pattern === undefined ? (lengthMaxByType[field.type] ?? 0) : patternTextLengthMax;
+  return field.max_length ?? usual;
+}
+
+function* fieldProblems(field: Field): Generator<[keyof Field, string]> {
+  const isText = field.type === "string" || field.type === "text";
+  const isNumber = field.type === "number" || field.type === "integer";
+  if (field.max_length !== undefined && !isText) yield ["max_length", "is for string and text fields"];
+  if (field.pattern !== undefined && !isText) yield ["pattern", "is for string and text fields"];
+  if (field.pattern !== undefined && (field.max_length ?? 0) > patternTextLengthMax) {
+    yield ["max_length", `may be at most ${patternTextLengthMax} beside a pattern`];
+  }
+  if (field.min !== undefined && !isNumber) yield ["min", "is for number and integer fields"];
+  if (field.max !== undefined && !isNumber) yield ["max", "is for number and integer fields"];
+  if (field.min !== undefined && field.max !== undefined && field.min > field.max) yield ["max", "is below min"];
+  if ((field.type === "choice") !== (field.choices !== undefined)) yield ["choices", "go with the type choice"];
+  if (new Set(field.choices).size !== (field.choices?.length ?? 0)) yield ["choices", "must differ"];
+  try {
+    const check = compileField(field);
+    for (const name of ["default", "example"] as const) {
+      const problem = field[name] === undefined ? undefined : check(field[name]);
+      if (problem) yield [name, problem];
+    }
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    yield ["pattern", error.message];
+  }
+}
+
+function jsonSchemaOf(fields: readonly Field[], acceptsExtraInstructions: boolean): object {
+  const properties = Object.fromEntries(fields.map((field) => [field.name, propertyOf(field)]));
+  if (acceptsExtraInstructions) {
+    properties.extraInstructions = {
+      type: "string",
+      maxLength: extraInstructionsLengthMax,
+      description: "Anything to add to what the agent does.",
+    };
+  }
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    properties,
+    required: fields.filter((field) => field.required && field.default === undefined).map(({ name }) => name),
+  };
+}
+
+function propertyOf(field: Field): object {
+  const { label, description, default: fallback, example } = field;
+  return {
+    ...(label === undefined ? {} : { title: label }),
+    ...(description === undefined ? {} : { description }),
+    ...ruleOf(field),
+    ...(fallback === undefined ? {} : { default: fallback }),
+    ...(example === undefined ? {} : { examples: [example] }),
+  };
+}
+
+function ruleOf(field: Field): object {
+  const { min, max, choices, pattern } = field;
+  switch (field.type) {
+    case "boolean":
+      return { type: "boolean" };
+    case "choice":
+      return { type: "string", enum: choices };
+    case "number":
+      return {
+        type: "number",
+        ...(min === undefined ? {} : { minimum: min }),
+        ...(max === undefined ? {} : { maximum: max }),
+      };
+    case "integer":
+      return { type: "integer", minimum: min ?? Number.MIN_SAFE_INTEGER, maximum: max ?? Number.MAX_SAFE_INTEGER };
+    case "url":
+      return { type: "string", format: "uri", pattern: "^[hH][tT][tT][pP][sS]?://", maxLength: lengthMaxOf(field) };
+    case "image":
+      return { type: "string", pattern: imageStart, maxLength: lengthMaxOf(field) };
+    default:
+      return { type: "string", maxLength: lengthMaxOf(field), ...(pattern === undefined ? {} : { pattern }) };
+  }
+}

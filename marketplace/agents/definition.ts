@@ -1,0 +1,21 @@
+import { z } from "zod";
+import { connectorIds } from "../connectors/connector.ts";
+import { fieldsSchema } from "./contract.ts";
+
+/** What a creator says about an agent: everything a version holds, with secrets still in the clear. */
+export const definitionSchema = z.strictObject({
+  name: z.string().trim().min(1).max(100),
+  description: z.string().trim().min(1).max(500),
+  connector: z.enum(connectorIds),
+  price_credits: z.int().min(0).max(1_000_000),
+  fields: fieldsSchema.default([]),
+  accepts_extra_instructions: z.boolean().default(true),
+  /** The connector's own; private. */
+  settings: z.record(z.string(), z.unknown()),
+  /** Named in settings as {{secret.name}}; sealed at rest. */
+  secrets: z
+    .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, "must be a name"), z.string().max(4_000))
+    .default({}),
+});
+
+export type Definition = z.infer<typeof definitionSchema>;

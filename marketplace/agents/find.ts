@@ -1,0 +1,66 @@
+import { ApiError } from "../../shared/errors.ts";
+import type { Queryable } from "../../shared/postgres.ts";
+import type { Context } from "../context.ts";
+import type { AccountId, AgentId } from "../ids.ts";
+import { parseAddress } from "./address.ts";
+import type { AgentVersion } from "./version.ts";
+
+/**
+ * The live agent at `handle/slug`. A draft, suspended or unpublished one is the same 404 as none at all, found by the
+ * same query. 503 when the look-up itself fails: nothing may run on a guess about who is paid.
+ */
+export async function findLiveAgent({ lookups, versions }: Needs, address: string): Promise<LiveAgent> {
+  const key = parseAddress(address);
+  const row = key && (await lookups.agent(key).catch(refuseToGuess));
+  if (!row) throw new ApiError("not_found", "There is no such agent.");
+  return { ...row, address: `${row.handle}/${row.slug}`, version: await versions.load(row.id, row.liveVersion) };
+}
+
+/** The account that is paid for a run. 503 unless the agent's handle leads to an open account that owns the agent. */
+export function ownerOf(agent: LiveAgent): AccountId {
+  if (agent.handleLeadsTo === agent.ownerId && agent.ownerState === "open") return agent.ownerId;
+  throw new ApiError("unavailable", "The agent's owner cannot be verified right now.");
+}
+
+/** Finds live agents by lower-case `handle/slug`, in the order asked. */
+export async function findAgents(db: Queryable, addresses: readonly string[]): Promise<Array<AgentRow | undefined>> {
+  const asked = [...new Set(addresses)].map((address) => address.split("/"));
+  const { rows } = await db.query<AgentRow>({
+    name: "find agents",
+    text: `
+      select a.id, a.handle, a.slug, a.account_id as "ownerId", o.id as "handleLeadsTo", o.state as "ownerState",
+        a.tool_name as "toolName", a.live_version as "liveVersion", a.created_at as "createdAt",
+        a.updated_at as "updatedAt"
+      from unnest($1::text[], $2::text[]) asked (handle, slug)
+      join agents a on lower(a.handle) = asked.handle and lower(a.slug) = asked.slug and a.state = 'live'
+      left join accounts o on lower(o.handle) = asked.handle`,
+    values: [asked.map(([handle]) => handle), asked.map(([, slug]) => slug)],
+  });
+  const found = new Map(rows.map((row) => [`${row.handle}/${row.slug}`.toLowerCase(), row]));
+  return addresses.map((address) => found.get(address));
+}
+
+export interface LiveAgent extends AgentRow {
+  /** `handle/slug` as it is shown. */
+  readonly address: string;
+  readonly version: AgentVersion;
+}
+
+export interface AgentRow {
+  readonly id: AgentId;
+  readonly handle: string;
+  readonly slug: string;
+  readonly ownerId: AccountId;
+  readonly handleLeadsTo: AccountId | null;
+  readonly ownerState: string | null;
+  readonly toolName: string;
+  readonly liveVersion: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+type Needs = Pick<Context, "lookups" | "versions">;
+
+function refuseToGuess(cause: unknown): never {
+  throw new ApiError("unavailable", "Agents cannot be looked up right now; try again shortly.", { cause });
+}

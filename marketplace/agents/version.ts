@@ -1,0 +1,94 @@
+import type { Queryable } from "../../shared/postgres.ts";
+import { type Credits, credits } from "../../shared/units.ts";
+import type { Call, ConnectorId, OutputKind, Result, Tools } from "../connectors/connector.ts";
+import { connectors } from "../connectors/registry.ts";
+import type { AgentId } from "../ids.ts";
+import type { Sealer } from "../sealing.ts";
+import { type Contract, compileContract, type Field } from "./contract.ts";
+
+/**
+ * One version of an agent, ready to run. The creator's recipe (settings and secrets) lives inside `run` alone, so no
+ * answer and no log line can carry it.
+ */
+export interface AgentVersion {
+  readonly number: number;
+  readonly name: string;
+  readonly description: string;
+  readonly connector: ConnectorId;
+  readonly priceCredits: Credits;
+  readonly outputKind: OutputKind;
+  readonly contract: Contract;
+  readonly timeLimitMs: number;
+  /** What a run does cannot be taken back. */
+  readonly permanent: boolean;
+  readonly run: (call: Omit<Call<unknown>, "settings" | "secrets">, tools: Tools) => Promise<Result>;
+}
+
+/** Loads versions and keeps the most recently used ones: what a version says never changes. */
+export class Versions {
+  readonly #db: Queryable;
+  readonly #sealer: Sealer;
+  readonly #kept = new Map<string, Promise<AgentVersion>>();
+
+  constructor(db: Queryable, sealer: Sealer) {
+    this.#db = db;
+    this.#sealer = sealer;
+  }
+
+  load(agentId: AgentId, number: number): Promise<AgentVersion> {
+    const key = `${agentId}@${number}`;
+    const version = this.#kept.get(key) ?? loadVersion(this.#db, this.#sealer, agentId, number);
+    this.#kept.delete(key);
+    this.#kept.set(key, version);
+    version.catch(() => this.#kept.delete(key));
+    if (this.#kept.size > versionsMax) this.#kept.delete(this.#kept.keys().next().value as string);
+    return version;
+  }
+}
+
+const versionsMax = 1_000;
+
+async function loadVersion(db: Queryable, sealer: Sealer, agentId: AgentId, number: number): Promise<AgentVersion> {
+  const { rows } = await db.query<VersionRow>(
+    `select name, description, connector, price_credits, output_kind, fields, accepts_extra_instructions, settings,
+       sealed_secrets
+     from agent_versions where agent_id = $1 and version = $2`,
+    [agentId, number],
+  );
+  const row = rows[0];
+  const connector = row && connectors.get(row.connector);
+  if (!connector) throw new Error(`${agentId} version ${number} cannot be run: no connector`);
+  const settings = connector.settings.parse(row.settings);
+  return {
+    number,
+    name: row.name,
+    description: row.description,
+    connector: connector.id,
+    priceCredits: credits(row.price_credits),
+    outputKind: row.output_kind,
+    contract: compileContract(row.fields, row.accepts_extra_instructions),
+    timeLimitMs: connector.timeLimitMs,
+    permanent: connector.permanent,
+    run: (call, tools) =>
+      connector.run({ ...call, settings, secrets: openAll(sealer, agentId, row.sealed_secrets) }, tools),
+  };
+}
+
+/** The secrets of a version in the clear, for the moment of a run. */
+export function openAll(sealer: Sealer, agentId: AgentId, sealed: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(sealed).map(([name, text]) => [name, sealer.open(text, `${agentId}/${name}`)]),
+  );
+}
+
+interface VersionRow {
+  readonly name: string;
+  readonly description: string;
+  readonly connector: ConnectorId;
+  readonly price_credits: bigint;
+  readonly output_kind: OutputKind;
+  readonly fields: Field[];
+  readonly accepts_extra_instructions: boolean;
+  readonly settings: unknown;
+  readonly sealed_secrets: Record<string, string>;
+}

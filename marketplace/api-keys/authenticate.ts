@@ -1,0 +1,119 @@
+import type { Queryable } from "../../shared/postgres.ts";
+import type { AccountId, AgentId, KeyId } from "../ids.ts";
+import type { Scope } from "./create.ts";
+
+/**
+ * Looks keys up by digest and counts one call each against their rate limits, all in one statement. Nothing is
+ * remembered between statements, so a revoked key is refused from its next call on, on every copy of the service,
+ * and the limit holds across copies. Answers in the order asked; undefined for an unknown or revoked key, or one
+ * whose account is not open.
+ */
+export async function admitCalls(db: Queryable, digests: readonly string[]): Promise<Array<Admission | undefined>> {
+  const calls = new Map<string, number>();
+  for (const digest of digests) calls.set(digest, (calls.get(digest) ?? 0) + 1);
+  const { rows } = await db.query({
+    name: "admit calls",
+    // The order by makes copies of the service lock the counters in one order.
+    text: `
+      select found.*, counted.*
+      from (
+        select encode(k.digest, 'hex') as digest, asked.calls, k.id, k.account_id, a.handle, k.name, k.start, k.scope,
+          k.scope_agents, k.rate_limit_per_minute,
+          coalesce(k.last_used_at < now() - interval '1 minute', true) as use_is_news
+        from unnest($1::text[], $2::integer[]) asked (digest, calls)
+        join api_keys k on k.digest = decode(asked.digest, 'hex')
+        join accounts a on a.id = k.account_id
+        where k.revoked_at is null and a.state = 'open'
+        order by k.id
+      ) found
+      cross join lateral count_calls(found.id, found.calls, found.rate_limit_per_minute) counted`,
+    values: [[...calls.keys()], [...calls.values()]],
+  });
+  const found = new Map<string, Counted>(rows.map((row: Row) => [row.digest, asCounted(row)]));
+  return digests.map((digest) => {
+    const counted = found.get(digest);
+    return counted && nextAdmission(counted);
+  });
+}
+
+/** Notes that a key is in use; at most once a minute, so it says "about then". */
+export async function noteUse(db: Queryable, id: KeyId): Promise<void> {
+  await db.query(
+    `update api_keys set last_used_at = now()
+     where id = $1 and coalesce(last_used_at < now() - interval '1 minute', true)`,
+    [id],
+  );
+}
+
+/** Who is calling, known from an API key. */
+export interface Caller {
+  readonly accountId: AccountId;
+  readonly handle: string;
+  readonly key: {
+    readonly id: KeyId;
+    readonly name: string;
+    readonly start: string;
+    readonly scope: Scope;
+    readonly scopeAgents: readonly AgentId[];
+    readonly rateLimitPerMinute: number;
+  };
+}
+
+export interface Admission {
+  readonly caller: Caller;
+  readonly admitted: boolean;
+  /** Calls that would still be admitted now. */
+  readonly remaining: number;
+  /** Until the oldest counted call is a minute old and makes room. */
+  readonly resetSeconds: number;
+  /** The last noted use of the key is more than a minute ago. */
+  readonly useIsNews: boolean;
+}
+
+interface Row {
+  digest: string;
+  calls: number;
+  id: KeyId;
+  account_id: AccountId;
+  handle: string;
+  name: string;
+  start: string;
+  scope: Scope;
+  scope_agents: AgentId[];
+  rate_limit_per_minute: number;
+  use_is_news: boolean;
+  admitted: number;
+  used: number;
+  reset_seconds: number;
+}
+
+interface Counted {
+  readonly row: Row;
+  readonly caller: Caller;
+  answered: number;
+}
+
+function asCounted(row: Row): Counted {
+  const key = {
+    id: row.id,
+    name: row.name,
+    start: row.start,
+    scope: row.scope,
+    scopeAgents: row.scope_agents,
+    rateLimitPerMinute: row.rate_limit_per_minute,
+  };
+  return { row, caller: { accountId: row.account_id, handle: row.handle, key }, answered: 0 };
+}
+
+/** The calls that came together are admitted in their order, as if each had been counted alone. */
+function nextAdmission(counted: Counted): Admission {
+  const { row, caller } = counted;
+  counted.answered += 1;
+  return {
+    caller,
+    admitted: counted.answered <= row.admitted,
+    remaining: Math.max(0, row.rate_limit_per_minute - row.used) + Math.max(0, row.admitted - counted.answered),
+    resetSeconds: Math.max(1, row.reset_seconds),
+    useIsNews: row.use_is_news && counted.answered === 1,
+  };
+}

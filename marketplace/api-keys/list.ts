@@ -1,0 +1,25 @@
+import type { Queryable } from "../../shared/postgres.ts";
+import type { AccountId, KeyId } from "../ids.ts";
+import type { Scope } from "./create.ts";
+
+/** An account's keys as they may be shown, newest first; revoked ones stay visible. */
+export async function listKeys(db: Queryable, accountId: AccountId): Promise<ListedKey[]> {
+  const { rows } = await db.query(
+    `select id, name, start, last4, scope, rate_limit_per_minute, created_at, last_used_at, revoked_at
+     from api_keys where account_id = $1 order by created_at desc, id desc limit 100`,
+    [accountId],
+  );
+  return rows;
+}
+
+export interface ListedKey {
+  readonly id: KeyId;
+  readonly name: string;
+  readonly start: string;
+  readonly last4: string;
+  readonly scope: Scope;
+  readonly rate_limit_per_minute: number;
+  readonly created_at: Date;
+  readonly last_used_at: Date | null;
+  readonly revoked_at: Date | null;
+}

@@ -1,0 +1,80 @@
+import type { Request, RequestHandler, Response } from "express";
+import { ApiError } from "../../shared/errors.ts";
+import type { Context } from "../context.ts";
+import { type Admission, type Caller, noteUse } from "./authenticate.ts";
+import { FailedAttempts } from "./failed-attempts.ts";
+import { digestOf, isWellFormed } from "./token.ts";
+
+const failuresPerMinute = 300;
+
+/**
+ * Lets a request through that carries an active API key and is within its rate limit, and says on every answer how
+ * much of the limit is left. 401 without a key, 429 past the limit, 503 when keys cannot be looked up right now.
+ */
+export function requireKey(context: Context): RequestHandler {
+  const failures = new FailedAttempts(failuresPerMinute);
+  return async (request, response, next) => {
+    const address = request.ip ?? "unknown";
+    const admission = await findAdmission(context, request, failures.waitSeconds(address));
+    if (!admission) {
+      failures.note(address);
+      throw unauthenticated();
+    }
+    const { caller } = admission;
+    if (admission.useIsNews) context.inFlight.background(noteUse(context.db, caller.key.id));
+    announceLimit(response, admission);
+    if (!admission.admitted) {
+      response.setHeader("retry-after", admission.resetSeconds);
+      throw new ApiError("rate_limited", `This key allows ${caller.key.rateLimitPerMinute} requests a minute.`);
+    }
+    response.locals.caller = caller;
+    next();
+  };
+}
+
+/** Who `requireKey` let through. */
+export function callerOf(response: Response): Caller {
+  return response.locals.caller as Caller;
+}
+
+async function findAdmission(
+  { lookups }: Context,
+  request: Request,
+  waitSeconds: number,
+): Promise<Admission | undefined> {
+  const token = bearerToken(request.headers.authorization);
+  const wellFormed = token !== undefined && isWellFormed(token);
+  if (waitSeconds > 0 && !wellFormed) throw tooManyFailures(waitSeconds);
+  if (!wellFormed) return undefined;
+  const admission = await lookups.key(digestOf(token).toString("hex")).catch((cause) => {
+    throw new ApiError("unavailable", "Keys cannot be checked right now; try again shortly.", { cause });
+  });
+  if (!admission && waitSeconds > 0) throw tooManyFailures(waitSeconds);
+  return admission;
+}
+
+function bearerToken(header: string | undefined): string | undefined {
+  return header && /^bearer +(\S+) *$/i.exec(header)?.[1];
+}
+
+function unauthenticated(): ApiError {
+  return new ApiError("unauthenticated", "A valid API key is required: Authorization: Bearer <API_KEY>.", {
+    headers: { "www-authenticate": 'Bearer realm="marketplace"' },
+  });
+}
+
+function tooManyFailures(waitSeconds: number): ApiError {
+  return new ApiError("rate_limited", "Too many requests without a valid key.", {
+    headers: { "retry-after": String(waitSeconds) },
+  });
+}
+
+/** Both the older X-RateLimit-* (reset as a Unix time) and the IETF draft's RateLimit fields (reset in seconds). */
+function announceLimit(response: Response, { caller, remaining, resetSeconds }: Admission): void {
+  const limit = caller.key.rateLimitPerMinute;
+  response.setHeader("x-ratelimit-limit", limit);
+  response.setHeader("x-ratelimit-remaining", remaining);
+  response.setHeader("x-ratelimit-reset", Math.ceil(Date.now() / 1000) + resetSeconds);
+  response.setHeader("ratelimit-policy", `"key";q=${limit};w=60`);
+  response.setHeader("ratelimit", `"key";r=${remaining};t=${resetSeconds}`);
+}

@@ -1,0 +1,82 @@
+import { EnvReader, Secret } from "../shared/env.ts";
+
+/** Everything the marketplace is told by its environment. Throws ConfigError naming every problem at once. */
+export function readConfig(environment: Record<string, string | undefined>): Config {
+  const env = new EnvReader(environment);
+  const host = env.text("MARKETPLACE_HOST", "127.0.0.1");
+  const port = env.integer("MARKETPLACE_PORT", 4020, { max: 65_535 });
+  const config: Config = {
+    host,
+    port,
+    publicUrl: env.url("MARKETPLACE_PUBLIC_URL", `http://127.0.0.1:${port}`),
+    trustProxy: readTrustProxy(env),
+    logLevel: env.choice("LOG_LEVEL", ["fatal", "error", "warn", "info", "debug", "silent"], "info"),
+    databaseUrl: env.secret("MARKETPLACE_DATABASE_URL", /^postgres(ql)?:\/\//, "a postgres:// URL"),
+    databasePoolMax: env.integer("MARKETPLACE_DATABASE_POOL", 16, { min: 2, max: 500 }),
+    facilitatorUrl: env.url("FACILITATOR_URL"),
+    platformFeeBasisPoints: env.integer("PLATFORM_FEE_BASIS_POINTS", 0, { max: 9_999 }),
+    runLeaseMs: env.integer("RUN_LEASE_MS", 60_000, { min: 1_000, max: 600_000 }),
+    model: {
+      baseUrl: env.url("LLM_BASE_URL"),
+      apiKey: optionalSecret(env, "LLM_API_KEY"),
+      name: env.text("LLM_MODEL", "gpt-4o-mini"),
+    },
+    outboundAllowHosts: readAllowHosts(env),
+    sealingKeys: readSealingKeys(env),
+  };
+  env.finish("marketplace");
+  return config;
+}
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly publicUrl: string;
+  readonly trustProxy: string | number | boolean;
+  readonly logLevel: string;
+  readonly databaseUrl: Secret;
+  readonly databasePoolMax: number;
+  readonly facilitatorUrl: string;
+  readonly platformFeeBasisPoints: number;
+  /** How long a run outlives the copy of the service that died running it. */
+  readonly runLeaseMs: number;
+  /** The OpenAI-compatible endpoint of language models, and the model used where an agent names none. */
+  readonly model: { readonly baseUrl: string; readonly apiKey: Secret | undefined; readonly name: string };
+  /** Development only: `host:port` pairs the outbound guard lets through although they are private. */
+  readonly outboundAllowHosts: readonly string[];
+  /** The first seals creators' secrets, all of them open what was sealed before. */
+  readonly sealingKeys: readonly Secret[];
+}
+
+/** `true`, `false`, a number of proxies, or addresses and ranges; Express' own setting of that name. */
+function readTrustProxy(env: EnvReader): string | number | boolean {
+  const value = env.optional("TRUST_PROXY");
+  if (value === undefined || value === "false") return false;
+  if (value === "true") return true;
+  return /^\d+$/.test(value) ? Number(value) : value;
+}
+
+function readAllowHosts(env: EnvReader): readonly string[] {
+  const hosts = env.list("OUTBOUND_ALLOW_HOSTS").map((item) => item.toLowerCase());
+  for (const host of hosts) {
+    if (!/^(\[[0-9a-f:.]+\]|[a-z0-9.-]+):\d{1,5}$/.test(host)) {
+      env.problem(`OUTBOUND_ALLOW_HOSTS must list host:port pairs; "${host}" is none`, undefined);
+    }
+  }
+  return hosts;
+}
+
+function readSealingKeys(env: EnvReader): readonly Secret[] {
+  const names = ["MARKETPLACE_SEALING_KEY", "MARKETPLACE_SEALING_KEYS_RETIRED"] as const;
+  return names.flatMap((name) =>
+    env.list(name).map((text) => {
+      if (Buffer.from(text, "base64").length !== 32) env.problem(`${name} must be 32 bytes in base64`, undefined);
+      return new Secret(text);
+    }),
+  );
+}
+
+function optionalSecret(env: EnvReader, name: string): Secret | undefined {
+  const value = env.optional(name);
+  return value === undefined ? undefined : new Secret(value);
+}

@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { type Connector, ConnectorFailure, jsonOutput } from "./connector.ts";
+import { fillText, slotsOf } from "./template.ts";
+
+const settings = z.strictObject({
+  system: z.string().max(20_000).optional(),
+  prompt: z.string().min(1).max(50_000),
+  model: z.string().min(1).max(200).optional(),
+  format: z.enum(["text", "json"]).default("text"),
+  temperature: z.number().min(0).max(2).optional(),
+  max_tokens: z.int().min(1).max(200_000).optional(),
+});
+
+/** A prompt template with `{{field}}` slots, answered by a language model as text or as JSON. */
+export const llm: Connector<z.infer<typeof settings>> = {
+  id: "llm",
+  timeLimitMs: 120_000,
+  permanent: false,
+  settings,
+  outputKind: ({ format }) => format,
+  slots: ({ system, prompt }) => slotsOf([system, prompt]),
+  run: async ({ settings, values, secrets, extraInstructions, signal }, { models }) => {
+    const filling = { values, secrets };
+    const { system, prompt, format } = settings;
+    const extra = extraInstructions ? `\n\nAdditional instructions:\n${extraInstructions}` : "";
+    const text = await models.complete({
+      messages: [
+        ...(system === undefined ? [] : [{ role: "system" as const, content: fillText(system, filling) }]),
+        { role: "user", content: fillText(prompt, filling) + extra },
+      ],
+      model: settings.model,
+      json: format === "json",
+      temperature: settings.temperature,
+      maxTokens: settings.max_tokens,
+      signal,
+    });
+    return { output: format === "json" ? jsonOutput(parseAnswer(text)) : { kind: "text", text } };
+  },
+};
+
+/** Models like to wrap JSON in a Markdown fence although nobody asked for one. */
+function parseAnswer(text: string): unknown {
+  const [, inside = text] = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text) ?? [];
+  try {
+    return JSON.parse(inside);
+  } catch {
+    throw new ConnectorFailure("The language model did not answer in JSON.", { length: text.length });
+  }
+}

@@ -1,0 +1,203 @@
+import { lookup as systemLookup } from "node:dns/promises";
+import type { LookupFunction } from "node:net";
+import { pipeline, Readable } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { Agent, request } from "undici";
+import { addressProblem, urlProblem } from "./public-address.ts";
+
+const redirectsMax = 3;
+const connectTimeoutMs = 3_000;
+
+/**
+ * The only way out to a URL that a person gave. Every hop is checked before it is made, and every address a name
+ * resolves to is checked where the connection is opened, so nothing can change in between.
+ */
+export function createOutbound(options: OutboundOptions): Outbound {
+  const { allowHosts = [], denyHosts = [], resolve = resolveWithSystem } = options;
+  const connections = { connections: 64, keepAliveTimeout: 4_000, keepAliveMaxTimeout: 10_000 };
+  const guarded = new Agent({
+    ...connections,
+    connect: { timeout: connectTimeoutMs, lookup: checkingLookup(resolve) },
+  });
+  const direct = new Agent({ ...connections, connect: { timeout: connectTimeoutMs } });
+
+  const dispatcherFor = (url: URL): Agent => {
+    if (allowHosts.includes(hostAndPort(url))) return direct;
+    const problem = urlProblem(url, denyHosts);
+    if (problem) throw new OutboundRefused(problem);
+    return guarded;
+  };
+
+  return {
+    check: (url) => {
+      dispatcherFor(parseUrl(url));
+    },
+    fetch: async (url, ask) => {
+      const signal = AbortSignal.any([AbortSignal.timeout(ask.timeoutMs), ...(ask.signal ? [ask.signal] : [])]);
+      try {
+        return await follow(parseUrl(url), { ...ask, signal }, dispatcherFor);
+      } catch (error) {
+        if (error instanceof OutboundRefused || error instanceof OutboundFailed) throw error;
+        throw new OutboundFailed(signal.aborted ? "took too long" : reasonOf(error));
+      }
+    },
+    stop: async () => {
+      await Promise.all([guarded.destroy(), direct.destroy()]);
+    },
+  };
+}
+
+export interface Outbound {
+  /** Throws OutboundRefused when the URL itself is not one to fetch; makes no connection. */
+  check(url: string): void;
+  /** Answers whatever the status. Throws OutboundRefused for what the guard forbids, OutboundFailed for the rest. */
+  fetch(url: string, ask: Ask): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+export interface Ask {
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** For everything together: names, connections, redirects, the whole body. */
+  readonly timeoutMs: number;
+  /** Of the body as sent and as unpacked. */
+  readonly bytesMax: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
+/** The guard said no. Callers answer every refusal alike; `message` is for the log. */
+export class OutboundRefused extends Error {
+  override readonly name = "OutboundRefused";
+}
+
+/** The other side could not be reached or did not answer as it should. `message` is for the log. */
+export class OutboundFailed extends Error {
+  override readonly name = "OutboundFailed";
+}
+
+export interface OutboundOptions {
+  /** `host:port` pairs that are let through although they are private. */
+  readonly allowHosts?: readonly string[];
+  /** Host names that are refused although they are public: our own and those of our servers. */
+  readonly denyHosts?: readonly string[];
+  readonly resolve?: Resolve;
+}
+
+export type Resolve = (hostname: string) => Promise<ReadonlyArray<{ address: string; family: number }>>;
+
+async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Agent): Promise<Answer> {
+  const { method = "GET", body } = ask;
+  let url = first;
+  let headers = ask.headers ?? {};
+  for (let redirects = 0; ; redirects += 1) {
+    const answer = await request(url, {
+      dispatcher: dispatcherFor(url),
+      method,
+      headers: { "user-agent": "agent-marketplace", "accept-encoding": "identity", ...headers },
+      signal: ask.signal ?? null,
+      headersTimeout: ask.timeoutMs,
+      bodyTimeout: ask.timeoutMs,
+      ...(body === undefined ? {} : { body }),
+    });
+    const location = answer.headers.location;
+    if (answer.statusCode < 300 || answer.statusCode >= 400 || location === undefined || method !== "GET") {
+      const contentType = String(answer.headers["content-type"] ?? "");
+      const encoding = String(answer.headers["content-encoding"] ?? "identity");
+      return { status: answer.statusCode, contentType, body: await readBody(answer.body, encoding, ask.bytesMax) };
+    }
+    answer.body.destroy();
+    if (redirects >= redirectsMax) throw new OutboundRefused(`more than ${redirectsMax} redirects`);
+    const next = redirectTarget(url, String(location));
+    // What was meant for one origin, a creator's API key above all, is not for another.
+    if (next.origin !== url.origin) headers = {};
+    url = next;
+  }
+}
+
+function redirectTarget(from: URL, location: string): URL {
+  if (!URL.canParse(location, from.href)) throw new OutboundRefused("redirect to no URL");
+  const next = new URL(location, from);
+  if (from.protocol === "https:" && next.protocol !== "https:") throw new OutboundRefused("redirect away from https");
+  return next;
+}
+
+/** Counts what arrives and what it unpacks to, so that neither an endless body nor a small bomb fills the memory. */
+async function readBody(stream: Readable, encoding: string, bytesMax: number): Promise<Buffer> {
+  const decoder = decoderFor(encoding);
+  let received = 0;
+  const counted = async function* () {
+    for await (const chunk of stream) {
+      received += chunk.length;
+      if (received > bytesMax) throw new OutboundFailed("the body is too large");
+      yield chunk;
+    }
+  };
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  // A failure on either side of the decoder ends up in the loop below.
+  const unpacked = decoder ? pipeline(Readable.from(counted()), decoder, () => {}) : counted();
+  for await (const chunk of unpacked) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw new OutboundFailed("the body is too large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function decoderFor(encoding: string) {
+  switch (encoding.trim().toLowerCase()) {
+    case "identity":
+    case "":
+      return undefined;
+    case "gzip":
+    case "x-gzip":
+      return createGunzip();
+    case "deflate":
+      return createInflate();
+    case "br":
+      return createBrotliDecompress();
+    default:
+      throw new OutboundFailed("the body has an unknown encoding");
+  }
+}
+
+/** What connects is what was checked: undici opens the connection to the addresses returned here. */
+function checkingLookup(resolve: Resolve): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const problem =
+          addresses.length === 0 ? "no address" : addresses.map(({ address }) => addressProblem(address)).find(Boolean);
+        if (problem) return callback(new OutboundRefused(problem), "", 0);
+        if (options.all) return callback(null, [...addresses]);
+        callback(null, addresses[0]!.address, addresses[0]!.family);
+      },
+      (error) => callback(error, "", 0),
+    );
+  };
+}
+
+function resolveWithSystem(hostname: string): ReturnType<Resolve> {
+  return systemLookup(hostname, { all: true, verbatim: true });
+}
+
+function parseUrl(url: string): URL {
+  if (!URL.canParse(url)) throw new OutboundRefused("not a URL");
+  return new URL(url);
+}
+
+function hostAndPort(url: URL): string {
+  return `${url.hostname}:${url.port || (url.protocol === "https:" ? 443 : 80)}`;
+}
+
+function reasonOf(error: unknown): string {
+  const { code, name } = error as { code?: string; name?: string };
+  return code ?? name ?? "unknown";
+}

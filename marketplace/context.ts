@@ -1,0 +1,91 @@
+import { batched } from "../shared/batch.ts";
+import { createLog, type Log } from "../shared/log.ts";
+import { connect, type Database, migrate } from "../shared/postgres.ts";
+import { Disposer } from "../shared/process.ts";
+import { type AgentRow, findAgents } from "./agents/find.ts";
+import { Versions } from "./agents/version.ts";
+import { type Admission, admitCalls } from "./api-keys/authenticate.ts";
+import type { Config } from "./config.ts";
+import type { Tools } from "./connectors/connector.ts";
+import { createModelClient } from "./connectors/model-client.ts";
+import { createOutbound, type Resolve } from "./connectors/outbound.ts";
+import { type Balance, readBalances } from "./credits/balance.ts";
+import { createEvents, type Events } from "./events.ts";
+import type { AccountId } from "./ids.ts";
+import { InFlight } from "./in-flight.ts";
+import { migrations } from "./migrations/all.ts";
+import { Leases } from "./runs/leases.ts";
+import { startRecovery } from "./runs/recover.ts";
+import { createSealer, type Sealer } from "./sealing.ts";
+
+/** What the verbs need, built once. Tests replace parts through `overrides`, and nowhere else. */
+export async function createContext(config: Config, overrides: Overrides = {}): Promise<Context> {
+  const log = overrides.log ?? createLog("marketplace", config.logLevel);
+  const events = createEvents(log);
+  const disposer = new Disposer();
+  await migrate(config.databaseUrl.reveal(), migrations);
+  const db = connect(config.databaseUrl.reveal(), { poolMax: config.databasePoolMax, applicationName: "marketplace" });
+  disposer.add(() => db.end());
+
+  const tools: Tools = {
+    models: createModelClient({ ...config.model, model: config.model.name }),
+    outbound: createOutbound({
+      allowHosts: config.outboundAllowHosts,
+      denyHosts: hostsOf(config.publicUrl, config.facilitatorUrl, config.databaseUrl.reveal()),
+      ...(overrides.resolve ? { resolve: overrides.resolve } : {}),
+    }),
+  };
+  disposer.add(() => tools.models.stop());
+  disposer.add(() => tools.outbound.stop());
+
+  const leases = new Leases({ db, leaseMs: config.runLeaseMs, events });
+  disposer.add(() => leases.stop());
+  const recovery = startRecovery({ db, events }, config.runLeaseMs / 4);
+  disposer.add(() => recovery.stop());
+  const inFlight = new InFlight(log);
+  disposer.add(() => inFlight.idle());
+
+  const sealer = createSealer(config.sealingKeys);
+  const versions = new Versions(db, sealer);
+  const batches = { sizeMax: 200, windowMs: 0 };
+  const lookups: Lookups = {
+    key: batched((digests) => admitCalls(db, digests), batches),
+    agent: batched((addresses) => findAgents(db, addresses), batches),
+    balance: batched((accountIds) => readBalances(db, accountIds), batches),
+  };
+  return { config, log, events, db, tools, leases, inFlight, sealer, versions, lookups, stop: () => disposer.stop() };
+}
+
+export interface Context {
+  readonly config: Config;
+  readonly log: Log;
+  readonly events: Events;
+  readonly db: Database;
+  readonly tools: Tools;
+  readonly leases: Leases;
+  /** Work that outlives its request. */
+  readonly inFlight: InFlight;
+  readonly sealer: Sealer;
+  readonly versions: Versions;
+  readonly lookups: Lookups;
+  stop(): Promise<void>;
+}
+
+export interface Overrides {
+  readonly log?: Log;
+  /** How the outbound guard finds the addresses of a name. */
+  readonly resolve?: Resolve;
+}
+
+/** Questions that requests arriving together ask in one query. */
+interface Lookups {
+  /** By SHA-256 digest in hex; counts the call. */
+  readonly key: (digest: string) => Promise<Admission | undefined>;
+  /** By lower-case `handle/slug`. */
+  readonly agent: (address: string) => Promise<AgentRow | undefined>;
+  readonly balance: (accountId: AccountId) => Promise<Balance>;
+}
+
+function hostsOf(...urls: string[]): string[] {
+  return urls.filter((url) => URL.canParse(url)).map((url) => new URL(url).hostname);
+}

@@ -1,0 +1,18 @@
+import type { Log } from "../shared/log.ts";
+
+/** One function per business event, so that what is logged about it is decided in one place. */
+export function createEvents(log: Log) {
+  return {
+    started: (event: { url: string }) => log.info(event, "marketplace is listening"),
+    connectorEnded: (event: { runId: string; agent: string; connector: string; outcome: string; durationMs: number }) =>
+      log[event.outcome === "broke" ? "error" : "info"](event, "connector ended"),
+    runEnded: (event: { runId: string; agent: string; state: string }) => log.info(event, "run ended"),
+    runLost: (event: { runId: string; rail: string }) => log.warn(event, "run lost; credits given back"),
+    leasesNotExtended: ({ error }: { error: unknown }) => log.warn({ err: error }, "leases could not be extended"),
+    recoveryFailed: ({ error }: { error: unknown }) =>
+      log.warn({ err: error }, "recovery failed; it will be tried again"),
+    agentPublished: (event: { agent: string; version: number }) => log.info(event, "agent published"),
+  };
+}
+
+export type Events = ReturnType<typeof createEvents>;

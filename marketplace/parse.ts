@@ -1,0 +1,51 @@
+import type { z } from "zod";
+import { ApiError } from "../shared/errors.ts";
+
+/** What was given in the schema's form, or an error that names every field that is wrong. */
+export function parse<T>(schema: z.ZodType<T>, given: unknown, code: "bad_request" | "invalid_value"): T {
+  const result = schema.safeParse(given, { error: plainMessage });
+  if (result.success) return result.data;
+  const problems = result.error.issues.slice(0, 10).map(({ path, message }) => `${pathName(path)} ${message}`);
+  const field = result.error.issues[0]?.path.join(".");
+  throw new ApiError(code, `${problems.join("; ")}.`, field ? { body: { field } } : {});
+}
+
+function pathName(path: readonly PropertyKey[]): string {
+  return path.length === 0 ? "The body" : `"${path.join(".")}"`;
+}
+
+/** Messages that read on after the field's name; undefined leaves zod's own. */
+function plainMessage(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case "invalid_type":
+      return issue.input === undefined ? "is required" : `must be ${nameOf(issue.expected)}`;
+    case "invalid_value":
+      return `must be one of ${issue.values.join(", ")}`;
+    case "too_big":
+      return `must be at most ${issue.maximum}${unitOf(issue.origin)}`;
+    case "too_small":
+      return `must be at least ${issue.minimum}${unitOf(issue.origin)}`;
+    case "unrecognized_keys":
+      return `has unknown keys: ${issue.keys.join(", ")}`;
+    default:
+      return undefined;
+  }
+}
+
+function nameOf(expected: string): string {
+  const names: Record<string, string> = {
+    string: "a text",
+    number: "a number",
+    int: "a whole number",
+    boolean: "true or false",
+    object: "an object",
+    record: "an object",
+    array: "a list",
+  };
+  return names[expected] ?? expected;
+}
+
+function unitOf(origin: string): string {
+  if (origin === "string") return " characters long";
+  return origin === "array" ? " items long" : "";
+}

@@ -1,0 +1,46 @@
+import type { Queryable } from "../../shared/postgres.ts";
+import type { Events } from "../events.ts";
+import type { RunId } from "../ids.ts";
+
+/**
+ * The runs this copy of the service is running. As long as it lives it extends their leases; when it dies they lapse,
+ * and any other copy, or this one after its restart, gives the credits back.
+ */
+export class Leases {
+  readonly #running = new Set<RunId>();
+  readonly #db: Queryable;
+  readonly #leaseMs: number;
+  readonly #events: Events;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(options: { db: Queryable; leaseMs: number; events: Events }) {
+    this.#db = options.db;
+    this.#leaseMs = options.leaseMs;
+    this.#events = options.events;
+    this.#timer = setInterval(() => void this.#extend(), this.#leaseMs / 4);
+    this.#timer.unref();
+  }
+
+  keep(id: RunId): void {
+    this.#running.add(id);
+  }
+
+  end(id: RunId): void {
+    this.#running.delete(id);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #extend(): Promise<void> {
+    if (this.#running.size === 0) return;
+    await this.#db
+      .query(
+        `update runs set lease_until = now() + $2::integer * interval '1 ms'
+         where id = any($1) and state = 'running'`,
+        [[...this.#running], this.#leaseMs],
+      )
+      .catch((error) => this.#events.leasesNotExtended({ error }));
+  }
+}

@@ -1,0 +1,25 @@
+import type { Input } from "../agents/contract.ts";
+import { findLiveAgent, type LiveAgent, ownerOf } from "../agents/find.ts";
+import type { Context } from "../context.ts";
+import type { AccountId } from "../ids.ts";
+
+/**
+ * Everything that is settled before money is touched, on every rail and in this order: 404 no live agent, 400 a
+ * required field is missing, 422 a value breaks a rule, 503 the owner cannot be verified.
+ */
+export async function prepareRun(
+  context: Pick<Context, "lookups" | "versions">,
+  address: string,
+  given: Readonly<Record<string, unknown>>,
+): Promise<PreparedRun> {
+  const agent = await findLiveAgent(context, address);
+  const input = agent.version.contract.read(given);
+  return { agent, input, creatorId: ownerOf(agent) };
+}
+
+export interface PreparedRun {
+  readonly agent: LiveAgent;
+  readonly input: Input;
+  /** Who is paid. */
+  readonly creatorId: AccountId;
+}

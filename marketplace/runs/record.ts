@@ -1,0 +1,32 @@
+import type { Queryable } from "../../shared/postgres.ts";
+import type { AgentId, RunId } from "../ids.ts";
+import type { Outcome } from "./execute.ts";
+
+/** Starts a run that no account pays with credits: the row says what ran, and its lease that it is still running. */
+export async function openRun(db: Queryable, run: UnchargedRun): Promise<void> {
+  await db.query(
+    `insert into runs (id, rail, agent_id, agent_version, price_credits, state, lease_until)
+     values ($1, 'per_call', $2, $3, $4, 'running', now() + $5::integer * interval '1 ms')`,
+    [run.id, run.agentId, run.agentVersion, run.priceCredits, run.leaseMs],
+  );
+}
+
+/** Ends such a run. False when it had ended before, as a run does whose lease lapsed. */
+export async function closeRun(db: Queryable, id: RunId, outcome: Outcome): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update runs set state = $2, output = $3, receipt = $4, error = $5, finished_at = now(), lease_until = null
+     where id = $1 and rail = 'per_call' and state = 'running'`,
+    outcome.success
+      ? [id, "succeeded", JSON.stringify(outcome.output), outcome.receipt && JSON.stringify(outcome.receipt), null]
+      : [id, "failed", null, null, outcome.error],
+  );
+  return rowCount === 1;
+}
+
+interface UnchargedRun {
+  readonly id: RunId;
+  readonly agentId: AgentId;
+  readonly agentVersion: number;
+  readonly priceCredits: bigint;
+  readonly leaseMs: number;
+}

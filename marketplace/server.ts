@@ -1,0 +1,38 @@
+import type { Express, RequestHandler } from "express";
+import helmet from "helmet";
+import { ApiError } from "../shared/errors.ts";
+import { createApp, errorHandler, jsonBody, noStore, notFound, requestId } from "../shared/http.ts";
+import { requireKey } from "./api-keys/require-key.ts";
+import type { Context } from "./context.ts";
+import { readBalance } from "./credits/routes.ts";
+import { health } from "./health.ts";
+import { postRun } from "./runs/routes.ts";
+
+const runBodyBytesMax = 2_097_152;
+
+/** The route table. */
+export function createServer(context: Context): Express {
+  const app = createApp({ trustProxy: context.config.trustProxy });
+  const key = requireKey(context);
+  app.use(requestId, helmet(), noStore);
+
+  route(app, "/health", { get: [health(context)] });
+  route(app, "/api/v1/run", { post: [key, jsonBody(runBodyBytesMax), postRun(context)] });
+  route(app, "/api/v1/balance", { get: [key, readBalance(context)] });
+
+  app.use(notFound);
+  app.use(errorHandler(context.log));
+  return app;
+}
+
+/** A path and its methods; any other method is a 405 that says which there are. */
+function route(app: Express, path: string, methods: { get?: RequestHandler[]; post?: RequestHandler[] }): void {
+  const allowed = Object.keys(methods).map((method) => method.toUpperCase());
+  if (methods.get) app.get(path, ...methods.get);
+  if (methods.post) app.post(path, ...methods.post);
+  app.all(path, (request) => {
+    throw new ApiError("method_not_allowed", `${request.method} is not possible here.`, {
+      headers: { allow: (methods.get ? ["HEAD", ...allowed] : allowed).join(", ") },
+    });
+  });
+}

@@ -1,0 +1,167 @@
+import { Writable } from "node:stream";
+import { pino } from "pino";
+import { type Account, createAccount } from "../../marketplace/accounts/create.ts";
+import { type Published, publishAgent } from "../../marketplace/agents/publish.ts";
+import { createKey } from "../../marketplace/api-keys/create.ts";
+import { readConfig } from "../../marketplace/config.ts";
+import { type Context, createContext, type Overrides } from "../../marketplace/context.ts";
+import { grant } from "../../marketplace/credits/ledger.ts";
+import { createServer } from "../../marketplace/server.ts";
+import { listen } from "../../shared/http.ts";
+import { credits } from "../../shared/units.ts";
+import { type Model, startModel } from "./model.ts";
+import { freshDatabase } from "./postgres.ts";
+
+/** The real marketplace on a database of its own, with a language model on the wire and a log that can be read. */
+export async function startMarketplace(options: StartOptions = {}): Promise<TestMarketplace> {
+  const databaseUrl = options.databaseUrl ?? (await freshDatabase("marketplace"));
+  const model = options.model ?? (await startModel());
+  const lines: string[] = [];
+  const sink = new Writable({
+    write: (chunk, _encoding, done) => {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  const environment = environmentOf(databaseUrl, model.url, options.env);
+  const context = await createContext(readConfig(environment), {
+    log: pino({ level: "debug" }, sink),
+    ...options.overrides,
+  });
+  const listening = await listen(createServer(context), { host: "127.0.0.1", port: 0 });
+  const stop = async () => {
+    await listening.stop();
+    await context.stop();
+    if (!options.model) await model.stop();
+  };
+  return { url: listening.url, databaseUrl, environment, context, model, lines, stop };
+}
+
+/** What a marketplace needs to be told, for one in this process or in a process of its own. */
+function environmentOf(
+  databaseUrl: string,
+  modelUrl: string,
+  more: Record<string, string> = {},
+): Record<string, string> {
+  return {
+    MARKETPLACE_DATABASE_URL: databaseUrl,
+    MARKETPLACE_PORT: "0",
+    FACILITATOR_URL: "http://127.0.0.1:1",
+    LLM_BASE_URL: modelUrl,
+    LLM_API_KEY: "model-api-key-for-tests",
+    MARKETPLACE_SEALING_KEY: Buffer.alloc(32, 7).toString("base64"),
+    ...more,
+  };
+}
+
+/** A creator with one agent, and a buyer with a key and credits. */
+export async function seedMarket(context: Context, seed: Seed = {}): Promise<Market> {
+  const { price = 5, balance = 100, rateLimit = 10_000 } = seed;
+  const suffix = Math.random().toString(36).slice(2, 8);
+  const creator = await createAccount(context.db, { handle: `creator-${suffix}` });
+  const buyer = await createAccount(context.db, { handle: `buyer-${suffix}` });
+  if (balance > 0) await grant(context.db, { accountId: buyer.id, credits: credits(BigInt(balance)) });
+  const key = await createKey(context.db, { accountId: buyer.id, name: "test", rateLimitPerMinute: rateLimit });
+  const agent = await publishAgent(context, creator, "echo", { ...echoAgent, price_credits: price, ...seed.agent });
+  return { creator, buyer, key: key.token, keyId: key.id, agent };
+}
+
+export const echoAgent = {
+  name: "Echo",
+  description: "Says what it is told.",
+  connector: "llm",
+  price_credits: 5,
+  fields: [{ name: "text", type: "text", required: true, max_length: 50 }],
+  settings: { prompt: "RECIPE-MARK repeat: {{text}}" },
+};
+
+/** One request as JSON; `key` goes into the authorization header. */
+export async function call(url: string, path: string, options: CallOptions = {}): Promise<Answer> {
+  const { key, body, method = body === undefined ? "GET" : "POST", headers = {} } = options;
+  const response = await fetch(url + path, {
+    method,
+    headers: { ...(key ? { authorization: `Bearer ${key}` } : {}), "content-type": "application/json", ...headers },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: text === "" ? undefined : JSON.parse(text) };
+}
+
+export const run = (market: TestMarketplace, key: string, agent: string, input: object = { text: "hello" }) =>
+  call(market.url, "/api/v1/run", { key, body: { agent, input } });
+
+/** Sums and counts that must hold whatever happened; each is what the ledger promises. */
+export async function proveLedger(context: Context): Promise<void> {
+  const { rows } = await context.db.query(`
+    select
+      (select count(*) from balances b where b.spendable <>
+        coalesce((select sum(amount) from postings where to_purse = 'spendable:' || b.account_id), 0)
+        - coalesce((select sum(amount) from postings where from_purse = 'spendable:' || b.account_id), 0)) as wrong_balances,
+      (select count(*) from (
+        select purse, sum(amount) as amount from (
+          select to_purse as purse, amount from postings union all select from_purse, -amount from postings) legs
+        group by purse) purses
+        where amount < 0 and purse <> 'platform:issued') as negative_purses,
+      (select count(*) from runs r where rail = 'credits' and
+        coalesce((select sum(case when to_purse = 'held:' || r.id then amount else -amount end) from postings
+          where run_id = r.id), 0) <> case when r.state = 'running' then r.price_credits else 0 end) as wrong_holds,
+      (select count(*) from runs r where rail = 'credits' and price_credits > 0 and state <> 'running' and
+        (select array_agg(kind order by kind) from postings where run_id = r.id and kind <> 'fee') is distinct from
+        case when r.state = 'succeeded' then array['capture', 'hold'] else array['hold', 'release'] end) as wrong_endings`);
+  const faults = Object.entries(rows[0]).filter(([, count]) => count !== 0n);
+  if (faults.length > 0)
+    throw new Error(`the ledger does not add up: ${faults.map((fault) => fault.join(" ")).join(", ")}`);
+}
+
+export async function spendable(context: Context, account: Account): Promise<number> {
+  const { rows } = await context.db.query("select spendable from balances where account_id = $1", [account.id]);
+  return Number(rows[0].spendable);
+}
+
+export interface TestMarketplace {
+  readonly url: string;
+  readonly databaseUrl: string;
+  readonly environment: Record<string, string>;
+  readonly context: Context;
+  readonly model: Model;
+  /** Everything logged so far. */
+  readonly lines: readonly string[];
+  stop(): Promise<void>;
+}
+
+export interface Market {
+  readonly creator: Account;
+  readonly buyer: Account;
+  readonly key: string;
+  readonly keyId: string;
+  readonly agent: Published;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+interface StartOptions {
+  readonly databaseUrl?: string;
+  readonly model?: Model;
+  readonly env?: Record<string, string>;
+  readonly overrides?: Overrides;
+}
+
+interface Seed {
+  readonly price?: number;
+  readonly balance?: number;
+  readonly rateLimit?: number;
+  readonly agent?: object;
+}
+
+interface CallOptions {
+  readonly key?: string;
+  readonly body?: unknown;
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+}
