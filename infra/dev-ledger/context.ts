@@ -1,4 +1,4 @@
-import type { Faults } from "./faults.ts";
+import type { Faults, Levels } from "./faults.ts";
 import type { ExchangeRate } from "./fees/schedule.ts";
 import type { EntityNumber } from "./hapi/ids.ts";
 import type { LedgerClock } from "./state/clock.ts";
@@ -13,21 +13,13 @@ export type LedgerContext = {
   clock: LedgerClock;
   history: History;
   faults: Faults;
-  settings: Settings;
+  levels: Levels;
   rate: ExchangeRate;
+  /** Answer HBAR balances over gRPC; real nodes no longer do and say BUSY. */
+  balanceQuery: boolean;
   /** The node accounts, and the port each listens on. */
   nodes: EntityNumber[];
   nodePorts: number[];
   /** Called after anything changed. */
   changed: () => void;
-};
-
-/** Levels that may be turned while running. */
-export type Settings = {
-  consensusDelayMs: number;
-  /** Every gRPC answer waits this long. */
-  replyDelayMs: number;
-  receiptTtlMs: number;
-  /** Answer HBAR balances over gRPC; real nodes no longer do and say BUSY. */
-  balanceQuery: boolean;
 };

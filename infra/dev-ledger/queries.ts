@@ -95,15 +95,15 @@ const finished = (ledger: LedgerContext, key: string | undefined): TransactionRe
   return record && record.status !== IN_FLIGHT && !isForgotten(ledger, record) ? record : undefined;
 };
 
-const isForgotten = ({ settings }: LedgerContext, record: TransactionRecord): boolean =>
-  record.status !== IN_FLIGHT && Date.now() - record.acceptedAtMs > settings.receiptTtlMs;
+const isForgotten = ({ levels }: LedgerContext, record: TransactionRecord): boolean =>
+  record.status !== IN_FLIGHT && Date.now() - record.acceptedAtMs > levels.receiptTtlMs;
 
 const balanceAnswer = (
-  { state, settings }: LedgerContext,
+  { state, balanceQuery }: LedgerContext,
   { header: asked, accountID }: proto.ICryptoGetAccountBalanceQuery,
 ): proto.ICryptoGetAccountBalanceResponse => {
   if (asked?.responseType === COST_ANSWER) return { header: header(OK, COST_ANSWER) };
-  if (!settings.balanceQuery) return { header: header(statusCode("BUSY")) };
+  if (!balanceQuery) return { header: header(statusCode("BUSY")) };
   const account = state.accounts.get(accountNumber(accountID) ?? 0);
   if (!account) return { header: header(statusCode("INVALID_ACCOUNT_ID")) };
   return { header: header(OK), accountID: accountId(account.number), balance: toInt64(account.balance) };

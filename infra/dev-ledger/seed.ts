@@ -37,10 +37,7 @@ export const seed = (ledger: LedgerContext): void => {
   const journal = new Journal(ledger.history);
   const createdAt = clock.nextConsensus();
   const token = usdcToken(createdAt);
-  for (const number of [...ledger.nodes, FEE_COLLECTOR]) {
-    const key = keyFromProto({ ed25519: seededKey(`system ${number}`).publicKeyRaw })!;
-    state.addAccount(journal, newAccount({ number, createdAt, key }));
-  }
+  seedSystemAccounts(ledger);
   let inTreasury = TOTAL_HBAR;
   for (const [name, { number, hbar, usdc }] of Object.entries(SEEDED)) {
     const key = keyFromProto({ ed25519: seededKey(name).publicKeyRaw })!;
@@ -53,6 +50,14 @@ export const seed = (ledger: LedgerContext): void => {
   }
   state.accounts.get(TREASURY)!.balance = inTreasury * TINYBARS;
   state.tokens.set(USDC, token);
+};
+
+/** Node accounts and the fee collector, those that are missing: a restored ledger may have been given more nodes. */
+export const seedSystemAccounts = ({ state, clock, history, nodes }: LedgerContext): void => {
+  for (const number of [...nodes, FEE_COLLECTOR].filter((number) => !state.accounts.has(number))) {
+    const key = keyFromProto({ ed25519: seededKey(`system ${number}`).publicKeyRaw })!;
+    state.addAccount(new Journal(history), newAccount({ number, createdAt: clock.nextConsensus(), key }));
+  }
 };
 
 export const seededAccounts = (): Record<SeededName, SeededAccount> =>

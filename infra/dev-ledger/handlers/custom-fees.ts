@@ -62,18 +62,15 @@ const isExempt = (token: Token, fee: CustomFee, { number }: Account): boolean =>
   number === fee.collector ||
   (fee.allCollectorsAreExempt && token.customFees.some(({ collector }) => collector === number));
 
-const fractionalFee = (
-  token: Token,
-  fee: Extract<CustomFee, { kind: "fractional" }>,
-  payer: Account,
-  sent: bigint,
-  legs: Leg[],
-): FeePayment => {
-  const share = (sent * fee.numerator) / fee.denominator;
-  const atLeast = share < fee.minimum ? fee.minimum : share;
-  const amount = fee.maximum > 0n && atLeast > fee.maximum ? fee.maximum : atLeast;
+const fractionalFee = (token: Token, fee: FractionalFee, payer: Account, sent: bigint, legs: Leg[]): FeePayment => {
+  const amount = within(fee, (sent * fee.numerator) / fee.denominator);
   if (!fee.netOfTransfers) takeFromReceivers(legs, amount);
   return { token: token.number, amount, collector: fee.collector, payer, taken: !fee.netOfTransfers };
+};
+
+const within = ({ minimum, maximum }: FractionalFee, share: bigint): bigint => {
+  if (share < minimum) return minimum;
+  return maximum > 0n && share > maximum ? maximum : share;
 };
 
 /** Proportionally, what rounding leaves coming out of the last. */
@@ -88,6 +85,8 @@ const takeFromReceivers = (legs: Leg[], amount: bigint): void => {
     left -= part;
   }
 };
+
+type FractionalFee = Extract<CustomFee, { kind: "fractional" }>;
 
 /** `taken`: already out of the receivers' legs, so only the collector's side is left to move. */
 type FeePayment = { token: number | null; amount: bigint; collector: number; payer: Account; taken: boolean };

@@ -68,8 +68,8 @@ const answerAnyQuery = (
   }
 };
 
-const late = ({ settings }: LedgerContext, reply: Reply): Reply =>
-  settings.replyDelayMs === 0 ? reply : (...answer) => void setTimeout(() => reply(...answer), settings.replyDelayMs);
+const late = ({ levels }: LedgerContext, reply: Reply): Reply =>
+  levels.delayMs === 0 ? reply : (...answer) => void setTimeout(() => reply(...answer), levels.delayMs);
 
 const encodePrecheck = (nodeTransactionPrecheckCode: number): Buffer =>
   Buffer.from(proto.TransactionResponse.encode({ nodeTransactionPrecheckCode }).finish());

@@ -18,7 +18,7 @@ export const startMirror = (ledger: LedgerContext, port: number): Promise<HttpSe
 
 const answer = (view: MirrorView, request: IncomingMessage, response: ServerResponse): void => {
   try {
-    if (view.ledger.faults.take("mirrorUnavailable", 0)) throw new MirrorError(503, "Service unavailable");
+    if (view.ledger.faults.take("mirrorUnavailable")) throw new MirrorError(503, "Service unavailable");
     if (request.method !== "GET") throw new MirrorError(404, "Not found");
     const url = new URL(request.url ?? "/", "http://mirror");
     send(response, 200, route(view, url));

@@ -40,7 +40,7 @@ const transactionJson = (record: TransactionRecord) => {
     charged_tx_fee: outcome.fee,
     consensus_timestamp: timestampText(record.consensusAt),
     entity_id: outcome.entity === undefined ? null : entityText(outcome.entity),
-    high_volume: false,
+    high_volume: record.highVolume,
     max_custom_fees: [],
     max_fee: String(record.maxFee),
     memo_base64: Buffer.from(record.memo).toString("base64"),

@@ -13,8 +13,8 @@ export class MirrorView {
 
   /** Whether what happened at `consensusAt` has reached the mirror. */
   shows(consensusAt: bigint): boolean {
-    const { clock, history } = this.ledger;
-    return history.lagMs === 0 || consensusAt <= clock.now() - BigInt(history.lagMs) * NANOS_PER_MILLISECOND;
+    const { clock, levels } = this.ledger;
+    return levels.mirrorLagMs === 0 || consensusAt <= clock.now() - BigInt(levels.mirrorLagMs) * NANOS_PER_MILLISECOND;
   }
 
   now(): string {

@@ -13,7 +13,6 @@ import { Handling } from "./handling.ts";
 export class Consensus {
   readonly #ledger: LedgerContext;
   readonly #queue: Waiting[] = [];
-  #next = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(ledger: LedgerContext) {
@@ -32,37 +31,37 @@ export class Consensus {
       maxFee,
       memo: body.memo,
       hash,
+      highVolume: body.highVolume,
       acceptedAtMs: Date.now(),
       status: IN_FLIGHT,
       consensusAt: 0n,
       outcome: { fee: 0n, hbar: [] },
     };
-    this.#ledger.transactions.add(record, this.#ledger.settings.receiptTtlMs);
-    this.#queue.push({ transaction, signatures, record, dueMs: Date.now() + this.#ledger.settings.consensusDelayMs });
-    this.#timer ??= setTimeout(() => this.#runDue(), this.#ledger.settings.consensusDelayMs);
+    this.#ledger.transactions.add(record, this.#ledger.levels.receiptTtlMs);
+    this.#queue.push({ transaction, signatures, record });
+    this.#timer ??= setTimeout(() => this.runDue(), this.#ledger.levels.consensusDelayMs);
+  }
+
+  /** Runs what is due, and sets the timer for what is not. Call it also when the delay was changed. */
+  runDue(): void {
+    clearTimeout(this.#timer);
+    const { consensusDelayMs } = this.#ledger.levels;
+    this.#runAccepted(Date.now() - consensusDelayMs);
+    const [head] = this.#queue;
+    const waitMs = head && Math.max(1, head.record.acceptedAtMs + consensusDelayMs - Date.now());
+    this.#timer = waitMs === undefined ? undefined : setTimeout(() => this.runDue(), waitMs);
   }
 
   /** Runs everything that waits, due or not. */
   drain(): void {
     clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#runUntil(Number.POSITIVE_INFINITY);
+    this.#runAccepted(Number.POSITIVE_INFINITY);
   }
 
-  #runDue(): void {
-    this.#timer = undefined;
-    this.#runUntil(Date.now());
-    const head = this.#queue[this.#next];
-    if (head) this.#timer = setTimeout(() => this.#runDue(), Math.max(1, head.dueMs - Date.now()));
-  }
-
-  #runUntil(nowMs: number): void {
-    for (let waiting = this.#queue[this.#next]; waiting && waiting.dueMs <= nowMs; waiting = this.#queue[this.#next]) {
-      this.#next++;
-      run(this.#ledger, waiting);
-    }
-    this.#queue.splice(0, this.#next);
-    this.#next = 0;
+  #runAccepted(untilMs: number): void {
+    const notYet = this.#queue.findIndex(({ record }) => record.acceptedAtMs > untilMs);
+    const due = this.#queue.splice(0, notYet === -1 ? this.#queue.length : notYet);
+    for (const waiting of due) run(this.#ledger, waiting);
   }
 }
 
@@ -105,4 +104,4 @@ const execute = (handling: Handling, node: EntityNumber): StatusName => {
   }
 };
 
-type Waiting = { transaction: ParsedTransaction; signatures: Signatures; record: TransactionRecord; dueMs: number };
+type Waiting = { transaction: ParsedTransaction; signatures: Signatures; record: TransactionRecord };

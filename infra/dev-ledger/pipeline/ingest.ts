@@ -23,7 +23,7 @@ export const submit = (ledger: LedgerContext, consensus: Consensus, bytes: Buffe
     checkPurely(transaction);
     checkPayer(ledger, transaction, signatures);
     if (ledger.faults.take("loseTx", node)) {
-      ledger.transactions.lose(transaction.key, node, Date.now() + ledger.settings.receiptTtlMs);
+      ledger.transactions.lose(transaction.key, node, Date.now() + ledger.levels.receiptTtlMs);
     } else {
       consensus.enqueue(transaction, signatures, node);
     }

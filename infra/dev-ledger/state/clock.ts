@@ -1,17 +1,18 @@
+import type { Levels } from "../faults.ts";
 import { NANOS_PER_MILLISECOND } from "../hapi/ids.ts";
 
-/** The ledger's own time: the machine's, shifted by an offset. Consensus timestamps never repeat. */
+/** The ledger's own time: the machine's, shifted by `clockOffsetMs`. Consensus timestamps never repeat. */
 export class LedgerClock {
-  offsetMs: number;
+  readonly #levels: Levels;
   #lastConsensus = 0n;
 
-  constructor(offsetMs: number) {
-    this.offsetMs = offsetMs;
+  constructor(levels: Levels) {
+    this.#levels = levels;
   }
 
   /** Nanoseconds since the epoch. */
   now(): bigint {
-    return BigInt(Date.now() + this.offsetMs) * NANOS_PER_MILLISECOND;
+    return BigInt(Date.now() + this.#levels.clockOffsetMs) * NANOS_PER_MILLISECOND;
   }
 
   nextConsensus(): bigint {

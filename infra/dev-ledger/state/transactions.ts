@@ -72,6 +72,7 @@ export type TransactionRecord = {
   maxFee: bigint;
   memo: string;
   hash: string;
+  highVolume: boolean;
   /** By the machine's clock, not the ledger's. */
   acceptedAtMs: number;
   status: Status;
@@ -90,7 +91,6 @@ export type Outcome = {
   /** The entity acted upon, as the mirror names it. */
   entity?: EntityNumber;
   created?: { kind: "account" | "token" | "topic"; number: EntityNumber };
-  alias?: Buffer;
   totalSupply?: bigint;
   serials?: number[];
   topicSequence?: number;
