@@ -1,0 +1,130 @@
+import { createPublicKey, type KeyObject, verify } from "node:crypto";
+import { proto } from "@hiero-ledger/proto";
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import secp256k1 from "secp256k1";
+import type { SignaturePair, SignedBody } from "./payload.ts";
+
+/** Who may sign for an account: one key, or so many of several. What cannot sign here (a contract) signs nothing. */
+export type Key =
+  | { readonly kind: "ed25519"; readonly raw: Buffer; readonly object: KeyObject }
+  | { readonly kind: "ecdsa"; readonly raw: Buffer }
+  | { readonly kind: "threshold"; readonly threshold: number; readonly keys: readonly Key[] }
+  | { readonly kind: "unusable" };
+
+/** A signature and the whole public key it was made with. */
+export interface Signature {
+  readonly kind: "ed25519" | "ecdsa";
+  readonly key: Buffer;
+  /** 64 bytes; for ECDSA r and s, s in its lower half. */
+  readonly signature: Buffer;
+}
+
+/** A key as the mirror's REST interface gives it; null is an account without one. Never throws. */
+export function readMirrorKey(given: unknown): Key {
+  const { _type: type, key: hex } = (given ?? {}) as { _type?: unknown; key?: unknown };
+  if (typeof hex !== "string" || hex.length > 2 * encodedBytesMax) return unusable;
+  const raw = Buffer.from(hex.replace(/^0x/, ""), "hex");
+  if (type === "ED25519") return ed25519Key(raw);
+  if (type === "ECDSA_SECP256K1") return ecdsaKey(raw);
+  if (type !== "ProtobufEncoded") return unusable;
+  try {
+    return readProtoKey(proto.Key.decode(raw), { keysLeft: keysMax });
+  } catch {
+    return unusable;
+  }
+}
+
+export function ed25519Key(raw: Buffer): Key {
+  if (raw.length !== 32) return unusable;
+  const object = createPublicKey({ key: Buffer.concat([ed25519Spki, raw]), format: "der", type: "spki" });
+  return { kind: "ed25519", raw, object };
+}
+
+export function ecdsaKey(raw: Buffer): Key {
+  return raw.length === 33 && secp256k1.publicKeyVerify(raw) ? { kind: "ecdsa", raw } : unusable;
+}
+
+/**
+ * The signatures of `body` that satisfy `key`, and no others; undefined when they do not. A key matches the pair with
+ * the longest fitting prefix, so that no payload makes one key cost more than one verification.
+ */
+export function signaturesFor(key: Key, body: SignedBody): readonly Signature[] | undefined {
+  const found = collect(key, { body, digest: undefined });
+  return found && [...new Map(found.map((signature) => [signature.key.toString("hex"), signature])).values()];
+}
+
+function collect(key: Key, signed: Signed): readonly Signature[] | undefined {
+  switch (key.kind) {
+    case "unusable":
+      return undefined;
+    case "threshold": {
+      const found: Signature[] = [];
+      let satisfied = 0;
+      for (const child of key.keys) {
+        const signatures = collect(child, signed);
+        if (signatures === undefined) continue;
+        found.push(...signatures);
+        satisfied += 1;
+        if (satisfied === key.threshold) return found;
+      }
+      return undefined;
+    }
+    case "ed25519": {
+      const signature = pairFor(key.raw, signed.body.signatures)?.ed25519;
+      if (signature?.length !== 64 || !verify(null, signed.body.bytes, key.object, signature)) return undefined;
+      return [{ kind: "ed25519", key: key.raw, signature }];
+    }
+    case "ecdsa": {
+      const given = pairFor(key.raw, signed.body.signatures)?.ecdsa;
+      const signature = given && lowerHalf(given);
+      if (signature === undefined) return undefined;
+      signed.digest ??= Buffer.from(keccak_256(signed.body.bytes));
+      if (!secp256k1.ecdsaVerify(signature, signed.digest, key.raw)) return undefined;
+      return [{ kind: "ecdsa", key: key.raw, signature }];
+    }
+  }
+}
+
+interface Signed {
+  readonly body: SignedBody;
+  /** keccak-256 of the body, once some key needs it. */
+  digest: Buffer | undefined;
+}
+
+function pairFor(raw: Buffer, pairs: readonly SignaturePair[]): SignaturePair | undefined {
+  let best: SignaturePair | undefined;
+  for (const pair of pairs) {
+    const { length } = pair.keyPrefix;
+    if (length > raw.length || length <= (best?.keyPrefix.length ?? -1)) continue;
+    if (raw.compare(pair.keyPrefix, 0, length, 0, length) === 0) best = pair;
+  }
+  return best;
+}
+
+/** Older SDKs sign with either half of s; libsecp256k1 verifies the lower one only. */
+function lowerHalf(signature: Buffer): Buffer | undefined {
+  if (signature.length !== 64) return undefined;
+  try {
+    return Buffer.from(secp256k1.signatureNormalize(new Uint8Array(signature)));
+  } catch {
+    return undefined;
+  }
+}
+
+function readProtoKey(key: proto.IKey, budget: { keysLeft: number }, depth = 0): Key {
+  budget.keysLeft -= 1;
+  if (budget.keysLeft < 0 || depth > depthMax) return unusable;
+  if (key.ed25519) return ed25519Key(Buffer.from(key.ed25519));
+  if (key.ECDSASecp256k1) return ecdsaKey(Buffer.from(key.ECDSASecp256k1));
+  const children = key.thresholdKey ? key.thresholdKey.keys?.keys : key.keyList?.keys;
+  if (!children?.length) return unusable;
+  const threshold = key.thresholdKey ? (key.thresholdKey.threshold ?? 0) : children.length;
+  if (threshold < 1 || threshold > children.length) return unusable;
+  return { kind: "threshold", threshold, keys: children.map((child) => readProtoKey(child, budget, depth + 1)) };
+}
+
+const unusable: Key = { kind: "unusable" };
+const ed25519Spki = Buffer.from("302a300506032b6570032100", "hex");
+const encodedBytesMax = 8_192;
+const keysMax = 100;
+const depthMax = 15;
