@@ -1,0 +1,54 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const folders = ["shared", "facilitator", "marketplace", "infra"];
+let house: string;
+
+/** The project's own compiler settings around one tiny file a folder, so that an import is all that can be wrong. */
+beforeEach(async () => {
+  house = await mkdtemp(join(tmpdir(), "house-"));
+  await cp(join(root, "tsconfig.base.json"), join(house, "tsconfig.base.json"));
+  await symlink(join(root, "node_modules"), join(house, "node_modules"));
+  await writeFile(join(house, "package.json"), '{ "type": "module" }');
+  for (const folder of folders) {
+    await mkdir(join(house, folder));
+    await cp(join(root, folder, "tsconfig.json"), join(house, folder, "tsconfig.json"));
+    await writeFile(join(house, folder, "own.ts"), "export const own = 1;\n");
+  }
+});
+
+afterEach(() => rm(house, { recursive: true, force: true }));
+
+async function build(folder: string, source: string): Promise<string> {
+  await writeFile(join(house, folder, "importer.ts"), source);
+  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  const { stdout } = await promisify(execFile)(process.execPath, [tsc, "-b", join(house, folder)]).catch(
+    (error) => error,
+  );
+  return stdout;
+}
+
+const importOf = (folder: string) => `import { own } from "../${folder}/own.ts";\nexport const borrowed = own;\n`;
+
+describe("an import that the plan of the house forbids fails the build", () => {
+  test.each([
+    ["facilitator", "marketplace"],
+    ["marketplace", "facilitator"],
+    ["shared", "facilitator"],
+    ["shared", "marketplace"],
+    ["infra", "facilitator"],
+    ["infra", "marketplace"],
+  ])("%s may not import %s", async (importer, imported) => {
+    expect(await build(importer, importOf(imported))).toMatch(/error TS6059|error TS6307/);
+  });
+
+  test.each(["facilitator", "marketplace", "infra"])("%s may import shared", async (importer) => {
+    expect(await build(importer, importOf("shared"))).toBe("");
+  });
+});

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { readConfig } from "../../facilitator/config.ts";
+
+const whole = {
+  FACILITATOR_DATABASE_URL: "postgres://localhost/facilitator",
+  EIP155_84532_RPC_URL: "http://127.0.0.1:8545",
+  EIP155_84532_SIGNERS: `0x${"11".repeat(32)}`,
+  HEDERA_TESTNET_MIRROR: "http://127.0.0.1:5551",
+  HEDERA_TESTNET_NODES: "127.0.0.1:50211=0.0.3,127.0.0.1:50213=0.0.4",
+  HEDERA_TESTNET_FEE_PAYERS: `0.0.1001:ed25519:${"22".repeat(32)}`,
+};
+
+test("a whole environment is read: networks from the variables' names, USDC as the default asset", () => {
+  const config = readConfig(whole);
+  expect(config.evm[0]).toMatchObject({
+    network: "eip155:84532",
+    chainId: 84532,
+    assets: ["0x036cbd53842c5426634e7929541ec2318f3dcf7e"],
+  });
+  expect(config.hedera[0]).toMatchObject({
+    network: "hedera:testnet",
+    assets: ["0.0.429274"],
+    nodes: { "127.0.0.1:50211": "0.0.3", "127.0.0.1:50213": "0.0.4" },
+  });
+});
+
+test("keys never appear when configuration is printed", () => {
+  const config = readConfig(whole);
+  expect(JSON.stringify(config, (_, value) => (typeof value === "bigint" ? String(value) : value))).not.toMatch(
+    /1111|2222/,
+  );
+});
+
+test("everything that is wrong is named in one message, keys unquoted", () => {
+  const start = () =>
+    readConfig({
+      FACILITATOR_PORT: "no",
+      EIP155_84532_SIGNERS: "0xnot-a-key",
+      EIP155_31337_RPC_URL: "localhost",
+      HEDERA_TESTNET_FEE_PAYERS: "1001:abc",
+    });
+  const message = (() => {
+    try {
+      start();
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return "";
+  })();
+  for (const name of [
+    "FACILITATOR_PORT",
+    "FACILITATOR_DATABASE_URL",
+    "EIP155_84532_RPC_URL",
+    "EIP155_84532_SIGNERS",
+    "EIP155_31337_RPC_URL",
+    "EIP155_31337_SIGNERS",
+    "EIP155_31337_ASSETS",
+    "HEDERA_TESTNET_MIRROR",
+    "HEDERA_TESTNET_NODES",
+    "HEDERA_TESTNET_FEE_PAYERS",
+  ]) {
+    expect(message).toContain(name);
+  }
+  expect(message).not.toContain("not-a-key");
+});
+
+test("an environment without any network says which variables would give one", () => {
+  expect(() => readConfig({ FACILITATOR_DATABASE_URL: "postgres://localhost/f" })).toThrow(/no network is configured/);
+});
