@@ -1,3 +1,4 @@
+import { ApiError } from "../shared/errors.ts";
 import type { SettleResponse } from "../shared/x402.ts";
 import type { Context } from "./context.ts";
 import { parsePaymentRequest } from "./request.ts";
@@ -10,7 +11,7 @@ import {
   type Refusal,
   type Scheme,
 } from "./schemes/scheme.ts";
-import type { Known } from "./settlements/store.ts";
+import { anotherPayment, isSamePayment, type Known } from "./settlements/store.ts";
 
 /**
  * POST /settle: checks the payment again, claims it, sends it, waits for the chain. However often and wherever one
@@ -28,13 +29,23 @@ export async function settle(context: Context, body: unknown): Promise<Settled> 
 
   const deadline = new Date(Date.now() + context.config.settleTimeoutMs);
   const known = await context.store.lookup(request.network, payment.key);
-  if (known && !isClaimable(known)) return resume(context, request, payment, known, deadline);
+  if (known && !isClaimable(known)) {
+    if (!isSamePayment(known, payment)) return refused(context, request, payment, anotherPayment, startedAt);
+    return resume(context, request, payment, known, deadline);
+  }
 
+  if (scheme.balances().every(({ empty }) => empty)) {
+    throw new ApiError(
+      "unavailable",
+      `Nothing is settled on ${scheme.network} now: the fee payer's balance is too low.`,
+    );
+  }
   const refusal = await scheme.check(payment);
   if (refusal) return refused(context, request, payment, refusal, startedAt);
   const claim = await context.store.claim(request.network, scheme.scheme, payment, request.resourceUrl);
   if (!claim) {
     const winner = await context.store.lookup(request.network, payment.key);
+    if (winner && !isSamePayment(winner, payment)) return refused(context, request, payment, anotherPayment, startedAt);
     return resume(context, request, payment, winner, deadline);
   }
 

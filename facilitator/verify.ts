@@ -2,7 +2,7 @@ import type { VerifyResponse } from "../shared/x402.ts";
 import type { Context } from "./context.ts";
 import { parsePaymentRequest } from "./request.ts";
 import { isRefusal, type Payment, type PaymentRequest, type Refusal, refuse } from "./schemes/scheme.ts";
-import type { Known } from "./settlements/store.ts";
+import { anotherPayment, isSamePayment, type Known } from "./settlements/store.ts";
 
 /**
  * POST /verify: would this payment settle now? Moves nothing. Throws ApiError 400 on a malformed body; everything
@@ -22,20 +22,20 @@ export async function verify(context: Context, body: unknown): Promise<VerifyRes
     context.store.lookup(request.network, payment.key),
     scheme.check(payment),
   ]);
-  const verdict = (known && refusalOfKnown(known)) ?? refusal;
+  const verdict = (known && refusalOfKnown(known, payment)) ?? refusal;
   if (verdict) return refused(context, request, payment, verdict, startedAt);
   context.events.verified(request.network, payment, performance.now() - startedAt);
   return { isValid: true, payer: payment.payer };
 }
 
 /** A payment somebody claimed before is not to be had again, unless it failed in a way that left it valid. */
-function refusalOfKnown(known: Known): Refusal | undefined {
+function refusalOfKnown(known: Known, payment: Payment): Refusal | undefined {
+  if (known.state === "failed" && known.retryable) return undefined;
+  if (!isSamePayment(known, payment)) return anotherPayment;
   if (known.state === "settled") {
     return refuse("already_settled", `This payment was settled in transaction ${known.transaction}.`);
   }
-  if (known.state === "failed") {
-    return known.retryable ? undefined : refuse(known.errorReason ?? "transaction_failed", known.errorMessage ?? "");
-  }
+  if (known.state === "failed") return refuse(known.errorReason ?? "transaction_failed", known.errorMessage ?? "");
   return refuse("settlement_pending", "This payment is being settled.");
 }
 

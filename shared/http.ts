@@ -90,8 +90,19 @@ function asApiError(thrown: unknown): ApiError {
   if (type === "request.aborted" || type === "request.size.invalid") {
     return new ApiError("bad_request", "The body ended early.");
   }
+  if (isDatabaseAway(thrown)) {
+    const retry = { headers: { "retry-after": "2" }, cause: thrown };
+    return new ApiError("unavailable", "The service cannot reach its database; try again shortly.", retry);
+  }
   if (thrown instanceof URIError || status === 400) return new ApiError("bad_request", "The request is malformed.");
   return new ApiError("internal", "Something went wrong on our side.", { cause: thrown });
+}
+
+/** PostgreSQL stopping, starting, full or unreachable: the request may be repeated once it is back. */
+function isDatabaseAway(thrown: unknown): boolean {
+  const { code = "", message = "" } = thrown as { code?: string; message?: string };
+  if (["57P01", "57P02", "57P03", "53300", "ECONNREFUSED", "ECONNRESET", "EPIPE"].includes(code)) return true;
+  return code.startsWith("08") || /^(Connection terminated|timeout exceeded when trying to connect)/.test(message);
 }
 
 function describeListenError(error: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): Error {

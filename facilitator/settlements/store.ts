@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { batched } from "../../shared/batch.ts";
 import type { Database, Queryable } from "../../shared/postgres.ts";
-import type { Claim, Outcome, Payment, Unfinished } from "../schemes/scheme.ts";
+import { type Claim, type Outcome, type Payment, refuse, type Unfinished } from "../schemes/scheme.ts";
 
 /**
  * How long a holder may be silent before the reconciler looks after its payment. A claim that is released too early
@@ -247,6 +247,13 @@ export interface Known {
   readonly errorMessage: string | undefined;
   readonly retryable: boolean;
 }
+
+/** Whoever borrows the id of a settled payment for other terms must not be told that those were met. */
+export function isSamePayment(known: Known, { payer, payTo, asset, amount }: Payment): boolean {
+  return known.payer === payer && known.payTo === payTo && known.asset === asset && known.amount === amount;
+}
+
+export const anotherPayment = refuse("invalid_transaction_state", "Another payment has used this payment's id.");
 
 export interface Abandoned extends Unfinished {
   readonly state: "claimed" | "broadcast" | "unknown";

@@ -1,9 +1,11 @@
 import { createPublicClient, createTestClient, http, type PublicClient, walletActions } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { feeOnTransferToken, ownerWallet, silentToken, usdcStandIn } from "../../../infra/evm-chain/artifacts.ts";
+import { edited } from "../../support/edit.ts";
 import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
 import { asV1, newBuyer, paymentBody } from "../../support/evm-payments.ts";
 import { type RunningFacilitator, spawnFacilitator, startFacilitator } from "../../support/facilitator.ts";
+import { freshDatabase } from "../../support/postgres.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
 
 let setting: EvmSetting;
@@ -120,6 +122,39 @@ describe("a payment", () => {
     expect(new Set(answers.map(({ body }) => body.transaction)).size).toBe(1);
     expect(await sent()).toBe(before + 1);
   });
+});
+
+test("who borrows a settled payment's nonce for a dearer payment is not told that it was settled", async () => {
+  const body = await pay();
+  expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
+  const forged = edited(body, {
+    "paymentRequirements.amount": "9000000",
+    "paymentPayload.accepted.amount": "9000000",
+    "paymentPayload.payload.authorization.value": "9000000",
+  });
+  const verified = await facilitator.verify(forged);
+  expect(verified.body).toMatchObject({ isValid: false, invalidReason: "invalid_transaction_state" });
+  expect((await facilitator.settle(forged)).body).toMatchObject({
+    success: false,
+    errorReason: "invalid_transaction_state",
+    transaction: "",
+  });
+});
+
+test("a fee payer without gas money refuses to settle with 503, claims nothing, and /health says so", async () => {
+  const poor = await evmSetting({ FACILITATOR_DATABASE_URL: await freshDatabase("facilitator") });
+  poor.variables.EIP155_84532_BALANCE_EMPTY_WEI = String(11n * 10n ** 18n);
+  poor.variables.EIP155_84532_BALANCE_LOW_WEI = String(12n * 10n ** 18n);
+  const daemon = await startFacilitator(poor.variables);
+  try {
+    const body = await paymentBody(await poor.fundedBuyer(), poor.terms);
+    expect(await daemon.settle(body)).toMatchObject({ status: 503, body: { success: false, transaction: "" } });
+    expect(await daemon.get("/health")).toMatchObject({ status: 503, body: { chains: [{ lowBalance: true }] } });
+    expect((await daemon.verify(body)).body).toMatchObject({ isValid: true });
+  } finally {
+    await daemon.stop();
+    await poor.stop();
+  }
 });
 
 test("fifty distinct payments at once all settle, with one transaction each", async () => {
