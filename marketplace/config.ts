@@ -11,7 +11,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     publicUrl: env.url("MARKETPLACE_PUBLIC_URL", `http://127.0.0.1:${port}`),
     trustProxy: readTrustProxy(env),
     logLevel: env.choice("LOG_LEVEL", ["fatal", "error", "warn", "info", "debug", "silent"], "info"),
-    databaseUrl: env.secret("MARKETPLACE_DATABASE_URL", /^postgres(ql)?:\/\//, "a postgres:// URL"),
+    ...readStore(env),
     databasePoolMax: env.integer("MARKETPLACE_DATABASE_POOL", 16, { min: 2, max: 500 }),
     facilitatorUrl: env.url("FACILITATOR_URL"),
     platformFeeBasisPoints: env.integer("PLATFORM_FEE_BASIS_POINTS", 0, { max: 9_999 }),
@@ -21,20 +21,33 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       apiKey: optionalSecret(env, "LLM_API_KEY"),
       name: env.text("LLM_MODEL", "gpt-4o-mini"),
     },
-    outboundAllowHosts: readAllowHosts(env),
-    sealingKeys: readSealingKeys(env),
   };
   env.finish("marketplace");
   return config;
 }
 
-export interface Config {
+/** What the command line needs to change the same database. */
+export function readStoreConfig(environment: Record<string, string | undefined>): StoreConfig {
+  const env = new EnvReader(environment);
+  const config = readStore(env);
+  env.finish("the command");
+  return config;
+}
+
+export interface StoreConfig {
+  readonly databaseUrl: Secret;
+  /** Development only: `host:port` pairs the outbound guard lets through although they are private. */
+  readonly outboundAllowHosts: readonly string[];
+  /** The first seals creators' secrets, all of them open what was sealed before. */
+  readonly sealingKeys: readonly Secret[];
+}
+
+export interface Config extends StoreConfig {
   readonly host: string;
   readonly port: number;
   readonly publicUrl: string;
   readonly trustProxy: string | number | boolean;
   readonly logLevel: string;
-  readonly databaseUrl: Secret;
   readonly databasePoolMax: number;
   readonly facilitatorUrl: string;
   readonly platformFeeBasisPoints: number;
@@ -42,10 +55,14 @@ export interface Config {
   readonly runLeaseMs: number;
   /** The OpenAI-compatible endpoint of language models, and the model used where an agent names none. */
   readonly model: { readonly baseUrl: string; readonly apiKey: Secret | undefined; readonly name: string };
-  /** Development only: `host:port` pairs the outbound guard lets through although they are private. */
-  readonly outboundAllowHosts: readonly string[];
-  /** The first seals creators' secrets, all of them open what was sealed before. */
-  readonly sealingKeys: readonly Secret[];
+}
+
+function readStore(env: EnvReader): StoreConfig {
+  return {
+    databaseUrl: env.secret("MARKETPLACE_DATABASE_URL", /^postgres(ql)?:\/\//, "a postgres:// URL"),
+    outboundAllowHosts: readAllowHosts(env),
+    sealingKeys: readSealingKeys(env),
+  };
 }
 
 /** `true`, `false`, a number of proxies, or addresses and ranges; Express' own setting of that name. */

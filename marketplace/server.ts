@@ -2,6 +2,7 @@ import type { Express, RequestHandler } from "express";
 import helmet from "helmet";
 import { ApiError } from "../shared/errors.ts";
 import { createApp, errorHandler, jsonBody, noStore, notFound, requestId } from "../shared/http.ts";
+import { getAgent, getAgents } from "./agents/routes.ts";
 import { requireKey } from "./api-keys/require-key.ts";
 import type { Context } from "./context.ts";
 import { readBalance } from "./credits/routes.ts";
@@ -18,6 +19,8 @@ export function createServer(context: Context): Express {
 
   route(app, "/health", { get: [health(context)] });
   route(app, "/api/v1/run", { post: [key, jsonBody(runBodyBytesMax), postRun(context)] });
+  route(app, "/api/v1/agents", { get: [key, getAgents(context)] });
+  route(app, "/api/v1/agents/:handle/:slug", { get: [key, getAgent(context)] });
   route(app, "/api/v1/balance", { get: [key, readBalance(context)] });
 
   app.use(notFound);

@@ -1,5 +1,5 @@
 import { ApiError } from "../../shared/errors.ts";
-import { type Database, inTransaction, isUniqueViolation } from "../../shared/postgres.ts";
+import { type Database, inTransaction, isUniqueViolation, type Queryable } from "../../shared/postgres.ts";
 import { type AccountId, newId } from "../ids.ts";
 import { parseHandle } from "./handle.ts";
 
@@ -18,11 +18,17 @@ export async function createAccount(db: Database, input: { handle: string }): Pr
   return account;
 }
 
-/** The account with this handle, in any state, or a 404. */
-export async function accountByHandle(db: Database, handle: string): Promise<Account> {
+/** The account with this handle, in any state. */
+export async function findAccount(db: Queryable, handle: string): Promise<Account | undefined> {
   const { rows } = await db.query("select id, handle, state from accounts where lower(handle) = lower($1)", [handle]);
-  if (!rows[0]) throw new ApiError("not_found", `There is no account "${handle}".`);
   return rows[0];
+}
+
+/** The same, or a 404. */
+export async function accountByHandle(db: Queryable, handle: string): Promise<Account> {
+  const account = await findAccount(db, handle);
+  if (!account) throw new ApiError("not_found", `There is no account "${handle}".`);
+  return account;
 }
 
 export interface Account {

@@ -51,6 +51,20 @@ export async function checkedWallets(db: Queryable, accountId: AccountId): Promi
   return rows;
 }
 
+/** The wallet the account has set on a network, checked or not. */
+export async function currentWallet(
+  db: Queryable,
+  accountId: AccountId,
+  network: string,
+): Promise<(PayoutWallet & { checked: boolean }) | undefined> {
+  const { rows } = await db.query(
+    `select id, network, address, state = 'checked' as checked from payout_wallets
+     where account_id = $1 and network = $2 and state <> 'retired'`,
+    [accountId, network],
+  );
+  return rows[0];
+}
+
 export interface PayoutWallet {
   readonly id: WalletId;
   readonly network: string;

@@ -144,9 +144,11 @@ function emit(program: Step[], node: Node): void {
       for (const item of node.items) emit(program, item);
       return;
     case "either":
-      return emitEither(program, node.options);
+      emitEither(program, node.options);
+      return;
     case "repeat":
-      return emitRepeat(program, node);
+      emitRepeat(program, node);
+      return;
   }
 }
 

@@ -9,6 +9,7 @@ import { type AgentId, newId } from "../ids.ts";
 import { parse } from "../parse.ts";
 import { parseSlug, toolNameOf } from "./address.ts";
 import { type Definition, definitionSchema } from "./definition.ts";
+import { wordsOf } from "./search-words.ts";
 import { openAll } from "./version.ts";
 
 /**
@@ -55,7 +56,9 @@ export interface Published {
   readonly changed: boolean;
 }
 
-type Needs = Pick<Context, "db" | "tools" | "sealer" | "events">;
+export interface Needs extends Pick<Context, "db" | "sealer" | "events"> {
+  readonly tools: Pick<Tools, "outbound">;
+}
 
 function readSettings(connector: Connector<unknown>, { settings }: Definition): unknown {
   try {
@@ -66,7 +69,12 @@ function readSettings(connector: Connector<unknown>, { settings }: Definition): 
   }
 }
 
-async function refuseProblems(connector: Connector<unknown>, settings: unknown, definition: Definition, tools: Tools) {
+async function refuseProblems(
+  connector: Connector<unknown>,
+  settings: unknown,
+  definition: Definition,
+  tools: Needs["tools"],
+) {
   const known = new Set(definition.fields.map(({ name }) => name));
   if (definition.accepts_extra_instructions) known.add("extraInstructions");
   const { fields, secrets } = connector.slots(settings);
@@ -167,14 +175,4 @@ async function addVersion(
     version,
   ]);
   return version;
-}
-
-/** The words a text is found by. The search and what it searches are cut the same way. */
-export function wordsOf(text: string): string[] {
-  return (
-    text
-      .normalize("NFKC")
-      .toLowerCase()
-      .match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
-  );
 }

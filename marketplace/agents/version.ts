@@ -59,6 +59,8 @@ async function loadVersion(db: Queryable, sealer: Sealer, agentId: AgentId, numb
   const connector = row && connectors.get(row.connector);
   if (!connector) throw new Error(`${agentId} version ${number} cannot be run: no connector`);
   const settings = connector.settings.parse(row.settings);
+  // An agent whose secrets do not open is misconfigured; that shows before anybody is charged.
+  openAll(sealer, agentId, row.sealed_secrets);
   return {
     number,
     name: row.name,

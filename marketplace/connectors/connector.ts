@@ -33,7 +33,7 @@ export interface Connector<Settings> {
   /** Names of fields and secrets that the settings' templates use. */
   slots(settings: Settings): { readonly fields: readonly string[]; readonly secrets: readonly string[] };
   /** What keeps these settings from being published, beyond their form; each a sentence naming the setting. */
-  publishProblems?(settings: Settings, tools: Tools): Promise<string[]>;
+  publishProblems?(settings: Settings, tools: Pick<Tools, "outbound">): Promise<string[]>;
   /** Runs once. Throws ConnectorFailure when it did not work. Stops early when `signal` aborts. */
   run(call: Call<Settings>, tools: Tools): Promise<Result>;
 }

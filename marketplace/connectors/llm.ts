@@ -11,6 +11,9 @@ const settings = z.strictObject({
   max_tokens: z.int().min(1).max(200_000).optional(),
 });
 
+/** Endpoints refuse to answer in JSON unless a message speaks of it. */
+const asJson = "Answer with one JSON object and nothing else.";
+
 /** A prompt template with `{{field}}` slots, answered by a language model as text or as JSON. */
 export const llm: Connector<z.infer<typeof settings>> = {
   id: "llm",
@@ -21,11 +24,12 @@ export const llm: Connector<z.infer<typeof settings>> = {
   slots: ({ system, prompt }) => slotsOf([system, prompt]),
   run: async ({ settings, values, secrets, extraInstructions, signal }, { models }) => {
     const filling = { values, secrets };
-    const { system, prompt, format } = settings;
+    const { prompt, format } = settings;
+    const system = [settings.system, ...(format === "json" ? [asJson] : [])].filter((text) => text !== undefined);
     const extra = extraInstructions ? `\n\nAdditional instructions:\n${extraInstructions}` : "";
     const text = await models.complete({
       messages: [
-        ...(system === undefined ? [] : [{ role: "system" as const, content: fillText(system, filling) }]),
+        ...system.map((text) => ({ role: "system" as const, content: fillText(text, filling) })),
         { role: "user", content: fillText(prompt, filling) + extra },
       ],
       model: settings.model,

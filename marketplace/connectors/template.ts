@@ -26,7 +26,7 @@ export function fillText(
   encode: (text: string) => string = (text) => text,
 ): string {
   return template.replace(slot, (_whole, secret: string | undefined, name: string) => {
-    const value = valueOf(filling, secret, name);
+    const value = fillingOf(filling, secret, name);
     return value === undefined ? "" : encode(String(value));
   });
 }
@@ -35,14 +35,14 @@ export function fillText(
 export function fillJson(template: unknown, filling: Filling): unknown {
   if (typeof template === "string") {
     const [, secret, name] = onlySlot.exec(template) ?? [];
-    return name === undefined ? fillText(template, filling) : (valueOf(filling, secret, name) ?? null);
+    return name === undefined ? fillText(template, filling) : (fillingOf(filling, secret, name) ?? null);
   }
   if (Array.isArray(template)) return template.map((item) => fillJson(item, filling));
   if (typeof template !== "object" || template === null) return template;
   return Object.fromEntries(Object.entries(template).map(([name, item]) => [name, fillJson(item, filling)]));
 }
 
-function valueOf({ values, secrets }: Filling, secret: string | undefined, name: string): Value | undefined {
+function fillingOf({ values, secrets }: Filling, secret: string | undefined, name: string): Value | undefined {
   const source = secret ? secrets : values;
   return Object.hasOwn(source, name) ? source[name] : undefined;
 }

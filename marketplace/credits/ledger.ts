@@ -12,7 +12,7 @@ export async function grant(db: Queryable, grant: Grant): Promise<boolean> {
   const { rowCount } = await db.query(
     `with posted as (
        insert into postings (kind, from_purse, to_purse, amount, reference, note)
-       values ('grant', 'platform:issued', 'spendable:' || $1, $2, $3, $4)
+       select 'grant', 'platform:issued', 'spendable:' || account_id, $2, $3, $4 from balances where account_id = $1
        on conflict (reference) do nothing
        returning amount
      )

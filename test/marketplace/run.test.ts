@@ -1,66 +1,252 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { moveAgent } from "../../marketplace/agents/state.ts";
+import { newId } from "../../marketplace/ids.ts";
+import { executeRun } from "../../marketplace/runs/execute.ts";
+import { prepareRun } from "../../marketplace/runs/prepare.ts";
 import {
+  balanceOf,
   call,
+  type Market,
   proveLedger,
   run,
   seedMarket,
   spendable,
   startMarketplace,
   type TestMarketplace,
+  until,
 } from "../support/marketplace.ts";
 
 let market: TestMarketplace;
 beforeAll(async () => {
   market = await startMarketplace();
 });
+afterEach(async () => {
+  market.model.clearFaults();
+  await proveLedger(market.context);
+});
 afterAll(() => market.stop());
 
-describe("POST /api/v1/run", () => {
-  test("runs an agent, charges its price and pays the creator", async () => {
-    const { key, agent, buyer, creator } = await seedMarket(market.context, { price: 5, balance: 100 });
-    const answer = await run(market, key, agent.address.toUpperCase());
+describe("a run that works", () => {
+  test("charges the price, pays the creator and says what is left", async () => {
+    const { key, agent, creator } = await seedMarket(market.context, { price: 5, balance: 100 });
+    const answer = await run(market, key, agent.address);
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
       success: true,
       run_id: expect.stringMatching(/^run_[0-9a-z]{26}$/),
-      output: { kind: "text", text: "echo: RECIPE-MARK repeat: hello" },
+      output: { kind: "text", text: expect.stringContaining("hello") },
       credits_used: 5,
       credits_remaining: 95,
       receipt: null,
     });
-    expect(await spendable(market.context, buyer)).toBe(95);
-    const [earned] = await Promise.all([market.context.lookups.balance(creator.id)]);
-    expect(earned.earned).toBe(5n);
-    await proveLedger(market.context);
+    expect(await balanceOf(market, key)).toMatchObject({ credits: 95, held_credits: 0, earned_credits: 0 });
+    expect((await market.context.lookups.balance(creator.id)).earned).toBe(5n);
   });
 
-  test("forty runs at once on a balance for three run exactly three times", async () => {
-    const { key, agent, buyer } = await seedMarket(market.context, { price: 10, balance: 35 });
-    const answers = await Promise.all(Array.from({ length: 40 }, () => run(market, key, agent.address)));
-    const statuses = answers.map(({ status }) => status).sort();
-    expect(statuses).toEqual([...Array(3).fill(200), ...Array(37).fill(402)]);
-    expect(answers.find(({ status }) => status === 402)?.body).toMatchObject({
-      credits_required: 10,
-      error: expect.any(String),
-    });
-    expect(await spendable(market.context, buyer)).toBe(5);
-    await proveLedger(market.context);
+  test("finds the agent whatever the case of its name", async () => {
+    const { key, agent } = await seedMarket(market.context);
+    expect((await run(market, key, agent.address.toUpperCase())).status).toBe(200);
   });
 
-  test("an agent that fails answers 200 with success false, and nothing is charged", async () => {
+  test("gives the platform its part rounded down and the creator the remainder", async () => {
+    const other = await startMarketplace({ env: { PLATFORM_FEE_BASIS_POINTS: "1250" } });
+    const { key, agent, creator } = await seedMarket(other.context, { price: 15 });
+    expect((await run(other, key, agent.address)).body).toMatchObject({ credits_used: 15, credits_remaining: 85 });
+    expect((await other.context.lookups.balance(creator.id)).earned).toBe(14n);
+    await proveLedger(other.context);
+    await other.stop();
+  });
+
+  test("of a free agent posts nothing and needs no balance", async () => {
+    const { key, agent } = await seedMarket(market.context, { price: 0, balance: 0 });
+    const { body } = await run(market, key, agent.address);
+    expect(body).toMatchObject({ success: true, credits_used: 0, credits_remaining: 0 });
+    const { rows } = await market.context.db.query("select from postings where run_id = $1", [body.run_id]);
+    expect(rows).toEqual([]);
+  });
+
+  test("reads declared fields only, fills in defaults and appends extra instructions", async () => {
+    const fields = [
+      { name: "text", type: "text", required: true },
+      { name: "tone", type: "choice", choices: ["dry", "warm"], default: "warm" },
+    ];
+    const settings = { prompt: "{{text}} in a {{tone}} tone" };
+    const { key, agent } = await seedMarket(market.context, { agent: { fields, settings } });
+    const input = { text: "{{tone}}", prompt: "UNDECLARED", extraInstructions: "and briefly" };
+    expect((await run(market, key, agent.address, input)).body.success).toBe(true);
+    const sent = JSON.stringify(market.model.requests.at(-1));
+    expect(sent).toContain("{{tone}} in a warm tone");
+    expect(sent).toContain("and briefly");
+    expect(sent).not.toContain("UNDECLARED");
+  });
+
+  test("ignores extra instructions where the agent does not accept them", async () => {
+    const { key, agent } = await seedMarket(market.context, { agent: { accepts_extra_instructions: false } });
+    await run(market, key, agent.address, { text: "hi", extraInstructions: "x".repeat(3000) });
+    expect(JSON.stringify(market.model.requests.at(-1))).not.toContain("xxx");
+  });
+
+  test("goes on when its caller hangs up, and the charge stands", async () => {
     const { key, agent, buyer } = await seedMarket(market.context, { price: 5, balance: 5 });
-    market.model.answer = async () => ({ status: 500, body: { error: { message: "RECIPE-MARK leaked" } } });
-    const answer = await run(market, key, agent.address);
-    expect(answer.status).toBe(200);
-    expect(answer.body).toMatchObject({ success: false, credits_used: 0, credits_remaining: 5, receipt: null });
-    expect(answer.body).not.toHaveProperty("output");
-    expect(await spendable(market.context, buyer)).toBe(5);
-    await proveLedger(market.context);
+    market.model.injectFault({ delayMs: 400 });
+    const hangUp = AbortSignal.timeout(150);
+    const request = fetch(`${market.url}/api/v1/run`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ agent: agent.address, input: { text: "hello" } }),
+      signal: hangUp,
+    });
+    await expect(request).rejects.toThrow();
+    expect(await balanceOf(market, key)).toMatchObject({ credits: 0, held_credits: 5 });
+    await until(async () => (await balanceOf(market, key)).held_credits === 0);
+    expect(await spendable(market.context, buyer)).toBe(0);
+  });
+});
+
+test("forty runs at once on a balance for three run exactly three times", async () => {
+  const { key, agent, buyer } = await seedMarket(market.context, { price: 10, balance: 35 });
+  const answers = await Promise.all(Array.from({ length: 40 }, () => run(market, key, agent.address)));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+  const refused = answers.filter(({ status }) => status === 402);
+  expect(refused).toHaveLength(37);
+  for (const { body } of refused) {
+    expect(body).toMatchObject({ error: expect.any(String), credits_required: 10 });
+    expect([5, 15, 25, 35]).toContain(body.credits_remaining);
+  }
+  expect(await spendable(market.context, buyer)).toBe(5);
+});
+
+test.each([
+  ["an error", { status: 500 }],
+  ["being busy", { status: 429 }],
+  ["half an answer", { truncate: true }],
+  ["a refusal", { refuse: true }],
+  ["a broken line", { hangUp: true }],
+  ["broken JSON", { garbled: true }],
+])("a model that answers with %s fails the run, which costs nothing", async (_name, fault) => {
+  const { key, agent, buyer } = await seedMarket(market.context, { price: 5, balance: 5 });
+  market.model.injectFault(fault);
+  const { status, body } = await run(market, key, agent.address);
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    success: false,
+    run_id: expect.any(String),
+    credits_used: 0,
+    credits_remaining: 5,
+    receipt: null,
+    error: expect.stringMatching(/^[A-Z].+\.$/),
+  });
+  expect(await spendable(market.context, buyer)).toBe(5);
+});
+
+describe("a refusal costs nothing", () => {
+  let seeded: Market;
+  const good = () => ({ agent: seeded.agent.address, input: { text: "hello" } });
+  beforeAll(async () => {
+    seeded = await seedMarket(market.context, { price: 5, balance: 7 });
+  });
+  afterEach(async () => expect(await spendable(market.context, seeded.buyer)).toBe(7));
+
+  test.each([
+    ["bad JSON", () => "{", 400],
+    ["no body", () => "", 400],
+    ["a body that is no object", () => "[]", 400],
+    ["no agent", () => ({ input: {} }), 400],
+    ["an agent that is no text", () => ({ ...good(), agent: 5 }), 400],
+    ["no input", () => ({ agent: seeded.agent.address }), 400],
+    ["an input that is no object", () => ({ ...good(), input: ["hello"] }), 400],
+    ["a required field absent", () => ({ ...good(), input: {} }), 400],
+    ["a required field null", () => ({ ...good(), input: { text: null } }), 400],
+    [
+      "a required field only in the prototype",
+      () => `{"agent":"${seeded.agent.address}","input":{"__proto__":{"text":"x"}}}`,
+      400,
+    ],
+    ["no such agent", () => ({ ...good(), agent: `${seeded.creator.handle}/nothing` }), 404],
+    ["an address that is none", () => ({ ...good(), agent: "nothing" }), 404],
+    ["a value too long", () => ({ ...good(), input: { text: "x".repeat(51) } }), 422],
+    ["a value of the wrong type", () => ({ ...good(), input: { text: 5 } }), 422],
+    [
+      "extra instructions too long",
+      () => ({ ...good(), input: { text: "x", extraInstructions: "x".repeat(2001) } }),
+      422,
+    ],
+    ["a body too large", () => ({ ...good(), input: { text: "x".repeat(2_200_000) } }), 413],
+  ])("%s is answered with its status", async (_name, body, status) => {
+    const answer = await call(market.url, "/api/v1/run", { key: seeded.key, body: body(), method: "POST" });
+    expect(answer.status).toBe(status);
+    expect(answer.body.error).toEqual(expect.any(String));
   });
 
-  test("a missing key is 401 with WWW-Authenticate", async () => {
-    const answer = await call(market.url, "/api/v1/run", { body: "not json" });
-    expect(answer.status).toBe(401);
-    expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer/);
+  test("both refusals of an input name the field", async () => {
+    const missing = await run(market, seeded.key, seeded.agent.address, {});
+    expect(missing.body).toEqual({ error: '"text" is required.', field: "text" });
+    const broken = await run(market, seeded.key, seeded.agent.address, { text: "x".repeat(51) });
+    expect(broken.body).toEqual({ error: '"text" must have at most 50 characters.', field: "text" });
   });
+
+  test("what is asked is answered in order: key, body, agent, missing, rule, owner, funds", async () => {
+    const poor = await seedMarket(market.context, { price: 5, balance: 0 });
+    await market.context.db.query("update accounts set state = 'suspended' where id = $1", [poor.creator.id]);
+    const post = async (key: string | undefined, body: unknown) =>
+      (await call(market.url, "/api/v1/run", { body, method: "POST", ...(key ? { key } : {}) })).status;
+    const ask = (input: object, agent = poor.agent.address) => ({ agent, input });
+    expect(await post(undefined, "{")).toBe(401);
+    expect(await post(poor.key, "{")).toBe(400);
+    expect(await post(poor.key, ask({}, "no/agent"))).toBe(404);
+    expect(await post(poor.key, ask({}))).toBe(400);
+    expect(await post(poor.key, ask({ text: "x".repeat(51) }))).toBe(422);
+    expect(await post(poor.key, ask({ text: "x" }))).toBe(503);
+    await market.context.db.query("update accounts set state = 'open' where id = $1", [poor.creator.id]);
+    expect(await post(poor.key, ask({ text: "x" }))).toBe(402);
+  });
+
+  test("402 says what is required and what is there", async () => {
+    const { key, agent } = await seedMarket(market.context, { price: 8, balance: 7 });
+    const { status, body } = await run(market, key, agent.address);
+    expect(status).toBe(402);
+    expect(body).toEqual({ error: expect.any(String), credits_required: 8, credits_remaining: 7 });
+  });
+
+  test("503 when the handle leads to another account than the agent's owner", async () => {
+    const { key, agent, creator, buyer } = await seedMarket(market.context);
+    await market.context.db.query("update agents set account_id = $1 where id = $2", [buyer.id, agent.agentId]);
+    expect((await run(market, key, agent.address)).status).toBe(503);
+    await market.context.db.query("update agents set account_id = $1 where id = $2", [creator.id, agent.agentId]);
+    expect((await run(market, key, agent.address)).status).toBe(200);
+  });
+});
+
+test("a draft, unpublished or suspended agent is not told from one that does not exist", async () => {
+  const { key, agent } = await seedMarket(market.context);
+  const { context } = market;
+  const asked = [`${agent.address}-not`];
+  const nothing = await run(market, key, asked[0]!);
+  await moveAgent(context.db, agent.address, "unpublish");
+  expect(await run(market, key, agent.address)).toMatchObject({ status: 404, text: nothing.text });
+  await moveAgent(context.db, agent.address, "suspend");
+  expect(await run(market, key, agent.address)).toMatchObject({ status: 404, text: nothing.text });
+  await context.db.query("update agents set state = 'draft', suspended_from = null where id = $1", [agent.agentId]);
+  expect(await run(market, key, agent.address)).toMatchObject({ status: 404, text: nothing.text });
+});
+
+test("a run that takes longer than it may has failed", async () => {
+  const { agent } = await seedMarket(market.context);
+  const prepared = await prepareRun(market.context, agent.address, { text: "hello" });
+  market.model.injectFault({ delayMs: 2_000 });
+  const outcome = await executeRun(market.context, { runId: newId("run"), prepared, deadlineMs: 100 });
+  expect(outcome).toEqual({ success: false, error: "The agent took too long." });
+});
+
+test("an agent whose secrets no longer open is a 500, and nobody is charged", async () => {
+  const settings = { prompt: "{{text}} {{secret.word}}" };
+  const { key, agent, buyer } = await seedMarket(market.context, { agent: { settings, secrets: { word: "hush" } } });
+  const env = { MARKETPLACE_SEALING_KEY: Buffer.alloc(32, 8).toString("base64") };
+  const { databaseUrl, model } = market;
+  const other = await startMarketplace({ databaseUrl, model, env });
+  const answer = await run(other, key, agent.address);
+  await other.stop();
+  expect(answer).toMatchObject({ status: 500, body: { error: "Something went wrong on our side." } });
+  expect(await spendable(market.context, buyer)).toBe(100);
+  expect((await run(market, key, agent.address)).body.success).toBe(true);
 });

@@ -1,5 +1,6 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
+import { type ModelStandIn, startModelStandIn } from "../../infra/model-stand-in/server.ts";
 import { type Account, createAccount } from "../../marketplace/accounts/create.ts";
 import { type Published, publishAgent } from "../../marketplace/agents/publish.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
@@ -9,13 +10,12 @@ import { grant } from "../../marketplace/credits/ledger.ts";
 import { createServer } from "../../marketplace/server.ts";
 import { listen } from "../../shared/http.ts";
 import { credits } from "../../shared/units.ts";
-import { type Model, startModel } from "./model.ts";
 import { freshDatabase } from "./postgres.ts";
 
 /** The real marketplace on a database of its own, with a language model on the wire and a log that can be read. */
 export async function startMarketplace(options: StartOptions = {}): Promise<TestMarketplace> {
   const databaseUrl = options.databaseUrl ?? (await freshDatabase("marketplace"));
-  const model = options.model ?? (await startModel());
+  const model = options.model ?? (await startModelStandIn({ apiKey: modelApiKey }));
   const lines: string[] = [];
   const sink = new Writable({
     write: (chunk, _encoding, done) => {
@@ -23,7 +23,7 @@ export async function startMarketplace(options: StartOptions = {}): Promise<Test
       done();
     },
   });
-  const environment = environmentOf(databaseUrl, model.url, options.env);
+  const environment = environmentOf(databaseUrl, model.baseUrl, options.env);
   const context = await createContext(readConfig(environment), {
     log: pino({ level: "debug" }, sink),
     ...options.overrides,
@@ -37,6 +37,8 @@ export async function startMarketplace(options: StartOptions = {}): Promise<Test
   return { url: listening.url, databaseUrl, environment, context, model, lines, stop };
 }
 
+const modelApiKey = "model-api-key-for-tests";
+
 /** What a marketplace needs to be told, for one in this process or in a process of its own. */
 function environmentOf(
   databaseUrl: string,
@@ -48,7 +50,7 @@ function environmentOf(
     MARKETPLACE_PORT: "0",
     FACILITATOR_URL: "http://127.0.0.1:1",
     LLM_BASE_URL: modelUrl,
-    LLM_API_KEY: "model-api-key-for-tests",
+    LLM_API_KEY: modelApiKey,
     MARKETPLACE_SEALING_KEY: Buffer.alloc(32, 7).toString("base64"),
     ...more,
   };
@@ -72,7 +74,7 @@ export const echoAgent = {
   connector: "llm",
   price_credits: 5,
   fields: [{ name: "text", type: "text", required: true, max_length: 50 }],
-  settings: { prompt: "RECIPE-MARK repeat: {{text}}" },
+  settings: { system: "RECIPE-MARK: repeat what is said.", prompt: "{{text}}" },
 };
 
 /** One request as JSON; `key` goes into the authorization header. */
@@ -89,6 +91,18 @@ export async function call(url: string, path: string, options: CallOptions = {})
 
 export const run = (market: TestMarketplace, key: string, agent: string, input: object = { text: "hello" }) =>
   call(market.url, "/api/v1/run", { key, body: { agent, input } });
+
+export const balanceOf = async (market: TestMarketplace, key: string) =>
+  (await call(market.url, "/api/v1/balance", { key })).body;
+
+/** Waits until `condition` holds; fails after `withinMs`. */
+export async function until(condition: () => Promise<boolean> | boolean, withinMs = 10_000): Promise<void> {
+  const deadline = Date.now() + withinMs;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
 
 /** Sums and counts that must hold whatever happened; each is what the ledger promises. */
 export async function proveLedger(context: Context): Promise<void> {
@@ -123,7 +137,7 @@ export interface TestMarketplace {
   readonly databaseUrl: string;
   readonly environment: Record<string, string>;
   readonly context: Context;
-  readonly model: Model;
+  readonly model: ModelStandIn;
   /** Everything logged so far. */
   readonly lines: readonly string[];
   stop(): Promise<void>;
@@ -147,7 +161,7 @@ export interface Answer {
 
 interface StartOptions {
   readonly databaseUrl?: string;
-  readonly model?: Model;
+  readonly model?: ModelStandIn;
   readonly env?: Record<string, string>;
   readonly overrides?: Overrides;
 }

@@ -1,0 +1,31 @@
+import type { Migration } from "../../shared/postgres.ts";
+
+export const paidCalls: Migration = {
+  name: "0005-paid-calls",
+  sql: `
+    -- One row a payment on the per-call rail, whatever its encoding. What is missing of the two, output and
+    -- transaction_id, is what remains to be done; whoever holds the lease does it.
+    create table paid_calls (
+      network         text not null,
+      payment_key     text not null,
+      agent_id        text not null references agents,
+      agent_version   integer not null,
+      -- SHA-256 of agent and input: a payment buys the call it was first used for.
+      call_digest     bytea not null,
+      -- The terms it was first used under; later settlements repeat them although the price may have moved.
+      requirements    json not null,
+      payer           text,
+      run_id          text not null,
+      output          json,
+      receipt         json,
+      transaction_id  text,
+      holder          uuid,
+      lease_until     timestamptz,
+      delivered_at    timestamptz,
+      created_at      timestamptz not null default now(),
+      updated_at      timestamptz not null default now(),
+      primary key (network, payment_key),
+      check ((holder is null) = (lease_until is null))
+    );
+  `,
+};

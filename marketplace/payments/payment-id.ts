@@ -1,0 +1,98 @@
+/**
+ * Reads from a proof what identifies the payment: the same for every encoding of it. Whether the payment is any good
+ * is the facilitator's to say; undefined means it cannot be identified.
+ */
+export function identifyPayment(network: string, asset: string, payload: unknown): PaymentId | undefined {
+  if (typeof payload !== "object" || payload === null) return undefined;
+  return network.startsWith("eip155:") ? identifyEvm(asset, payload) : identifyHedera(payload);
+}
+
+export interface PaymentId {
+  readonly key: string;
+  /** After this moment the payment can no longer be settled. */
+  readonly expiresAt: Date;
+}
+
+/** A token spends an authorizer's nonce once. */
+function identifyEvm(asset: string, payload: { authorization?: unknown }): PaymentId | undefined {
+  const { from, nonce, validBefore } = (payload.authorization ?? {}) as Record<string, unknown>;
+  if (typeof from !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(from)) return undefined;
+  if (typeof nonce !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(nonce)) return undefined;
+  if (typeof validBefore !== "string" || !/^\d{1,78}$/.test(validBefore)) return undefined;
+  return { key: `${asset}:${from}:${nonce}`.toLowerCase(), expiresAt: secondsAsDate(BigInt(validBefore)) };
+}
+
+/** The transaction id inside: TransactionList.1 → Transaction.5 → SignedTransaction.1 → TransactionBody.1 and .4. */
+function identifyHedera(payload: { transaction?: unknown }): PaymentId | undefined {
+  if (typeof payload.transaction !== "string" || payload.transaction.length > transactionTextMax) return undefined;
+  try {
+    const list = fieldsOf(Buffer.from(payload.transaction, "base64"));
+    const body = fieldsOf(only(fieldsOf(only(fieldsOf(bytesIn(list[0])), 5)), 1));
+    const id = fieldsOf(only(body, 1));
+    const start = fieldsOf(only(id, 1));
+    const account = numberIn(fieldsOf(only(id, 2)), 3);
+    const seconds = numberIn(start, 1);
+    const nanos = numberIn(start, 2);
+    const duration = numberIn(fieldsOf(only(body, 4)), 1);
+    const key = `0.0.${account}@${seconds}.${String(nanos).padStart(9, "0")}`;
+    return { key, expiresAt: secondsAsDate(seconds + duration) };
+  } catch {
+    return undefined;
+  }
+}
+
+const transactionTextMax = 65_536;
+
+interface ProtobufField {
+  readonly number: number;
+  readonly value: bigint | Buffer;
+}
+
+function fieldsOf(bytes: Buffer): readonly ProtobufField[] {
+  const fields: ProtobufField[] = [];
+  let at = 0;
+  const varint = () => {
+    let value = 0n;
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = bytes[at++];
+      if (byte === undefined || shift > 63n) throw new RangeError("not a varint");
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  while (at < bytes.length) {
+    const tag = Number(varint());
+    const isBytes = (tag & 7) === 2;
+    if (!isBytes && (tag & 7) !== 0) throw new RangeError("not a field of these messages");
+    const head = varint();
+    const end = at + Number(head);
+    if (isBytes && end > bytes.length) throw new RangeError("ends after its message");
+    fields.push({ number: tag >> 3, value: isBytes ? bytes.subarray(at, end) : head });
+    if (isBytes) at = end;
+  }
+  return fields;
+}
+
+/** A field given twice could be read either way. */
+function only(fields: readonly ProtobufField[], number: number): Buffer {
+  const found = fields.filter((field) => field.number === number);
+  if (found.length !== 1) throw new RangeError("missing or given twice");
+  return bytesIn(found[0]);
+}
+
+function bytesIn(field: ProtobufField | undefined): Buffer {
+  if (!Buffer.isBuffer(field?.value)) throw new RangeError("not bytes");
+  return field.value;
+}
+
+function numberIn(fields: readonly ProtobufField[], number: number): bigint {
+  const found = fields.filter((field) => field.number === number);
+  const value = found[0]?.value ?? 0n;
+  if (found.length > 1 || typeof value !== "bigint") throw new RangeError("not one number");
+  return value;
+}
+
+function secondsAsDate(seconds: bigint): Date {
+  const last = 253_402_300_799n;
+  return new Date(Number(seconds < last ? seconds : last) * 1_000);
+}

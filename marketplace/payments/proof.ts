@@ -1,0 +1,44 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { type JsonObject, paymentHeaders } from "../../shared/x402.ts";
+import { toCaip2 } from "./networks.ts";
+
+/** A payment as a buyer's header carries it; nothing of it is believed yet. */
+export interface Proof {
+  readonly version: 1 | 2;
+  /** CAIP-2. */
+  readonly network: string;
+  /** As received: goes to the facilitator unchanged. */
+  readonly paymentPayload: JsonObject;
+  /** What the buyer accepted of the quote (version 2). */
+  readonly accepted: JsonObject;
+  readonly payload: unknown;
+}
+
+/** The proof in either version's header; undefined when there is none; a sentence when it cannot be read. */
+export function readProof(headers: IncomingHttpHeaders): Proof | string | undefined {
+  const name = [paymentHeaders.proofV2, paymentHeaders.proofV1].find((one) => headers[one.toLowerCase()] !== undefined);
+  if (name === undefined) return undefined;
+  const paymentPayload = decodeHeader(String(headers[name.toLowerCase()]));
+  if (paymentPayload === undefined) return `The ${name} header is not base64 of a JSON object.`;
+  const { x402Version: version, payload } = paymentPayload;
+  if (version !== 1 && version !== 2) return `The ${name} header's x402Version must be 1 or 2.`;
+  const accepted = (version === 2 ? paymentPayload.accepted : {}) as JsonObject | null | undefined;
+  if (typeof accepted !== "object" || accepted === null) return `The ${name} header carries no "accepted".`;
+  const network = version === 2 ? accepted.network : paymentPayload.network;
+  if (typeof network !== "string") return `The ${name} header names no network.`;
+  return { version, network: toCaip2(network), paymentPayload, accepted, payload };
+}
+
+/** JSON as a payment header carries it. */
+export function encodeHeader(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64");
+}
+
+function decodeHeader(text: string): JsonObject | undefined {
+  try {
+    const value = JSON.parse(Buffer.from(text, "base64").toString("utf8"));
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

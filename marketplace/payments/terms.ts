@@ -1,0 +1,59 @@
+import { ApiError } from "../../shared/errors.ts";
+import type { PaymentRequirements, SupportedResponse } from "../../shared/x402.ts";
+import { checkedWallets } from "../accounts/payout-wallets.ts";
+import type { LiveAgent } from "../agents/find.ts";
+import type { Context } from "../context.ts";
+import { stablecoinOn } from "./networks.ts";
+import type { Proof } from "./proof.ts";
+
+/** One credit is a cent; the stablecoin has six decimals. */
+const atomicPerCredit = 10_000n;
+
+/** How long a payment must be good for, seconds; as long as a Hedera transaction can be. */
+export const maxTimeoutSeconds = 180;
+
+/**
+ * How a call of the agent can be paid now: one entry per chain on which its creator has a checked wallet and the
+ * facilitator settles. 503 when there is none, or when the facilitator cannot be asked.
+ */
+export async function termsOf(context: Needs, agent: LiveAgent): Promise<readonly PaymentRequirements[]> {
+  const [wallets, supported] = await Promise.all([checkedWallets(context.db, agent.ownerId), askSupported(context)]);
+  const amount = (agent.version.priceCredits * atomicPerCredit).toString();
+  const terms = wallets.flatMap(({ network, address }) => {
+    const coin = stablecoinOn(network);
+    const kind = supported.kinds.find(
+      (one) => one.x402Version === 2 && one.scheme === "exact" && one.network === network,
+    );
+    if (!coin || !kind) return [];
+    const { asset, domain } = coin;
+    const extra = { ...kind.extra, ...domain };
+    return [{ scheme: "exact", network, amount, asset, payTo: address, maxTimeoutSeconds, extra }];
+  });
+  if (terms.length === 0) throw new ApiError("unavailable", "This agent cannot be paid per call at the moment.");
+  return terms;
+}
+
+/**
+ * The terms a proof is held against: ours, not the buyer's. Only the fee payer may be another of the facilitator's than
+ * the quote would name now, since it can change between quote and payment.
+ */
+export async function termsFor(
+  context: Needs,
+  agent: LiveAgent,
+  { network, accepted }: Proof,
+): Promise<PaymentRequirements | undefined> {
+  const own = (await termsOf(context, agent)).find((one) => one.network === network);
+  const named = (accepted.extra as { feePayer?: unknown } | undefined)?.feePayer;
+  if (!own || typeof named !== "string" || own.extra?.feePayer === undefined) return own;
+  const { signers } = await askSupported(context);
+  const ours = Object.values(signers).some((accounts) => accounts.includes(named));
+  return ours ? { ...own, extra: { ...own.extra, feePayer: named } } : own;
+}
+
+type Needs = Pick<Context, "db" | "facilitator">;
+
+async function askSupported({ facilitator }: Needs): Promise<SupportedResponse> {
+  return facilitator.supported().catch((cause) => {
+    throw new ApiError("unavailable", "Payments cannot be taken at the moment; try again shortly.", { cause });
+  });
+}

@@ -1,0 +1,73 @@
+import { z } from "zod";
+import { credits } from "../shared/units.ts";
+import { type Account, createAccount, findAccount } from "./accounts/create.ts";
+import { addPayoutWallet, currentWallet } from "./accounts/payout-wallets.ts";
+import { definitionSchema } from "./agents/definition.ts";
+import { type Needs, publishAgent } from "./agents/publish.ts";
+import { createKey, scopes } from "./api-keys/create.ts";
+import { listKeys } from "./api-keys/list.ts";
+import { grant } from "./credits/ledger.ts";
+import { parse } from "./parse.ts";
+
+const key = z.strictObject({
+  name: z.string().min(1).max(100),
+  scope: z.enum(scopes).optional(),
+  rate_limit_per_minute: z.int().min(1).max(100_000).optional(),
+});
+
+const wallet = z.strictObject({ network: z.string(), address: z.string(), checked: z.boolean().default(true) });
+
+const account = z.strictObject({
+  handle: z.string(),
+  /** Granted once, however often the seed is applied. */
+  credits: z.int().min(0).max(1_000_000_000).default(0),
+  keys: z.array(key).max(5).default([]),
+  wallets: z.array(wallet).default([]),
+  agents: z.array(definitionSchema.extend({ slug: z.string() })).default([]),
+});
+
+const seedSchema = z.strictObject({ accounts: z.array(account).min(1) });
+
+/**
+ * Makes accounts, keys, credits, wallets and agents what the seed says, and tells what is there now. Applying it again
+ * changes nothing; a key's token is told by the call that made it and by no other.
+ */
+export async function applySeed(needs: Needs, given: unknown): Promise<{ accounts: object[] }> {
+  const seed = parse(seedSchema, given, "invalid_value");
+  const accounts: object[] = [];
+  for (const wanted of seed.accounts) accounts.push(await applyAccount(needs, wanted));
+  return { accounts };
+}
+
+async function applyAccount(needs: Needs, wanted: z.infer<typeof account>): Promise<object> {
+  const { db } = needs;
+  const owner = (await findAccount(db, wanted.handle)) ?? (await createAccount(db, wanted));
+  const reference = `seed:${owner.id}`;
+  const amount = credits(BigInt(wanted.credits));
+  const granted = amount > 0n && (await grant(db, { accountId: owner.id, credits: amount, reference, note: "seed" }));
+  const keys: object[] = [];
+  for (const one of wanted.keys) keys.push(await applyKey(needs, owner, one));
+  const wallets: object[] = [];
+  for (const one of wanted.wallets) wallets.push(await applyWallet(needs, owner, one));
+  const agents: object[] = [];
+  for (const { slug, ...definition } of wanted.agents) {
+    const { address, version, changed } = await publishAgent(needs, owner, slug, definition);
+    agents.push({ agent: address, version, changed });
+  }
+  return { handle: owner.handle, id: owner.id, credits_granted: granted ? wanted.credits : 0, keys, wallets, agents };
+}
+
+async function applyKey({ db }: Needs, owner: Account, wanted: z.infer<typeof key>): Promise<object> {
+  const active = (await listKeys(db, owner.id)).find(({ name, revoked_at }) => name === wanted.name && !revoked_at);
+  if (active) return { id: active.id, name: active.name, start: active.start, created: false };
+  const { name, scope, rate_limit_per_minute: rateLimitPerMinute } = wanted;
+  const created = await createKey(db, { accountId: owner.id, name, scope, rateLimitPerMinute });
+  return { ...created, created: true };
+}
+
+async function applyWallet({ db }: Needs, owner: Account, wanted: z.infer<typeof wallet>): Promise<object> {
+  const current = await currentWallet(db, owner.id, wanted.network);
+  const same = current?.address === wanted.address && current.checked === wanted.checked;
+  const kept = same ? current : await addPayoutWallet(db, { ...wanted, accountId: owner.id });
+  return { id: kept.id, network: kept.network, address: kept.address, created: !same };
+}

@@ -1,0 +1,182 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { platformFee } from "../../marketplace/credits/amount.ts";
+import { foldEarnings, readBalances } from "../../marketplace/credits/balance.ts";
+import { capture, grant, hold, release } from "../../marketplace/credits/ledger.ts";
+import { newId, type RunId } from "../../marketplace/ids.ts";
+import { credits } from "../../shared/units.ts";
+import {
+  type Market,
+  proveLedger,
+  seedMarket,
+  spendable,
+  startMarketplace,
+  type TestMarketplace,
+} from "../support/marketplace.ts";
+
+let market: TestMarketplace;
+beforeAll(async () => {
+  // No sweeper may end the runs these tests leave open.
+  market = await startMarketplace({ env: { RUN_LEASE_MS: "600000" } });
+});
+afterAll(() => market.stop());
+
+const holdFor = (seeded: Market, price: bigint, id: RunId = newId("run")) =>
+  hold(market.context.db, {
+    id,
+    accountId: seeded.buyer.id,
+    keyId: seeded.keyId as `key_${string}`,
+    agentId: seeded.agent.agentId,
+    agentVersion: seeded.agent.version,
+    priceCredits: credits(price),
+    leaseMs: 600_000,
+  }).then((held) => (held ? id : null));
+
+const captureOf = (seeded: Market, id: RunId, fee = 0n) =>
+  capture(market.context.db, {
+    id,
+    creatorId: seeded.creator.id,
+    fee: credits(fee),
+    output: { kind: "text", text: "x" },
+  });
+const releaseOf = (id: RunId) => release(market.context.db, { id, state: "failed", error: "It failed." });
+
+test("whatever is granted, held, captured and released, credits are neither created nor lost", async () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant("grant" as const), amount: fc.integer({ min: 1, max: 30 }) }),
+    fc.record({ kind: fc.constant("hold" as const), amount: fc.integer({ min: 0, max: 20 }) }),
+    fc.record({ kind: fc.constantFrom("capture" as const, "release" as const), pick: fc.nat() }),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 25 }),
+      fc.integer({ min: 0, max: 9_999 }),
+      async (steps, basisPoints) => {
+        const seeded = await seedMarket(market.context, { balance: 0 });
+        const model = { spendable: 0n, earned: 0n, open: new Map<RunId, bigint>(), ended: new Map<RunId, string>() };
+        for (const { kind, ...rest } of steps) {
+          if (kind === "grant") {
+            const amount = BigInt((rest as { amount: number }).amount);
+            await grant(market.context.db, { accountId: seeded.buyer.id, credits: credits(amount) });
+            model.spendable += amount;
+          } else if (kind === "hold") {
+            const price = BigInt((rest as { amount: number }).amount);
+            const id = await holdFor(seeded, price);
+            expect(id !== null).toBe(model.spendable >= price);
+            if (id) {
+              model.open.set(id, price);
+              model.spendable -= price;
+            }
+          } else {
+            const known = [...model.open.keys(), ...model.ended.keys()];
+            const id = known[(rest as { pick: number }).pick % known.length];
+            if (!id) continue;
+            const price = model.open.get(id);
+            const fee = platformFee(credits(price ?? 0n), basisPoints);
+            const resolved = kind === "capture" ? await captureOf(seeded, id, fee) : await releaseOf(id);
+            const state = kind === "capture" ? "succeeded" : "failed";
+            if (price === undefined) {
+              expect(resolved).toMatchObject({ endedHere: false, state: model.ended.get(id) });
+            } else {
+              expect(resolved).toMatchObject({ endedHere: true, state });
+              model.open.delete(id);
+              model.ended.set(id, state);
+              if (kind === "capture") model.earned += price - fee;
+              else model.spendable += price;
+            }
+            expect(resolved.creditsRemaining).toBe(model.spendable);
+          }
+        }
+        const [buyer, creator] = await readBalances(market.context.db, [seeded.buyer.id, seeded.creator.id]);
+        const held = [...model.open.values()].reduce((sum, price) => sum + price, 0n);
+        expect(buyer).toMatchObject({ credits: model.spendable, held });
+        expect(creator).toMatchObject({ earned: model.earned });
+        for (const id of model.open.keys()) await releaseOf(id);
+      },
+    ),
+    { numRuns: 40 },
+  );
+  await proveLedger(market.context);
+});
+
+test("a run captured and released twenty times at once ends once", async () => {
+  const seeded = await seedMarket(market.context, { balance: 10 });
+  for (let round = 0; round < 5; round += 1) {
+    const before = await spendable(market.context, seeded.buyer);
+    const id = (await holdFor(seeded, 2n))!;
+    const ends = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => (n % 2 ? captureOf(seeded, id, 1n) : releaseOf(id))),
+    );
+    expect(ends.filter(({ endedHere }) => endedHere)).toHaveLength(1);
+    expect(new Set(ends.map(({ state }) => state)).size).toBe(1);
+    expect(await spendable(market.context, seeded.buyer)).toBe(ends[0]!.state === "failed" ? before : before - 2);
+  }
+  await proveLedger(market.context);
+});
+
+test("a grant with a reference happens once, however many ask at once", async () => {
+  const { buyer } = await seedMarket(market.context, { balance: 0 });
+  const once = { accountId: buyer.id, credits: credits(7n), reference: `purchase:${buyer.id}` };
+  const granted = await Promise.all(Array.from({ length: 10 }, () => grant(market.context.db, once)));
+  expect(granted.filter(Boolean)).toHaveLength(1);
+  expect(await spendable(market.context, buyer)).toBe(7);
+  await proveLedger(market.context);
+});
+
+test("nothing can be granted to an account that is not there", async () => {
+  const missing = newId("acc");
+  expect(await grant(market.context.db, { accountId: missing, credits: credits(7n) })).toBe(false);
+  await proveLedger(market.context);
+});
+
+test.each([
+  ["changed", "update postings set amount = amount + 1"],
+  ["deleted", "delete from postings"],
+  ["emptied", "truncate postings"],
+])("postings cannot be %s", async (_name, statement) => {
+  await seedMarket(market.context);
+  await expect(market.context.db.query(statement)).rejects.toThrow("append-only");
+});
+
+test("the database itself refuses a negative balance and a run that ends twice", async () => {
+  const seeded = await seedMarket(market.context, { balance: 5 });
+  const { db } = market.context;
+  const overdraw = db.query("update balances set spendable = spendable - 6 where account_id = $1", [seeded.buyer.id]);
+  await expect(overdraw).rejects.toMatchObject({ code: "23514" });
+  const id = (await holdFor(seeded, 5n))!;
+  await captureOf(seeded, id);
+  const secondEnd = db.query(
+    "insert into postings (kind, from_purse, to_purse, amount, run_id) values ('release', $1, $2, 5, $3)",
+    [`held:${id}`, `spendable:${seeded.buyer.id}`, id],
+  );
+  await expect(secondEnd).rejects.toMatchObject({ constraint: "postings_resolution" });
+});
+
+test("earnings read the same before and after they are folded, and folding twice changes nothing", async () => {
+  const seeded = await seedMarket(market.context, { balance: 100 });
+  const { db } = market.context;
+  const earned = async () => (await readBalances(db, [seeded.creator.id]))[0]?.earned;
+  for (let n = 0; n < 4; n += 1) await captureOf(seeded, (await holdFor(seeded, 3n))!);
+  await db.query("alter table postings disable trigger postings_append_only");
+  await db.query(
+    `update postings set created_at = created_at - interval '2 hours'
+     where to_purse = $1 and id < (select max(id) from postings where to_purse = $1)`,
+    [`earned:${seeded.creator.id}`],
+  );
+  await db.query("alter table postings enable trigger postings_append_only");
+  expect(await earned()).toBe(12n);
+  await Promise.all([1, 2, 3].map(() => foldEarnings(db, seeded.creator.id)));
+  const { rows } = await db.query("select total from purse_totals where purse = $1", [`earned:${seeded.creator.id}`]);
+  expect(rows).toEqual([{ total: 9n }]);
+  expect(await earned()).toBe(12n);
+});
+
+test("the platform's part is rounded down, and the parts are the price", () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 1n, max: 1_000_000n }), fc.integer({ min: 0, max: 9_999 }), (price, basisPoints) => {
+      const fee = platformFee(credits(price), basisPoints);
+      expect(fee).toBe((price * BigInt(basisPoints) - ((price * BigInt(basisPoints)) % 10_000n)) / 10_000n);
+      expect(fee).toBeLessThan(price);
+    }),
+  );
+});
