@@ -1,0 +1,152 @@
+import { Pool } from "undici";
+import type { JsonObject } from "../../../shared/x402.ts";
+import { type Key, readMirrorKey } from "./keys.ts";
+import { Reads } from "./reads.ts";
+
+/**
+ * A mirror node's REST interface, read sparingly: the public ones allow 50 requests a second. What is asked twice at
+ * the same moment is asked once. Every method throws MirrorSilent when there is no answer to rely on.
+ */
+export class Mirror {
+  readonly #pool: Pool;
+  readonly #basePath: string;
+  readonly #reads = new Reads(entriesMax);
+
+  constructor(url: string) {
+    const { origin, pathname } = new URL(url);
+    this.#pool = new Pool(origin, { connections: 64, connect: { timeout: timeoutMs }, maxResponseSize: bytesMax });
+    this.#basePath = pathname.replace(/\/$/, "");
+  }
+
+  /** Undefined when there is no such account. */
+  account(id: string, ageMaxMs: number): Promise<LedgerAccount | undefined> {
+    return this.#reads.read(`account ${id}`, ageMaxMs, async () => {
+      const found = await this.get(`/api/v1/accounts/${id}?transactions=false`);
+      return found && readAccount(found);
+    });
+  }
+
+  /** What an account holds of a token; undefined when the two are not associated. */
+  holding(account: string, token: string, ageMaxMs: number): Promise<Holding | undefined> {
+    return this.#reads.read(`holding ${account} ${token}`, ageMaxMs, async () => {
+      const found = await this.get(`/api/v1/accounts/${account}/tokens?token.id=${token}`);
+      const row = listOf(found, "tokens").find(({ token_id: id }) => id === token);
+      return row && { balance: wholeOf(row.balance), frozen: row.freeze_status, kyc: row.kyc_status };
+    });
+  }
+
+  token(id: string, ageMaxMs: number): Promise<LedgerToken | undefined> {
+    return this.#reads.read(`token ${id}`, ageMaxMs, async () => {
+      const found = await this.get(`/api/v1/tokens/${id}`);
+      return found && readToken(found);
+    });
+  }
+
+  /** What the mirror recorded under a transaction id (`0.0.A@s.n`); empty while it has not seen it. */
+  async results(transaction: string): Promise<readonly string[]> {
+    const found = await this.get(`/api/v1/transactions/${transaction.replace("@", "-").replace(/\.(\d+)$/, "-$1")}`);
+    return listOf(found, "transactions")
+      .filter(({ nonce, scheduled }) => nonce === 0 && scheduled !== true)
+      .flatMap(({ result }) => (typeof result === "string" && result !== "DUPLICATE_TRANSACTION" ? [result] : []));
+  }
+
+  /** A body, or undefined on 404. */
+  async get(path: string): Promise<JsonObject | undefined> {
+    try {
+      return await this.#ask(path);
+    } catch (error) {
+      // A kept connection may have been closed just now: one more try, unless there was an answer or a long wait.
+      if (error instanceof MirrorSilent || (error as Error).name === "TimeoutError")
+        throw new MirrorSilent(path, error);
+    }
+    return this.#ask(path).catch((error) => {
+      throw new MirrorSilent(path, error);
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#pool.destroy();
+  }
+
+  async #ask(path: string): Promise<JsonObject | undefined> {
+    const { statusCode, body } = await this.#pool.request({
+      method: "GET",
+      path: `${this.#basePath}${path}`,
+      headers: { accept: "application/json" },
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    if (statusCode === 200) return (await body.json()) as JsonObject;
+    await body.dump();
+    if (statusCode === 404) return undefined;
+    throw new MirrorSilent(path, new Error(`status ${statusCode}`));
+  }
+}
+
+/** The mirror did not answer, or not in a way that can be relied on. */
+export class MirrorSilent extends Error {
+  override readonly name = "MirrorSilent";
+
+  constructor(path: string, cause: unknown) {
+    super(`the mirror gave no answer to ${path}`, { cause });
+  }
+}
+
+export interface LedgerAccount {
+  readonly key: Key;
+  /** Tinybars. */
+  readonly balance: bigint;
+  readonly deleted: boolean;
+  readonly receiverSignatureRequired: boolean;
+  /** How far the mirror had got when it said so. */
+  readonly asOfMs: number;
+}
+
+export interface Holding {
+  readonly balance: bigint;
+  readonly frozen: unknown;
+  readonly kyc: unknown;
+}
+
+export interface LedgerToken {
+  readonly fungible: boolean;
+  readonly decimals: number;
+  readonly customFees: boolean;
+  readonly paused: boolean;
+  readonly deleted: boolean;
+}
+
+/** What is not said in so many words is taken for the worse. */
+function readAccount(found: JsonObject): LedgerAccount {
+  return {
+    key: readMirrorKey(found.key),
+    balance: wholeOf((found.balance as JsonObject | undefined)?.balance),
+    deleted: found.deleted !== false,
+    receiverSignatureRequired: found.receiver_sig_required === true,
+    asOfMs: Number((found.balance as JsonObject | undefined)?.timestamp) * 1_000,
+  };
+}
+
+function readToken(found: JsonObject): LedgerToken {
+  const fees = found.custom_fees as JsonObject | undefined;
+  return {
+    fungible: found.type === "FUNGIBLE_COMMON",
+    decimals: Number(found.decimals),
+    customFees: listOf(fees, "fixed_fees").length + listOf(fees, "fractional_fees").length > 0,
+    paused: found.pause_status === "PAUSED",
+    deleted: found.deleted !== false,
+  };
+}
+
+function listOf(body: JsonObject | undefined, name: string): readonly JsonObject[] {
+  const list = body?.[name];
+  return Array.isArray(list) ? list : [];
+}
+
+/** Amounts are JSON numbers here; above 2^53 the last digits are lost, which no comparison of ours needs. */
+function wholeOf(value: unknown): bigint {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? BigInt(Math.floor(value)) : 0n;
+}
+
+const timeoutMs = 4_000;
+const bytesMax = 1_048_576;
+const entriesMax = 20_000;

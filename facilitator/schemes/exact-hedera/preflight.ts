@@ -1,0 +1,175 @@
+import type { Refusal } from "../scheme.ts";
+import { type Signature, signaturesFor } from "./keys.ts";
+import { type LedgerAccount, type Mirror, MirrorSilent } from "./mirror.ts";
+import type { LedgerNodes } from "./node-client.ts";
+import { type HederaPayment, hbar, type SignedBody } from "./payload.ts";
+import { invalid } from "./terms.ts";
+
+/** A body as it would be sent: only the signatures the payer's key needs. */
+export interface Sendable {
+  readonly node: string;
+  readonly bytes: Buffer;
+  readonly signatures: readonly Signature[];
+}
+
+/** The rules that need the clock or the ledger: G8, H22, H23, G17. What cannot be read is refused, as unverifiable. */
+export class Preflight {
+  readonly #mirror: Mirror;
+  readonly #nodes: LedgerNodes;
+  readonly #sendables = new WeakMap<HederaPayment, readonly Sendable[]>();
+
+  constructor(mirror: Mirror, nodes: LedgerNodes) {
+    this.#mirror = mirror;
+    this.#nodes = nodes;
+  }
+
+  async check(payment: HederaPayment): Promise<Refusal | undefined> {
+    return checkWindow(payment, Date.now()) ?? this.#ifReadable(() => this.#checkOnLedger(payment));
+  }
+
+  /** What to send of a payment: up to three bodies, as `check` verified them. */
+  async sendables(payment: HederaPayment): Promise<readonly Sendable[] | Refusal> {
+    const known = this.#sendables.get(payment);
+    if (known) return known;
+    const refusal = await this.#ifReadable(() => this.#checkSignatures(payment));
+    return refusal ?? (this.#sendables.get(payment) as readonly Sendable[]);
+  }
+
+  async #checkOnLedger(payment: HederaPayment): Promise<Refusal | undefined> {
+    // Signatures first: they cost a cached read, and keep what is not signed from costing more.
+    const unsigned = await this.#checkSignatures(payment);
+    if (unsigned) return unsigned;
+    const [payer, payTo] = await Promise.all([this.#checkPayer(payment), this.#checkPayTo(payment)]);
+    return payer ?? payTo ?? this.#checkToken(payment);
+  }
+
+  /** H22. A key that may have been replaced since it was read is read once more before it refuses anything. */
+  async #checkSignatures(payment: HederaPayment): Promise<Refusal | undefined> {
+    const bodies = this.#toSend(payment);
+    const account = await this.#mirror.account(payment.payer, keptMs);
+    if (account && this.#keepSigned(payment, bodies, account)) return undefined;
+    const current = await this.#mirror.account(payment.payer, justReadMs);
+    if (current === undefined) return invalid("signature_invalid", "signature_unverifiable: the payer has no account.");
+    if (current !== account && this.#keepSigned(payment, bodies, current)) return undefined;
+    return current.key.kind === "unusable"
+      ? invalid("signature_invalid", "signature_unverifiable: the payer's account has no key that can sign.")
+      : invalid("signature_invalid", "signature_invalid: the payer's key has not signed every body.");
+  }
+
+  #toSend({ bodies }: HederaPayment): readonly SignedBody[] {
+    const byNode = new Map(bodies.map((body) => [body.node as string, body]));
+    const order = this.#nodes.inOrder([...byNode.keys()]).slice(0, bodiesMax);
+    return order.map((node) => byNode.get(node) as SignedBody);
+  }
+
+  #keepSigned(payment: HederaPayment, bodies: readonly SignedBody[], { key }: LedgerAccount): boolean {
+    const sendables: Sendable[] = [];
+    for (const body of bodies) {
+      const signatures = signaturesFor(key, body);
+      if (signatures === undefined) return false;
+      sendables.push({ node: body.node as string, bytes: body.bytes, signatures });
+    }
+    this.#sendables.set(payment, sendables);
+    return true;
+  }
+
+  /** H23: the payer can pay, now. */
+  async #checkPayer({ payer, asset, amount }: HederaPayment): Promise<Refusal | undefined> {
+    if (asset === hbar) {
+      const account = await this.#mirror.account(payer, 0);
+      if (!account || account.deleted) return failed("payer_deleted: the payer's account does not exist any more.");
+      return account.balance < amount ? poor(account.balance) : undefined;
+    }
+    const [account, holding] = await Promise.all([
+      this.#mirror.account(payer, keptMs),
+      this.#mirror.holding(payer, asset, 0),
+    ]);
+    if (!account || account.deleted) return failed("payer_deleted: the payer's account does not exist any more.");
+    if (!holding || holding.balance < amount) return poor(holding?.balance ?? 0n);
+    if (holding.frozen === "FROZEN") return failed("payer_frozen: the payer is frozen for this token.");
+    if (holding.kyc === "REVOKED") return failed("payer_kyc_not_granted: the payer lacks KYC for this token.");
+    return undefined;
+  }
+
+  /** H23: payTo can be paid, without its signature and at no extra cost. */
+  async #checkPayTo({ payTo, asset }: HederaPayment): Promise<Refusal | undefined> {
+    const receivable = ({ deleted, receiverSignatureRequired }: LedgerAccount) =>
+      !deleted && !receiverSignatureRequired;
+    const [account, holding] = await Promise.all([
+      this.#lasting((ageMs) => this.#mirror.account(payTo, ageMs), receivable),
+      asset === hbar
+        ? undefined
+        : this.#lasting(
+            (ageMs) => this.#mirror.holding(payTo, asset, ageMs),
+            ({ frozen, kyc }) => frozen !== "FROZEN" && kyc !== "REVOKED",
+          ),
+    ]);
+    if (!account || account.deleted) return failed("pay_to_not_found: payTo's account does not exist.");
+    if (account.receiverSignatureRequired) {
+      return failed("pay_to_signature_required: payTo must sign what it receives, which a payment cannot offer.");
+    }
+    if (asset === hbar) return undefined;
+    if (!holding)
+      return failed("pay_to_not_associated: payTo must associate itself with the token; free slots do not do.");
+    if (holding.frozen === "FROZEN") return failed("pay_to_frozen: payTo is frozen for this token.");
+    if (holding.kyc === "REVOKED") return failed("pay_to_kyc_not_granted: payTo lacks KYC for this token.");
+    return undefined;
+  }
+
+  /** G17: a token with custom fees would credit payTo with less than the amount. */
+  async #checkToken({ asset, expectedDecimals }: HederaPayment): Promise<Refusal | undefined> {
+    if (asset === hbar) return undefined;
+    const token = await this.#lasting(
+      (ageMs) => this.#mirror.token(asset, ageMs),
+      ({ fungible, customFees, paused, deleted }) => fungible && !customFees && !paused && !deleted,
+    );
+    if (!token || token.deleted) return failed("token_not_found: the token does not exist.");
+    if (!token.fungible) return failed("token_not_fungible: the token is not fungible.");
+    if (token.customFees) return failed("token_has_custom_fees: the token's own fees would reduce the payment.");
+    if (token.paused) return failed("token_paused: the token is paused.");
+    if (expectedDecimals !== undefined && expectedDecimals !== token.decimals) {
+      return failed(
+        `token_decimals: the token has ${token.decimals} decimals, the transaction says ${expectedDecimals}.`,
+      );
+    }
+    return undefined;
+  }
+
+  /** Good news is kept for a minute, bad news is asked for again. */
+  async #lasting<T>(read: (ageMaxMs: number) => Promise<T | undefined>, isGood: (value: T) => boolean) {
+    const kept = await read(keptMs);
+    return kept !== undefined && isGood(kept) ? kept : read(justReadMs);
+  }
+
+  async #ifReadable(check: () => Promise<Refusal | undefined>): Promise<Refusal | undefined> {
+    try {
+      return await check();
+    } catch (error) {
+      if (!(error instanceof MirrorSilent)) throw error;
+      return failed("unverifiable: the mirror does not answer at the moment; try again.");
+    }
+  }
+}
+
+/** G8: a node takes a transaction up to 10 s before its end; the rest is for sending it. */
+function checkWindow({ validStartMs, durationSeconds }: HederaPayment, nowMs: number): Refusal | undefined {
+  const remainingSeconds = Math.floor((validStartMs + durationSeconds * 1_000 - nowMs) / 1_000);
+  if (remainingSeconds < nodeBufferSeconds + marginSeconds) {
+    return invalid(
+      "transaction_expired",
+      `The transaction is valid for ${remainingSeconds} more seconds; ${nodeBufferSeconds + marginSeconds} are needed.`,
+    );
+  }
+  if (validStartMs > nowMs + skewMs) return invalid("transaction_expired", "The transaction is not valid yet.");
+  return undefined;
+}
+
+const failed = (message: string) => invalid("preflight_failed", message);
+const poor = (balance: bigint) => failed(`insufficient_balance: the payer holds ${balance} base units.`);
+
+const bodiesMax = 3;
+const keptMs = 60_000;
+const justReadMs = 1_000;
+const nodeBufferSeconds = 10;
+const marginSeconds = 15;
+const skewMs = 2_000;

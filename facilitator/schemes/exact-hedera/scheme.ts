@@ -1,0 +1,99 @@
+import { ConfigError } from "../../../shared/env.ts";
+import type { Log } from "../../../shared/log.ts";
+import type { Database } from "../../../shared/postgres.ts";
+import type { SupportedKind } from "../../../shared/x402.ts";
+import type { HederaConfig } from "../../config.ts";
+import { HederaFeePayers } from "../../fee-payers/hedera.ts";
+import { v1NameOf } from "../../networks.ts";
+import type { SettlementStore } from "../../settlements/store.ts";
+import { type Refusal, refuse, type Scheme } from "../scheme.ts";
+import { find, submit } from "./chain.ts";
+import { decodePayment } from "./checks.ts";
+import { Mirror } from "./mirror.ts";
+import { LedgerNodes } from "./node-client.ts";
+import { type HederaPayment, hbar } from "./payload.ts";
+import { Preflight } from "./preflight.ts";
+
+/** `exact` on one Hedera network: a transfer the payer signed, co-signed, sent and paid for by one of our accounts. */
+export function createExactHedera(
+  config: HederaConfig,
+  needs: { store: SettlementStore; db: Database; log: Log },
+): Scheme<HederaPayment> {
+  const mirror = new Mirror(config.mirrorUrl);
+  const nodes = new LedgerNodes(config.nodes);
+  const feePayers = new HederaFeePayers(config, mirror, needs.log);
+  const preflight = new Preflight(mirror, nodes);
+  const chain = { ...needs, mirror, nodes, feePayers, preflight };
+
+  return {
+    scheme: "exact",
+    network: config.network,
+    kinds: kindsOf(config),
+    feePayers: feePayers.accounts,
+    decode: (request) => decodePayment(request, config),
+    check: async (payment) => refuseWhenEmpty(feePayers, payment) ?? preflight.check(payment),
+    submit: (payment, claim, deadline) => submit(chain, payment, claim, deadline),
+    find: (unfinished) => find(chain, unfinished),
+    balances: () => feePayers.balances,
+    async start() {
+      const problems = await Promise.all([
+        feePayers.start(),
+        addressBookProblems(config, mirror),
+        ...tokenProblems(config, mirror, needs.log),
+      ]);
+      if (problems.flat().length > 0) throw new ConfigError("facilitator", problems.flat());
+    },
+    async stop() {
+      feePayers.stop();
+      nodes.close();
+      await mirror.close();
+    },
+  };
+}
+
+/** Every version and name of the network under which it may be asked for. */
+function kindsOf({ network, feePayers }: HederaConfig): readonly SupportedKind[] {
+  const extra = { feePayer: feePayers[0]?.accountId, assetTransferMethods: ["cryptoTransfer"] };
+  const alias = v1NameOf(network);
+  const kinds: readonly SupportedKind[] = [
+    { x402Version: 2, scheme: "exact", network, extra },
+    { x402Version: 1, scheme: "exact", network, extra },
+  ];
+  return alias === undefined ? kinds : [...kinds, { x402Version: 1, scheme: "exact", network: alias, extra }];
+}
+
+/** Not the payer's fault, and said before anything is claimed. */
+function refuseWhenEmpty(feePayers: HederaFeePayers, { feePayer }: HederaPayment): Refusal | undefined {
+  if (!feePayers.balanceOf(feePayer).empty) return undefined;
+  return refuse("unexpected_settle_error", `Fee payer ${feePayer} has no HBAR left for network fees.`);
+}
+
+async function addressBookProblems({ network, nodes }: HederaConfig, mirror: Mirror): Promise<readonly string[]> {
+  try {
+    const book = await mirror.get("/api/v1/network/nodes?limit=100");
+    const listed = Array.isArray(book?.nodes) ? book.nodes.map(({ node_account_id: id }) => id) : [];
+    if (listed.length === 0) return [];
+    return Object.values(nodes).flatMap((id) =>
+      listed.includes(id) ? [] : [`${network} has no consensus node ${id}`],
+    );
+  } catch (error) {
+    return [`the mirror of ${network} cannot be read: ${(error as Error).message}`];
+  }
+}
+
+/** G17 at the start; later, every payment looks again. */
+function tokenProblems(config: HederaConfig, mirror: Mirror, log: Log): ReadonlyArray<Promise<readonly string[]>> {
+  const tokens = config.assets.filter((asset) => asset !== hbar);
+  return tokens.map(async (asset) => {
+    try {
+      const token = await mirror.token(asset, 0);
+      if (!token || token.deleted) return [`${config.network} has no token ${asset}`];
+      if (!token.fungible) return [`token ${asset} is not fungible`];
+      if (token.customFees) return [`token ${asset} has custom fees, so that a payee would get less than the amount`];
+      if (token.paused) log.warn({ asset }, "an asset is paused; payments in it are refused until it is not");
+      return [];
+    } catch (error) {
+      return [`token ${asset} could not be checked: ${(error as Error).message}`];
+    }
+  });
+}

@@ -1,0 +1,87 @@
+import { proto } from "@hiero-ledger/proto";
+
+/** What a node's precheck code means for a payment that was offered to it. */
+export function verdictOfPrecheck(code: number): "accepted" | "try again" | Failure {
+  const name = statusName(code);
+  // A node refuses as duplicate what it already has: that is ours, for nobody else has the fee payer's signature.
+  if (name === "OK" || name === "DUPLICATE_TRANSACTION") return "accepted";
+  if (passing.has(name)) return "try again";
+  return (
+    precheckFailures[name] ?? {
+      reason: "transaction_failed",
+      retryable: false,
+      message: `The node refused the transaction: ${name}.`,
+    }
+  );
+}
+
+/** What a status at consensus means, by name or code: undefined is success. */
+export function failureOf(status: number | string): Failure | undefined {
+  const name = typeof status === "number" ? statusName(status) : status;
+  if (name === "SUCCESS") return undefined;
+  const reason = consensusReasons[name] ?? "transaction_failed";
+  return { reason, retryable: false, message: `The ledger executed the transaction without success: ${name}.` };
+}
+
+export interface Failure {
+  readonly reason: string;
+  readonly message: string;
+  readonly retryable: boolean;
+  /** Ours to mend, not the payer's. */
+  readonly alarm?: true;
+}
+
+function statusName(code: number): string {
+  return proto.ResponseCodeEnum[code] ?? `status ${code}`;
+}
+
+const prefix = "invalid_exact_hedera_payload_";
+const expired: Failure = {
+  reason: `${prefix}transaction_expired`,
+  message: "The transaction's validity does not include the ledger's present time.",
+  retryable: false,
+};
+const unpaid = (message: string): Failure => ({
+  reason: "unexpected_settle_error",
+  message,
+  retryable: true,
+  alarm: true,
+});
+
+/** Nothing was executed and nothing was charged; another node, or the same one later, may take the transaction. */
+const passing = new Set([
+  "BUSY",
+  "PLATFORM_NOT_ACTIVE",
+  "PLATFORM_TRANSACTION_NOT_CREATED",
+  "INVALID_NODE_ACCOUNT",
+  "INVALID_TRANSACTION_START",
+  "THROTTLED_AT_CONSENSUS",
+]);
+
+const precheckFailures: Readonly<Record<string, Failure>> = {
+  TRANSACTION_EXPIRED: expired,
+  INVALID_TRANSACTION_DURATION: expired,
+  INSUFFICIENT_TX_FEE: {
+    reason: `${prefix}max_fee`,
+    message: "The transaction's maximum fee is less than the ledger charges.",
+    retryable: false,
+  },
+  INSUFFICIENT_PAYER_BALANCE: unpaid("The fee payer cannot pay the network fee at the moment."),
+  PAYER_ACCOUNT_NOT_FOUND: unpaid("The fee payer's account cannot be charged."),
+  PAYER_ACCOUNT_DELETED: unpaid("The fee payer's account cannot be charged."),
+  // At precheck only the fee payer's signature is looked at.
+  INVALID_SIGNATURE: unpaid("The fee payer's signature was not accepted."),
+};
+
+const consensusReasons: Readonly<Record<string, string>> = {
+  INSUFFICIENT_TOKEN_BALANCE: "insufficient_funds",
+  INSUFFICIENT_ACCOUNT_BALANCE: "insufficient_funds",
+  INVALID_SIGNATURE: `${prefix}signature_invalid`,
+  TOKEN_NOT_ASSOCIATED_TO_ACCOUNT: `${prefix}preflight_failed`,
+  NO_REMAINING_AUTOMATIC_ASSOCIATIONS: `${prefix}preflight_failed`,
+  ACCOUNT_FROZEN_FOR_TOKEN: `${prefix}preflight_failed`,
+  TOKEN_IS_PAUSED: `${prefix}preflight_failed`,
+  ACCOUNT_KYC_NOT_GRANTED_FOR_TOKEN: `${prefix}preflight_failed`,
+  TRANSACTION_EXPIRED: `${prefix}transaction_expired`,
+  INSUFFICIENT_PAYER_BALANCE: "unexpected_settle_error",
+};
