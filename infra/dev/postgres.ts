@@ -45,6 +45,7 @@ export async function startPostgres(options: {
 
   return {
     port,
+    pid: server.pid as number,
     urlOf: (database) => `postgres://postgres@127.0.0.1:${port}/${database}`,
     createDatabase: (name, template) => createDatabase(port, name, template),
     stop: async () => {
@@ -59,6 +60,7 @@ export async function startPostgres(options: {
 
 export interface LocalPostgres {
   readonly port: number;
+  readonly pid: number;
   urlOf(database: string): string;
   /** Creates the database unless it exists, as a copy of `template` when one is named. */
   createDatabase(name: string, template?: string): Promise<string>;

@@ -76,6 +76,16 @@ export async function startEvmChain(options: Partial<AnvilOptions> = {}): Promis
     chainId,
     usdc: usdcAddress,
     setCodeAt,
+    balances: async (address) => {
+      const balance = {
+        abi: usdcStandIn.abi,
+        address: usdcAddress,
+        functionName: "balanceOf",
+        args: [address],
+      } as const;
+      const [wei, usdc] = await Promise.all([client.getBalance({ address }), client.readContract(balance)]);
+      return { wei, usdc };
+    },
     fund: async (address, { wei = 0n, usdc = 0n }) => {
       if (wei > 0n) await client.setBalance({ address, value: (await client.getBalance({ address })) + wei });
       if (usdc > 0n) await mint(usdcAddress, address, usdc);
@@ -96,6 +106,7 @@ export interface EvmChain {
   readonly pid: number;
   /** What the chain began with. */
   readonly origin: "nothing" | "state file" | "older copy of the state file";
+  balances(address: Address): Promise<{ wei: bigint; usdc: bigint }>;
   /** Adds to what the address has: `wei` of gas money, `usdc` in base units. */
   fund(address: Address, amounts: { wei?: bigint; usdc?: bigint }): Promise<void>;
   /** Adds to the address' balance of a token deployed from UsdcStandIn or one of the hostile tokens. */

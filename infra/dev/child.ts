@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { projectDirectory } from "./settings.ts";
+
+/**
+ * Runs a TypeScript program of this repository as a process group of its own (so that Ctrl-C reaches it only through
+ * us, and everything it started can be ended with it), its output in `logFile`.
+ */
+export function startChild(options: { name: string; program: string; env: NodeJS.ProcessEnv; logFile: string }): Child {
+  const { name, program, env, logFile } = options;
+  const log = openSync(logFile, "w");
+  const child = spawn(process.execPath, ["--enable-source-maps", "--import", import.meta.resolve("tsx"), program], {
+    cwd: projectDirectory,
+    env,
+    detached: true,
+    stdio: ["ignore", log, log],
+  });
+  closeSync(log);
+  const output = () => readFileSync(logFile, "utf8");
+  const died = failure(child).then((how) => new Error(`${name} ${how}\n${tailOf(output(), logFile)}`));
+  const ended = () => child.exitCode !== null || child.signalCode !== null;
+  return {
+    name,
+    pid: child.pid as number,
+    died,
+    readiness: async (check) => {
+      const answer = await poll(check, ended);
+      if (answer !== undefined) return answer;
+      throw ended() ? await died : new Error(`${name} did not come up within 30 s\n${tailOf(output(), logFile)}`);
+    },
+    output,
+    stop: () => stop(child),
+  };
+}
+
+export interface Child {
+  readonly name: string;
+  readonly pid: number;
+  /** Settles with an explanation when the process ends, whoever ended it. */
+  readonly died: Promise<Error>;
+  /** Waits until `check` answers something; rejects when the process dies before that, or after 30 s. */
+  readiness<T>(check: () => Promise<T | undefined>): Promise<T>;
+  /** What it wrote so far. */
+  output(): string;
+  /** Asks it to stop and waits until it has. */
+  stop(): Promise<void>;
+}
+
+async function failure(child: ChildProcess): Promise<string> {
+  try {
+    const [code, signal] = await once(child, "exit");
+    return signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
+  } catch (error) {
+    return `could not be started: ${(error as Error).message}`;
+  }
+}
+
+async function poll<T>(check: () => Promise<T | undefined>, ended: () => boolean): Promise<T | undefined> {
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline && !ended(); ) {
+    const answer = await check().catch(() => undefined);
+    if (answer !== undefined) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+  return undefined;
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || !child.pid) return;
+  const gone = once(child, "exit");
+  child.kill("SIGTERM");
+  await gone;
+}
+
+/** Ends a process group at once, whatever is left of it. */
+export function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // gone already
+  }
+}
+
+function tailOf(output: string, logFile: string): string {
+  const lines = output.trimEnd().split("\n").slice(-20);
+  return [...lines.map((line) => `    ${line.slice(0, 500)}`), `    (all of it: ${logFile})`].join("\n");
+}

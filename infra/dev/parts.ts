@@ -1,0 +1,66 @@
+import { killGroup } from "./child.ts";
+import type { Claim } from "./claim.ts";
+
+/** What runs, in the order it must stop: services first, then the ground they stand on. */
+export class Parts {
+  readonly #claim: Claim;
+  readonly #parts: Part[] = [];
+  readonly #fail: (error: Error) => void;
+  #stopping: Promise<void> | undefined;
+
+  constructor(claim: Claim, fail: (error: Error) => void) {
+    this.#claim = claim;
+    this.#fail = fail;
+  }
+
+  /** Takes charge of something started. When all is being stopped already, stops it too and throws. */
+  async adopt(part: Part): Promise<void> {
+    if (this.#stopping) {
+      await stop(part);
+      throw new Error("stopped while starting");
+    }
+    this.#parts.push(part);
+    if (part.pid) await this.#claim.note(part.name, part.pid);
+  }
+
+  /** Reports the first death that nobody asked for. */
+  watch(died: Promise<Error>): void {
+    void died.then((error) => {
+      if (!this.#stopping) this.#fail(error);
+    });
+  }
+
+  /** Stops everything within 4 s, by force where asking does not help. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stopAll();
+    return this.#stopping;
+  }
+
+  async #stopAll(): Promise<void> {
+    for (const kind of ["service", "ground"] as const) {
+      await Promise.all(this.#parts.filter((part) => part.kind === kind).map(stop));
+    }
+  }
+}
+
+export interface Part {
+  readonly name: string;
+  readonly kind: "service" | "ground";
+  /** Leader of a process group; none for what runs in this very process. */
+  readonly pid?: number;
+  stop(): Promise<void>;
+}
+
+const patienceMs = { service: 2_500, ground: 1_500 };
+
+async function stop(part: Part): Promise<void> {
+  let impatience: NodeJS.Timeout | undefined;
+  const forced = new Promise<void>((resolve) => {
+    impatience = setTimeout(() => {
+      if (part.pid) killGroup(part.pid);
+      resolve();
+    }, patienceMs[part.kind]);
+  });
+  await Promise.race([part.stop().catch(() => {}), forced]);
+  clearTimeout(impatience);
+}

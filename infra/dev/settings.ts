@@ -1,0 +1,59 @@
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { EnvReader } from "../../shared/env.ts";
+
+export const projectDirectory = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Where the local stack lives: ports and state, from the environment. Throws ConfigError naming every problem. */
+export function readSettings(variables: Record<string, string | undefined>): Settings {
+  const env = new EnvReader(variables);
+  const port = (variable: string, fallback: number) => ({
+    variable,
+    number: env.integer(variable, fallback, { min: 1, max: 65_535 }),
+  });
+  const nodeNumbers = env.list("DEV_LEDGER_NODE_PORTS", ["50211", "50213", "50214"]).map(Number);
+  if (nodeNumbers.length === 0 || !nodeNumbers.every((number) => number >= 1 && number <= 65_535)) {
+    env.problem("DEV_LEDGER_NODE_PORTS must list ports, separated by commas", 0);
+  }
+  const settings = {
+    dataDirectory: resolve(projectDirectory, env.text("STACK_DATA_DIR", ".data")),
+    ports: {
+      postgres: port("POSTGRES_PORT", 54_329),
+      hederaNodes: nodeNumbers.map((number) => ({ variable: "DEV_LEDGER_NODE_PORTS", number })),
+      hederaMirror: port("DEV_LEDGER_MIRROR_PORT", 5551),
+      hederaAdmin: port("DEV_LEDGER_ADMIN_PORT", 5552),
+      evm: port("EVM_CHAIN_PORT", 8545),
+      model: port("MODEL_STAND_IN_PORT", 4030),
+      facilitator: port("FACILITATOR_PORT", 4022),
+      marketplace: port("MARKETPLACE_PORT", 4020),
+    },
+  };
+  const all = Object.values(settings.ports).flat();
+  for (const { number, variable } of all.filter((a, at) => all.findIndex((b) => b.number === a.number) !== at)) {
+    env.problem(`${variable} uses port ${number}, which another part uses already`, 0);
+  }
+  env.finish("the local stack");
+  return settings;
+}
+
+export interface Settings {
+  /** Everything the stack keeps; the only place it writes to. */
+  readonly dataDirectory: string;
+  readonly ports: {
+    readonly [part in
+      | "postgres"
+      | "hederaMirror"
+      | "hederaAdmin"
+      | "evm"
+      | "model"
+      | "facilitator"
+      | "marketplace"]: Port;
+  } & { readonly hederaNodes: readonly Port[] };
+}
+
+export interface Port {
+  readonly number: number;
+  readonly variable: string;
+}
+
+export const stackFileOf = (dataDirectory: string) => join(dataDirectory, "stack.json");

@@ -1,0 +1,124 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { ConfigError } from "../../shared/env.ts";
+import { AlreadyRunning, type Claim, claimStack } from "./claim.ts";
+import { watchLaunchers } from "./launchers.ts";
+import { Parts } from "./parts.ts";
+import { PortsTaken, requireFreePorts } from "./ports.ts";
+import { projectDirectory, readSettings, type Settings } from "./settings.ts";
+import { removeStackFile, writeStackFile } from "./stack-file.ts";
+import { thingsToTry } from "./things-to-try.ts";
+
+const usage = `Starts the whole marketplace on this machine: PostgreSQL, a local Hedera, an EVM chain, a stand-in for a model
+server, the facilitator and the marketplace, with a creator, agents and a buyer to try them.
+
+  npm start               goes on where the last start stopped (state is in .data)
+  npm start -- --fresh    begins anew
+  npm start -- --help     this text
+
+Ports: MARKETPLACE_PORT (4020), FACILITATOR_PORT (4022), MODEL_STAND_IN_PORT (4030), POSTGRES_PORT (54329),
+EVM_CHAIN_PORT (8545), DEV_LEDGER_NODE_PORTS (50211,50213,50214), DEV_LEDGER_MIRROR_PORT (5551),
+DEV_LEDGER_ADMIN_PORT (5552). State: STACK_DATA_DIR (.data). A model of your own: LLM_BASE_URL, LLM_API_KEY, LLM_MODEL.
+A file .env is read. .env.example explains every variable.`;
+
+/** Everything a start leaves in the data directory. */
+const kept = [
+  "postgres",
+  "hedera.json",
+  "evm.json",
+  "evm.json.last-good",
+  "demo-key.json",
+  "seed.json",
+  "files",
+  "logs",
+];
+
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+process.stdout.on("error", () => {});
+
+const began = performance.now();
+const options = readArguments();
+if (options.help) {
+  say(usage);
+  process.exit(0);
+}
+await main(options.fresh).catch((error: Error) => {
+  const expected = [ConfigError, AlreadyRunning, PortsTaken].some((kind) => error instanceof kind);
+  process.stderr.write(`${expected ? error.message : error.stack}\n`);
+  process.exit(1);
+});
+
+async function main(fresh: boolean): Promise<void> {
+  loadEnvFile();
+  const settings = readSettings(process.env);
+  const { dataDirectory } = settings;
+  mkdirSync(dataDirectory, { recursive: true });
+  const claim = await claimStack(dataDirectory);
+  removeStackFile(dataDirectory);
+  if (claim.leftovers.length > 0) say(`Stopped what a killed start had left behind: ${claim.leftovers.join(", ")}`);
+  try {
+    if (fresh) for (const name of kept) rmSync(join(dataDirectory, name), { recursive: true, force: true });
+    await requireFreePorts(Object.values(settings.ports).flat());
+  } catch (error) {
+    claim.release();
+    throw error;
+  }
+  await run(settings, claim);
+}
+
+async function run(settings: Settings, claim: Claim): Promise<void> {
+  const { dataDirectory } = settings;
+  const parts = new Parts(claim, (error) => void stop(1, error.message));
+  let starting: Promise<unknown> = Promise.resolve();
+  let stopping = false;
+  const stop = async (exitCode: number, why: string) => {
+    if (stopping) return;
+    stopping = true;
+    say(`\n${why}`);
+    removeStackFile(dataDirectory);
+    await Promise.all([parts.stop(), Promise.race([starting, new Promise((resolve) => setTimeout(resolve, 4000))])]);
+    claim.release();
+    say("Everything is stopped.");
+    process.exit(exitCode);
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void stop(0, "Stopping."));
+  await watchLaunchers((launcher) => void stop(1, `${launcher}, which ran this, is gone. Stopping.`));
+
+  say(`Starting the marketplace and what it needs; state is in ${dataDirectory}`);
+  const { startStack } = await import("./stack.ts");
+  const cameUp = (name: string, where: string, ms: number) =>
+    say(`  ${name.padEnd(26)}${where.padEnd(26)}${seconds(ms)}`);
+  const note = (message: string) => say(`  ${message}`);
+  const stack = startStack({ settings, parts, env: process.env, cameUp, note });
+  starting = stack.catch(() => {});
+  try {
+    const running = await stack;
+    writeStackFile(dataDirectory, running);
+    say(`Ready in ${seconds(performance.now() - began)}.\n\n${thingsToTry(running)}\n\nCtrl-C stops everything.`);
+  } catch (error) {
+    await stop(1, `Could not start: ${(error as Error).message}`);
+  }
+}
+
+function readArguments(): { fresh: boolean; help: boolean } {
+  try {
+    const { values } = parseArgs({ options: { fresh: { type: "boolean" }, help: { type: "boolean", short: "h" } } });
+    return { fresh: values.fresh ?? false, help: values.help ?? false };
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${usage}\n`);
+    process.exit(1);
+  }
+}
+
+function loadEnvFile(): void {
+  try {
+    process.loadEnvFile(join(projectDirectory, ".env"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

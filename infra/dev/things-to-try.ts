@@ -1,0 +1,29 @@
+import type { StackFile } from "./stack-file.ts";
+
+/** Commands to copy, each working as it stands. */
+export function thingsToTry({ marketplace, facilitator, hedera, demo }: StackFile): string {
+  const [agent] = demo.agents;
+  const input = { text: "The marketplace runs agents. Buyers pay per call. Creators are paid at once." };
+  return [
+    "Run an agent with an API key, and see what is left:",
+    `  ${curl("POST", `${marketplace}/api/v1/run`, { agent, input }, demo.apiKey)}`,
+    `  ${curl("GET", `${marketplace}/api/v1/balance`, undefined, demo.apiKey)}`,
+    "",
+    "Ask what one call costs without an account (402 and a quote; nobody is charged):",
+    `  ${curl("POST", `${marketplace}/api/agent/${agent}`, input)}`,
+    "",
+    "Look around:",
+    `  ${curl("GET", `${marketplace}/api/v1/agents`)}`,
+    `  ${curl("GET", `${facilitator}/supported`)}`,
+    `  ${curl("GET", `${hedera.mirror}/api/v1/accounts/${demo.buyer.hedera.accountId}/tokens`)}`,
+    "",
+    "Run an agent by key, then pay for a call on each chain and watch the balances move:",
+    "  npm run demo",
+  ].join("\n");
+}
+
+function curl(method: "GET" | "POST", url: string, body?: object, apiKey?: string): string {
+  const key = apiKey === undefined ? "" : ` -H 'Authorization: Bearer ${apiKey}'`;
+  const data = body === undefined ? "" : ` -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  return `curl -s${method === "GET" ? "" : ` -X ${method}`} '${url}'${key}${data}`;
+}
