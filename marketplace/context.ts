@@ -14,6 +14,8 @@ import { createEvents, type Events } from "./events.ts";
 import type { AccountId } from "./ids.ts";
 import { InFlight } from "./in-flight.ts";
 import { migrations } from "./migrations/all.ts";
+import { FacilitatorClient } from "./payments/facilitator-client.ts";
+import { PaidCalls } from "./payments/paid-calls.ts";
 import { Leases } from "./runs/leases.ts";
 import { startRecovery } from "./runs/recover.ts";
 import { createSealer, type Sealer } from "./sealing.ts";
@@ -38,6 +40,10 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   disposer.add(() => tools.models.stop());
   disposer.add(() => tools.outbound.stop());
 
+  const facilitator = new FacilitatorClient(config.facilitatorUrl);
+  disposer.add(() => facilitator.stop());
+  const paidCalls = new PaidCalls(db, config.runLeaseMs);
+
   const leases = new Leases({ db, leaseMs: config.runLeaseMs, events });
   disposer.add(() => leases.stop());
   const recovery = startRecovery({ db, events }, config.runLeaseMs / 4);
@@ -53,7 +59,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     agent: batched((addresses) => findAgents(db, addresses), batches),
     balance: batched((accountIds) => readBalances(db, accountIds), batches),
   };
-  return { config, log, events, db, tools, leases, inFlight, sealer, versions, lookups, stop: () => disposer.stop() };
+  const needs = { config, log, events, db, tools, facilitator, paidCalls, leases, inFlight, sealer, versions, lookups };
+  return { ...needs, stop: () => disposer.stop() };
 }
 
 export interface Context {
@@ -62,6 +69,8 @@ export interface Context {
   readonly events: Events;
   readonly db: Database;
   readonly tools: Tools;
+  readonly facilitator: FacilitatorClient;
+  readonly paidCalls: PaidCalls;
   readonly leases: Leases;
   /** Work that outlives its request. */
   readonly inFlight: InFlight;

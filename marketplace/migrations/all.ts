@@ -3,6 +3,7 @@ import { accounts } from "./0001-accounts.ts";
 import { agents } from "./0002-agents.ts";
 import { credits } from "./0003-credits.ts";
 import { runs } from "./0004-runs.ts";
+import { paidCalls } from "./0005-paid-calls.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
-export const migrations: readonly Migration[] = [accounts, agents, credits, runs];
+export const migrations: readonly Migration[] = [accounts, agents, credits, runs, paidCalls];

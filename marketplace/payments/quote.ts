@@ -1,4 +1,5 @@
 import type { PaymentRequirements } from "../../shared/x402.ts";
+import type { Field, Value } from "../agents/contract.ts";
 import type { LiveAgent } from "../agents/find.ts";
 import { encodeHeader } from "./proof.ts";
 
@@ -46,10 +47,10 @@ function inputOf({ version }: LiveAgent): object {
 
 /** The `bazaar` extension: an example of the call, and the schema that the example satisfies. */
 function bazaarOf({ version }: LiveAgent): object {
-  const { contract } = version;
-  const info = { input: { type: "http", method: "POST", bodyType: "json", body: contract.example } };
+  const { $schema, ...body } = version.contract.jsonSchema as { $schema?: string };
+  const info = { input: { type: "http", method: "POST", bodyType: "json", body: exampleOf(version.contract.fields) } };
   const schema = {
-    $schema: "https://json-schema.org/draft/2020-12/schema",
+    $schema,
     type: "object",
     properties: {
       input: {
@@ -58,7 +59,7 @@ function bazaarOf({ version }: LiveAgent): object {
           type: { type: "string", const: "http" },
           method: { type: "string", enum: ["POST"] },
           bodyType: { type: "string", enum: ["json"] },
-          body: contract.jsonSchema,
+          body,
         },
         required: ["type", "method", "bodyType", "body"],
       },
@@ -66,4 +67,29 @@ function bazaarOf({ version }: LiveAgent): object {
     required: ["input"],
   };
   return { info, schema };
+}
+
+function exampleOf(fields: readonly Field[]): Record<string, Value> {
+  return Object.fromEntries(
+    fields
+      .filter(({ required, example }) => required || example !== undefined)
+      .map((field) => [field.name, field.example ?? field.default ?? sampleOf(field)]),
+  );
+}
+
+function sampleOf({ type, choices, min, label, name }: Field): Value {
+  switch (type) {
+    case "boolean":
+      return true;
+    case "number":
+    case "integer":
+      return min ?? 1;
+    case "choice":
+      return choices?.[0] ?? "";
+    case "url":
+    case "image":
+      return "https://example.com/";
+    default:
+      return label ?? name;
+  }
 }

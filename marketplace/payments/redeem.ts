@@ -1,0 +1,269 @@
+import { createHash } from "node:crypto";
+import { ApiError } from "../../shared/errors.ts";
+import type { PaymentRequirements, SettleResponse } from "../../shared/x402.ts";
+import type { Output } from "../connectors/connector.ts";
+import type { Context } from "../context.ts";
+import { newId, type RunId } from "../ids.ts";
+import { executeRun, type Outcome } from "../runs/execute.ts";
+import type { PreparedRun } from "../runs/prepare.ts";
+import { closeRun, openRun } from "../runs/record.ts";
+import type { FacilitatorRequest } from "./facilitator-client.ts";
+import type { Held, PaidCall, PaidCallId } from "./paid-calls.ts";
+import { identifyPayment, type PaymentId } from "./payment-id.ts";
+import type { Proof } from "./proof.ts";
+
+/**
+ * Turns a proof of payment into the agent's result, once. What can be undone runs before it is settled, so that a run
+ * that fails costs nothing; what cannot be undone is settled first, and the payment then stays good until a run
+ * succeeds. Two posts of one payment, wherever, are one run and one charge. Every refusal is a Redemption, never a
+ * guess: a settlement nobody knows the end of is "unknown", and the same proof posted again takes it up.
+ */
+export async function redeem(
+  context: Context,
+  prepared: PreparedRun,
+  proof: Proof,
+  requirements: PaymentRequirements,
+): Promise<Redemption> {
+  const payment = identifyPayment(proof.network, requirements.asset, proof.payload);
+  if (!payment) return { outcome: "refused", reason: "invalid_payload", message: "The payment cannot be read." };
+  const id: PaidCallId = { network: proof.network, key: payment.key };
+  const digest = digestOf(prepared);
+  const call = await context.paidCalls.find(id);
+  if (!call) return begin(context, { prepared, proof, requirements, payment, id, digest });
+  return resume(context, { prepared, proof, requirements: call.requirements, payment, id, digest }, call);
+}
+
+export type Redemption =
+  | { readonly outcome: "delivered"; readonly result: PaidResult; readonly undelivered: () => Promise<void> }
+  /** The payment was not taken; nobody was charged for it here. */
+  | {
+      readonly outcome: "refused";
+      readonly reason: string;
+      readonly message: string;
+      readonly settlement?: SettleResponse;
+    }
+  /** The agent failed. `charged`: the payment is settled, and good for another try. */
+  | { readonly outcome: "failed"; readonly error: string; readonly runId: RunId; readonly charged: boolean }
+  | { readonly outcome: "unknown"; readonly message: string };
+
+export interface PaidResult {
+  readonly runId: RunId;
+  readonly output: Output;
+  readonly receipt: object | null;
+  readonly settlement: SettleResponse;
+}
+
+interface Work {
+  readonly prepared: PreparedRun;
+  readonly proof: Proof;
+  readonly requirements: PaymentRequirements;
+  readonly payment: PaymentId;
+  readonly id: PaidCallId;
+  readonly digest: Buffer;
+}
+
+/** A payment seen for the first time: the facilitator is asked before anything is written. */
+async function begin(context: Context, work: Work): Promise<Redemption> {
+  const request = facilitatorRequest(work);
+  const verdict = await context.facilitator.verify(request);
+  if (!verdict) throw unreachable();
+  let transaction: string | undefined;
+  if (!verdict.isValid) {
+    if (!settledAlready.has(verdict.invalidReason ?? "")) {
+      return { outcome: "refused", reason: verdict.invalidReason ?? "invalid", message: verdict.invalidMessage ?? "" };
+    }
+    // The buyer settled it with the facilitator and now presents it.
+    const settlement = await context.facilitator.settle(request);
+    transaction = transactionOf(settlement);
+    if (transaction === undefined) return refusalOf(settlement);
+  }
+  const { prepared, id, digest, requirements } = work;
+  const runId = newId("run");
+  const held = await context.paidCalls.begin({
+    id,
+    agentId: prepared.agent.id,
+    agentVersion: prepared.agent.version.number,
+    digest,
+    requirements,
+    payer: verdict.payer,
+    runId,
+    transaction,
+  });
+  if (held) return workOff(context, work, held);
+  const call = await context.paidCalls.find(id);
+  return call ? resume(context, work, call) : { outcome: "unknown", message: askAgain };
+}
+
+/** A payment seen before: wait for whoever works on it, or take it up. */
+async function resume(context: Context, work: Work, first: PaidCall): Promise<Redemption> {
+  if (!first.digest.equals(work.digest)) {
+    const message = "This payment was made for another call: it buys the agent and the input it was first used with.";
+    return { outcome: "refused", reason: "payment_used_for_another_call", message };
+  }
+  const wasFinished = first.output !== null && first.transaction !== null;
+  const deadline = Date.now() + waitMaxMs;
+  let call: PaidCall | undefined = first;
+  for (let pauseMs = 20; Date.now() < deadline; pauseMs = Math.min(pauseMs * 1.5, 500)) {
+    // Whoever worked on it found the agent failing or the payment bad, and charged nothing.
+    if (!call) return begin(context, work);
+    if (call.output !== null && call.transaction !== null) return finished(context, work, wasFinished);
+    if (!call.leased) {
+      const held = await context.paidCalls.takeUp(work.id, newId("run"));
+      if (held) return workOff(context, work, held);
+    }
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    call = await context.paidCalls.find(work.id);
+  }
+  return { outcome: "unknown", message: askAgain };
+}
+
+/** A finished call is handed out once, and again only to those who waited for it or if it never arrived. */
+async function finished(context: Context, work: Work, wasFinished: boolean): Promise<Redemption> {
+  const first = await context.paidCalls.deliver(work.id);
+  const call = await context.paidCalls.find(work.id);
+  if (!call?.output || !call.transaction) return { outcome: "unknown", message: askAgain };
+  if (first || !wasFinished) return delivered(context, work, call);
+  const message = "This payment has been used: its result was delivered.";
+  return { outcome: "refused", reason: "already_settled", message };
+}
+
+/** Does what remains, holding the lease; puts the call down in a state that the same payment can take up. */
+async function workOff(context: Context, work: Work, held: Held): Promise<Redemption> {
+  const heartbeat = setInterval(() => {
+    context.inFlight.background(context.paidCalls.extend(held));
+  }, context.config.runLeaseMs / 4);
+  try {
+    return await context.inFlight.track(finish(context, work, held));
+  } catch (error) {
+    await context.paidCalls.putDown(held).catch(() => {});
+    throw error;
+  } finally {
+    clearInterval(heartbeat);
+  }
+}
+
+async function finish(context: Context, work: Work, held: Held): Promise<Redemption> {
+  const call = await context.paidCalls.find(work.id);
+  if (!call) return { outcome: "unknown", message: askAgain };
+  const { permanent } = work.prepared.agent.version;
+  const settled = call.transaction !== null;
+  if (permanent && !settled) {
+    const problem = await settle(context, work, held);
+    if (problem) return problem;
+  }
+  if (call.output === null) {
+    const charged = permanent || settled;
+    const failure = await run(context, work, held, call.runId, charged);
+    if (failure) return failure;
+  }
+  if (!permanent && !settled) {
+    const problem = await settle(context, work, held);
+    if (problem) return problem;
+  }
+  return finished(context, work, false);
+}
+
+/** Undefined when the agent worked and its result is kept. */
+async function run(
+  context: Context,
+  { prepared, payment }: Work,
+  held: Held,
+  runId: RunId,
+  charged: boolean,
+): Promise<Redemption | undefined> {
+  const deadlineMs = charged ? undefined : payment.expiresAt.getTime() - Date.now() - settleMarginMs;
+  if (deadlineMs !== undefined && deadlineMs < deadlineMinMs) {
+    await context.paidCalls.forget(held);
+    const message = "The payment expires too soon for the agent to run before it is settled.";
+    return { outcome: "refused", reason: "payment_expires_too_soon", message };
+  }
+  const { agent } = prepared;
+  const { number: agentVersion, priceCredits } = agent.version;
+  const opened = { id: runId, agentId: agent.id, agentVersion, priceCredits, leaseMs: context.config.runLeaseMs };
+  await openRun(context.db, opened);
+  context.leases.keep(runId);
+  let outcome: Outcome;
+  let kept = true;
+  try {
+    outcome = await executeRun(context, { runId, prepared, ...(deadlineMs === undefined ? {} : { deadlineMs }) });
+    if (outcome.success) kept = await context.paidCalls.keepResult(held, outcome.output, outcome.receipt);
+    await closeRun(context.db, runId, outcome);
+  } finally {
+    context.leases.end(runId);
+  }
+  context.events.runEnded({ runId, agent: agent.address, state: outcome.success ? "succeeded" : "failed" });
+  // A lease that lapsed under a stalled process belongs to somebody else, whose run counts.
+  if (!kept) return { outcome: "unknown", message: askAgain };
+  if (outcome.success) return undefined;
+  if (charged) await context.paidCalls.putDown(held);
+  else await context.paidCalls.forget(held);
+  return { outcome: "failed", error: outcome.error, runId, charged };
+}
+
+/** Undefined when the payment is settled and its transaction kept. */
+async function settle(context: Context, work: Work, held: Held): Promise<Redemption | undefined> {
+  const settlement = await context.facilitator.settle(facilitatorRequest(work));
+  const transaction = transactionOf(settlement);
+  if (transaction !== undefined) {
+    await context.paidCalls.keepTransaction(held, transaction, settlement?.payer);
+    return undefined;
+  }
+  const refusal = refusalOf(settlement);
+  // A result is withheld, not lost: it waits for this payment to be settled. A call without a result is forgotten.
+  if (refusal.outcome === "refused") await context.paidCalls.forget(held);
+  await context.paidCalls.putDown(held);
+  return refusal;
+}
+
+async function delivered({ paidCalls }: Context, { id, proof }: Work, call: PaidCall): Promise<Redemption> {
+  const settlement: SettleResponse = {
+    success: true,
+    transaction: call.transaction ?? "",
+    network: String(proof.paymentPayload.network ?? proof.accepted.network),
+    ...(call.payer === null ? {} : { payer: call.payer }),
+  };
+  const { runId, receipt } = call;
+  const result = { runId, output: call.output as Output, receipt, settlement };
+  return { outcome: "delivered", result, undelivered: () => paidCalls.undeliver(id) };
+}
+
+/** The payment is ours by its row, so `already_settled` is as good as success. */
+function transactionOf(settlement: SettleResponse | undefined): string | undefined {
+  if (!settlement) return undefined;
+  const settled = settlement.success || settlement.errorReason === "already_settled";
+  return settled && settlement.transaction !== "" ? settlement.transaction : undefined;
+}
+
+function refusalOf(settlement: SettleResponse | undefined): Redemption {
+  if (!settlement || settlement.errorReason === "settlement_pending") return { outcome: "unknown", message: askAgain };
+  const { errorReason: reason = "unexpected_settle_error", errorMessage: message = "" } = settlement;
+  return { outcome: "refused", reason, message, settlement };
+}
+
+/** As the facilitator reads it: our terms, the buyer's payload as it came. */
+function facilitatorRequest({ proof, requirements }: Work): FacilitatorRequest {
+  const { version, paymentPayload } = proof;
+  if (version === 2) return { x402Version: 2, paymentPayload, paymentRequirements: requirements };
+  const { amount, ...terms } = requirements;
+  return { x402Version: 1, paymentPayload, paymentRequirements: { ...terms, maxAmountRequired: amount } };
+}
+
+function digestOf({ agent, input }: PreparedRun): Buffer {
+  const values = Object.entries(input.values).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return createHash("sha256")
+    .update(JSON.stringify([agent.id, values, input.extraInstructions ?? null]))
+    .digest();
+}
+
+function unreachable(): ApiError {
+  return new ApiError("unavailable", "The payment cannot be checked at the moment; nothing was charged. Try again.", {
+    headers: { "retry-after": "5" },
+  });
+}
+
+const settledAlready = new Set(["already_settled", "settlement_pending"]);
+const askAgain = "The outcome is not known yet. Post the same payment again to learn it; do not pay anew.";
+/** What is left of a payment's life for settling it after the run. */
+const settleMarginMs = 30_000;
+const deadlineMinMs = 3_000;
+const waitMaxMs = 170_000;
