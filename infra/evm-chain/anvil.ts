@@ -2,16 +2,20 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFile, readFile, rename, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
 
 /** Starts anvil on 127.0.0.1 in a process group of its own. Throws with anvil's own words when it does not come up. */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const origin = options.stateFile ? await makeReadable(options.stateFile) : "nothing";
-  const anvil = spawn(binary(), flagsOf(options), { stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const port = await claimPort(options.port);
+  // Nothing of it may hang on a pipe of ours: writing to one whose reader was killed stops its block production.
+  const anvil = spawn(binary(), flagsOf({ ...options, port }), { stdio: ["ignore", "ignore", "pipe"], detached: true });
   const killOnExit = () => anvil.kill();
   process.once("exit", killOnExit);
   anvil.once("exit", () => process.off("exit", killOnExit));
-  const rpcUrl = await listening(anvil, options.silent ?? true);
+  const rpcUrl = `http://127.0.0.1:${port}`;
+  await answering(rpcUrl, anvil);
   return {
     rpcUrl,
     origin,
@@ -36,8 +40,6 @@ export interface AnvilOptions {
   readonly blockTimeSeconds?: number;
   /** Transactions are mined on arrival (default), or wait for the next block as on a public chain. */
   readonly instant?: boolean;
-  /** Keeps anvil's log off stdout (default). */
-  readonly silent?: boolean;
 }
 
 export interface Anvil {
@@ -59,27 +61,36 @@ function binary(): string {
 
 function flagsOf(options: AnvilOptions): string[] {
   const { chainId, port = 0, stateFile, blockTimeSeconds, instant = true } = options;
-  const flags = [`--host=127.0.0.1`, `--port=${port}`, `--chain-id=${chainId}`, "--accounts=0"];
+  const flags = ["--quiet", "--host=127.0.0.1", `--port=${port}`, `--chain-id=${chainId}`, "--accounts=0"];
   if (stateFile) flags.push(`--state=${stateFile}`, "--state-interval=10");
   if (blockTimeSeconds) flags.push(`--block-time=${blockTimeSeconds}`, ...(instant ? ["--mixed-mining"] : []));
   return flags;
 }
 
-async function listening(anvil: ChildProcess, silent: boolean): Promise<string> {
-  let output = "";
-  return new Promise((resolve, reject) => {
-    const failed = () => reject(new Error(`anvil did not start: ${output.trim().slice(-1000)}`));
-    const read = (chunk: Buffer) => {
-      if (!silent) process.stdout.write(chunk);
-      if (output.length < 10_000) output += chunk;
-      const address = /Listening on (\S+)/.exec(output)?.[1];
-      if (address) resolve(`http://${address}`);
-    };
-    anvil.stdout?.on("data", read);
-    anvil.stderr?.on("data", read);
-    anvil.once("error", failed);
-    anvil.once("exit", failed);
+/** Any free port, or the one wanted; whoever answered on a taken one could be mistaken for our chain. */
+async function claimPort(wanted = 0): Promise<number> {
+  const server = createServer().listen(wanted, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function answering(rpcUrl: string, anvil: ChildProcess): Promise<void> {
+  let complaint = "";
+  anvil.stderr?.on("data", (chunk) => {
+    complaint += chunk;
   });
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] });
+  const headers = { "content-type": "application/json" };
+  for (let waitedMs = 0; waitedMs < 20_000 && anvil.exitCode === null; waitedMs += 20) {
+    const answer = await fetch(rpcUrl, { method: "POST", headers, body }).catch(() => undefined);
+    if (answer?.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  anvil.kill("SIGKILL");
+  throw new Error(`anvil did not start: ${complaint.trim().slice(-1000) || "no answer within 20 s"}`);
 }
 
 /**
