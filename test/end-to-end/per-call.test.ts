@@ -1,0 +1,245 @@
+import { ExactEvmScheme } from "@x402/evm/exact/client";
+import { wrapFetchWithPaymentFromConfig } from "@x402/fetch";
+import { createPublicClient, http } from "viem";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { usdcStandIn } from "../../infra/evm-chain/artifacts.ts";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { signAuthorization } from "../support/evm-payments.ts";
+import { hederaProof, usdcOf } from "../support/hedera-payments.ts";
+import { echoAgent } from "../support/marketplace.ts";
+import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+
+let paid: PaidMarket;
+
+beforeAll(async () => {
+  paid = await startPaidMarket();
+});
+
+afterAll(() => paid?.stop());
+
+const input = { text: "hello" };
+const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64");
+const decode = (text: string | null) => JSON.parse(Buffer.from(text ?? "", "base64").toString());
+
+async function post(proof?: object, options: { body?: unknown; url?: string; header?: string } = {}) {
+  const { body = input, url = paid.url, header = "PAYMENT-SIGNATURE" } = options;
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(proof && { [header]: encode(proof) }) },
+    body: JSON.stringify(body),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+  const answer: any = await response.json();
+  return { status: response.status, headers: response.headers, body: answer };
+}
+
+async function quote() {
+  const { headers } = await post();
+  return decode(headers.get("payment-required"));
+}
+
+async function hederaPayment() {
+  const { accepts, resource } = await quote();
+  const terms = accepts.find(({ network }: { network: string }) => network === "hedera:testnet");
+  return hederaProof(paid.ledger.accounts.buyer, terms, resource);
+}
+
+async function evmPayment() {
+  const { accepts, resource } = await quote();
+  const accepted = accepts.find(({ network }: { network: string }) => network === "eip155:84532");
+  const terms = { ...paid.setting.terms, payTo: accepted.payTo, amount: accepted.amount };
+  const payload = await signAuthorization(await paid.setting.fundedBuyer(), terms, {
+    validBefore: String(Math.floor(Date.now() / 1_000) + 180),
+  });
+  return { x402Version: 2, resource, accepted, payload };
+}
+
+const evmBalance = async () => {
+  const client = createPublicClient({ transport: http(paid.setting.chain.rpcUrl) });
+  const request = { address: paid.setting.chain.usdc, abi: usdcStandIn.abi, functionName: "balanceOf" } as const;
+  return Number(await client.readContract({ ...request, args: [paid.evmWallet] }));
+};
+const hederaBalance = () => usdcOf(paid.ledger, paid.ledger.accounts.creator.accountId);
+const settled = () => paid.facilitator.context.db.query("select count(*) from payments where state = 'settled'");
+
+describe("the quote", () => {
+  test("is the specification's body and version 2's header, one entry a chain, the price exact", async () => {
+    const { status, headers, body } = await post();
+    expect(status).toBe(402);
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(body).toMatchObject({ x402Version: 1, error: expect.any(String) });
+    const evm = { scheme: "exact", network: "eip155:84532", asset: paid.setting.chain.usdc, payTo: paid.evmWallet };
+    const hedera = {
+      scheme: "exact",
+      network: "hedera:testnet",
+      asset: "0.0.429274",
+      payTo: paid.ledger.accounts.creator.accountId,
+      extra: { feePayer: paid.ledger.accounts.feePayer.accountId },
+    };
+    const common = { amount: "50000", maxTimeoutSeconds: 180 };
+    expect(body.accepts).toMatchObject(
+      [evm, hedera].map((entry) => ({ ...entry, ...common, resource: paid.publicUrl })),
+    );
+    const v2 = decode(headers.get("payment-required"));
+    expect(v2).toMatchObject({
+      x402Version: 2,
+      resource: { url: paid.publicUrl },
+      accepts: [
+        { ...evm, ...common },
+        { ...hedera, ...common },
+      ],
+    });
+    expect(v2.extensions.bazaar.info.input).toEqual({
+      type: "http",
+      method: "POST",
+      bodyType: "json",
+      body: { text: "text" },
+    });
+  });
+
+  test("a path that leads to no live agent is the same 404 as no agent", async () => {
+    const nowhere = await post(undefined, { url: `${paid.marketplace.url}/api/agent/nobody/nothing` });
+    expect(nowhere.status).toBe(404);
+  });
+
+  test("GET is 405 and names POST", async () => {
+    const response = await fetch(paid.url);
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toContain("POST");
+  });
+});
+
+describe.each([
+  ["Hedera", hederaPayment, hederaBalance],
+  ["EVM", evmPayment, evmBalance],
+] as const)("a payment on %s", (_chain, payment, balance) => {
+  test("runs the agent, pays the creator's wallet exactly, and is refused when it comes again", async () => {
+    const before = await balance();
+    const proof = await payment();
+    const first = await post(proof);
+    expect(first.status).toBe(200);
+    expect(first.body).toMatchObject({
+      success: true,
+      run_id: expect.stringMatching(/^run_/),
+      output: { kind: "text" },
+    });
+    const result = decode(first.headers.get("payment-response"));
+    expect(result).toMatchObject({ success: true, transaction: expect.stringMatching(/./), payer: expect.any(String) });
+    expect(first.headers.get("x-payment-response")).toBe(first.headers.get("payment-response"));
+    await expect.poll(balance).toBe(before + 50_000);
+
+    const again = await post(proof);
+    expect(again.status).toBe(402);
+    expect(again.body.error).toContain("already_settled");
+    expect(await balance()).toBe(before + 50_000);
+  });
+
+  test("posted ten times at once is one run, one charge, one result", async () => {
+    const before = await balance();
+    const proof = await payment();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => post(proof)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(new Set(answers.map(({ body }) => body.run_id)).size).toBe(1);
+    await expect.poll(balance).toBe(before + 50_000);
+  });
+
+  test("settled by the buyer with the facilitator first is a proof, once", async () => {
+    const before = await balance();
+    const proof = await payment();
+    const settlement = {
+      x402Version: 2,
+      paymentPayload: proof,
+      paymentRequirements: (proof as { accepted: object }).accepted,
+    };
+    expect((await paid.facilitator.settle(settlement)).body).toMatchObject({ success: true });
+    const answer = await post(proof);
+    expect(answer).toMatchObject({ status: 200, body: { success: true } });
+    expect((await post(proof)).status).toBe(402);
+    await expect.poll(balance).toBe(before + 50_000);
+  });
+
+  test("for an agent that fails is not charged, and buys a later run that works", async () => {
+    const before = await balance();
+    const proof = await payment();
+    paid.marketplace.model.injectFault({ status: 500 });
+    const failed = await post(proof);
+    paid.marketplace.model.clearFaults();
+    expect(failed).toMatchObject({ status: 500, body: { success: false, charged: false } });
+    expect(await balance()).toBe(before);
+    expect((await post(proof)).status).toBe(200);
+    await expect.poll(balance).toBe(before + 50_000);
+  });
+
+  test("read from version 1's header is taken as well", async () => {
+    const proof = (await payment()) as { accepted: { network: string }; payload: object };
+    const v1 = { x402Version: 1, scheme: "exact", network: proof.accepted.network, payload: proof.payload };
+    expect((await post(v1, { header: "X-PAYMENT" })).status).toBe(200);
+  });
+
+  test("buys only the call it was first used for", async () => {
+    const proof = await payment();
+    expect((await post(proof)).status).toBe(200);
+    const other = await post(proof, { body: { text: "something else" } });
+    expect(other).toMatchObject({ status: 402, body: { error: expect.stringContaining("another call") } });
+  });
+});
+
+describe("what is refused costs nothing", () => {
+  test("a missing input is 400 and a broken rule 422, before the payment is looked at", async () => {
+    const proof = await hederaPayment();
+    const before = (await settled()).rows[0].count;
+    expect((await post(proof, { body: {} })).status).toBe(400);
+    expect(await post(proof, { body: { text: "x".repeat(51) } })).toMatchObject({
+      status: 422,
+      body: { field: "text" },
+    });
+    expect((await settled()).rows[0].count).toBe(before);
+    expect((await post(proof)).status).toBe(200);
+  });
+
+  test("a payment over another amount is 402 with the facilitator's reason and a fresh quote", async () => {
+    const proof = (await evmPayment()) as { accepted: object };
+    const cheaper = { ...proof, accepted: { ...proof.accepted, amount: "1" } };
+    const answer = await post(cheaper);
+    expect(answer.status).toBe(402);
+    expect(answer.body.error).toContain("accepted_payment_requirements_mismatch");
+    expect(decode(answer.headers.get("payment-required")).accepts).toHaveLength(2);
+  });
+
+  test.each(["not base64 json", "e30=", encode({ x402Version: 2 })])(
+    "a header that cannot be read (%s) is 402",
+    async (text) => {
+      const response = await fetch(paid.url, { method: "POST", headers: { "payment-signature": text }, body: "{}" });
+      expect(response.status).toBe(402);
+    },
+  );
+
+  test("an agent without a checked wallet is 503", async () => {
+    const { context } = paid.marketplace;
+    await publishAgent(context, paid.market.buyer, "unpayable", { ...echoAgent, price_credits: 1 });
+    const url = `${paid.marketplace.url}/api/agent/${paid.market.buyer.handle}/unpayable`;
+    expect((await post(undefined, { url })).status).toBe(503);
+  });
+
+  test("a free agent simply answers", async () => {
+    await publishAgent(paid.marketplace.context, paid.market.creator, "gratis", { ...echoAgent, price_credits: 0 });
+    const url = `${paid.marketplace.url}/api/agent/${paid.market.creator.handle}/gratis`;
+    expect(await post(undefined, { url })).toMatchObject({ status: 200, body: { success: true } });
+  });
+});
+
+test("the stock version 2 client pays the EVM call without knowing us", async () => {
+  const buyer = await paid.setting.fundedBuyer();
+  const payingFetch = wrapFetchWithPaymentFromConfig(fetch, {
+    schemes: [{ network: "eip155:84532", client: new ExactEvmScheme(buyer) }],
+    spendControls: { allowedAssets: [{ network: "eip155:84532", asset: paid.setting.chain.usdc }] },
+  });
+  const response = await payingFetch(paid.url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(input),
+  });
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({ success: true });
+  expect(decode(response.headers.get("payment-response"))).toMatchObject({ success: true });
+});

@@ -1,0 +1,54 @@
+import { AccountId, PrivateKey, TokenId, TransactionId, TransferTransaction } from "@hashgraph/sdk";
+import type { DevLedger } from "../../infra/dev-ledger/ledger.ts";
+
+export interface HederaTerms {
+  readonly network: string;
+  readonly asset: string;
+  readonly amount: string;
+  readonly payTo: string;
+  readonly maxTimeoutSeconds: number;
+  readonly extra: { readonly feePayer: string };
+}
+
+export interface HederaBuyer {
+  readonly accountId: string;
+  readonly privateKey: string;
+}
+
+/** What a buyer puts into the payment: a transfer signed by the buyer alone, to be paid for and sent by the fee payer. */
+export async function signHederaTransfer(buyer: HederaBuyer, terms: HederaTerms): Promise<{ transaction: string }> {
+  const amount = Number(terms.amount);
+  const token = TokenId.fromString(terms.asset);
+  const transaction = new TransferTransaction()
+    .addTokenTransfer(token, AccountId.fromString(buyer.accountId), -amount)
+    .addTokenTransfer(token, AccountId.fromString(terms.payTo), amount)
+    .setTransactionId(TransactionId.generate(terms.extra.feePayer))
+    .setNodeAccountIds([3, 4, 5].map((node) => new AccountId(node)))
+    .setTransactionValidDuration(Math.min(180, terms.maxTimeoutSeconds))
+    .freeze();
+  const signed = await transaction.sign(PrivateKey.fromStringDer(buyer.privateKey));
+  return { transaction: Buffer.from(signed.toBytes()).toString("base64") };
+}
+
+/** A v2 proof for one entry of a quote. */
+export async function hederaProof(buyer: HederaBuyer, terms: HederaTerms, resource: object): Promise<object> {
+  return { x402Version: 2, resource, accepted: terms, payload: await signHederaTransfer(buyer, terms) };
+}
+
+export async function usdcOf(ledger: DevLedger, accountId: string): Promise<number> {
+  const response = await fetch(`${ledger.mirrorUrl}/api/v1/accounts/${accountId}/tokens?token.id=${ledger.usdc}`);
+  const { tokens } = (await response.json()) as { tokens: Array<{ balance: number }> };
+  return tokens[0]?.balance ?? 0;
+}
+
+/** The daemon's variables for a local ledger. */
+export function hederaVariables(ledger: DevLedger): Record<string, string> {
+  const { feePayer } = ledger.accounts;
+  return {
+    HEDERA_TESTNET_NODES: Object.entries(ledger.nodes)
+      .map((pair) => pair.join("="))
+      .join(","),
+    HEDERA_TESTNET_MIRROR: ledger.mirrorUrl,
+    HEDERA_TESTNET_FEE_PAYERS: `${feePayer.accountId}:${feePayer.privateKey}`,
+  };
+}

@@ -1,0 +1,56 @@
+import type { Context as FacilitatorContext } from "../../facilitator/context.ts";
+import { type DevLedger, startDevLedger } from "../../infra/dev-ledger/ledger.ts";
+import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
+import { type EvmSetting, evmSetting } from "./evm-facilitator.ts";
+import { newBuyer } from "./evm-payments.ts";
+import { type RunningFacilitator, startFacilitator } from "./facilitator.ts";
+import { hederaVariables } from "./hedera-payments.ts";
+import { type Market, seedMarket, startMarketplace, type TestMarketplace } from "./marketplace.ts";
+
+/** Both services and both chains, with a creator who can be paid on each. */
+export async function startPaidMarket(options: { env?: Record<string, string> } = {}): Promise<PaidMarket> {
+  const [setting, ledger] = await Promise.all([evmSetting(), startDevLedger({ consensusDelayMs: 5 })]);
+  const facilitator = await startFacilitator({ ...setting.variables, ...hederaVariables(ledger) });
+  const publicUrl = "https://market.example.com";
+  const env = { FACILITATOR_URL: facilitator.url, MARKETPLACE_PUBLIC_URL: publicUrl, ...options.env };
+  const marketplace = await startMarketplace({ env });
+  const market = await seedMarket(marketplace.context);
+  const evmWallet = newBuyer().address;
+  const wallets = { "eip155:84532": evmWallet, "hedera:testnet": ledger.accounts.creator.accountId };
+  for (const [network, address] of Object.entries(wallets)) {
+    await addPayoutWallet(marketplace.context.db, { accountId: market.creator.id, network, address, checked: true });
+  }
+  const address = `${market.creator.handle}/echo`;
+  return {
+    setting,
+    ledger,
+    facilitator,
+    marketplace,
+    market,
+    evmWallet,
+    address,
+    url: `${marketplace.url}/api/agent/${address}`,
+    publicUrl: `${publicUrl}/api/agent/${address}`,
+    stop: async () => {
+      await marketplace.stop();
+      await facilitator.stop();
+      await Promise.all([ledger.close(), setting.stop()]);
+    },
+  };
+}
+
+export interface PaidMarket {
+  readonly setting: EvmSetting;
+  readonly ledger: DevLedger;
+  readonly facilitator: RunningFacilitator & { readonly context: FacilitatorContext };
+  readonly marketplace: TestMarketplace;
+  readonly market: Market;
+  readonly evmWallet: `0x${string}`;
+  /** `handle/slug` */
+  readonly address: string;
+  /** The agent's payment route. */
+  readonly url: string;
+  /** The same as the quote names it. */
+  readonly publicUrl: string;
+  stop(): Promise<void>;
+}
