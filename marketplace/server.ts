@@ -7,7 +7,7 @@ import { requireKey } from "./api-keys/require-key.ts";
 import type { Context } from "./context.ts";
 import { readBalance } from "./credits/routes.ts";
 import { health } from "./health.ts";
-import { postPaidCall } from "./payments/routes.ts";
+import { noteArrival, postPaidCall } from "./payments/routes.ts";
 import { postRun } from "./runs/routes.ts";
 
 const runBodyBytesMax = 2_097_152;
@@ -22,7 +22,7 @@ export function createServer(context: Context): Express {
   route(app, "/api/v1/run", { post: [key, jsonBody(runBodyBytesMax), postRun(context)] });
   route(app, "/api/v1/agents", { get: [key, getAgents(context)] });
   route(app, "/api/v1/agents/:handle/:slug", { get: [key, getAgent(context)] });
-  route(app, "/api/agent/:handle/:slug", { post: [jsonBody(runBodyBytesMax), postPaidCall(context)] });
+  route(app, "/api/agent/:handle/:slug", { post: [noteArrival, jsonBody(runBodyBytesMax), postPaidCall(context)] });
   route(app, "/api/v1/balance", { get: [key, readBalance(context)] });
 
   app.use(notFound);

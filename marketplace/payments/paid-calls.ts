@@ -150,7 +150,7 @@ export interface PaidCall {
   readonly output: Output | null;
   readonly receipt: object | null;
   readonly transaction: string | null;
-  readonly delivered: boolean;
+  readonly deliveredAt: Date | null;
   /** Somebody is working on it. */
   readonly leased: boolean;
 }
@@ -169,5 +169,5 @@ interface NewPaidCall {
 
 const select = `
   select run_id as "runId", call_digest as digest, requirements, payer, output, receipt, transaction_id as transaction,
-    delivered_at is not null as delivered, coalesce(lease_until > now(), false) as leased
+    delivered_at as "deliveredAt", coalesce(lease_until > now(), false) as leased
   from paid_calls`;

@@ -23,14 +23,15 @@ export async function redeem(
   prepared: PreparedRun,
   proof: Proof,
   requirements: PaymentRequirements,
+  receivedAt: Date,
 ): Promise<Redemption> {
   const payment = identifyPayment(proof.network, requirements.asset, proof.payload);
   if (!payment) return { outcome: "refused", reason: "invalid_payload", message: "The payment cannot be read." };
   const id: PaidCallId = { network: proof.network, key: payment.key };
   const digest = digestOf(prepared);
   const call = await context.paidCalls.find(id);
-  if (!call) return begin(context, { prepared, proof, requirements, payment, id, digest });
-  return resume(context, { prepared, proof, requirements: call.requirements, payment, id, digest }, call);
+  if (!call) return begin(context, { prepared, proof, requirements, payment, id, digest, receivedAt });
+  return resume(context, { prepared, proof, requirements: call.requirements, payment, id, digest, receivedAt }, call);
 }
 
 export type Redemption =
@@ -60,6 +61,8 @@ interface Work {
   readonly payment: PaymentId;
   readonly id: PaidCallId;
   readonly digest: Buffer;
+  /** When this post of the payment came in. */
+  readonly receivedAt: Date;
 }
 
 /** A payment seen for the first time: the facilitator is asked before anything is written. */
@@ -100,13 +103,12 @@ async function resume(context: Context, work: Work, first: PaidCall): Promise<Re
     const message = "This payment was made for another call: it buys the agent and the input it was first used with.";
     return { outcome: "refused", reason: "payment_used_for_another_call", message };
   }
-  const wasFinished = first.output !== null && first.transaction !== null;
   const deadline = Date.now() + waitMaxMs;
   let call: PaidCall | undefined = first;
   for (let pauseMs = 20; Date.now() < deadline; pauseMs = Math.min(pauseMs * 1.5, 500)) {
     // Whoever worked on it found the agent failing or the payment bad, and charged nothing.
     if (!call) return begin(context, work);
-    if (call.output !== null && call.transaction !== null) return finished(context, work, wasFinished);
+    if (call.output !== null && call.transaction !== null) return finished(context, work);
     if (!call.leased) {
       const held = await context.paidCalls.takeUp(work.id, newId("run"));
       if (held) return workOff(context, work, held);
@@ -117,12 +119,13 @@ async function resume(context: Context, work: Work, first: PaidCall): Promise<Re
   return { outcome: "unknown", message: askAgain };
 }
 
-/** A finished call is handed out once, and again only to those who waited for it or if it never arrived. */
-async function finished(context: Context, work: Work, wasFinished: boolean): Promise<Redemption> {
+/** A finished call is handed out once, and again only to those who asked before that or if it never arrived. */
+async function finished(context: Context, work: Work): Promise<Redemption> {
   const first = await context.paidCalls.deliver(work.id);
   const call = await context.paidCalls.find(work.id);
   if (!call?.output || !call.transaction) return { outcome: "unknown", message: askAgain };
-  if (first || !wasFinished) return delivered(context, work, call);
+  if (first || (call.deliveredAt !== null && call.deliveredAt >= work.receivedAt))
+    return delivered(context, work, call);
   const message = "This payment has been used: its result was delivered.";
   return { outcome: "refused", reason: "already_settled", message };
 }
@@ -160,7 +163,7 @@ async function finish(context: Context, work: Work, held: Held): Promise<Redempt
     const problem = await settle(context, work, held);
     if (problem) return problem;
   }
-  return finished(context, work, false);
+  return finished(context, work);
 }
 
 /** Undefined when the agent worked and its result is kept. */

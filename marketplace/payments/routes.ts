@@ -35,13 +35,19 @@ export function postPaidCall(context: Context): RequestHandler {
       const error = `Payment on ${proof.network} is not offered.`;
       return sendQuote(response, agent, url, await termsOf(context, agent), error);
     }
-    const redemption = await redeem(context, prepared, proof, requirements);
+    const redemption = await redeem(context, prepared, proof, requirements, response.locals.receivedAt);
     if (redemption.outcome !== "refused") return answer(response, redemption);
     if (redemption.settlement) setSettlementHeaders(response, redemption.settlement);
     const error = `${redemption.reason}: ${redemption.message}`;
     return sendQuote(response, agent, url, await termsOf(context, agent), error);
   };
 }
+
+/** Notes when a post of a payment came in, before its body is awaited. */
+export const noteArrival: RequestHandler = (_request, response, next) => {
+  response.locals.receivedAt = new Date();
+  next();
+};
 
 function prepare(context: Context, request: Request, address: string): Promise<PreparedRun> {
   const body: unknown = request.body ?? {};
