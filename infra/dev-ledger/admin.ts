@@ -81,13 +81,12 @@ const give = ({ faucet }: Desk, fields: Fields): object => {
   if (typeof account !== "string") throw new BadRequest("account: must be an account id such as 0.0.1003");
   if (token !== undefined && typeof token !== "string") throw new BadRequest("token: must be a token id");
   if (hbar === undefined && amount === undefined) throw new BadRequest("hbar or amount: one of them must be given");
-  const tinybars = hbar === undefined ? undefined : decimal("hbar", hbar, 8);
-  const units = amount === undefined ? undefined : decimal("amount", amount, 0);
-  if (tinybars !== undefined) faucet.giveHbar(account, tinybars);
-  if (units !== undefined) {
-    if (associate === true) faucet.associate(account, ...(token ? [token] : []));
-    faucet.giveToken(account, units, token);
-  }
+  faucet.give(account, {
+    ...(hbar !== undefined && { tinybars: decimal("hbar", hbar, 8) }),
+    ...(amount !== undefined && { units: decimal("amount", amount, 0) }),
+    ...(token !== undefined && { token }),
+    associate: associate === true,
+  });
   return { account };
 };
 

@@ -37,29 +37,30 @@ export class Faucet {
 
   /** Moves tinybars from the treasury. */
   giveHbar(account: string, tinybars: bigint): void {
-    const to = this.#account(account);
-    this.#change((journal) => this.#moveHbar(journal, to, tinybars));
+    this.give(account, { tinybars });
   }
 
   /** Mints units of a fungible token (USDC unless named) into an associated account. */
-  giveToken(account: string, units: bigint, tokenId = entityText(USDC)): void {
-    const [to, token] = [this.#account(account), this.#token(tokenId)];
-    const relation = to.relations.get(token.number);
-    if (!relation) throw new FaucetError("account", `${account} is not associated with ${tokenId}`);
-    if (token.unique) throw new FaucetError("token", `${tokenId} is a collection of NFTs`);
-    if (units <= 0n) throw new FaucetError("amount", "must be positive");
-    this.#change((journal) => {
-      journal.set(relation, "balance", relation.balance + units);
-      journal.set(token, "totalSupply", token.totalSupply + units);
-    });
+  giveToken(account: string, units: bigint, token?: string): void {
+    this.give(account, { units, ...(token !== undefined && { token }) });
   }
 
   /** Associates an account with tokens; those it has already are left alone. */
-  associate(account: string, ...tokenIds: string[]): void {
+  associate(account: string, ...tokens: string[]): void {
     const to = this.#account(account);
-    const tokens = tokenIds.map((id) => this.#token(id)).filter(({ number }) => !to.relations.has(number));
     this.#change((journal, consensusAt) => {
-      for (const token of tokens) addRelation({ journal, consensusAt }, token, to);
+      for (const token of tokens) this.#associate(journal, consensusAt, to, this.#token(token));
+    });
+  }
+
+  /** HBAR, units of a token and the association it needs, all or nothing. */
+  give(account: string, gift: Gift): void {
+    const to = this.#account(account);
+    const token = this.#token(gift.token ?? entityText(USDC));
+    this.#change((journal, consensusAt) => {
+      if (gift.tinybars !== undefined) this.#moveHbar(journal, to, gift.tinybars);
+      if (gift.associate) this.#associate(journal, consensusAt, to, token);
+      if (gift.units !== undefined) this.#mint(journal, to, token, gift.units);
     });
   }
 
@@ -69,6 +70,21 @@ export class Faucet {
       throw new FaucetError("hbar", "is negative or more than there is");
     journal.set(treasury, "balance", treasury.balance - tinybars);
     journal.set(to, "balance", to.balance + tinybars);
+  }
+
+  #mint(journal: Journal, to: Account, token: Token, units: bigint): void {
+    const [account, id] = [entityText(to.number), entityText(token.number)];
+    const relation = to.relations.get(token.number);
+    if (!relation) throw new FaucetError("account", `${account} is not associated with ${id}`);
+    if (token.unique) throw new FaucetError("token", `${id} is a collection of NFTs`);
+    if (units <= 0n || token.totalSupply + units > UNITS_MAX)
+      throw new FaucetError("amount", "must be positive and fit the supply");
+    journal.set(relation, "balance", relation.balance + units);
+    journal.set(token, "totalSupply", token.totalSupply + units);
+  }
+
+  #associate(journal: Journal, consensusAt: bigint, to: Account, token: Token): void {
+    if (!to.relations.has(token.number)) addRelation({ journal, consensusAt }, token, to);
   }
 
   #account(text: string): Account {
@@ -120,8 +136,17 @@ const parsePublicKey = (text: string): Key => {
   return key;
 };
 
+const UNITS_MAX = 2n ** 63n - 1n;
 const ED25519_DER_PREFIX = /^302a300506032b6570032100/;
 const ECDSA_DER_PREFIX = /^302d300706052b8104000a032200/;
+
+export type Gift = {
+  tinybars?: bigint;
+  /** Of `token`, which is USDC unless named. */
+  units?: bigint;
+  token?: string;
+  associate?: boolean;
+};
 
 export type NewAccountOptions = {
   publicKey: string;

@@ -2,7 +2,7 @@ import { entityText, NANOS_PER_SECOND, timestampText } from "../hapi/ids.ts";
 import type { Account, Allowance } from "../state/entities.ts";
 import { shownEvmAddress } from "../state/state.ts";
 import { keyJson } from "./json.ts";
-import { exactNumber, limitOf, numberFilter, orderOf } from "./params.ts";
+import { limitOf, numberFilter, orderOf, pageOfAccounts } from "./params.ts";
 import type { Route } from "./server.ts";
 import type { MirrorView } from "./view.ts";
 
@@ -35,11 +35,13 @@ export const getAccount: Route = (view, [id]) => {
 export const getAccountTokens: Route = (view, [id], query) => {
   const account = view.accountAt(id!);
   const wanted = numberFilter(query, "token.id");
-  const relations = view.relations(account).filter(({ token }) => wanted(token));
-  relations.sort((a, b) => (orderOf(query, "asc") === "asc" ? a.token - b.token : b.token - a.token));
+  const order = orderOf(query, "asc");
   const limit = limitOf(query);
+  const relations = view.relations(account).filter(({ token }) => wanted(token));
+  relations.sort((a, b) => (order === "asc" ? a.token - b.token : b.token - a.token));
   const page = relations.slice(0, limit);
-  const next = relations.length > limit ? nextTokens(account, query, page.at(-1)!.token) : null;
+  const rest = `limit=${limit}&order=${order}&token.id=${order === "asc" ? "gt" : "lt"}`;
+  const next = `/api/v1/accounts/${entityText(account.number)}/tokens?${rest}:${entityText(page.at(-1)?.token ?? 0)}`;
   return {
     tokens: page.map(({ token: number, balance, automatic, createdAt, frozen, kycGranted }) => {
       const { decimals, keys } = view.ledger.state.tokens.get(number)!;
@@ -53,7 +55,7 @@ export const getAccountTokens: Route = (view, [id], query) => {
         token_id: entityText(number),
       };
     }),
-    links: { next },
+    links: { next: relations.length > limit ? next : null },
   };
 };
 
@@ -77,16 +79,12 @@ export const getHbarAllowances: Route = (view, [id], query) => {
 };
 
 export const getBalances: Route = (view, _, query) => {
-  const exact = exactNumber(query, "account.id");
-  const wanted = numberFilter(query, "account.id");
-  const balances: object[] = [];
-  for (const number of exact === undefined ? view.ledger.state.accounts.keys() : [exact]) {
-    const account = wanted(number) ? view.account(number) : undefined;
-    if (!account) continue;
-    balances.push({ account: entityText(number), balance: account.balance, tokens: tokenBalances(view, account) });
-    if (balances.length === limitOf(query)) break;
-  }
-  return { timestamp: view.now(), balances, links: NO_MORE };
+  const { page, next } = pageOfAccounts(view, query, "/api/v1/balances", (account) => ({
+    account: entityText(account.number),
+    balance: account.balance,
+    tokens: tokenBalances(view, account),
+  }));
+  return { timestamp: view.now(), balances: page, links: { next } };
 };
 
 const tokenBalances = (view: MirrorView, account: Account) =>
@@ -99,12 +97,6 @@ const allowanceJson = (owner: Account, spender: number, { granted, left, granted
   spender: entityText(spender),
   timestamp: { from: timestampText(grantedAt), to: null },
 });
-
-const nextTokens = (account: Account, query: URLSearchParams, last: number): string => {
-  const operator = orderOf(query, "asc") === "asc" ? "gt" : "lt";
-  const order = query.has("order") ? `&order=${query.get("order")}` : "";
-  return `/api/v1/accounts/${entityText(account.number)}/tokens?limit=${limitOf(query)}${order}&token.id=${operator}:${entityText(last)}`;
-};
 
 /** RFC 4648 without padding: how the mirror prints an alias. */
 const base32 = (bytes: Buffer): string => {

@@ -1,5 +1,7 @@
-import { parseEntityText } from "../hapi/ids.ts";
+import { entityText, parseEntityText } from "../hapi/ids.ts";
+import type { Account } from "../state/entities.ts";
 import { invalidParameter } from "./json.ts";
+import type { MirrorView } from "./view.ts";
 
 /** `limit`: 1 to 100, 25 when absent. */
 export const limitOf = (query: URLSearchParams): number => {
@@ -25,10 +27,28 @@ export const numberFilter = (query: URLSearchParams, name: string): ((number: nu
   return (number) => tests.every((test) => test(number));
 };
 
-/** The one number a filter pins down, when it does. */
-export const exactNumber = (query: URLSearchParams, name: string): number | undefined => {
-  const [text, ...more] = query.getAll(name);
-  return text === undefined || more.length > 0 ? undefined : parseEntityText(text.replace(/^eq:/, ""));
+/** What `pick` makes of the accounts that pass `account.id`, in ascending order, and the link to the rest. */
+export const pageOfAccounts = (
+  view: MirrorView,
+  query: URLSearchParams,
+  path: string,
+  pick: (account: Account) => object | undefined,
+): { page: object[]; next: string | null } => {
+  const limit = limitOf(query);
+  const wanted = numberFilter(query, "account.id");
+  const exact = parseEntityText(query.get("account.id")?.replace(/^eq:/, "") ?? "");
+  const numbers = exact === undefined ? [...view.ledger.state.accounts.keys()].sort((a, b) => a - b) : [exact];
+  const page: object[] = [];
+  let last = 0;
+  for (const number of numbers) {
+    const account = wanted(number) ? view.account(number) : undefined;
+    const picked = account && pick(account);
+    if (!picked) continue;
+    if (page.length === limit) return { page, next: `${path}?limit=${limit}&account.id=gt:${entityText(last)}` };
+    page.push(picked);
+    last = number;
+  }
+  return { page, next: null };
 };
 
 const COMPARE = {

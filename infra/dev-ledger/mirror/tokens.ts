@@ -1,7 +1,7 @@
 import { entityText, NANOS_PER_SECOND, parseEntityText, timestampText } from "../hapi/ids.ts";
 import type { CustomFee, Nft, Token } from "../state/entities.ts";
 import { invalidParameter, keyJson, notFound } from "./json.ts";
-import { exactNumber, limitOf, numberFilter } from "./params.ts";
+import { limitOf, numberFilter, pageOfAccounts } from "./params.ts";
 import type { Route } from "./server.ts";
 import type { MirrorView } from "./view.ts";
 
@@ -44,17 +44,11 @@ export const getToken: Route = (view, [id]) => {
 
 export const getTokenBalances: Route = (view, [id], query) => {
   const { number: token, decimals } = tokenAt(view, id!);
-  const exact = exactNumber(query, "account.id");
-  const wanted = numberFilter(query, "account.id");
-  const balances: object[] = [];
-  for (const number of exact === undefined ? view.ledger.state.accounts.keys() : [exact]) {
-    const account = wanted(number) ? view.account(number) : undefined;
-    const relation = account && view.relation(account, token);
-    if (!relation) continue;
-    balances.push({ account: entityText(number), balance: relation.balance, decimals });
-    if (balances.length === limitOf(query)) break;
-  }
-  return { timestamp: view.now(), balances, links: { next: null } };
+  const { page, next } = pageOfAccounts(view, query, `/api/v1/tokens/${entityText(token)}/balances`, (account) => {
+    const relation = view.relation(account, token);
+    return relation && { account: entityText(account.number), balance: relation.balance, decimals };
+  });
+  return { timestamp: view.now(), balances: page, links: { next } };
 };
 
 export const getNfts: Route = (view, [id], query) => {

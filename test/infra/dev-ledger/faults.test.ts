@@ -1,0 +1,196 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { connect, paymentBody, signedPayment } from "./raw.ts";
+import { mirrorId, type OpenLedger, openLedger } from "./sdk.ts";
+
+let on: OpenLedger;
+let nodes: ReturnType<typeof connect>[];
+
+beforeAll(async () => {
+  on = await openLedger();
+  nodes = Object.keys(on.ledger.nodes).map(connect);
+});
+
+afterEach(() => on.ledger.faults.clear());
+
+afterAll(async () => {
+  for (const node of nodes) node.close();
+  await on.close();
+});
+
+const received = async (): Promise<number> => (await on.tokenBalance("0.0.1002"))!;
+
+describe("busy", () => {
+  it("is over after as many refusals as were set, and the SDK gets through by itself", async () => {
+    on.ledger.faults.set({ busy: 2 });
+    expect(await nodes[0]!.submit(signedPayment(on.ledger))).toBe("BUSY");
+    const before = await received();
+    expect(await on.settle(on.payment(10), on.keys.buyer)).toBe("SUCCESS");
+    expect(await received()).toBe(before + 10);
+    expect(on.ledger.faults.current()).not.toHaveProperty("busy");
+  });
+
+  it("for one node leaves the others alone", async () => {
+    on.ledger.faults.set({ busy: 1 }, "0.0.4");
+    expect(await nodes[0]!.submit(signedPayment(on.ledger))).toBe("OK");
+    expect(await nodes[1]!.submit(signedPayment(on.ledger))).toBe("BUSY");
+    expect(await nodes[1]!.submit(signedPayment(on.ledger))).toBe("INVALID_NODE_ACCOUNT");
+  });
+});
+
+describe("unavailable", () => {
+  it("runs nothing, so the same payment can be submitted again", async () => {
+    on.ledger.faults.set({ unavailable: 1 });
+    const payment = signedPayment(on.ledger);
+    await expect(nodes[0]!.submit(payment)).rejects.toMatchObject({ code: 14 });
+    expect(await nodes[0]!.submit(payment)).toBe("OK");
+  });
+});
+
+describe("a reply that is lost", () => {
+  it.each([
+    ["dropReply", 4],
+    ["resetReply", 14],
+  ] as const)("(%s) leaves the caller without an answer although the payment goes through", async (fault, code) => {
+    const before = await received();
+    on.ledger.faults.set({ [fault]: 1 });
+    const body = paymentBody(on.ledger);
+    const payment = signedPayment(on.ledger, body);
+    await expect(nodes[0]!.submit(payment, 300)).rejects.toMatchObject({ code });
+    await expect.poll(() => nodes[1]!.receipt(body.transactionID!)).toBe("SUCCESS");
+    expect(await nodes[0]!.submit(payment)).toBe("DUPLICATE_TRANSACTION");
+    expect(await received()).toBe(before + 1);
+  });
+
+  it("makes the SDK, trying the next node, report a duplicate of the payment that went through", async () => {
+    const before = await received();
+    on.ledger.faults.set({ resetReply: 1 });
+    const payment = on.payment(10, { nodes: ["0.0.3", "0.0.4"] });
+    expect(await on.settle(payment, on.keys.buyer)).toBe("DUPLICATE_TRANSACTION");
+    expect((await on.receiptOf(payment.transactionId!)).status.toString()).toBe("SUCCESS");
+    expect(await received()).toBe(before + 10);
+  });
+});
+
+describe("loseTx", () => {
+  it("answers OK for a payment that never happens; that node alone remembers it and another one takes it", async () => {
+    const before = await received();
+    on.ledger.faults.set({ loseTx: 1 });
+    const body = paymentBody(on.ledger);
+    expect(await nodes[0]!.submit(signedPayment(on.ledger, body))).toBe("OK");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await nodes[0]!.receipt(body.transactionID!)).toBe("UNKNOWN");
+    expect(await nodes[1]!.receipt(body.transactionID!)).toBe("RECEIPT_NOT_FOUND");
+    expect(await nodes[0]!.submit(signedPayment(on.ledger, body))).toBe("DUPLICATE_TRANSACTION");
+    expect(await received()).toBe(before);
+    const elsewhere = signedPayment(on.ledger, {
+      ...body,
+      nodeAccountID: { accountNum: { ...body.nodeAccountID!.accountNum!, low: 4 } } as never,
+    });
+    expect(await nodes[1]!.submit(elsewhere)).toBe("OK");
+    await expect.poll(() => nodes[0]!.receipt(body.transactionID!)).toBe("SUCCESS");
+    expect(await received()).toBe(before + 1);
+  });
+});
+
+describe("throttleAtConsensus", () => {
+  it("burns the id and the fee, and moves nothing", async () => {
+    const before = await Promise.all([received(), on.hbarBalance("0.0.1001")]);
+    on.ledger.faults.set({ throttleAtConsensus: 1 });
+    const payment = on.payment(10);
+    expect(await on.settle(payment, on.keys.buyer)).toBe("THROTTLED_AT_CONSENSUS");
+    expect(await received()).toBe(before[0]);
+    expect(await on.hbarBalance("0.0.1001")).toBe(before[1] - 916_667n);
+    expect(await on.statusOf(payment, on.client)).toBe("DUPLICATE_TRANSACTION");
+  });
+});
+
+describe("delays", () => {
+  it("delayMs holds back every answer", async () => {
+    on.ledger.faults.set({ delayMs: 150 });
+    const startedAt = performance.now();
+    expect(await nodes[0]!.submit(signedPayment(on.ledger))).toBe("OK");
+    expect(performance.now() - startedAt).toBeGreaterThan(145);
+  });
+
+  it("consensusDelayMs holds back the receipt, and lowering it lets go what waited", async () => {
+    on.ledger.faults.set({ consensusDelayMs: 60_000 });
+    const body = paymentBody(on.ledger);
+    await nodes[0]!.submit(signedPayment(on.ledger, body));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await nodes[0]!.receipt(body.transactionID!)).toBe("UNKNOWN");
+    on.ledger.faults.set({ consensusDelayMs: 0 });
+    await expect.poll(() => nodes[0]!.receipt(body.transactionID!)).toBe("SUCCESS");
+  });
+});
+
+describe("queries", () => {
+  it("fail without touching the payment they ask about", async () => {
+    on.ledger.faults.set({ queryUnavailable: 1 });
+    const body = paymentBody(on.ledger);
+    await nodes[0]!.submit(signedPayment(on.ledger, body));
+    await expect(nodes[0]!.receipt(body.transactionID!)).rejects.toMatchObject({ code: 14 });
+    await expect.poll(() => nodes[0]!.receipt(body.transactionID!)).toBe("SUCCESS");
+  });
+});
+
+describe("a mirror", () => {
+  it("that is down answers 503 in its own shape", async () => {
+    on.ledger.faults.set({ mirrorUnavailable: 1 });
+    expect(await on.mirror("accounts/0.0.1003")).toEqual({
+      httpStatus: 503,
+      _status: { messages: [{ message: "Service unavailable" }] },
+    });
+    expect(await on.mirror("accounts/0.0.1003")).toMatchObject({ httpStatus: 200 });
+  });
+
+  it("that lags shows balances, keys, associations and transactions as they were", async () => {
+    on.ledger.faults.set({ mirrorLagMs: 600 });
+    const before = await received();
+    const payment = on.payment(10);
+    expect(await on.settle(payment, on.keys.buyer)).toBe("SUCCESS");
+    const id = mirrorId(payment.transactionId!);
+    const { accountId } = on.ledger.faucet.createAccount({ publicKey: on.accounts.creator.publicKey });
+    on.ledger.faucet.associate("0.0.1001", on.ledger.usdc);
+    expect(await received()).toBe(before);
+    expect((await on.mirror(`transactions/${id}`)).httpStatus).toBe(404);
+    expect((await on.mirror(`accounts/${accountId}`)).httpStatus).toBe(404);
+    expect((await on.mirror("accounts/0.0.1001/tokens")).tokens).toEqual([]);
+
+    await expect.poll(() => on.mirror(`transactions/${id}`), { timeout: 3_000 }).toMatchObject({ httpStatus: 200 });
+    await expect.poll(received).toBe(before + 10);
+    expect((await on.mirror(`accounts/${accountId}`)).httpStatus).toBe(200);
+    expect((await on.mirror("accounts/0.0.1001/tokens")).tokens).toHaveLength(1);
+  });
+
+  it("that lags shows each of several changes in its turn", async () => {
+    on.ledger.faults.set({ mirrorLagMs: 500 });
+    const before = await received();
+    await on.settle(on.payment(1), on.keys.buyer);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    await on.settle(on.payment(1), on.keys.buyer);
+    expect(await received()).toBe(before);
+    const seen = new Set<number>();
+    await expect
+      .poll(
+        async () => {
+          const now = await received();
+          seen.add(now);
+          return now;
+        },
+        { interval: 20, timeout: 3_000 },
+      )
+      .toBe(before + 2);
+    expect([...seen]).toEqual([before, before + 1, before + 2]);
+  });
+});
+
+describe("clear", () => {
+  it("turns counters off and levels back to what they were at the start", () => {
+    const start = on.ledger.faults.current();
+    on.ledger.faults.set({ busy: 5, delayMs: 9, clockOffsetMs: -3 });
+    on.ledger.faults.set({ loseTx: 1 }, "0.0.3");
+    expect(on.ledger.faults.current()).toMatchObject({ busy: 5, "loseTx@0.0.3": 1, delayMs: 9, clockOffsetMs: -3 });
+    on.ledger.faults.clear();
+    expect(on.ledger.faults.current()).toEqual(start);
+  });
+});

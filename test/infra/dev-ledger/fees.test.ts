@@ -1,0 +1,136 @@
+import { randomBytes } from "node:crypto";
+import {
+  AccountCreateTransaction,
+  AccountInfoQuery,
+  Hbar,
+  PrivateKey,
+  TokenAssociateTransaction,
+  TopicCreateTransaction,
+  TopicMessageSubmitTransaction,
+  type Transaction,
+  TransferTransaction,
+} from "@hashgraph/sdk";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { toInt64 } from "../../../infra/dev-ledger/hapi/ids.ts";
+import { connect, encodeBody, encodeTransaction, paymentBody, signaturesOf } from "./raw.ts";
+import { hbarBalances, mirrorId, type OpenLedger, openLedger } from "./sdk.ts";
+
+let on: OpenLedger;
+
+beforeAll(async () => {
+  on = await openLedger();
+});
+
+afterAll(() => on.close());
+
+/** Tinybars for US dollars at 12 cents the HBAR. */
+const tinybars = (dollars: number): bigint => BigInt(Math.round((dollars / 0.12) * 1e8));
+
+const charged = async (transaction: Transaction): Promise<bigint> => {
+  const [row] = (await on.mirror(`transactions/${mirrorId(transaction.transactionId!)}`)).transactions;
+  return BigInt(row.charged_tx_fee);
+};
+
+const near = (actual: bigint, expected: bigint): void => {
+  expect(actual).toBeGreaterThanOrEqual(expected - 2n);
+  expect(actual).toBeLessThanOrEqual(expected + 2n);
+};
+
+describe("the fee", () => {
+  it("of a settlement is $0.0011, a little of it for the node and the rest for the network", async () => {
+    const before = await hbarBalances(on.ledger);
+    const payment = on.payment(10);
+    await on.settle(payment, on.keys.buyer);
+    const after = await hbarBalances(on.ledger);
+    const gained = (account: string) => after.get(account)! - before.get(account)!;
+    near(await charged(payment), tinybars(0.0011));
+    expect(gained("0.0.1001")).toBe(-(await charged(payment)));
+    expect(gained("0.0.3") + gained("0.0.98")).toBe(await charged(payment));
+    near(gained("0.0.3"), tinybars(0.00002));
+  });
+
+  it.each([
+    [
+      "an HBAR transfer",
+      0.0001,
+      () => new TransferTransaction().addHbarTransfer("0.0.1005", -1).addHbarTransfer("0.0.1002", 1),
+    ],
+    [
+      "a new account",
+      0.05,
+      () => new AccountCreateTransaction().setKeyWithoutAlias(PrivateKey.generateED25519().publicKey),
+    ],
+    ["a topic", 0.01, () => new TopicCreateTransaction()],
+  ])("of %s is $%d", async (_, dollars, make) => {
+    const transaction = make();
+    await on.run(transaction);
+    near(await charged(transaction), tinybars(dollars));
+  });
+
+  it("of a message is $0.0008 a chunk", async () => {
+    const topic = (await on.run(new TopicCreateTransaction())).topicId!;
+    const message = new TopicMessageSubmitTransaction().setTopicId(topic).setMessage("x");
+    await on.run(message);
+    near(await charged(message), tinybars(0.0008));
+  });
+
+  it("grows with every signature beyond the first and every byte beyond 1,024: the drain by junk signatures", async () => {
+    const node = connect(Object.keys(on.ledger.nodes)[0]!);
+    const before = await on.hbarBalance("0.0.1001");
+    const body = { ...paymentBody(on.ledger), transactionFee: toInt64(1_000_000_000) };
+    const bytes = encodeBody(body);
+    const junk = Array.from({ length: 40 }, () => ({ pubKeyPrefix: randomBytes(32), ed25519: randomBytes(64) }));
+    const transaction = encodeTransaction(bytes, [...signaturesOf(on.ledger, bytes), ...junk]);
+    expect(await node.submit(transaction)).toBe("OK");
+    await expect.poll(() => node.receipt(body.transactionID!)).toBe("SUCCESS");
+    node.close();
+    const dollars = 0.001 + 41 * 0.0001 + (transaction.length - 1_024) * 0.00001;
+    near(before - (await on.hbarBalance("0.0.1001")), tinybars(dollars));
+    expect(dollars).toBeGreaterThan(0.03);
+  });
+
+  it("is charged though the payment fails", async () => {
+    const before = await on.hbarBalance("0.0.1001");
+    const payment = on.payment(2_000_000_000);
+    expect(await on.settle(payment, on.keys.buyer)).toBe("INSUFFICIENT_TOKEN_BALANCE");
+    expect(before - (await on.hbarBalance("0.0.1001"))).toBe(await charged(payment));
+    near(await charged(payment), tinybars(0.0011));
+  });
+
+  it("is refused, free of charge, when the payment allows less", async () => {
+    const before = await on.hbarBalance("0.0.1001");
+    const payment = on.payment(10).setMaxTransactionFee(Hbar.fromTinybars(916_000));
+    expect(await on.settle(payment, on.keys.buyer)).toBe("INSUFFICIENT_TX_FEE");
+    expect(await on.hbarBalance("0.0.1001")).toBe(before);
+  });
+
+  it("is paid for a query too, out of the payment in it", async () => {
+    const before = await on.hbarBalance("0.0.1005");
+    const query = new AccountInfoQuery().setAccountId("0.0.1003");
+    const cost = await query.getCost(on.operated);
+    expect(await on.hbarBalance("0.0.1005")).toBe(before);
+    await query.execute(on.operated);
+    await expect
+      .poll(() => on.hbarBalance("0.0.1005"))
+      .toBeLessThan(before - BigInt(cost.toTinybars().toString()) / 2n);
+  });
+});
+
+describe("all HBAR together", () => {
+  it("stays the same through successes, failures, creations and faucet", async () => {
+    const total = async () => [...(await hbarBalances(on.ledger)).values()].reduce((sum, balance) => sum + balance, 0n);
+    const before = await total();
+    expect(before).toBe(50_000_000_000n * 100_000_000n);
+    const key = PrivateKey.generateED25519();
+    const account = await on.newAccount(key.publicKey, 20);
+    await on.settle(on.payment(10), on.keys.buyer);
+    await on.settle(on.payment(2_000_000_000), on.keys.buyer);
+    await on.statusWith(new TokenAssociateTransaction().setAccountId(account).setTokenIds([on.ledger.usdc]), key);
+    await on.statusWith(
+      new TransferTransaction().addHbarTransfer(account, -1_000).addHbarTransfer("0.0.1005", 1_000),
+      key,
+    );
+    on.ledger.faucet.giveHbar(account, 12_345n);
+    expect(await total()).toBe(before);
+  });
+});

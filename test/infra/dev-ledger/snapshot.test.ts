@@ -1,0 +1,89 @@
+import { PrivateKey, TopicCreateTransaction, TopicMessageSubmitTransaction } from "@hashgraph/sdk";
+import { afterEach, describe, expect, it } from "vitest";
+import { startDevLedger } from "../../../infra/dev-ledger/ledger.ts";
+import { mirrorId, type OpenLedger, openLedger } from "./sdk.ts";
+
+const opened: OpenLedger[] = [];
+
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close();
+});
+
+const open = async (...options: Parameters<typeof openLedger>): Promise<OpenLedger> => {
+  const one = await openLedger(...options);
+  opened.push(one);
+  return one;
+};
+
+describe("a ledger started from a snapshot", () => {
+  it("has the accounts, keys, tokens, topics, allowances and transactions of the one it was taken of", async () => {
+    const first = await open();
+    const key = PrivateKey.generateECDSA();
+    const payer = await first.newAccount(key.publicKey, 5);
+    await first.associate(payer, first.ledger.usdc, key);
+    first.ledger.faucet.giveToken(payer, 9_007_199_254_740_993n);
+    const topic = (await first.run(new TopicCreateTransaction().setSubmitKey(key.publicKey))).topicId!.toString();
+    await first.run(new TopicMessageSubmitTransaction().setTopicId(topic).setMessage("kept"), key);
+    const payment = first.payment(10, { from: payer });
+    expect(await first.settle(payment, key)).toBe("SUCCESS");
+    const paths = [
+      `accounts/${payer}/tokens`,
+      `tokens/${first.ledger.usdc}`,
+      `topics/${topic}`,
+      `topics/${topic}/messages`,
+      `transactions/${mirrorId(payment.transactionId!)}`,
+    ];
+    const before = await Promise.all(paths.map(first.mirror));
+
+    const second = await open({ state: first.ledger.snapshot() });
+    expect(await Promise.all(paths.map(second.mirror))).toEqual(before);
+    expect(second.ledger.snapshot()).toBe(first.ledger.snapshot());
+    expect(await second.statusOf(payment, second.client)).toBe("DUPLICATE_TRANSACTION");
+    expect(await second.settle(second.payment(10, { from: payer }), key)).toBe("SUCCESS");
+    expect(await second.newAccount(key.publicKey)).not.toBe(payer);
+  });
+
+  it("keeps units beyond what a JavaScript number holds", async () => {
+    const first = await open();
+    first.ledger.faucet.giveToken("0.0.1002", 9_007_199_254_740_993n);
+    const second = await open({ state: first.ledger.snapshot() });
+    const text = await (await fetch(`${second.ledger.mirrorUrl}/api/v1/balances?account.id=0.0.1002`)).text();
+    expect(text).toContain('"balance":9007199254740993');
+  });
+
+  it("knows nothing of a payment that was in flight, and takes it", async () => {
+    const first = await open({ consensusDelayMs: 60_000 });
+    const payment = first.payment(10).freeze();
+    await payment.sign(first.keys.buyer);
+    await payment.sign(first.keys.feePayer);
+    await payment.execute(first.client);
+    const second = await open({ state: first.ledger.snapshot() });
+    expect(await second.statusOf(payment, second.client)).toBe("SUCCESS");
+  });
+
+  it("may have more nodes than before", async () => {
+    const first = await open({ nodePorts: [0] });
+    const second = await open({ state: first.ledger.snapshot(), nodePorts: [0, 0, 0, 0] });
+    expect(Object.values(second.ledger.nodes)).toEqual(["0.0.3", "0.0.4", "0.0.5", "0.0.6"]);
+    expect(await second.settle(second.payment(1, { nodes: ["0.0.6"] }), second.keys.buyer)).toBe("SUCCESS");
+  });
+
+  it.each(["", "{}", "not json", '{"version":99}'])("is not started from %j", async (state) => {
+    await expect(startDevLedger({ state })).rejects.toThrow("state: not a dev-ledger snapshot of version 1");
+  });
+});
+
+describe("how many transactions are kept", () => {
+  it("is bounded: the oldest go once no receipt is owed for them", async () => {
+    const on = await open({ transactionsKept: 5, receiptTtlMs: 50 });
+    const ids: string[] = [];
+    for (let count = 0; count < 8; count++) {
+      const payment = on.payment(1);
+      expect(await on.settle(payment, on.keys.buyer)).toBe("SUCCESS");
+      ids.push(mirrorId(payment.transactionId!));
+      await new Promise((resolve) => setTimeout(resolve, 55));
+    }
+    const statuses = await Promise.all(ids.map(async (id) => (await on.mirror(`transactions/${id}`)).httpStatus));
+    expect(statuses).toEqual([404, 404, 404, 200, 200, 200, 200, 200]);
+  });
+});
