@@ -4,9 +4,16 @@ import type { Request, Response } from "express";
 /** Answers with JSON and its ETag, or 304 when the caller has it already. */
 export function sendTagged(request: Request, response: Response, body: object): void {
   const text = JSON.stringify(body);
-  response.setHeader("etag", `W/"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`);
+  const tag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
+  response.setHeader("etag", `W/${tag}`);
   response.setHeader("cache-control", "private, no-cache");
   response.setHeader("vary", "authorization");
-  if (request.fresh) response.status(304).end();
+  if (isKnown(request.headers["if-none-match"], tag)) response.status(304).end();
   else response.type("json").send(text);
+}
+
+/** Express' own `fresh` gives up at `cache-control: no-cache`, which fetch adds to every conditional request. */
+function isKnown(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false;
+  return header.split(",").some((item) => item.trim() === "*" || item.trim().replace(/^W\//, "") === tag);
 }

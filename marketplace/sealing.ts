@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import type { Secret } from "../shared/env.ts";
+import { ApiError } from "../shared/errors.ts";
 
 /**
  * Keeps creators' secrets unreadable at rest: AES-256-GCM, bound to the place the secret belongs to, so that a sealed
@@ -13,7 +14,7 @@ export function createSealer(keys: readonly Secret[]): Sealer {
   return {
     seal: (text, place) => {
       const key = ring[0];
-      if (!key) throw new Error("MARKETPLACE_SEALING_KEY is not set, so secrets cannot be stored");
+      if (!key) throw new ApiError("unavailable", "Secrets cannot be stored: MARKETPLACE_SEALING_KEY is not set.");
       const nonce = randomBytes(12);
       const cipher = createCipheriv("aes-256-gcm", key.bytes, nonce).setAAD(Buffer.from(place));
       const sealed = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Connector, ConnectorFailure, jsonOutput } from "./connector.ts";
 import { type Answer, OutboundFailed, OutboundRefused } from "./outbound.ts";
-import { type Filling, fillJson, fillText, slotsOf } from "./template.ts";
+import { type Filling, fillingOf, fillJson, fillText, slotsOf } from "./template.ts";
 
 const bytesMax = 2_097_152;
 /** Headers that belong to the connection, not to the call. */
@@ -43,8 +43,9 @@ export const httpApi: Connector<Settings> = {
     }
     return problems;
   },
-  run: async ({ settings, values, secrets, signal }, { outbound }) => {
-    const filling = { values, secrets };
+  run: async (call, { outbound }) => {
+    const { settings, signal } = call;
+    const filling = fillingOf(call);
     const url = fillUrl(settings.url, filling);
     const { headers, body } = fillRequest(settings, filling);
     try {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Connector, ConnectorFailure, jsonOutput } from "./connector.ts";
-import { fillText, slotsOf } from "./template.ts";
+import { fillingOf, fillText, slotsOf } from "./template.ts";
 
 const settings = z.strictObject({
   system: z.string().max(20_000).optional(),
@@ -22,11 +22,13 @@ export const llm: Connector<z.infer<typeof settings>> = {
   settings,
   outputKind: ({ format }) => format,
   slots: ({ system, prompt }) => slotsOf([system, prompt]),
-  run: async ({ settings, values, secrets, extraInstructions, signal }, { models }) => {
-    const filling = { values, secrets };
+  run: async (call, { models }) => {
+    const { settings, extraInstructions, signal } = call;
     const { prompt, format } = settings;
+    const filling = fillingOf(call);
     const system = [settings.system, ...(format === "json" ? [asJson] : [])].filter((text) => text !== undefined);
-    const extra = extraInstructions ? `\n\nAdditional instructions:\n${extraInstructions}` : "";
+    const appended = extraInstructions && !llm.slots(settings).fields.includes("extraInstructions");
+    const extra = appended ? `\n\nAdditional instructions:\n${extraInstructions}` : "";
     const text = await models.complete({
       messages: [
         ...system.map((text) => ({ role: "system" as const, content: fillText(text, filling) })),

@@ -70,6 +70,8 @@ async function post(
       body: JSON.stringify(body),
       ...timeouts,
     });
+    // A failure of the body after its reader gave up must not end the process.
+    answer.body.on("error", () => {});
     text = await readText(answer.body);
   } catch (error) {
     if (signal.aborted || error instanceof ConnectorFailure) throw error;

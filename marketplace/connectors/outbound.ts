@@ -106,6 +106,8 @@ async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Agent):
       bodyTimeout: ask.timeoutMs,
       ...(body === undefined ? {} : { body }),
     });
+    // A body that nobody reads to its end fails when it is dropped, and a failure nobody hears ends the process.
+    answer.body.on("error", () => {});
     const location = answer.headers.location;
     if (answer.statusCode < 300 || answer.statusCode >= 400 || location === undefined || method !== "GET") {
       const contentType = String(answer.headers["content-type"] ?? "");

@@ -1,5 +1,7 @@
 import ipaddr from "ipaddr.js";
 
+/** All of IPv6 that is handed out; outside it lie forms such as ::7f00:1 that hold an IPv4 address. */
+const globalIpv6 = ipaddr.parseCIDR("2000::/3");
 const urlLengthMax = 2_048;
 const privateSuffixes = [
   "local",
@@ -31,8 +33,10 @@ export function urlProblem(url: URL, denyHosts: readonly string[]): string | und
 /** Why an IP address must not be connected to. Whatever is not plain public unicast is refused. */
 export function addressProblem(address: string): string | undefined {
   if (!ipaddr.isValid(address)) return "no IP address";
-  const range = ipaddr.parse(address).range();
+  const parsed = ipaddr.parse(address);
+  const range = parsed.range();
   if (range !== "unicast") return `a ${range} address`;
+  if (parsed.kind() === "ipv6" && !parsed.match(globalIpv6)) return "an IPv6 address that is not global";
   return deniedAddresses.has(address) ? "a denied address" : undefined;
 }
 

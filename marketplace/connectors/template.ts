@@ -1,4 +1,4 @@
-import type { Value, Values } from "../agents/contract.ts";
+import type { Input, Value, Values } from "../agents/contract.ts";
 
 const slot = /\{\{\s*(secret\.)?([A-Za-z][A-Za-z0-9_]*)\s*\}\}/g;
 const onlySlot = new RegExp(`^${slot.source}$`);
@@ -7,6 +7,11 @@ const onlySlot = new RegExp(`^${slot.source}$`);
 export interface Filling {
   readonly values: Values;
   readonly secrets: Values;
+}
+
+/** What a call has to fill templates with; `{{extraInstructions}}` is a field like any other. */
+export function fillingOf({ values, secrets, extraInstructions }: Input & { readonly secrets: Values }): Filling {
+  return { values: extraInstructions === undefined ? values : { ...values, extraInstructions }, secrets };
 }
 
 /** The fields and secrets that the texts anywhere in `template` name. */
@@ -26,7 +31,7 @@ export function fillText(
   encode: (text: string) => string = (text) => text,
 ): string {
   return template.replace(slot, (_whole, secret: string | undefined, name: string) => {
-    const value = fillingOf(filling, secret, name);
+    const value = valueIn(filling, secret, name);
     return value === undefined ? "" : encode(String(value));
   });
 }
@@ -35,14 +40,14 @@ export function fillText(
 export function fillJson(template: unknown, filling: Filling): unknown {
   if (typeof template === "string") {
     const [, secret, name] = onlySlot.exec(template) ?? [];
-    return name === undefined ? fillText(template, filling) : (fillingOf(filling, secret, name) ?? null);
+    return name === undefined ? fillText(template, filling) : (valueIn(filling, secret, name) ?? null);
   }
   if (Array.isArray(template)) return template.map((item) => fillJson(item, filling));
   if (typeof template !== "object" || template === null) return template;
   return Object.fromEntries(Object.entries(template).map(([name, item]) => [name, fillJson(item, filling)]));
 }
 
-function fillingOf({ values, secrets }: Filling, secret: string | undefined, name: string): Value | undefined {
+function valueIn({ values, secrets }: Filling, secret: string | undefined, name: string): Value | undefined {
   const source = secret ? secrets : values;
   return Object.hasOwn(source, name) ? source[name] : undefined;
 }

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { credits } from "../shared/units.ts";
-import { type Account, createAccount, findAccount } from "./accounts/create.ts";
-import { addPayoutWallet, currentWallet } from "./accounts/payout-wallets.ts";
-import { definitionSchema } from "./agents/definition.ts";
-import { type Needs, publishAgent } from "./agents/publish.ts";
-import { createKey, scopes } from "./api-keys/create.ts";
-import { listKeys } from "./api-keys/list.ts";
-import { grant } from "./credits/ledger.ts";
-import { parse } from "./parse.ts";
+import { credits } from "../../shared/units.ts";
+import { type Account, createAccount, findAccount } from "../accounts/create.ts";
+import { addPayoutWallet, currentWallet } from "../accounts/payout-wallets.ts";
+import { definitionSchema } from "../agents/definition.ts";
+import { type Needs, publishAgent } from "../agents/publish.ts";
+import { createKey, scopes } from "../api-keys/create.ts";
+import { listKeys } from "../api-keys/list.ts";
+import { grant } from "../credits/ledger.ts";
+import { parse } from "../parse.ts";
 
 const key = z.strictObject({
   name: z.string().min(1).max(100),

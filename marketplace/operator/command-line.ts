@@ -1,0 +1,46 @@
+import { parseArgs } from "node:util";
+import { pino } from "pino";
+import { connect, migrate } from "../../shared/postgres.ts";
+import { readStoreConfig } from "../config.ts";
+import { createOutbound } from "../connectors/outbound.ts";
+import { createEvents } from "../events.ts";
+import { migrations } from "../migrations/all.ts";
+import { createSealer } from "../sealing.ts";
+import { commands, help } from "./commands.ts";
+import { Given, options, UsageError } from "./given.ts";
+
+/** Does what the arguments say on the database the environment names, and answers what to print. */
+export async function runCommand(args: string[], environment: Record<string, string | undefined>): Promise<string> {
+  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+  const name = positionals.join(" ");
+  if (values.help || name === "help" || name === "") return help;
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!command) throw new UsageError(`there is no command "${name}"; see --help`);
+  const config = readStoreConfig(environment);
+  await migrate(config.databaseUrl.reveal(), migrations);
+  const db = connect(config.databaseUrl.reveal(), { poolMax: 2, applicationName: "marketplace accounts" });
+  const outbound = createOutbound({ allowHosts: config.outboundAllowHosts });
+  try {
+    const events = createEvents(pino({ level: "silent" }));
+    const sealer = createSealer(config.sealingKeys);
+    const result = await command({ db, events, sealer, tools: { outbound } }, new Given(values));
+    return values.json ? JSON.stringify(result, plain) : readable(result);
+  } finally {
+    await outbound.stop();
+    await db.end();
+  }
+}
+
+const plain = (_name: string, value: unknown) => (typeof value === "bigint" ? Number(value) : value);
+
+function readable(value: unknown, indent = ""): string {
+  if (Array.isArray(value)) return value.map((item) => readable(item, indent)).join(`\n${indent}\n`);
+  if (typeof value !== "object" || value === null || value instanceof Date) return `${indent}${said(value)}`;
+  const lines = Object.entries(value).map(([name, item]) => {
+    const nested = typeof item === "object" && item !== null && !(item instanceof Date);
+    return nested ? `${indent}${name}:\n${readable(item, `${indent}  `)}` : `${indent}${name}: ${said(item)}`;
+  });
+  return lines.join("\n");
+}
+
+const said = (value: unknown) => (value instanceof Date ? value.toISOString() : String(value ?? "-"));

@@ -1,0 +1,108 @@
+import { credits } from "../../shared/units.ts";
+import { accountByHandle, createAccount, findAccount } from "../accounts/create.ts";
+import { addPayoutWallet } from "../accounts/payout-wallets.ts";
+import { type Needs, publishAgent } from "../agents/publish.ts";
+import { agentMoves, moveAgent } from "../agents/state.ts";
+import { createKey, type Scope, scopes } from "../api-keys/create.ts";
+import { listKeys } from "../api-keys/list.ts";
+import { revokeKey } from "../api-keys/revoke.ts";
+import { readBalances } from "../credits/balance.ts";
+import { grant } from "../credits/ledger.ts";
+import { type Given, readYaml, UsageError } from "./given.ts";
+import { applySeed } from "./seed.ts";
+
+export const help = `Accounts, keys, credits, wallets and agents of the marketplace, for its operator.
+
+  npm run accounts -- <command> [options]
+
+  account create     --handle <handle> [--if-missing]
+  account show       --account <handle>
+  key create         --account <handle> --name <name> [--rate-limit <per minute>] [--scope ${scopes.join("|")}]
+                     [--if-missing]; prints the key, which cannot be shown again
+  key list           --account <handle>
+  key revoke         --account <handle> --id <key_…>
+  credits grant      --account <handle> --credits <n> [--note <text>] [--reference <text>]
+                     a reference is granted once, however often the command is repeated
+  wallet add         --account <handle> --network <hedera:testnet|eip155:84532|…> --address <0.0.x|0x…> [--unchecked]
+                     without --unchecked you say that you made sure whose wallet it is and that it takes the asset
+  agent publish      --file <agent.yaml>
+                     its keys: agent (handle/slug), name, description, connector, price_credits, fields,
+                     accepts_extra_instructions, settings, secrets
+  agent ${agentMoves.join("|")}   --agent <handle/slug>
+  seed               --file <seed.yaml>
+                     makes all of the above what the file says; repeating it changes nothing. Its shape:
+                     accounts: [{handle, credits, keys: [{name, scope, rate_limit_per_minute}],
+                                 wallets: [{network, address, checked}], agents: [{slug, …as agent publish}]}]
+
+  --json             prints one JSON document
+
+  Environment: MARKETPLACE_DATABASE_URL; MARKETPLACE_SEALING_KEY where agents have secrets.
+`;
+
+type Command = (needs: Needs, given: Given) => Promise<unknown>;
+
+/** What the operator can do, by name; each answers what there is to tell. */
+export const commands: Record<string, Command> = {
+  "account create": async ({ db }, given) => {
+    const handle = given.text("handle");
+    const existing = given.flag("if-missing") ? await findAccount(db, handle) : undefined;
+    return existing ? { ...existing, created: false } : { ...(await createAccount(db, { handle })), created: true };
+  },
+  "account show": async ({ db }, given) => {
+    const account = await accountByHandle(db, given.text("account"));
+    const [balance] = await readBalances(db, [account.id]);
+    const { credits, held, earned } = balance!;
+    return { ...account, credits, held, earned };
+  },
+  "key create": async ({ db }, given) => {
+    const account = await accountByHandle(db, given.text("account"));
+    const name = given.text("name");
+    const existing = given.flag("if-missing")
+      ? (await listKeys(db, account.id)).find((key) => key.name === name && !key.revoked_at)
+      : undefined;
+    if (existing) return { id: existing.id, name, start: existing.start, created: false };
+    const key = await createKey(db, {
+      accountId: account.id,
+      name,
+      rateLimitPerMinute: given.optionalInteger("rate-limit"),
+      scope: given.optionalChoice<Scope>("scope", scopes),
+    });
+    return { ...key, created: true };
+  },
+  "key list": async ({ db }, given) => listKeys(db, (await accountByHandle(db, given.text("account"))).id),
+  "key revoke": async ({ db }, given) => {
+    const account = await accountByHandle(db, given.text("account"));
+    await revokeKey(db, account.id, given.text("id"));
+    return { id: given.text("id"), revoked: true };
+  },
+  "credits grant": async ({ db }, given) => {
+    const account = await accountByHandle(db, given.text("account"));
+    const amount = given.integer("credits");
+    if (amount < 1 || amount > 1_000_000_000) throw new UsageError("--credits must be between 1 and 1000000000");
+    const granted = await grant(db, {
+      accountId: account.id,
+      credits: credits(BigInt(amount)),
+      note: given.optional("note"),
+      reference: given.optional("reference"),
+    });
+    return { account: account.handle, credits: amount, granted };
+  },
+  "wallet add": async ({ db }, given) => {
+    const account = await accountByHandle(db, given.text("account"));
+    const [network, address, checked] = [given.text("network"), given.text("address"), !given.flag("unchecked")];
+    return addPayoutWallet(db, { accountId: account.id, network, address, checked });
+  },
+  "agent publish": async (needs, given) => {
+    const { agent, ...definition } = await readYaml(given.text("file"));
+    const [handle, slug, rest] = typeof agent === "string" ? agent.split("/") : [];
+    if (!handle || !slug || rest) throw new UsageError('"agent" must be handle/slug');
+    return publishAgent(needs, await accountByHandle(needs.db, handle), slug, definition);
+  },
+  ...Object.fromEntries(
+    agentMoves.map((move) => [
+      `agent ${move}`,
+      ({ db }: Needs, given: Given) => moveAgent(db, given.text("agent"), move),
+    ]),
+  ),
+  seed: async (needs, given) => applySeed(needs, await readYaml(given.text("file"))),
+};

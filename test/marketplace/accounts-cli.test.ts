@@ -1,0 +1,216 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runCommand } from "../../marketplace/operator/command-line.ts";
+import { balanceOf, call, proveLedger, run, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+
+const cli = fileURLToPath(new URL("../../marketplace/cli.ts", import.meta.url));
+let market: TestMarketplace;
+let directory: string;
+beforeAll(async () => {
+  market = await startMarketplace();
+  directory = await mkdtemp(join(tmpdir(), "accounts-"));
+});
+afterAll(async () => {
+  await market.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function accounts(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const { MARKETPLACE_DATABASE_URL, MARKETPLACE_SEALING_KEY } = market.environment;
+  const env = { PATH: process.env.PATH, MARKETPLACE_DATABASE_URL, MARKETPLACE_SEALING_KEY };
+  return new Promise((resolve) => {
+    execFile(process.execPath, ["--import", "tsx", cli, ...args], { env }, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
+    });
+  });
+}
+
+async function json(...args: string[]) {
+  return JSON.parse(await runCommand([...args, "--json"], market.environment));
+}
+
+async function file(name: string, text: string): Promise<string> {
+  const path = join(directory, name);
+  await writeFile(path, text);
+  return path;
+}
+
+const agentYaml = `
+agent: cli-creator/echo
+name: Echo
+description: Says what it is told.
+connector: llm
+price_credits: 3
+fields:
+  - { name: text, type: text, required: true }
+settings:
+  prompt: "{{text}} {{secret.word}}"
+secrets:
+  word: hush
+`;
+
+test("an operator opens accounts, makes a key, grants credits, publishes an agent; the key then runs it", async () => {
+  expect(await json("account", "create", "--handle", "cli-creator")).toMatchObject({
+    handle: "cli-creator",
+    created: true,
+  });
+  expect(await json("account", "create", "--handle", "CLI-creator", "--if-missing")).toMatchObject({ created: false });
+  await json("account", "create", "--handle", "cli-buyer");
+  const key = await json(
+    "key",
+    "create",
+    "--account",
+    "cli-buyer",
+    "--name",
+    "one",
+    "--rate-limit",
+    "7",
+    "--scope",
+    "rest_only",
+  );
+  expect(key).toEqual({
+    id: expect.stringMatching(/^key_/),
+    name: "one",
+    token: expect.stringMatching(/^amk_/),
+    created: true,
+  });
+  const again = await json("key", "create", "--account", "cli-buyer", "--name", "one", "--if-missing");
+  expect(again).toEqual({ id: key.id, name: "one", start: key.token.slice(0, 8), created: false });
+  const grant = [
+    "credits",
+    "grant",
+    "--account",
+    "cli-buyer",
+    "--credits",
+    "10",
+    "--note",
+    "hello",
+    "--reference",
+    "r1",
+  ];
+  expect(await json(...grant)).toMatchObject({ granted: true });
+  expect(await json(...grant)).toMatchObject({ granted: false });
+  const path = await file("agent.yaml", agentYaml);
+  expect(await json("agent", "publish", "--file", path)).toMatchObject({ address: "cli-creator/echo", version: 1 });
+  expect(
+    await json("wallet", "add", "--account", "cli-creator", "--network", "hedera:testnet", "--address", "0.0.77"),
+  ).toMatchObject({ address: "0.0.77" });
+
+  expect(await balanceOf(market, key.token)).toMatchObject({
+    credits: 10,
+    key: { scope: "rest_only", rate_limit_per_minute: 7 },
+  });
+  expect((await run(market, key.token, "cli-creator/echo")).body).toMatchObject({
+    success: true,
+    credits_remaining: 7,
+  });
+  const detail = await call(market.url, "/api/v1/agents/cli-creator/echo", { key: key.token });
+  expect(detail.body.per_call.networks).toEqual(["hedera:testnet"]);
+  expect(await json("account", "show", "--account", "cli-creator")).toMatchObject({ credits: 0, earned: 3 });
+
+  await json("agent", "unpublish", "--agent", "cli-creator/echo");
+  expect((await run(market, key.token, "cli-creator/echo")).status).toBe(404);
+  await json("key", "revoke", "--account", "cli-buyer", "--id", key.id);
+  expect((await call(market.url, "/api/v1/balance", { key: key.token })).status).toBe(401);
+  const { stdout } = await accounts("key", "list", "--account", "cli-buyer");
+  expect(stdout).toContain("revoked_at: 20");
+  expect(stdout).not.toContain(key.token);
+}, 60_000);
+
+test("a seed makes everything it says, and applying it again changes nothing", async () => {
+  const path = await file(
+    "seed.yaml",
+    `
+accounts:
+  - handle: seed-creator
+    wallets:
+      - { network: "eip155:84532", address: "0x${"b".repeat(40)}", checked: true }
+    agents:
+      - slug: free-echo
+        name: Echo
+        description: Says what it is told.
+        connector: llm
+        price_credits: 0
+        fields: [{ name: text, type: text, required: true }]
+        settings: { prompt: "{{text}}" }
+  - handle: seed-buyer
+    credits: 1000
+    keys: [{ name: demo, scope: rest_only, rate_limit_per_minute: 600 }]
+`,
+  );
+  const first = await json("seed", "--file", path);
+  const [creator, buyer] = first.accounts;
+  expect(creator).toMatchObject({
+    handle: "seed-creator",
+    wallets: [{ created: true }],
+    agents: [{ agent: "seed-creator/free-echo", version: 1, changed: true }],
+  });
+  expect(buyer).toMatchObject({
+    credits_granted: 1000,
+    keys: [{ name: "demo", created: true, token: expect.stringMatching(/^amk_/) }],
+  });
+  expect(await balanceOf(market, buyer.keys[0].token)).toMatchObject({ credits: 1000 });
+
+  const second = await json("seed", "--file", path);
+  expect(second.accounts[0]).toMatchObject({
+    id: creator.id,
+    wallets: [{ id: creator.wallets[0].id, created: false }],
+    agents: [{ version: 1, changed: false }],
+  });
+  expect(second.accounts[1]).toMatchObject({ credits_granted: 0, keys: [{ id: buyer.keys[0].id, created: false }] });
+  expect(JSON.stringify(second)).not.toContain("amk_" + buyer.keys[0].token.slice(4));
+  expect(await balanceOf(market, buyer.keys[0].token)).toMatchObject({ credits: 1000 });
+  await proveLedger(market.context);
+}, 60_000);
+
+test("--help says how", async () => {
+  const { code, stdout } = await accounts("--help");
+  expect(code).toBe(0);
+  for (const command of ["account create", "key create", "credits grant", "wallet add", "agent publish", "seed"]) {
+    expect(stdout).toContain(command);
+  }
+});
+
+test.each([
+  ["account make", 'there is no command "account make"'],
+  ["account create", "--handle is required"],
+  ["account create --handle admin", "reserved"],
+  ["account create --handle x-", '"handle" must be'],
+  ["account show --account nobody", 'no account "nobody"'],
+  ["key create --account cli-creator --name x --rate-limit many", "--rate-limit must be"],
+  ["key create --account cli-creator --name x --rate-limit 0", '"rate_limit_per_minute" must be'],
+  ["key create --account cli-creator --name x --scope all", "--scope must be one of"],
+  ["credits grant --account cli-creator --credits 0", "--credits must be"],
+  ["wallet add --account cli-creator --network solana:x --address y", '"network" must be'],
+  ["wallet add --account cli-creator --network hedera:testnet --address 0x1", '"address" must be'],
+  ["agent publish --file /nowhere.yaml", "cannot be read"],
+  ["agent suspend --agent no/agent", 'no agent "no/agent"'],
+  ["account create --colour red", "Unknown option '--colour'"],
+])("%s is refused in plain words", async (line, words) => {
+  await expect(runCommand(line.split(" "), market.environment)).rejects.toThrow(words);
+});
+
+test.each([
+  ["bad YAML", () => "{", "at line"],
+  ["a list", () => "- a", "must hold a mapping"],
+  ["of a wrong type", () => agentYaml.replace("price_credits: 3", "price_credits: three"), '"price_credits" must be'],
+  ["using an unknown slot", () => agentYaml.replace("{{text}}", "{{txt}}"), "{{txt}}"],
+  [
+    "declaring an unknown type",
+    () => agentYaml.replace("type: text", "type: colour"),
+    '"fields.0.type" must be one of',
+  ],
+  ["without a slug", () => agentYaml.replace("cli-creator/echo", "cli-creator"), "must be handle/slug"],
+])("an agent file %s is refused in plain words", async (_name, text, words) => {
+  const path = await file("bad.yaml", text());
+  await expect(runCommand(["agent", "publish", "--file", path], market.environment)).rejects.toThrow(words);
+});
+
+test("a refusal is one line on stderr and exit code 1; without a database it names the variable", async () => {
+  expect(await accounts("account", "create")).toEqual({ code: 1, stdout: "", stderr: "--handle is required\n" });
+  await expect(runCommand(["account", "create"], {})).rejects.toThrow("MARKETPLACE_DATABASE_URL");
+});

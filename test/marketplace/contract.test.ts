@@ -1,0 +1,138 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { compileContract, type Field, fieldsSchema } from "../../marketplace/agents/contract.ts";
+import { compilePattern } from "../../marketplace/agents/pattern.ts";
+
+const text = fc.string({ unit: fc.constantFrom("a", "b", "1", " ", "é", "\n", "😀"), maxLength: 12 });
+
+test("a pattern says yes and no as the built-in engine does", () => {
+  const atom = fc.constantFrom(
+    ..."a b [ab] [^a] . \\d \\W (?:ab) ^ $ \\b \\B (a*) \\u{61} \\u0062 \\x61 \\p{L} \\. [\\]a] [a-c1]".split(" "),
+    "(|a)",
+    "(a|b)",
+    "(?:a|bb)",
+  );
+  const repetition = fc.constantFrom("", "", "*", "+", "?", "{2}", "{0,2}", "{1,}", "*?", "{0}");
+  const sequence = fc.array(fc.tuple(atom, repetition), { maxLength: 6 }).map((items) => items.flat().join(""));
+  const pattern = fc.oneof(
+    sequence,
+    fc.tuple(sequence, sequence).map(([a, b]) => `^(?:${a}|${b})*$`),
+  );
+  let compared = 0;
+  fc.assert(
+    fc.property(pattern, text, (source, given) => {
+      let expression: RegExp;
+      try {
+        expression = new RegExp(source, "u");
+      } catch {
+        return;
+      }
+      compared += 1;
+      expect(compilePattern(source)(given)).toBe(expression.test(given));
+    }),
+    { numRuns: 3000 },
+  );
+  expect(compared).toBeGreaterThan(500);
+});
+
+test.each(["^(a+)+$", "^(a|a)*$", "(a*)*b", "(.*)(.*)(.*)(.*)x", "(.?){160}x"])(
+  "the pattern %s, which hangs a backtracking engine, is answered at once",
+  (source) => {
+    const matches = compilePattern(source);
+    const startedAt = performance.now();
+    expect(matches(`${"a".repeat(1_999)}!`)).toBe(false);
+    expect(performance.now() - startedAt).toBeLessThan(500);
+  },
+);
+
+test.each([
+  ["(", "is not a regular expression"],
+  ["(?=a)", "look-around"],
+  ["(?<!a)", "look-around"],
+  ["(a)\\1", "back-reference"],
+  ["a{501}", "too large"],
+  ["(){99999999}", "too large"],
+  ["((a{0}){500}){500}", "too large"],
+  ["a".repeat(201), "longer than"],
+])("the pattern %s is refused", (source, reason) => {
+  expect(() => compilePattern(source)).toThrow(reason);
+});
+
+const fields: fc.Arbitrary<Field[]> = fc
+  .array(
+    fc.oneof(
+      fc.record({
+        type: fc.constantFrom("string", "text"),
+        max_length: fc.option(fc.integer({ min: 1, max: 8 }), { nil: undefined }),
+      }),
+      fc.record({ type: fc.constant("string"), pattern: fc.constantFrom("^a+$", "b", "^[ab]{1,3}$") }),
+      fc.record({
+        type: fc.constantFrom("number", "integer"),
+        min: fc.constantFrom(undefined, -2, 0),
+        max: fc.constantFrom(undefined, 3),
+      }),
+      fc.record({ type: fc.constantFrom("boolean", "url", "image") }),
+      fc.record({ type: fc.constant("choice"), choices: fc.constant(["a", "b", "1"]) }),
+    ),
+    { minLength: 1, maxLength: 4 },
+  )
+  .chain((rules) =>
+    fc
+      .array(fc.boolean(), { minLength: rules.length, maxLength: rules.length })
+      .map((required) =>
+        fieldsSchema.parse(rules.map((rule, n) => ({ ...rule, name: `f${n}`, required: required[n] }))),
+      ),
+  );
+
+const value = fc.oneof(
+  text,
+  fc.constantFrom(
+    "a",
+    "b",
+    "http://x.org/",
+    "https://x.org/y",
+    "ftp://x",
+    "data:image/png;base64,AA==",
+    "data:text/html,x",
+  ),
+  fc.integer({ min: -5, max: 5 }),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constantFrom(2 ** 53, 1.5, true, false),
+  fc.constant([]),
+  fc.constant({}),
+);
+
+test("what the published JSON Schema allows is what a run accepts", () => {
+  const ajv = new Ajv2020({ strict: false, formats: { uri: (text: string) => URL.canParse(text) } });
+  fc.assert(
+    fc.property(
+      fields,
+      fc.dictionary(fc.constantFrom("f0", "f1", "f2", "f3", "extraInstructions", "other"), value),
+      (declared, input) => {
+        const contract = compileContract(declared, true);
+        let accepted = true;
+        try {
+          contract.read(input);
+        } catch (error) {
+          accepted = false;
+          expect(["bad_request", "invalid_value"]).toContain((error as { code: string }).code);
+        }
+        expect(accepted).toBe(ajv.validate(contract.jsonSchema, input));
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
+test("what is read holds declared fields alone, with defaults", () => {
+  const declared = fieldsSchema.parse([
+    { name: "a", type: "integer", default: 3 },
+    { name: "b", type: "boolean" },
+    { name: "constructor", type: "string" },
+  ]);
+  const contract = compileContract(declared, false);
+  expect(contract.read({ other: 1, extraInstructions: "x" })).toEqual({ values: { a: 3 } });
+  expect(contract.read({ a: 4, b: false, constructor: "x" })).toEqual({ values: { a: 4, b: false, constructor: "x" } });
+  expect(contract.read({ a: null })).toEqual({ values: { a: 3 } });
+});

@@ -1,0 +1,286 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import {
+  createOutbound,
+  type Outbound,
+  OutboundFailed,
+  OutboundRefused,
+  type Resolve,
+} from "../../marketplace/connectors/outbound.ts";
+import { addressProblem } from "../../marketplace/connectors/public-address.ts";
+import { type Listener, startListener } from "../support/listener.ts";
+
+const ask = { timeoutMs: 2_000, bytesMax: 100_000 };
+let listener: Listener;
+let answer: RequestListener;
+let server: Server;
+let open: Outbound;
+let base: string;
+let seen: Array<{ url: string | undefined; headers: Record<string, unknown> }> = [];
+
+beforeAll(async () => {
+  listener = await startListener();
+  server = createServer((request, response) => {
+    seen.push({ url: request.url, headers: request.headers });
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  base = `http://127.0.0.1:${port}`;
+  open = createOutbound({ allowHosts: [`127.0.0.1:${port}`] });
+});
+afterEach(() => {
+  seen = [];
+});
+afterAll(async () => {
+  await open.stop();
+  server.closeAllConnections();
+  server.close();
+  await listener.stop();
+});
+
+/** With a port that the guard would accept, so that the address alone decides; nothing listens on 80 here. */
+const literals = [
+  "127.0.0.1",
+  "127.1",
+  "2130706433",
+  "0x7f.1",
+  "0x7f000001",
+  "0177.0.0.1",
+  "017700000001",
+  "①②⑦.⓪.⓪.①",
+  "127.0.0.1.",
+  "0",
+  "0.0.0.0",
+  "[::]",
+  "[::1]",
+  "[::ffff:127.0.0.1]",
+  "[0:0:0:0:0:ffff:127.0.0.1]",
+  "[::127.0.0.1]",
+  "[::a9fe:a9fe]",
+  "[::1:0:0]",
+  "[::ffff:a9fe:a9fe]",
+  "[64:ff9b::7f00:1]",
+  "[64:ff9b:1::7f00:1]",
+  "[2002:7f00:1::]",
+  "[2001:0:7f00:1::]",
+  "[fd00:ec2::254]",
+  "[fe80::1]",
+  "[fec0::1]",
+  "[ff02::1]",
+  "[2001:db8::1]",
+  "169.254.169.254",
+  "168.63.129.16",
+  "100.100.100.200",
+  "10.0.0.1",
+  "172.16.0.1",
+  "192.168.1.1",
+  "192.0.0.1",
+  "198.18.0.1",
+  "224.0.0.1",
+  "255.255.255.255",
+];
+
+describe("the guard refuses before anything connects", () => {
+  const guarded = createOutbound({
+    denyHosts: ["market.example.com"],
+    resolve: async () => [{ address: "127.0.0.1", family: 4 }],
+  });
+  afterAll(() => guarded.stop());
+
+  test.each(literals)("the address %s", async (host) => {
+    const before = listener.connections();
+    for (const url of [`http://${host}/`, `https://${host}/`, `http://${host}:${listener.port}/`]) {
+      await expect(guarded.fetch(url, ask)).rejects.toBeInstanceOf(OutboundRefused);
+      expect(() => guarded.check(url)).toThrow(OutboundRefused);
+    }
+    expect(listener.connections()).toBe(before);
+  });
+
+  test.each([
+    "localhost",
+    "LOCALHOST.",
+    "a.localhost",
+    "printer",
+    "metadata.google.internal",
+    "db.local",
+    "x.onion",
+    "host.test",
+    "market.example.com",
+    "MARKET.example.com.",
+  ])("the name %s", async (host) => {
+    await expect(guarded.fetch(`http://${host}/`, ask)).rejects.toBeInstanceOf(OutboundRefused);
+  });
+
+  test.each([
+    "user@127.0.0.1",
+    "http://user:pw@github.com/",
+    "http://good.example@127.0.0.1/",
+    "https://good.example#@127.0.0.1/",
+    "http://127.0.0.1#@github.com/",
+    "http://127.0.0.1\\@github.com/",
+    "ftp://github.com/",
+    "file:///etc/passwd",
+    "gopher://github.com/",
+    "data:text/plain,x",
+    "javascript:1",
+    "//github.com/",
+    "github.com",
+    "",
+    "http://github.com:22/",
+    "http://github.com:8080/",
+    `http://github.com/${"x".repeat(2_100)}`,
+  ])("the URL %s", async (url) => {
+    await expect(guarded.fetch(url, ask)).rejects.toBeInstanceOf(OutboundRefused);
+  });
+
+  test("a public name that resolves to a private address, at whatever place in the list", async () => {
+    const before = listener.connections();
+    for (const addresses of [["127.0.0.1"], ["93.184.215.14", "::1"], ["::ffff:127.0.0.1"], ["169.254.169.254"], []]) {
+      const resolve: Resolve = async () =>
+        addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+      const outbound = createOutbound({ resolve });
+      await expect(outbound.fetch("http://public.example.com/", ask)).rejects.toBeInstanceOf(OutboundRefused);
+      await outbound.stop();
+    }
+    expect(listener.connections()).toBe(before);
+  });
+
+  test("a name that turns private between two look-ups is asked once, and what was checked is what connects", async () => {
+    let asked = 0;
+    const resolve: Resolve = async () => {
+      asked += 1;
+      return [{ address: asked === 1 ? "192.0.2.1" : "127.0.0.1", family: 4 }];
+    };
+    const outbound = createOutbound({ resolve });
+    await expect(outbound.fetch("http://rebind.example.com/", ask)).rejects.toBeInstanceOf(OutboundRefused);
+    expect(asked).toBe(1);
+    await outbound.stop();
+  });
+});
+
+test("public unicast addresses are no problem", () => {
+  for (const address of ["93.184.215.14", "1.1.1.1", "2606:4700:4700::1111"])
+    expect(addressProblem(address)).toBeUndefined();
+  expect(() => open.check("https://api.github.com/x")).not.toThrow();
+  expect(() => open.check("https://[2606:4700:4700::1111]/")).not.toThrow();
+});
+
+test("an allow-listed pair is let through, and that port or host alone is not", async () => {
+  answer = (_request, response) => response.end("hello");
+  const { status, body } = await open.fetch(`${base}/x`, ask);
+  expect([status, body.toString()]).toEqual([200, "hello"]);
+  await expect(open.fetch(`http://127.0.0.1:${listener.port}/`, ask)).rejects.toBeInstanceOf(OutboundRefused);
+  await expect(open.fetch(base.replace("127.0.0.1", "localhost"), ask)).rejects.toBeInstanceOf(OutboundRefused);
+});
+
+describe("redirects", () => {
+  const redirectTo =
+    (location: string): RequestListener =>
+    (_request, response) => {
+      response.writeHead(302, { location }).end();
+    };
+
+  test("are followed three times, not four", async () => {
+    answer = (request, response) => {
+      const left = Number(request.url!.slice(1));
+      if (left === 0) response.end("there");
+      else response.writeHead(302, { location: `/${left - 1}` }).end();
+    };
+    expect((await open.fetch(`${base}/3`, ask)).body.toString()).toBe("there");
+    await expect(open.fetch(`${base}/4`, ask)).rejects.toBeInstanceOf(OutboundRefused);
+  });
+
+  test.each([
+    "http://169.254.169.254/latest/meta-data",
+    "http://127.0.0.1/",
+    "http://[::1]/",
+    "http://localhost/",
+    "file:///etc/passwd",
+    "gopher://127.0.0.1/",
+    "data:text/plain,x",
+    "http://user:pw@github.com/",
+    "http://[",
+  ])("to %s are refused", async (location) => {
+    answer = redirectTo(location);
+    await expect(open.fetch(base, ask)).rejects.toBeInstanceOf(OutboundRefused);
+  });
+
+  test("to another origin lose the headers meant for the first", async () => {
+    const second = createServer((request, response) => response.end(JSON.stringify(request.headers)));
+    await new Promise<void>((resolve) => second.listen(0, "127.0.0.1", resolve));
+    const { port } = second.address() as AddressInfo;
+    const outbound = createOutbound({ allowHosts: [new URL(base).host, `127.0.0.1:${port}`] });
+    answer = redirectTo(`http://127.0.0.1:${port}/`);
+    const { body } = await outbound.fetch(base, { ...ask, headers: { authorization: "Bearer creator" } });
+    expect(seen[0]?.headers.authorization).toBe("Bearer creator");
+    expect(body.toString()).not.toContain("creator");
+    await outbound.stop();
+    second.closeAllConnections();
+    second.close();
+  });
+
+  test("of anything but GET are not followed", async () => {
+    answer = redirectTo("/elsewhere");
+    expect((await open.fetch(base, { ...ask, method: "POST", body: "x" })).status).toBe(302);
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe("limits", () => {
+  const failed = (path = "") =>
+    expect(open.fetch(base + path, { ...ask, timeoutMs: 700 })).rejects.toBeInstanceOf(OutboundFailed);
+
+  test("a body larger than allowed is cut off, whatever length it promises", async () => {
+    let written = 0;
+    answer = (_request, response) => {
+      const more = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(16_384))) written += 16_384;
+      };
+      response.on("drain", more);
+      more();
+    };
+    await failed();
+    expect(written).toBeLessThan(20_000_000);
+  });
+
+  test("a small body that unpacks to a large one is cut off", async () => {
+    answer = (_request, response) =>
+      response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(50_000_000)));
+    await failed();
+  });
+
+  test("a packed body within the limit is unpacked", async () => {
+    answer = (_request, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("hello"));
+    expect((await open.fetch(base, ask)).body.toString()).toBe("hello");
+  });
+
+  test.each([
+    [
+      "broken packing",
+      (_: unknown, response: Parameters<RequestListener>[1]) =>
+        response.writeHead(200, { "content-encoding": "gzip" }).end("no gzip"),
+    ],
+    [
+      "an unknown packing",
+      (_: unknown, response: Parameters<RequestListener>[1]) =>
+        response.writeHead(200, { "content-encoding": "lzma" }).end("x"),
+    ],
+    ["no answer", () => {}],
+    [
+      "a body that drips",
+      (_: unknown, response: Parameters<RequestListener>[1]) => {
+        const timer = setInterval(() => response.write("x"), 50);
+        response.on("close", () => clearInterval(timer));
+      },
+    ],
+    ["a hang-up", (request: Parameters<RequestListener>[0]) => request.socket.destroy()],
+  ])("%s is a failure within the time allowed", async (_name, behaviour) => {
+    answer = behaviour as RequestListener;
+    const startedAt = performance.now();
+    await failed();
+    expect(performance.now() - startedAt).toBeLessThan(1_500);
+  });
+});
