@@ -1,12 +1,13 @@
+import { createHash } from "node:crypto";
 import type { Log } from "../../../shared/log.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { HederaFeePayers } from "../../fee-payers/hedera.ts";
 import type { SettlementStore } from "../../settlements/store.ts";
 import { type Claim, isRefusal, type Outcome, type Unfinished } from "../scheme.ts";
 import type { Signature } from "./keys.ts";
-import type { Mirror } from "./mirror.ts";
+import type { LedgerRecord, Mirror } from "./mirror.ts";
 import { type LedgerNodes, receiptQuery } from "./node-client.ts";
-import { type HederaPayment, nodeOf } from "./payload.ts";
+import { type HederaPayment, readSigned } from "./payload.ts";
 import type { Preflight, Sendable } from "./preflight.ts";
 import { type Failure, failureOf, verdictOfPrecheck } from "./statuses.ts";
 import { writeField } from "./wire.ts";
@@ -20,11 +21,13 @@ export interface ChainNeeds {
   readonly mirror: Mirror;
   readonly preflight: Preflight;
   readonly feePayers: HederaFeePayers;
+  /** Transactions that a `submit` of this process is looking after. */
+  readonly underway: Set<string>;
 }
 
 /**
  * Signs a claimed payment as its fee payer, stores what was signed, sends it and waits for its receipt. The same bytes
- * may go to several nodes: the ledger executes a transaction id once. Never throws; what is not certain is unknown.
+ * may go to several nodes: the ledger executes a transaction id once. What is not certain is unknown.
  */
 export async function submit(
   needs: ChainNeeds,
@@ -34,57 +37,67 @@ export async function submit(
 ): Promise<Outcome> {
   const transaction = payment.key;
   const sendables = await needs.preflight.sendables(payment);
-  if (isRefusal(sendables)) {
-    return {
-      outcome: "failed",
-      reason: sendables.refused,
-      message: sendables.message,
-      transaction: "",
-      retryable: true,
-    };
-  }
+  if (isRefusal(sendables)) return notSent(sendables.refused, sendables.message);
   const copies = sendables.map((sendable) => sign(needs.feePayers, payment.feePayer, sendable));
   const raw = copies.map((copy) => copy.raw);
+  const recordedMs = Date.now();
   try {
     const held = await needs.store.recordBroadcast(needs.db, claim, { transaction, raw, feePayer: payment.feePayer });
-    if (!held) return notSent("The claim on this payment ran out before it was sent.");
+    if (!held) return notSent("transaction_failed", "The claim on this payment ran out before it was sent.");
   } catch (error) {
     // The row may or may not say that this was sent; the reconciler reads what it says and acts on it.
     needs.log.error({ err: error, paymentKey: payment.key }, "a signed payment could not be recorded and was not sent");
     return { outcome: "unknown", transaction };
   }
-  const offered = await offer(needs, copies, deadline.getTime(), false);
-  if (typeof offered === "object") return ended(needs, transaction, offered);
-  return awaitReceipt(needs, transaction, copies, deadline.getTime(), offered);
+  needs.underway.add(transaction);
+  try {
+    const offered = await offer(needs, copies, Math.min(deadline.getTime(), recordedMs + offeringMs));
+    if (typeof offered === "string") return await awaitOutcome(needs, transaction, copies, deadline.getTime(), offered);
+    // From here on another daemon may have sent it as well.
+    if (Date.now() > recordedMs + aloneMs) return { outcome: "unknown", transaction };
+    return ended(needs, transaction, offered);
+  } finally {
+    needs.underway.delete(transaction);
+  }
 }
 
 /**
- * What became of a payment that was sent: receipts of two nodes and the mirror. While it is valid it is sent once more,
- * in case the node that took it lost it; after that, silence of all three is the end of it.
+ * What became of a payment that was sent, by receipts of two nodes and the mirror's record. While it is valid it is sent
+ * once more, in case the node that took it lost it; after that, silence of all three is the end of it.
  */
 export async function find(needs: ChainNeeds, unfinished: Unfinished): Promise<Outcome> {
   const { key: transaction, expiresAt } = unfinished;
+  if (needs.underway.has(transaction)) return { outcome: "unknown", transaction };
   const deadlineMs = Date.now() + findMs;
   const query = receiptQuery(transaction);
+  const copies = unfinished.raw.map(readCopy);
   const expired = Date.now() > expiresAt.getTime();
   const witnesses = needs.nodes.inOrder().slice(0, 2);
-  const [results, ...receipts] = await Promise.all([
-    needs.mirror.results(transaction).catch(() => undefined),
+  const [records, ...receipts] = await Promise.all([
+    needs.mirror.records(transaction).catch(() => undefined),
     ...witnesses.map((node) => needs.nodes.receipt(node, query, deadlineMs)),
   ]);
-  for (const receipt of receipts) if (typeof receipt === "number") return ended(needs, transaction, failureOf(receipt));
-  if (results && results.length > 0) return ended(needs, transaction, failureOfResults(results));
+  const verdict = records && judge(records, copies);
+  if (verdict) return ended(needs, transaction, verdict);
+  for (const receipt of receipts) {
+    const failure = typeof receipt === "number" ? failureOf(receipt) : undefined;
+    if (failure) return ended(needs, transaction, failure);
+  }
   if (expired) {
-    const noTrace = results !== undefined && receipts.every((receipt) => receipt === "none");
+    const noTrace = records !== undefined && receipts.every((receipt) => receipt === "none");
     const isEnd = noTrace && (await silenceIsProof(needs, unfinished));
     return isEnd ? neverReached(transaction) : { outcome: "unknown", transaction };
   }
-  const copies = unfinished.raw.flatMap((raw) => {
-    const node = nodeOf(raw);
-    return node === undefined ? [] : [{ node, raw }];
-  });
-  const offered = await offer(needs, copies, deadlineMs, true);
-  return awaitReceipt(needs, transaction, copies, deadlineMs, offered);
+  const worthAnother = !receipts.includes("pending") || Date.now() > validStartMsOf(transaction) + nodeHasLostItMs;
+  if (!worthAnother) return { outcome: "unknown", transaction };
+  await offerAgain(needs, copies, deadlineMs);
+  await pause(afterSendingMs, deadlineMs);
+  const later = judge(await needs.mirror.records(transaction).catch(() => []), copies);
+  return later ? ended(needs, transaction, later) : { outcome: "unknown", transaction };
+}
+
+function validStartMsOf(transaction: string): number {
+  return Number(/@(\d+)\./.exec(transaction)?.[1]) * 1_000;
 }
 
 /** Nodes forget receipts after three minutes; from then on the mirror must have come past the payment's end. */
@@ -94,15 +107,26 @@ async function silenceIsProof({ mirror }: ChainNeeds, { expiresAt, feePayer }: U
   return account !== undefined && account.asOfMs > expiresAt.getTime();
 }
 
-/** One signed Transaction and the node it names. */
+/** One signed Transaction, the node it names, and its hash as the mirror shows it. */
 interface Copy {
   readonly node: string;
   readonly raw: Buffer;
+  readonly hash: string;
 }
 
 function sign(feePayers: HederaFeePayers, feePayer: string, { node, bytes, signatures }: Sendable): Copy {
   const pairs = [...signatures, feePayers.sign(feePayer, bytes)].map(signaturePair);
-  return { node, raw: writeField(5, writeField(1, bytes), writeField(2, ...pairs)) };
+  const signed = Buffer.concat([writeField(1, bytes), writeField(2, ...pairs)]);
+  return { node, raw: writeField(5, signed), hash: hashOf(signed) };
+}
+
+function readCopy(raw: Buffer): Copy {
+  const { node, signed } = readSigned(raw);
+  return { node, raw, hash: hashOf(signed) };
+}
+
+function hashOf(signed: Buffer): string {
+  return createHash("sha384").update(signed).digest("base64");
 }
 
 /** With the whole key as its prefix, so that no other key begins like it. */
@@ -112,22 +136,10 @@ function signaturePair({ kind, key, signature }: Signature): Buffer {
 
 /**
  * Offers the copies in turn until a node takes one. A node that falls silent may have it: from then on no refusal is
- * final, and only the receipt can tell.
+ * final, and only the ledger can tell. "duplicate" is a node that has the id though nothing of ours was sent.
  */
-function offer(
-  needs: ChainNeeds,
-  copies: readonly Copy[],
-  deadlineMs: number,
-  sentBefore: true,
-): Promise<"accepted" | "ambiguous">;
-function offer(
-  needs: ChainNeeds,
-  copies: readonly Copy[],
-  deadlineMs: number,
-  sentBefore: false,
-): Promise<"accepted" | "ambiguous" | Failure>;
-async function offer({ nodes }: ChainNeeds, copies: readonly Copy[], deadlineMs: number, sentBefore: boolean) {
-  let ambiguous = sentBefore;
+async function offer({ nodes }: ChainNeeds, copies: readonly Copy[], deadlineMs: number): Promise<Offered | Failure> {
+  let ambiguous = false;
   for (let round = 0; round < roundsMax; round += 1) {
     if (round > 0) await pause(250 * 2 ** (round - 1), deadlineMs);
     for (const { node, raw } of copies) {
@@ -139,8 +151,9 @@ async function offer({ nodes }: ChainNeeds, copies: readonly Copy[], deadlineMs:
         continue;
       }
       const verdict = verdictOfPrecheck(answer);
-      if (verdict === "accepted") return "accepted";
-      if (verdict !== "try again") return ambiguous ? "ambiguous" : verdict;
+      if (verdict === "try again") continue;
+      if (verdict === "duplicate") return ambiguous ? "accepted" : "duplicate";
+      return verdict !== "accepted" && ambiguous ? "ambiguous" : verdict;
     }
     // Receipts answer sooner than more rounds do.
     if (ambiguous) return "ambiguous";
@@ -152,48 +165,67 @@ async function offer({ nodes }: ChainNeeds, copies: readonly Copy[], deadlineMs:
   };
 }
 
-/** Asks the nodes in turn, now and then the mirror, until somebody knows the end or the deadline comes. */
-async function awaitReceipt(
+/** To whichever node still takes it; one that has it says so and changes nothing. */
+async function offerAgain({ nodes }: ChainNeeds, copies: readonly Copy[], deadlineMs: number): Promise<void> {
+  for (const { node, raw } of copies) {
+    const answer = await nodes.send(node, raw, deadlineMs);
+    if (typeof answer === "number" && verdictOfPrecheck(answer) === "accepted") return;
+  }
+}
+
+type Offered = "accepted" | "ambiguous" | "duplicate";
+
+/**
+ * Asks the nodes in turn, now and then the mirror, until somebody knows the end or the deadline comes. A receipt names
+ * no more than the id; where the id may be another transaction's, only the mirror's record is believed.
+ */
+async function awaitOutcome(
   needs: ChainNeeds,
   transaction: string,
   copies: readonly Copy[],
   deadlineMs: number,
-  offered: "accepted" | "ambiguous",
+  offered: Offered,
 ): Promise<Outcome> {
   const { nodes, mirror } = needs;
   const query = receiptQuery(transaction);
   const startedMs = Date.now();
   const order = nodes.inOrder();
   // A node may have lost what it took; one that never answered probably has nothing.
-  let resendAfterMs = offered === "accepted" ? resendAfterMaxMs : resendAfterMinMs;
+  let resendAfterMs = offered === "ambiguous" ? resendAfterMinMs : resendAfterMaxMs;
   let resendAtMs = startedMs + resendAfterMs;
   let waitMs = firstPollMs;
   for (let poll = 0; Date.now() + waitMs < deadlineMs; poll += 1) {
     await pause(waitMs, deadlineMs);
-    waitMs = Math.min(waitMs * 1.5, 500);
-    if (poll % 4 === 3 && Date.now() - startedMs > mirrorAfterMs) {
-      const results = await mirror.results(transaction).catch(() => []);
-      if (results.length > 0) return ended(needs, transaction, failureOfResults(results));
+    waitMs = Math.min(waitMs * 1.5, pollMaxMs);
+    if (offered === "duplicate" || (poll % 4 === 3 && Date.now() - startedMs > mirrorAfterMs)) {
+      const records = await mirror.records(transaction).catch(() => []);
+      const verdict = judge(records, copies);
+      if (verdict) return ended(needs, transaction, verdict);
       continue;
     }
     const receipt = await nodes.receipt(order[poll % order.length] as string, query, deadlineMs);
-    if (typeof receipt === "number") return ended(needs, transaction, failureOf(receipt));
+    if (typeof receipt === "number") return ended(needs, transaction, failureOf(receipt) ?? "settled");
     if (Date.now() < resendAtMs) continue;
     resendAfterMs = Math.min(resendAfterMs * 2, resendAfterMaxMs);
     resendAtMs = Date.now() + resendAfterMs;
-    await offer(needs, copies, deadlineMs, true);
+    await offerAgain(needs, copies, deadlineMs);
   }
   return { outcome: "unknown", transaction };
 }
 
-/** Of several rows under one id at most one moved anything. */
-function failureOfResults(results: readonly string[]): Failure | undefined {
-  return failureOf(results.includes("SUCCESS") ? "SUCCESS" : (results[0] as string));
+/** By the record of one of our copies; any other that succeeded under this id has used it up. */
+function judge(records: readonly LedgerRecord[], copies: readonly Copy[]): "settled" | Failure | undefined {
+  const own = records.filter((record) => copies.some(({ hash }) => hash === record.hash));
+  if (own.some(({ result }) => result === "SUCCESS")) return "settled";
+  if (own[0]) return failureOf(own[0].result);
+  if (!records.some(({ result }) => result === "SUCCESS")) return undefined;
+  const message = "Another transaction has used this payment's id.";
+  return { reason: "invalid_transaction_state", message, retryable: false };
 }
 
-function ended({ log }: ChainNeeds, transaction: string, failure: Failure | undefined): Outcome {
-  if (failure === undefined) return { outcome: "settled", transaction };
-  const { reason, message, retryable, alarm } = failure;
+function ended({ log }: ChainNeeds, transaction: string, verdict: "settled" | Failure): Outcome {
+  if (verdict === "settled") return { outcome: "settled", transaction };
+  const { reason, message, retryable, alarm } = verdict;
   if (alarm) log.error({ transaction, reason }, message);
   return { outcome: "failed", reason, message, transaction, retryable };
 }
@@ -203,8 +235,8 @@ function neverReached(transaction: string): Outcome {
   return { outcome: "failed", reason: "transaction_failed", message, transaction, retryable: false };
 }
 
-function notSent(message: string): Outcome {
-  return { outcome: "failed", reason: "transaction_failed", message, transaction: "", retryable: true };
+function notSent(reason: string, message: string): Outcome {
+  return { outcome: "failed", reason, message, transaction: "", retryable: true };
 }
 
 function pause(ms: number, deadlineMs: number): Promise<void> {
@@ -216,6 +248,12 @@ const firstPollMs = 25;
 const mirrorAfterMs = 1_500;
 const resendAfterMinMs = 500;
 const resendAfterMaxMs = 8_000;
-const findMs = 4_000;
+const pollMaxMs = 500;
+/** A broadcast's lease is three seconds: until then nobody else sends it, and "no node took it" is certain. */
+const offeringMs = 2_000;
+const aloneMs = 2_500;
+const findMs = 5_000;
+const afterSendingMs = 500;
+const nodeHasLostItMs = 20_000;
 /** 180 s from consensus, which may come 10 s before what `expiresAt` says; with time to ask. */
 const receiptsKeptMs = 150_000;

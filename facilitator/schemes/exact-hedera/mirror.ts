@@ -42,12 +42,12 @@ export class Mirror {
     });
   }
 
-  /** What the mirror recorded under a transaction id (`0.0.A@s.n`); empty while it has not seen it. */
-  async results(transaction: string): Promise<readonly string[]> {
+  /** What the ledger executed under a transaction id (`0.0.A@s.n`); empty while the mirror has not seen it. */
+  async records(transaction: string): Promise<readonly LedgerRecord[]> {
     const found = await this.get(`/api/v1/transactions/${transaction.replace("@", "-").replace(/\.(\d+)$/, "-$1")}`);
     return listOf(found, "transactions")
-      .filter(({ nonce, scheduled }) => nonce === 0 && scheduled !== true)
-      .flatMap(({ result }) => (typeof result === "string" && result !== "DUPLICATE_TRANSACTION" ? [result] : []));
+      .filter(({ nonce, scheduled, result }) => nonce === 0 && scheduled !== true && result !== "DUPLICATE_TRANSACTION")
+      .map(({ result, transaction_hash: hash }) => ({ result: String(result), hash: String(hash) }));
   }
 
   /** A body, or undefined on 404. */
@@ -113,6 +113,12 @@ export interface LedgerToken {
   readonly customFees: boolean;
   readonly paused: boolean;
   readonly deleted: boolean;
+}
+
+export interface LedgerRecord {
+  readonly result: string;
+  /** SHA-384 of the signed transaction, base64. */
+  readonly hash: string;
 }
 
 /** What is not said in so many words is taken for the worse. */

@@ -129,6 +129,6 @@ function shun(node: Node): void {
 
 const asIs = (bytes: Buffer) => bytes;
 const codes = proto.ResponseCodeEnum;
-const connectTimeoutMs = 2_000;
+const connectTimeoutMs = 1_000;
 const callTimeoutMs = 3_000;
 const shunMs = 5_000;

@@ -78,11 +78,11 @@ export function readSignedTransfer(base64: string): SignedTransfer {
   };
 }
 
-/** The node a signed transaction of ours is for. */
-export function nodeOf(raw: Buffer): string | undefined {
-  const { signedBytes } = decode(transaction, raw);
-  const { bodyBytes } = decode(signedTransaction, signedBytes ?? empty);
-  return accountText(decode(transactionBody, bodyBytes ?? empty).node);
+/** A Transaction of ours: the SignedTransaction in it, and the node that one is for. */
+export function readSigned(raw: Buffer): { signed: Buffer; node: string } {
+  const signed = decode(transaction, raw).signedBytes ?? empty;
+  const { bodyBytes = empty } = decode(signedTransaction, signed);
+  return { signed, node: accountText(decode(transactionBody, bodyBytes).node) ?? "" };
 }
 
 /** Each copy must be the first one but for its node id. */

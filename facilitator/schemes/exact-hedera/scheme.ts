@@ -23,7 +23,7 @@ export function createExactHedera(
   const nodes = new LedgerNodes(config.nodes);
   const feePayers = new HederaFeePayers(config, mirror, needs.log);
   const preflight = new Preflight(mirror, nodes);
-  const chain = { ...needs, mirror, nodes, feePayers, preflight };
+  const chain = { ...needs, mirror, nodes, feePayers, preflight, underway: new Set<string>() };
 
   return {
     scheme: "exact",

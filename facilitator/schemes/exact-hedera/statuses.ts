@@ -1,10 +1,10 @@
 import { proto } from "@hiero-ledger/proto";
 
 /** What a node's precheck code means for a payment that was offered to it. */
-export function verdictOfPrecheck(code: number): "accepted" | "try again" | Failure {
+export function verdictOfPrecheck(code: number): "accepted" | "duplicate" | "try again" | Failure {
   const name = statusName(code);
-  // A node refuses as duplicate what it already has: that is ours, for nobody else has the fee payer's signature.
-  if (name === "OK" || name === "DUPLICATE_TRANSACTION") return "accepted";
+  if (name === "OK") return "accepted";
+  if (name === "DUPLICATE_TRANSACTION") return "duplicate";
   if (passing.has(name)) return "try again";
   return (
     precheckFailures[name] ?? {

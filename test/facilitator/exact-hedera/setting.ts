@@ -1,0 +1,190 @@
+import { randomInt } from "node:crypto";
+import {
+  AccountId,
+  Client,
+  PrivateKey,
+  type Transaction,
+  TransactionId,
+  type TransactionReceipt,
+  TransferTransaction,
+} from "@hashgraph/sdk";
+import type { HederaConfig } from "../../../facilitator/config.ts";
+import type { HederaPayment } from "../../../facilitator/schemes/exact-hedera/payload.ts";
+import { createExactHedera } from "../../../facilitator/schemes/exact-hedera/scheme.ts";
+import { isRefusal, type Outcome, type PaymentRequest, type Scheme } from "../../../facilitator/schemes/scheme.ts";
+import { SettlementStore } from "../../../facilitator/settlements/store.ts";
+import { type DevLedger, startDevLedger } from "../../../infra/dev-ledger/ledger.ts";
+import type { DevLedgerOptions } from "../../../infra/dev-ledger/options.ts";
+import { Secret } from "../../../shared/env.ts";
+import { createLog } from "../../../shared/log.ts";
+import { connect, type Database } from "../../../shared/postgres.ts";
+import { freshDatabase } from "../../support/postgres.ts";
+import { request, usdc } from "./payloads.ts";
+
+export const price = 50_000n;
+
+/** A local ledger, a real store, and the scheme between them. */
+export async function hederaSetting(
+  options: DevLedgerOptions = {},
+  change: Partial<HederaConfig> = {},
+): Promise<HederaSetting> {
+  const ledger = await startDevLedger(options);
+  const setting = await settingOn(ledger, change);
+  return {
+    ...setting,
+    async stop() {
+      await setting.stop();
+      await ledger.close();
+    },
+  };
+}
+
+/** A scheme with a store of its own on a ledger that others may use too. */
+export async function settingOn(ledger: DevLedger, change: Partial<HederaConfig> = {}): Promise<HederaSetting> {
+  const db = connect(await freshDatabase("facilitator"), { poolMax: 5, applicationName: "test" });
+  const store = new SettlementStore(db);
+  const config = { ...configOf(ledger), ...change };
+  const scheme = createExactHedera(config, { store, db, log: createLog("test", "silent") });
+  const { buyer, feePayer, creator } = ledger.accounts;
+  const key = PrivateKey.fromStringDer(buyer.privateKey);
+  return {
+    ledger,
+    db,
+    store,
+    config,
+    scheme,
+    pay: (terms = {}) =>
+      signedPayment({
+        payer: buyer.accountId,
+        payTo: creator.accountId,
+        feePayer: feePayer.accountId,
+        keys: [key],
+        ...terms,
+      }),
+    async stop() {
+      await scheme.stop();
+      await db.end();
+    },
+  };
+}
+
+export interface HederaSetting {
+  readonly ledger: DevLedger;
+  readonly db: Database;
+  readonly store: SettlementStore;
+  readonly config: HederaConfig;
+  readonly scheme: Scheme<HederaPayment>;
+  /** A request that pays 0.05 USDC from the ledger's buyer to its creator, unless other terms are given. */
+  pay(terms?: Partial<Terms>): Promise<PaymentRequest>;
+  stop(): Promise<void>;
+}
+
+export interface Terms {
+  readonly payer: string;
+  readonly payTo: string;
+  readonly feePayer: string;
+  readonly keys: readonly PrivateKey[];
+  readonly amount: bigint;
+  readonly asset: string;
+  readonly nodes: readonly number[];
+  readonly startsInSeconds: number;
+  readonly seconds: number;
+  readonly decimals: number;
+  readonly transactionId: TransactionId;
+}
+
+/** A new account on the ledger that pays with its own key. */
+export function newBuyer(ledger: DevLedger, has: { usdc?: bigint; hbar?: bigint } = {}): Pick<Terms, "payer" | "keys"> {
+  const key = PrivateKey.generateED25519();
+  const { accountId } = ledger.faucet.createAccount({
+    publicKey: key.publicKey.toStringRaw(),
+    tinybars: has.hbar ?? 0n,
+    associate: [usdc],
+  });
+  if (has.usdc) ledger.faucet.giveToken(accountId, has.usdc);
+  return { payer: accountId, keys: [key] };
+}
+
+/** Runs a transaction of the ledger's operator, signed by others too, through the SDK. */
+export async function execute(
+  ledger: DevLedger,
+  transaction: Transaction,
+  ...keys: PrivateKey[]
+): Promise<TransactionReceipt> {
+  const { operator } = ledger.accounts;
+  const client = Client.forNetwork(ledger.nodes).setOperator(
+    operator.accountId,
+    PrivateKey.fromStringDer(operator.privateKey),
+  );
+  try {
+    const frozen = transaction.freezeWith(client);
+    for (const key of keys) await frozen.sign(key);
+    return await (await frozen.execute(client)).getReceipt(client);
+  } finally {
+    client.close();
+  }
+}
+
+export function configOf(ledger: DevLedger): HederaConfig {
+  const { feePayer } = ledger.accounts;
+  return {
+    network: "hedera:testnet",
+    nodes: ledger.nodes,
+    mirrorUrl: ledger.mirrorUrl,
+    feePayers: [{ accountId: feePayer.accountId, privateKey: new Secret(feePayer.privateKey) }],
+    assets: [usdc, "0.0.0"],
+    amountMin: 1_000n,
+    balanceLow: 2_000_000_000n,
+    balanceEmpty: 200_000_000n,
+    transactionFeeMax: 200_000_000n,
+  };
+}
+
+/** What a buyer's SDK makes of a quote. */
+async function signedPayment(
+  terms: Partial<Terms> & Pick<Terms, "payer" | "payTo" | "feePayer" | "keys">,
+): Promise<PaymentRequest> {
+  const { payer, payTo, feePayer, keys, amount = price, asset = usdc, nodes = [3, 4, 5], seconds = 120 } = terms;
+  const transfer = new TransferTransaction()
+    .setTransactionId(terms.transactionId ?? newId(feePayer, terms.startsInSeconds ?? -1))
+    .setNodeAccountIds(nodes.map((node) => new AccountId(node)))
+    .setTransactionValidDuration(seconds);
+  const legs = [
+    [payer, -amount],
+    [payTo, amount],
+  ] as const;
+  for (const [account, value] of legs) {
+    if (asset === "0.0.0") transfer.addHbarTransfer(account, `${value} tℏ`);
+    else if (terms.decimals === undefined) transfer.addTokenTransfer(asset, account, Number(value));
+    else transfer.addTokenTransferWithDecimals(asset, account, Number(value), terms.decimals);
+  }
+  const frozen: Transaction = transfer.freeze();
+  for (const key of keys) await frozen.sign(key);
+  const requirements = { asset, amount: `${amount}`, payTo, extra: { feePayer } };
+  return request(Buffer.from(frozen.toBytes()).toString("base64"), { requirements });
+}
+
+export function newId(feePayer: string, startsInSeconds: number): TransactionId {
+  const milliseconds = Date.now() + startsInSeconds * 1_000;
+  const nanos = (milliseconds % 1_000) * 1_000_000 + randomInt(1_000_000);
+  return TransactionId.fromString(`${feePayer}@${Math.floor(milliseconds / 1_000)}.${nanos}`);
+}
+
+/** decode and check, as /verify does; the refusal's reason and message, or the payment. */
+export async function verified(scheme: Scheme<HederaPayment>, asked: PaymentRequest): Promise<HederaPayment> {
+  const payment = scheme.decode(asked);
+  if (isRefusal(payment)) throw new Error(`${payment.refused}: ${payment.message}`);
+  const refusal = await scheme.check(payment);
+  if (refusal) throw new Error(`${refusal.refused}: ${refusal.message}`);
+  return payment;
+}
+
+/** decode, check, claim, submit and finish, as /settle does. */
+export async function settled(setting: HederaSetting, asked: PaymentRequest, withinMs = 20_000): Promise<Outcome> {
+  const payment = await verified(setting.scheme, asked);
+  const claim = await setting.store.claim("hedera:testnet", "exact", payment, undefined);
+  if (!claim) throw new Error("somebody else has claimed this payment");
+  const outcome = await setting.scheme.submit(payment, claim, new Date(Date.now() + withinMs));
+  await setting.store.finish(claim, outcome, 0);
+  return outcome;
+}

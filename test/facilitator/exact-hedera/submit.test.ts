@@ -1,0 +1,168 @@
+import { AccountUpdateTransaction, PrivateKey } from "@hashgraph/sdk";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import {
+  execute,
+  type HederaSetting,
+  hederaSetting,
+  newBuyer,
+  newId,
+  price,
+  settingOn,
+  settled,
+  verified,
+} from "./setting.ts";
+
+let setting: HederaSetting;
+
+beforeAll(async () => {
+  setting = await hederaSetting();
+  await setting.scheme.start();
+});
+afterEach(() => setting.ledger.faults.clear());
+afterAll(() => setting?.stop());
+
+const usdcOf = async (account: string): Promise<bigint> => {
+  const response = await fetch(`${setting.ledger.mirrorUrl}/api/v1/accounts/${account}/tokens?token.id=0.0.429274`);
+  const { tokens } = (await response.json()) as { tokens: [{ balance: number }] };
+  return BigInt(tokens[0].balance);
+};
+const mirrorId = (transaction: string) => transaction.replace("@", "-").replace(/\.(\d+)$/, "-$1");
+const creatorHas = () => usdcOf(setting.ledger.accounts.creator.accountId);
+
+describe("a payment settles, and moves its amount once", () => {
+  test.each<[string, Record<string, number>, string?]>([
+    ["on a healthy ledger", {}],
+    ["when nodes are busy", { busy: 2 }],
+    ["when every node is busy for a round", { busy: 3 }],
+    ["when a node is away before it takes the transaction", { unavailable: 1 }],
+    ["when every node is away for a moment", { unavailable: 3 }],
+    ["when a node takes the transaction and its connection breaks", { resetReply: 1 }],
+    ["when a node takes the transaction and never answers", { dropReply: 1 }],
+    ["when a node takes the transaction and loses it", { loseTx: 1 }],
+    ["when nodes do not answer for receipts", { queryUnavailable: 6 }],
+    ["when nodes never answer for receipts, but the mirror does", { queryUnavailable: 10_000 }],
+    ["when the ledger is slow", { consensusDelayMs: 700 }],
+    ["when the mirror lags", { mirrorLagMs: 5_000 }],
+  ])("%s", async (_name, faults) => {
+    const before = await creatorHas();
+    const asked = await setting.pay();
+    const payment = await verified(setting.scheme, asked);
+    setting.ledger.faults.set(faults);
+    const outcome = await settled(setting, asked);
+    expect(outcome).toEqual({ outcome: "settled", transaction: payment.key });
+    setting.ledger.faults.clear();
+    expect(await creatorHas()).toBe(before + price);
+  });
+});
+
+describe("a payment that nothing happened to can be settled again", () => {
+  test("when every node stays busy", async () => {
+    const before = await creatorHas();
+    setting.ledger.faults.set({ busy: 1_000 });
+    const asked = await setting.pay();
+    const outcome = await settled(setting, asked);
+    expect(outcome).toMatchObject({ outcome: "failed", reason: "transaction_failed", retryable: true });
+    setting.ledger.faults.clear();
+    expect(await settled(setting, asked)).toMatchObject({ outcome: "settled" });
+    expect(await creatorHas()).toBe(before + price);
+  });
+
+  test("when its claim was lost before it was sent", async () => {
+    const asked = await setting.pay();
+    const payment = await verified(setting.scheme, asked);
+    const claim = await setting.store.claim("hedera:testnet", "exact", payment, undefined);
+    await setting.db.query("update payments set state = 'failed', retryable = true where id = $1", [claim!.id]);
+    const outcome = await setting.scheme.submit(payment, claim!, new Date(Date.now() + 5_000));
+    expect(outcome).toMatchObject({ outcome: "failed", retryable: true });
+    const response = await fetch(`${setting.ledger.mirrorUrl}/api/v1/transactions/${mirrorId(payment.key)}`);
+    expect(response.status).toBe(404);
+  });
+});
+
+describe("what is stored before anything is sent", () => {
+  test("is the signed bytes, the transaction id and the fee payer", async () => {
+    const asked = await setting.pay();
+    const payment = await verified(setting.scheme, asked);
+    await settled(setting, asked);
+    const { rows } = await setting.db.query("select * from payments where payment_key = $1", [payment.key]);
+    expect(rows[0]).toMatchObject({ transaction_id: payment.key, fee_payer: payment.feePayer, state: "settled" });
+    expect(rows[0].raw_transactions).toHaveLength(3);
+  });
+});
+
+describe("a failure at consensus is final and says why", () => {
+  test("the payer spent its money in between", async () => {
+    const poor = newBuyer(setting.ledger, { usdc: price });
+    const [first, second] = [await setting.pay(poor), await setting.pay(poor)];
+    const payment = await verified(setting.scheme, second);
+    expect(await settled(setting, first)).toMatchObject({ outcome: "settled" });
+    const claim = await setting.store.claim("hedera:testnet", "exact", payment, undefined);
+    const outcome = await setting.scheme.submit(payment, claim!, new Date(Date.now() + 5_000));
+    expect(outcome).toMatchObject({
+      outcome: "failed",
+      reason: "insufficient_funds",
+      transaction: payment.key,
+      retryable: false,
+    });
+  });
+
+  test("the ledger throttled it: the id is used up", async () => {
+    setting.ledger.faults.set({ throttleAtConsensus: 1 });
+    const outcome = await settled(setting, await setting.pay());
+    expect(outcome).toMatchObject({ outcome: "failed", reason: "transaction_failed", retryable: false });
+  });
+
+  test("the payer's key was replaced in between", async () => {
+    const terms = newBuyer(setting.ledger, { usdc: 10n * price });
+    const newKey = PrivateKey.generateECDSA();
+    const asked = await setting.pay(terms);
+    const payment = await verified(setting.scheme, asked);
+    const update = new AccountUpdateTransaction().setAccountId(terms.payer).setKey(newKey.publicKey);
+    await execute(setting.ledger, update, ...terms.keys, newKey);
+    const claim = await setting.store.claim("hedera:testnet", "exact", payment, undefined);
+    const outcome = await setting.scheme.submit(payment, claim!, new Date(Date.now() + 5_000));
+    expect(outcome).toMatchObject({
+      outcome: "failed",
+      reason: "invalid_exact_hedera_payload_signature_invalid",
+      retryable: false,
+    });
+    // The old key is still remembered; a payment under the new one is looked up again rather than refused.
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    expect(await settled(setting, await setting.pay({ ...terms, keys: [newKey] }))).toMatchObject({
+      outcome: "settled",
+    });
+  });
+});
+
+test("junk signatures are not sent on, so they cost the fee payer nothing", async () => {
+  const fee = async (request: Awaited<ReturnType<typeof setting.pay>>) => {
+    const outcome = await settled(setting, request);
+    expect(outcome.outcome).toBe("settled");
+    const response = await fetch(`${setting.ledger.mirrorUrl}/api/v1/transactions/${mirrorId(outcome.transaction)}`);
+    const { transactions } = (await response.json()) as { transactions: [{ charged_tx_fee: number }] };
+    return transactions[0].charged_tx_fee;
+  };
+  const junk = Array.from({ length: 19 }, () => PrivateKey.generateED25519());
+  const buyersKey = PrivateKey.fromStringDer(setting.ledger.accounts.buyer.privateKey);
+  const plain = await fee(await setting.pay());
+  expect(await fee(await setting.pay({ keys: [...junk, buyersKey] }))).toBe(plain);
+});
+
+test("an id that another transaction used first is not taken for this payment's success", async () => {
+  const { ledger } = setting;
+  const id = newId(ledger.accounts.feePayer.accountId, -1);
+  const operator = { payer: ledger.accounts.operator.accountId };
+  ledger.faucet.giveToken(operator.payer, 10n * price);
+  const keys = [PrivateKey.fromStringDer(ledger.accounts.operator.privateKey)];
+  // The same fee payer under another daemon, which knows nothing of this one's payments.
+  const other = await settingOn(ledger);
+  await other.scheme.start();
+  expect(await settled(other, await setting.pay({ ...operator, keys, transactionId: id }))).toMatchObject({
+    outcome: "settled",
+  });
+  const before = await creatorHas();
+  const outcome = await settled(setting, await setting.pay({ transactionId: id }));
+  expect(outcome).toMatchObject({ outcome: "failed", reason: "invalid_transaction_state", retryable: false });
+  expect(await creatorHas()).toBe(before);
+  await other.stop();
+});
