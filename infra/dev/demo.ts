@@ -111,7 +111,7 @@ async function pay({ marketplace, demo }: StackFile, tell: Tell, chain: Chain) {
   const payload = await chain.sign(entry);
   const proof = encode({ x402Version: 2, resource: quote.resource, accepted: entry, payload });
   const paid = await post({ "payment-signature": proof });
-  const output = await json<unknown>(paid, 200);
+  const { output } = await json<Run>(paid, 200);
   const settled = decode<SettleResponse>(paid.headers.get("payment-response"));
   if (!settled?.success) throw new Error(`The answer came without a settlement: ${JSON.stringify(settled)}`);
   tell(`   Paid and answered: ${shortened(output)}`);
@@ -122,8 +122,8 @@ async function pay({ marketplace, demo }: StackFile, tell: Tell, chain: Chain) {
 
   const again = await post({ "payment-signature": proof });
   if (again.ok) throw new Error("The same payment bought a second answer.");
-  const refusal = await again.text();
-  tell(`   The same payment again: ${again.status}, refused\n`);
+  const { error } = (await again.json()) as { error: string };
+  tell(`   The same payment again: ${again.status}, ${error}\n`);
   return {
     network: chain.network,
     agent,
@@ -133,7 +133,7 @@ async function pay({ marketplace, demo }: StackFile, tell: Tell, chain: Chain) {
     creatorBefore: String(before),
     creatorAfter: String(after),
     see: chain.see(settled.transaction),
-    again: { status: again.status, body: refusal },
+    again: { status: again.status, error },
   };
 }
 
@@ -154,7 +154,7 @@ interface Quote {
 
 interface Run {
   readonly success: boolean;
-  readonly output?: object;
+  readonly output?: { readonly text?: string };
   readonly credits_used: number;
   readonly error?: string;
 }
@@ -175,13 +175,19 @@ async function json<T>(response: Response, expected: number): Promise<T> {
   return JSON.parse(text) as T;
 }
 
-const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64");
-const decode = <T>(header: string | null): T | undefined =>
-  header === null ? undefined : (JSON.parse(Buffer.from(header, "base64").toString("utf8")) as T);
+function encode(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64");
+}
 
-const dollars = (amount: bigint) => `$${formatUnits(amount, 6)}`;
+function decode<T>(header: string | null): T | undefined {
+  return header === null ? undefined : (JSON.parse(Buffer.from(header, "base64").toString("utf8")) as T);
+}
 
-function shortened(output: unknown): string {
-  const text = JSON.stringify(output);
-  return text.length > 160 ? `${text.slice(0, 160)}…` : text;
+function dollars(amount: bigint): string {
+  return `$${formatUnits(amount, 6)}`;
+}
+
+function shortened(output: Run["output"]): string {
+  const text = (output?.text ?? JSON.stringify(output)).replaceAll(/\s+/g, " ");
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }

@@ -13,7 +13,7 @@ export function thingsToTry({ marketplace, facilitator, hedera, demo }: StackFil
     `  ${curl("POST", `${marketplace}/api/agent/${agent}`, input)}`,
     "",
     "Look around:",
-    `  ${curl("GET", `${marketplace}/api/v1/agents`)}`,
+    `  ${curl("GET", `${marketplace}/api/v1/agents`, undefined, demo.apiKey)}`,
     `  ${curl("GET", `${facilitator}/supported`)}`,
     `  ${curl("GET", `${hedera.mirror}/api/v1/accounts/${demo.buyer.hedera.accountId}/tokens`)}`,
     "",
