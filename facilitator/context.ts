@@ -11,6 +11,7 @@ import { SchemeRegistry } from "./schemes/registry.ts";
 import { Reconciler } from "./settlements/reconcile.ts";
 import { RefusalRecorder } from "./settlements/refusals.ts";
 import { SettlementStore } from "./settlements/store.ts";
+import { Tally } from "./settlements/tally.ts";
 
 /** What the verbs need. Built once; tests replace a part through `overrides`, and nowhere else. */
 export interface Context extends Running {
@@ -38,12 +39,19 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     for (const scheme of schemes.all) disposer.add(() => scheme.stop());
     await startAll(schemes);
 
-    const refusals = new RefusalRecorder(db, log);
+    const refusals = new RefusalRecorder(
+      db,
+      log,
+      schemes.all.map(({ network }) => network),
+    );
     disposer.add(() => refusals.stop());
     const events = createEvents(log, (refusal) => refusals.record(refusal));
     const reconciler = new Reconciler({ store, schemes, events, log });
     disposer.add(() => reconciler.stop());
     reconciler.start();
+    const tally = new Tally(db, log);
+    disposer.add(() => tally.stop());
+    tally.start();
     return { config, log, db, store, schemes, events, stop: () => disposer.stop() };
   } catch (error) {
     await disposer.stop();

@@ -4,8 +4,12 @@ import type { ApiError } from "../shared/errors.ts";
 import { createApp, errorHandler, jsonBody, noStore, notFound, requestId } from "../shared/http.ts";
 import type { Context } from "./context.ts";
 import { health } from "./health.ts";
+import { payment, paymentQuery } from "./payments.ts";
+import { readQuery } from "./query.ts";
 import { type Settled, settle } from "./settle.ts";
+import { stats, statsQuery } from "./stats.ts";
 import { supported } from "./supported.ts";
+import { transactions, transactionsQuery } from "./transactions.ts";
 import { verify } from "./verify.ts";
 
 const bodyBytesMax = 64 * 1024;
@@ -27,6 +31,15 @@ export function createServer(context: Context): Express {
   app.get("/health", noStore, async (_request, response) => {
     const { healthy, body } = await health(context);
     response.status(healthy ? 200 : 503).json(body);
+  });
+  app.get("/stats", noStore, async (request, response) => {
+    response.json(await stats(context, readQuery(statsQuery, request.query)));
+  });
+  app.get("/transactions", noStore, async (request, response) => {
+    response.json(await transactions(context, readQuery(transactionsQuery, request.query)));
+  });
+  app.get("/payments/:transaction", noStore, async (request, response) => {
+    response.json(await payment(context, String(request.params.transaction), readQuery(paymentQuery, request.query)));
   });
   app.use(notFound);
   app.use("/verify", errorHandler(context.log, verifyShape));

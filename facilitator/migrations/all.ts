@@ -1,5 +1,6 @@
 import type { Migration } from "../../shared/postgres.ts";
 import { payments } from "./0001-payments.ts";
+import { record } from "./0002-record.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
-export const migrations: readonly Migration[] = [payments];
+export const migrations: readonly Migration[] = [payments, record];

@@ -12,18 +12,22 @@ const bufferMax = 5_000;
 export class RefusalRecorder {
   readonly #db: Database;
   readonly #log: Log;
+  readonly #networks: ReadonlySet<string>;
   readonly #timer: NodeJS.Timeout;
   #buffer: RefusalRecord[] = [];
   #dropped = 0;
   #flushing: Promise<void> = Promise.resolve();
 
-  constructor(db: Database, log: Log) {
+  /** `networks`: those served here. What is asked of any other has a name of the caller's choice and is not recorded. */
+  constructor(db: Database, log: Log, networks: readonly string[]) {
     this.#db = db;
     this.#log = log;
+    this.#networks = new Set(networks);
     this.#timer = setInterval(() => this.#flush(), flushEveryMs);
   }
 
   record(refusal: RefusalRecord): void {
+    if (!this.#networks.has(refusal.request.network)) return;
     if (this.#buffer.length < bufferMax) this.#buffer.push(refusal);
     else this.#dropped += 1;
   }
@@ -57,9 +61,9 @@ export class RefusalRecorder {
       values: [
         column(({ request }) => request.network),
         column(({ kind }) => kind),
-        column(({ payer }) => payer),
-        column(({ request }) => request.requirements.payTo.slice(0, 128)),
-        column(({ request }) => request.requirements.asset.slice(0, 128)),
+        column(({ payer }) => storable(payer)),
+        column(({ request }) => storable(request.requirements.payTo)),
+        column(({ request }) => storable(request.requirements.asset)),
         column(({ request }) => request.requirements.amount),
         column(({ request }) => request.resourceUrl ?? null),
         column(({ reason }) => reason),
@@ -68,6 +72,9 @@ export class RefusalRecorder {
     });
   }
 }
+
+/** Callers' text: cut to what any address needs, and without the NUL that PostgreSQL would refuse the whole batch for. */
+const storable = (text: string) => text.replaceAll("\0", "").slice(0, 128);
 
 export interface RefusalRecord {
   readonly kind: "verify" | "settle";

@@ -1,0 +1,58 @@
+import type { Queryable } from "../../shared/postgres.ts";
+import { environmentOf, toCaip2 } from "../networks.ts";
+import type { SchemeRegistry } from "../schemes/registry.ts";
+
+export const environments = ["mainnet", "testnet"] as const;
+export const statuses = ["settled", "failed", "rejected"] as const;
+
+/**
+ * Which part of the record a question is about. An environment's networks are those this daemon serves and those the
+ * record holds, so that history does not vanish with a network's configuration.
+ */
+export async function recordScope(
+  db: Queryable,
+  schemes: SchemeRegistry,
+  asked: { env: Environment | undefined; network: string | undefined },
+): Promise<RecordScope> {
+  const served = schemes.all.map(({ network }) => network);
+  if (asked.network !== undefined) {
+    const network = toCaip2(asked.network);
+    const env = asked.env ?? environmentOf(network);
+    return environmentOf(network) === env
+      ? { env, name: network, networks: [network] }
+      : { env, name: "", networks: [] };
+  }
+  const env = asked.env ?? environmentOfAll(served);
+  const networks = [...new Set([...served, ...(await recordedNetworks(db))])];
+  return { env, name: env, networks: networks.filter((network) => environmentOf(network) === env).toSorted() };
+}
+
+export type Environment = (typeof environments)[number];
+
+export interface RecordScope {
+  readonly env: Environment;
+  /** The network, or the environment with all its networks, as the payers' tables call it; empty when nothing is meant. */
+  readonly name: string;
+  readonly networks: readonly string[];
+}
+
+/** A daemon that serves any mainnet is a mainnet daemon. */
+function environmentOfAll(networks: readonly string[]): Environment {
+  return networks.some((network) => environmentOf(network) === "mainnet") ? "mainnet" : "testnet";
+}
+
+/** One index descent a network, however many records there are. */
+async function recordedNetworks(db: Queryable): Promise<readonly string[]> {
+  const { rows } = await db.query({
+    name: "recorded-networks",
+    text: `
+      with recursive seen (network) as (
+        (select network from transactions order by network limit 1)
+        union all
+        select (select network from transactions where network > seen.network order by network limit 1)
+          from seen where seen.network is not null
+      )
+      select network from seen where network is not null`,
+  });
+  return rows.map(({ network }) => network);
+}

@@ -1,0 +1,211 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Context } from "../../facilitator/context.ts";
+import { environmentOf } from "../../facilitator/networks.ts";
+import { tally } from "../../facilitator/settlements/tally.ts";
+import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import { paymentBody } from "../support/evm-payments.ts";
+import { type RunningFacilitator, startFacilitator } from "../support/facilitator.ts";
+import { insertRecords, type TestRecord } from "../support/records.ts";
+
+let setting: EvmSetting;
+let facilitator: RunningFacilitator & { context: Context };
+
+beforeAll(async () => {
+  setting = await evmSetting();
+  facilitator = await startFacilitator(setting.variables);
+});
+
+afterAll(async () => {
+  await facilitator?.stop();
+  await setting?.stop();
+});
+
+const statsOf = async (query = "") => (await facilitator.get(`/stats${query}`)).body;
+
+test("with nothing recorded everything is zero, and what cannot be said is null", async () => {
+  const { status, headers, body } = await facilitator.get("/stats");
+  expect(status).toBe(200);
+  expect(headers.get("cache-control")).toBe("no-store");
+  expect(body).toMatchObject({
+    env: "testnet",
+    days: 14,
+    networks: ["eip155:84532"],
+    settlements: 0,
+    failed: 0,
+    volumeAtomic: "0",
+    successRate: null,
+    avgAtomic: "0",
+    medianSettleMs: null,
+    payers: 0,
+    byNetwork: { "eip155:84532": 0 },
+    byStatus: { settled: 0, failed: 0, rejected: 0 },
+  });
+  expect(body.daily).toHaveLength(14);
+  expect(body.daily.at(-1)).toEqual({ day: new Date().toISOString().slice(0, 10), count: 0, volumeAtomic: "0" });
+});
+
+test("a settlement counts from the moment it is answered", async () => {
+  const before = await statsOf();
+  const { body } = await facilitator.settle(await paymentBody(await setting.fundedBuyer(), setting.terms));
+  expect(body.success).toBe(true);
+  const after = await statsOf();
+  expect(after.settlements).toBe(before.settlements + 1);
+  expect(BigInt(after.volumeAtomic)).toBe(BigInt(before.volumeAtomic) + 10_000n);
+  expect(after.payers).toBe(before.payers + 1);
+  expect(after.daily.at(-1).count).toBe(before.daily.at(-1).count + 1);
+  expect(after.medianSettleMs).toBeGreaterThan(0);
+});
+
+describe("what is asked for", () => {
+  test.each([
+    ["days=-1", "days"],
+    ["days=many", "days"],
+    ["days=1.5", "days"],
+    ["days=1&days=2", "days"],
+    ["env=staging", "env"],
+    [`network=${"x".repeat(101)}`, "network"],
+  ])("%s is refused by name", async (query, field) => {
+    const { status, body } = await facilitator.get(`/stats?${query}`);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ field, error: expect.stringContaining(field) });
+  });
+
+  test.each([
+    ["0", 1],
+    ["1", 1],
+    ["365", 365],
+    ["9000", 365],
+  ])("days=%s gives %i days", async (asked, days) => {
+    const body = await statsOf(`?days=${asked}`);
+    expect(body.days).toBe(days);
+    expect(body.daily).toHaveLength(days);
+  });
+
+  test("a network of the other environment, or one nobody has heard of, is empty", async () => {
+    expect(await statsOf("?env=mainnet&network=eip155:84532")).toMatchObject({ env: "mainnet", settlements: 0 });
+    expect(await statsOf("?network=eip155:999999")).toMatchObject({ settlements: 0 });
+    expect(await statsOf("?network=%00';--")).toMatchObject({ settlements: 0 });
+  });
+});
+
+const networks = ["eip155:84532", "hedera:testnet", "eip155:8453", "hedera:mainnet"];
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+const record = fc.record<TestRecord>({
+  network: fc.constantFrom(...networks),
+  status: fc.constantFrom("settled", "settled", "failed", "rejected"),
+  kind: fc.constantFrom("settle", "settle", "settle", "verify"),
+  payer: fc.constantFrom("0xa", "0xb", "0xc", "0.0.1", "0.0.2", "0.0.3"),
+  amount: fc.bigInt({ min: 1n, max: 2n ** 200n }),
+  totalMs: fc.oneof(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 60_000 })),
+  createdAt: fc.integer({ min: 0, max: 400 }).map(daysAgo),
+});
+
+/** The same figures, computed the slow and obvious way. */
+function naive(records: readonly TestRecord[], env: string, network: string | undefined, days: number) {
+  const dayOf = ({ createdAt }: TestRecord) => createdAt.toISOString().slice(0, 10);
+  const window = Array.from({ length: days }, (_, index) =>
+    daysAgo(days - 1 - index)
+      .toISOString()
+      .slice(0, 10),
+  );
+  const asked = records.filter(
+    (one) =>
+      one.kind === "settle" &&
+      environmentOf(one.network) === env &&
+      (network === undefined || one.network === network) &&
+      window.includes(dayOf(one)),
+  );
+  const settled = asked.filter(({ status }) => status === "settled");
+  const volume = (some: readonly TestRecord[]) => some.reduce((total, { amount }) => total + amount, 0n);
+  const times = settled.map(({ totalMs }) => totalMs).toSorted((a, b) => a - b);
+  const middle = (times.length - 1) / 2;
+  return {
+    settlements: settled.length,
+    failed: asked.filter(({ status }) => status === "failed").length,
+    volumeAtomic: String(volume(settled)),
+    successRate: asked.length === 0 ? null : Math.round((1_000 * settled.length) / asked.length) / 10,
+    avgAtomic: String(settled.length === 0 ? 0n : volume(settled) / BigInt(settled.length)),
+    medianSettleMs:
+      times.length === 0 ? null : ((times[Math.floor(middle)] ?? 0) + (times[Math.ceil(middle)] ?? 0)) / 2,
+    payers: new Set(settled.map(({ payer }) => payer)).size,
+    daily: window.map((day) => {
+      const on = settled.filter((one) => dayOf(one) === day);
+      return { day, count: on.length, volumeAtomic: String(volume(on)) };
+    }),
+    byStatus: {
+      settled: settled.length,
+      failed: asked.filter(({ status }) => status === "failed").length,
+      rejected: asked.filter(({ status }) => status === "rejected").length,
+    },
+  };
+}
+
+test("for any records, counted or still queued, the figures are those of the slow and obvious way", async () => {
+  const { db } = facilitator.context;
+  await db.query(
+    "truncate transactions, uncounted_settlements, daily_settlements, daily_settle_spans, daily_settle_times, payer_days, payers_by_last_day",
+  );
+  const all: TestRecord[] = [];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(record, { minLength: 1, maxLength: 60 }),
+      fc.boolean(),
+      fc.constantFrom("mainnet", "testnet"),
+      fc.option(fc.nat({ max: 3 }), { nil: undefined }),
+      fc.oneof(fc.constantFrom(1, 365), fc.integer({ min: 1, max: 365 })),
+      async (records, counted, env, chosen, days) => {
+        await insertRecords(db, records);
+        all.push(...records);
+        if (counted) await tally(db);
+        const network = chosen === undefined ? undefined : networks[chosen];
+        const query = `?env=${env}&days=${days}${network ? `&network=${network}` : ""}`;
+        expect(await statsOf(query)).toMatchObject(naive(all, env, network, days));
+      },
+    ),
+    { numRuns: 120 },
+  );
+  await expect.poll(() => db.query("select from uncounted_settlements").then(({ rowCount }) => rowCount)).toBe(0);
+  expect(await statsOf("?env=testnet&days=365")).toMatchObject(naive(all, "testnet", undefined, 365));
+}, 60_000);
+
+test("figures stay exact while settlements are recorded and added up by several at once", async () => {
+  const { db } = facilitator.context;
+  const before = await statsOf("?network=eip155:84532&days=1");
+  let recorded = 0;
+  const write = async () => {
+    for (let round = 0; round < 40; round += 1) {
+      await insertRecords(db, [
+        { ...base, payer: `0x${round}`, createdAt: new Date() },
+        { ...base, status: "failed", createdAt: new Date() },
+      ]);
+      recorded += 1;
+    }
+  };
+  const add = async () => {
+    for (let round = 0; round < 40; round += 1) await tally(db);
+  };
+  const read = async () => {
+    for (let round = 0; round < 40; round += 1) {
+      const least = recorded;
+      const body = await statsOf("?network=eip155:84532&days=1");
+      expect(body.settlements - before.settlements).toBeGreaterThanOrEqual(least);
+      expect(body.settlements - before.settlements).toBeLessThanOrEqual(160);
+      expect(body.settlements - before.settlements - (body.failed - before.failed)).toBe(0);
+    }
+  };
+  await Promise.all([write(), write(), write(), write(), add(), add(), read(), read()]);
+  const after = await statsOf("?network=eip155:84532&days=1");
+  expect(after.settlements - before.settlements).toBe(160);
+  expect(after.failed - before.failed).toBe(160);
+});
+
+const base: TestRecord = {
+  network: "eip155:84532",
+  status: "settled",
+  kind: "settle",
+  payer: "0xa",
+  amount: 5n,
+  totalMs: 100,
+  createdAt: new Date(),
+};

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Context } from "../../facilitator/context.ts";
+import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import { paymentBody } from "../support/evm-payments.ts";
+import { type RunningFacilitator, startFacilitator } from "../support/facilitator.ts";
+import { insertRecords, type TestRecord } from "../support/records.ts";
+
+let setting: EvmSetting;
+let facilitator: RunningFacilitator & { context: Context };
+
+beforeAll(async () => {
+  setting = await evmSetting();
+  facilitator = await startFacilitator(setting.variables);
+});
+
+afterAll(async () => {
+  await facilitator?.stop();
+  await setting?.stop();
+});
+
+const list = async (query = "") => (await facilitator.get(`/transactions${query}`)).body;
+
+test("a settlement and a refusal are listed, newest first, without what a URL may hide", async () => {
+  const paid = await paymentBody(await setting.fundedBuyer(), setting.terms);
+  const { body: settled } = await facilitator.settle(paid);
+  const poor = await paymentBody(await setting.fundedBuyer(1n), setting.terms);
+  await facilitator.verify(poor);
+  await expect.poll(async () => (await list()).transactions).toHaveLength(2);
+
+  const { status, headers, body } = await facilitator.get("/transactions");
+  expect(status).toBe(200);
+  expect(headers.get("cache-control")).toBe("no-store");
+  expect(body).toMatchObject({ env: "testnet", cursor: null });
+  const [refusal, settlement] = body.transactions;
+  expect(settlement).toEqual({
+    network: "eip155:84532",
+    status: "settled",
+    kind: "settle",
+    payer: settled.payer,
+    pay_to: setting.terms.payTo.toLowerCase(),
+    asset: setting.terms.asset.toLowerCase(),
+    amount_atomic: "10000",
+    resource_url: "https://api.example.com/weather",
+    tx_id: settled.transaction,
+    error_reason: null,
+    total_ms: expect.any(Number),
+    created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    explorer: `https://sepolia.basescan.org/tx/${settled.transaction}`,
+  });
+  expect(refusal).toMatchObject({
+    status: "rejected",
+    kind: "verify",
+    tx_id: null,
+    explorer: null,
+    error_reason: expect.stringContaining("balance"),
+  });
+});
+
+test("text no database can hold does not lose the refusals around it, and a made-up network is not recorded", async () => {
+  const body = await paymentBody(await setting.fundedBuyer(1n), setting.terms);
+  const count = (await list("?status=rejected")).transactions.length;
+  const broken = structuredClone(body);
+  broken.paymentRequirements.payTo = "\0nothing";
+  const elsewhere = structuredClone(body);
+  elsewhere.paymentRequirements.network = `eip155:${"9".repeat(5_000)}`;
+  for (const one of [broken, elsewhere, body]) expect((await facilitator.verify(one)).body.isValid).toBe(false);
+  await expect.poll(async () => (await list("?status=rejected")).transactions.length).toBe(count + 2);
+  expect((await list("?status=rejected")).transactions[1].pay_to).toBe("nothing");
+});
+
+describe("what is asked for", () => {
+  test.each([
+    ["limit=ten", "limit"],
+    ["limit=-5", "limit"],
+    ["limit=1&limit=2", "limit"],
+    ["status=lost", "status"],
+    ["env=moon", "env"],
+    ["cursor=xyz", "cursor"],
+    [`cursor=${Buffer.from("1.x").toString("base64url")}`, "cursor"],
+    [`cursor=${Buffer.from(`${"9".repeat(30)}.1`).toString("base64url")}`, "cursor"],
+    ["cursor=2026-01-01T00:00:00Z", "cursor"],
+  ])("%s is refused by name", async (query, field) => {
+    const { status, body } = await facilitator.get(`/transactions?${query}`);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ field, error: expect.stringContaining(field) });
+  });
+
+  test("a page holds 25 by default and 100 at most, however many are asked for", async () => {
+    await insertRecords(
+      facilitator.context.db,
+      Array.from({ length: 130 }, (_, index) => ({
+        ...base,
+        totalMs: index,
+        createdAt: new Date(Date.UTC(2026, 0, 1)),
+      })),
+    );
+    const lengthOf = async (query: string) => (await list(`?network=hedera:testnet${query}`)).transactions.length;
+    expect(await lengthOf("")).toBe(25);
+    expect(await lengthOf("&limit=1000000")).toBe(100);
+    expect(await lengthOf("&limit=0")).toBe(1);
+    expect((await list("?network=hedera:testnet&env=mainnet")).transactions).toEqual([]);
+    expect((await list("?env=mainnet")).transactions).toEqual([]);
+  });
+
+  test("every filter narrows the list to what it says", async () => {
+    const rows: TestRecord[] = ["settled", "failed", "rejected"].flatMap((status) =>
+      ["hedera:mainnet", "eip155:8453"].map((network) => ({ ...base, network, status }) as TestRecord),
+    );
+    await insertRecords(facilitator.context.db, rows);
+    const { transactions } = await list("?env=mainnet&limit=100");
+    expect(transactions).toHaveLength(6);
+    expect((await list("?env=mainnet&status=failed")).transactions).toHaveLength(2);
+    expect((await list("?network=eip155:8453")).transactions).toHaveLength(3);
+    expect((await list("?network=base&status=settled")).transactions).toHaveLength(1);
+  });
+});
+
+test("paging visits every record once, though all share a moment and more are added meanwhile", async () => {
+  const { db } = facilitator.context;
+  const moment = new Date();
+  const network = "hedera:previewnet";
+  await insertRecords(
+    db,
+    Array.from({ length: 200 }, (_, index) => ({
+      ...base,
+      network,
+      status: (["settled", "failed", "rejected"] as const)[index % 3] ?? "settled",
+      totalMs: index,
+      createdAt: index < 150 ? moment : new Date(moment.getTime() - 1),
+    })),
+  );
+  // Two records a microsecond apart, which a millisecond clock cannot tell apart.
+  await db.query(
+    `insert into transactions (network, status, kind, total_ms, created_at)
+     select $1, 'settled', 'settle', 200 + n, $2::timestamptz - interval '5 milliseconds' + n * interval '1 microsecond'
+       from generate_series(0, 1) as n`,
+    [network, moment],
+  );
+  const seen: number[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const body: { transactions: { total_ms: number }[]; cursor: string | null } = await list(
+      `?network=${network}&limit=7${cursor ? `&cursor=${cursor}` : ""}`,
+    );
+    seen.push(...body.transactions.map(({ total_ms }) => total_ms));
+    cursor = body.cursor;
+    await insertRecords(db, [{ ...base, network, totalMs: 99_999, createdAt: new Date() }]);
+  }
+  expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 202 }, (_, index) => index));
+});
+
+const base: TestRecord = {
+  network: "hedera:testnet",
+  status: "settled",
+  kind: "settle",
+  payer: "0.0.7",
+  amount: 5n,
+  totalMs: 100,
+  createdAt: new Date(),
+};
