@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import {
   AccountId,
   Client,
+  Hbar,
   PrivateKey,
   type Transaction,
   TransactionId,
@@ -125,6 +126,13 @@ export async function execute(
   }
 }
 
+/** What an account holds of the ledger's USDC. */
+export async function usdcOf(ledger: DevLedger, account: string): Promise<bigint> {
+  const response = await fetch(`${ledger.mirrorUrl}/api/v1/accounts/${account}/tokens?token.id=${usdc}`);
+  const { tokens } = (await response.json()) as { tokens: [{ balance: number }] };
+  return BigInt(tokens[0].balance);
+}
+
 export function configOf(ledger: DevLedger): HederaConfig {
   const { feePayer } = ledger.accounts;
   return {
@@ -154,7 +162,7 @@ async function signedPayment(
     [payTo, amount],
   ] as const;
   for (const [account, value] of legs) {
-    if (asset === "0.0.0") transfer.addHbarTransfer(account, `${value} tℏ`);
+    if (asset === "0.0.0") transfer.addHbarTransfer(account, Hbar.fromTinybars(`${value}`));
     else if (terms.decimals === undefined) transfer.addTokenTransfer(asset, account, Number(value));
     else transfer.addTokenTransferWithDecimals(asset, account, Number(value), terms.decimals);
   }
@@ -180,8 +188,12 @@ export async function verified(scheme: Scheme<HederaPayment>, asked: PaymentRequ
 }
 
 /** decode, check, claim, submit and finish, as /settle does. */
-export async function settled(setting: HederaSetting, asked: PaymentRequest, withinMs = 20_000): Promise<Outcome> {
-  const payment = await verified(setting.scheme, asked);
+export async function settled(setting: HederaSetting, asked: PaymentRequest): Promise<Outcome> {
+  return submitted(setting, await verified(setting.scheme, asked));
+}
+
+/** What /settle does with a payment it has checked. */
+export async function submitted(setting: HederaSetting, payment: HederaPayment, withinMs = 20_000): Promise<Outcome> {
   const claim = await setting.store.claim("hedera:testnet", "exact", payment, undefined);
   if (!claim) throw new Error("somebody else has claimed this payment");
   const outcome = await setting.scheme.submit(payment, claim, new Date(Date.now() + withinMs));

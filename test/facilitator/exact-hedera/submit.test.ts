@@ -9,6 +9,8 @@ import {
   price,
   settingOn,
   settled,
+  submitted,
+  usdcOf,
   verified,
 } from "./setting.ts";
 
@@ -21,13 +23,8 @@ beforeAll(async () => {
 afterEach(() => setting.ledger.faults.clear());
 afterAll(() => setting?.stop());
 
-const usdcOf = async (account: string): Promise<bigint> => {
-  const response = await fetch(`${setting.ledger.mirrorUrl}/api/v1/accounts/${account}/tokens?token.id=0.0.429274`);
-  const { tokens } = (await response.json()) as { tokens: [{ balance: number }] };
-  return BigInt(tokens[0].balance);
-};
 const mirrorId = (transaction: string) => transaction.replace("@", "-").replace(/\.(\d+)$/, "-$1");
-const creatorHas = () => usdcOf(setting.ledger.accounts.creator.accountId);
+const creatorHas = () => usdcOf(setting.ledger, setting.ledger.accounts.creator.accountId);
 
 describe("a payment settles, and moves its amount once", () => {
   test.each<[string, Record<string, number>, string?]>([
@@ -48,7 +45,7 @@ describe("a payment settles, and moves its amount once", () => {
     const asked = await setting.pay();
     const payment = await verified(setting.scheme, asked);
     setting.ledger.faults.set(faults);
-    const outcome = await settled(setting, asked);
+    const outcome = await submitted(setting, payment);
     expect(outcome).toEqual({ outcome: "settled", transaction: payment.key });
     setting.ledger.faults.clear();
     expect(await creatorHas()).toBe(before + price);
@@ -96,9 +93,7 @@ describe("a failure at consensus is final and says why", () => {
     const [first, second] = [await setting.pay(poor), await setting.pay(poor)];
     const payment = await verified(setting.scheme, second);
     expect(await settled(setting, first)).toMatchObject({ outcome: "settled" });
-    const claim = await setting.store.claim("hedera:testnet", "exact", payment, undefined);
-    const outcome = await setting.scheme.submit(payment, claim!, new Date(Date.now() + 5_000));
-    expect(outcome).toMatchObject({
+    expect(await submitted(setting, payment)).toMatchObject({
       outcome: "failed",
       reason: "insufficient_funds",
       transaction: payment.key,
@@ -119,9 +114,7 @@ describe("a failure at consensus is final and says why", () => {
     const payment = await verified(setting.scheme, asked);
     const update = new AccountUpdateTransaction().setAccountId(terms.payer).setKey(newKey.publicKey);
     await execute(setting.ledger, update, ...terms.keys, newKey);
-    const claim = await setting.store.claim("hedera:testnet", "exact", payment, undefined);
-    const outcome = await setting.scheme.submit(payment, claim!, new Date(Date.now() + 5_000));
-    expect(outcome).toMatchObject({
+    expect(await submitted(setting, payment)).toMatchObject({
       outcome: "failed",
       reason: "invalid_exact_hedera_payload_signature_invalid",
       retryable: false,

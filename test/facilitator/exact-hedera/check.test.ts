@@ -1,0 +1,257 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  CustomFractionalFee,
+  PrivateKey,
+  TokenCreateTransaction,
+  TokenFreezeTransaction,
+  TokenPauseTransaction,
+  TokenUnfreezeTransaction,
+  TokenUnpauseTransaction,
+} from "@hashgraph/sdk";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { HederaPayment } from "../../../facilitator/schemes/exact-hedera/payload.ts";
+import { usdc } from "./payloads.ts";
+import {
+  execute,
+  type HederaSetting,
+  hederaSetting,
+  newBuyer,
+  price,
+  settingOn,
+  type Terms,
+  verified,
+} from "./setting.ts";
+
+let setting: HederaSetting;
+let mirror: CountingMirror;
+
+beforeAll(async () => {
+  const base = await hederaSetting();
+  mirror = await countingMirror(base.ledger.mirrorUrl);
+  const counted = await settingOn(base.ledger, { mirrorUrl: mirror.url });
+  setting = {
+    ...counted,
+    stop: async () => {
+      await counted.stop();
+      await mirror.stop();
+      await base.stop();
+    },
+  };
+  await setting.scheme.start();
+});
+afterEach(() => setting.ledger.faults.clear());
+afterAll(() => setting?.stop());
+
+const verify = async (terms: Partial<Terms> = {}, on = setting): Promise<HederaPayment> =>
+  verified(on.scheme, await setting.pay(terms));
+const failed = (message: string) => `invalid_exact_hedera_payload_preflight_failed: ${message}`;
+const treasuryKey = () => PrivateKey.fromStringDer(setting.ledger.accounts.usdcTreasury.privateKey);
+const byTreasury = (transaction: Parameters<typeof execute>[1]) => execute(setting.ledger, transaction, treasuryKey());
+const paidAccount = (options: object = {}) =>
+  setting.ledger.faucet.createAccount({ publicKey: PrivateKey.generateED25519().publicKey.toStringRaw(), ...options })
+    .accountId;
+
+describe("time (G8)", () => {
+  const expired = "invalid_exact_hedera_payload_transaction_expired";
+  test("a payment needs 25 s of validity left: the node's ten and fifteen to be sent in", async () => {
+    await expect(verify({ seconds: 30, startsInSeconds: -6 })).rejects.toThrow(expired);
+    await verify({ seconds: 30, startsInSeconds: -3 });
+  });
+
+  test("a payment that begins later is refused, unless the clocks may just differ", async () => {
+    await expect(verify({ startsInSeconds: 5 })).rejects.toThrow(expired);
+    await verify({ startsInSeconds: 1 });
+  });
+
+  test("a payment that ended long ago, or begins in years, is refused", async () => {
+    await expect(verify({ startsInSeconds: -100_000 })).rejects.toThrow(expired);
+    await expect(verify({ startsInSeconds: 1_000_000_000 })).rejects.toThrow(expired);
+  });
+});
+
+describe("the payer's signature (H22)", () => {
+  const invalid = "invalid_exact_hedera_payload_signature_invalid";
+
+  test("another key than the account's is refused", async () => {
+    await expect(verify({ keys: [PrivateKey.generateED25519()] })).rejects.toThrow(`${invalid}: signature_invalid`);
+  });
+
+  test("the key of an account that does not exist is refused", async () => {
+    await expect(verify({ payer: "0.0.987654" })).rejects.toThrow(`${invalid}: signature_unverifiable`);
+  });
+});
+
+describe("the payer's money (H23)", () => {
+  test("one unit too few is refused, just enough accepted", async () => {
+    await expect(verify(newBuyer(setting.ledger, { usdc: price - 1n }))).rejects.toThrow(
+      failed("insufficient_balance"),
+    );
+    await verify(newBuyer(setting.ledger, { usdc: price }));
+  });
+
+  test("a payer without any of the token is refused", async () => {
+    await expect(verify(newBuyer(setting.ledger))).rejects.toThrow(failed("insufficient_balance"));
+  });
+
+  test("HBAR is counted where HBAR is paid", async () => {
+    const asset = "0.0.0";
+    await verify({ ...newBuyer(setting.ledger, { hbar: price }), asset });
+    await expect(verify({ ...newBuyer(setting.ledger, { hbar: price - 1n }), asset })).rejects.toThrow(
+      failed("insufficient_balance"),
+    );
+  });
+
+  test("a frozen payer is refused until it is not", async () => {
+    const buyer = newBuyer(setting.ledger, { usdc: price });
+    await byTreasury(new TokenFreezeTransaction().setTokenId(usdc).setAccountId(buyer.payer));
+    await expect(verify(buyer)).rejects.toThrow(failed("payer_frozen"));
+    await byTreasury(new TokenUnfreezeTransaction().setTokenId(usdc).setAccountId(buyer.payer));
+    await verify(buyer);
+  });
+});
+
+describe("payTo (H23)", () => {
+  test.each<[string, object, string]>([
+    [
+      "that must sign what it receives",
+      { associate: [usdc], receiverSignatureRequired: true },
+      "pay_to_signature_required",
+    ],
+    ["not associated with the token", {}, "pay_to_not_associated"],
+    ["with free association slots only", { maxAutoAssociations: 5 }, "pay_to_not_associated"],
+  ])("an account %s is refused", async (_name, options, reason) => {
+    await expect(verify({ payTo: paidAccount(options) })).rejects.toThrow(failed(reason));
+  });
+
+  test("an account that does not exist is refused", async () => {
+    await expect(verify({ payTo: "0.0.987654" })).rejects.toThrow(failed("pay_to_not_found"));
+  });
+
+  test("a frozen account is refused, and an account that has associated meanwhile accepted", async () => {
+    const frozen = paidAccount({ associate: [usdc] });
+    await byTreasury(new TokenFreezeTransaction().setTokenId(usdc).setAccountId(frozen));
+    await expect(verify({ payTo: frozen })).rejects.toThrow(failed("pay_to_frozen"));
+
+    const late = paidAccount();
+    await expect(verify({ payTo: late })).rejects.toThrow(failed("pay_to_not_associated"));
+    setting.ledger.faucet.associate(late, usdc);
+    await new Promise((resolve) => setTimeout(resolve, 1_050));
+    await verify({ payTo: late });
+  });
+});
+
+describe("the token (G17)", () => {
+  test("decimals the payer believes in must be the token's", async () => {
+    await verify({ decimals: 6 });
+    await expect(verify({ decimals: 8 })).rejects.toThrow(failed("token_decimals"));
+  });
+
+  test("a paused token is refused", async () => {
+    const paused = await settingOn(setting.ledger);
+    try {
+      await byTreasury(new TokenPauseTransaction().setTokenId(usdc));
+      await expect(verify({}, paused)).rejects.toThrow(failed("token_paused"));
+    } finally {
+      await byTreasury(new TokenUnpauseTransaction().setTokenId(usdc));
+      await paused.stop();
+    }
+  });
+
+  test("a token whose own fee would reduce the payment is refused, at the payment and at the start", async () => {
+    const { operator, creator, buyer } = setting.ledger.accounts;
+    const fee = new CustomFractionalFee()
+      .setNumerator(1)
+      .setDenominator(10)
+      .setFeeCollectorAccountId(operator.accountId);
+    const create = new TokenCreateTransaction()
+      .setTokenName("Toll")
+      .setTokenSymbol("TOLL")
+      .setDecimals(6)
+      .setInitialSupply(1_000_000)
+      .setTreasuryAccountId(operator.accountId)
+      .setCustomFees([fee]);
+    const toll = String((await execute(setting.ledger, create)).tokenId);
+    setting.ledger.faucet.associate(creator.accountId, toll);
+    const terms = { asset: toll, payer: operator.accountId, keys: [PrivateKey.fromStringDer(operator.privateKey)] };
+    const lenient = await settingOn(setting.ledger, { assets: [toll] });
+    await expect(verify(terms, lenient)).rejects.toThrow(failed("token_has_custom_fees"));
+    await expect(lenient.scheme.start()).rejects.toThrow(`token ${toll} has custom fees`);
+    await lenient.stop();
+    expect(buyer.accountId).not.toBe(operator.accountId);
+  });
+});
+
+describe("the mirror", () => {
+  test("is asked once for the tenth payment of one buyer to one creator", async () => {
+    await verify();
+    const before = mirror.count();
+    for (let payment = 0; payment < 10; payment += 1) await verify();
+    expect(mirror.count() - before).toBe(10);
+  });
+
+  test("is asked once what twenty payments want to know at the same moment", async () => {
+    const buyer = newBuyer(setting.ledger, { usdc: price });
+    const asked = await Promise.all(Array.from({ length: 20 }, () => setting.pay(buyer)));
+    const before = mirror.count();
+    await Promise.all(asked.map((one) => verified(setting.scheme, one)));
+    // The buyer's account and its balance; what concerns payTo and the token is remembered.
+    expect(mirror.count() - before).toBeLessThanOrEqual(3);
+  });
+
+  test("that does not answer makes a payment unverifiable, not valid", async () => {
+    setting.ledger.faults.set({ mirrorUnavailable: 100 });
+    await expect(verify()).rejects.toThrow(failed("unverifiable"));
+    await expect(verify(newBuyer(setting.ledger, { usdc: price }))).rejects.toThrow(failed("unverifiable"));
+  });
+
+  test("that never answers does so within seconds", async () => {
+    mirror.hang(true);
+    const startedMs = Date.now();
+    await expect(verify()).rejects.toThrow(failed("unverifiable"));
+    expect(Date.now() - startedMs).toBeLessThan(6_000);
+    mirror.hang(false);
+  });
+});
+
+test("a fee payer without HBAR is said to be so before anything is claimed", async () => {
+  const poor = await settingOn(setting.ledger, { balanceEmpty: 10n ** 18n });
+  await poor.scheme.start();
+  await expect(verify({}, poor)).rejects.toThrow("unexpected_settle_error: Fee payer 0.0.1001 has no HBAR left");
+  expect(poor.scheme.balances()).toMatchObject([{ feePayer: "0.0.1001", unit: "HBAR", decimals: 8, empty: true }]);
+  await poor.stop();
+});
+
+interface CountingMirror {
+  readonly url: string;
+  count(): number;
+  /** From now on requests are taken and not answered. */
+  hang(on: boolean): void;
+  stop(): Promise<void>;
+}
+
+/** The ledger's mirror behind a door that counts. */
+async function countingMirror(target: string): Promise<CountingMirror> {
+  let count = 0;
+  let hanging = false;
+  const server = createServer(async (incoming, outgoing) => {
+    count += 1;
+    if (hanging) return;
+    const response = await fetch(`${target}${incoming.url}`);
+    outgoing.writeHead(response.status, { "content-type": "application/json" });
+    outgoing.end(await response.text());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    count: () => count,
+    hang: (on) => {
+      hanging = on;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,132 @@
+import { PrivateKey } from "@hashgraph/sdk";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readSigner } from "../../../facilitator/schemes/exact-hedera/signer.ts";
+import { ConfigError, Secret } from "../../../shared/env.ts";
+import { type HederaSetting, hederaSetting, price, settingOn, settled } from "./setting.ts";
+
+let setting: HederaSetting;
+
+beforeAll(async () => {
+  setting = await hederaSetting();
+});
+afterAll(() => setting?.stop());
+
+const problemsWith = async (change: Parameters<typeof settingOn>[1]): Promise<readonly string[]> => {
+  const faulty = await settingOn(setting.ledger, change);
+  try {
+    await faulty.scheme.start();
+    return [];
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as ConfigError).problems;
+  } finally {
+    await faulty.stop();
+  }
+};
+
+describe("the scheme starts", () => {
+  test("on a ledger that agrees with its configuration, and then knows its balance", async () => {
+    const good = await settingOn(setting.ledger);
+    await good.scheme.start();
+    expect(good.scheme.balances()).toEqual([
+      { feePayer: "0.0.1001", balance: 1_000_000_000_000n, unit: "HBAR", decimals: 8, low: false, empty: false },
+    ]);
+    await good.stop();
+  });
+
+  test("with an ECDSA fee payer, which then settles", async () => {
+    const key = PrivateKey.generateECDSA();
+    const { accountId } = setting.ledger.faucet.createAccount({
+      publicKey: key.publicKey.toStringRaw(),
+      tinybars: 10n ** 9n,
+    });
+    const feePayers = [{ accountId, privateKey: new Secret(`ecdsa:${key.toStringRaw()}`) }];
+    const ecdsa = await settingOn(setting.ledger, { feePayers });
+    await ecdsa.scheme.start();
+    expect(await settled(ecdsa, await ecdsa.pay({ feePayer: accountId, amount: price }))).toMatchObject({
+      outcome: "settled",
+    });
+    await ecdsa.stop();
+  });
+});
+
+describe("the scheme refuses to start, naming every problem at once", () => {
+  test("with everything wrong", async () => {
+    const { buyer } = setting.ledger.accounts;
+    const stranger = PrivateKey.generateED25519();
+    const problems = await problemsWith({
+      feePayers: [
+        { accountId: "0.0.1001", privateKey: new Secret(`ed25519:${stranger.toStringRaw()}`) },
+        { accountId: "0.0.987654", privateKey: new Secret(`ed25519:${stranger.toStringRaw()}`) },
+        { accountId: buyer.accountId, privateKey: new Secret(buyer.privateKeyHex) },
+      ],
+      nodes: { ...setting.ledger.nodes, "127.0.0.1:1": "0.0.99" },
+      assets: ["0.0.429274", "0.0.4242"],
+    });
+    expect(problems).toEqual([
+      expect.stringContaining(`fee payer 0.0.1001: the key given is for ed25519 ${stranger.publicKey.toStringRaw()}`),
+      "fee payer 0.0.987654 does not exist on hedera:testnet",
+      expect.stringMatching(/^fee payer 0\.0\.1003: raw hex fits two kinds of key/),
+      "hedera:testnet has no consensus node 0.0.99",
+      "hedera:testnet has no token 0.0.4242",
+    ]);
+    expect(problems.join()).not.toContain(buyer.privateKeyHex);
+  });
+
+  test("with the right bytes as the wrong kind of key", async () => {
+    const { feePayer } = setting.ledger.accounts;
+    const feePayers = [{ accountId: feePayer.accountId, privateKey: new Secret(`ecdsa:${feePayer.privateKeyHex}`) }];
+    expect(await problemsWith({ feePayers })).toEqual([
+      expect.stringMatching(/the key given is for ecdsa [0-9a-f]+, the account's key is ed25519 [0-9a-f]+$/),
+    ]);
+  });
+
+  test("without a mirror", async () => {
+    const problems = await problemsWith({ mirrorUrl: "http://127.0.0.1:1" });
+    expect(problems.length).toBeGreaterThanOrEqual(3);
+    expect(problems.join()).toContain("the mirror");
+  });
+});
+
+test("what is offered is the same for every call and comes from configuration alone", () => {
+  const extra = { feePayer: "0.0.1001", assetTransferMethods: ["cryptoTransfer"] };
+  expect(setting.scheme.kinds).toEqual([
+    { x402Version: 2, scheme: "exact", network: "hedera:testnet", extra },
+    { x402Version: 1, scheme: "exact", network: "hedera:testnet", extra },
+    { x402Version: 1, scheme: "exact", network: "hedera-testnet", extra },
+  ]);
+});
+
+describe("private keys", () => {
+  const ed25519 = PrivateKey.generateED25519();
+  const ecdsa = PrivateKey.generateECDSA();
+  const sec1 = `30740201010420${ecdsa.toStringRaw()}a00706052b8104000aa144034200${ecdsa.publicKey.toStringRaw().padEnd(130, "0")}`;
+
+  test.each([
+    ["ed25519:<hex>", `ed25519:${ed25519.toStringRaw()}`, ed25519],
+    ["0x-prefixed", `ecdsa:0x${ecdsa.toStringRaw()}`, ecdsa],
+    ["ecdsa:<hex>", `ecdsa:${ecdsa.toStringRaw()}`, ecdsa],
+    ["ed25519 DER", ed25519.toStringDer(), ed25519],
+    ["ECDSA DER", ecdsa.toStringDer(), ecdsa],
+    ["ECDSA SEC1 DER", sec1, ecdsa],
+  ])("%s is read, and signs as the SDK does", (_form, text, key) => {
+    const signer = readSigner(text);
+    expect(signer.publicKey.toString("hex")).toBe(key.publicKey.toStringRaw());
+    const bytes = Buffer.from("a body");
+    expect(key.publicKey.verify(bytes, signer.sign(bytes).signature)).toBe(true);
+  });
+
+  test.each([
+    ["raw hex", ed25519.toStringRaw()],
+    ["too short", "ed25519:abcd"],
+    ["odd", `ed25519:${"a".repeat(63)}`],
+    ["of neither kind", `rsa:${ed25519.toStringRaw()}`],
+    ["DER of the other kind", `ecdsa:${ed25519.toStringDer()}`],
+    ["zero", `ecdsa:${"0".repeat(64)}`],
+    ["nothing", ""],
+  ])("%s is refused without being quoted", (_form, text) => {
+    const hex = text.split(":").at(-1) || "nothing";
+    expect(() => readSigner(text)).toThrow(/key/);
+    expect(() => readSigner(text)).not.toThrow(hex);
+  });
+});
