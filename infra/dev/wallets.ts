@@ -17,7 +17,7 @@ export function evmWallets(env: Record<string, string | undefined>): EvmWallets 
 
 export type EvmWallets = Readonly<Record<"feePayer" | "creator" | "buyer" | "platform", EvmWallet>>;
 
-export interface EvmWallet {
+interface EvmWallet {
   readonly address: Hex;
   readonly privateKey: Hex;
 }

@@ -90,7 +90,7 @@ export interface ModelStandIn extends Listening {
   clearFaults(): void;
 }
 
-export interface SeenRequest {
+interface SeenRequest {
   readonly path: string;
   readonly body: unknown;
 }
