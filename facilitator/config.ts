@@ -96,7 +96,7 @@ function readEvm(env: EnvReader, chainId: number): EvmConfig {
     chainId,
     rpcUrl: env.url(name("RPC_URL")),
     signers,
-    assets: assets.map((asset) => asset.toLowerCase()),
+    assets,
     amountMin: env.amount(name("AMOUNT_MIN"), 1_000n),
     balanceLow: env.amount(name("BALANCE_LOW_WEI"), ether / 100n),
     balanceEmpty: env.amount(name("BALANCE_EMPTY_WEI"), ether / 1_000n),

@@ -1,6 +1,6 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import secp256k1 from "secp256k1";
-import { serializeTransaction } from "viem";
+import { getAddress, serializeTransaction } from "viem/utils";
 import type { Log } from "../../shared/log.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
 import type { EvmConfig } from "../config.ts";
@@ -32,7 +32,7 @@ export class EvmFeePayer {
     needs: { chain: EvmChain; db: Database; store: SettlementStore; log: Log },
   ) {
     this.#key = Buffer.from(privateKey.slice(2), "hex");
-    this.address = addressOf(secp256k1.publicKeyCreate(this.#key, false));
+    this.address = getAddress(addressOf(secp256k1.publicKeyCreate(this.#key, false)));
     this.#config = config;
     this.#needs = needs;
   }

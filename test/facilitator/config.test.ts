@@ -15,7 +15,7 @@ test("a whole environment is read: networks from the variables' names, USDC as t
   expect(config.evm[0]).toMatchObject({
     network: "eip155:84532",
     chainId: 84532,
-    assets: ["0x036cbd53842c5426634e7929541ec2318f3dcf7e"],
+    assets: ["0x036CbD53842c5426634e7929541eC2318f3dCF7e"],
   });
   expect(config.hedera[0]).toMatchObject({
     network: "hedera:testnet",

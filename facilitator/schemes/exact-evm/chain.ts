@@ -153,7 +153,7 @@ export function outcomeOf(
   }
   const moved = receipt.logs.some(
     ({ address, topics, data }) =>
-      address.toLowerCase() === payment.asset &&
+      address.toLowerCase() === payment.asset.toLowerCase() &&
       topics[0] === transferTopic &&
       topics[1]?.slice(2) === addressWord(payment.payer) &&
       topics[2]?.slice(2) === addressWord(payment.payTo) &&

@@ -1,3 +1,4 @@
+import { getAddress } from "viem/utils";
 import type { EvmConfig } from "../../config.ts";
 import { objectAt, textAt } from "../../request.ts";
 import { type PaymentRequest, type Refusal, refuse } from "../scheme.ts";
@@ -182,7 +183,7 @@ function readProof(request: PaymentRequest): Proof | Refusal {
   if (!isAddress(from)) return refuse("invalid_payload", "authorization.from is not an address.");
   if (!/^0x[0-9a-fA-F]{64}$/.test(nonce))
     return refuse("invalid_payload", "authorization.nonce is not 32 bytes of hex.");
-  const payer = from.toLowerCase();
+  const payer = getAddress(from);
   const refusal = (code: string, what: string) => ({ ...refuse(code, what), payer });
   if (!isAddress(to)) return refusal("invalid_exact_evm_recipient_mismatch", "authorization.to is not an address.");
   const notUint256 = "is not a uint256 in plain decimal.";
@@ -201,8 +202,8 @@ function readProof(request: PaymentRequest): Proof | Refusal {
   }
   return {
     authorization: {
-      from: payer as Hex,
-      to: to.toLowerCase() as Hex,
+      from: payer,
+      to: getAddress(to),
       value,
       validAfter,
       validBefore,
@@ -220,7 +221,7 @@ function asPayment(
   config: EvmConfig,
   { authorization, signature }: Proof,
 ): EvmPayment {
-  const asset = requirements.asset.toLowerCase();
+  const asset = getAddress(requirements.asset);
   const domain = { name: String(requirements.extra?.name), version: String(requirements.extra?.version) };
   const digest = authorizationDigest({ ...domain, chainId: config.chainId, verifyingContract: asset }, authorization);
   return {
@@ -234,7 +235,7 @@ function asPayment(
     signature,
     digest,
     domain,
-    signedByKey: recoverSigner(digest, signature) === authorization.from,
+    signedByKey: recoverSigner(digest, signature) === authorization.from.toLowerCase(),
   };
 }
 

@@ -4,7 +4,6 @@ import { addressWord, type Hex, word } from "./hex.ts";
 
 /** EIP-3009's authorization to move `value` from `from` to `to` within a window of time, once per nonce. */
 export interface Authorization {
-  /** Addresses in lower case. */
   readonly from: Hex;
   readonly to: Hex;
   readonly value: bigint;

@@ -3,7 +3,7 @@ import type { Authorization } from "./eip3009.ts";
 
 /** An EIP-3009 payment whose fields are certain; whether it holds is for the chain to say. */
 export interface EvmPayment extends Payment {
-  /** Lower case, like all addresses in it. */
+  /** With its EIP-55 checksum, like all addresses in it. */
   readonly asset: string;
   readonly authorization: Authorization;
   readonly signature: Buffer;
@@ -17,7 +17,7 @@ export interface EvmPayment extends Payment {
 
 /** `asset:from:nonce`: the token contract spends a nonce once, however the rest is encoded. */
 export function paymentKeyOf(asset: string, { from, nonce }: Pick<Authorization, "from" | "nonce">): string {
-  return `${asset.toLowerCase()}:${from}:${nonce}`;
+  return `${asset}:${from}:${nonce}`.toLowerCase();
 }
 
 /** Dates end in the year 275760, uint256 does not. */

@@ -1,3 +1,4 @@
+import { getAddress } from "viem/utils";
 import { ConfigError } from "../../../shared/env.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { Database } from "../../../shared/postgres.ts";
@@ -25,6 +26,7 @@ export function createExactEvm(
   const feePayers = config.signers.map((key) => new EvmFeePayer(key.reveal(), config, { chain, ...needs }));
   /** Payments whose payer `check` found to be a contract, so that `submit` need not ask again. */
   const fromContracts = new WeakSet<EvmPayment>();
+  const assets = new Set(config.assets.map((asset) => getAddress(asset)));
   let balanceTimer: NodeJS.Timeout | undefined;
 
   return {
@@ -33,7 +35,7 @@ export function createExactEvm(
     kinds: kindsOf(config.network),
     feePayers: feePayers.map(({ address }) => address),
     decode: (request: PaymentRequest) => decodePayment(request, config),
-    check: (payment) => check({ chain, config, sender: feePayers[0]?.address as Hex, fromContracts }, payment),
+    check: (payment) => check({ chain, config, assets, sender: feePayers[0]?.address as Hex, fromContracts }, payment),
     async submit(payment, claim, deadline) {
       const signer = fromContracts.has(payment) ? "contract" : "key";
       const data = transferCall(payment.authorization, payment.signature, signer);
@@ -64,11 +66,11 @@ export function createExactEvm(
  * remembered. A node that does not answer is a refusal that says so.
  */
 async function check(needs: CheckNeeds, payment: EvmPayment): Promise<Refusal | undefined> {
-  const { chain, config, sender, fromContracts } = needs;
+  const { chain, config, assets, sender, fromContracts } = needs;
   const late = checkWindow(payment, new Date());
   if (late) return late;
   try {
-    if (!config.assets.includes(payment.asset)) return await refuseAsset(chain, config, payment.asset);
+    if (!assets.has(payment.asset)) return await refuseAsset(chain, config, payment.asset);
     // A key's signature is the usual case: whether the payer is a contract is asked together with the simulation.
     const [isContract, simulation] = await Promise.all([
       chain.hasCode(payment.payer),
@@ -90,6 +92,8 @@ async function check(needs: CheckNeeds, payment: EvmPayment): Promise<Refusal | 
 interface CheckNeeds {
   readonly chain: EvmChain;
   readonly config: EvmConfig;
+  /** With checksums. */
+  readonly assets: ReadonlySet<string>;
   readonly sender: Hex;
   readonly fromContracts: WeakSet<EvmPayment>;
 }

@@ -52,7 +52,7 @@ describe("a payment", () => {
   test("settles once: the money moves, and every later copy is told of the first transaction", async () => {
     const before = await balanceOf(setting.terms.payTo);
     const body = await pay();
-    const payer = body.paymentPayload.payload.authorization.from.toLowerCase();
+    const payer = body.paymentPayload.payload.authorization.from;
     const first = await facilitator.settle(body);
     expect(first.body).toEqual({
       success: true,
@@ -81,7 +81,7 @@ describe("a payment", () => {
     const wallet = await setting.chain.deploy(ownerWallet, [owner.address]);
     await setting.chain.fund(wallet, { usdc: 20_000n });
     const { body } = await facilitator.settle(await paymentBody(owner, setting.terms, { from: wallet }));
-    expect(body).toMatchObject({ success: true, payer: wallet.toLowerCase() });
+    expect(body).toMatchObject({ success: true, payer: wallet });
   });
 
   test("re-encoded in every way one can think of is still one payment", async () => {

@@ -27,7 +27,7 @@ const now = () => Math.floor(Date.now() / 1_000);
 describe("a payment that holds", () => {
   test("is valid in version 2, and its payer is named", async () => {
     const { status, body } = await facilitator.verify(await valid());
-    expect({ status, body }).toEqual({ status: 200, body: { isValid: true, payer: buyer.address.toLowerCase() } });
+    expect({ status, body }).toEqual({ status: 200, body: { isValid: true, payer: buyer.address } });
   });
 
   test("is valid in version 1, by network name and by CAIP-2 id", async () => {
@@ -149,7 +149,7 @@ describe("contract wallets (ERC-1271)", () => {
     const wallet = await setting.chain.deploy(ownerWallet, [owner.address]);
     await setting.chain.fund(wallet, { usdc: 1_000_000n });
     const own = await paymentBody(owner, setting.terms, { from: wallet });
-    expect((await facilitator.verify(own)).body).toEqual({ isValid: true, payer: wallet.toLowerCase() });
+    expect((await facilitator.verify(own)).body).toEqual({ isValid: true, payer: wallet });
     const foreign = await paymentBody(newBuyer(), setting.terms, { from: wallet });
     expect((await facilitator.verify(foreign)).body.invalidReason).toBe("invalid_exact_evm_signature");
   });
@@ -212,7 +212,7 @@ test("/supported names both versions and the signer, and answers without asking 
     { x402Version: 2, scheme: "exact", network: "eip155:84532" },
     { x402Version: 1, scheme: "exact", network: "base-sepolia" },
   ]);
-  expect(body.signers).toEqual({ "eip155:*": [setting.signer.toLowerCase()] });
+  expect(body.signers).toEqual({ "eip155:*": [setting.signer] });
 });
 
 test("/health shows the fee payer's balance", async () => {
@@ -221,9 +221,7 @@ test("/health shows the fee payer's balance", async () => {
   expect(body).toMatchObject({
     status: "ok",
     env: "testnet",
-    chains: [
-      { network: "eip155:84532", feePayer: setting.signer.toLowerCase(), balance: 10, unit: "ETH", lowBalance: false },
-    ],
+    chains: [{ network: "eip155:84532", feePayer: setting.signer, balance: 10, unit: "ETH", lowBalance: false }],
   });
 });
 
