@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { projectDirectory } from "./settings.ts";
 
 /**
@@ -17,7 +17,7 @@ export function startChild(options: { name: string; program: string; env: NodeJS
     stdio: ["ignore", log, log],
   });
   closeSync(log);
-  const output = () => readFileSync(logFile, "utf8");
+  const output = () => (existsSync(logFile) ? readFileSync(logFile, "utf8") : "");
   const died = failure(child).then((how) => new Error(`${name} ${how}\n${tailOf(output(), logFile)}`));
   const ended = () => child.exitCode !== null || child.signalCode !== null;
   return {

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { formatUnits } from "../../shared/units.ts";
 import type { PaymentRequirements, SettleResponse } from "../../shared/x402.ts";
-import { readSettings } from "./settings.ts";
+import { loadEnvFile, readSettings } from "./settings.ts";
 import { readStackFile, type StackFile } from "./stack-file.ts";
 
 const usage = `Runs an agent by key and pays for a call on each chain, against the stack of "npm start".
@@ -20,6 +20,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({ options: { json: { type: "boolean" }, help: { type: "boolean", short: "h" } } });
   if (values.help) return void process.stdout.write(`${usage}\n`);
   const tell = (line: string) => void (values.json || process.stdout.write(`${line}\n`));
+  loadEnvFile();
   const stack = readStackFile(readSettings(process.env).dataDirectory);
   const byKey = await runByKey(stack, tell);
   const payments = [await payOnHedera(stack, tell), await payOnEvm(stack, tell)];

@@ -56,4 +56,13 @@ export interface Port {
   readonly variable: string;
 }
 
+/** Adds what the project's .env says, where the environment does not say otherwise. */
+export function loadEnvFile(): void {
+  try {
+    process.loadEnvFile(join(projectDirectory, ".env"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}
+
 export const stackFileOf = (dataDirectory: string) => join(dataDirectory, "stack.json");

@@ -6,7 +6,7 @@ import { AlreadyRunning, type Claim, claimStack } from "./claim.ts";
 import { watchLaunchers } from "./launchers.ts";
 import { Parts } from "./parts.ts";
 import { PortsTaken, requireFreePorts } from "./ports.ts";
-import { projectDirectory, readSettings, type Settings } from "./settings.ts";
+import { loadEnvFile, readSettings, type Settings } from "./settings.ts";
 import { removeStackFile, writeStackFile } from "./stack-file.ts";
 import { thingsToTry } from "./things-to-try.ts";
 
@@ -83,6 +83,7 @@ async function run(settings: Settings, claim: Claim): Promise<void> {
     process.exit(exitCode);
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void stop(0, "Stopping."));
+  process.on("uncaughtException", (error) => void stop(1, `Something unexpected happened: ${error.stack}`));
   await watchLaunchers((launcher) => void stop(1, `${launcher}, which ran this, is gone. Stopping.`));
 
   say(`Starting the marketplace and what it needs; state is in ${dataDirectory}`);
@@ -94,6 +95,7 @@ async function run(settings: Settings, claim: Claim): Promise<void> {
   starting = stack.catch(() => {});
   try {
     const running = await stack;
+    if (stopping) return;
     writeStackFile(dataDirectory, running);
     say(`Ready in ${seconds(performance.now() - began)}.\n\n${thingsToTry(running)}\n\nCtrl-C stops everything.`);
   } catch (error) {
@@ -108,14 +110,6 @@ function readArguments(): { fresh: boolean; help: boolean } {
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n\n${usage}\n`);
     process.exit(1);
-  }
-}
-
-function loadEnvFile(): void {
-  try {
-    process.loadEnvFile(join(projectDirectory, ".env"));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
 }
 
