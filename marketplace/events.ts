@@ -7,6 +7,8 @@ export function createEvents(log: Log) {
     connectorEnded: (event: { runId: string; agent: string; connector: string; outcome: string; durationMs: number }) =>
       log[event.outcome === "broke" ? "error" : "info"](event, "connector ended"),
     runEnded: (event: { runId: string; agent: string; state: string }) => log.info(event, "run ended"),
+    runNotResolved: ({ runId, error }: { runId: string; error: unknown }) =>
+      log.warn({ runId, err: error }, "run could not be ended; it will be tried again"),
     runLost: (event: { runId: string; rail: string }) => log.warn(event, "run lost; credits given back"),
     leasesNotExtended: ({ error }: { error: unknown }) => log.warn({ err: error }, "leases could not be extended"),
     recoveryFailed: ({ error }: { error: unknown }) =>

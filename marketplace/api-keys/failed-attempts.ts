@@ -2,8 +2,8 @@ const windowMs = 60_000;
 const addressesMax = 10_000;
 
 /**
- * Counts failed authentications by network address, within this copy of the service. It protects the database from
- * guessing, not the keys: 190 random bits need no help.
+ * Counts failed authentications by network address, within this copy of the service. It slows guessing and makes it
+ * visible to the guesser; the keys themselves, 190 random bits, need no help.
  */
 export class FailedAttempts {
   readonly #failures = new Map<string, { count: number; until: number }>();
@@ -13,7 +13,7 @@ export class FailedAttempts {
     this.#countMax = countMax;
   }
 
-  /** Seconds until the address may try an unknown key again; 0 when it may now. */
+  /** Seconds until the address is answered like any other again; 0 when it may now. */
   waitSeconds(address: string): number {
     const failed = this.#failures.get(address);
     if (!failed || failed.count < this.#countMax) return 0;

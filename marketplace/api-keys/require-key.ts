@@ -14,12 +14,8 @@ const failuresPerMinute = 300;
 export function requireKey(context: Context): RequestHandler {
   const failures = new FailedAttempts(failuresPerMinute);
   return async (request, response, next) => {
-    const address = request.ip ?? "unknown";
-    const admission = await findAdmission(context, request, failures.waitSeconds(address));
-    if (!admission) {
-      failures.note(address);
-      throw unauthenticated();
-    }
+    const admission = await findAdmission(context, request);
+    if (!admission) throw refusal(failures, request.ip ?? "unknown");
     const { caller } = admission;
     if (admission.useIsNews) context.inFlight.background(noteUse(context.db, caller.key.id));
     announceLimit(response, admission);
@@ -37,35 +33,28 @@ export function callerOf(response: Response): Caller {
   return response.locals.caller as Caller;
 }
 
-async function findAdmission(
-  { lookups }: Context,
-  request: Request,
-  waitSeconds: number,
-): Promise<Admission | undefined> {
+async function findAdmission({ lookups }: Context, request: Request): Promise<Admission | undefined> {
   const token = bearerToken(request.headers.authorization);
-  const wellFormed = token !== undefined && isWellFormed(token);
-  if (waitSeconds > 0 && !wellFormed) throw tooManyFailures(waitSeconds);
-  if (!wellFormed) return undefined;
-  const admission = await lookups.key(digestOf(token).toString("hex")).catch((cause) => {
+  if (token === undefined || !isWellFormed(token)) return undefined;
+  return lookups.key(digestOf(token).toString("hex")).catch((cause) => {
     throw new ApiError("unavailable", "Keys cannot be checked right now; try again shortly.", { cause });
   });
-  if (!admission && waitSeconds > 0) throw tooManyFailures(waitSeconds);
-  return admission;
 }
 
 function bearerToken(header: string | undefined): string | undefined {
   return header && /^bearer +(\S+) *$/i.exec(header)?.[1];
 }
 
-function unauthenticated(): ApiError {
+/** 401, or 429 for an address that has failed too often of late. A valid key from there is never refused. */
+function refusal(failures: FailedAttempts, address: string): ApiError {
+  const waitSeconds = failures.waitSeconds(address);
+  if (waitSeconds > 0) {
+    const headers = { "retry-after": String(waitSeconds) };
+    return new ApiError("rate_limited", "Too many requests without a valid key.", { headers });
+  }
+  failures.note(address);
   return new ApiError("unauthenticated", "A valid API key is required: Authorization: Bearer <API_KEY>.", {
     headers: { "www-authenticate": 'Bearer realm="marketplace"' },
-  });
-}
-
-function tooManyFailures(waitSeconds: number): ApiError {
-  return new ApiError("rate_limited", "Too many requests without a valid key.", {
-    headers: { "retry-after": String(waitSeconds) },
   });
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError } from "../../shared/errors.ts";
 import { type Credits, toSafeNumber } from "../../shared/units.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
@@ -76,8 +77,23 @@ async function finishRun(context: Context, runId: RunId, prepared: PreparedRun):
   }
 }
 
-/** When the database does not answer, the lease lapses and the run is released: nobody pays for an answer not given. */
-function resolve({ db, config }: Context, id: RunId, prepared: PreparedRun, outcome: Outcome): Promise<Resolved> {
+/**
+ * Ends the run in the ledger. An answer that was lost on the way is asked for again: a run ends once, however often it
+ * is said. When the database stays away the lease lapses and the run is released; nobody pays for a lost answer.
+ */
+async function resolve(context: Context, id: RunId, prepared: PreparedRun, outcome: Outcome): Promise<Resolved> {
+  for (const pauseMs of [50, 250, 1_000, 4_000]) {
+    try {
+      return await resolveOnce(context, id, prepared, outcome);
+    } catch (error) {
+      context.events.runNotResolved({ runId: id, error });
+      await sleep(pauseMs);
+    }
+  }
+  return resolveOnce(context, id, prepared, outcome);
+}
+
+function resolveOnce({ db, config }: Context, id: RunId, prepared: PreparedRun, outcome: Outcome): Promise<Resolved> {
   if (!outcome.success) return release(db, { id, state: "failed", error: outcome.error });
   const fee = platformFee(prepared.agent.version.priceCredits, config.platformFeeBasisPoints);
   return capture(db, { id, creatorId: prepared.creatorId, fee, output: outcome.output, receipt: outcome.receipt });

@@ -156,7 +156,7 @@ describe("llm", () => {
 
   test("puts extra instructions where the prompt names them, or at its end", async () => {
     const lastMessage = () =>
-      (market.model.requests.at(-1)?.body as { messages: Array<{ content: string }> }).messages.at(-1)?.content;
+      (market.model.requests.at(-1)!.body as { messages: Array<{ content: string }> }).messages.at(-1)?.content;
     const named = await seedMarket(market.context, {
       agent: { settings: { prompt: "({{extraInstructions}}) {{text}}" } },
     });

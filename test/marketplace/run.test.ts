@@ -250,3 +250,35 @@ test("an agent whose secrets no longer open is a 500, and nobody is charged", as
   expect(await spendable(market.context, buyer)).toBe(100);
   expect((await run(market, key, agent.address)).body.success).toBe(true);
 });
+
+describe("when the database fails", () => {
+  const withoutTable = async <T>(table: string, work: () => Promise<T>): Promise<T> => {
+    await market.context.db.query(`alter table ${table} rename to ${table}_gone`);
+    return work().finally(() => market.context.db.query(`alter table ${table}_gone rename to ${table}`));
+  };
+
+  test("keys and owners that cannot be looked up are a 503, and nothing runs", async () => {
+    const { key, agent } = await seedMarket(market.context);
+    const before = market.model.requests.length;
+    expect(await withoutTable("api_keys", () => run(market, key, agent.address))).toMatchObject({ status: 503 });
+    expect(await withoutTable("agents", () => run(market, key, agent.address))).toMatchObject({ status: 503 });
+    expect(market.model.requests.length).toBe(before);
+    expect((await run(market, key, agent.address)).status).toBe(200);
+  });
+
+  test("a run that cannot be held is a 500 that charges nothing", async () => {
+    const { key, agent, buyer } = await seedMarket(market.context);
+    const answer = await withoutTable("postings", () => run(market, key, agent.address));
+    expect(answer).toMatchObject({ status: 500, body: { error: "Something went wrong on our side." } });
+    expect(await spendable(market.context, buyer)).toBe(100);
+  });
+
+  test("a run whose end cannot be written at first is written later, once", async () => {
+    const { key, agent } = await seedMarket(market.context, { price: 5, balance: 5 });
+    market.model.injectFault({ delayMs: 300 });
+    const answer = run(market, key, agent.address);
+    await until(async () => (await balanceOf(market, key)).held_credits === 5);
+    await withoutTable("postings", () => new Promise((resolve) => setTimeout(resolve, 600)));
+    expect((await answer).body).toMatchObject({ success: true, credits_used: 5, credits_remaining: 0 });
+  });
+});
