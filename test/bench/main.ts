@@ -1,7 +1,8 @@
 import { benchFacilitatorEvm } from "./facilitator-evm.ts";
+import { benchFacilitatorHedera } from "./facilitator-hedera.ts";
 
 const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
-  facilitator: [benchFacilitatorEvm],
+  facilitator: [benchFacilitatorEvm, benchFacilitatorHedera],
 };
 
 const asked = process.argv.slice(2);

@@ -1,0 +1,117 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { startPostgres } from "../../infra/dev/postgres.ts";
+import { type HederaBuyer, signHederaTransfer } from "../support/hedera-payments.ts";
+import { startChild } from "./child.ts";
+import { type Figures, measure, median, poster } from "./load.ts";
+import { printTable } from "./table.ts";
+
+const inFlight = 16;
+const rounds = 3;
+
+/** Hedera /verify and /settle beside the SDK doing the same on the same ledger, turn by turn, with new payments each. */
+export async function benchFacilitatorHedera(): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "bench-"));
+  const [ledger, postgres] = await Promise.all([
+    startLedger(),
+    startPostgres({ directory: join(directory, "postgres"), durable: true }),
+  ]);
+  const { feePayer, buyer, creator } = ledger.accounts;
+  const ours = await startChild("../../facilitator/main.ts", "FACILITATOR_PORT", {
+    LOG_LEVEL: "error",
+    FACILITATOR_DATABASE_URL: await postgres.createDatabase("facilitator"),
+    HEDERA_TESTNET_NODES: Object.entries(ledger.nodes)
+      .map((pair) => pair.join("="))
+      .join(","),
+    HEDERA_TESTNET_MIRROR: ledger.mirror,
+    HEDERA_TESTNET_FEE_PAYERS: `${feePayer.accountId}:${feePayer.privateKey}`,
+  });
+  const peer = await startChild("peers/hedera-sdk.ts", "PEER_PORT", {
+    PEER_NODES: JSON.stringify(ledger.nodes),
+    PEER_FEE_PAYER_KEY: feePayer.privateKey,
+    PEER_PAYER_PUBLIC_KEY: buyer.publicKey,
+  });
+  try {
+    const terms = {
+      scheme: "exact",
+      network: "hedera:testnet",
+      asset: ledger.usdc,
+      amount: "1000",
+      payTo: creator.accountId,
+      maxTimeoutSeconds: 180,
+      extra: { feePayer: feePayer.accountId },
+    };
+    const payment = async () => {
+      const payload = await signHederaTransfer(buyer, terms);
+      const paymentPayload = { x402Version: 2, accepted: terms, payload };
+      return JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements: terms });
+    };
+    const run = async (url: string, path: "/verify" | "/settle", count: number, concurrency: number) => {
+      const bodies: string[] = [];
+      for (let made = 0; made < count; made += 1) bodies.push(await payment());
+      const { post, close } = poster(url, concurrency);
+      const good = (reply: Record<string, unknown>) => reply.isValid === true || reply.success === true;
+      const figures = await measure(
+        bodies.map((body) => () => post(path, body, good)),
+        concurrency,
+      );
+      await close();
+      return figures;
+    };
+    const pair = async (path: "/verify" | "/settle", count: number, concurrency: number) => {
+      const figures = { ours: [] as Figures[], peer: [] as Figures[] };
+      for (let round = 0; round < rounds; round += 1) {
+        figures.ours.push(await run(ours.url, path, count, concurrency));
+        figures.peer.push(await run(peer.url, path, count, concurrency));
+      }
+      return { ours: median(figures.ours), peer: median(figures.peer), peerName: "@hashgraph/sdk" };
+    };
+    await run(ours.url, "/verify", 100, inFlight);
+    await run(peer.url, "/verify", 100, inFlight);
+    printTable("Facilitator, Hedera exact, beside the SDK with its default back-off on the same ledger", [
+      { what: "/verify", inFlight, ...(await pair("/verify", 600, inFlight)), wanted: 5 },
+      { what: "/settle", inFlight: 1, ...(await pair("/settle", 5, 1)), wanted: 3 },
+      { what: "/settle", inFlight, ...(await pair("/settle", 160, inFlight)), wanted: 3 },
+    ]);
+  } finally {
+    await Promise.all([ours.stop(), peer.stop()]);
+    await Promise.all([ledger.stop(), postgres.stop()]);
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+interface Ledger {
+  readonly nodes: Record<string, string>;
+  readonly mirror: string;
+  readonly usdc: string;
+  readonly accounts: Record<"feePayer" | "buyer" | "creator", HederaBuyer & { readonly publicKey: string }>;
+}
+
+/** The ledger in a process of its own, as a network would be. */
+async function startLedger(): Promise<Ledger & { stop(): Promise<void> }> {
+  const main = fileURLToPath(new URL("../../infra/dev-ledger/main.ts", import.meta.url));
+  const child = spawn(process.execPath, ["--import", "tsx", main], {
+    env: {
+      PATH: process.env.PATH,
+      DEV_LEDGER_NODE_PORTS: "0,0,0",
+      DEV_LEDGER_MIRROR_PORT: "0",
+      DEV_LEDGER_ADMIN_PORT: "0",
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [line] = (await once(createInterface(child.stdout), "line")) as [string];
+  const ready = JSON.parse(line.slice(line.indexOf("{"))) as Ledger;
+  return {
+    ...ready,
+    stop: async () => {
+      const gone = once(child, "exit");
+      child.kill("SIGTERM");
+      await gone;
+    },
+  };
+}
