@@ -46,22 +46,13 @@ export async function settingOn(ledger: DevLedger, change: Partial<HederaConfig>
   const store = new SettlementStore(db);
   const config = { ...configOf(ledger), ...change };
   const scheme = createExactHedera(config, { store, db, log: createLog("test", "silent") });
-  const { buyer, feePayer, creator } = ledger.accounts;
-  const key = PrivateKey.fromStringDer(buyer.privateKey);
   return {
     ledger,
     db,
     store,
     config,
     scheme,
-    pay: (terms = {}) =>
-      signedPayment({
-        payer: buyer.accountId,
-        payTo: creator.accountId,
-        feePayer: feePayer.accountId,
-        keys: [key],
-        ...terms,
-      }),
+    pay: (terms = {}) => signedPayment({ ...buyerOf(ledger), ...terms }),
     async stop() {
       await scheme.stop();
       await db.end();
@@ -92,6 +83,12 @@ export interface Terms {
   readonly seconds: number;
   readonly decimals: number;
   readonly transactionId: TransactionId;
+}
+
+/** The ledger's buyer, paying its creator. */
+export function buyerOf({ accounts: { buyer, feePayer, creator } }: DevLedger): Quote {
+  const keys = [PrivateKey.fromStringDer(buyer.privateKey)];
+  return { payer: buyer.accountId, payTo: creator.accountId, feePayer: feePayer.accountId, keys };
 }
 
 /** A new account on the ledger that pays with its own key. */
@@ -148,10 +145,10 @@ export function configOf(ledger: DevLedger): HederaConfig {
   };
 }
 
+type Quote = Pick<Terms, "payer" | "payTo" | "feePayer" | "keys">;
+
 /** What a buyer's SDK makes of a quote. */
-async function signedPayment(
-  terms: Partial<Terms> & Pick<Terms, "payer" | "payTo" | "feePayer" | "keys">,
-): Promise<PaymentRequest> {
+export async function signedPayment(terms: Quote & Partial<Terms>): Promise<PaymentRequest> {
   const { payer, payTo, feePayer, keys, amount = price, asset = usdc, nodes = [3, 4, 5], seconds = 120 } = terms;
   const transfer = new TransferTransaction()
     .setTransactionId(terms.transactionId ?? newId(feePayer, terms.startsInSeconds ?? -1))

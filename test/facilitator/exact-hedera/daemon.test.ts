@@ -1,0 +1,129 @@
+import { once } from "node:events";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type DevLedger, startDevLedger } from "../../../infra/dev-ledger/ledger.ts";
+import { connect, type Database } from "../../../shared/postgres.ts";
+import {
+  type RunningFacilitator,
+  spawnFacilitator,
+  startFacilitator,
+  type Variables,
+} from "../../support/facilitator.ts";
+import { freshDatabase } from "../../support/postgres.ts";
+import { buyerOf, price, signedPayment, usdcOf } from "./setting.ts";
+
+let ledger: DevLedger;
+let db: Database;
+let variables: Variables;
+let daemons: readonly RunningFacilitator[];
+
+beforeAll(async () => {
+  ledger = await startDevLedger();
+  const url = await freshDatabase("facilitator");
+  db = connect(url, { poolMax: 2, applicationName: "test" });
+  const { accountId, privateKey } = ledger.accounts.feePayer;
+  variables = {
+    FACILITATOR_DATABASE_URL: url,
+    HEDERA_TESTNET_MIRROR: ledger.mirrorUrl,
+    HEDERA_TESTNET_NODES: Object.entries(ledger.nodes)
+      .map(([address, node]) => `${address}=${node}`)
+      .join(","),
+    HEDERA_TESTNET_FEE_PAYERS: `${accountId}:${privateKey}`,
+  };
+  daemons = [await startFacilitator(variables), await startFacilitator(variables)];
+});
+afterAll(async () => {
+  await Promise.all(daemons?.map((daemon) => daemon.stop()) ?? []);
+  await db?.end();
+  await ledger?.close();
+});
+
+const creatorHas = () => usdcOf(ledger, ledger.accounts.creator.accountId);
+
+/** The body a resource server posts, in version 2. */
+async function paymentBody(): Promise<Body> {
+  const { requirements, payload } = await signedPayment(buyerOf(ledger));
+  return {
+    x402Version: 2,
+    paymentPayload: { x402Version: 2, accepted: requirements, payload },
+    paymentRequirements: requirements,
+  };
+}
+
+interface Body {
+  readonly x402Version: number;
+  readonly paymentPayload: { readonly x402Version: number; readonly accepted: object; readonly payload: object };
+  readonly paymentRequirements: object;
+}
+
+test("twenty settlements of one payment over two daemons: one success, one transfer, nineteen told of it", async () => {
+  const before = await creatorHas();
+  const body = await paymentBody();
+  expect((await daemons[0]!.verify(body)).body).toEqual({ isValid: true, payer: ledger.accounts.buyer.accountId });
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => daemons[index % 2]!.settle(body)));
+  const successes = answers.filter(({ body: answer }) => answer.success);
+  expect(successes).toHaveLength(1);
+  const { transaction } = successes[0]!.body;
+  expect(transaction).toMatch(/^0\.0\.1001@\d+\.\d{9}$/);
+  for (const { body: answer } of answers.filter(({ body: { success } }) => !success)) {
+    expect(answer).toMatchObject({ errorReason: "already_settled", transaction, network: "hedera:testnet" });
+  }
+  expect(await creatorHas()).toBe(before + price);
+});
+
+test("version 1 settles under the name it used", async () => {
+  const { paymentPayload, paymentRequirements } = await paymentBody();
+  const { amount, ...rest } = paymentRequirements as { amount: string };
+  const network = "hedera-testnet";
+  const { body } = await daemons[0]!.settle({
+    paymentPayload: { x402Version: 1, scheme: "exact", network, payload: paymentPayload.payload },
+    paymentRequirements: { ...rest, network, maxAmountRequired: amount },
+  });
+  expect(body).toMatchObject({ success: true, network, payer: ledger.accounts.buyer.accountId });
+});
+
+test("a payload without a transaction is a 400 that names the field, a forged one a 200 that says why not", async () => {
+  const body = await paymentBody();
+  const without = { ...body, paymentPayload: { ...body.paymentPayload, payload: {} } };
+  const answer = await daemons[0]!.verify(without);
+  expect(answer.status).toBe(400);
+  expect(JSON.stringify(answer.body)).toContain("paymentPayload.payload.transaction");
+  const forged = { ...body, paymentPayload: { ...body.paymentPayload, payload: { transaction: "AAAA" } } };
+  const reason = "invalid_exact_hedera_payload_transaction_could_not_be_decoded";
+  expect(await daemons[0]!.verify(forged)).toMatchObject({
+    status: 200,
+    body: { isValid: false, invalidReason: reason },
+  });
+  expect(await daemons[0]!.settle(forged)).toMatchObject({
+    status: 200,
+    body: { success: false, errorReason: reason },
+  });
+});
+
+test("a daemon killed between sending and the receipt leaves a payment that another one finishes, once", async () => {
+  const before = await creatorHas();
+  const doomed = await spawnFacilitator(variables);
+  ledger.faults.set({ consensusDelayMs: 2_000 });
+  const body = await paymentBody();
+  const lost = doomed.settle(body).catch(() => "no answer");
+  await until(async () => (await states()).includes("broadcast"));
+  doomed.process.kill("SIGKILL");
+  await once(doomed.process, "exit");
+  expect(await lost).toBe("no answer");
+  await until(async () => (await states()).every((state) => state === "settled"));
+  ledger.faults.clear();
+  expect(await creatorHas()).toBe(before + price);
+  expect((await daemons[1]!.settle(body)).body).toMatchObject({ success: true });
+  expect((await daemons[0]!.settle(body)).body).toMatchObject({ success: false, errorReason: "already_settled" });
+  expect(await creatorHas()).toBe(before + price);
+});
+
+const states = async (): Promise<readonly string[]> =>
+  (await db.query("select state from payments")).rows.map(({ state }) => state);
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  for (const endMs = Date.now() + 20_000; Date.now() < endMs; ) {
+    if (await condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error("it did not come about within 20 s");
+}
