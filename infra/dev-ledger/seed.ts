@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
 import type { LedgerContext } from "./context.ts";
 import { keyFromProto } from "./crypto/keys.ts";
 import { addRelation } from "./handlers/relations.ts";
-import { entityText } from "./hapi/ids.ts";
+import { entityText, NANOS_PER_SECOND } from "./hapi/ids.ts";
 import { FEE_COLLECTOR } from "./pipeline/handling.ts";
 import type { Token } from "./state/entities.ts";
 import { Journal } from "./state/journal.ts";
@@ -35,7 +35,7 @@ export type SeededName = keyof typeof SEEDED;
 export const seed = (ledger: LedgerContext): void => {
   const { state, clock } = ledger;
   const journal = new Journal(ledger.history);
-  const createdAt = clock.nextConsensus();
+  const createdAt = clock.now() - AGE;
   const token = usdcToken(createdAt);
   seedSystemAccounts(ledger);
   let inTreasury = TOTAL_HBAR;
@@ -56,7 +56,7 @@ export const seed = (ledger: LedgerContext): void => {
 export const seedSystemAccounts = ({ state, clock, history, nodes }: LedgerContext): void => {
   for (const number of [...nodes, FEE_COLLECTOR].filter((number) => !state.accounts.has(number))) {
     const key = keyFromProto({ ed25519: seededKey(`system ${number}`).publicKeyRaw })!;
-    state.addAccount(new Journal(history), newAccount({ number, createdAt: clock.nextConsensus(), key }));
+    state.addAccount(new Journal(history), newAccount({ number, createdAt: clock.now() - AGE, key }));
   }
 };
 
@@ -114,6 +114,8 @@ const seededKey = (name: string): { privateKeyDer: string; privateKeyHex: string
 };
 
 const ED25519_PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
+/** What is seeded is a day old from the start, so that a lagging mirror shows it at once. */
+const AGE = 86_400n * NANOS_PER_SECOND;
 const TINYBARS = 100_000_000n;
 const TOTAL_HBAR = 50_000_000_000n;
 

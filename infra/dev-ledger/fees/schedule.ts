@@ -1,6 +1,7 @@
 import type { proto } from "@hiero-ledger/proto";
 import type { ParsedTransaction, TransactionKind } from "../hapi/codec.ts";
-import { accountNumber, tokenNumber } from "../hapi/ids.ts";
+import { hooksOfLeg, hooksOfMove } from "../hapi/hooks.ts";
+import { accountNumber, toBigint, tokenNumber } from "../hapi/ids.ts";
 import type { LedgerState } from "../state/state.ts";
 
 /**
@@ -47,22 +48,17 @@ const servicePrice = ({ kind, body }: ParsedTransaction, state: LedgerState): bi
 };
 
 const transferPrice = (transfer: proto.ICryptoTransferTransactionBody, state: LedgerState): bigint => {
-  const accounts = new Set<string>();
-  const hbarLegs = transfer.transfers?.accountAmounts ?? [];
-  const tokenLists = transfer.tokenTransfers ?? [];
-  let hooks = 0;
-  for (const leg of [...hbarLegs, ...tokenLists.flatMap((list) => list.transfers ?? [])]) {
-    accounts.add(nameOf(leg.accountID));
-    if (leg.preTxAllowanceHook || leg.prePostTxAllowanceHook) hooks++;
-  }
-  for (const move of tokenLists.flatMap((list) => list.nftTransfers ?? [])) {
-    accounts.add(nameOf(move.senderAccountID)).add(nameOf(move.receiverAccountID));
-    if (move.preTxSenderAllowanceHook || move.prePostTxSenderAllowanceHook) hooks++;
-    if (move.preTxReceiverAllowanceHook || move.prePostTxReceiverAllowanceHook) hooks++;
-  }
-  const withCustomFees = tokenLists.some((list) => state.tokens.get(tokenNumber(list.token) ?? 0)?.customFees.length);
-  const base = tokenLists.length === 0 ? 0n : withCustomFees ? 19n * GRAIN : 9n * GRAIN;
-  return base + GRAIN * (beyond(accounts.size, 2) + beyond(tokenLists.length, 1)) + HOOK_EXECUTION * BigInt(hooks);
+  const lists = transfer.tokenTransfers ?? [];
+  const legs = [...(transfer.transfers?.accountAmounts ?? []), ...lists.flatMap((list) => list.transfers ?? [])];
+  const moves = lists.flatMap((list) => list.nftTransfers ?? []);
+  const accounts = new Set(legs.map(({ accountID }) => nameOf(accountID)));
+  for (const move of moves) accounts.add(nameOf(move.senderAccountID)).add(nameOf(move.receiverAccountID));
+  const withCustomFees = lists.some((list) => state.tokens.get(tokenNumber(list.token) ?? 0)?.customFees.length);
+  const base = lists.length === 0 ? 0n : withCustomFees ? 19n * GRAIN : 9n * GRAIN;
+  const hooks = [...legs.flatMap(hooksOfLeg), ...moves.flatMap(hooksOfMove)];
+  const gas = hooks.reduce((sum, hook) => sum + toBigint(hook.evmHookCall?.gasLimit), 0n);
+  const extras = beyond(accounts.size, 2) + beyond(lists.length, 1);
+  return base + GRAIN * extras + HOOK_EXECUTION * BigInt(hooks.length) + GAS * gas;
 };
 
 const nameOf = (id: proto.IAccountID | null | undefined): string =>
@@ -81,6 +77,7 @@ const SIGNATURE = 100_000n;
 const PROCESSING_BYTE = 10_000n;
 const BYTES_INCLUDED = 1_024;
 const HOOK_EXECUTION = 50n * GRAIN;
+const GAS = 852n;
 const ALLOWANCE = 500n * GRAIN;
 const ASSOCIATION = 500n * GRAIN;
 

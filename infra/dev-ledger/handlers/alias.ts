@@ -1,6 +1,6 @@
 import { evmAddressOf, type Key, keyFromBytes, keyFromProto } from "../crypto/keys.ts";
 import type { Signatures } from "../crypto/signatures.ts";
-import { require } from "../hapi/refusal.ts";
+import { ensure } from "../hapi/refusal.ts";
 import type { Handling } from "../pipeline/handling.ts";
 import type { Account } from "../state/entities.ts";
 import { newAccount } from "../state/state.ts";
@@ -8,7 +8,7 @@ import { newAccount } from "../state/state.ts";
 /** The account a credit to an unused alias creates: hollow for an EVM address, complete for a serialized public key. */
 export const addAccountForAlias = (handling: Handling, alias: Buffer): Account => {
   const key = alias.length === EVM_ADDRESS_BYTES ? null : keyOfAlias(alias);
-  require(key === null || key.kind !== "list", "INVALID_ALIAS_KEY");
+  ensure(key === null || key.kind !== "list", "INVALID_ALIAS_KEY");
   const account = newAccount({
     number: handling.state.newNumber(handling.journal),
     createdAt: handling.consensusAt,
@@ -27,7 +27,7 @@ const keyOfAlias = (alias: Buffer): Key => {
   } catch {
     key = undefined;
   }
-  require(key !== undefined, "INVALID_ALIAS_KEY");
+  ensure(key !== undefined, "INVALID_ALIAS_KEY");
   return key;
 };
 

@@ -1,4 +1,4 @@
-import { require } from "../hapi/refusal.ts";
+import { ensure } from "../hapi/refusal.ts";
 import type { Handling } from "../pipeline/handling.ts";
 import type { Account, Allowance, Nft, Token } from "../state/entities.ts";
 import type { Journal } from "../state/journal.ts";
@@ -13,13 +13,13 @@ export const spendTokenAllowance = (handling: Handling, owner: Account, token: T
 
 export const spendNftAllowance = ({ transaction }: Handling, owner: Account, token: Token, nft: Nft): void => {
   const isOperator = owner.nftOperators.has(allowanceKey(token.number, transaction.payer));
-  require(isOperator || nft.spender === transaction.payer, "SPENDER_DOES_NOT_HAVE_ALLOWANCE");
+  ensure(isOperator || nft.spender === transaction.payer, "SPENDER_DOES_NOT_HAVE_ALLOWANCE");
 };
 
 const spend = <K>(journal: Journal, allowances: Map<K, Allowance>, key: K, amount: bigint): void => {
   const allowance = allowances.get(key);
-  require(allowance !== undefined, "SPENDER_DOES_NOT_HAVE_ALLOWANCE");
-  require(allowance.left >= amount, "AMOUNT_EXCEEDS_ALLOWANCE");
+  ensure(allowance !== undefined, "SPENDER_DOES_NOT_HAVE_ALLOWANCE");
+  ensure(allowance.left >= amount, "AMOUNT_EXCEEDS_ALLOWANCE");
   if (allowance.left === amount) journal.remove(allowances, key);
   else journal.put(allowances, key, { ...allowance, left: allowance.left - amount });
 };

@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 import type { proto } from "@hiero-ledger/proto";
 import { type Key, keyFromProto } from "../crypto/keys.ts";
 import { accountNumber, NANOS_PER_SECOND, toBigint, toNanos, topicNumber, transactionKeyOf } from "../hapi/ids.ts";
-import { require, type StatusName } from "../hapi/refusal.ts";
+import { ensure, type StatusName } from "../hapi/refusal.ts";
 import type { Handling } from "../pipeline/handling.ts";
 import type { Topic, TopicMessage } from "../state/entities.ts";
 import { AUTO_RENEW_SECONDS } from "../state/state.ts";
 
 export const createTopic = (handling: Handling): void => {
   const body = handling.transaction.body.consensusCreateTopic!;
-  require(Buffer.byteLength(body.memo ?? "") <= 100, "MEMO_TOO_LONG");
-  require(!body.customFees?.length, "NOT_SUPPORTED");
+  ensure(Buffer.byteLength(body.memo ?? "") <= 100, "MEMO_TOO_LONG");
+  ensure(!body.customFees?.length, "NOT_SUPPORTED");
   const adminKey = optionalKey(body.adminKey, "BAD_ENCODING");
   const submitKey = optionalKey(body.submitKey, "INVALID_SUBMIT_KEY");
   if (adminKey) handling.requireKey(adminKey);
@@ -36,9 +36,9 @@ export const createTopic = (handling: Handling): void => {
 export const submitMessage = (handling: Handling): void => {
   const body = handling.transaction.body.consensusSubmitMessage!;
   const message = Buffer.from(body.message!);
-  require(message.length <= MESSAGE_BYTES_MAX, "MESSAGE_SIZE_TOO_LARGE");
+  ensure(message.length <= MESSAGE_BYTES_MAX, "MESSAGE_SIZE_TOO_LARGE");
   const topic = handling.state.topics.get(topicNumber(body.topicID) ?? 0);
-  require(topic !== undefined, "INVALID_TOPIC_ID");
+  ensure(topic !== undefined, "INVALID_TOPIC_ID");
   if (topic.submitKey) handling.requireKey(topic.submitKey);
   const chunk = checkChunk(handling, body.chunkInfo);
 
@@ -68,11 +68,11 @@ const checkChunk = (
 ): TopicMessage["chunk"] => {
   if (!info) return null;
   const [number, total] = [info.number ?? 0, info.total ?? 0];
-  require(number >= 1 && number <= total, "INVALID_CHUNK_NUMBER");
+  ensure(number >= 1 && number <= total, "INVALID_CHUNK_NUMBER");
   const initial = info.initialTransactionID;
   const payer = accountNumber(initial?.accountID);
-  require(payer === transaction.payer, "INVALID_CHUNK_TRANSACTION_ID");
-  require(number > 1 || transactionKeyOf(initial) === transaction.key, "INVALID_CHUNK_TRANSACTION_ID");
+  ensure(payer === transaction.payer, "INVALID_CHUNK_TRANSACTION_ID");
+  ensure(number > 1 || transactionKeyOf(initial) === transaction.key, "INVALID_CHUNK_TRANSACTION_ID");
   return { payer, validStart: toNanos(initial?.transactionValidStart), number, total };
 };
 
@@ -99,7 +99,7 @@ const nextRunningHash = (topic: Topic, sequence: number, message: Buffer, { paye
 const optionalKey = (key: proto.IKey | null | undefined, invalid: StatusName): Key | null => {
   if (!key) return null;
   const parsed = keyFromProto(key);
-  require(parsed !== undefined, invalid);
+  ensure(parsed !== undefined, invalid);
   return parsed;
 };
 

@@ -1,7 +1,7 @@
 import type { proto } from "@hiero-ledger/proto";
 import { keyFromProto } from "../crypto/keys.ts";
 import { toBigint, toNanos } from "../hapi/ids.ts";
-import { require } from "../hapi/refusal.ts";
+import { ensure } from "../hapi/refusal.ts";
 import type { Handling } from "../pipeline/handling.ts";
 import type { Account, Allowance } from "../state/entities.ts";
 import { allowanceKey, newAccount } from "../state/state.ts";
@@ -10,13 +10,13 @@ import { evmAddressOfAlias, signerOfAlias } from "./alias.ts";
 export const createAccount = (handling: Handling): void => {
   const body = handling.transaction.body.cryptoCreateAccount!;
   const key = keyFromProto(body.key);
-  require(!!body.key, "KEY_REQUIRED");
-  require(key !== undefined, "BAD_ENCODING");
+  ensure(!!body.key, "KEY_REQUIRED");
+  ensure(key !== undefined, "BAD_ENCODING");
   checkMemo(body.memo);
   const autoAssociationsMax = checkAutoAssociations(body.maxAutomaticTokenAssociations ?? 0);
   const alias = body.alias?.length ? Buffer.from(body.alias) : null;
   if (alias) {
-    require(handling.state.accountByAlias(alias) === undefined, "ALIAS_ALREADY_ASSIGNED");
+    ensure(handling.state.accountByAlias(alias) === undefined, "ALIAS_ALREADY_ASSIGNED");
     handling.requireKey(signerOfAlias(alias, key, handling.signatures));
   }
   if (body.receiverSigRequired) handling.requireKey(key);
@@ -33,7 +33,7 @@ export const createAccount = (handling: Handling): void => {
   });
   handling.state.addAccount(handling.journal, account);
   const initial = toBigint(body.initialBalance);
-  require(initial >= 0n, "INVALID_INITIAL_BALANCE");
+  ensure(initial >= 0n, "INVALID_INITIAL_BALANCE");
   handling.changeHbar(handling.payer, -initial, "INSUFFICIENT_PAYER_BALANCE");
   handling.changeHbar(account, initial);
   handling.outcome.created = { kind: "account", number: account.number };
@@ -47,7 +47,7 @@ export const updateAccount = (handling: Handling): void => {
   handling.requireAccount(account);
   if (body.key) {
     const key = keyFromProto(body.key);
-    require(key !== undefined, "BAD_ENCODING");
+    ensure(key !== undefined, "BAD_ENCODING");
     handling.requireKey(key);
     journal.set(account, "key", key);
   }
@@ -57,12 +57,14 @@ export const updateAccount = (handling: Handling): void => {
   if (receiverSignature !== undefined) journal.set(account, "receiverSignatureRequired", receiverSignature);
   const max = body.maxAutomaticTokenAssociations?.value;
   if (max !== undefined && max !== null) {
-    require(max === -1 || max >= account.autoAssociationsUsed, "EXISTING_AUTOMATIC_ASSOCIATIONS_EXCEED_GIVEN_LIMIT");
+    ensure(max === -1 || max >= account.autoAssociationsUsed, "EXISTING_AUTOMATIC_ASSOCIATIONS_EXCEED_GIVEN_LIMIT");
     journal.set(account, "autoAssociationsMax", checkAutoAssociations(max));
   }
   if (body.autoRenewPeriod) journal.set(account, "autoRenewSeconds", renewal(body.autoRenewPeriod).autoRenewSeconds!);
-  require(toNanos(body.expirationTime) === 0n ||
-    toNanos(body.expirationTime) > account.createdAt, "INVALID_EXPIRATION_TIME");
+  ensure(
+    toNanos(body.expirationTime) === 0n || toNanos(body.expirationTime) > account.createdAt,
+    "INVALID_EXPIRATION_TIME",
+  );
   handling.outcome.entity = account.number;
 };
 
@@ -71,16 +73,17 @@ export const deleteAccount = (handling: Handling): void => {
   const body = handling.transaction.body.cryptoDelete!;
   const account = handling.account(body.deleteAccountID);
   const heir = handling.account(body.transferAccountID);
-  require(account !== heir, "TRANSFER_ACCOUNT_SAME_AS_DELETE_ACCOUNT");
+  ensure(account !== heir, "TRANSFER_ACCOUNT_SAME_AS_DELETE_ACCOUNT");
   handling.requireAccount(account);
   if (heir.receiverSignatureRequired) handling.requireAccount(heir);
   const isTreasury = [...account.relations.keys()].some(
     (token) => handling.state.tokens.get(token)?.treasury === account.number,
   );
-  require(!isTreasury, "ACCOUNT_IS_TREASURY");
-  require([...account.relations.values()].every(
-    ({ balance }) => balance === 0n,
-  ), "TRANSACTION_REQUIRES_ZERO_TOKEN_BALANCES");
+  ensure(!isTreasury, "ACCOUNT_IS_TREASURY");
+  ensure(
+    [...account.relations.values()].every(({ balance }) => balance === 0n),
+    "TRANSACTION_REQUIRES_ZERO_TOKEN_BALANCES",
+  );
   const left = account.balance;
   handling.changeHbar(account, -left);
   handling.changeHbar(heir, left);
@@ -97,9 +100,9 @@ export const approveAllowances = (handling: Handling): void => {
   for (const { owner, spender, tokenId, amount } of body.tokenAllowances ?? []) {
     const [from, to] = parties(handling, owner, spender);
     const token = handling.token(tokenId);
-    require(!token.unique, "NFT_IN_FUNGIBLE_TOKEN_ALLOWANCES");
-    require(from.relations.has(token.number), "TOKEN_NOT_ASSOCIATED_TO_ACCOUNT");
-    require(token.maxSupply === 0n || toBigint(amount) <= token.maxSupply, "AMOUNT_EXCEEDS_TOKEN_MAX_SUPPLY");
+    ensure(!token.unique, "NFT_IN_FUNGIBLE_TOKEN_ALLOWANCES");
+    ensure(from.relations.has(token.number), "TOKEN_NOT_ASSOCIATED_TO_ACCOUNT");
+    ensure(token.maxSupply === 0n || toBigint(amount) <= token.maxSupply, "AMOUNT_EXCEEDS_TOKEN_MAX_SUPPLY");
     setAllowance(handling, from.tokenAllowances, allowanceKey(token.number, to.number), toBigint(amount));
   }
   for (const allowance of body.nftAllowances ?? []) approveNfts(handling, allowance);
@@ -109,15 +112,15 @@ const approveNfts = (handling: Handling, allowance: proto.INftAllowance): void =
   const { journal } = handling;
   const [owner, spender] = parties(handling, allowance.owner, allowance.spender);
   const token = handling.token(allowance.tokenId);
-  require(token.unique, "FUNGIBLE_TOKEN_IN_NFT_ALLOWANCES");
-  require(owner.relations.has(token.number), "TOKEN_NOT_ASSOCIATED_TO_ACCOUNT");
+  ensure(token.unique, "FUNGIBLE_TOKEN_IN_NFT_ALLOWANCES");
+  ensure(owner.relations.has(token.number), "TOKEN_NOT_ASSOCIATED_TO_ACCOUNT");
   const operator = allowanceKey(token.number, spender.number);
   if (allowance.approvedForAll?.value === true) journal.put(owner.nftOperators, operator, true);
   if (allowance.approvedForAll?.value === false) journal.remove(owner.nftOperators, operator);
   for (const serial of allowance.serialNumbers ?? []) {
     const nft = token.nfts.get(Number(toBigint(serial)));
-    require(nft !== undefined, "INVALID_TOKEN_NFT_SERIAL_NUMBER");
-    require(nft.owner === owner.number, "SENDER_DOES_NOT_OWN_NFT_SERIAL_NO");
+    ensure(nft !== undefined, "INVALID_TOKEN_NFT_SERIAL_NUMBER");
+    ensure(nft.owner === owner.number, "SENDER_DOES_NOT_OWN_NFT_SERIAL_NO");
     journal.set(nft, "spender", spender.number);
   }
 };
@@ -130,7 +133,7 @@ const parties = (
 ): [Account, Account] => {
   const from = owner ? handling.account(owner, "INVALID_ALLOWANCE_OWNER_ID") : handling.payer;
   const to = handling.account(spender, "INVALID_ALLOWANCE_SPENDER_ID");
-  require(from !== to, "SPENDER_ACCOUNT_SAME_AS_OWNER");
+  ensure(from !== to, "SPENDER_ACCOUNT_SAME_AS_OWNER");
   handling.requireAccount(from);
   return [from, to];
 };
@@ -142,20 +145,20 @@ const setAllowance = <K>(handling: Handling, allowances: Map<K, Allowance>, key:
 };
 
 const checkMemo = (memo: string | null | undefined): string => {
-  require(Buffer.byteLength(memo ?? "") <= 100, "MEMO_TOO_LONG");
+  ensure(Buffer.byteLength(memo ?? "") <= 100, "MEMO_TOO_LONG");
   return memo ?? "";
 };
 
 const checkAutoAssociations = (max: number): number => {
-  require(max >= -1, "INVALID_MAX_AUTO_ASSOCIATIONS");
-  require(max <= AUTO_ASSOCIATIONS_MAX, "REQUESTED_NUM_AUTOMATIC_ASSOCIATIONS_EXCEEDS_ASSOCIATION_LIMIT");
+  ensure(max >= -1, "INVALID_MAX_AUTO_ASSOCIATIONS");
+  ensure(max <= AUTO_ASSOCIATIONS_MAX, "REQUESTED_NUM_AUTOMATIC_ASSOCIATIONS_EXCEEDS_ASSOCIATION_LIMIT");
   return max;
 };
 
 const renewal = (period: proto.IDuration | null | undefined): { autoRenewSeconds?: number } => {
   if (!period) return {};
   const seconds = Number(toBigint(period.seconds));
-  require(seconds >= 2_592_000 && seconds <= 8_000_001, "AUTORENEW_DURATION_NOT_IN_RANGE");
+  ensure(seconds >= 2_592_000 && seconds <= 8_000_001, "AUTORENEW_DURATION_NOT_IN_RANGE");
   return { autoRenewSeconds: seconds };
 };
 

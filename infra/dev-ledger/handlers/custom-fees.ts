@@ -1,5 +1,5 @@
 import { accountId } from "../hapi/ids.ts";
-import { require } from "../hapi/refusal.ts";
+import { ensure } from "../hapi/refusal.ts";
 import type { Handling } from "../pipeline/handling.ts";
 import type { Account, CustomFee, Token } from "../state/entities.ts";
 import { changeTokenBalance } from "./relations.ts";
@@ -77,7 +77,7 @@ const within = ({ minimum, maximum }: FractionalFee, share: bigint): bigint => {
 const takeFromReceivers = (legs: Leg[], amount: bigint): void => {
   const receivers = legs.filter((leg) => leg.amount > 0n);
   const received = receivers.reduce((sum, leg) => sum + leg.amount, 0n);
-  require(received >= amount, "INSUFFICIENT_SENDER_ACCOUNT_BALANCE_FOR_CUSTOM_FEE");
+  ensure(received >= amount, "INSUFFICIENT_SENDER_ACCOUNT_BALANCE_FOR_CUSTOM_FEE");
   let left = amount;
   for (const [index, leg] of receivers.entries()) {
     const part = index === receivers.length - 1 ? left : (amount * leg.amount) / received;

@@ -1,28 +1,28 @@
 import type { proto } from "@hiero-ledger/proto";
 import { accountId, toBigint, toInt64, tokenId, tokenNumber } from "../hapi/ids.ts";
-import { require } from "../hapi/refusal.ts";
+import { ensure } from "../hapi/refusal.ts";
 import type { Handling } from "../pipeline/handling.ts";
 import type { Account, CustomFee } from "../state/entities.ts";
 
 /** Reads a fee schedule; throws the status a node gives for what is wrong with it. */
 export const customFeesFromProto = (handling: Handling, fees: proto.ICustomFee[], self: Self): CustomFee[] => {
-  require(fees.length <= CUSTOM_FEES_MAX, "CUSTOM_FEES_LIST_TOO_LONG");
+  ensure(fees.length <= CUSTOM_FEES_MAX, "CUSTOM_FEES_LIST_TOO_LONG");
   return fees.map(({ feeCollectorAccountId, allCollectorsAreExempt, fixedFee, fractionalFee: fraction }) => {
     const collector = handling.account(feeCollectorAccountId, "INVALID_CUSTOM_FEE_COLLECTOR");
     const shared = { collector: collector.number, allCollectorsAreExempt: allCollectorsAreExempt ?? false };
     if (fixedFee) {
       const amount = toBigint(fixedFee.amount);
-      require(amount > 0n, "CUSTOM_FEE_MUST_BE_POSITIVE");
+      ensure(amount > 0n, "CUSTOM_FEE_MUST_BE_POSITIVE");
       return { kind: "fixed", amount, denomination: denominationOf(handling, fixedFee, collector, self), ...shared };
     }
-    require(!!fraction?.fractionalAmount, "CUSTOM_FEE_NOT_FULLY_SPECIFIED");
-    require(!self.unique, "CUSTOM_FRACTIONAL_FEE_ONLY_ALLOWED_FOR_FUNGIBLE_COMMON");
+    ensure(!!fraction?.fractionalAmount, "CUSTOM_FEE_NOT_FULLY_SPECIFIED");
+    ensure(!self.unique, "CUSTOM_FRACTIONAL_FEE_ONLY_ALLOWED_FOR_FUNGIBLE_COMMON");
     const numerator = toBigint(fraction.fractionalAmount.numerator);
     const denominator = toBigint(fraction.fractionalAmount.denominator);
-    require(denominator !== 0n, "FRACTION_DIVIDES_BY_ZERO");
-    require(numerator > 0n && denominator > 0n, "CUSTOM_FEE_MUST_BE_POSITIVE");
+    ensure(denominator !== 0n, "FRACTION_DIVIDES_BY_ZERO");
+    ensure(numerator > 0n && denominator > 0n, "CUSTOM_FEE_MUST_BE_POSITIVE");
     const [minimum, maximum] = [toBigint(fraction.minimumAmount), toBigint(fraction.maximumAmount)];
-    require(maximum === 0n || maximum >= minimum, "FRACTIONAL_FEE_MAX_AMOUNT_LESS_THAN_MIN_AMOUNT");
+    ensure(maximum === 0n || maximum >= minimum, "FRACTIONAL_FEE_MAX_AMOUNT_LESS_THAN_MIN_AMOUNT");
     const netOfTransfers = fraction.netOfTransfers ?? false;
     return { kind: "fractional", numerator, denominator, minimum, maximum, netOfTransfers, ...shared };
   });
@@ -53,13 +53,13 @@ const denominationOf = (handling: Handling, fee: proto.IFixedFee, collector: Acc
   if (!fee.denominatingTokenId) return null;
   const denomination = tokenNumber(fee.denominatingTokenId) ?? self.number;
   if (denomination === self.number) {
-    require(!self.unique, "CUSTOM_FEE_DENOMINATION_MUST_BE_FUNGIBLE_COMMON");
+    ensure(!self.unique, "CUSTOM_FEE_DENOMINATION_MUST_BE_FUNGIBLE_COMMON");
     return denomination;
   }
   const token = handling.state.tokens.get(denomination);
-  require(token !== undefined, "INVALID_TOKEN_ID_IN_CUSTOM_FEES");
-  require(!token.unique, "CUSTOM_FEE_DENOMINATION_MUST_BE_FUNGIBLE_COMMON");
-  require(collector.relations.has(denomination), "TOKEN_NOT_ASSOCIATED_TO_FEE_COLLECTOR");
+  ensure(token !== undefined, "INVALID_TOKEN_ID_IN_CUSTOM_FEES");
+  ensure(!token.unique, "CUSTOM_FEE_DENOMINATION_MUST_BE_FUNGIBLE_COMMON");
+  ensure(collector.relations.has(denomination), "TOKEN_NOT_ASSOCIATED_TO_FEE_COLLECTOR");
   return denomination;
 };
 

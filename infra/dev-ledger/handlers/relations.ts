@@ -1,5 +1,5 @@
 import { AUTO_CREATION } from "../fees/schedule.ts";
-import { require, type StatusName } from "../hapi/refusal.ts";
+import { ensure, type StatusName } from "../hapi/refusal.ts";
 import type { Handling } from "../pipeline/handling.ts";
 import type { Account, Relation, Token } from "../state/entities.ts";
 
@@ -12,24 +12,24 @@ export const changeTokenBalance = (
   tooLittle: StatusName = "INSUFFICIENT_TOKEN_BALANCE",
 ): void => {
   const relation = usableRelation(handling, token, account, amount > 0n);
-  require(relation.balance + amount >= 0n, tooLittle);
+  ensure(relation.balance + amount >= 0n, tooLittle);
   handling.journal.set(relation, "balance", relation.balance + amount);
 };
 
 /** The relation, neither frozen nor without KYC; made on the spot for a credit if the account has a free slot. */
 const usableRelation = (handling: Handling, token: Token, account: Account, isCredit: boolean): Relation => {
   const existing = account.relations.get(token.number);
-  require(existing !== undefined || isCredit, "TOKEN_NOT_ASSOCIATED_TO_ACCOUNT");
+  ensure(existing !== undefined || isCredit, "TOKEN_NOT_ASSOCIATED_TO_ACCOUNT");
   const relation = existing ?? autoAssociate(handling, token, account);
-  require(!relation.frozen, "ACCOUNT_FROZEN_FOR_TOKEN");
-  require(relation.kycGranted || !token.keys.kyc, "ACCOUNT_KYC_NOT_GRANTED_FOR_TOKEN");
+  ensure(!relation.frozen, "ACCOUNT_FROZEN_FOR_TOKEN");
+  ensure(relation.kycGranted || !token.keys.kyc, "ACCOUNT_KYC_NOT_GRANTED_FOR_TOKEN");
   return relation;
 };
 
 const autoAssociate = (handling: Handling, token: Token, account: Account): Relation => {
   const { autoAssociationsMax: max, autoAssociationsUsed: used } = account;
-  require(max !== 0, "TOKEN_NOT_ASSOCIATED_TO_ACCOUNT");
-  require(max === -1 || used < max, "NO_REMAINING_AUTOMATIC_ASSOCIATIONS");
+  ensure(max !== 0, "TOKEN_NOT_ASSOCIATED_TO_ACCOUNT");
+  ensure(max === -1 || used < max, "NO_REMAINING_AUTOMATIC_ASSOCIATIONS");
   handling.journal.set(account, "autoAssociationsUsed", used + 1);
   handling.outcome.autoAssociations ??= [];
   handling.outcome.autoAssociations.push([token.number, account.number]);

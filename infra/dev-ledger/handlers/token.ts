@@ -1,7 +1,7 @@
 import type { proto } from "@hiero-ledger/proto";
 import { type Key, keyFromProto } from "../crypto/keys.ts";
 import { accountNumber, toBigint, tokenNumber } from "../hapi/ids.ts";
-import { require, type StatusName } from "../hapi/refusal.ts";
+import { ensure, type StatusName } from "../hapi/refusal.ts";
 import type { Handling } from "../pipeline/handling.ts";
 import type { Account, Relation, Token, TokenKeyName, TokenKeys } from "../state/entities.ts";
 import { AUTO_RENEW_SECONDS } from "../state/state.ts";
@@ -37,8 +37,8 @@ export const mint = (handling: Handling): void => {
   requireTokenKey(handling, token, "supply", "TOKEN_HAS_NO_SUPPLY_KEY");
   const metadata = body.metadata ?? [];
   const amount = token.unique ? BigInt(metadata.length) : toBigint(body.amount);
-  require(token.unique || metadata.length === 0, "INVALID_TOKEN_MINT_AMOUNT");
-  require(!token.unique || metadata.length > 0, "INVALID_TOKEN_MINT_METADATA");
+  ensure(token.unique || metadata.length === 0, "INVALID_TOKEN_MINT_AMOUNT");
+  ensure(!token.unique || metadata.length > 0, "INVALID_TOKEN_MINT_METADATA");
   const treasury = handling.state.accounts.get(token.treasury)!;
   issue(handling, token, treasury, amount);
   if (token.unique) handling.outcome.serials = metadata.map((bytes) => mintNft(handling, token, bytes));
@@ -52,7 +52,7 @@ export const associate = (handling: Handling): void => {
   handling.requireAccount(account);
   for (const id of body.tokens ?? []) {
     const token = handling.token(id);
-    require(!account.relations.has(token.number), "TOKEN_ALREADY_ASSOCIATED_TO_ACCOUNT");
+    ensure(!account.relations.has(token.number), "TOKEN_ALREADY_ASSOCIATED_TO_ACCOUNT");
     addRelation(handling, token, account);
   }
   handling.outcome.entity = account.number;
@@ -64,10 +64,10 @@ export const dissociate = (handling: Handling): void => {
   handling.requireAccount(account);
   for (const id of body.tokens ?? []) {
     const relation = account.relations.get(tokenNumber(id) ?? 0);
-    require(relation !== undefined, "TOKEN_NOT_ASSOCIATED_TO_ACCOUNT");
-    require(handling.state.tokens.get(relation.token)?.treasury !== account.number, "ACCOUNT_IS_TREASURY");
-    require(!relation.frozen, "ACCOUNT_FROZEN_FOR_TOKEN");
-    require(relation.balance === 0n, "TRANSACTION_REQUIRES_ZERO_TOKEN_BALANCES");
+    ensure(relation !== undefined, "TOKEN_NOT_ASSOCIATED_TO_ACCOUNT");
+    ensure(handling.state.tokens.get(relation.token)?.treasury !== account.number, "ACCOUNT_IS_TREASURY");
+    ensure(!relation.frozen, "ACCOUNT_FROZEN_FOR_TOKEN");
+    ensure(relation.balance === 0n, "TRANSACTION_REQUIRES_ZERO_TOKEN_BALANCES");
     handling.journal.remove(account.relations, relation.token);
     if (relation.automatic) handling.journal.set(account, "autoAssociationsUsed", account.autoAssociationsUsed - 1);
   }
@@ -138,16 +138,16 @@ const newToken = (handling: Handling, body: proto.ITokenCreateTransactionBody, t
 };
 
 const checkNewToken = (token: Token, body: proto.ITokenCreateTransactionBody): void => {
-  require(token.name !== "", "MISSING_TOKEN_NAME");
-  require(token.symbol !== "", "MISSING_TOKEN_SYMBOL");
-  require(Buffer.byteLength(token.name) <= 100, "TOKEN_NAME_TOO_LONG");
-  require(Buffer.byteLength(token.symbol) <= 100, "TOKEN_SYMBOL_TOO_LONG");
-  require(token.decimals >= 0 && (!token.unique || token.decimals === 0), "INVALID_TOKEN_DECIMALS");
-  require(token.initialSupply >= 0n && (!token.unique || token.initialSupply === 0n), "INVALID_TOKEN_INITIAL_SUPPLY");
-  require(body.supplyType === 1 ? token.maxSupply > 0n : token.maxSupply === 0n, "INVALID_TOKEN_MAX_SUPPLY");
-  require(token.maxSupply === 0n || token.initialSupply <= token.maxSupply, "INVALID_TOKEN_INITIAL_SUPPLY");
-  require(!token.unique || !!token.keys.supply, "TOKEN_HAS_NO_SUPPLY_KEY");
-  require(!token.freezeDefault || !!token.keys.freeze, "TOKEN_HAS_NO_FREEZE_KEY");
+  ensure(token.name !== "", "MISSING_TOKEN_NAME");
+  ensure(token.symbol !== "", "MISSING_TOKEN_SYMBOL");
+  ensure(Buffer.byteLength(token.name) <= 100, "TOKEN_NAME_TOO_LONG");
+  ensure(Buffer.byteLength(token.symbol) <= 100, "TOKEN_SYMBOL_TOO_LONG");
+  ensure(token.decimals >= 0 && (!token.unique || token.decimals === 0), "INVALID_TOKEN_DECIMALS");
+  ensure(token.initialSupply >= 0n && (!token.unique || token.initialSupply === 0n), "INVALID_TOKEN_INITIAL_SUPPLY");
+  ensure(body.supplyType === 1 ? token.maxSupply > 0n : token.maxSupply === 0n, "INVALID_TOKEN_MAX_SUPPLY");
+  ensure(token.maxSupply === 0n || token.initialSupply <= token.maxSupply, "INVALID_TOKEN_INITIAL_SUPPLY");
+  ensure(!token.unique || !!token.keys.supply, "TOKEN_HAS_NO_SUPPLY_KEY");
+  ensure(!token.freezeDefault || !!token.keys.freeze, "TOKEN_HAS_NO_FREEZE_KEY");
 };
 
 const keysOf = (body: proto.ITokenCreateTransactionBody): TokenKeys => {
@@ -155,7 +155,7 @@ const keysOf = (body: proto.ITokenCreateTransactionBody): TokenKeys => {
   for (const [name, field, invalid] of TOKEN_KEY_FIELDS) {
     if (!body[field]) continue;
     const key: Key | undefined = keyFromProto(body[field]);
-    require(key !== undefined, invalid);
+    ensure(key !== undefined, invalid);
     keys[name] = key;
   }
   return keys;
@@ -164,8 +164,8 @@ const keysOf = (body: proto.ITokenCreateTransactionBody): TokenKeys => {
 /** New units to the treasury. */
 const issue = (handling: Handling, token: Token, treasury: Account, amount: bigint): void => {
   const total = token.totalSupply + amount;
-  require(token.maxSupply === 0n || total <= token.maxSupply, "TOKEN_MAX_SUPPLY_REACHED");
-  require(total <= UNITS_MAX, "INVALID_TOKEN_MINT_AMOUNT");
+  ensure(token.maxSupply === 0n || total <= token.maxSupply, "TOKEN_MAX_SUPPLY_REACHED");
+  ensure(total <= UNITS_MAX, "INVALID_TOKEN_MINT_AMOUNT");
   changeTokenBalance(handling, token, treasury, amount);
   handling.journal.set(token, "totalSupply", total);
   if (!token.unique) {
@@ -197,7 +197,7 @@ const changeRelation = (
   const token = handling.token(body.token);
   requireTokenKey(handling, token, keyName, keyName === "freeze" ? "TOKEN_HAS_NO_FREEZE_KEY" : "TOKEN_HAS_NO_KYC_KEY");
   const relation = handling.account(body.account).relations.get(token.number);
-  require(relation !== undefined, "TOKEN_NOT_ASSOCIATED_TO_ACCOUNT");
+  ensure(relation !== undefined, "TOKEN_NOT_ASSOCIATED_TO_ACCOUNT");
   change(relation);
   handling.outcome.entity = accountNumber(body.account) ?? token.number;
 };
@@ -210,7 +210,7 @@ const setPaused = (handling: Handling, body: { token?: proto.ITokenID | null }, 
 };
 
 const requireTokenKey = (handling: Handling, token: Token, name: TokenKeyName, missing: StatusName): void => {
-  require(token.keys[name] !== undefined, missing);
+  ensure(token.keys[name] !== undefined, missing);
   handling.requireKey(token.keys[name]);
 };
 

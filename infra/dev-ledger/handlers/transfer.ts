@@ -1,7 +1,8 @@
 import type { proto } from "@hiero-ledger/proto";
 import { AUTO_CREATION } from "../fees/schedule.ts";
+import { hooksOfLeg, hooksOfMove } from "../hapi/hooks.ts";
 import { accountNumber, toBigint } from "../hapi/ids.ts";
-import { require } from "../hapi/refusal.ts";
+import { ensure } from "../hapi/refusal.ts";
 import type { Handling } from "../pipeline/handling.ts";
 import type { Account, Token } from "../state/entities.ts";
 import { addAccountForAlias } from "./alias.ts";
@@ -29,14 +30,13 @@ const checkSizes = ({ transfers, tokenTransfers }: proto.ICryptoTransferTransact
   const lists = tokenTransfers ?? [];
   const fungible = lists.reduce((count, list) => count + (list.transfers?.length ?? 0), 0);
   const unique = lists.reduce((count, list) => count + (list.nftTransfers?.length ?? 0), 0);
-  require((transfers?.accountAmounts?.length ?? 0) <= LEGS_MAX, "TRANSFER_LIST_SIZE_LIMIT_EXCEEDED");
-  require(fungible <= LEGS_MAX, "TOKEN_TRANSFER_LIST_SIZE_LIMIT_EXCEEDED");
-  require(unique <= LEGS_MAX, "BATCH_SIZE_LIMIT_EXCEEDED");
+  ensure((transfers?.accountAmounts?.length ?? 0) <= LEGS_MAX, "TRANSFER_LIST_SIZE_LIMIT_EXCEEDED");
+  ensure(fungible <= LEGS_MAX, "TOKEN_TRANSFER_LIST_SIZE_LIMIT_EXCEEDED");
+  ensure(unique <= LEGS_MAX, "BATCH_SIZE_LIMIT_EXCEEDED");
 };
 
 const resolveLeg = (handling: Handling, leg: proto.IAccountAmount): Leg => {
-  // Hooks can be named but none exists here.
-  require(!leg.preTxAllowanceHook && !leg.prePostTxAllowanceHook, "HOOK_NOT_FOUND");
+  ensure(hooksOfLeg(leg).length === 0, "HOOK_NOT_FOUND");
   const amount = toBigint(leg.amount);
   return { account: receiver(handling, leg.accountID!, amount > 0n), amount, approved: leg.isApproval ?? false };
 };
@@ -45,10 +45,14 @@ const resolveList = (handling: Handling, list: proto.ITokenTransferList): TokenL
   const token = handling.token(list.token);
   const legs = list.transfers ?? [];
   const moves = list.nftTransfers ?? [];
-  require(!token.unique || legs.length === 0, "ACCOUNT_AMOUNT_TRANSFERS_ONLY_ALLOWED_FOR_FUNGIBLE_COMMON");
-  require(token.unique || moves.length === 0, "NFT_TRANSFERS_ONLY_ALLOWED_FOR_NON_FUNGIBLE_UNIQUE");
+  ensure(!token.unique || legs.length === 0, "ACCOUNT_AMOUNT_TRANSFERS_ONLY_ALLOWED_FOR_FUNGIBLE_COMMON");
+  ensure(token.unique || moves.length === 0, "NFT_TRANSFERS_ONLY_ALLOWED_FOR_NON_FUNGIBLE_UNIQUE");
+  ensure(
+    moves.every((move) => hooksOfMove(move).length === 0),
+    "HOOK_NOT_FOUND",
+  );
   const decimals = list.expectedDecimals?.value;
-  require(decimals === undefined || decimals === null || decimals === token.decimals, "UNEXPECTED_TOKEN_DECIMALS");
+  ensure(decimals === undefined || decimals === null || decimals === token.decimals, "UNEXPECTED_TOKEN_DECIMALS");
   return {
     token,
     legs: legs.map((leg) => resolveLeg(handling, leg)),
@@ -90,8 +94,8 @@ const moveTokens = (handling: Handling, { token, legs, nfts }: TokenList): void 
 
 const moveNft = (handling: Handling, token: Token, { from, to, serial, approved }: NftLeg): void => {
   const nft = token.nfts.get(serial);
-  require(nft !== undefined, "INVALID_NFT_ID");
-  require(nft.owner === from.number, "SENDER_DOES_NOT_OWN_NFT_SERIAL_NO");
+  ensure(nft !== undefined, "INVALID_NFT_ID");
+  ensure(nft.owner === from.number, "SENDER_DOES_NOT_OWN_NFT_SERIAL_NO");
   if (approved) spendNftAllowance(handling, from, token, nft);
   changeTokenBalance(handling, token, from, -1n);
   changeTokenBalance(handling, token, to, 1n);

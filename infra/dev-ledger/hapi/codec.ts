@@ -1,23 +1,28 @@
 import { createHash } from "node:crypto";
-import { proto, Reader } from "@hiero-ledger/proto";
+import { proto, type Reader } from "@hiero-ledger/proto";
 import { accountNumber, type EntityNumber, toBigint, toNanos, transactionKey } from "./ids.ts";
-import { Refusal, require } from "./refusal.ts";
+import { ensure, Refusal, type StatusName } from "./refusal.ts";
+import { StrictReader } from "./strict-reader.ts";
 
 /**
  * Reads one `Transaction` as a consensus node does: strictly, so that an unknown field is refused rather than skipped.
  * Throws a Refusal with the precheck status of TransactionChecker (hiero-consensus-node).
  */
 export const parseTransaction = (bytes: Buffer): ParsedTransaction => {
-  require(bytes.length <= TRANSACTION_BYTES_MAX, "TRANSACTION_OVERSIZE");
-  const outer = decodeStrictly(proto.Transaction, bytes, "INVALID_TRANSACTION");
+  ensure(bytes.length <= TRANSACTION_BYTES_MAX, "TRANSACTION_OVERSIZE");
+  const outer = decodeStrictly(proto.Transaction, envelope(bytes), "INVALID_TRANSACTION");
   const { bodyBytes, sigPairs } = unwrap(outer);
-  const body = decodeStrictly(proto.TransactionBody, bodyBytes, "INVALID_TRANSACTION_BODY");
+  const body = decodeStrictly(
+    proto.TransactionBody,
+    new StrictReader(bodyBytes, { hasSmallNumbers: true }),
+    "INVALID_TRANSACTION_BODY",
+  );
 
-  require(body.data !== undefined, "INVALID_TRANSACTION_BODY");
-  require(!!body.transactionID, "INVALID_TRANSACTION_ID");
+  ensure(body.data !== undefined, "INVALID_TRANSACTION_BODY");
+  ensure(!!body.transactionID, "INVALID_TRANSACTION_ID");
   const payer = accountNumber(body.transactionID.accountID);
-  require(payer !== undefined, "PAYER_ACCOUNT_NOT_FOUND");
-  require(!body.transactionID.scheduled && !body.transactionID.nonce, "TRANSACTION_ID_FIELD_NOT_ALLOWED");
+  ensure(payer !== undefined, "PAYER_ACCOUNT_NOT_FOUND");
+  ensure(!body.transactionID.scheduled && !body.transactionID.nonce, "TRANSACTION_ID_FIELD_NOT_ALLOWED");
 
   const validStart = toNanos(body.transactionID.transactionValidStart);
   const signed = outer.signedTransactionBytes.length > 0 ? outer.signedTransactionBytes : bytes;
@@ -40,23 +45,20 @@ export const decodeQuery = (bytes: Buffer): proto.Query => proto.Query.decode(by
 
 const unwrap = (outer: proto.Transaction): { bodyBytes: Uint8Array; sigPairs: proto.ISignaturePair[] } => {
   if (outer.signedTransactionBytes.length > 0) {
-    require(outer.bodyBytes.length === 0 && !outer.sigMap && !outer.body && !outer.sigs, "INVALID_TRANSACTION");
-    const signed = decodeStrictly(proto.SignedTransaction, outer.signedTransactionBytes, "INVALID_TRANSACTION");
-    require(!!signed.sigMap, "INVALID_TRANSACTION_BODY");
+    ensure(outer.bodyBytes.length === 0 && !outer.sigMap && !outer.body && !outer.sigs, "INVALID_TRANSACTION");
+    const signed = decodeStrictly(
+      proto.SignedTransaction,
+      envelope(outer.signedTransactionBytes),
+      "INVALID_TRANSACTION",
+    );
+    ensure(!!signed.sigMap, "INVALID_TRANSACTION_BODY");
     return { bodyBytes: signed.bodyBytes, sigPairs: signed.sigMap.sigPair ?? [] };
   }
-  require(outer.bodyBytes.length > 0 && !!outer.sigMap, "INVALID_TRANSACTION_BODY");
+  ensure(outer.bodyBytes.length > 0 && !!outer.sigMap, "INVALID_TRANSACTION_BODY");
   return { bodyBytes: outer.bodyBytes, sigPairs: outer.sigMap.sigPair ?? [] };
 };
 
-/** protobufjs calls `skipType` exactly for the fields a message does not know, so refusing there is the strict parse. */
-const decodeStrictly = <T>(
-  type: Decoder<T>,
-  bytes: Uint8Array,
-  malformed: "INVALID_TRANSACTION" | "INVALID_TRANSACTION_BODY",
-): T => {
-  const reader = Reader.create(bytes);
-  reader.skipType = refuseUnknownField;
+const decodeStrictly = <T>(type: Decoder<T>, reader: StrictReader, malformed: StatusName): T => {
   try {
     return type.decode(reader);
   } catch (error) {
@@ -64,9 +66,7 @@ const decodeStrictly = <T>(
   }
 };
 
-const refuseUnknownField = (): never => {
-  throw new Refusal("TRANSACTION_HAS_UNKNOWN_FIELDS");
-};
+const envelope = (bytes: Uint8Array): StrictReader => new StrictReader(bytes, { hasSmallNumbers: false });
 
 const TRANSACTION_BYTES_MAX = 6_144;
 

@@ -16,7 +16,7 @@ export const statusCode = (name: StatusName): Status => proto.ResponseCodeEnum[n
 export const statusName = (status: Status): StatusName => proto.ResponseCodeEnum[status] as StatusName;
 
 /** Throws unless `condition` holds. */
-export function require(condition: boolean, status: StatusName): asserts condition {
+export function ensure(condition: boolean, status: StatusName): asserts condition {
   if (!condition) throw new Refusal(status);
 }
 

@@ -55,6 +55,7 @@ export class Consensus {
   /** Runs everything that waits, due or not. */
   drain(): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#runAccepted(Number.POSITIVE_INFINITY);
   }
 

@@ -5,7 +5,7 @@ import type { Signatures } from "../crypto/signatures.ts";
 import { type Price, toTinybars } from "../fees/schedule.ts";
 import type { ParsedTransaction } from "../hapi/codec.ts";
 import { accountNumber, type EntityNumber, tokenNumber } from "../hapi/ids.ts";
-import { require, type StatusName } from "../hapi/refusal.ts";
+import { ensure, type StatusName } from "../hapi/refusal.ts";
 import type { Account, Token } from "../state/entities.ts";
 import { Journal } from "../state/journal.ts";
 import type { LedgerState } from "../state/state.ts";
@@ -64,8 +64,8 @@ export class Handling {
   /** Adds to the fee for what the handler had to create; undone with the rest if the transaction fails. */
   chargeExtra(tinycents: bigint): void {
     const amount = toTinybars(tinycents, this.ledger.rate);
-    require(this.outcome.fee + amount <= this.transaction.maxFee, "INSUFFICIENT_TX_FEE");
-    require(this.payer.balance >= amount, "INSUFFICIENT_PAYER_BALANCE");
+    ensure(this.outcome.fee + amount <= this.transaction.maxFee, "INSUFFICIENT_TX_FEE");
+    ensure(this.payer.balance >= amount, "INSUFFICIENT_PAYER_BALANCE");
     this.#payFee(amount, 0n);
   }
 
@@ -83,8 +83,8 @@ export class Handling {
   /** The account an id or alias names. Throws INVALID_ACCOUNT_ID or ACCOUNT_DELETED. */
   account(id: proto.IAccountID | null | undefined, missing: StatusName = "INVALID_ACCOUNT_ID"): Account {
     const account = this.findAccount(id);
-    require(account !== undefined, missing);
-    require(!account.deleted, "ACCOUNT_DELETED");
+    ensure(account !== undefined, missing);
+    ensure(!account.deleted, "ACCOUNT_DELETED");
     return account;
   }
 
@@ -97,14 +97,14 @@ export class Handling {
   /** The token an id names, alive and, unless said otherwise, not paused. */
   token(id: proto.ITokenID | EntityNumber | null | undefined, { evenPaused = false } = {}): Token {
     const token = this.state.tokens.get((typeof id === "number" ? id : tokenNumber(id)) ?? 0);
-    require(token !== undefined, "INVALID_TOKEN_ID");
-    require(!token.deleted, "TOKEN_WAS_DELETED");
-    require(evenPaused || !token.paused, "TOKEN_IS_PAUSED");
+    ensure(token !== undefined, "INVALID_TOKEN_ID");
+    ensure(!token.deleted, "TOKEN_WAS_DELETED");
+    ensure(evenPaused || !token.paused, "TOKEN_IS_PAUSED");
     return token;
   }
 
   requireKey(key: Key | null | undefined, status: StatusName = "INVALID_SIGNATURE"): void {
-    require(!!key && this.signatures.satisfies(key), status);
+    ensure(!!key && this.signatures.satisfies(key), status);
   }
 
   /** The account's own signature; a hollow account gets its key by it. */
@@ -115,7 +115,7 @@ export class Handling {
   }
 
   changeHbar(account: Account, amount: bigint, tooLittle: StatusName = "INSUFFICIENT_ACCOUNT_BALANCE"): void {
-    require(account.balance + amount >= 0n, tooLittle);
+    ensure(account.balance + amount >= 0n, tooLittle);
     this.journal.set(account, "balance", account.balance + amount);
     this.#hbarChanges.set(account.number, (this.#hbarChanges.get(account.number) ?? 0n) + amount);
   }

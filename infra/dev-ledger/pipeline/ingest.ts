@@ -3,7 +3,7 @@ import { Signatures } from "../crypto/signatures.ts";
 import { toTinybars, transactionPrice } from "../fees/schedule.ts";
 import { type ParsedTransaction, parseTransaction } from "../hapi/codec.ts";
 import { accountNumber, type EntityNumber, NANOS_PER_SECOND } from "../hapi/ids.ts";
-import { Refusal, require, type Status, statusCode } from "../hapi/refusal.ts";
+import { ensure, Refusal, type Status, statusCode } from "../hapi/refusal.ts";
 import { keyOfAccount } from "./authority.ts";
 import type { Consensus } from "./consensus.ts";
 import { checkPurely } from "./pure-checks.ts";
@@ -19,7 +19,7 @@ export const submit = (ledger: LedgerContext, consensus: Consensus, bytes: Buffe
     const signatures = new Signatures(transaction.bodyBytes, transaction.sigPairs);
     checkHeader(transaction, signatures, node);
     checkTimeBox(transaction, ledger.clock.now());
-    require(!ledger.transactions.isKnownTo(node, transaction.key), "DUPLICATE_TRANSACTION");
+    ensure(!ledger.transactions.isKnownTo(node, transaction.key), "DUPLICATE_TRANSACTION");
     checkPurely(transaction);
     checkPayer(ledger, transaction, signatures);
     if (ledger.faults.take("loseTx", node)) {
@@ -35,30 +35,30 @@ export const submit = (ledger: LedgerContext, consensus: Consensus, bytes: Buffe
 };
 
 const checkHeader = ({ body, kind }: ParsedTransaction, signatures: Signatures, node: EntityNumber): void => {
-  require(!signatures.hasAmbiguousPrefixes(), "KEY_PREFIX_MISMATCH");
-  require(Buffer.byteLength(body.memo) <= MEMO_BYTES_MAX, "MEMO_TOO_LONG");
-  require(!body.memo.includes("\0"), "INVALID_ZERO_BYTE_IN_STRING");
-  require(!body.batchKey, "BATCH_KEY_SET_ON_NON_INNER_TRANSACTION");
-  require(body.maxCustomFees.length === 0 || kind === "consensusSubmitMessage", "MAX_CUSTOM_FEES_IS_NOT_SUPPORTED");
-  require(accountNumber(body.nodeAccountID) === node, "INVALID_NODE_ACCOUNT");
+  ensure(!signatures.hasAmbiguousPrefixes(), "KEY_PREFIX_MISMATCH");
+  ensure(Buffer.byteLength(body.memo) <= MEMO_BYTES_MAX, "MEMO_TOO_LONG");
+  ensure(!body.memo.includes("\0"), "INVALID_ZERO_BYTE_IN_STRING");
+  ensure(!body.batchKey, "BATCH_KEY_SET_ON_NON_INNER_TRANSACTION");
+  ensure(body.maxCustomFees.length === 0 || kind === "consensusSubmitMessage", "MAX_CUSTOM_FEES_IS_NOT_SUPPORTED");
+  ensure(accountNumber(body.nodeAccountID) === node, "INVALID_NODE_ACCOUNT");
 };
 
 const checkTimeBox = ({ validStart, validSeconds }: ParsedTransaction, now: bigint): void => {
-  require(validSeconds >= VALID_SECONDS_MIN && validSeconds <= VALID_SECONDS_MAX, "INVALID_TRANSACTION_DURATION");
+  ensure(validSeconds >= VALID_SECONDS_MIN && validSeconds <= VALID_SECONDS_MAX, "INVALID_TRANSACTION_DURATION");
   const end = validStart + BigInt(validSeconds - NODE_BUFFER_SECONDS) * NANOS_PER_SECOND;
-  require(end >= now, "TRANSACTION_EXPIRED");
-  require(validStart <= now, "INVALID_TRANSACTION_START");
+  ensure(end >= now, "TRANSACTION_EXPIRED");
+  ensure(validStart <= now, "INVALID_TRANSACTION_START");
 };
 
 const checkPayer = (ledger: LedgerContext, transaction: ParsedTransaction, signatures: Signatures): void => {
   const payer = ledger.state.accounts.get(transaction.payer);
-  require(payer !== undefined, "PAYER_ACCOUNT_NOT_FOUND");
-  require(!payer.deleted, "PAYER_ACCOUNT_DELETED");
+  ensure(payer !== undefined, "PAYER_ACCOUNT_NOT_FOUND");
+  ensure(!payer.deleted, "PAYER_ACCOUNT_DELETED");
   const key = keyOfAccount(payer, signatures);
-  require(key !== undefined && signatures.satisfies(key), "INVALID_SIGNATURE");
+  ensure(key !== undefined && signatures.satisfies(key), "INVALID_SIGNATURE");
   const fee = toTinybars(transactionPrice(transaction, signatures.count, ledger.state).total, ledger.rate);
-  require(transaction.maxFee >= fee, "INSUFFICIENT_TX_FEE");
-  require(payer.balance >= fee, "INSUFFICIENT_PAYER_BALANCE");
+  ensure(transaction.maxFee >= fee, "INSUFFICIENT_TX_FEE");
+  ensure(payer.balance >= fee, "INSUFFICIENT_PAYER_BALANCE");
 };
 
 const OK: Status = statusCode("OK");

@@ -17,18 +17,20 @@ export class History {
     const { mirrorLagMs } = this.#levels;
     if (mirrorLagMs === 0) return;
     const now = Date.now();
-    const versions = this.#past.get(target)?.filter(({ until }) => until > now) ?? [];
-    if (versions.at(-1)?.until !== now + mirrorLagMs) versions.push({ until: now + mirrorLagMs, value: { ...target } });
+    const versions = this.#past.get(target)?.filter(({ changedAtMs }) => changedAtMs > now - mirrorLagMs) ?? [];
+    // Of several changes within a millisecond only the first has an old value worth keeping.
+    if (versions.at(-1)?.changedAtMs !== now) versions.push({ changedAtMs: now, before: { ...target } });
     this.#past.set(target, versions);
   }
 
   /** `target` as it stood `mirrorLagMs` ago. */
   seen<T extends object>(target: T): T {
-    if (this.#levels.mirrorLagMs === 0) return target;
-    const now = Date.now();
-    const version = this.#past.get(target)?.find(({ until }) => until > now);
-    return version ? (version.value as T) : target;
+    const { mirrorLagMs } = this.#levels;
+    if (mirrorLagMs === 0) return target;
+    const then = Date.now() - mirrorLagMs;
+    const version = this.#past.get(target)?.find(({ changedAtMs }) => changedAtMs > then);
+    return version ? (version.before as T) : target;
   }
 }
 
-type Version = { until: number; value: object };
+type Version = { changedAtMs: number; before: object };

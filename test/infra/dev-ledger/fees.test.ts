@@ -12,8 +12,8 @@ import {
 } from "@hashgraph/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toInt64 } from "../../../infra/dev-ledger/hapi/ids.ts";
-import { connect, encodeBody, encodeTransaction, paymentBody, signaturesOf } from "./raw.ts";
-import { hbarBalances, mirrorId, type OpenLedger, openLedger } from "./sdk.ts";
+import { connect, encodeBody, encodeTransaction, paymentBody, signaturesOf, signedPayment } from "./raw.ts";
+import { eventually, hbarBalances, mirrorId, type OpenLedger, openLedger } from "./sdk.ts";
 
 let on: OpenLedger;
 
@@ -82,11 +82,39 @@ describe("the fee", () => {
     const junk = Array.from({ length: 40 }, () => ({ pubKeyPrefix: randomBytes(32), ed25519: randomBytes(64) }));
     const transaction = encodeTransaction(bytes, [...signaturesOf(on.ledger, bytes), ...junk]);
     expect(await node.submit(transaction)).toBe("OK");
-    await expect.poll(() => node.receipt(body.transactionID!)).toBe("SUCCESS");
+    await eventually(() => node.receipt(body.transactionID!)).toBe("SUCCESS");
     node.close();
     const dollars = 0.001 + 41 * 0.0001 + (transaction.length - 1_024) * 0.00001;
     near(before - (await on.hbarBalance("0.0.1001")), tinybars(dollars));
     expect(dollars).toBeGreaterThan(0.03);
+  });
+
+  it("of a hook named in the payment is its gas, paid by the fee payer though the hook does not exist", async () => {
+    const node = connect(Object.keys(on.ledger.nodes)[0]!);
+    const hook = { hookId: toInt64(1), evmHookCall: { gasLimit: toInt64(15_000_000) } };
+    const payWithHook = async (maxFee: number) => {
+      const body = { ...paymentBody(on.ledger), transactionFee: toInt64(maxFee) };
+      body.cryptoTransfer!.tokenTransfers![0]!.transfers![0]!.preTxAllowanceHook = hook;
+      const precheck = await node.submit(signedPayment(on.ledger, body));
+      return { precheck, receipt: () => node.receipt(body.transactionID!) };
+    };
+    expect((await payWithHook(100_000_000)).precheck).toBe("INSUFFICIENT_TX_FEE");
+    const before = await on.hbarBalance("0.0.1001");
+    const { precheck, receipt } = await payWithHook(100_000_000_000);
+    expect(precheck).toBe("OK");
+    await eventually(receipt).toBe("HOOK_NOT_FOUND");
+    near(before - (await on.hbarBalance("0.0.1001")), tinybars(0.0011 + 0.005 + 1.278));
+    node.close();
+  });
+
+  it("at high volume is four times the service's price for a creation, and the same for a transfer", async () => {
+    const create = new AccountCreateTransaction().setKeyWithoutAlias(PrivateKey.generateED25519().publicKey);
+    create.setHighVolume(true).setMaxTransactionFee(new Hbar(5));
+    await on.run(create);
+    near(await charged(create), tinybars(0.0001 + 4 * 0.0499));
+    const payment = on.payment(10).setHighVolume(true);
+    expect(await on.settle(payment, on.keys.buyer)).toBe("SUCCESS");
+    near(await charged(payment), tinybars(0.0011));
   });
 
   it("is charged though the payment fails", async () => {

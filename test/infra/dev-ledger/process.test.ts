@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { startDevLedger } from "../../../infra/dev-ledger/ledger.ts";
+import { eventually } from "./sdk.ts";
 
 const children: ChildProcess[] = [];
 const servers: Server[] = [];
@@ -112,11 +113,14 @@ describe("the ledger as a process", () => {
     directories.push(directory);
     const variables = { DEV_LEDGER_STATE_FILE: join(directory, "state.json") };
     const first = await runLedger(variables);
+    const saved = () => readFileSync(variables.DEV_LEDGER_STATE_FILE, "utf8");
+    await eventually(() => existsSync(variables.DEV_LEDGER_STATE_FILE)).toBe(true);
+    const start = saved();
     let given = 0;
     const giving = (async () => {
       while ((await post(`${first.ready.admin}/faucet`, { account: "0.0.1003", hbar: 1 })).ok) given++;
     })().catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    await eventually(saved).not.toBe(start);
     await stop(first.child, "SIGKILL");
     await giving;
     const second = await runLedger(variables);

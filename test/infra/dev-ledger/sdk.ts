@@ -15,6 +15,7 @@ import {
   TransactionReceiptQuery,
   TransferTransaction,
 } from "@hashgraph/sdk";
+import { expect } from "vitest";
 import { type DevLedger, startDevLedger } from "../../../infra/dev-ledger/ledger.ts";
 import type { DevLedgerOptions } from "../../../infra/dev-ledger/options.ts";
 
@@ -147,6 +148,10 @@ export const openLedger = async (options: DevLedgerOptions = {}) => {
     close,
   };
 };
+
+/** Waits, for as long as a busy machine may need, until what is read is what is expected. */
+export const eventually = <T>(read: () => T): ReturnType<typeof expect.poll> =>
+  expect.poll(read, { timeout: 10_000, interval: 10 });
 
 /** Tinybars of every account; the treasury holds more than a JavaScript number can. */
 export const hbarBalances = async (ledger: DevLedger): Promise<Map<string, bigint>> => {

@@ -1,7 +1,8 @@
 import { PrivateKey, TopicCreateTransaction, TopicMessageSubmitTransaction } from "@hashgraph/sdk";
 import { afterEach, describe, expect, it } from "vitest";
 import { startDevLedger } from "../../../infra/dev-ledger/ledger.ts";
-import { mirrorId, type OpenLedger, openLedger } from "./sdk.ts";
+import { connect, paymentBody, signedPayment } from "./raw.ts";
+import { eventually, mirrorId, type OpenLedger, openLedger } from "./sdk.ts";
 
 const opened: OpenLedger[] = [];
 
@@ -76,14 +77,18 @@ describe("a ledger started from a snapshot", () => {
 describe("how many transactions are kept", () => {
   it("is bounded: the oldest go once no receipt is owed for them", async () => {
     const on = await open({ transactionsKept: 5, receiptTtlMs: 50 });
+    const node = connect(Object.keys(on.ledger.nodes)[0]!);
     const ids: string[] = [];
+    const seen = async (id: string) => (await on.mirror(`transactions/${id}`)).httpStatus;
     for (let count = 0; count < 8; count++) {
-      const payment = on.payment(1);
-      expect(await on.settle(payment, on.keys.buyer)).toBe("SUCCESS");
-      ids.push(mirrorId(payment.transactionId!));
+      const body = paymentBody(on.ledger);
+      expect(await node.submit(signedPayment(on.ledger, body))).toBe("OK");
+      const { seconds, nanos } = body.transactionID!.transactionValidStart!;
+      ids.push(`0.0.1001-${seconds!.low}-${nanos}`);
+      await eventually(() => seen(ids.at(-1)!)).toBe(200);
       await new Promise((resolve) => setTimeout(resolve, 55));
     }
-    const statuses = await Promise.all(ids.map(async (id) => (await on.mirror(`transactions/${id}`)).httpStatus));
-    expect(statuses).toEqual([404, 404, 404, 200, 200, 200, 200, 200]);
+    node.close();
+    expect(await Promise.all(ids.map(seen))).toEqual([404, 404, 404, 200, 200, 200, 200, 200]);
   });
 });
