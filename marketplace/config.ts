@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { EnvReader, Secret } from "../shared/env.ts";
 
 /** Everything the marketplace is told by its environment. Throws ConfigError naming every problem at once. */
@@ -70,7 +71,10 @@ function readTrustProxy(env: EnvReader): string | number | boolean {
   const value = env.optional("TRUST_PROXY");
   if (value === undefined || value === "false") return false;
   if (value === "true") return true;
-  return /^\d+$/.test(value) ? Number(value) : value;
+  if (/^\d{1,2}$/.test(value)) return Number(value);
+  const isRange = (item: string) => /^(loopback|linklocal|uniquelocal)$/.test(item) || isIP(item.split("/")[0]!) > 0;
+  if (value.split(",").every((item) => isRange(item.trim()))) return value;
+  return env.problem("TRUST_PROXY must be true, false, a number of proxies, or a list of addresses", false);
 }
 
 function readAllowHosts(env: EnvReader): readonly string[] {

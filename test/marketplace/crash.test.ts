@@ -92,7 +92,15 @@ test("SIGTERM waits for a run whose caller has left", async () => {
 
 test("a process that cannot start says everything that is wrong and exits 1", async () => {
   const child = spawn(process.execPath, ["--import", "tsx", main], {
-    env: { PATH: process.env.PATH, MARKETPLACE_PORT: "many", PLATFORM_FEE_BASIS_POINTS: "10000", LOG_LEVEL: "loud" },
+    env: {
+      PATH: process.env.PATH,
+      MARKETPLACE_PORT: "many",
+      PLATFORM_FEE_BASIS_POINTS: "10000",
+      LOG_LEVEL: "loud",
+      TRUST_PROXY: "banana",
+      OUTBOUND_ALLOW_HOSTS: "nohost",
+      MARKETPLACE_SEALING_KEY: "short",
+    },
   });
   let said = "";
   child.stderr.on("data", (chunk) => {
@@ -106,6 +114,9 @@ test("a process that cannot start says everything that is wrong and exits 1", as
     "LLM_BASE_URL",
     "PLATFORM_FEE_BASIS_POINTS",
     "LOG_LEVEL",
+    "TRUST_PROXY",
+    "OUTBOUND_ALLOW_HOSTS",
+    "MARKETPLACE_SEALING_KEY",
   ]) {
     expect(said).toContain(name);
   }

@@ -4,6 +4,7 @@ import { platformFee } from "../../marketplace/credits/amount.ts";
 import { foldEarnings, readBalances } from "../../marketplace/credits/balance.ts";
 import { capture, grant, hold, release } from "../../marketplace/credits/ledger.ts";
 import { newId, type RunId } from "../../marketplace/ids.ts";
+import { forgetOldRuns, recoverLostRuns } from "../../marketplace/runs/recover.ts";
 import { credits } from "../../shared/units.ts";
 import {
   type Market,
@@ -111,6 +112,32 @@ test("a run captured and released twenty times at once ends once", async () => {
     expect(new Set(ends.map(({ state }) => state)).size).toBe(1);
     expect(await spendable(market.context, seeded.buyer)).toBe(ends[0]!.state === "failed" ? before : before - 2);
   }
+  await proveLedger(market.context);
+});
+
+test("a lapsed run is refunded once, however many sweepers find it; one whose lease is kept is left alone", async () => {
+  const seeded = await seedMarket(market.context, { balance: 10 });
+  const { db } = market.context;
+  const [lapsed, kept] = [(await holdFor(seeded, 4n))!, (await holdFor(seeded, 3n))!];
+  await db.query("update runs set lease_until = now() - interval '1 s' where id = $1", [lapsed]);
+  const ended = await Promise.all(Array.from({ length: 20 }, () => recoverLostRuns(market.context)));
+  expect(ended.reduce((sum, count) => sum + count, 0)).toBe(1);
+  expect(await spendable(market.context, seeded.buyer)).toBe(7);
+  expect(await captureOf(seeded, lapsed)).toMatchObject({ endedHere: false, state: "lost" });
+  expect(await captureOf(seeded, kept)).toMatchObject({ endedHere: true, state: "succeeded" });
+  await proveLedger(market.context);
+});
+
+test("runs older than thirty days are forgotten, what they moved is not", async () => {
+  const seeded = await seedMarket(market.context, { balance: 10 });
+  const { db } = market.context;
+  const [old, recent] = [(await holdFor(seeded, 4n))!, (await holdFor(seeded, 3n))!];
+  await Promise.all([captureOf(seeded, old), captureOf(seeded, recent)]);
+  await db.query("update runs set finished_at = now() - interval '31 days' where id = $1", [old]);
+  await forgetOldRuns(market.context);
+  const { rows } = await db.query("select id from runs where id = any($1)", [[old, recent]]);
+  expect(rows).toEqual([{ id: recent }]);
+  expect((await readBalances(db, [seeded.creator.id]))[0]?.earned).toBe(7n);
   await proveLedger(market.context);
 });
 
