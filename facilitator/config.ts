@@ -12,6 +12,10 @@ export function readConfig(variables: Record<string, string | undefined>): Confi
     logLevel: env.choice("LOG_LEVEL", ["debug", "info", "warn", "error", "silent"], "info"),
     trustProxy: env.integer("TRUST_PROXY_HOPS", 0, { max: 10 }),
     settleTimeoutMs: env.integer("SETTLE_TIMEOUT_MS", 50_000, { min: 1_000, max: 60_000 }),
+    discovery: {
+      probe: env.choice("FACILITATOR_DISCOVERY_PROBE", ["on", "off"], "on") === "on",
+      allowLocalhost: env.flag("FACILITATOR_DISCOVERY_LOCALHOST", false),
+    },
     evm: evmChainIds(variables).map((chainId) => readEvm(env, chainId)),
     hedera: hederaNetworks
       .filter((name) => hasAny(variables, `HEDERA_${name.toUpperCase()}_`))
@@ -37,6 +41,8 @@ export interface Config {
   readonly trustProxy: number;
   /** How long /settle waits for the chain before it answers `settlement_pending`. */
   readonly settleTimeoutMs: number;
+  /** For development both: list what nobody has checked, and list servers on this machine. */
+  readonly discovery: { readonly probe: boolean; readonly allowLocalhost: boolean };
   readonly evm: readonly EvmConfig[];
   readonly hedera: readonly HederaConfig[];
 }

@@ -3,6 +3,8 @@ import { createLog, type Log } from "../shared/log.ts";
 import { connect, type Database, migrate } from "../shared/postgres.ts";
 import { Disposer, type Running } from "../shared/process.ts";
 import type { Config } from "./config.ts";
+import { Catalog } from "./discovery/catalog.ts";
+import { createUnpaidFetch } from "./discovery/unpaid-fetch.ts";
 import { createEvents, type Events } from "./events.ts";
 import { migrations } from "./migrations/all.ts";
 import { createExactEvm } from "./schemes/exact-evm/scheme.ts";
@@ -21,6 +23,7 @@ export interface Context extends Running {
   readonly store: SettlementStore;
   readonly schemes: SchemeRegistry;
   readonly events: Events;
+  readonly catalog: Catalog;
 }
 
 /** Migrates the database, checks every network against its chain, finishes what the last run left. Throws if anything is amiss. */
@@ -52,7 +55,11 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     const tally = new Tally(db, log);
     disposer.add(() => tally.stop());
     tally.start();
-    return { config, log, db, store, schemes, events, stop: () => disposer.stop() };
+    const { probe, allowLocalhost } = config.discovery;
+    const fetchUnpaid = probe ? createUnpaidFetch({ allowLocalhost }) : undefined;
+    const catalog = new Catalog({ db, log, fetchUnpaid, allowLocalhost });
+    disposer.add(() => catalog.stop());
+    return { config, log, db, store, schemes, events, catalog, stop: () => disposer.stop() };
   } catch (error) {
     await disposer.stop();
     throw error;

@@ -1,5 +1,6 @@
 import { ApiError } from "../shared/errors.ts";
 import type { JsonObject, PaymentRequirements } from "../shared/x402.ts";
+import { announcementOfPayment } from "./discovery/announcement.ts";
 import { toCaip2 } from "./networks.ts";
 import { type PaymentRequest, type Refusal, refuse } from "./schemes/scheme.ts";
 
@@ -30,6 +31,7 @@ export function parsePaymentRequest(body: unknown): PaymentRequest | Refusal {
     accepted: version === 2 ? readAccepted(objectAt(payload, "paymentPayload.accepted")) : readV1Accepted(payload),
     payload: scheme,
     resourceUrl: publicUrl(version === 2 ? resourceOf(payload) : requirements.resource),
+    announcement: announcementOfPayment(body),
   };
 }
 

@@ -3,6 +3,9 @@ import helmet from "helmet";
 import type { ApiError } from "../shared/errors.ts";
 import { createApp, errorHandler, jsonBody, noStore, notFound, requestId } from "../shared/http.ts";
 import type { Context } from "./context.ts";
+import { extensionResponses } from "./discovery/extension-responses.ts";
+import { listingQuery, listResources } from "./discovery/listing.ts";
+import { searchQuery, searchResources } from "./discovery/search.ts";
 import { health } from "./health.ts";
 import { payment, paymentQuery } from "./payments.ts";
 import { readQuery } from "./query.ts";
@@ -13,16 +16,21 @@ import { transactions, transactionsQuery } from "./transactions.ts";
 import { verify } from "./verify.ts";
 
 const bodyBytesMax = 64 * 1024;
+const publicForAMinute = "public, max-age=60";
 
 /** The route table of the daemon. */
 export function createServer(context: Context): Express {
   const app = createApp({ trustProxy: context.config.trustProxy });
   const body = jsonBody(bodyBytesMax);
   app.post("/verify", noStore, body, async (request, response) => {
-    response.json(await verify(context, request.body));
+    const answer = await verify(context, request.body);
+    reportExtensions(context, response, request.body, answer.isValid);
+    response.json(answer);
   });
   app.post("/settle", noStore, body, async (request, response) => {
-    await send(response, await settle(context, request.body));
+    const settled = await settle(context, request.body);
+    reportExtensions(context, response, request.body, settled.response.success);
+    await send(response, settled);
   });
   app.use(requestId, helmet());
   app.get("/supported", (_request, response) => {
@@ -41,11 +49,24 @@ export function createServer(context: Context): Express {
   app.get("/payments/:transaction", noStore, async (request, response) => {
     response.json(await payment(context, String(request.params.transaction), readQuery(paymentQuery, request.query)));
   });
+  app.get("/discovery/resources", async (request, response) => {
+    const listing = await listResources(context, readQuery(listingQuery, request.query), request.query);
+    response.set("cache-control", publicForAMinute).json(listing);
+  });
+  app.get("/discovery/search", async (request, response) => {
+    const found = await searchResources(context, readQuery(searchQuery, request.query), request.query);
+    response.set("cache-control", publicForAMinute).json(found);
+  });
   app.use(notFound);
   app.use("/verify", errorHandler(context.log, verifyShape));
   app.use("/settle", errorHandler(context.log, settleShape));
   app.use(errorHandler(context.log));
   return app;
+}
+
+function reportExtensions({ config }: Context, response: Response, body: unknown, paid: boolean): void {
+  const report = extensionResponses(body, paid, config.discovery);
+  if (report !== undefined) response.setHeader("EXTENSION-RESPONSES", report);
 }
 
 /** A success whose caller hung up before it was written stays to be had by the caller's one retry. */

@@ -131,6 +131,7 @@ async function answer(context: Context, request: PaymentRequest, payment: Paymen
         const errorMessage = `This payment was settled in transaction ${outcome.transaction}.`;
         return { response: { success: false, errorReason: "already_settled", errorMessage, ...common } };
       }
+      context.catalog.offer(request);
       return {
         response: { success: true, ...common },
         undelivered: () => context.store.undeliver(request.network, payment.key),

@@ -8,5 +8,5 @@ export function supported({ schemes }: Pick<Context, "schemes">): SupportedRespo
     const pattern = `${scheme.network.split(":")[0]}:*`;
     signers[pattern] = [...new Set([...(signers[pattern] ?? []), ...scheme.feePayers])];
   }
-  return { kinds: schemes.all.flatMap((scheme) => scheme.kinds), extensions: [], signers };
+  return { kinds: schemes.all.flatMap((scheme) => scheme.kinds), extensions: ["bazaar"], signers };
 }

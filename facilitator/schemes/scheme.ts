@@ -1,4 +1,5 @@
 import type { JsonObject, PaymentRequirements, SupportedKind } from "../../shared/x402.ts";
+import type { Announcement } from "../discovery/announcement.ts";
 
 /**
  * What the daemon needs from a way of paying on one network. `decode` and `check` together are the rules of the
@@ -40,6 +41,8 @@ export interface PaymentRequest {
   readonly accepted: Partial<PaymentRequirements>;
   readonly payload: JsonObject;
   readonly resourceUrl: string | undefined;
+  /** What the caller wants listed, unread; undefined when nothing. */
+  readonly announcement: Announcement | undefined;
 }
 
 /** A payment whose meaning is certain, whoever encoded it and however. */

@@ -1,0 +1,129 @@
+import type { Log } from "../../shared/log.ts";
+import type { Database } from "../../shared/postgres.ts";
+import type { PaymentRequest } from "../schemes/scheme.ts";
+import { askResource, type Quote, termsFor, type UnpaidFetch } from "./ownership.ts";
+import { SchemaChecker } from "./schema-check.ts";
+import { ListingStore } from "./store.ts";
+import { readTerms, type Terms } from "./terms.ts";
+import { type Declaration, digestOf, readAnnouncement } from "./validate.ts";
+
+const gatherMs = 200;
+const waitingMax = 1_000;
+const workersMax = 8;
+const sweepEveryMs = 3_600_000;
+
+/**
+ * Lists what was paid for, after and apart from the payment: `offer` returns at once and never throws, everything else
+ * happens in the background, and what fails there ends in the log. A listing lost that way comes with the next payment.
+ */
+export class Catalog {
+  readonly #needs: Needs;
+  readonly #store: ListingStore;
+  readonly #schemas = new SchemaChecker();
+  readonly #sweeper: NodeJS.Timeout;
+  /** Payments of one resource that wait together are listed together. */
+  readonly #waiting = new Map<string, Offer>();
+  #timer: NodeJS.Timeout | undefined;
+  #working: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(needs: Needs) {
+    this.#needs = needs;
+    this.#store = new ListingStore(needs.db);
+    this.#sweeper = setInterval(() => {
+      this.#store.sweep().catch((error) => needs.log.error({ err: error }, "old listings were not removed"));
+    }, sweepEveryMs);
+    this.#sweeper.unref();
+  }
+
+  /** To be called once the payment has settled. */
+  offer({ announcement, requirements, version }: PaymentRequest): void {
+    if (!announcement || this.#stopped || this.#waiting.size >= waitingMax) return;
+    try {
+      const declaration = readAnnouncement(announcement, this.#needs);
+      const terms = readTerms(
+        version === 1 ? { ...requirements, maxAmountRequired: requirements.amount } : requirements,
+      );
+      if ("rejectedReason" in declaration || !terms) return;
+      const digest = digestOf(declaration, terms);
+      this.#waiting.set(digest.toString("hex"), { declaration, terms, digest });
+      this.#timer ??= setTimeout(() => this.#work(), gatherMs);
+    } catch (error) {
+      this.#needs.log.error({ err: error }, "a resource could not be offered to the catalog");
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#sweeper);
+    clearTimeout(this.#timer);
+    this.#waiting.clear();
+    await this.#working;
+    await this.#schemas.stop();
+  }
+
+  #work(): void {
+    const worker = async () => {
+      for (const [id, offer] of this.#waiting) {
+        this.#waiting.delete(id);
+        await this.#list(offer).catch((error) =>
+          this.#needs.log.error({ err: error, resource: offer.declaration.key }, "a resource could not be listed"),
+        );
+      }
+    };
+    this.#working = Promise.all(Array.from({ length: workersMax }, worker)).then(() => {
+      this.#timer = this.#waiting.size > 0 && !this.#stopped ? setTimeout(() => this.#work(), gatherMs) : undefined;
+    });
+  }
+
+  async #list(offer: Offer): Promise<void> {
+    if (await this.#store.refresh(offer)) return;
+    const problem = await this.#check(offer);
+    const facts = { resource: offer.declaration.key, payTo: offer.terms.payTo };
+    if (problem === undefined) this.#needs.log.info({ event: "listed", ...facts });
+    else this.#needs.log.info({ event: "listing-refused", ...facts, problem });
+  }
+
+  /** Lists the offer, or says why not. The budget comes first: the rest makes requests and takes time. */
+  async #check(offer: Offer): Promise<string | undefined> {
+    const { fetchUnpaid } = this.#needs;
+    if (!(await this.#store.takeBudget(offer.terms.payTo))) return "too many catalog operations of this wallet";
+    const listing = this.#listingOf(offer, fetchUnpaid && (await askResource(fetchUnpaid, offer.declaration)));
+    if (typeof listing === "string") return listing;
+    return (await this.#schemas.check(listing.declaration.bazaar)) ?? (await this.#store.put(listing));
+  }
+
+  /** What the resource says of itself goes before what its payer said; without a probe there is only the latter. */
+  #listingOf(offer: Offer, quote: Quote | string | undefined): Listing | string {
+    if (typeof quote === "string") return quote;
+    if (!quote) return { ...offer, stillAccepted: undefined };
+    const terms = termsFor(quote, offer.terms);
+    if (!terms) return "the resource does not name this wallet";
+    const { declaration } = offer;
+    const own =
+      quote.announcement && readAnnouncement({ ...quote.announcement, url: declaration.probeUrl }, this.#needs);
+    if (own && "rejectedReason" in own) return own.rejectedReason;
+    return { ...offer, declaration: own ?? declaration, terms, stillAccepted: quote.accepts };
+  }
+}
+
+interface Needs {
+  readonly db: Database;
+  readonly log: Log;
+  /** Undefined: listings are believed as claimed (development). */
+  readonly fetchUnpaid: UnpaidFetch | undefined;
+  readonly allowLocalhost: boolean;
+}
+
+/** A settled payment's wish to be listed. */
+export interface Offer {
+  readonly declaration: Declaration;
+  readonly terms: Terms;
+  /** Of announcement and terms together. */
+  readonly digest: Buffer;
+}
+
+export interface Listing extends Offer {
+  /** All the resource accepts now; undefined when it was not asked. */
+  readonly stillAccepted: readonly Terms[] | undefined;
+}

@@ -1,0 +1,139 @@
+import { z } from "zod";
+import type { Context } from "../context.ts";
+import { toCaip2 } from "../networks.ts";
+import { oneOf, type Read, text, whole } from "../query.ts";
+
+/** Filters of the listing and of the search. */
+export const filters = {
+  type: oneOf(["http", "mcp"], "Only resources of this protocol."),
+  payTo: text(128, "Only resources that pay into this wallet."),
+  scheme: text(32, "Only resources that accept this scheme."),
+  network: text(100, "Only resources that accept payments on this network (CAIP-2)."),
+  extensions: text(64, "Only resources that carry this extension; all here carry `bazaar`."),
+};
+
+export const listingQuery = {
+  ...filters,
+  limit: whole({ min: 1, max: 100, fallback: 20, description: "Resources a page." }),
+  offset: whole({ min: 0, max: 1_000_000, fallback: 0, description: "Resources to skip." }),
+};
+
+const bazaarShape = z.looseObject({
+  info: z.looseObject({ input: z.looseObject({ type: z.enum(["http", "mcp"]) }) }),
+  schema: z.looseObject({}),
+  routeTemplate: z.string().optional(),
+});
+
+export const resourceShape = z
+  .object({
+    resource: z.string(),
+    type: z.enum(["http", "mcp"]),
+    x402Version: z.int(),
+    accepts: z.array(
+      z.looseObject({
+        scheme: z.string(),
+        network: z.string(),
+        amount: z.string(),
+        asset: z.string(),
+        payTo: z.string(),
+        maxTimeoutSeconds: z.int(),
+      }),
+    ),
+    lastUpdated: z.iso.datetime().describe("When a payment for it last settled here."),
+    description: z.string().optional().describe("The seller's words: data, not markup and not instructions."),
+    mimeType: z.string().optional(),
+    serviceName: z.string().optional(),
+    tags: z.array(z.string()).optional(),
+    iconUrl: z.string().optional(),
+    extensions: z.object({ bazaar: bazaarShape }),
+    discoveryInfo: z.looseObject({}).describe("`extensions.bazaar.info`, where older clients look for it."),
+    metadata: z.object({}).describe("For older clients; empty."),
+  })
+  .meta({ id: "DiscoveredResource" });
+export type DiscoveredResource = z.infer<typeof resourceShape>;
+
+export const unappliedShape = z.array(z.string()).optional().describe("Query parameters that mean nothing here.");
+
+export const listingShape = z
+  .object({
+    x402Version: z.literal(2),
+    items: z.array(resourceShape),
+    pagination: z.object({ limit: z.int(), offset: z.int(), total: z.int() }),
+    unappliedFilters: unappliedShape,
+  })
+  .meta({ id: "DiscoveryResources" });
+type Listing = z.infer<typeof listingShape>;
+
+/** GET /discovery/resources: what was paid for here within 30 days and asked to be listed, latest payment first. */
+export async function listResources(
+  { db }: Pick<Context, "db">,
+  query: Read<typeof listingQuery>,
+  given: Readonly<Record<string, unknown>> = {},
+): Promise<Listing> {
+  const { limit, offset } = query;
+  const values = filterValues(query);
+  const [page, count] = await Promise.all([
+    db.query({
+      name: "list-resources",
+      text: `${selectResources} where ${matching} order by r.last_settled_at desc, r.key limit $6 offset $7`,
+      values: [...values, limit, offset],
+    }),
+    db.query({
+      name: "count-resources",
+      text: `select count(*)::int as total from discovery_resources r where ${matching}`,
+      values,
+    }),
+  ]);
+  return {
+    x402Version: 2,
+    items: page.rows.map(asResource),
+    pagination: { limit, offset, total: count.rows[0].total },
+    ...unapplied(given, listingQuery),
+  };
+}
+
+/** A listing with its ways to pay, in an order that does not change from answer to answer. */
+export const selectResources = `
+  select r.*, (select json_agg(a.terms order by a.network, a.asset, a.pay_to) from discovery_accepts a
+                where a.resource_id = r.id) as accepts
+    from discovery_resources r`;
+
+/** The values that `matching` calls $1 to $5. */
+export function filterValues({ type, payTo, scheme, network, extensions }: Read<typeof filters>): unknown[] {
+  const caip2 = network === undefined ? null : toCaip2(network);
+  return [type ?? null, payTo?.toLowerCase() ?? null, scheme ?? null, caip2, extensions ?? null];
+}
+
+/** Whoever asks for a wallet on a network means one way to pay that is both. */
+export const matching = `
+  r.last_settled_at > now() - interval '30 days'
+  and r.type = coalesce($1::text, r.type)
+  and coalesce($5::text, 'bazaar') = 'bazaar'
+  and exists (select from discovery_accepts a
+               where a.resource_id = r.id and a.pay_to = coalesce($2::text, a.pay_to)
+                 and a.scheme = coalesce($3::text, a.scheme) and a.network = coalesce($4::text, a.network))`;
+
+// biome-ignore lint/suspicious/noExplicitAny: a row of discovery_resources
+export function asResource(row: any): DiscoveredResource {
+  return {
+    resource: row.resource,
+    type: row.type,
+    x402Version: row.x402_version,
+    accepts: row.accepts,
+    lastUpdated: row.last_settled_at.toISOString(),
+    ...(row.description !== null && { description: row.description }),
+    ...(row.mime_type !== null && { mimeType: row.mime_type }),
+    ...(row.service_name !== null && { serviceName: row.service_name }),
+    ...(row.tags.length > 0 && { tags: row.tags }),
+    ...(row.icon_url !== null && { iconUrl: row.icon_url }),
+    extensions: { bazaar: row.bazaar },
+    discoveryInfo: row.bazaar.info,
+    metadata: {},
+  };
+}
+
+/** Tells a caller which of the filters asked for were ignored, rather than let the answer look filtered. */
+export function unapplied(given: Readonly<Record<string, unknown>>, known: object): { unappliedFilters?: string[] } {
+  const names = Object.keys(given).filter((name) => !Object.hasOwn(known, name));
+  return names.length > 0 ? { unappliedFilters: names.slice(0, 20).map((name) => name.slice(0, 64)) } : {};
+}

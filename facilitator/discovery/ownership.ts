@@ -1,0 +1,98 @@
+import type { JsonObject } from "../../shared/x402.ts";
+import { type Announcement, announcementOfQuote } from "./announcement.ts";
+import { readTerms, type Terms } from "./terms.ts";
+import type { Declaration } from "./validate.ts";
+
+const probeTimeoutMs = 5_000;
+const quoteBytesMax = 256 * 1024;
+
+/** Must refuse private addresses, and answer a redirect as it is instead of following it. */
+export type UnpaidFetch = (url: string, ask: UnpaidAsk) => Promise<UnpaidAnswer>;
+
+export interface UnpaidAsk {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly timeoutMs: number;
+  readonly bytesMax: number;
+}
+
+export interface UnpaidAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+/**
+ * Asks the resource itself, once and without paying, whom it wants to be paid. Only its own word binds a listing to a
+ * wallet: anybody can pay himself and name somebody else's URL.
+ */
+export async function askResource(fetchUnpaid: UnpaidFetch, declaration: Declaration): Promise<Quote | string> {
+  const answer = await fetchUnpaid(declaration.probeUrl, unpaidRequest(declaration)).catch((error: Error) => error);
+  if (answer instanceof Error) return `the resource could not be asked: ${answer.message}`;
+  const quotes = quotesIn(answer, declaration.type);
+  if (quotes.length === 0) return `the resource answered ${answer.status} instead of a quote`;
+  return {
+    accepts: quotes.flatMap(acceptsOf),
+    announcement: quotes.map(announcementOfQuote).find((announcement) => announcement !== undefined),
+  };
+}
+
+/** What a resource says of itself. */
+export interface Quote {
+  readonly accepts: readonly Terms[];
+  readonly announcement: Announcement | undefined;
+}
+
+/** The resource's own terms for payments of this asset into this wallet, at this amount if it has several. */
+export function termsFor(quote: Quote, paid: Terms): Terms | undefined {
+  const own = quote.accepts.filter(
+    ({ scheme, network, asset, payTo }) =>
+      scheme === paid.scheme && network === paid.network && same(asset, paid.asset) && same(payTo, paid.payTo),
+  );
+  return own.find(({ amount }) => amount === paid.amount) ?? own[0];
+}
+
+const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+
+function unpaidRequest({ type, input }: Declaration): UnpaidAsk {
+  const common = { timeoutMs: probeTimeoutMs, bytesMax: quoteBytesMax };
+  const json = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  if (type === "mcp") {
+    const params = { name: input.toolName, arguments: input.example ?? {} };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    return { method: "POST", headers: json, body, ...common };
+  }
+  if (input.method === "POST" || input.method === "PUT" || input.method === "PATCH") {
+    return { method: input.method, headers: json, body: "{}", ...common };
+  }
+  return { method: input.method === "DELETE" ? "DELETE" : "GET", ...common };
+}
+
+/** v2 quotes in a header, v1 in the body, an MCP tool in its result. */
+function quotesIn({ status, headers, body }: UnpaidAnswer, type: "http" | "mcp"): readonly JsonObject[] {
+  if (status === 402) {
+    const header = headers["payment-required"];
+    const inHeader = typeof header === "string" ? parse(Buffer.from(header, "base64").toString()) : undefined;
+    return [inHeader, parse(body.toString())].filter((quote) => quote !== undefined);
+  }
+  if (status !== 200 || type !== "mcp") return [];
+  const event = /^data: ?(.*)$/m.exec(body.toString())?.[1];
+  const result = parse(event ?? body.toString())?.result as JsonObject | undefined;
+  const quote = result?.structuredContent as JsonObject | undefined;
+  return quote && typeof quote === "object" ? [quote] : [];
+}
+
+function acceptsOf({ accepts }: JsonObject): readonly Terms[] {
+  return Array.isArray(accepts) ? accepts.slice(0, 50).flatMap((entry) => readTerms(entry) ?? []) : [];
+}
+
+function parse(text: string): JsonObject | undefined {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,78 @@
+import { once } from "node:events";
+import { createRequire } from "node:module";
+import { Worker } from "node:worker_threads";
+import type { Bazaar } from "./validate.ts";
+
+const timeoutMs = 1_000;
+
+/**
+ * Does a declaration's `info` fit its `schema` (JSON Schema 2020-12)? Both are strangers' work, and a schema of a few
+ * hundred bytes can compile or match for hours, so it is tried in a thread that is ended when it takes too long.
+ */
+export class SchemaChecker {
+  #worker: Worker | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  /** What is wrong; undefined when it fits. One check at a time. */
+  check(bazaar: Bazaar): Promise<string | undefined> {
+    const checked = this.#turn.then(() => this.#ask(JSON.stringify(bazaar)));
+    this.#turn = checked.catch(() => {});
+    return checked;
+  }
+
+  async stop(): Promise<void> {
+    await this.#worker?.terminate();
+  }
+
+  async #ask(bazaar: string): Promise<string | undefined> {
+    this.#worker ??= await this.#start();
+    const worker = this.#worker;
+    return new Promise((resolve) => {
+      const finish = (problem: string | null) => {
+        clearTimeout(timer);
+        worker.off("message", finish).off("exit", fail);
+        resolve(problem ?? undefined);
+      };
+      const fail = () => finish("bazaar.schema takes too much to check");
+      const timer = setTimeout(() => worker.terminate(), timeoutMs);
+      worker.once("message", finish).once("exit", fail);
+      worker.postMessage(bazaar);
+    });
+  }
+
+  /** Loading Ajv is not the schema's fault: the clock runs from when the thread is ready. */
+  async #start(): Promise<Worker> {
+    const worker = new Worker(program, {
+      eval: true,
+      workerData: createRequire(import.meta.url).resolve("ajv/dist/2020.js"),
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 2 },
+    });
+    worker.unref();
+    await once(worker, "message");
+    // Whatever ends the thread is an exit too, and that is what a check listens to.
+    worker.on("error", () => {});
+    worker.once("exit", () => {
+      this.#worker = undefined;
+    });
+    return worker;
+  }
+}
+
+/** Text rather than a file of its own, so that it runs the same from sources and from a build. */
+const program = `
+  const { parentPort, workerData } = require("node:worker_threads");
+  const { Ajv2020 } = require(workerData);
+  const options = { strict: false, validateFormats: false, addUsedSchema: false, logger: false };
+  parentPort.on("message", (bazaar) => {
+    const { info, schema } = JSON.parse(bazaar);
+    try {
+      const ajv = new Ajv2020(options);
+      const validate = ajv.compile(schema);
+      parentPort.postMessage(validate(info) ? null : "bazaar.info" + ajv.errorsText(validate.errors, { dataVar: "" }));
+    } catch (error) {
+      parentPort.postMessage("bazaar.schema: " + String(error.message).slice(0, 200));
+    }
+  });
+  parentPort.postMessage("ready");
+`;

@@ -1,0 +1,132 @@
+import { type Database, inTransaction } from "../../shared/postgres.ts";
+import type { Listing, Offer } from "./catalog.ts";
+import type { Terms } from "./terms.ts";
+
+const resourcesMax = 50;
+const operationsPerMinuteMax = 10;
+
+/** The catalog's tables. Wallets and assets are compared without regard to case: EVM addresses are written both ways. */
+export class ListingStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Notes one more payment for what is listed exactly like this and was checked within a day; false when nothing is. */
+  async refresh({ digest }: Offer): Promise<boolean> {
+    const { rowCount } = await this.#db.query({
+      name: "refresh-listing",
+      text: `
+        update discovery_resources r set last_settled_at = now()
+          from discovery_accepts a
+         where a.announcement_digest = $1 and a.checked_at > now() - interval '1 day' and r.id = a.resource_id`,
+      values: [digest],
+    });
+    return rowCount !== 0;
+  }
+
+  /** One of the wallet's catalog operations of this minute; false when there is none left. */
+  async takeBudget(payTo: string): Promise<boolean> {
+    const { rowCount } = await this.#db.query({
+      name: "take-listing-budget",
+      text: `
+        insert into discovery_budgets as b (pay_to, minute, used) values (lower($1), now(), 1)
+        on conflict (pay_to) do update
+          set minute = case when b.minute > now() - interval '1 minute' then b.minute else now() end,
+              used = case when b.minute > now() - interval '1 minute' then b.used + 1 else 1 end
+          where b.minute <= now() - interval '1 minute' or b.used < $2`,
+      values: [payTo, operationsPerMinuteMax],
+    });
+    return rowCount === 1;
+  }
+
+  /** Lists it, or says why not. The newest description counts; ways to pay come together from all payments. */
+  async put(listing: Listing): Promise<string | undefined> {
+    const { declaration, terms, stillAccepted } = listing;
+    return inTransaction(this.#db, async (tx) => {
+      await tx.query("select pg_advisory_xact_lock(hashtextextended(lower($1), 0))", [terms.payTo]);
+      const { rows: others } = await tx.query(
+        `select count(distinct r.id) as count
+           from discovery_accepts a join discovery_resources r on r.id = a.resource_id
+          where a.pay_to = lower($1) and r.last_settled_at > now() - interval '30 days' and r.key <> $2`,
+        [terms.payTo, declaration.key],
+      );
+      if (others[0].count >= resourcesMax) return `the wallet has ${resourcesMax} resources listed already`;
+      const { rows } = await tx.query(upsertResource, resourceValues(listing));
+      await tx.query(upsertAccept, [
+        rows[0].id,
+        terms.scheme,
+        terms.network,
+        terms.asset,
+        terms.payTo,
+        JSON.stringify(terms),
+        listing.digest,
+      ]);
+      if (stillAccepted) await tx.query(deleteWithdrawn, [rows[0].id, ...walletColumns(stillAccepted)]);
+      return undefined;
+    });
+  }
+
+  /** Only tidies up: what is too old is left out of every answer already. */
+  async sweep(): Promise<void> {
+    await this.#db.query("delete from discovery_resources where last_settled_at < now() - interval '31 days'");
+    await this.#db.query("delete from discovery_budgets where minute < now() - interval '1 hour'");
+  }
+}
+
+function resourceValues({ declaration }: Listing): unknown[] {
+  const { key, resource, type, x402Version, description, mimeType, serviceName, tags, iconUrl, bazaar, input } =
+    declaration;
+  const words = [resource.replace(/[^a-zA-Z0-9]+/g, " "), input.toolName, input.description];
+  return [
+    key,
+    resource,
+    type,
+    x402Version,
+    description ?? null,
+    mimeType ?? null,
+    serviceName ?? null,
+    tags,
+    iconUrl ?? null,
+    JSON.stringify(bazaar),
+    words
+      .filter((word) => typeof word === "string")
+      .join(" ")
+      .replaceAll("\0", "")
+      .slice(0, 4_000),
+  ];
+}
+
+const upsertResource = `
+  insert into discovery_resources (key, resource, type, x402_version, description, mime_type, service_name, tags, icon_url,
+                                   bazaar, last_settled_at, words)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now(),
+          setweight(to_tsvector('english', coalesce($7, '') || ' ' || array_to_string($8::text[], ' ')), 'A')
+          || setweight(to_tsvector('english', coalesce($5, '')), 'B') || setweight(to_tsvector('english', $11), 'C'))
+  on conflict (key) do update
+    set resource = excluded.resource, type = excluded.type, x402_version = excluded.x402_version,
+        description = excluded.description, mime_type = excluded.mime_type, service_name = excluded.service_name,
+        tags = excluded.tags, icon_url = excluded.icon_url, bazaar = excluded.bazaar, words = excluded.words,
+        last_settled_at = excluded.last_settled_at
+  returning id`;
+
+const upsertAccept = `
+  insert into discovery_accepts (resource_id, scheme, network, asset, pay_to, terms, announcement_digest, checked_at)
+  values ($1, $2, $3, lower($4), lower($5), $6, $7, now())
+  on conflict (resource_id, scheme, network, asset, pay_to) do update
+    set terms = excluded.terms, announcement_digest = excluded.announcement_digest, checked_at = excluded.checked_at`;
+
+const deleteWithdrawn = `
+  delete from discovery_accepts a
+   where a.resource_id = $1
+     and (a.network, a.asset, a.pay_to) not in
+         (select network, lower(asset), lower(pay_to) from unnest($2::text[], $3::text[], $4::text[]) as live (network, asset, pay_to))`;
+
+function walletColumns(accepted: readonly Terms[]): readonly (readonly string[])[] {
+  return [
+    accepted.map(({ network }) => network),
+    accepted.map(({ asset }) => asset),
+    accepted.map(({ payTo }) => payTo),
+  ];
+}
