@@ -92,7 +92,7 @@ export class HederaFeePayers {
    * transaction the fee payer signs. Mirrors that cannot search by key leave this unchecked.
    */
   async #othersWithKey(account: string, publicKey: Buffer): Promise<readonly string[]> {
-    const found = await this.#mirror.get(`/api/v1/accounts?account.publickey=${publicKey.toString("hex")}&limit=10`);
+    const found = await this.#ifAnswered(`/api/v1/accounts?account.publickey=${publicKey.toString("hex")}&limit=10`);
     const others = listOf(found, "accounts").filter((other) => other.deleted !== true && other.account !== account);
     if (others.length === 0) return [];
     const names = others.map((other) => other.account).join(", ");
@@ -103,9 +103,9 @@ export class HederaFeePayers {
   async #warnOfRiches(account: string): Promise<void> {
     const at = `/api/v1/accounts/${account}`;
     const [tokens, forTokens, forHbar] = await Promise.all([
-      this.#mirror.get(`${at}/tokens?limit=100`),
-      this.#mirror.get(`${at}/allowances/tokens?limit=100`),
-      this.#mirror.get(`${at}/allowances/crypto?limit=100`),
+      this.#ifAnswered(`${at}/tokens?limit=100`),
+      this.#ifAnswered(`${at}/allowances/tokens?limit=100`),
+      this.#ifAnswered(`${at}/allowances/crypto?limit=100`),
     ]);
     const held = listOf(tokens, "tokens").filter(({ balance }) => balance !== 0);
     if (held.length > 0)
@@ -113,6 +113,11 @@ export class HederaFeePayers {
     const granted = [...listOf(forTokens, "allowances"), ...listOf(forHbar, "allowances")];
     if (granted.length > 0)
       this.#log.warn({ account, allowances: granted.length }, "a fee payer has granted allowances");
+  }
+
+  /** For what is worth knowing and no reason not to start. */
+  #ifAnswered(path: string): Promise<JsonObject | undefined> {
+    return this.#mirror.get(path).catch(() => undefined);
   }
 
   async #readBalances(): Promise<void> {

@@ -35,7 +35,7 @@ export class LedgerNodes {
     const node = this.#nodes.get(id);
     if (!node || !(await ready(node, deadlineMs))) return "unsent";
     try {
-      const reply = await call(node, "cryptoTransfer", raw, deadlineMs);
+      const reply = await call(node, "cryptoTransfer", raw, Math.min(deadlineMs, Date.now() + sendTimeoutMs));
       return proto.TransactionResponse.decode(reply).nodeTransactionPrecheckCode;
     } catch {
       return "silent";
@@ -48,7 +48,7 @@ export class LedgerNodes {
     if (!node || !(await ready(node, deadlineMs))) return "silent";
     try {
       const { transactionGetReceipt } = proto.Response.decode(
-        await call(node, "getTransactionReceipts", query, deadlineMs),
+        await call(node, "getTransactionReceipts", query, Math.min(deadlineMs, Date.now() + receiptTimeoutMs)),
       );
       const precheck = transactionGetReceipt?.header?.nodeTransactionPrecheckCode ?? codes.OK;
       if (precheck === codes.RECEIPT_NOT_FOUND) return "none";
@@ -111,8 +111,7 @@ async function ready(node: Node, deadlineMs: number): Promise<boolean> {
   });
 }
 
-function call(node: Node, method: string, request: Buffer, deadlineMs: number): Promise<Buffer> {
-  const deadline = Math.min(deadlineMs, Date.now() + callTimeoutMs);
+function call(node: Node, method: string, request: Buffer, deadline: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const reply = (error: ServiceError | null, response?: Buffer) => {
       if (!error && response) return resolve(response);
@@ -130,5 +129,7 @@ function shun(node: Node): void {
 const asIs = (bytes: Buffer) => bytes;
 const codes = proto.ResponseCodeEnum;
 const connectTimeoutMs = 1_000;
-const callTimeoutMs = 3_000;
+/** Short, for the next node may be offered the same transaction at no risk. */
+const sendTimeoutMs = 1_000;
+const receiptTimeoutMs = 2_000;
 const shunMs = 5_000;

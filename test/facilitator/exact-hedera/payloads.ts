@@ -49,6 +49,7 @@ export function request(transaction: unknown, change: RequestChange = {}): Payme
     accepted: { ...requirements, ...change.accepted },
     payload: { transaction },
     resourceUrl: undefined,
+    announcement: undefined,
     ...change.envelope,
   } as PaymentRequest;
 }

@@ -82,6 +82,7 @@ export interface Terms {
   readonly startsInSeconds: number;
   readonly seconds: number;
   readonly decimals: number;
+  readonly feeMax: number;
   readonly transactionId: TransactionId;
 }
 
@@ -163,6 +164,7 @@ export async function signedPayment(terms: Quote & Partial<Terms>): Promise<Paym
     else if (terms.decimals === undefined) transfer.addTokenTransfer(asset, account, Number(value));
     else transfer.addTokenTransferWithDecimals(asset, account, Number(value), terms.decimals);
   }
+  if (terms.feeMax !== undefined) transfer.setMaxTransactionFee(Hbar.fromTinybars(terms.feeMax));
   const frozen: Transaction = transfer.freeze();
   for (const key of keys) await frozen.sign(key);
   const requirements = { asset, amount: `${amount}`, payTo, extra: { feePayer } };

@@ -1,5 +1,6 @@
 import { AccountUpdateTransaction, PrivateKey } from "@hashgraph/sdk";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { Secret } from "../../../shared/env.ts";
 import {
   execute,
   type HederaSetting,
@@ -73,6 +74,61 @@ describe("a payment that nothing happened to can be settled again", () => {
     expect(outcome).toMatchObject({ outcome: "failed", retryable: true });
     const response = await fetch(`${setting.ledger.mirrorUrl}/api/v1/transactions/${mirrorId(payment.key)}`);
     expect(response.status).toBe(404);
+  });
+});
+
+describe("nodes that are away for good", () => {
+  test("do not keep a payment from the one that is there", async () => {
+    const nodes = { "127.0.0.1:1": "0.0.3", "127.0.0.1:2": "0.0.4", ...only(5) };
+    const lame = await settingOn(setting.ledger, { nodes });
+    await lame.scheme.start();
+    expect(await settled(lame, await setting.pay())).toMatchObject({ outcome: "settled" });
+    await lame.stop();
+  });
+
+  test("leave a payment as it was when there is no other", async () => {
+    const deaf = await settingOn(setting.ledger, { nodes: { "127.0.0.1:1": "0.0.3" } });
+    await deaf.scheme.start();
+    const outcome = await settled(deaf, await setting.pay());
+    expect(outcome).toMatchObject({ outcome: "failed", reason: "transaction_failed", retryable: true });
+    await deaf.stop();
+  });
+
+  const only = (node: number) =>
+    Object.fromEntries(Object.entries(setting.ledger.nodes).filter(([, id]) => id === `0.0.${node}`));
+});
+
+describe("what a node refuses costs nothing and says why", () => {
+  test("the validity ended on the way", async () => {
+    const payment = await verified(setting.scheme, await setting.pay());
+    setting.ledger.faults.set({ clockOffsetMs: 115_000 });
+    expect(await submitted(setting, payment)).toMatchObject({
+      outcome: "failed",
+      reason: "invalid_exact_hedera_payload_transaction_expired",
+      retryable: false,
+    });
+  });
+
+  test("the maximum fee is too low", async () => {
+    expect(await settled(setting, await setting.pay({ feeMax: 1 }))).toMatchObject({
+      outcome: "failed",
+      reason: "invalid_exact_hedera_payload_max_fee",
+      retryable: false,
+    });
+  });
+
+  test("the fee payer has nothing left, which is not the payer's fault", async () => {
+    const key = PrivateKey.generateED25519();
+    const { accountId } = setting.ledger.faucet.createAccount({ publicKey: key.publicKey.toStringRaw(), tinybars: 1n });
+    const feePayers = [{ accountId, privateKey: new Secret(key.toStringDer()) }];
+    const penniless = await settingOn(setting.ledger, { feePayers, balanceEmpty: 0n });
+    await penniless.scheme.start();
+    expect(await settled(penniless, await setting.pay({ feePayer: accountId }))).toMatchObject({
+      outcome: "failed",
+      reason: "unexpected_settle_error",
+      retryable: true,
+    });
+    await penniless.stop();
   });
 });
 
