@@ -45,9 +45,10 @@ export function createServer(context: Context): Express {
 /** A path and its methods; any other method is a 405 that says which there are. */
 function route(app: Express, path: string, methods: { get?: RequestHandler[]; post?: RequestHandler[] }): void {
   const allowed = Object.keys(methods).map((method) => method.toUpperCase());
-  if (methods.get) app.get(path, ...methods.get);
-  if (methods.post) app.post(path, ...methods.post);
-  app.all(path, (request) => {
+  const here = app.route(path);
+  if (methods.get) here.get(...methods.get);
+  if (methods.post) here.post(...methods.post);
+  here.all((request) => {
     throw new ApiError("method_not_allowed", `${request.method} is not possible here.`, {
       headers: { allow: (methods.get ? ["HEAD", ...allowed] : allowed).join(", ") },
     });
