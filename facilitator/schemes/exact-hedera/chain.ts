@@ -62,8 +62,8 @@ export async function submit(
 }
 
 /**
- * What became of a payment that was sent, by receipts of two nodes and the mirror's record. While it is valid it is sent
- * once more, in case the node that took it lost it; after that, silence of all three is the end of it.
+ * What became of a payment that was sent: success by the mirror's record of our bytes, failure by a receipt too. While
+ * it is valid and nobody knows of it, it is sent once more; after that, silence of two nodes and the mirror is its end.
  */
 export async function find(needs: ChainNeeds, unfinished: Unfinished): Promise<Outcome> {
   const { key: transaction, expiresAt } = unfinished;
@@ -88,8 +88,9 @@ export async function find(needs: ChainNeeds, unfinished: Unfinished): Promise<O
     const isEnd = noTrace && (await silenceIsProof(needs, unfinished));
     return isEnd ? neverReached(transaction) : { outcome: "unknown", transaction };
   }
-  const worthAnother = !receipts.includes("pending") || Date.now() > validStartMsOf(transaction) + nodeHasLostItMs;
-  if (!worthAnother) return { outcome: "unknown", transaction };
+  const executed = receipts.some((receipt) => typeof receipt === "number");
+  const inHand = receipts.includes("pending") && Date.now() < validStartMsOf(transaction) + nodeHasLostItMs;
+  if (executed || inHand) return { outcome: "unknown", transaction };
   await offerAgain(needs, copies, deadlineMs);
   await pause(afterSendingMs, deadlineMs);
   const later = judge(await needs.mirror.records(transaction).catch(() => []), copies);

@@ -90,7 +90,8 @@ function connect(address: string): Client {
     // A repeated call must be our decision: only we know what it means for the outcome.
     "grpc.enable_retries": 0,
     "grpc.use_local_subchannel_pool": 1,
-    "grpc.keepalive_time_ms": 60_000,
+    // More often than every five minutes is taken for abuse by nodes' servers.
+    "grpc.keepalive_time_ms": 310_000,
     "grpc.initial_reconnect_backoff_ms": 200,
     "grpc.max_reconnect_backoff_ms": 5_000,
     "grpc.max_receive_message_length": 65_536,

@@ -64,6 +64,14 @@ describe("a payment whose outcome was not known at the deadline is found later",
     expect(await untilFound(row)).toMatchObject({ outcome: "failed", reason: "transaction_failed", retryable: false });
   });
 
+  test("as soon as the mirror has it, however far behind the nodes it is", async () => {
+    const { row } = await leftUnknown({ queryUnavailable: 1_000, mirrorUnavailable: 1_000 });
+    setting.ledger.faults.set({ mirrorLagMs: 60_000 });
+    expect(await setting.scheme.find(row)).toEqual({ outcome: "unknown", transaction: row.key });
+    setting.ledger.faults.clear();
+    expect(await setting.scheme.find(row)).toEqual({ outcome: "settled", transaction: row.key });
+  });
+
   test("but not while it is still being settled, nor is it sent twice by asking", async () => {
     const asked = await setting.pay();
     const payment = await verified(setting.scheme, asked);
