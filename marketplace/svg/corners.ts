@@ -1,0 +1,124 @@
+import type { Points } from "./outline.ts";
+
+/**
+ * Step 6a: finds where an outline turns sharply and puts the corner back where its two sides meet; the chain of edge
+ * midpoints always cuts it. Marks corners in place. `apart` keeps clear of corners already there, so that both areas
+ * along a shared edge find the same.
+ *
+ * Source: the wide-angle test of Teh & Chin (1989); the corner as the crossing of two fitted lines as in potrace
+ * (Selinger 2003) §2.3.
+ */
+export function markCorners(points: Points, apart = false): void {
+  const n = points.count;
+  if (n < 8) return;
+  const reach = Math.min(4, n >> 2);
+  const turn = turns(points, reach);
+  for (let i = 0; i < n; i++) {
+    const t = turn[i]!;
+    if (t < turnMin || points.corner[i] === 1) continue;
+    let peak = true;
+    for (let k = 1; k <= reach && peak; k++) {
+      const before = turn[(i - k + n) % n]!;
+      const after = turn[(i + k) % n]!;
+      if (before > t || after > t || before === t) peak = false;
+      if (k > 2 && !apart) continue;
+      if (points.corner[(i - k + n) % n] === 1 || points.corner[(i + k) % n] === 1) peak = false;
+    }
+    if (peak) sharpen(points, i, t);
+  }
+}
+
+/** 1 - cos of 45°. */
+const turnMin = 0.3;
+/** 1 - cos of 66°: a corner even when its sides are not straight. */
+const turnSure = 0.6;
+let turnScratch = new Float64Array(4096);
+
+function turns(points: Points, reach: number): Float64Array {
+  const { x, y, count: n } = points;
+  if (turnScratch.length < n) turnScratch = new Float64Array(n * 2);
+  for (let i = 0; i < n; i++) {
+    const a = i - reach < 0 ? i - reach + n : i - reach;
+    const b = i + reach >= n ? i + reach - n : i + reach;
+    const ux = x[i]! - x[a]!;
+    const uy = y[i]! - y[a]!;
+    const vx = x[b]! - x[i]!;
+    const vy = y[b]! - y[i]!;
+    const scale = Math.sqrt((ux * ux + uy * uy) * (vx * vx + vy * vy));
+    turnScratch[i] = scale > 0 ? 1 - (ux * vx + uy * vy) / scale : 0;
+  }
+  return turnScratch;
+}
+
+interface Line {
+  readonly x: number;
+  readonly y: number;
+  readonly dx: number;
+  readonly dy: number;
+  readonly off: number;
+}
+
+function sharpen(points: Points, i: number, turn: number): void {
+  const { x, y, corner, count: n } = points;
+  const side = Math.min(5, (n >> 2) - 1);
+  const straight = side >= 3;
+  if (straight) {
+    const before = line(points, i - 1 - side, side);
+    const after = line(points, i + 2, side);
+    const cross = before.dx * after.dy - before.dy * after.dx;
+    if (Math.abs(cross) > 0.35 && before.off < 0.3 && after.off < 0.3) {
+      const s = ((after.x - before.x) * after.dy - (after.y - before.y) * after.dx) / cross;
+      const px = before.x + before.dx * s;
+      const py = before.y + before.dy * s;
+      if (Math.hypot(px - x[i]!, py - y[i]!) < 1.6) {
+        x[i] = px;
+        y[i] = py;
+        corner[i] = 1;
+        pull(points, (i - 1 + n) % n, before);
+        pull(points, (i + 1) % n, after);
+        return;
+      }
+    }
+  }
+  if (turn >= turnSure) corner[i] = 1;
+}
+
+/** Lays a point beside a corner, which the chain had cut, onto its side. */
+function pull(points: Points, i: number, side: Line): void {
+  if (points.corner[i] === 1) return;
+  const s = (points.x[i]! - side.x) * side.dx + (points.y[i]! - side.y) * side.dy;
+  points.x[i] = side.x + side.dx * s;
+  points.y[i] = side.y + side.dy * s;
+}
+
+/** Least-squares line through `count` points of the chain from `from`, and how far they miss it at most. */
+function line(points: Points, from: number, count: number): Line {
+  const { x, y, count: n } = points;
+  let mx = 0;
+  let my = 0;
+  for (let k = 0; k < count; k++) {
+    const j = (from + k + n) % n;
+    mx += x[j]!;
+    my += y[j]!;
+  }
+  mx /= count;
+  my /= count;
+  let xx = 0;
+  let xy = 0;
+  let yy = 0;
+  for (let k = 0; k < count; k++) {
+    const j = (from + k + n) % n;
+    xx += (x[j]! - mx) ** 2;
+    xy += (x[j]! - mx) * (y[j]! - my);
+    yy += (y[j]! - my) ** 2;
+  }
+  const angle = 0.5 * Math.atan2(2 * xy, xx - yy);
+  const dx = Math.cos(angle);
+  const dy = Math.sin(angle);
+  let off = 0;
+  for (let k = 0; k < count; k++) {
+    const j = (from + k + n) % n;
+    off = Math.max(off, Math.abs((x[j]! - mx) * dy - (y[j]! - my) * dx));
+  }
+  return { x: mx, y: my, dx, dy, off };
+}

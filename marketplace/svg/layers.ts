@@ -1,0 +1,80 @@
+import type { Areas } from "./areas.ts";
+import type { Contours } from "./contours.ts";
+import { type Drawing, fillColours, hex } from "./drawing.ts";
+
+/** In which order areas are drawn and which group each belongs to. Groups are whole stretches of the order. */
+export interface Layering {
+  readonly order: readonly number[];
+  readonly rank: Int32Array;
+  readonly layer: Int32Array;
+  readonly names: readonly string[];
+}
+
+/** Groups by nesting: `layer-d` holds the areas that lie d deep in others; within one, larger before smaller. */
+export function depthLayers(chain: Contours, count: number): Layering {
+  let deepest = 0;
+  for (let a = 0; a < count; a++) deepest = Math.max(deepest, chain.depth[a]!);
+  const names = Array.from({ length: deepest + 1 }, (_, d) => `layer-${d}`);
+  return inOrder(chain, chain.depth, names);
+}
+
+/**
+ * Groups by object: what is connected once the background is taken away. The background and what is transparent come
+ * first; objects under 0.05 % of the picture share one group.
+ */
+export function objectLayers(areas: Areas, chain: Contours): Layering {
+  const { map, empty, background } = areas;
+  const { count, areas: pixels, stride, width, height } = map;
+  const parent = Int32Array.from({ length: count }, (_, a) => a);
+  const root = (a: number): number => {
+    let at = a;
+    while (parent[at] !== at) at = parent[at] = parent[parent[at]!]!;
+    return at;
+  };
+  const ground = (a: number) => a < 0 || empty[a] === 1 || background?.areas[a] === 1;
+  for (let y = 0; y < height; y++) {
+    for (let x = 0, q = (y + 1) * stride + 1; x < width; x++, q++) {
+      const here = pixels[q]!;
+      if (ground(here)) continue;
+      for (const next of [q + 1, q + stride - 1, q + stride, q + stride + 1]) {
+        const there = pixels[next]!;
+        if (there === here || ground(there)) continue;
+        const a = root(here);
+        const b = root(there);
+        if (a < b) parent[b] = a;
+        else parent[a] = b;
+      }
+    }
+  }
+  const sizes = new Int32Array(count);
+  for (let a = 0; a < count; a++) if (!ground(a)) sizes[root(a)] = sizes[root(a)]! + map.sizes[a]!;
+  const objects = Array.from({ length: count }, (_, a) => a)
+    .filter((a) => sizes[a]! >= detailShare * width * height)
+    .sort((a, b) => sizes[b]! - sizes[a]! || a - b)
+    .slice(0, objectsMax);
+  const index = new Int32Array(count).fill(objects.length + 1);
+  for (let i = 0; i < objects.length; i++) index[objects[i]!] = i + 1;
+  const layer = new Int32Array(count);
+  for (let a = 0; a < count; a++) layer[a] = ground(a) ? 0 : index[root(a)]!;
+  const names = ["background", ...objects.map((_, i) => `object-${i + 1}`), "details"];
+  return inOrder(chain, layer, names);
+}
+
+const detailShare = 0.0005;
+const objectsMax = 200;
+
+function inOrder(chain: Contours, layer: Int32Array, names: readonly string[]): Layering {
+  const filled = (a: number) => chain.all[chain.outer[a]!]!.enclosed;
+  const order = Array.from(layer, (_, a) => a).sort((a, b) => layer[a]! - layer[b]! || filled(b) - filled(a) || a - b);
+  const rank = new Int32Array(layer.length);
+  for (let i = 0; i < order.length; i++) rank[order[i]!] = i;
+  return { order, rank, layer, names };
+}
+
+/** What the result lists per group: its id and its distinct colours, gradients as their stops. */
+export function describeLayers(drawing: Drawing): { id: string; fill: string[] }[] {
+  return drawing.groups.map(({ id, elements }) => ({
+    id: id ?? "all",
+    fill: [...new Set(elements.flatMap(({ fill }) => fillColours(fill).map(hex)))],
+  }));
+}

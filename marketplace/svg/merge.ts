@@ -1,0 +1,291 @@
+import { moments, planeError, stride, unionError } from "./colour-model.ts";
+import { Heap } from "./heap.ts";
+import { PairTable } from "./pair-table.ts";
+import { find } from "./segment.ts";
+
+export interface MergeInput {
+  readonly pixels: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+  readonly labels: Int32Array;
+  readonly count: number;
+  /** `performance.now()` after which the merge throws. */
+  readonly deadlineMs: number;
+}
+
+/**
+ * Step 3: joins neighbours, always the pair whose union adds the least squared colour error per pixel of border it
+ * saves. The whole run is remembered, so the picture can be had at any fineness between the first areas and the last.
+ *
+ * Source: Koepfler, Lopez & Morel, "A Multiscale Algorithm for Image Segmentation by Variational Method" (1994), the
+ * greedy form of the Mumford-Shah functional; costs are re-computed only when a pair reaches the top of the heap.
+ */
+export class Merging {
+  /** Cost and remaining totals after each merge, cheapest first as far as the greedy order allows. */
+  readonly costs: Float64Array;
+  readonly borders: Float64Array;
+  readonly count: number;
+  merges = 0;
+
+  private readonly sums: Float64Array;
+  private readonly errors: Float64Array;
+  private readonly parent: Int32Array;
+  private readonly versions: Int32Array;
+  private readonly joined: Int32Array;
+  private readonly labels: Int32Array;
+  private readonly deadlineMs: number;
+  private readonly graph: Graph;
+  private readonly heap: Heap;
+  private border: number;
+  private cost = 0;
+
+  constructor({ pixels, width, height, labels, count, deadlineMs }: MergeInput) {
+    this.labels = labels;
+    this.count = count;
+    this.deadlineMs = deadlineMs;
+    this.sums = moments(pixels, width, height, labels, count);
+    this.errors = new Float64Array(count);
+    for (let i = 0; i < count; i++) this.errors[i] = planeError(this.sums, i);
+    this.parent = Int32Array.from({ length: count }, (_, i) => i);
+    this.versions = new Int32Array(count);
+    this.joined = new Int32Array(count * 2);
+    this.costs = new Float64Array(count);
+    this.borders = new Float64Array(count);
+    this.graph = neighbours(labels, width, height, count);
+    this.border = 0;
+    this.heap = new Heap(this.graph.edges);
+    for (let e = 0; e < this.graph.edges; e++) {
+      this.border += this.graph.length[e]!;
+      this.price(e);
+      this.heap.push(this.graph.cost[e]!, e);
+    }
+  }
+
+  /** Goes on merging while the cheapest pair costs less than `lambda` and more than `leftMin` areas are left. */
+  run(lambda: number, leftMin = 1): void {
+    const { graph, heap } = this;
+    while (heap.size > 0 && this.count - this.merges > leftMin) {
+      const key = heap.topKey;
+      if (key >= lambda) return;
+      const e = heap.topId;
+      const a = graph.a[e]!;
+      if (a < 0 || key !== graph.cost[e]) {
+        heap.pop();
+        continue;
+      }
+      if (graph.stamp[e] !== this.versions[a]! + this.versions[graph.b[e]!]!) {
+        this.price(e);
+        if (graph.cost[e]! > key) {
+          heap.replaceTop(graph.cost[e]!);
+          continue;
+        }
+        graph.cost[e] = key;
+      }
+      heap.pop();
+      this.join(e, key);
+      if ((this.merges & 1023) === 0 && performance.now() > this.deadlineMs) throw new Error("trace deadline passed");
+    }
+  }
+
+  /** Joins every area under `leastPx` to the neighbour it costs least to join. */
+  absorb(leastPx: number): void {
+    for (let size = 1; size < leastPx; size++) {
+      for (let a = 0; a < this.count; a++) {
+        if (this.parent[a] !== a || this.sums[a * stride]! > size) continue;
+        const e = this.graph.cheapest(a, (edge) => {
+          this.price(edge);
+          return this.graph.cost[edge]!;
+        });
+        if (e >= 0) this.join(e, this.graph.cost[e]!);
+      }
+    }
+  }
+
+  /** A label per first area, after the first `merges` merges. */
+  areasAfter(merges: number): Int32Array {
+    const parent = Int32Array.from({ length: this.count }, (_, i) => i);
+    for (let m = 0; m < merges; m++) parent[this.joined[m * 2 + 1]!] = this.joined[m * 2]!;
+    const names = new Int32Array(this.count).fill(-1);
+    let next = 0;
+    for (let i = 0; i < this.count; i++) {
+      const root = find(parent, i);
+      if (names[root] === -1) names[root] = next++;
+      if (i !== root) names[i] = names[root]!;
+    }
+    return names;
+  }
+
+  /** A label per pixel, after the first `merges` merges. */
+  labelsAfter(merges: number): Int32Array {
+    const names = this.areasAfter(merges);
+    const out = new Int32Array(this.labels.length);
+    for (let p = 0; p < out.length; p++) out[p] = names[this.labels[p]!]!;
+    return out;
+  }
+
+  private price(e: number): void {
+    const { graph, sums, errors, versions } = this;
+    const a = graph.a[e]!;
+    const b = graph.b[e]!;
+    const growth = unionError(sums, a, b) - errors[a]! - errors[b]!;
+    graph.cost[e] = Math.max(0, growth) / (graph.length[e]! + elementCost);
+    graph.stamp[e] = versions[a]! + versions[b]!;
+  }
+
+  private join(e: number, cost: number): void {
+    const { graph, sums, errors, versions } = this;
+    let keep = graph.a[e]!;
+    let drop = graph.b[e]!;
+    if (graph.degree[keep]! < graph.degree[drop]!) [keep, drop] = [drop, keep];
+    errors[keep] = unionError(sums, keep, drop);
+    for (let k = 0; k < stride; k++) sums[keep * stride + k] = sums[keep * stride + k]! + sums[drop * stride + k]!;
+    versions[keep] = versions[keep]! + versions[drop]! + 1;
+    this.parent[drop] = keep;
+    this.border -= graph.length[e]!;
+    graph.remove(e, keep, drop);
+    graph.move(drop, keep, (shared) => {
+      this.price(shared);
+      this.heap.push(graph.cost[shared]!, shared);
+    });
+    this.cost = Math.max(this.cost, cost);
+    this.joined[this.merges * 2] = keep;
+    this.joined[this.merges * 2 + 1] = drop;
+    this.costs[this.merges] = this.cost;
+    this.borders[this.merges] = this.border;
+    this.merges++;
+  }
+}
+
+/** What one more element costs, in pixels of border: a speck must earn more than its own outline. */
+const elementCost = 6;
+
+/** A diagonal touch counts as this much border: enough to follow a hairline, too little to bridge areas. */
+const diagonalLength = 0.5;
+
+class Graph {
+  edges = 0;
+  a: Int32Array;
+  b: Int32Array;
+  length: Float32Array;
+  cost: Float64Array;
+  stamp: Int32Array;
+  readonly degree: Int32Array;
+  private readonly head: Int32Array;
+  private next: Int32Array;
+  private readonly table: PairTable;
+
+  constructor(count: number) {
+    const capacity = Math.max(64, count * 4);
+    this.a = new Int32Array(capacity);
+    this.b = new Int32Array(capacity);
+    this.length = new Float32Array(capacity);
+    this.cost = new Float64Array(0);
+    this.stamp = new Int32Array(0);
+    this.next = new Int32Array(capacity * 2);
+    this.head = new Int32Array(count).fill(-1);
+    this.degree = new Int32Array(count);
+    this.table = new PairTable(capacity);
+  }
+
+  touch(p: number, q: number, length: number): void {
+    let e = this.table.get(p, q);
+    if (e < 0) {
+      e = this.edges++;
+      if (e === this.a.length) this.grow();
+      this.a[e] = p;
+      this.b[e] = q;
+      this.table.set(p, q, e);
+      this.link(e * 2, p);
+      this.link(e * 2 + 1, q);
+    }
+    this.length[e] = this.length[e]! + length;
+  }
+
+  seal(): this {
+    this.cost = new Float64Array(this.edges);
+    this.stamp = new Int32Array(this.edges);
+    return this;
+  }
+
+  remove(e: number, p: number, q: number): void {
+    this.table.set(p, q, -1);
+    this.a[e] = -1;
+  }
+
+  /** The live edge of `label` with the least `cost`, or -1. */
+  cheapest(label: number, cost: (e: number) => number): number {
+    let best = -1;
+    let least = Number.POSITIVE_INFINITY;
+    for (let half = this.head[label]!; half >= 0; half = this.next[half]!) {
+      const e = half >> 1;
+      if (this.a[e]! < 0) continue;
+      const c = cost(e);
+      if (c < least) {
+        least = c;
+        best = e;
+      }
+    }
+    return best;
+  }
+
+  /** Hands all edges of `from` to `to`; an edge both had becomes one, and is named to `shared`. */
+  move(from: number, to: number, shared: (e: number) => void): void {
+    for (let half = this.head[from]!, after = 0; half >= 0; half = after) {
+      after = this.next[half]!;
+      const e = half >> 1;
+      if (this.a[e]! < 0) continue;
+      const other = (half & 1) === 0 ? this.b[e]! : this.a[e]!;
+      const same = this.table.get(to, other);
+      if (same >= 0) {
+        this.length[same] = this.length[same]! + this.length[e]!;
+        this.remove(e, from, other);
+        shared(same);
+        continue;
+      }
+      this.table.set(from, other, -1);
+      if ((half & 1) === 0) this.a[e] = to;
+      else this.b[e] = to;
+      this.table.set(to, other, e);
+      this.link(half, to);
+    }
+  }
+
+  private link(half: number, label: number): void {
+    this.next[half] = this.head[label]!;
+    this.head[label] = half;
+    this.degree[label]!++;
+  }
+
+  private grow(): void {
+    const capacity = this.a.length * 2;
+    this.a = enlarged(this.a, new Int32Array(capacity));
+    this.b = enlarged(this.b, new Int32Array(capacity));
+    this.length = enlarged(this.length, new Float32Array(capacity));
+    this.next = enlarged(this.next, new Int32Array(capacity * 2));
+  }
+}
+
+function enlarged<T extends Int32Array | Float32Array>(from: T, to: T): T {
+  to.set(from);
+  return to;
+}
+
+function neighbours(labels: Int32Array, width: number, height: number, count: number): Graph {
+  const graph = new Graph(count);
+  for (let y = 0, p = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, p++) {
+      const here = labels[p]!;
+      const right = x + 1 < width ? labels[p + 1]! : here;
+      const below = y + 1 < height ? labels[p + width]! : here;
+      if (right !== here) graph.touch(here, right, 1);
+      if (below !== here) graph.touch(here, below, 1);
+      if (x + 1 === width || y + 1 === height) continue;
+      const across = labels[p + width + 1]!;
+      if (across !== here && right !== here && below !== here && across !== right && across !== below)
+        graph.touch(here, across, diagonalLength);
+      if (right !== below && here !== right && here !== below && across !== right && across !== below)
+        graph.touch(right, below, diagonalLength);
+    }
+  }
+  return graph.seal();
+}

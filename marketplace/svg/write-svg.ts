@@ -1,0 +1,140 @@
+import { type Drawing, type Element, type Fill, hex } from "./drawing.ts";
+import type { Outline } from "./outline.ts";
+
+/** Units per px in the file: whole numbers then hold a tenth of a pixel. */
+const grid = 10;
+
+/**
+ * Step 8: the drawing as SVG text. Only `svg g path circle rect defs linearGradient radialGradient stop`, numbers, hex
+ * colours and references to own gradients can come out of it: it has no way to write anything else.
+ */
+export function writeSvg(drawing: Drawing): string {
+  const { width, height, spanX, spanY, groups, crisp } = drawing;
+  const unit = crisp ? 1 : grid;
+  const gradients = new Map<string, string>();
+  const body = groups.map((group) => {
+    const elements = writeElements(group.elements, unit, gradients);
+    return group.id === null ? elements : `<g id="${group.id}">${elements}</g>`;
+  });
+  const defs = [...gradients].map(([markup, id]) => markup.replace(" ", ` id="${id}" `)).join("");
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${spanX * unit} ${spanY * unit}"` +
+    `${spanX * height === spanY * width ? "" : ' preserveAspectRatio="none"'}` +
+    `${crisp ? ' shape-rendering="crispEdges"' : ""}>${defs && `<defs>${defs}</defs>`}${body.join("")}</svg>`
+  );
+}
+
+function writeElements(elements: readonly Element[], unit: number, gradients: Map<string, string>): string {
+  let text = "";
+  let open = "";
+  let data = "";
+  const flush = () => {
+    if (data) text += `<path${open} d="${data}"/>`;
+    data = "";
+  };
+  for (const { fill, shape } of elements) {
+    const paint = paintOf(fill, unit, gradients);
+    if (shape.kind !== "path") {
+      flush();
+      const n = (v: number) => String(Math.round(v * unit));
+      text +=
+        shape.kind === "circle"
+          ? `<circle${paint} cx="${n(shape.cx)}" cy="${n(shape.cy)}" r="${n(shape.r)}"/>`
+          : `<rect${paint}${shape.x ? ` x="${n(shape.x)}"` : ""}${shape.y ? ` y="${n(shape.y)}"` : ""} width="${n(shape.width)}" height="${n(shape.height)}"/>`;
+      continue;
+    }
+    // Neighbours in drawing order with one opaque paint are one element.
+    if (paint !== open || fill.kind !== "flat" || fill.colour.opacity < 1) flush();
+    open = paint;
+    for (const outline of shape.outlines) data += pathData(outline, unit);
+  }
+  flush();
+  return text;
+}
+
+function paintOf(fill: Fill, unit: number, gradients: Map<string, string>): string {
+  if (fill.kind === "flat") {
+    const { colour } = fill;
+    const paint = hex(colour);
+    const opacity = colour.opacity < 1 ? ` fill-opacity="${decimal(colour.opacity)}"` : "";
+    return paint === "#000" ? opacity : ` fill="${paint}"${opacity}`;
+  }
+  const n = (v: number) => String(Math.round(v * unit));
+  const stops = fill.stops
+    .map(({ offset, colour }) => {
+      const opacity = colour.opacity < 1 ? ` stop-opacity="${decimal(colour.opacity)}"` : "";
+      return `<stop${offset > 0 ? ` offset="${decimal(offset)}"` : ""} stop-color="${hex(colour)}"${opacity}/>`;
+    })
+    .join("");
+  const markup =
+    fill.kind === "linear"
+      ? `<linearGradient gradientUnits="userSpaceOnUse" x1="${n(fill.x1)}" y1="${n(fill.y1)}" x2="${n(fill.x2)}" y2="${n(fill.y2)}">${stops}</linearGradient>`
+      : `<radialGradient gradientUnits="userSpaceOnUse" cx="${n(fill.cx)}" cy="${n(fill.cy)}" r="${n(fill.r)}">${stops}</radialGradient>`;
+  let id = gradients.get(markup);
+  if (id === undefined) {
+    id = `g${gradients.size.toString(36)}`;
+    gradients.set(markup, id);
+  }
+  return ` fill="url(#${id})"`;
+}
+
+function decimal(v: number): string {
+  return String(Math.round(v * 1000) / 1000).replace(/^0\./, ".");
+}
+
+/** One closed outline as path data: relative commands, whole numbers, no separator a parser can do without. */
+export function pathData(outline: Outline, unit: number): string {
+  let x = Math.round(outline.x * unit);
+  let y = Math.round(outline.y * unit);
+  const startX = x;
+  const startY = y;
+  let text = `M${x}${glue(y)}`;
+  let last = "M";
+  let hx = 0;
+  let hy = 0;
+  const { kinds, points } = outline;
+  for (let k = 0, i = 0; k < kinds.length; k++) {
+    if (kinds[k] === 1) {
+      const nx = Math.round(points[i]! * unit);
+      const ny = Math.round(points[i + 1]! * unit);
+      i += 2;
+      const dx = nx - x;
+      const dy = ny - y;
+      if (k === kinds.length - 1 && nx === startX && ny === startY) break;
+      if (dx === 0 && dy === 0) continue;
+      if (dy === 0) text += last === "h" ? glue(dx) : `h${dx}`;
+      else if (dx === 0) text += last === "v" ? glue(dy) : `v${dy}`;
+      else text += last === "l" ? glue(dx) + glue(dy) : `l${dx}${glue(dy)}`;
+      last = dy === 0 ? "h" : dx === 0 ? "v" : "l";
+      hx = 0;
+      hy = 0;
+      x = nx;
+      y = ny;
+      continue;
+    }
+    const ax = Math.round(points[i]! * unit) - x;
+    const ay = Math.round(points[i + 1]! * unit) - y;
+    const bx = Math.round(points[i + 2]! * unit) - x;
+    const by = Math.round(points[i + 3]! * unit) - y;
+    const dx = Math.round(points[i + 4]! * unit) - x;
+    const dy = Math.round(points[i + 5]! * unit) - y;
+    i += 6;
+    // A handle that mirrors the last one within a unit need not be written.
+    if ((last === "c" || last === "s") && Math.abs(ax - hx) <= 1 && Math.abs(ay - hy) <= 1) {
+      text += (last === "s" ? glue(bx) : `s${bx}`) + glue(by) + glue(dx) + glue(dy);
+      last = "s";
+    } else {
+      text += (last === "c" ? glue(ax) : `c${ax}`) + glue(ay) + glue(bx) + glue(by) + glue(dx) + glue(dy);
+      last = "c";
+    }
+    hx = dx - bx;
+    hy = dy - by;
+    x += dx;
+    y += dy;
+  }
+  return `${text}z`;
+}
+
+function glue(v: number): string {
+  return v < 0 ? String(v) : ` ${v}`;
+}
