@@ -24,8 +24,8 @@ export class Catalog {
   /** Payments of one resource that wait together are listed together. */
   readonly #waiting = new Map<string, Offer>();
   #timer: NodeJS.Timeout | undefined;
-  #working: Promise<void> = Promise.resolve();
-  #stopped = false;
+  readonly #working = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
 
   constructor(needs: Needs) {
     this.#needs = needs;
@@ -38,7 +38,7 @@ export class Catalog {
 
   /** To be called once the payment has settled. */
   offer({ announcement, requirements, version }: PaymentRequest): void {
-    if (!announcement || this.#stopped || this.#waiting.size >= waitingMax) return;
+    if (!announcement || this.#stopping.signal.aborted || this.#waiting.size >= waitingMax) return;
     try {
       const declaration = readAnnouncement(announcement, this.#needs);
       const terms = readTerms(
@@ -54,26 +54,30 @@ export class Catalog {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#stopping.abort();
     clearInterval(this.#sweeper);
     clearTimeout(this.#timer);
     this.#waiting.clear();
-    await this.#working;
+    await Promise.all(this.#working);
     await this.#schemas.stop();
   }
 
+  /** As many at once as there is work for; one that takes long holds up nobody else. */
   #work(): void {
-    const worker = async () => {
-      for (const [id, offer] of this.#waiting) {
-        this.#waiting.delete(id);
-        await this.#list(offer).catch((error) =>
-          this.#needs.log.error({ err: error, resource: offer.declaration.key }, "a resource could not be listed"),
-        );
-      }
-    };
-    this.#working = Promise.all(Array.from({ length: workersMax }, worker)).then(() => {
-      this.#timer = this.#waiting.size > 0 && !this.#stopped ? setTimeout(() => this.#work(), gatherMs) : undefined;
-    });
+    this.#timer = undefined;
+    for (let more = this.#waiting.size; more > 0 && this.#working.size < workersMax; more -= 1) {
+      const work = this.#listWaiting().finally(() => this.#working.delete(work));
+      this.#working.add(work);
+    }
+  }
+
+  async #listWaiting(): Promise<void> {
+    for (const [id, offer] of this.#waiting) {
+      this.#waiting.delete(id);
+      await this.#list(offer).catch((error) =>
+        this.#needs.log.error({ err: error, resource: offer.declaration.key }, "a resource could not be listed"),
+      );
+    }
   }
 
   async #list(offer: Offer): Promise<void> {
@@ -88,7 +92,10 @@ export class Catalog {
   async #check(offer: Offer): Promise<string | undefined> {
     const { fetchUnpaid } = this.#needs;
     if (!(await this.#store.takeBudget(offer.terms.payTo))) return "too many catalog operations of this wallet";
-    const listing = this.#listingOf(offer, fetchUnpaid && (await askResource(fetchUnpaid, offer.declaration)));
+    const listing = this.#listingOf(
+      offer,
+      fetchUnpaid && (await askResource(fetchUnpaid, offer.declaration, this.#stopping.signal)),
+    );
     if (typeof listing === "string") return listing;
     return (await this.#schemas.check(listing.declaration.bazaar)) ?? (await this.#store.put(listing));
   }

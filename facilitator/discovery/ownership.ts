@@ -15,6 +15,7 @@ export interface UnpaidAsk {
   readonly body?: string;
   readonly timeoutMs: number;
   readonly bytesMax: number;
+  readonly signal: AbortSignal;
 }
 
 export interface UnpaidAnswer {
@@ -28,8 +29,13 @@ export interface UnpaidAnswer {
  * Asks the resource itself, once and without paying, whom it wants to be paid. Only its own word binds a listing to a
  * wallet: anybody can pay himself and name somebody else's URL.
  */
-export async function askResource(fetchUnpaid: UnpaidFetch, declaration: Declaration): Promise<Quote | string> {
-  const answer = await fetchUnpaid(declaration.probeUrl, unpaidRequest(declaration)).catch((error: Error) => error);
+export async function askResource(
+  fetchUnpaid: UnpaidFetch,
+  declaration: Declaration,
+  signal: AbortSignal,
+): Promise<Quote | string> {
+  const ask = { ...unpaidRequest(declaration), timeoutMs: probeTimeoutMs, bytesMax: quoteBytesMax, signal };
+  const answer = await fetchUnpaid(declaration.probeUrl, ask).catch((error: Error) => error);
   if (answer instanceof Error) return `the resource could not be asked: ${answer.message}`;
   const quotes = quotesIn(answer, declaration.type);
   if (quotes.length === 0) return `the resource answered ${answer.status} instead of a quote`;
@@ -56,18 +62,17 @@ export function termsFor(quote: Quote, paid: Terms): Terms | undefined {
 
 const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
 
-function unpaidRequest({ type, input }: Declaration): UnpaidAsk {
-  const common = { timeoutMs: probeTimeoutMs, bytesMax: quoteBytesMax };
+function unpaidRequest({ type, input }: Declaration): Pick<UnpaidAsk, "method" | "headers" | "body"> {
   const json = { "content-type": "application/json", accept: "application/json, text/event-stream" };
   if (type === "mcp") {
     const params = { name: input.toolName, arguments: input.example ?? {} };
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
-    return { method: "POST", headers: json, body, ...common };
+    return { method: "POST", headers: json, body };
   }
   if (input.method === "POST" || input.method === "PUT" || input.method === "PATCH") {
-    return { method: input.method, headers: json, body: "{}", ...common };
+    return { method: input.method, headers: json, body: "{}" };
   }
-  return { method: input.method === "DELETE" ? "DELETE" : "GET", ...common };
+  return { method: input.method === "DELETE" ? "DELETE" : "GET" };
 }
 
 /** v2 quotes in a header, v1 in the body, an MCP tool in its result. */

@@ -16,10 +16,10 @@ async function fetchGuarded(_url: string, _ask: UnpaidAsk): Promise<UnpaidAnswer
 /** Development only. undici's request follows no redirect. */
 async function fetchDirectly(
   url: string,
-  { method, headers = {}, body, timeoutMs, bytesMax }: UnpaidAsk,
+  { method, headers = {}, body, timeoutMs, bytesMax, signal }: UnpaidAsk,
 ): Promise<UnpaidAnswer> {
-  const signal = AbortSignal.timeout(timeoutMs);
-  const answer = await request(url, { method, headers, body: body ?? null, signal });
+  const either = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const answer = await request(url, { method, headers, body: body ?? null, signal: either });
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of answer.body) {

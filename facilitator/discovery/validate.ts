@@ -194,7 +194,7 @@ function readText(given: unknown, lengthMax: number): string | undefined {
   if (typeof given !== "string") return undefined;
   const text = given
     .slice(0, lengthMax * 4)
-    .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}]+/gu, " ")
+    .replace(/[\s\p{Cc}\p{Cf}\p{Cs}\p{Co}]+/gu, " ")
     .trim();
   return text === "" ? undefined : Array.from(text).slice(0, lengthMax).join("");
 }

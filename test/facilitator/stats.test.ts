@@ -64,7 +64,7 @@ describe("what is asked for", () => {
     ["days=1.5", "days"],
     ["days=1&days=2", "days"],
     ["env=staging", "env"],
-    [`network=${"x".repeat(101)}`, "network"],
+    ["network=a&network=b", "network"],
   ])("%s is refused by name", async (query, field) => {
     const { status, body } = await facilitator.get(`/stats?${query}`);
     expect(status).toBe(400);

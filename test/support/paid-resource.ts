@@ -1,0 +1,52 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A resource server whose answer to whoever does not pay is set by the test; every request is counted. */
+export async function startPaidResource(): Promise<PaidResource> {
+  const answers = new Map<string, Answerer>();
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    const path = new URL(request.url ?? "/", "http://localhost").pathname;
+    requests.push(`${request.method} ${request.url}`);
+    const answer = answers.get(path);
+    if (!answer) return void response.writeHead(404).end();
+    answer(response, request);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    requests,
+    answer: (path, answerer) => {
+      answers.set(path, answerer);
+    },
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+type Answerer = (response: ServerResponse, request: IncomingMessage) => void;
+
+export interface PaidResource {
+  readonly url: string;
+  /** `GET /path?query`, in order. */
+  readonly requests: string[];
+  answer(path: string, answerer: Answerer): void;
+  stop(): Promise<void>;
+}
+
+/** The 402 of version 2: the quote is in a header. */
+export function quoteV2(accepts: readonly object[], more: object = {}): Answerer {
+  const quote = Buffer.from(JSON.stringify({ x402Version: 2, accepts, ...more })).toString("base64");
+  return (response) => response.writeHead(402, { "payment-required": quote }).end("{}");
+}
+
+/** The 402 of version 1: the quote is the body. */
+export function quoteV1(accepts: readonly object[]): Answerer {
+  return (response) =>
+    response
+      .writeHead(402, { "content-type": "application/json" })
+      .end(JSON.stringify({ x402Version: 1, error: "", accepts }));
+}
