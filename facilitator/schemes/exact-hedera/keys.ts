@@ -8,6 +8,7 @@ import type { SignaturePair, SignedBody } from "./payload.ts";
 export type Key =
   | { readonly kind: "ed25519"; readonly raw: Buffer; readonly object: KeyObject }
   | { readonly kind: "ecdsa"; readonly raw: Buffer }
+  /** Of more keys than there are, or of none, is never reached. */
   | { readonly kind: "threshold"; readonly threshold: number; readonly keys: readonly Key[] }
   | { readonly kind: "unusable" };
 
@@ -119,7 +120,6 @@ function readProtoKey(key: proto.IKey, budget: { keysLeft: number }, depth = 0):
   const children = key.thresholdKey ? key.thresholdKey.keys?.keys : key.keyList?.keys;
   if (!children?.length) return unusable;
   const threshold = key.thresholdKey ? (key.thresholdKey.threshold ?? 0) : children.length;
-  if (threshold < 1 || threshold > children.length) return unusable;
   return { kind: "threshold", threshold, keys: children.map((child) => readProtoKey(child, budget, depth + 1)) };
 }
 

@@ -167,7 +167,11 @@ describe("signatures", () => {
   });
 
   test("one made for another body is none", () => {
-    expect(signaturesFor(key, only(goodPair(bodyBytes(body({ memo: "other" })))))).toBeUndefined();
+    const other = bodyBytes(body({ memo: "other" }));
+    expect(signaturesFor(key, only(goodPair(other)))).toBeUndefined();
+    const raw = Buffer.from(ecdsa.publicKey.toBytesRaw());
+    const pair = { pubKeyPrefix: raw, ECDSASecp256k1: ecdsa.sign(other) };
+    expect(signaturesFor({ kind: "ecdsa", raw }, only(pair))).toBeUndefined();
   });
 
   test("an ECDSA signature in the upper half of s is sent on in the lower", () => {

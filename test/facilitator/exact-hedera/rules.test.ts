@@ -142,6 +142,31 @@ describe("a payment that breaks only one rule is refused with that rule's reason
       reason: "…transaction_invalid_shape",
     },
     {
+      name: "H10 the fee payer by alias",
+      transaction: paymentOf(body({ transactionID: transactionId({ accountID: { alias: randomBytes(20) } }) })),
+      reason: "…transaction_invalid_shape",
+    },
+    {
+      name: "H10 an empty list of another token",
+      transaction: paymentOf(
+        body({
+          cryptoTransfer: usdcTransfer(
+            [],
+            {},
+            { tokenTransfers: [{ token: token(429274), transfers: twoRows }, { token: token(1) }] },
+          ),
+        }),
+      ),
+      reason: "…transaction_invalid_shape",
+    },
+    {
+      name: "H9 a memo that is no UTF-8",
+      transaction: payload(
+        signedBytes(Buffer.concat([bodyBytes(body({ memo: null } as never)), field(6, Buffer.from([0xff, 0xfe]))])),
+      ),
+      reason: "…transaction_could_not_be_decoded",
+    },
+    {
       name: "H10 no valid start",
       transaction: paymentOf(body({ transactionID: transactionId({ transactionValidStart: null }) })),
       reason: "…transaction_invalid_shape",
