@@ -59,6 +59,23 @@ describe("an account", () => {
     expect((await on.mirror(`accounts/${account}`)).key.key).toBe(newKey.publicKey.toStringRaw());
   });
 
+  it("whose key was rotated while its payment was in flight does not pay, and is not charged", async () => {
+    const [oldKey, newKey] = [PrivateKey.generateED25519(), PrivateKey.generateED25519()];
+    const account = await on.newAccount(oldKey.publicKey);
+    const own = on.newClient().setOperator(account, oldKey);
+    on.ledger.faults.set({ consensusDelayMs: 60_000 });
+    const rotate = new AccountUpdateTransaction()
+      .setAccountId(account)
+      .setKey(newKey.publicKey)
+      .freezeWith(on.operated);
+    await (await (await rotate.sign(oldKey)).sign(newKey)).execute(on.operated);
+    const pay = new TransferTransaction().addHbarTransfer(account, -1).addHbarTransfer(BUYER, 1);
+    const { transactionId } = await pay.execute(own);
+    on.ledger.faults.clear();
+    expect((await on.receiptOf(transactionId)).status.toString()).toBe("INVALID_PAYER_SIGNATURE");
+    expect(await on.hbarBalance(account)).toBe(1_000_000_000n);
+  });
+
   it("that requires its signature to receive gets nothing without it", async () => {
     const key = PrivateKey.generateED25519();
     const account = await on.newAccount(key.publicKey);
@@ -117,6 +134,17 @@ describe("an EVM address nobody has", () => {
     expect(await on.statusWith(create())).toBe("INVALID_SIGNATURE");
     expect(await on.statusWith(create(), key)).toBe("SUCCESS");
     expect(await on.statusWith(create(), key)).toBe("ALIAS_ALREADY_ASSIGNED");
+  });
+});
+
+describe("somebody else's EVM address", () => {
+  it("is not taken by signing with a key of one's own", async () => {
+    const [mine, theirs] = [PrivateKey.generateECDSA(), PrivateKey.generateECDSA()];
+    const address = theirs.publicKey.toEvmAddress();
+    const create = () => new AccountCreateTransaction().setKeyWithoutAlias(mine.publicKey).setAlias(address);
+    expect(await on.statusWith(create(), mine)).toBe("INVALID_SIGNATURE");
+    expect(await on.statusWith(create(), mine, theirs)).toBe("SUCCESS");
+    expect((await on.mirror(`accounts/0x${address}`)).key.key).toBe(mine.publicKey.toStringRaw());
   });
 });
 

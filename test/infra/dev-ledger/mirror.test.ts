@@ -82,6 +82,7 @@ describe("the mirror's shapes", () => {
     const seen: string[] = [];
     for (let path = "balances?limit=4"; path; ) {
       const { balances, links } = await on.mirror(path);
+      expect(balances.length).toBeLessThanOrEqual(4);
       seen.push(...balances.map(({ account }: { account: string }) => account));
       path = links.next?.replace("/api/v1/", "");
     }

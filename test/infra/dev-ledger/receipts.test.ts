@@ -60,6 +60,28 @@ describe("a receipt", () => {
   });
 });
 
+describe("consensus timestamps", () => {
+  it("never repeat nor go back, though many payments share a millisecond and the clock is put back", async () => {
+    const node = connect(Object.keys(on.ledger.nodes)[0]!);
+    const pay = async (count: number) => {
+      const bodies = Array.from({ length: count }, () => paymentBody(on.ledger));
+      await Promise.all(bodies.map((body) => node.submit(signedPayment(on.ledger, body))));
+      for (const body of bodies) await eventually(() => node.receipt(body.transactionID!)).toBe("SUCCESS");
+    };
+    await pay(40);
+    on.ledger.faults.set({ clockOffsetMs: -3_000 });
+    await pay(40);
+    on.ledger.faults.clear();
+    const { transactions } = await on.mirror("transactions?limit=80");
+    const newestFirst = transactions.map(
+      ({ consensus_timestamp }: { consensus_timestamp: string }) => consensus_timestamp,
+    );
+    expect(newestFirst).toHaveLength(80);
+    expect(newestFirst).toEqual([...new Set(newestFirst)].sort().reverse());
+    node.close();
+  });
+});
+
 describe("the other queries", () => {
   it("a record tells fee, transfers and hash", async () => {
     const payment = on.payment(10);

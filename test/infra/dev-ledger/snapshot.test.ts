@@ -52,6 +52,17 @@ describe("a ledger started from a snapshot", () => {
     expect(text).toContain('"balance":9007199254740993');
   });
 
+  it("gives out no timestamp it gave out before, though its clock is behind", async () => {
+    const first = await open();
+    await first.settle(first.payment(1), first.keys.buyer);
+    const newest = async ({ mirror }: OpenLedger) =>
+      (await mirror("transactions?limit=1")).transactions[0].consensus_timestamp;
+    const second = await open({ state: first.ledger.snapshot(), clockOffsetMs: -4_000 });
+    await second.settle(second.payment(1), second.keys.buyer);
+    expect([await newest(first), await newest(second)]).toEqual([await newest(first), await newest(second)].sort());
+    expect(await newest(second)).not.toBe(await newest(first));
+  });
+
   it("knows nothing of a payment that was in flight, and takes it", async () => {
     const first = await open({ consensusDelayMs: 60_000 });
     const payment = first.payment(10).freeze();

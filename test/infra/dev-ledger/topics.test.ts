@@ -1,6 +1,8 @@
 import { PrivateKey, TopicCreateTransaction, TopicInfoQuery, TopicMessageSubmitTransaction } from "@hashgraph/sdk";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type OpenLedger, openLedger } from "./sdk.ts";
+import { accountId, parseEntityText, topicId } from "../../../infra/dev-ledger/hapi/ids.ts";
+import { connect, paymentBody, signedPayment } from "./raw.ts";
+import { eventually, type OpenLedger, openLedger } from "./sdk.ts";
 
 let on: OpenLedger;
 
@@ -75,6 +77,33 @@ describe("a topic", () => {
     expect(sequences(await on.mirror(page.links.next.replace("/api/v1/", "")))).toEqual([3]);
     expect(sequences(await on.mirror(`topics/${topic}/messages?order=desc&limit=1`))).toEqual([3]);
     expect(await on.mirror(`topics/${topic}/messages/9`)).toMatchObject({ httpStatus: 404 });
+  });
+
+  it.each([
+    ["more than 1,024 bytes at once", "MESSAGE_SIZE_TOO_LARGE", { message: Buffer.alloc(1_025) }],
+    ["chunk 0 of 2", "INVALID_CHUNK_NUMBER", { chunkInfo: { number: 0, total: 2 } }],
+    ["chunk 3 of 2", "INVALID_CHUNK_NUMBER", { chunkInfo: { number: 3, total: 2 } }],
+    [
+      "a chunk of somebody else's message",
+      "INVALID_CHUNK_TRANSACTION_ID",
+      { chunkInfo: { number: 2, total: 2, initialTransactionID: { accountID: accountId(1_003) } } },
+    ],
+    [
+      "a first chunk that is not the message's own id",
+      "INVALID_CHUNK_TRANSACTION_ID",
+      { chunkInfo: { number: 1, total: 2, initialTransactionID: { accountID: accountId(1_001) } } },
+    ],
+  ])("takes no %s: %s", async (_, status, fields) => {
+    const node = connect(Object.keys(on.ledger.nodes)[0]!);
+    const topicID = topicId(parseEntityText(await newTopic())!);
+    const body = {
+      ...paymentBody(on.ledger),
+      cryptoTransfer: null,
+      consensusSubmitMessage: { topicID, message: Buffer.from("x"), ...fields },
+    };
+    expect(await node.submit(signedPayment(on.ledger, body))).toBe("OK");
+    await eventually(() => node.receipt(body.transactionID!)).toBe(status);
+    node.close();
   });
 
   it("that does not exist takes nothing", async () => {

@@ -273,6 +273,48 @@ describe("a node reads strictly", () => {
     expect(await node.submit(encodeTransaction(bytes, short))).toBe("OK");
   });
 
+  const oneMore = (list: proto.ITransactionBody) => {
+    for (let number = 100; number < 109; number++)
+      legs(list).push({ accountID: accountId(number), amount: toInt64(0) });
+  };
+  const manyMoves = (list: proto.ITransactionBody) => {
+    list.cryptoTransfer!.tokenTransfers![0] = {
+      token: tokenId(429_274),
+      nftTransfers: Array.from({ length: 11 }, (_, index) => ({
+        senderAccountID: accountId(1_003),
+        receiverAccountID: accountId(1_002),
+        serialNumber: toInt64(index + 1),
+      })),
+    };
+  };
+  it.each([
+    [
+      "eleven HBAR legs",
+      "TRANSFER_LIST_SIZE_LIMIT_EXCEEDED",
+      (body: proto.ITransactionBody) => {
+        const accountAmounts = Array.from({ length: 11 }, (_, index) => ({
+          accountID: accountId(1_001 + index),
+          amount: toInt64(0),
+        }));
+        body.cryptoTransfer!.transfers = { accountAmounts };
+      },
+    ],
+    ["eleven token legs", "TOKEN_TRANSFER_LIST_SIZE_LIMIT_EXCEEDED", oneMore],
+    ["eleven NFTs", "BATCH_SIZE_LIMIT_EXCEEDED", manyMoves],
+    [
+      "other decimals than the token has",
+      "UNEXPECTED_TOKEN_DECIMALS",
+      (body: proto.ITransactionBody) => {
+        body.cryptoTransfer!.tokenTransfers![0]!.expectedDecimals = { value: 8 };
+      },
+    ],
+  ])("accepts %s and then fails it with %s", async (_, status, change) => {
+    const body = { ...paymentBody(ledger), transactionFee: toInt64(1_000_000_000) };
+    change(body);
+    expect(await node.submit(signedPayment(ledger, body))).toBe("OK");
+    await eventually(() => node.receipt(body.transactionID!)).toBe(status);
+  });
+
   it("gives every garbled payment an answer, and moves nothing for any of them", async () => {
     // Consensus runs in order: when this one is through, so is all that other tests submitted.
     const last = paymentBody(ledger);
