@@ -1,5 +1,6 @@
 import { batched } from "../shared/batch.ts";
 import { createLog, type Log } from "../shared/log.ts";
+import { createOutbound, type Resolve } from "../shared/outbound.ts";
 import { connect, type Database, migrate } from "../shared/postgres.ts";
 import { Disposer } from "../shared/process.ts";
 import { type AgentRow, findAgents } from "./agents/find.ts";
@@ -8,7 +9,6 @@ import { type Admission, admitCalls } from "./api-keys/authenticate.ts";
 import type { Config } from "./config.ts";
 import type { Tools } from "./connectors/connector.ts";
 import { createModelClient } from "./connectors/model-client.ts";
-import { createOutbound, type Resolve } from "./connectors/outbound.ts";
 import { type Balance, readBalances } from "./credits/balance.ts";
 import { createEvents, type Events } from "./events.ts";
 import type { AccountId } from "./ids.ts";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
+import type { Outbound } from "../../shared/outbound.ts";
 import type { Input, Values } from "../agents/contract.ts";
 import type { ModelClient } from "./model-client.ts";
-import type { Outbound } from "./outbound.ts";
 
 /** Every building block an agent can run on, in plain words. */
 export const connectorNames = {

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { type Answer, OutboundFailed, OutboundRefused } from "../../shared/outbound.ts";
 import { type Connector, ConnectorFailure, jsonOutput } from "./connector.ts";
-import { type Answer, OutboundFailed, OutboundRefused } from "./outbound.ts";
 import { type Filling, fillingOf, fillJson, fillText, slotsOf } from "./template.ts";
 
 const bytesMax = 2_097_152;

@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
 import { pino } from "pino";
+import { createOutbound } from "../../shared/outbound.ts";
 import { connect, migrate } from "../../shared/postgres.ts";
 import { readStoreConfig } from "../config.ts";
-import { createOutbound } from "../connectors/outbound.ts";
 import { createEvents } from "../events.ts";
 import { migrations } from "../migrations/all.ts";
 import { createSealer } from "../sealing.ts";

@@ -2,14 +2,8 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import {
-  createOutbound,
-  type Outbound,
-  OutboundFailed,
-  OutboundRefused,
-  type Resolve,
-} from "../../marketplace/connectors/outbound.ts";
-import { addressProblem } from "../../marketplace/connectors/public-address.ts";
+import { createOutbound, type Outbound, OutboundFailed, OutboundRefused, type Resolve } from "../../shared/outbound.ts";
+import { addressProblem } from "../../shared/public-address.ts";
 import { type Listener, startListener } from "../support/listener.ts";
 
 const ask = { timeoutMs: 2_000, bytesMax: 100_000 };
