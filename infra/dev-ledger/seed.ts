@@ -25,10 +25,7 @@ export const SEEDED = {
   platform: { number: 1_004, hbar: 100n, usdc: 0n },
   operator: { number: 1_005, hbar: 1_000n, usdc: 0n },
   usdcTreasury: { number: 1_006, hbar: 100n, usdc: 0n },
-} as const satisfies Record<
-  string,
-  { number: number /** Whole HBAR. */; hbar: bigint /** Null = not associated. */; usdc: bigint | null }
->;
+} as const satisfies Record<string, Seeded>;
 
 export type SeededName = keyof typeof SEEDED;
 
@@ -118,6 +115,9 @@ const ED25519_PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "he
 const AGE = 86_400n * NANOS_PER_SECOND;
 const TINYBARS = 100_000_000n;
 const TOTAL_HBAR = 50_000_000_000n;
+
+/** `hbar` in whole HBAR, `usdc` in units of 10^-6; null = not associated. */
+type Seeded = { number: number; hbar: bigint; usdc: bigint | null };
 
 export type SeededAccount = {
   accountId: string;

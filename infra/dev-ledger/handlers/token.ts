@@ -104,6 +104,7 @@ export const updateFees = (handling: Handling): void => {
   const token = handling.token(body.tokenId);
   requireTokenKey(handling, token, "feeSchedule", "TOKEN_HAS_NO_FEE_SCHEDULE_KEY");
   handling.journal.set(token, "customFees", customFeesFromProto(handling, body.customFees ?? [], token));
+  handling.journal.set(token, "modifiedAt", handling.consensusAt);
   handling.outcome.entity = token.number;
 };
 
