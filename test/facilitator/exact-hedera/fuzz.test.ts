@@ -3,11 +3,24 @@ import { proto } from "@hiero-ledger/proto";
 import { expect, test } from "vitest";
 import { decodePayment } from "../../../facilitator/schemes/exact-hedera/checks.ts";
 import { isRefusal } from "../../../facilitator/schemes/scheme.ts";
-import { account, amount, body, config, feePayer, paymentOf, payTo, request, usdc } from "./payloads.ts";
+import {
+  account,
+  amount,
+  body,
+  config,
+  feePayer,
+  int64,
+  paymentOf,
+  payTo,
+  request,
+  transactionId,
+  usdc,
+} from "./payloads.ts";
 
+const transactionID = transactionId({ transactionValidStart: { seconds: int64(1_700_000_000), nanos: 5 } });
 const seeds = [
-  paymentOf(body()),
-  paymentOf(...[3, 4, 5].map((node) => body({ nodeAccountID: account(node), memo: "a memo" }))),
+  paymentOf(body({ transactionID })),
+  paymentOf(...[3, 4, 5].map((node) => body({ transactionID, nodeAccountID: account(node), memo: "a memo" }))),
 ].map((text) => Buffer.from(text, "base64"));
 
 test("of 20,000 mutilated payments none makes the decoder throw, and none is accepted that the SDK reads differently", () => {

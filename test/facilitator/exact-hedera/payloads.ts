@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign } from "node:crypto";
+import { createPrivateKey, createPublicKey, sign } from "node:crypto";
 import { proto } from "@hiero-ledger/proto";
 import type { HederaConfig } from "../../../facilitator/config.ts";
 import type { PaymentRequest } from "../../../facilitator/schemes/scheme.ts";
@@ -26,8 +26,12 @@ export const config: HederaConfig = {
   transactionFeeMax: 200_000_000n,
 };
 
-const keyPair = generateKeyPairSync("ed25519");
-export const payerKey = Buffer.from(keyPair.publicKey.export({ format: "der", type: "spki" }).subarray(-32));
+const privateKey = createPrivateKey({
+  key: Buffer.from(`302e020100300506032b657004220420${"22".repeat(32)}`, "hex"),
+  format: "der",
+  type: "pkcs8",
+});
+export const payerKey = Buffer.from(createPublicKey(privateKey).export({ format: "der", type: "spki" }).subarray(-32));
 
 /** A v2 request for `transaction`, with parts of it replaced. */
 export function request(transaction: unknown, change: RequestChange = {}): PaymentRequest {
@@ -116,7 +120,7 @@ export const bodyBytes = (content: proto.ITransactionBody): Buffer =>
 
 export const goodPair = (bytes: Buffer): proto.ISignaturePair => ({
   pubKeyPrefix: payerKey,
-  ed25519: sign(null, bytes, keyPair.privateKey),
+  ed25519: sign(null, bytes, privateKey),
 });
 
 /** A Transaction of these body bytes, signed by the payer unless other pairs are given. */

@@ -498,6 +498,12 @@ describe("every attack known against facilitators of this scheme is refused", ()
   const bytes = bodyBytes(body());
   const evil = bodyBytes(body({ cryptoTransfer: usdcTransfer([row(9999, -value), row(777, value)]) }));
   const signed = signedBytes(bytes);
+  const idField = bodyBytes({ transactionID: transactionId() });
+  const { transactionValidStart } = transactionId();
+  const nextIdField = bodyBytes({
+    transactionID: transactionId({ transactionValidStart: { ...transactionValidStart, nanos: 8 } }),
+  });
+  const otherBody = bodyBytes(body({ nodeAccountID: account(4) }));
   const second = (pairs: proto.ISignaturePair[] | null) => {
     const other = bodyBytes(body({ nodeAccountID: account(4) }));
     return signedBytes(other, pairs);
@@ -532,6 +538,11 @@ describe("every attack known against facilitators of this scheme is refused", ()
     },
     { name: "A5d the same node twice", transaction: paymentOf(body(), body()), reason: "…invalid_node_account" },
     {
+      name: "A5e the next transaction id",
+      transaction: payload(signed, signedBytes(Buffer.concat([nextIdField, otherBody.subarray(idField.length)]))),
+      reason: "…transaction_could_not_be_decoded",
+    },
+    {
       name: "A5e another transaction id",
       transaction: twoBodies({
         transactionID: transactionId({ transactionValidStart: { seconds: int64(1), nanos: 1 } }),
@@ -543,6 +554,14 @@ describe("every attack known against facilitators of this scheme is refused", ()
       transaction: payload(
         signed,
         signedBytes(Buffer.concat([bodyBytes(body({ nodeAccountID: account(4) })), field(999, 7)])),
+      ),
+      reason: "…transaction_could_not_be_decoded",
+    },
+    {
+      name: "A6 an unknown field in the second body only, before its node id",
+      transaction: payload(
+        signed,
+        signedBytes(Buffer.concat([idField, field(999, 7), otherBody.subarray(idField.length)])),
       ),
       reason: "…transaction_could_not_be_decoded",
     },
