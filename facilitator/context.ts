@@ -6,6 +6,7 @@ import type { Config } from "./config.ts";
 import { Catalog } from "./discovery/catalog.ts";
 import { createUnpaidFetch } from "./discovery/unpaid-fetch.ts";
 import { createEvents, type Events } from "./events.ts";
+import { Metrics } from "./metrics.ts";
 import { migrations } from "./migrations/all.ts";
 import { createExactEvm } from "./schemes/exact-evm/scheme.ts";
 import { createExactHedera } from "./schemes/exact-hedera/scheme.ts";
@@ -23,6 +24,7 @@ export interface Context extends Running {
   readonly store: SettlementStore;
   readonly schemes: SchemeRegistry;
   readonly events: Events;
+  readonly metrics: Metrics;
   readonly catalog: Catalog;
 }
 
@@ -42,13 +44,14 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     for (const scheme of schemes.all) disposer.add(() => scheme.stop());
     await startAll(schemes);
 
+    const metrics = new Metrics();
     const refusals = new RefusalRecorder(
       db,
       log,
       schemes.all.map(({ network }) => network),
     );
     disposer.add(() => refusals.stop());
-    const events = createEvents(log, (refusal) => refusals.record(refusal));
+    const events = createEvents(log, metrics, (refusal) => refusals.record(refusal));
     const reconciler = new Reconciler({ store, schemes, events, log });
     disposer.add(() => reconciler.stop());
     reconciler.start();
@@ -57,9 +60,9 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     tally.start();
     const { probe, allowLocalhost } = config.discovery;
     const fetchUnpaid = probe ? createUnpaidFetch({ allowLocalhost }) : undefined;
-    const catalog = new Catalog({ db, log, fetchUnpaid, allowLocalhost });
+    const catalog = new Catalog({ db, log, metrics, fetchUnpaid, allowLocalhost });
     disposer.add(() => catalog.stop());
-    return { config, log, db, store, schemes, events, catalog, stop: () => disposer.stop() };
+    return { config, log, db, store, schemes, events, metrics, catalog, stop: () => disposer.stop() };
   } catch (error) {
     await disposer.stop();
     throw error;

@@ -1,25 +1,36 @@
 import type { Log } from "../shared/log.ts";
+import type { Metrics } from "./metrics.ts";
 import type { Outcome, Payment, PaymentRequest, Refusal } from "./schemes/scheme.ts";
 import type { RefusalRecord } from "./settlements/refusals.ts";
 
-/** One function per business event: its log line and its row in the record together, so that they cannot drift. */
-export function createEvents(log: Log, recordRefusal: (refusal: RefusalRecord) => void): Events {
+/** One function per business event: its log line, its metric and its row in the record together, so that they cannot drift. */
+export function createEvents(log: Log, metrics: Metrics, recordRefusal: RecordRefusal): Events {
+  const count = (verb: "verify" | "settle", network: string, outcome: string, reason: string, totalMs: number) => {
+    metrics.answers.add({ verb, network, outcome, reason });
+    metrics.durations.observe({ verb, network }, totalMs / 1_000);
+  };
   return {
     verified(network, payment, totalMs) {
+      count("verify", network, "valid", "", totalMs);
       log.debug({ event: "verified", network, payer: payment.payer, totalMs: Math.round(totalMs) });
     },
     refused({ kind, request, payer, refusal, totalMs }) {
+      // A network that is not served has a name of the caller's choice.
+      const network = refusal.refused === "invalid_network" ? "" : (request?.network ?? "");
+      count(kind, network, "refused", refusal.refused, totalMs);
       log.info({ event: "refused", kind, network: request?.network, payer, reason: refusal.refused });
       if (request) recordRefusal({ kind, request, payer, reason: refusal.refused, totalMs: Math.round(totalMs) });
     },
     settlementEnded(network, payment, outcome, totalMs) {
       const { payer, payTo } = payment;
+      count("settle", network, outcome.outcome, outcome.outcome === "failed" ? outcome.reason : "", totalMs);
       const facts = { network, payer, payTo, transaction: outcome.transaction, totalMs: Math.round(totalMs) };
       if (outcome.outcome === "settled") log.info({ event: "settled", ...facts });
       else if (outcome.outcome === "unknown") log.warn({ event: "settlement-unknown", ...facts });
       else log.warn({ event: "settlement-failed", ...facts, reason: outcome.reason, detail: outcome.message });
     },
     reconciled(network, key, outcome) {
+      metrics.reconciled.add({ network, outcome: outcome.outcome });
       log.info({
         event: "reconciled",
         network,
@@ -30,6 +41,8 @@ export function createEvents(log: Log, recordRefusal: (refusal: RefusalRecord) =
     },
   };
 }
+
+type RecordRefusal = (refusal: RefusalRecord) => void;
 
 export interface Events {
   verified(network: string, payment: Payment, totalMs: number): void;

@@ -7,6 +7,8 @@ import { extensionResponses } from "./discovery/extension-responses.ts";
 import { listingQuery, listResources } from "./discovery/listing.ts";
 import { searchQuery, searchResources } from "./discovery/search.ts";
 import { health } from "./health.ts";
+import { metricsText } from "./metrics.ts";
+import { openApiDocument } from "./openapi.ts";
 import { payment, paymentQuery } from "./payments.ts";
 import { readQuery } from "./query.ts";
 import { type Settled, settle } from "./settle.ts";
@@ -49,6 +51,9 @@ export function createServer(context: Context): Express {
   app.get("/payments/:transaction", noStore, async (request, response) => {
     response.json(await payment(context, String(request.params.transaction), readQuery(paymentQuery, request.query)));
   });
+  app.get("/metrics", noStore, async (_request, response) => {
+    response.type("text/plain; version=0.0.4").send(await metricsText(context));
+  });
   app.get("/discovery/resources", async (request, response) => {
     const listing = await listResources(context, readQuery(listingQuery, request.query), request.query);
     response.set("cache-control", publicForAMinute).json(listing);
@@ -56,6 +61,10 @@ export function createServer(context: Context): Express {
   app.get("/discovery/search", async (request, response) => {
     const found = await searchResources(context, readQuery(searchQuery, request.query), request.query);
     response.set("cache-control", publicForAMinute).json(found);
+  });
+  const document = openApiDocument();
+  app.get("/openapi.json", (_request, response) => {
+    response.json(document);
   });
   app.use(notFound);
   app.use("/verify", errorHandler(context.log, verifyShape));

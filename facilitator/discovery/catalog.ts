@@ -1,5 +1,6 @@
 import type { Log } from "../../shared/log.ts";
 import type { Database } from "../../shared/postgres.ts";
+import type { Metrics } from "../metrics.ts";
 import type { PaymentRequest } from "../schemes/scheme.ts";
 import { askResource, type Quote, termsFor, type UnpaidFetch } from "./ownership.ts";
 import { SchemaChecker } from "./schema-check.ts";
@@ -81,11 +82,13 @@ export class Catalog {
   }
 
   async #list(offer: Offer): Promise<void> {
-    if (await this.#store.refresh(offer)) return;
+    const { log, metrics } = this.#needs;
+    if (await this.#store.refresh(offer)) return metrics.listings.add({ outcome: "refreshed" });
     const problem = await this.#check(offer);
     const facts = { resource: offer.declaration.key, payTo: offer.terms.payTo };
-    if (problem === undefined) this.#needs.log.info({ event: "listed", ...facts });
-    else this.#needs.log.info({ event: "listing-refused", ...facts, problem });
+    metrics.listings.add({ outcome: problem === undefined ? "listed" : "refused" });
+    if (problem === undefined) log.info({ event: "listed", ...facts });
+    else log.info({ event: "listing-refused", ...facts, problem });
   }
 
   /** Lists the offer, or says why not. The budget comes first: the rest makes requests and takes time. */
@@ -117,6 +120,7 @@ export class Catalog {
 interface Needs {
   readonly db: Database;
   readonly log: Log;
+  readonly metrics: Metrics;
   /** Undefined: listings are believed as claimed (development). */
   readonly fetchUnpaid: UnpaidFetch | undefined;
   readonly allowLocalhost: boolean;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Context } from "../../facilitator/context.ts";
 import { environmentOf } from "../../facilitator/networks.ts";
 import { tally } from "../../facilitator/settlements/tally.ts";
+import { documented } from "../support/documented.ts";
 import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { type RunningFacilitator, startFacilitator } from "../support/facilitator.ts";
@@ -13,8 +14,10 @@ let facilitator: RunningFacilitator & { context: Context };
 
 beforeAll(async () => {
   setting = await evmSetting();
-  facilitator = await startFacilitator(setting.variables);
+  facilitator = documented(await startFacilitator(setting.variables));
 });
+
+const eventually = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 15_000 });
 
 afterAll(async () => {
   await facilitator?.stop();
@@ -165,7 +168,7 @@ test("for any records, counted or still queued, the figures are those of the slo
     ),
     { numRuns: 120 },
   );
-  await expect.poll(() => db.query("select from uncounted_settlements").then(({ rowCount }) => rowCount)).toBe(0);
+  await eventually(() => db.query("select from uncounted_settlements").then(({ rowCount }) => rowCount)).toBe(0);
   expect(await statsOf("?env=testnet&days=365")).toMatchObject(naive(all, "testnet", undefined, 365));
 }, 60_000);
 

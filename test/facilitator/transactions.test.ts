@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Context } from "../../facilitator/context.ts";
+import { documented } from "../support/documented.ts";
 import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { type RunningFacilitator, startFacilitator } from "../support/facilitator.ts";
@@ -10,8 +11,10 @@ let facilitator: RunningFacilitator & { context: Context };
 
 beforeAll(async () => {
   setting = await evmSetting();
-  facilitator = await startFacilitator(setting.variables);
+  facilitator = documented(await startFacilitator(setting.variables));
 });
+
+const eventually = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 15_000 });
 
 afterAll(async () => {
   await facilitator?.stop();
@@ -25,7 +28,7 @@ test("a settlement and a refusal are listed, newest first, without what a URL ma
   const { body: settled } = await facilitator.settle(paid);
   const poor = await paymentBody(await setting.fundedBuyer(1n), setting.terms);
   await facilitator.verify(poor);
-  await expect.poll(async () => (await list()).transactions).toHaveLength(2);
+  await eventually(async () => (await list()).transactions).toHaveLength(2);
 
   const { status, headers, body } = await facilitator.get("/transactions");
   expect(status).toBe(200);
@@ -64,7 +67,7 @@ test("text no database can hold does not lose the refusals around it, and a made
   const elsewhere = structuredClone(body);
   elsewhere.paymentRequirements.network = `eip155:${"9".repeat(5_000)}`;
   for (const one of [broken, elsewhere, body]) expect((await facilitator.verify(one)).body.isValid).toBe(false);
-  await expect.poll(async () => (await list("?status=rejected")).transactions.length).toBe(count + 2);
+  await eventually(async () => (await list("?status=rejected")).transactions.length).toBe(count + 2);
   expect((await list("?status=rejected")).transactions[1].pay_to).toBe("nothing");
 });
 

@@ -1,0 +1,155 @@
+import { z } from "zod";
+import type { SettleResponse, SupportedResponse, VerifyResponse } from "../shared/x402.ts";
+
+/** The x402 wire contract as shapes, for the OpenAPI document; what /verify and /settle read is decided in request.ts. */
+
+const network = z.string().describe("CAIP-2 (`eip155:84532`, `hedera:testnet`); version 1 also by its own names.");
+const baseUnits = z.string().describe("Whole base units in decimal.");
+const anyObject = z.looseObject({});
+
+const terms = {
+  scheme: z.string(),
+  network,
+  asset: z.string(),
+  payTo: z.string(),
+  maxTimeoutSeconds: z.int(),
+  extra: anyObject.nullish(),
+};
+
+const requirementsV1 = z
+  .looseObject({
+    ...terms,
+    maxAmountRequired: baseUnits.optional().describe("Or `amount`; if both, they must be equal."),
+    amount: baseUnits.optional(),
+    resource: z.string().optional(),
+    description: z.string().optional(),
+    mimeType: z.string().optional(),
+    outputSchema: anyObject
+      .nullish()
+      .describe("Lists the resource in the catalog, unless `input.discoverable` is false."),
+  })
+  .meta({ id: "PaymentRequirementsV1" });
+
+const requirementsV2 = z.looseObject({ ...terms, amount: baseUnits }).meta({ id: "PaymentRequirements" });
+
+const resource = z.looseObject({
+  url: z.string(),
+  description: z.string().optional(),
+  mimeType: z.string().optional(),
+  serviceName: z.string().optional(),
+  tags: z.array(z.string()).optional(),
+  iconUrl: z.string().optional(),
+});
+
+const payloadV1 = z
+  .looseObject({
+    x402Version: z.literal(1),
+    scheme: z.string().optional(),
+    network: network.optional(),
+    payload: anyObject,
+  })
+  .meta({ id: "PaymentPayloadV1" });
+
+const payloadV2 = z
+  .looseObject({
+    x402Version: z.literal(2),
+    accepted: anyObject.describe("What the payer agreed to; must match the requirements."),
+    payload: anyObject.describe("`{signature, authorization}` on EVM chains, `{transaction}` on Hedera."),
+    resource: resource.optional(),
+    extensions: anyObject
+      .optional()
+      .describe("`bazaar` lists the resource in the catalog once the payment has settled."),
+  })
+  .meta({ id: "PaymentPayload" });
+
+export const paymentBodyShape = z
+  .union([
+    z.looseObject({
+      x402Version: z.literal(2).optional(),
+      paymentPayload: payloadV2,
+      paymentRequirements: requirementsV2,
+    }),
+    z.looseObject({
+      x402Version: z.literal(1).optional(),
+      paymentPayload: payloadV1,
+      paymentRequirements: requirementsV1,
+    }),
+  ])
+  .meta({ id: "PaymentBody" });
+
+export const verifyShape = covering<VerifyResponse>()(
+  z
+    .object({
+      isValid: z.boolean(),
+      invalidReason: z.string().optional(),
+      invalidMessage: z.string().optional(),
+      payer: z.string().optional(),
+    })
+    .meta({ id: "VerifyResponse" }),
+);
+
+export const settleShape = covering<SettleResponse>()(
+  z
+    .object({
+      success: z.boolean().describe("True for one caller a payment."),
+      transaction: z.string().describe("The chain's transaction id; empty when there is none."),
+      network: z.string().describe("As the caller named it."),
+      errorReason: z
+        .string()
+        .optional()
+        .describe("`settlement_pending`: unknown yet, send the same again. `already_settled`: see `transaction`."),
+      errorMessage: z.string().optional(),
+      payer: z.string().optional(),
+    })
+    .meta({ id: "SettleResponse" }),
+);
+
+export const supportedShape = covering<SupportedResponse>()(
+  z
+    .object({
+      kinds: z.array(
+        z.object({
+          x402Version: z.union([z.literal(1), z.literal(2)]),
+          scheme: z.string(),
+          network: z.string(),
+          extra: anyObject.optional(),
+        }),
+      ),
+      extensions: z.array(z.string()),
+      signers: z
+        .record(z.string(), z.array(z.string()))
+        .describe("By network pattern (`hedera:*`), who pays network fees."),
+    })
+    .meta({ id: "SupportedResponse" }),
+);
+
+export const healthShape = z
+  .object({
+    status: z.enum(["ok", "degraded"]),
+    env: z.enum(["mainnet", "testnet"]),
+    chains: z.array(
+      z.object({
+        network: z.string(),
+        feePayer: z.string(),
+        balance: z.number().nullable().describe("Whole units; null while it cannot be read."),
+        unit: z.string(),
+        lowBalance: z.boolean(),
+      }),
+    ),
+    time: z.iso.datetime(),
+  })
+  .meta({ id: "Health" });
+
+const error = { error: z.string().describe("For a person to read; wording may change."), field: z.string().optional() };
+export const errorShape = z.object(error).meta({ id: "Error" });
+export const verifyErrorShape = z.object({ ...error, ...verifyShape.shape }).meta({ id: "VerifyError" });
+export const settleErrorShape = z.object({ ...error, ...settleShape.shape }).meta({ id: "SettleError" });
+
+/** Lets the compiler refuse a shape that lacks a field of `Answer` or has it of another type. */
+function covering<Answer>() {
+  return <S extends z.ZodObject>(
+    shape: Answer extends DeepReadonly<z.input<S>> ? (keyof Answer extends keyof z.input<S> ? S : never) : never,
+  ): S => shape;
+}
+
+type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;

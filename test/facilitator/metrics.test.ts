@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Context } from "../../facilitator/context.ts";
+import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import { paymentBody } from "../support/evm-payments.ts";
+import { type RunningFacilitator, startFacilitator } from "../support/facilitator.ts";
+
+let setting: EvmSetting;
+let facilitator: RunningFacilitator & { context: Context };
+
+beforeAll(async () => {
+  setting = await evmSetting();
+  facilitator = await startFacilitator(setting.variables);
+});
+
+afterAll(async () => {
+  await facilitator?.stop();
+  await setting?.stop();
+});
+
+async function scrape(): Promise<{ text: string; type: string | null; valueAt(sample: string): number | undefined }> {
+  const response = await fetch(`${facilitator.url}/metrics`);
+  expect(response.status).toBe(200);
+  const text = await response.text();
+  const samples = new Map(
+    text.split("\n").flatMap((line) => {
+      const [, name, value] = /^([^#].*) (\S+)$/.exec(line) ?? [];
+      return name === undefined ? [] : [[name, Number(value)] as const];
+    }),
+  );
+  return { text, type: response.headers.get("content-type"), valueAt: (sample) => samples.get(sample) };
+}
+
+test("every line is of the Prometheus text format, and every sample belongs to a described family", async () => {
+  await facilitator.verify(await paymentBody(await setting.fundedBuyer(), setting.terms));
+  const { text, type } = await scrape();
+  expect(type).toMatch(/^text\/plain; version=0\.0\.4/);
+  expect(text.endsWith("\n")).toBe(true);
+  const described = new Set<string>();
+  for (const line of text.trimEnd().split("\n")) {
+    const [, family] = /^# TYPE ([a-z_]+) (?:counter|gauge|histogram)$/.exec(line) ?? [];
+    if (family) described.add(family);
+    else if (!/^# HELP [a-z_]+ \S/.test(line)) {
+      const [, name = ""] = /^([a-z_]+)(?:\{[a-z_]+="[^"\n]*"(?:,[a-z_]+="[^"\n]*")*\})? -?[\d.e+-]+$/.exec(line) ?? [];
+      expect(described, line).toContain(name.replace(/_(bucket|sum|count)$/, ""));
+    }
+  }
+});
+
+test("answers are counted by outcome, and their times add up", async () => {
+  const answered = `facilitator_answers_total{verb="settle",network="eip155:84532",outcome="settled",reason=""}`;
+  const refused = (text: string) =>
+    [
+      ...text.matchAll(
+        /^facilitator_answers_total\{verb="verify",network="eip155:84532",outcome="refused".*\} (\d+)$/gm,
+      ),
+    ]
+      .map(([, value]) => Number(value))
+      .reduce((total, value) => total + value, 0);
+  const before = await scrape();
+  await facilitator.settle(await paymentBody(await setting.fundedBuyer(), setting.terms));
+  await facilitator.verify(await paymentBody(await setting.fundedBuyer(1n), setting.terms));
+  const after = await scrape();
+  expect(after.valueAt(answered)).toBe((before.valueAt(answered) ?? 0) + 1);
+  expect(refused(after.text)).toBe(refused(before.text) + 1);
+  const series = `verb="settle",network="eip155:84532"`;
+  const count = after.valueAt(`facilitator_answer_seconds_count{${series}}`);
+  expect(count).toBe(1);
+  expect(after.valueAt(`facilitator_answer_seconds_bucket{${series},le="+Inf"}`)).toBe(count);
+  expect(after.valueAt(`facilitator_answer_seconds_bucket{${series},le="60"}`)).toBe(count);
+  expect(after.valueAt(`facilitator_answer_seconds_sum{${series}}`)).toBeGreaterThan(0);
+});
+
+test("a fee payer's balance is read from the chain", async () => {
+  const { valueAt, text } = await scrape();
+  const [line = ""] = /^facilitator_fee_payer_balance\{.*$/m.exec(text) ?? [];
+  expect(line).toContain(`network="eip155:84532"`);
+  expect(line).toContain(`unit="ETH"`);
+  expect(line.toLowerCase()).toContain(setting.signer.toLowerCase());
+  expect(Number(line.split(" ").at(-1))).toBeGreaterThan(9);
+  expect(valueAt("facilitator_settlements_uncounted")).toBeGreaterThanOrEqual(0);
+});
+
+test("what a caller makes up does not become a label", async () => {
+  const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
+  const made = `made-up"}\n# HELP`;
+  await facilitator.verify({ ...body, paymentRequirements: { ...body.paymentRequirements, network: made } });
+  const { text } = await scrape();
+  expect(text).not.toContain("made-up");
+  expect(text).toMatch(/verb="verify",network="",outcome="refused",reason="invalid_network"/);
+});
+
+test("nothing in it is a secret", async () => {
+  const { text } = await scrape();
+  const { href, host } = new URL(setting.chain.rpcUrl);
+  for (const secret of [setting.variables.EIP155_84532_SIGNERS as string, href, host])
+    expect(text).not.toContain(secret);
+});
