@@ -51,9 +51,10 @@ export async function settle(context: Context, body: unknown): Promise<Settled> 
 
   const outcome = await submit(context, scheme, payment, claim, deadline);
   const totalMs = performance.now() - startedAt;
-  await context.store.finish(claim, outcome, Math.round(totalMs));
+  const mine = await context.store.finish(claim, outcome, Math.round(totalMs), true);
   context.events.settlementEnded(request.network, payment, outcome, totalMs);
-  return answer(context, request, payment, outcome);
+  if (mine) return answer(context, request, payment, outcome);
+  return resume(context, request, payment, await context.store.lookup(request.network, payment.key), deadline);
 }
 
 /** The answer to write, and what to do should it certainly not have reached the caller. */
@@ -92,7 +93,9 @@ async function resume(
 ): Promise<Settled> {
   const known = await untilEnded(context, request, payment, first, deadline);
   if (known?.state === "settled") {
-    return answer(context, request, payment, { outcome: "settled", transaction: known.transaction });
+    const outcome: Outcome = { outcome: "settled", transaction: known.transaction };
+    const mine = await context.store.deliver(request.network, payment.key);
+    return mine ? answer(context, request, payment, outcome) : alreadySettled(request, payment, known);
   }
   if (known?.state === "failed") {
     return answer(context, request, payment, {
@@ -122,21 +125,15 @@ async function untilEnded(
   return known;
 }
 
-async function answer(context: Context, request: PaymentRequest, payment: Payment, outcome: Outcome): Promise<Settled> {
+/** What its one caller is told of an outcome. */
+function answer(context: Context, request: PaymentRequest, payment: Payment, outcome: Outcome): Settled {
   const common = { transaction: outcome.transaction, network: request.networkAsGiven, payer: payment.payer };
   switch (outcome.outcome) {
-    case "settled": {
-      const mine = await context.store.deliver(request.network, payment.key);
-      if (!mine) {
-        const errorMessage = `This payment was settled in transaction ${outcome.transaction}.`;
-        return { response: { success: false, errorReason: "already_settled", errorMessage, ...common } };
-      }
-      context.catalog.offer(request);
+    case "settled":
       return {
         response: { success: true, ...common },
         undelivered: () => context.store.undeliver(request.network, payment.key),
       };
-    }
     case "failed":
       return { response: { success: false, errorReason: outcome.reason, errorMessage: outcome.message, ...common } };
     case "unknown": {
@@ -144,6 +141,12 @@ async function answer(context: Context, request: PaymentRequest, payment: Paymen
       return { response: { success: false, errorReason: "settlement_pending", errorMessage, ...common } };
     }
   }
+}
+
+function alreadySettled(request: PaymentRequest, payment: Payment, { transaction }: Known): Settled {
+  const errorMessage = `This payment was settled in transaction ${transaction}.`;
+  const common = { transaction, network: request.networkAsGiven, payer: payment.payer };
+  return { response: { success: false, errorReason: "already_settled", errorMessage, ...common } };
 }
 
 function refused(

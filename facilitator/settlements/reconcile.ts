@@ -50,7 +50,7 @@ export class Reconciler {
     if (!scheme) return;
     try {
       const outcome = await scheme.find(payment);
-      await store.finish(payment, outcome, Date.now() - payment.createdAt.getTime());
+      await store.finish(payment, outcome, Date.now() - payment.createdAt.getTime(), false);
       if (outcome.outcome !== "unknown") events.reconciled(payment.network, payment.key, outcome);
     } catch (error) {
       log.warn({ err: error, paymentKey: payment.key }, "the chain could not be asked; it will be asked again");

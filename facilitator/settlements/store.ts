@@ -9,7 +9,7 @@ import { type Claim, type Outcome, type Payment, refuse, type Unfinished } from 
  * costs its holder the payment; asking the chain about a sent one too early costs a question.
  */
 const claimLeaseSeconds = 20;
-const broadcastLeaseSeconds = 3;
+const broadcastLeaseSeconds = 6;
 
 /**
  * The payments table: who may settle what, and what became of it. Every statement is one round trip and atomic, so
@@ -120,25 +120,29 @@ export class SettlementStore {
     assert(rowCount === sent.length, "every claim was locked by this transaction");
   }
 
-  /** Stores the chain's word, unless another daemon did so first: both have asked the same chain. */
-  async finish({ id, token }: Claim, outcome: Outcome, totalMs: number): Promise<void> {
+  /**
+   * Stores the chain's word; `delivered` says that this caller is told of the success. False when another daemon has
+   * finished the payment meanwhile: then its word counts.
+   */
+  async finish({ id, token }: Claim, outcome: Outcome, totalMs: number, delivered: boolean): Promise<boolean> {
     if (outcome.outcome === "unknown") {
-      await this.#db.query({
+      const { rowCount } = await this.#db.query({
         name: "finish-unknown",
         text: `update payments set state = 'unknown', lease_until = now() + make_interval(secs => $3)
                 where id = $1 and claim_token = $2 and state in ('broadcast', 'unknown')`,
         values: [id, token, broadcastLeaseSeconds],
       });
-      return;
+      return rowCount === 1;
     }
     const failed = outcome.outcome === "failed" ? outcome : undefined;
-    await this.#db.query({
+    const { rowCount } = await this.#db.query({
       name: "finish-payment",
       text: `
         with ended as (
           update payments
              set state = $3, transaction_id = coalesce(nullif($4, ''), transaction_id), error_reason = $5,
-                 error_message = $6, retryable = $7, finished_at = now()
+                 error_message = $6, retryable = $7, finished_at = now(),
+                 delivered_at = case when $9 then now() end
            where id = $1 and claim_token = $2 and state in ('claimed', 'broadcast', 'unknown')
           returning *
         )
@@ -155,8 +159,10 @@ export class SettlementStore {
         failed?.message ?? null,
         failed?.retryable ?? false,
         totalMs,
+        delivered && outcome.outcome === "settled",
       ],
     });
+    return rowCount === 1;
   }
 
   /** Hands the success of a settled payment to one caller: true for exactly one. */
