@@ -1,5 +1,6 @@
 import { ConfigError } from "../shared/env.ts";
 import { createLog, type Log } from "../shared/log.ts";
+import { createOutbound } from "../shared/outbound.ts";
 import { connect, type Database, migrate } from "../shared/postgres.ts";
 import { Disposer, type Running } from "../shared/process.ts";
 import type { Config } from "./config.ts";
@@ -59,7 +60,9 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     disposer.add(() => tally.stop());
     tally.start();
     const { probe, allowLocalhost } = config.discovery;
-    const fetchUnpaid = probe ? createUnpaidFetch({ allowLocalhost }) : undefined;
+    const outbound = createOutbound({});
+    disposer.add(() => outbound.stop());
+    const fetchUnpaid = probe ? createUnpaidFetch(outbound, { allowLocalhost }) : undefined;
     const catalog = new Catalog({ db, log, metrics, fetchUnpaid, allowLocalhost });
     disposer.add(() => catalog.stop());
     return { config, log, db, store, schemes, events, metrics, catalog, stop: () => disposer.stop() };

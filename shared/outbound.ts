@@ -1,4 +1,5 @@
 import { lookup as systemLookup } from "node:dns/promises";
+import type { IncomingHttpHeaders } from "node:http";
 import type { LookupFunction } from "node:net";
 import { pipeline, Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
@@ -64,10 +65,14 @@ export interface Ask {
   /** Of the body as sent and as unpacked. */
   readonly bytesMax: number;
   readonly signal?: AbortSignal;
+  /** False answers a redirect as it is, for who asks what this very URL says. */
+  readonly followRedirects?: boolean;
 }
 
 export interface Answer {
   readonly status: number;
+  /** Names in lower case. */
+  readonly headers: IncomingHttpHeaders;
   readonly contentType: string;
   readonly body: Buffer;
 }
@@ -94,6 +99,7 @@ export type Resolve = (hostname: string) => Promise<ReadonlyArray<{ address: str
 
 async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Agent): Promise<Answer> {
   const { method = "GET", body } = ask;
+  const followRedirects = method === "GET" && ask.followRedirects !== false;
   let url = first;
   let headers = ask.headers ?? {};
   for (let redirects = 0; ; redirects += 1) {
@@ -109,10 +115,11 @@ async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Agent):
     // A body that nobody reads to its end fails when it is dropped, and a failure nobody hears ends the process.
     answer.body.on("error", () => {});
     const location = answer.headers.location;
-    if (answer.statusCode < 300 || answer.statusCode >= 400 || location === undefined || method !== "GET") {
+    if (answer.statusCode < 300 || answer.statusCode >= 400 || location === undefined || !followRedirects) {
       const contentType = String(answer.headers["content-type"] ?? "");
       const encoding = String(answer.headers["content-encoding"] ?? "identity");
-      return { status: answer.statusCode, contentType, body: await readBody(answer.body, encoding, ask.bytesMax) };
+      const received = await readBody(answer.body, encoding, ask.bytesMax);
+      return { status: answer.statusCode, headers: answer.headers, contentType, body: received };
     }
     answer.body.destroy();
     if (redirects >= redirectsMax) throw new OutboundRefused(`more than ${redirectsMax} redirects`);

@@ -1,16 +1,15 @@
 import { request } from "undici";
+import type { Outbound } from "../../shared/outbound.ts";
 import type { UnpaidAnswer, UnpaidAsk, UnpaidFetch } from "./ownership.ts";
 import { isLocalhost } from "./validate.ts";
 
-/** The one way from the daemon to a URL that a stranger named. */
-export function createUnpaidFetch({ allowLocalhost }: { allowLocalhost: boolean }): UnpaidFetch {
-  return async (url, ask) =>
-    allowLocalhost && isLocalhost(new URL(url)) ? fetchDirectly(url, ask) : fetchGuarded(url, ask);
-}
-
-/** Until the outbound guard is wired here, nothing but an allowed localhost is ever asked, and so nothing else is listed. */
-async function fetchGuarded(_url: string, _ask: UnpaidAsk): Promise<UnpaidAnswer> {
-  throw new Error("there is no guarded way out");
+/** The one way from the daemon to a URL that a stranger named: through the outbound guard, as nobody's redirect. */
+export function createUnpaidFetch(outbound: Outbound, { allowLocalhost }: { allowLocalhost: boolean }): UnpaidFetch {
+  return (url, ask) => {
+    if (allowLocalhost && isLocalhost(new URL(url))) return fetchDirectly(url, ask);
+    const headers = { "user-agent": "x402-facilitator", ...ask.headers };
+    return outbound.fetch(url, { ...ask, headers, followRedirects: false });
+  };
 }
 
 /** Development only. undici's request follows no redirect. */

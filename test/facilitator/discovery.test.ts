@@ -2,6 +2,10 @@ import { HTTPFacilitatorClient } from "@x402/core/server";
 import { declareDiscoveryExtension, extractDiscoveryInfo, withBazaar } from "@x402/extensions/bazaar";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Context } from "../../facilitator/context.ts";
+import { askResource } from "../../facilitator/discovery/ownership.ts";
+import { createUnpaidFetch } from "../../facilitator/discovery/unpaid-fetch.ts";
+import { readAnnouncement } from "../../facilitator/discovery/validate.ts";
+import { createOutbound } from "../../shared/outbound.ts";
 import { documented } from "../support/documented.ts";
 import { edited } from "../support/edit.ts";
 import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
@@ -599,6 +603,66 @@ describe("asking for the list", () => {
     for (const odd of ["the", "'|!&():*", "%00", "%F0%9F%98%80", "a%20%26%20b"]) {
       expect((await facilitator.get(`/discovery/search?query=${odd}`)).status).toBeLessThan(500);
     }
+  });
+});
+
+describe("the probe goes out through the guard alone", () => {
+  const declared = (url: string) => {
+    const announcement = { x402Version: 2, url, description: "", mimeType: "", bazaar: bazaar() } as const;
+    const declaration = readAnnouncement(announcement, { allowLocalhost: false });
+    if ("rejectedReason" in declaration) throw new Error(declaration.rejectedReason);
+    return declaration;
+  };
+  const ask = async (addresses: readonly string[][], url = "https://shop.example.org/x") => {
+    const answers = [...addresses];
+    const resolve = async () =>
+      (answers.shift() ?? []).map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+    const outbound = createOutbound({ resolve });
+    try {
+      const fetchUnpaid = createUnpaidFetch(outbound, { allowLocalhost: false });
+      return await askResource(fetchUnpaid, declared(url), new AbortController().signal);
+    } finally {
+      await outbound.stop();
+    }
+  };
+
+  test.each([
+    ["this machine", [["127.0.0.1"]]],
+    ["a private network", [["10.1.2.3"]]],
+    ["the cloud's metadata", [["169.254.169.254"]]],
+    ["a public and a private address at once", [["93.184.215.14", "::1"]]],
+    ["a mapped address", [["::ffff:127.0.0.1"]]],
+  ])("a name that resolves to %s is not asked", async (_, addresses) => {
+    const before = server.requests.length;
+    expect(await ask(addresses)).toMatch(/could not be asked: .*address/);
+    expect(server.requests).toHaveLength(before);
+  });
+
+  test("a redirect is an answer, not a way on; a quote in a header is read", async () => {
+    const outbound = createOutbound({ allowHosts: [new URL(server.url).host] });
+    const announcement = {
+      x402Version: 2,
+      url: `${server.url}/moved`,
+      description: "",
+      mimeType: "",
+      bazaar: bazaar(),
+    } as const;
+    const declaration = readAnnouncement(announcement, { allowLocalhost: true }) as ReturnType<typeof declared>;
+    const fetchUnpaid = createUnpaidFetch(outbound, { allowLocalhost: false });
+    const asked = () => askResource(fetchUnpaid, declaration, new AbortController().signal);
+    try {
+      server.answer("/moved-to", quoteV2([requirementsOf(setting.terms)]));
+      server.answer("/moved", (response) => response.writeHead(302, { location: "/moved-to" }).end());
+      expect(await asked()).toBe("the resource answered 302 instead of a quote");
+      server.answer("/moved", quoteV2([requirementsOf(setting.terms)]));
+      expect(await asked()).toMatchObject({ accepts: [requirementsOf(setting.terms)] });
+    } finally {
+      await outbound.stop();
+    }
+  });
+
+  test("not even a port of its own is allowed", async () => {
+    expect(await ask([["93.184.215.14"]], "https://shop.example.org:8443/x")).toMatch(/could not be asked: the port/);
   });
 });
 
