@@ -8,7 +8,7 @@ import type { Context } from "./context.ts";
 import { readBalance } from "./credits/routes.ts";
 import { health } from "./health.ts";
 import { noteArrival, postPaidCall } from "./payments/routes.ts";
-import { postRun } from "./runs/routes.ts";
+import { getRun, getRuns, postRun } from "./runs/routes.ts";
 
 const runBodyBytesMax = 2_097_152;
 
@@ -32,6 +32,8 @@ export function createServer(context: Context): Express {
 
   route(app, "/health", { get: [health(context)] });
   route(app, "/api/v1/run", { post: [key, jsonBody(runBodyBytesMax), postRun(context)] });
+  route(app, "/api/v1/runs", { get: [key, getRuns(context)] });
+  route(app, "/api/v1/runs/:run_id", { get: [key, getRun(context)] });
   route(app, "/api/v1/agents", { get: [key, getAgents(context)] });
   route(app, "/api/v1/agents/:handle/:slug", { get: [key, getAgent(context)] });
   route(app, "/api/agent/:handle/:slug", { post: [noteArrival, jsonBody(runBodyBytesMax), postPaidCall(context)] });

@@ -1,22 +1,18 @@
 import { z } from "zod";
 import type { Queryable } from "../../shared/postgres.ts";
 import { type ConnectorId, connectorIds, connectorNames } from "../connectors/connector.ts";
+import { searchText, wholeNumber } from "../query.ts";
 import { wordsOf } from "./search-words.ts";
 
 const wordsMax = 10;
 
-const wholeNumber = z
-  .string()
-  .regex(/^\d{1,9}$/, "must be a whole number")
-  .transform(Number);
-
 /** The query string of GET /api/v1/agents. An empty parameter is one that was not given. */
 export const listQuery = z.object({
-  creator: z.string().max(64).optional(),
-  q: z.string().max(200).optional(),
-  connector: z.enum(connectorIds).optional(),
-  limit: wholeNumber.pipe(z.number().min(1).max(100)).default(20),
-  offset: wholeNumber.pipe(z.number().max(1_000_000)).default(0),
+  creator: searchText(64).optional().describe("Only agents of this creator's handle, in any case."),
+  q: searchText(200).optional().describe("Words that must each begin a word of the name or description."),
+  connector: z.enum(connectorIds).optional().describe("Only agents that run on this connector."),
+  limit: wholeNumber(1, 100).default(20).describe("Agents a page."),
+  offset: wholeNumber(0, 1_000_000).default(0).describe("Agents to skip."),
 });
 
 export type ListQuery = z.infer<typeof listQuery>;

@@ -1,4 +1,5 @@
 import type { Queryable } from "../../shared/postgres.ts";
+import { type Credits, credits } from "../../shared/units.ts";
 import type { AccountId, AgentId, KeyId } from "../ids.ts";
 import type { Scope } from "./create.ts";
 
@@ -18,7 +19,7 @@ export async function admitCalls(db: Queryable, digests: readonly string[]): Pro
       select found.*, counted.*
       from (
         select encode(k.digest, 'hex') as digest, asked.calls, k.id, k.account_id, a.handle, k.name, k.start, k.scope,
-          k.scope_agents, k.rate_limit_per_minute,
+          k.scope_agents, k.rate_limit_per_minute, k.max_credits_per_day,
           coalesce(k.last_used_at < now() - interval '1 minute', true) as use_is_news
         from unnest($1::text[], $2::integer[]) asked (digest, calls)
         join api_keys k on k.digest = decode(asked.digest, 'hex')
@@ -56,6 +57,8 @@ export interface Caller {
     readonly scope: Scope;
     readonly scopeAgents: readonly AgentId[];
     readonly rateLimitPerMinute: number;
+    /** All that runs asked with this key may cost in a day (UTC). */
+    readonly maxCreditsPerDay: Credits | undefined;
   };
 }
 
@@ -81,6 +84,7 @@ interface Row {
   scope: Scope;
   scope_agents: AgentId[];
   rate_limit_per_minute: number;
+  max_credits_per_day: bigint | null;
   use_is_news: boolean;
   admitted: number;
   used: number;
@@ -101,6 +105,7 @@ function asCounted(row: Row): Counted {
     scope: row.scope,
     scopeAgents: row.scope_agents,
     rateLimitPerMinute: row.rate_limit_per_minute,
+    maxCreditsPerDay: row.max_credits_per_day === null ? undefined : credits(row.max_credits_per_day),
   };
   return { row, caller: { accountId: row.account_id, handle: row.handle, key }, answered: 0 };
 }

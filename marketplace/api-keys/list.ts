@@ -5,7 +5,7 @@ import type { Scope } from "./create.ts";
 /** An account's keys as they may be shown, newest first; revoked ones stay visible. */
 export async function listKeys(db: Queryable, accountId: AccountId): Promise<ListedKey[]> {
   const { rows } = await db.query(
-    `select id, name, start, last4, scope, rate_limit_per_minute, created_at, last_used_at, revoked_at
+    `select id, name, start, last4, scope, rate_limit_per_minute, max_credits_per_day, created_at, last_used_at, revoked_at
      from api_keys where account_id = $1 order by created_at desc, id desc limit 100`,
     [accountId],
   );
@@ -19,6 +19,7 @@ export interface ListedKey {
   readonly last4: string;
   readonly scope: Scope;
   readonly rate_limit_per_minute: number;
+  readonly max_credits_per_day: bigint | null;
   readonly created_at: Date;
   readonly last_used_at: Date | null;
   readonly revoked_at: Date | null;

@@ -4,7 +4,7 @@ import type { AccountId, AgentId, KeyId, RunId } from "../ids.ts";
 
 /**
  * The only writer of balances. Every function is one statement, so one transaction and one round trip; only the
- * buyer's balance is locked, the creator's and the platform's legs are appended.
+ * buyer's balance and a capped key's day are locked, in this order; the creator's and the platform's legs are appended.
  */
 
 /** Adds credits to an account, once per `reference`. Returns whether this call did it. */
@@ -22,30 +22,54 @@ export async function grant(db: Queryable, grant: Grant): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** Starts a run and sets its price aside. Null when the account cannot pay; nothing has happened then. */
-export async function hold(db: Queryable, run: NewRun): Promise<{ creditsRemaining: Credits } | null> {
-  const { rows } = await db.query({
-    name: "hold",
-    text: `
-      with paid as (
-        update balances set spendable = spendable - $1::bigint
-        where account_id = $2 and spendable >= $1 and $1 > 0
-        returning spendable
-      ), buyer as (
-        select spendable from paid
-        union all
-        select spendable from balances where account_id = $2 and $1 = 0
-      ), started as (
-        insert into runs (id, rail, account_id, key_id, agent_id, agent_version, price_credits, state, lease_until)
-        select $3, 'credits', $2, $4, $5, $6, $1, 'running', now() + $7::integer * interval '1 ms' from buyer
-      ), posted as (
-        insert into postings (kind, from_purse, to_purse, amount, run_id)
-        select 'hold', 'spendable:' || $2, 'held:' || $3, $1, $3 from paid
-      )
-      select spendable from buyer`,
-    values: [run.priceCredits, run.accountId, run.id, run.keyId, run.agentId, run.agentVersion, run.leaseMs],
-  });
-  return rows[0] ? { creditsRemaining: credits(rows[0].spendable) } : null;
+/** Starts a run and sets its price aside. Unless the outcome is `held`, nothing has happened. */
+export async function hold(db: Queryable, run: NewRun): Promise<Hold> {
+  const { key, request } = run;
+  try {
+    const { rows } = await db.query({
+      name: "hold",
+      text: `
+        with paid as (
+          update balances set spendable = spendable - $1::bigint
+          where account_id = $2 and spendable >= $1 and $1 > 0
+          returning spendable
+        ), buyer as (
+          select spendable from paid
+          union all
+          select spendable from balances where account_id = $2 and $1 = 0
+        ), counted as (
+          insert into key_days (key_id, day, spent, cap)
+          select $4, (now() at time zone 'utc')::date, $1, $8::bigint from paid where $8::bigint is not null
+          on conflict (key_id, day) do update set spent = key_days.spent + excluded.spent, cap = excluded.cap
+        ), started as (
+          insert into runs (id, rail, account_id, key_id, agent_id, agent_version, price_credits, state, lease_until,
+                            idempotency_key, request_digest)
+          select $3, 'credits', $2, $4, $5, $6, $1, 'running', now() + $7::integer * interval '1 ms', $9, $10 from buyer
+        ), posted as (
+          insert into postings (kind, from_purse, to_purse, amount, run_id)
+          select 'hold', 'spendable:' || $2, 'held:' || $3, $1, $3 from paid
+        )
+        select spendable from buyer`,
+      values: [
+        run.priceCredits,
+        run.accountId,
+        run.id,
+        key.id,
+        run.agentId,
+        run.agentVersion,
+        run.leaseMs,
+        key.maxCreditsPerDay ?? null,
+        request?.idempotencyKey ?? null,
+        request?.digest ?? null,
+      ],
+    });
+    return rows[0] ? { outcome: "held", creditsRemaining: credits(rows[0].spendable) } : { outcome: "insufficient" };
+  } catch (error) {
+    const { constraint } = error as { constraint?: string };
+    if (constraint === "key_days_cap") return { outcome: "over_cap" };
+    if (constraint === "runs_once") return { outcome: "repeated" };
+    throw error;
+  }
 }
 
 /**
@@ -57,9 +81,11 @@ export async function capture(db: Queryable, run: Captured): Promise<Resolved> {
     name: "capture",
     text: `
       with done as (
-        update runs set state = 'succeeded', output = $2, receipt = $3, finished_at = now(), lease_until = null
-        where id = $1 and rail = 'credits' and state = 'running'
-        returning id, account_id, price_credits
+        update runs set state = 'succeeded', output = $2, receipt = $3, finished_at = now(), lease_until = null,
+          credits_remaining = balances.spendable
+        from balances
+        where id = $1 and rail = 'credits' and state = 'running' and balances.account_id = runs.account_id
+        returning id, price_credits, credits_remaining
       ), posted as (
         insert into postings (kind, from_purse, to_purse, amount, run_id)
         select leg.kind, 'held:' || done.id, leg.to_purse, leg.amount, done.id
@@ -69,7 +95,7 @@ export async function capture(db: Queryable, run: Captured): Promise<Resolved> {
         ) leg (kind, to_purse, amount)
         where leg.amount > 0
       )
-      select 'succeeded' as state, spendable from done join balances using (account_id)`,
+      select credits_remaining from done`,
     values: [
       run.id,
       JSON.stringify(run.output),
@@ -79,7 +105,7 @@ export async function capture(db: Queryable, run: Captured): Promise<Resolved> {
     ],
   });
   return rows[0]
-    ? { endedHere: true, state: "succeeded", creditsRemaining: credits(rows[0].spendable) }
+    ? { endedHere: true, state: "succeeded", creditsRemaining: credits(rows[0].credits_remaining) }
     : readResolved(db, run.id);
 }
 
@@ -91,35 +117,44 @@ export async function release(db: Queryable, run: Released): Promise<Resolved> {
   const { rows } = await db.query({
     name: "release",
     text: `
-      with done as (
-        update runs set state = $2, error = $3, finished_at = now(), lease_until = null
+      with buyer as (
+        select b.spendable from runs r join balances b using (account_id)
+        where r.id = $1 and r.rail = 'credits' and r.state = 'running' and (not $4 or r.lease_until < now())
+        for update of b
+      ), done as (
+        update runs set state = $2, error = $3, finished_at = now(), lease_until = null,
+          credits_remaining = buyer.spendable + price_credits
+        from buyer
         where id = $1 and rail = 'credits' and state = 'running' and (not $4 or lease_until < now())
-        returning id, account_id, price_credits
+        returning id, account_id, key_id, price_credits, credits_remaining, created_at
       ), refunded as (
         update balances set spendable = spendable + price_credits from done
         where balances.account_id = done.account_id and price_credits > 0
-        returning spendable
+        returning done.key_id, (done.created_at at time zone 'utc')::date as day, price_credits
+      ), uncounted as (
+        update key_days set spent = spent - price_credits from refunded
+        where key_days.key_id = refunded.key_id and key_days.day = refunded.day
       ), posted as (
         insert into postings (kind, from_purse, to_purse, amount, run_id)
         select 'release', 'held:' || id, 'spendable:' || account_id, price_credits, id
         from done where price_credits > 0
       )
-      select coalesce(refunded.spendable, balances.spendable) as spendable
-      from done join balances using (account_id) left join refunded on true`,
+      select credits_remaining from done`,
     values: [run.id, run.state, run.error, run.onlyIfLapsed ?? false],
   });
   return rows[0]
-    ? { endedHere: true, state: run.state, creditsRemaining: credits(rows[0].spendable) }
+    ? { endedHere: true, state: run.state, creditsRemaining: credits(rows[0].credits_remaining) }
     : readResolved(db, run.id);
 }
 
 async function readResolved(db: Queryable, id: RunId): Promise<Resolved> {
   const { rows } = await db.query(
-    "select state, spendable from runs join balances using (account_id) where id = $1 and rail = 'credits'",
+    `select state, coalesce(credits_remaining, spendable) as credits_remaining
+     from runs join balances using (account_id) where id = $1 and rail = 'credits'`,
     [id],
   );
   if (!rows[0]) throw new Error(`${id} is not a run paid with credits`);
-  return { endedHere: false, state: rows[0].state, creditsRemaining: credits(rows[0].spendable) };
+  return { endedHere: false, state: rows[0].state, creditsRemaining: credits(rows[0].credits_remaining) };
 }
 
 export interface Grant {
@@ -132,12 +167,20 @@ export interface Grant {
 export interface NewRun {
   readonly id: RunId;
   readonly accountId: AccountId;
-  readonly keyId: KeyId;
+  /** The key it is asked with; a cap is on all that the key spends in a day (UTC). */
+  readonly key: { readonly id: KeyId; readonly maxCreditsPerDay?: Credits | undefined };
   readonly agentId: AgentId;
   readonly agentVersion: number;
   readonly priceCredits: Credits;
   readonly leaseMs: number;
+  /** What the caller named the request, and what it asked. */
+  readonly request?: { readonly idempotencyKey: string; readonly digest: Buffer } | undefined;
 }
+
+export type Hold =
+  | { readonly outcome: "held"; readonly creditsRemaining: Credits }
+  /** The balance is too small; the key has spent its day's part; a request of this name has begun a run before. */
+  | { readonly outcome: "insufficient" | "over_cap" | "repeated" };
 
 export interface Captured {
   readonly id: RunId;

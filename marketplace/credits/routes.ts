@@ -15,7 +15,13 @@ export function readBalance({ db, lookups, inFlight }: Context): RequestHandler 
       held_credits: toSafeNumber(balance.held),
       earned_credits: toSafeNumber(balance.earned),
       account: { handle },
-      key: { name: key.name, start: key.start, scope: key.scope, rate_limit_per_minute: key.rateLimitPerMinute },
+      key: {
+        name: key.name,
+        start: key.start,
+        scope: key.scope,
+        rate_limit_per_minute: key.rateLimitPerMinute,
+        max_credits_per_day: key.maxCreditsPerDay === undefined ? null : toSafeNumber(key.maxCreditsPerDay),
+      },
     });
   };
 }

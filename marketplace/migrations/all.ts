@@ -4,6 +4,8 @@ import { agents } from "./0002-agents.ts";
 import { credits } from "./0003-credits.ts";
 import { runs } from "./0004-runs.ts";
 import { paidCalls } from "./0005-paid-calls.ts";
+import { ledger } from "./0006-ledger.ts";
+import { runRequests } from "./0007-run-requests.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
-export const migrations: readonly Migration[] = [accounts, agents, credits, runs, paidCalls];
+export const migrations: readonly Migration[] = [accounts, agents, credits, runs, paidCalls, ledger, runRequests];

@@ -3,7 +3,7 @@ import { release } from "../credits/ledger.ts";
 import type { Events } from "../events.ts";
 import type { RunId } from "../ids.ts";
 
-const historyDays = 30;
+export const historyDays = 30;
 
 /**
  * Ends the runs whose lease has lapsed, because the copy of the service that ran them died, and gives their credits
@@ -23,12 +23,13 @@ export async function recoverLostRuns({ db, events }: Needs): Promise<number> {
   return ended;
 }
 
-/** Runs are kept for 30 days; what they moved stays in the ledger for good. */
+/** Runs are kept for 30 days, what a key spent for two; what they moved stays in the ledger for good. */
 export async function forgetOldRuns({ db }: Pick<Needs, "db">): Promise<void> {
   await db.query(
     `delete from runs where id in (
        select id from runs where state <> 'running' and finished_at < now() - interval '${historyDays} days' limit 5000)`,
   );
+  await db.query("delete from key_days where day < now() - interval '2 days'");
 }
 
 /** Recovers at once and then `everyMs`; `stop` waits for what is under way. */

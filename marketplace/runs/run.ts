@@ -9,22 +9,39 @@ import { capture, hold, type Resolved, release } from "../credits/ledger.ts";
 import { newId, type RunId } from "../ids.ts";
 import { executeRun, type Outcome } from "./execute.ts";
 import { type PreparedRun, prepareRun } from "./prepare.ts";
+import { findRepeated, type NamedRequest, namedRequest } from "./repeat.ts";
 
 /**
  * Runs an agent for a caller and charges credits: hold, connector, then capture or release. The caller leaving does
- * not stop it. 404, 400, 422, 503 as `prepareRun` says, then 402 when the balance is too small; none of them costs
- * anything. An agent that fails is an answer too: `success: false`, nothing charged.
+ * not stop it. 404, 400, 422, 503 as `prepareRun` says, then 402 when the price is above what the caller allows or
+ * the balance or the key's day are too small; none of them costs anything. An agent that fails is an answer too:
+ * `success: false`, nothing charged. A request with an idempotency key runs once, however often and wherever it is
+ * repeated; 409 when the key was used for another request.
  */
-export async function runAgent(context: Context, caller: Caller, asked: AskedRun): Promise<RunResult> {
+export async function runAgent(context: Context, caller: Caller, asked: AskedRun): Promise<RunAnswer> {
+  const request = namedRequest(asked);
+  const repeated = request && (await findRepeated(context, caller.accountId, request));
+  if (repeated) return { result: repeated, replayed: true };
   const prepared = await prepareRun(context, asked.agent, asked.input);
-  const runId = await startRun(context, caller, prepared);
-  return context.inFlight.track(finishRun(context, runId, prepared));
+  const started = await startRun(context, caller, prepared, asked.maxCredits, request);
+  if (typeof started !== "string") return { result: started, replayed: true };
+  return { result: await context.inFlight.track(finishRun(context, started, prepared)), replayed: false };
 }
 
 export interface AskedRun {
   /** `handle/slug`. */
   readonly agent: string;
   readonly input: Readonly<Record<string, unknown>>;
+  /** The run is refused when it costs more. */
+  readonly maxCredits?: number | undefined;
+  /** The caller's own name for the request, 1 to 255 characters. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface RunAnswer {
+  readonly result: RunResult;
+  /** The result is that of an earlier request of the same name. */
+  readonly replayed: boolean;
 }
 
 /** As the specification names its fields. */
@@ -38,31 +55,55 @@ export interface RunResult {
   readonly error?: string;
 }
 
-async function startRun(context: Context, caller: Caller, { agent }: PreparedRun): Promise<RunId> {
-  const id = newId("run");
+/** The new run's id; the result of an earlier one when this request turns out to repeat it. */
+async function startRun(
+  context: Context,
+  caller: Caller,
+  { agent }: PreparedRun,
+  maxCredits: number | undefined,
+  request: NamedRequest | undefined,
+): Promise<RunId | RunResult> {
   const { priceCredits, number: agentVersion } = agent.version;
+  if (maxCredits !== undefined && priceCredits > BigInt(maxCredits)) {
+    throw await unpayable(context, caller, priceCredits, "request", `The run costs more than ${maxCredits} credits.`);
+  }
+  const id = newId("run");
+  const { accountId, key } = caller;
+  const { runLeaseMs: leaseMs } = context.config;
   context.leases.keep(id);
-  const held = await hold(context.db, {
-    id,
-    accountId: caller.accountId,
-    keyId: caller.key.id,
-    agentId: agent.id,
-    agentVersion,
-    priceCredits,
-    leaseMs: context.config.runLeaseMs,
-  }).catch((error) => {
-    context.leases.end(id);
-    throw error;
-  });
-  if (held) return id;
-  context.leases.end(id);
-  throw await insufficient(context, caller, priceCredits);
+  let held = false;
+  try {
+    const run = { id, accountId, key, agentId: agent.id, agentVersion, priceCredits, leaseMs, request };
+    const { outcome } = await hold(context.db, run);
+    held = outcome === "held";
+    if (held) return id;
+    // Whatever kept the run from starting: an equal request may have started it a moment ago.
+    const repeated = request && (await findRepeated(context, accountId, request));
+    if (repeated) return repeated;
+    if (outcome === "over_cap") {
+      const message = `This key may spend ${key.maxCreditsPerDay} credits a day (UTC).`;
+      throw await unpayable(context, caller, priceCredits, "key", message);
+    }
+    throw await unpayable(context, caller, priceCredits, "balance", "Not enough credits.");
+  } finally {
+    if (!held) context.leases.end(id);
+  }
 }
 
-async function insufficient(context: Context, caller: Caller, price: Credits): Promise<ApiError> {
+async function unpayable(
+  context: Context,
+  caller: Caller,
+  price: Credits,
+  limitSource: "balance" | "key" | "request",
+  message: string,
+): Promise<ApiError> {
   const { credits: remaining } = await context.lookups.balance(caller.accountId);
-  return new ApiError("payment_required", "Not enough credits.", {
-    body: { credits_required: toSafeNumber(price), credits_remaining: toSafeNumber(remaining) },
+  return new ApiError("payment_required", message, {
+    body: {
+      credits_required: toSafeNumber(price),
+      credits_remaining: toSafeNumber(remaining),
+      limit_source: limitSource,
+    },
   });
 }
 

@@ -199,6 +199,12 @@ test("the balance says who is calling and with which key", async () => {
     held_credits: 0,
     earned_credits: 0,
     account: { handle: buyer.handle },
-    key: { name: "test", start: key.slice(0, 8), scope: "own_agents", rate_limit_per_minute: 77 },
+    key: {
+      name: "test",
+      start: key.slice(0, 8),
+      scope: "own_agents",
+      rate_limit_per_minute: 77,
+      max_credits_per_day: null,
+    },
   });
 });

@@ -26,12 +26,12 @@ const holdFor = (seeded: Market, price: bigint, id: RunId = newId("run")) =>
   hold(market.context.db, {
     id,
     accountId: seeded.buyer.id,
-    keyId: seeded.keyId as `key_${string}`,
+    key: { id: seeded.keyId as `key_${string}` },
     agentId: seeded.agent.agentId,
     agentVersion: seeded.agent.version,
     priceCredits: credits(price),
     leaseMs: 600_000,
-  }).then((held) => (held ? id : null));
+  }).then(({ outcome }) => (outcome === "held" ? id : null));
 
 const captureOf = (seeded: Market, id: RunId, fee = 0n) =>
   capture(market.context.db, {
@@ -54,7 +54,7 @@ test("whatever is granted, held, captured and released, credits are neither crea
       fc.integer({ min: 0, max: 9_999 }),
       async (steps, basisPoints) => {
         const seeded = await seedMarket(market.context, { balance: 0 });
-        const model = { spendable: 0n, earned: 0n, open: new Map<RunId, bigint>(), ended: new Map<RunId, string>() };
+        const model = { spendable: 0n, earned: 0n, open: new Map<RunId, bigint>(), ended: new Map<RunId, object>() };
         for (const { kind, ...rest } of steps) {
           if (kind === "grant") {
             const amount = BigInt((rest as { amount: number }).amount);
@@ -77,15 +77,15 @@ test("whatever is granted, held, captured and released, credits are neither crea
             const resolved = kind === "capture" ? await captureOf(seeded, id, fee) : await releaseOf(id);
             const state = kind === "capture" ? "succeeded" : "failed";
             if (price === undefined) {
-              expect(resolved).toMatchObject({ endedHere: false, state: model.ended.get(id) });
+              expect(resolved).toEqual({ endedHere: false, ...model.ended.get(id) });
             } else {
               expect(resolved).toMatchObject({ endedHere: true, state });
               model.open.delete(id);
-              model.ended.set(id, state);
               if (kind === "capture") model.earned += price - fee;
               else model.spendable += price;
+              expect(resolved.creditsRemaining).toBe(model.spendable);
+              model.ended.set(id, { state, creditsRemaining: model.spendable });
             }
-            expect(resolved.creditsRemaining).toBe(model.spendable);
           }
         }
         const [buyer, creator] = await readBalances(market.context.db, [seeded.buyer.id, seeded.creator.id]);

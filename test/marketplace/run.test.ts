@@ -205,7 +205,12 @@ describe("a refusal costs nothing", () => {
     const { key, agent } = await seedMarket(market.context, { price: 8, balance: 7 });
     const { status, body } = await run(market, key, agent.address);
     expect(status).toBe(402);
-    expect(body).toEqual({ error: expect.any(String), credits_required: 8, credits_remaining: 7 });
+    expect(body).toEqual({
+      error: expect.any(String),
+      credits_required: 8,
+      credits_remaining: 7,
+      limit_source: "balance",
+    });
   });
 
   test("503 when the handle leads to another account than the agent's owner", async () => {

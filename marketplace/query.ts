@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { ApiError } from "../shared/errors.ts";
+import { parse } from "./parse.ts";
+
+/** A query string in the schema's form; an empty parameter is one that was not given. 400 naming what is wrong. */
+export function readQuery<T>(schema: z.ZodType<T>, query: Readonly<Record<string, unknown>>): T {
+  const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ""));
+  return parse(schema, given, "bad_request");
+}
+
+export function wholeNumber(min: number, max: number) {
+  const digits = z.string().regex(/^\d{1,9}$/, "must be a whole number");
+  return digits.transform(Number).pipe(z.int().min(min).max(max));
+}
+
+/** Text that PostgreSQL can compare: it has no NUL. */
+export const searchText = (lengthMax: number) =>
+  z
+    .string()
+    .max(lengthMax)
+    .transform((text) => text.replaceAll("\0", ""))
+    .pipe(z.string());
+
+/** The parameters of a list that is read page by page, newest first. */
+export const pageQuery = {
+  limit: wholeNumber(1, 100).default(20).describe("Rows a page."),
+  cursor: z
+    .string()
+    .transform(readPlace)
+    .optional()
+    .meta({ type: "string", description: "`cursor` of the page before." }),
+};
+
+/** Where a page ends: the moment in microseconds, as PostgreSQL keeps them, and the id that tells its rows apart. */
+export interface Place {
+  readonly createdMicros: bigint;
+  readonly id: string;
+}
+
+/** One page of `limit + 1` rows read, and the cursor of the next one: null when there is none. */
+export function pageOf<Row extends Place>(
+  rows: readonly Row[],
+  limit: number,
+): { page: readonly Row[]; cursor: string | null } {
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const place = last && rows.length > limit ? `${last.createdMicros}.${last.id}` : undefined;
+  return { page, cursor: place === undefined ? null : Buffer.from(place).toString("base64url") };
+}
+
+function readPlace(text: string): Place {
+  const decoded = Buffer.from(text, "base64url").toString();
+  const [, createdMicros, id] = /^(\d{1,16})\.([a-z0-9_]{1,40})$/.exec(decoded) ?? [];
+  if (createdMicros && id) return { createdMicros: BigInt(createdMicros), id };
+  throw new ApiError("bad_request", '"cursor" must be taken from an earlier page.', { body: { field: "cursor" } });
+}
