@@ -21,15 +21,15 @@ export const searchText = (lengthMax: number) =>
     .transform((text) => text.replaceAll("\0", ""))
     .pipe(z.string());
 
-/** The parameters of a list that is read page by page, newest first. */
-export const pageQuery = {
+/** The parameters of a list that is read page by page, newest first, and whose rows' ids look like `id`. */
+export const pageQuery = (id: RegExp) => ({
   limit: wholeNumber(1, 100).default(20).describe("Rows a page."),
   cursor: z
     .string()
-    .transform(readPlace)
+    .transform((text) => readPlace(text, id))
     .optional()
     .meta({ type: "string", description: "`cursor` of the page before." }),
-};
+});
 
 /** Where a page ends: the moment in microseconds, as PostgreSQL keeps them, and the id that tells its rows apart. */
 export interface Place {
@@ -48,9 +48,9 @@ export function pageOf<Row extends Place>(
   return { page, cursor: place === undefined ? null : Buffer.from(place).toString("base64url") };
 }
 
-function readPlace(text: string): Place {
+function readPlace(text: string, idShape: RegExp): Place {
   const decoded = Buffer.from(text, "base64url").toString();
-  const [, createdMicros, id] = /^(\d{1,16})\.([a-z0-9_]{1,40})$/.exec(decoded) ?? [];
-  if (createdMicros && id) return { createdMicros: BigInt(createdMicros), id };
+  const [, createdMicros, id = ""] = /^(\d{1,16})\.(\w+)$/.exec(decoded) ?? [];
+  if (createdMicros && idShape.test(id)) return { createdMicros: BigInt(createdMicros), id };
   throw new ApiError("bad_request", '"cursor" must be taken from an earlier page.', { body: { field: "cursor" } });
 }

@@ -5,12 +5,13 @@ import { createApp, errorHandler, jsonBody, noStore, notFound, requestId } from 
 import { getAgent, getAgents } from "./agents/routes.ts";
 import { requireKey } from "./api-keys/require-key.ts";
 import type { Context } from "./context.ts";
-import { readBalance } from "./credits/routes.ts";
+import { getStatement, postTransfer, readBalance } from "./credits/routes.ts";
 import { health } from "./health.ts";
 import { noteArrival, postPaidCall } from "./payments/routes.ts";
 import { getRun, getRuns, postRun } from "./runs/routes.ts";
 
 const runBodyBytesMax = 2_097_152;
+const smallBodyBytesMax = 16_384;
 
 /** What protects answers that are data and never pages; the rest of helmet's headers would only cost time. */
 const apiHeaders: Parameters<typeof helmet>[0] = {
@@ -38,6 +39,8 @@ export function createServer(context: Context): Express {
   route(app, "/api/v1/agents/:handle/:slug", { get: [key, getAgent(context)] });
   route(app, "/api/agent/:handle/:slug", { post: [noteArrival, jsonBody(runBodyBytesMax), postPaidCall(context)] });
   route(app, "/api/v1/balance", { get: [key, readBalance(context)] });
+  route(app, "/api/v1/ledger", { get: [key, getStatement(context)] });
+  route(app, "/api/v1/credits/transfer", { post: [key, jsonBody(smallBodyBytesMax), postTransfer(context)] });
 
   app.use(notFound);
   app.use(errorHandler(context.log));

@@ -1,4 +1,4 @@
-import type { Queryable } from "../../shared/postgres.ts";
+import type { Queryable, Transaction } from "../../shared/postgres.ts";
 import { type Credits, credits } from "../../shared/units.ts";
 import type { AccountId, AgentId, KeyId, RunId } from "../ids.ts";
 
@@ -20,6 +20,21 @@ export async function grant(db: Queryable, grant: Grant): Promise<boolean> {
     [grant.accountId, grant.credits, grant.reference ?? null, grant.note ?? null],
   );
   return rowCount === 1;
+}
+
+/**
+ * Moves earned credits to the same account's spendable ones and answers what is spendable then. Whoever calls holds
+ * the account's balance row and has seen that so much was earned.
+ */
+export async function transfer(tx: Transaction, accountId: AccountId, amount: Credits): Promise<Credits> {
+  const { rows } = await tx.query(
+    `with posted as (
+       insert into postings (kind, from_purse, to_purse, amount) values ('transfer', 'earned:' || $1, 'spendable:' || $1, $2)
+     )
+     update balances set spendable = spendable + $2 where account_id = $1 returning spendable`,
+    [accountId, amount],
+  );
+  return credits(rows[0].spendable);
 }
 
 /** Starts a run and sets its price aside. Unless the outcome is `held`, nothing has happened. */

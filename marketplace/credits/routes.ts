@@ -1,8 +1,13 @@
 import type { RequestHandler } from "express";
-import { toSafeNumber } from "../../shared/units.ts";
+import { z } from "zod";
+import { credits, toSafeNumber } from "../../shared/units.ts";
 import { callerOf } from "../api-keys/require-key.ts";
 import type { Context } from "../context.ts";
+import { parse } from "../parse.ts";
+import { readQuery } from "../query.ts";
 import { foldEarnings } from "./balance.ts";
+import { readStatement, statementQuery } from "./statement.ts";
+import { moveEarnings } from "./transfer.ts";
 
 /** GET /api/v1/balance */
 export function readBalance({ db, lookups, inFlight }: Context): RequestHandler {
@@ -23,5 +28,22 @@ export function readBalance({ db, lookups, inFlight }: Context): RequestHandler 
         max_credits_per_day: key.maxCreditsPerDay === undefined ? null : toSafeNumber(key.maxCreditsPerDay),
       },
     });
+  };
+}
+
+/** GET /api/v1/ledger */
+export function getStatement({ db }: Context): RequestHandler {
+  return async (request, response) => {
+    response.json(await readStatement(db, callerOf(response).accountId, readQuery(statementQuery, request.query)));
+  };
+}
+
+export const transferBody = z.object({ credits: z.int().min(1).max(1_000_000_000) });
+
+/** POST /api/v1/credits/transfer */
+export function postTransfer({ db }: Context): RequestHandler {
+  return async (request, response) => {
+    const asked = parse(transferBody, request.body, "bad_request");
+    response.json(await moveEarnings(db, callerOf(response).accountId, credits(BigInt(asked.credits))));
   };
 }

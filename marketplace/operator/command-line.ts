@@ -2,7 +2,9 @@ import { parseArgs } from "node:util";
 import { pino } from "pino";
 import { createOutbound } from "../../shared/outbound.ts";
 import { connect, migrate } from "../../shared/postgres.ts";
+import { Disposer } from "../../shared/process.ts";
 import { readStoreConfig } from "../config.ts";
+import { createPublishTools } from "../connectors/tools.ts";
 import { createEvents } from "../events.ts";
 import { migrations } from "../migrations/all.ts";
 import { createSealer } from "../sealing.ts";
@@ -20,14 +22,17 @@ export async function runCommand(args: string[], environment: Record<string, str
   await migrate(config.databaseUrl.reveal(), migrations);
   const db = connect(config.databaseUrl.reveal(), { poolMax: 2, applicationName: "marketplace accounts" });
   const outbound = createOutbound({ allowHosts: config.outboundAllowHosts });
+  const disposer = new Disposer();
+  disposer.add(() => db.end());
+  disposer.add(() => outbound.stop());
+  const tools = createPublishTools(config, db, outbound, disposer);
   try {
     const events = createEvents(pino({ level: "silent" }));
     const sealer = createSealer(config.sealingKeys);
-    const result = await command({ db, events, sealer, tools: { outbound } }, new Given(values));
+    const result = await command({ db, events, sealer, tools }, new Given(values));
     return values.json ? JSON.stringify(result, plain) : readable(result);
   } finally {
-    await outbound.stop();
-    await db.end();
+    await disposer.stop();
   }
 }
 

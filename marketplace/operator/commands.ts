@@ -8,6 +8,7 @@ import { listKeys } from "../api-keys/list.ts";
 import { revokeKey } from "../api-keys/revoke.ts";
 import { readBalances } from "../credits/balance.ts";
 import { grant } from "../credits/ledger.ts";
+import { proveLedger } from "../credits/prove.ts";
 import { type Given, readYaml, UsageError } from "./given.ts";
 import { applySeed } from "./seed.ts";
 
@@ -23,6 +24,7 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
   key revoke         --account <handle> --id <key_…>
   credits grant      --account <handle> --credits <n> [--note <text>] [--reference <text>]
                      a reference is granted once, however often the command is repeated
+  ledger prove       recomputes every balance, hold and total from the postings; fails naming the first broken row
   wallet add         --account <handle> --network <hedera:testnet|eip155:84532|…> --address <0.0.x|0x…> [--unchecked]
                      without --unchecked you say that you made sure whose wallet it is and that it takes the asset
   agent publish      --file <agent.yaml>
@@ -87,6 +89,7 @@ export const commands: Record<string, Command> = {
     });
     return { account: account.handle, credits: amount, granted };
   },
+  "ledger prove": async ({ db }) => proveLedger(db),
   "wallet add": async ({ db }, given) => {
     const account = await accountByHandle(db, given.text("account"));
     const [network, address, checked] = [given.text("network"), given.text("address"), !given.flag("unchecked")];

@@ -6,7 +6,9 @@ import type { AccountId, RunId } from "../ids.ts";
 import { type Place, pageOf, pageQuery } from "../query.ts";
 import { historyDays } from "./recover.ts";
 
-export const runsQuery = z.object(pageQuery);
+const runId = /^run_[0-9a-z]{26}$/;
+
+export const runsQuery = z.object(pageQuery(runId));
 
 /** The account's runs of the last 30 days, newest first, without what they answered. */
 export async function listRuns(
@@ -36,7 +38,7 @@ export async function readRun(db: Queryable, accountId: AccountId, id: string): 
     text: `
       select ${columns}, r.output, r.receipt from runs r join agents a on a.id = r.agent_id
       where r.id = $1 and r.account_id = $2 and r.created_at > now() - interval '${historyDays} days'`,
-    values: [/^run_[0-9a-z]{26}$/.test(id) ? id : "", accountId],
+    values: [runId.test(id) ? id : "", accountId],
   });
   const row = rows[0];
   if (!row) throw new ApiError("not_found", "There is no such run.");

@@ -7,6 +7,7 @@ import { createKey } from "../../marketplace/api-keys/create.ts";
 import { readConfig } from "../../marketplace/config.ts";
 import { type Context, createContext, type Overrides } from "../../marketplace/context.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";
+import { type Proof, proveLedger as prove } from "../../marketplace/credits/prove.ts";
 import { createServer } from "../../marketplace/server.ts";
 import { listen } from "../../shared/http.ts";
 import { credits } from "../../shared/units.ts";
@@ -104,28 +105,8 @@ export async function until(condition: () => Promise<boolean> | boolean, withinM
   }
 }
 
-/** Sums and counts that must hold whatever happened; each is what the ledger promises. */
-export async function proveLedger(context: Context): Promise<void> {
-  const { rows } = await context.db.query(`
-    select
-      (select count(*) from balances b where b.spendable <>
-        coalesce((select sum(amount) from postings where to_purse = 'spendable:' || b.account_id), 0)
-        - coalesce((select sum(amount) from postings where from_purse = 'spendable:' || b.account_id), 0)) as wrong_balances,
-      (select count(*) from (
-        select purse, sum(amount) as amount from (
-          select to_purse as purse, amount from postings union all select from_purse, -amount from postings) legs
-        group by purse) purses
-        where amount < 0 and purse <> 'platform:issued') as negative_purses,
-      (select count(*) from runs r where rail = 'credits' and
-        coalesce((select sum(case when to_purse = 'held:' || r.id then amount else -amount end) from postings
-          where run_id = r.id), 0) <> case when r.state = 'running' then r.price_credits else 0 end) as wrong_holds,
-      (select count(*) from runs r where rail = 'credits' and price_credits > 0 and state <> 'running' and
-        (select array_agg(kind order by kind) from postings where run_id = r.id and kind <> 'fee') is distinct from
-        case when r.state = 'succeeded' then array['capture', 'hold'] else array['hold', 'release'] end) as wrong_endings`);
-  const faults = Object.entries(rows[0]).filter(([, count]) => count !== 0n);
-  if (faults.length > 0)
-    throw new Error(`the ledger does not add up: ${faults.map((fault) => fault.join(" ")).join(", ")}`);
-}
+/** What the operator's proof says of this service's ledger; throws when anything is broken. */
+export const proveLedger = (context: Context): Promise<Proof> => prove(context.db);
 
 export async function spendable(context: Context, account: Account): Promise<number> {
   const { rows } = await context.db.query("select spendable from balances where account_id = $1", [account.id]);

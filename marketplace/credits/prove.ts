@@ -1,0 +1,140 @@
+import type { Database, Queryable } from "../../shared/postgres.ts";
+
+/**
+ * Recomputes everything the ledger promises, in one snapshot of a service that may be running. Throws BrokenLedger
+ * naming the first row of every promise that does not hold.
+ */
+export async function proveLedger(db: Database): Promise<Proof> {
+  const tx = await db.connect();
+  try {
+    await tx.query("begin isolation level repeatable read read only");
+    const broken = await findBroken(tx);
+    if (broken.length > 0) throw new BrokenLedger(broken);
+    const { rows } = await tx.query<Omit<Proof, "promises">>(summary);
+    return { promises: Object.keys(promises), ...rows[0]! };
+  } finally {
+    await tx.query("rollback").catch(() => {});
+    tx.release();
+  }
+}
+
+/** Every promise that does not hold, with the first row that breaks it. */
+export async function findBroken(tx: Queryable): Promise<string[]> {
+  const broken: string[] = [];
+  for (const [promise, rowsBreakingIt] of Object.entries(promises)) {
+    const { rows } = await tx.query(`with ${purses} select * from (${rowsBreakingIt}) broken limit 1`);
+    if (rows[0]) broken.push(`${promise}: ${JSON.stringify(rows[0], plain)}`);
+  }
+  return broken;
+}
+
+export interface Proof {
+  /** What was found to hold. */
+  readonly promises: readonly string[];
+  readonly postings: bigint;
+  readonly accounts: bigint;
+  readonly issued: bigint;
+  readonly spendable: bigint;
+  readonly held: bigint;
+  readonly earned: bigint;
+  readonly fees: bigint;
+}
+
+export class BrokenLedger extends Error {
+  override readonly name = "BrokenLedger";
+  readonly broken: readonly string[];
+
+  constructor(broken: readonly string[]) {
+    super(`the ledger does not add up:\n${broken.map((line) => `  - ${line}`).join("\n")}`);
+    this.broken = broken;
+  }
+}
+
+const purses = `purses as (
+  select purse, sum(amount) as amount from (
+    select to_purse as purse, amount from postings union all select from_purse, -amount from postings
+  ) legs group by purse
+)`;
+
+/** Each promise, and the rows that break it, the first first. */
+const promises: Readonly<Record<string, string>> = {
+  "a balance is the sum of its account's spendable postings": `
+    select account_id, b.spendable as balance, coalesce(p.amount, 0) as posted
+    from balances b
+    full join (select substr(purse, 11) as account_id, amount from purses where purse like 'spendable:%') p
+      using (account_id)
+    where b.spendable is distinct from coalesce(p.amount, 0)
+    order by account_id`,
+
+  "no purse but the platform's own source is below zero": `
+    select purse, amount from purses where amount < 0 and purse <> 'platform:issued' order by purse`,
+
+  "purses belong to accounts, runs or the platform": `
+    select p.id as posting, purse from postings p, lateral (values (from_purse), (to_purse)) ends (purse)
+    where purse not in ('platform:issued', 'platform:fees') and purse not like 'held:run\\_%'
+      and not exists (
+        select from accounts a where purse in ('spendable:' || a.id, 'earned:' || a.id)
+          and a.id = substr(purse, strpos(purse, ':') + 1))
+    order by p.id`,
+
+  "what is held is the price of runs that are running": `
+    select run_id, coalesce(p.amount, 0) as held, coalesce(r.price_credits, 0) as price
+    from (select substr(purse, 6) as run_id, amount from purses where purse like 'held:%') p
+    full join (
+      select id as run_id, price_credits from runs where rail = 'credits' and state = 'running'
+    ) r using (run_id)
+    where coalesce(p.amount, 0) <> coalesce(r.price_credits, 0)
+    order by run_id`,
+
+  "a run moves its price, between the purses of its own buyer": `
+    select p.id as posting, p.kind, p.amount, r.id as run_id, r.price_credits as price, r.account_id
+    from postings p join runs r on r.id = p.run_id
+    where p.kind in ('hold', 'release') and (p.amount <> r.price_credits
+      or case p.kind when 'hold' then p.from_purse else p.to_purse end is distinct from 'spendable:' || r.account_id)
+    order by p.id`,
+
+  "a run ends once: paid for when it worked, given back when it did not": `
+    select r.id as run_id, r.state, r.price_credits as price, posted.kinds, posted.paid
+    from runs r cross join lateral (
+      select coalesce(array_agg(kind order by kind) filter (where kind not in ('fee', 'reward')), '{}') as kinds,
+        coalesce(sum(amount) filter (where kind in ('capture', 'fee')), 0) as paid
+      from postings where run_id = r.id
+    ) posted
+    where (posted.kinds, posted.paid) is distinct from (
+      case when r.rail <> 'credits' or r.price_credits = 0 then '{}'::text[]
+        when r.state = 'running' then array['hold']
+        when r.state = 'succeeded' then array['capture', 'hold']
+        else array['hold', 'release'] end,
+      case when r.rail = 'credits' and r.state = 'succeeded' then r.price_credits else 0 end::numeric)
+    order by r.id`,
+
+  "a folded total is the sum of the postings before its line": `
+    select t.purse, t.total, t.through, coalesce(sum(case when p.to_purse = t.purse then p.amount else -p.amount end), 0)
+      as posted
+    from purse_totals t
+    left join postings p on t.purse in (p.to_purse, p.from_purse) and p.created_at < t.through
+    group by t.purse, t.total, t.through
+    having t.total <> coalesce(sum(case when p.to_purse = t.purse then p.amount else -p.amount end), 0)
+    order by t.purse`,
+
+  "what a capped key has spent today is the price of its runs that run or worked": `
+    select d.key_id, d.day, d.spent, sum(coalesce(r.price_credits, 0)) as price
+    from key_days d
+    left join runs r on r.key_id = d.key_id and r.rail = 'credits' and r.state in ('running', 'succeeded')
+      and (r.created_at at time zone 'utc')::date = d.day
+    where d.day >= (now() at time zone 'utc')::date - 1
+    group by d.key_id, d.day, d.spent
+    having d.spent <> sum(coalesce(r.price_credits, 0))
+    order by d.key_id, d.day`,
+};
+
+const summary = `with ${purses}
+  select (select count(*) from postings) as postings, (select count(*) from accounts) as accounts,
+    -coalesce(sum(amount) filter (where purse = 'platform:issued'), 0) as issued,
+    coalesce(sum(amount) filter (where purse like 'spendable:%'), 0) as spendable,
+    coalesce(sum(amount) filter (where purse like 'held:%'), 0) as held,
+    coalesce(sum(amount) filter (where purse like 'earned:%'), 0) as earned,
+    coalesce(sum(amount) filter (where purse = 'platform:fees'), 0) as fees
+  from purses`;
+
+const plain = (_name: string, value: unknown) => (typeof value === "bigint" ? Number(value) : value);

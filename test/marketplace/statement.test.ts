@@ -1,0 +1,98 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { createKey } from "../../marketplace/api-keys/create.ts";
+import {
+  balanceOf,
+  call,
+  type Market,
+  proveLedger,
+  run,
+  seedMarket,
+  startMarketplace,
+  type TestMarketplace,
+} from "../support/marketplace.ts";
+
+let market: TestMarketplace;
+beforeAll(async () => {
+  market = await startMarketplace({ env: { PLATFORM_FEE_BASIS_POINTS: "2000" } });
+});
+afterEach(async () => {
+  market.model.clearFaults();
+  await proveLedger(market.context);
+});
+afterAll(() => market.stop());
+
+const ledger = (key: string, query = "") => call(market.url, `/api/v1/ledger${query}`, { key });
+const transfer = (key: string, credits: unknown) =>
+  call(market.url, "/api/v1/credits/transfer", { key, body: { credits } });
+const creatorKey = async ({ creator }: Market) =>
+  (await createKey(market.context.db, { accountId: creator.id, name: "creator", rateLimitPerMinute: 1000 })).token;
+
+test("buyer and creator each see their own postings, newest first, and nothing of the other's", async () => {
+  const seeded = await seedMarket(market.context, { price: 5, balance: 20 });
+  const worked = (await run(market, seeded.key, seeded.agent.address)).body;
+  market.model.injectFault({ status: 500 });
+  const failed = (await run(market, seeded.key, seeded.agent.address)).body;
+  const { body } = await ledger(seeded.key);
+  const agent = seeded.agent.address;
+  const common = { id: expect.stringMatching(/^pst_\d+$/), created_at: expect.any(String), note: null };
+  const hold = { ...common, kind: "hold", credits: 5, from: "spendable", to: "held", agent };
+  expect(body).toEqual({
+    postings: [
+      { ...common, kind: "release", credits: 5, from: "held", to: "spendable", run_id: failed.run_id, agent },
+      { ...hold, run_id: failed.run_id },
+      { ...hold, run_id: worked.run_id },
+      { ...common, kind: "grant", credits: 20, from: "issued", to: "spendable", run_id: null, agent: null },
+    ],
+    cursor: null,
+  });
+  const earnings = await ledger(await creatorKey(seeded));
+  expect(earnings.body.postings).toEqual([
+    { ...common, kind: "capture", credits: 4, from: "held", to: "earned", run_id: null, agent },
+  ]);
+  expect(earnings.text).not.toContain(seeded.buyer.id);
+});
+
+test("pages have no gap and no repetition, though postings share a moment and more arrive meanwhile", async () => {
+  const seeded = await seedMarket(market.context, { price: 1, balance: 100 });
+  for (let n = 0; n < 6; n += 1) await run(market, seeded.key, seeded.agent.address);
+  const { db } = market.context;
+  await db.query("alter table postings disable trigger postings_append_only");
+  await db.query("update postings set created_at = date_trunc('hour', created_at) where from_purse = $1", [
+    `spendable:${seeded.buyer.id}`,
+  ]);
+  await db.query("alter table postings enable trigger postings_append_only");
+  const seen: string[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const { status, body } = await ledger(seeded.key, `?limit=2&cursor=${cursor}`);
+    expect(status).toBe(200);
+    seen.push(...body.postings.map(({ id }: { id: string }) => id));
+    cursor = body.cursor;
+    await run(market, seeded.key, seeded.agent.address);
+  }
+  expect(seen).toHaveLength(7);
+  expect(new Set(seen).size).toBe(7);
+});
+
+test.each(["cursor=x", `cursor=${Buffer.from("1.run_9").toString("base64url")}`, "limit=0"])(
+  "%s is a 400 that names it",
+  async (query) => {
+    const { key } = await seedMarket(market.context);
+    expect(await ledger(key, `?${query}`)).toMatchObject({ status: 400, body: { field: query.split("=")[0] } });
+  },
+);
+
+test("earned credits become spendable, never more of them than were earned, however many ask at once", async () => {
+  const seeded = await seedMarket(market.context, { price: 10, balance: 100 });
+  const key = await creatorKey(seeded);
+  for (let n = 0; n < 3; n += 1) await run(market, seeded.key, seeded.agent.address);
+  const answers = await Promise.all(Array.from({ length: 10 }, () => transfer(key, 7)));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+  expect(answers.filter(({ status }) => status === 422)).toHaveLength(7);
+  expect(await balanceOf(market, key)).toMatchObject({ credits: 21, earned_credits: 3 });
+  expect(await transfer(key, 3)).toMatchObject({ status: 200, body: { credits: 24, earned_credits: 0 } });
+  expect((await ledger(key, "?limit=1")).body.postings).toMatchObject([
+    { kind: "transfer", credits: 3, from: "earned", to: "spendable" },
+  ]);
+  for (const wrong of [0, -1, 1.5, "3", null]) expect((await transfer(key, wrong)).status).toBe(400);
+});
