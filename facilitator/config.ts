@@ -66,6 +66,8 @@ export interface EvmConfig extends NetworkConfig {
   /** Gas limit of one settlement, and what its simulation must fit in. */
   readonly gasLimit: bigint;
   readonly feePerGasMaxWei: bigint;
+  /** After this long unmined a transaction is sent again with a higher fee. */
+  readonly bumpAfterMs: number;
   readonly confirmations: number;
   readonly rpcTimeoutMs: number;
 }
@@ -108,6 +110,7 @@ function readEvm(env: EnvReader, chainId: number): EvmConfig {
     balanceEmpty: env.amount(name("BALANCE_EMPTY_WEI"), ether / 1_000n),
     gasLimit: env.amount(name("GAS_LIMIT"), 200_000n),
     feePerGasMaxWei: env.amount(name("FEE_PER_GAS_MAX_WEI"), 50_000_000_000n),
+    bumpAfterMs: env.integer(name("BUMP_AFTER_MS"), 30_000, { min: 500 }),
     confirmations: env.integer(name("CONFIRMATIONS"), 1, { min: 1, max: 200 }),
     rpcTimeoutMs: env.integer(name("RPC_TIMEOUT_MS"), 5_000, { min: 100, max: 30_000 }),
   };

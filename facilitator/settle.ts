@@ -163,7 +163,7 @@ function refused(
       success: false,
       errorReason: refusal.refused,
       errorMessage: refusal.message,
-      transaction: "",
+      transaction: refusal.transaction ?? "",
       network: request?.networkAsGiven ?? "",
       payer,
     },

@@ -1,15 +1,13 @@
-import { keccak_256 } from "@noble/hashes/sha3.js";
-import secp256k1 from "secp256k1";
-import { getAddress, serializeTransaction } from "viem/utils";
 import type { Log } from "../../shared/log.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
 import type { EvmConfig } from "../config.ts";
 import type { EvmChain } from "../schemes/exact-evm/chain.ts";
-import { addressOf } from "../schemes/exact-evm/eip3009.ts";
 import type { Hex } from "../schemes/exact-evm/hex.ts";
 import { RpcError } from "../schemes/exact-evm/rpc.ts";
 import type { Claim, FeePayerBalance } from "../schemes/scheme.ts";
 import type { SettlementStore } from "../settlements/store.ts";
+import { EvmSigner } from "./evm-signer.ts";
+import { keepMoving } from "./evm-upkeep.ts";
 
 /**
  * One address that pays gas, and its queue. What waits is signed in one database transaction that allocates the
@@ -17,8 +15,7 @@ import type { SettlementStore } from "../settlements/store.ts";
  * nothing, and any number of daemons can share the address.
  */
 export class EvmFeePayer {
-  readonly address: Hex;
-  readonly #key: Uint8Array;
+  readonly #signer: EvmSigner;
   readonly #config: EvmConfig;
   readonly #needs: { chain: EvmChain; db: Database; store: SettlementStore; log: Log };
   #queue: Job[] = [];
@@ -31,10 +28,13 @@ export class EvmFeePayer {
     config: EvmConfig,
     needs: { chain: EvmChain; db: Database; store: SettlementStore; log: Log },
   ) {
-    this.#key = Buffer.from(privateKey.slice(2), "hex");
-    this.address = getAddress(addressOf(secp256k1.publicKeyCreate(this.#key, false)));
+    this.#signer = new EvmSigner(privateKey);
     this.#config = config;
     this.#needs = needs;
+  }
+
+  get address(): Hex {
+    return this.#signer.address;
   }
 
   /** Payments waiting for a nonce. */
@@ -53,6 +53,14 @@ export class EvmFeePayer {
       low: balance !== undefined && balance < balanceLow,
       empty: balance !== undefined && balance < balanceEmpty,
     };
+  }
+
+  /** Raises stuck fees and closes gaps; a node that does not answer is asked again in the next round. */
+  async upkeep(): Promise<void> {
+    const { log } = this.#needs;
+    await keepMoving(this.#signer, this.#config, this.#needs).catch((error) => {
+      log.warn({ err: error, address: this.address }, "transactions could not be looked after");
+    });
   }
 
   async readBalance(): Promise<void> {
@@ -150,11 +158,18 @@ export class EvmFeePayer {
     const signed = jobs.map((job): Signed => {
       if (!claimed.has(job.claim.id)) return { job, raw: undefined, hash: "0x", nonce: -1n };
       const nonce = free.shift() ?? next++;
-      const fields = { chainId, nonce: Number(nonce), to: job.to, data: job.data, gas: gasLimit };
+      const fields = {
+        type: "eip1559" as const,
+        chainId,
+        nonce: Number(nonce),
+        to: job.to,
+        data: job.data,
+        gas: gasLimit,
+      };
       return {
         job,
         nonce,
-        ...this.#signTransaction({ ...fields, maxFeePerGas: fees.perGas, maxPriorityFeePerGas: fees.tip }),
+        ...this.#signer.sign({ ...fields, maxFeePerGas: fees.perGas, maxPriorityFeePerGas: fees.tip }),
       };
     });
     const sent = signed.filter((one): one is Signed & { raw: Buffer } => one.raw !== undefined);
@@ -187,25 +202,13 @@ export class EvmFeePayer {
     return new Set(rows.map(({ id }) => id));
   }
 
-  #signTransaction(fields: Parameters<typeof serializeTransaction>[0] & { chainId: number }): {
-    raw: Buffer;
-    hash: Hex;
-  } {
-    const unsigned = Buffer.from(serializeTransaction(fields).slice(2), "hex");
-    const { signature, recid } = secp256k1.ecdsaSign(keccak_256(unsigned), this.#key);
-    const part = (start: number): Hex => `0x${Buffer.from(signature.subarray(start, start + 32)).toString("hex")}`;
-    const raw = Buffer.from(serializeTransaction(fields, { r: part(0), s: part(32), yParity: recid }).slice(2), "hex");
-    return { raw, hash: `0x${Buffer.from(keccak_256(raw)).toString("hex")}` };
-  }
-
-  /** Only a node's plain refusal proves that a transaction was not sent; everything else may have been. */
+  /** Only a refusal that a node's pool is known to give proves that a transaction was not sent. */
   async #deliver(raw: Buffer, hash: Hex, nonce: bigint): Promise<Sending> {
     try {
       await this.#needs.chain.send(raw);
       return { transaction: hash };
     } catch (error) {
-      if (!(error instanceof RpcError)) return { transaction: hash };
-      if (alreadyThere.test(error.message)) return { transaction: hash };
+      if (!(error instanceof RpcError) || !poolRefusal.test(error.message)) return { transaction: hash };
       this.#needs.log.warn(
         { err: error, address: this.address, nonce: Number(nonce) },
         "the node refused a transaction",
@@ -257,5 +260,6 @@ interface Signed {
 const jobsPerTransactionMax = 32;
 const feesValidMs = 1_000;
 const tipWei = 1_000_000n;
-const alreadyThere = /already known|already imported|already in (the )?mempool/i;
+const poolRefusal =
+  /insufficient funds|underpriced|nonce (is )?too low|gas too low|exceeds block gas limit|fee cap|max fee per gas less|tx fee/i;
 const nonceTooLow = /nonce too low|nonce is too low/i;

@@ -61,6 +61,8 @@ export interface Refusal {
   readonly refused: string;
   readonly message: string;
   readonly payer?: string;
+  /** Where the payment was settled, when that is why it is refused. */
+  readonly transaction?: string;
 }
 
 export function refuse(refused: string, message: string): Refusal {

@@ -1,6 +1,7 @@
 import { type Outcome, type Refusal, refuse } from "../scheme.ts";
 import {
   authorizationStateCall,
+  authorizationUsedTopic,
   balanceOfCall,
   erc1271Magic,
   isValidSignatureCall,
@@ -63,8 +64,7 @@ export class EvmChain {
     ]);
     if (!code) return refuse("asset_not_deployed_contract", "There is no contract at the asset's address.");
     if (isEmpty(used)) return refuse("invalid_exact_evm_eip3009_not_supported", "The asset does not support EIP-3009.");
-    if (BigInt(used) !== 0n)
-      return refuse("invalid_exact_evm_nonce_already_used", "The authorization's nonce is used or cancelled.");
+    if (BigInt(used) !== 0n) return this.#refuseSpent(payment);
     if (!isEmpty(name) && decodeText(name) !== domain.name) {
       return refuse(
         "invalid_exact_evm_token_name_mismatch",
@@ -84,9 +84,31 @@ export class EvmChain {
     return refuse("invalid_exact_evm_transaction_simulation_failed", `The transfer would fail: ${simulation.message}`);
   }
 
+  /** Anybody may submit an authorization: if it was this very payment, it is settled, though not by us. */
+  async #refuseSpent(payment: EvmPayment): Promise<Refusal> {
+    const { from, nonce } = payment.authorization;
+    const spending = await this.spendingOf(payment.asset, from, nonce).catch(() => undefined);
+    const outcome = spending && outcomeOf(spending, payment);
+    if (outcome?.outcome === "settled") {
+      const { transaction } = outcome;
+      return { ...refuse("already_settled", `Somebody else submitted this payment in ${transaction}.`), transaction };
+    }
+    return refuse("invalid_exact_evm_nonce_already_used", "The authorization's nonce is used or cancelled.");
+  }
+
   async isNonceUsed(asset: string, from: Hex, nonce: Hex): Promise<boolean> {
     const used = await this.#call({ to: asset, data: authorizationStateCall(from, nonce) });
     return !isEmpty(used) && BigInt(used) !== 0n;
+  }
+
+  /** The transaction that spent an authorization lately, by the token's own event. */
+  async spendingOf(asset: string, from: Hex, nonce: Hex): Promise<Receipt | undefined> {
+    const { number } = await this.latestBlock();
+    const fromBlock = number > spendingBlocksMax ? number - spendingBlocksMax : 0n;
+    const topics = [authorizationUsedTopic, `0x${addressWord(from)}`, nonce];
+    const filter = { address: asset, topics, fromBlock: `0x${fromBlock.toString(16)}`, toBlock: "latest" };
+    const logs = (await this.#rpc.call("eth_getLogs", [filter])) as ReadonlyArray<{ transactionHash: string }>;
+    return logs[0] && this.receipt(logs[0].transactionHash);
   }
 
   async transactionCount(address: string, block: "latest" | "pending"): Promise<bigint> {
@@ -127,6 +149,9 @@ export class EvmChain {
     });
   }
 }
+
+/** What public nodes search in one question. */
+const spendingBlocksMax = 5_000n;
 
 export interface Block {
   readonly number: bigint;

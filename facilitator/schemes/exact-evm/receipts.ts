@@ -2,13 +2,14 @@ import type { EvmChain, Receipt } from "./chain.ts";
 
 /**
  * Waits until a transaction is mined and has its confirmations, or the deadline. Undefined means nobody knows yet,
- * also when the node does not answer.
+ * also when the node does not answer, or that the payment ended through another transaction (with a raised fee).
  */
 export async function waitForReceipt(
   chain: EvmChain,
   hash: string,
   confirmations: number,
   deadline: Date,
+  endedOtherwise: () => Promise<boolean>,
 ): Promise<Receipt | undefined> {
   for (
     let pauseMs = firstPauseMs;
@@ -18,6 +19,7 @@ export async function waitForReceipt(
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     const receipt = await chain.receipt(hash).catch(() => undefined);
     if (receipt && (await isConfirmed(chain, receipt, confirmations))) return receipt;
+    if (pauseMs === pauseMaxMs && (await endedOtherwise())) return undefined;
   }
   return undefined;
 }

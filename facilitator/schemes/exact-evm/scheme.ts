@@ -7,10 +7,11 @@ import type { EvmConfig } from "../../config.ts";
 import { EvmFeePayer } from "../../fee-payers/evm.ts";
 import { v1NameOf } from "../../networks.ts";
 import type { SettlementStore } from "../../settlements/store.ts";
-import { type Outcome, type PaymentRequest, type Refusal, refuse, type Scheme, type Unfinished } from "../scheme.ts";
+import { type Outcome, type PaymentRequest, type Refusal, refuse, type Scheme } from "../scheme.ts";
 import { EvmChain, outcomeOf } from "./chain.ts";
 import { checkWindow, decodePayment } from "./checks.ts";
 import { transferCall } from "./eip3009.ts";
+import { findOutcome } from "./find.ts";
 import type { Hex } from "./hex.ts";
 import type { EvmPayment } from "./payload.ts";
 import { waitForReceipt } from "./receipts.ts";
@@ -27,7 +28,7 @@ export function createExactEvm(
   /** Payments whose payer `check` found to be a contract, so that `submit` need not ask again. */
   const fromContracts = new WeakSet<EvmPayment>();
   const assets = new Set(config.assets.map((asset) => getAddress(asset)));
-  let balanceTimer: NodeJS.Timeout | undefined;
+  const timers: NodeJS.Timeout[] = [];
 
   return {
     scheme: "exact",
@@ -42,20 +43,24 @@ export function createExactEvm(
       const sending = await leastBusy(feePayers).send(claim, payment.asset, data);
       if ("lost" in sending) return notSent("The claim on this payment ran out before it was sent.");
       if ("refused" in sending) return notSent(`The node did not take the transaction: ${sending.refused}`);
-      const receipt = await waitForReceipt(chain, sending.transaction, config.confirmations, deadline);
+      const ended = async () => (await needs.store.lookup(config.network, payment.key))?.state !== "broadcast";
+      const receipt = await waitForReceipt(chain, sending.transaction, config.confirmations, deadline, ended);
       return receipt ? outcomeOf(receipt, payment) : { outcome: "unknown", transaction: sending.transaction };
     },
-    find: (unfinished) => find(chain, config, unfinished),
+    find: (unfinished) => findOutcome(chain, config, unfinished),
     balances: () => feePayers.map(({ balance }) => balance),
     async start() {
       await verifyConfiguration(chain, config);
       await Promise.all(feePayers.map((feePayer) => feePayer.synchronizeNonce()));
       const readBalances = () => Promise.all(feePayers.map((feePayer) => feePayer.readBalance()));
       await readBalances();
-      balanceTimer = setInterval(readBalances, balanceEveryMs);
+      timers.push(
+        setInterval(readBalances, balanceEveryMs),
+        setInterval(() => feePayers.map((one) => one.upkeep()), upkeepEveryMs),
+      );
     },
     async stop() {
-      clearInterval(balanceTimer);
+      for (const timer of timers) clearInterval(timer);
       await rpc.stop();
     },
   };
@@ -138,47 +143,6 @@ function notSent(message: string): Outcome {
   };
 }
 
-/**
- * By receipt; else the stored bytes are sent again (the same transaction, so harmless) until the authorization has run
- * out. An authorization spent by another transaction than ours ends as failed here.
- */
-async function find(chain: EvmChain, config: EvmConfig, unfinished: Unfinished): Promise<Outcome> {
-  const { transaction, key, raw, expiresAt } = unfinished;
-  const unknown: Outcome = { outcome: "unknown", transaction };
-  const receipt = await chain.receipt(transaction);
-  if (receipt) {
-    const { number } = await chain.latestBlock();
-    const confirmed = number - BigInt(receipt.blockNumber) + 1n >= BigInt(config.confirmations);
-    return confirmed ? outcomeOf(receipt, unfinished) : unknown;
-  }
-  const [asset, from, nonce] = key.split(":") as [string, Hex, Hex];
-  const { timestampSeconds } = await chain.latestBlock();
-  const spent = await chain.isNonceUsed(asset, from, nonce);
-  // A receipt may have appeared between the two questions.
-  if (spent) return (await chain.receipt(transaction)) ? unknown : spentElsewhere(transaction);
-  if (Number(timestampSeconds) * 1_000 >= expiresAt.getTime()) {
-    const message = "The authorization ran out before the transaction was mined.";
-    return {
-      outcome: "failed",
-      reason: "invalid_exact_evm_payload_authorization_valid_before",
-      message,
-      transaction,
-      retryable: false,
-    };
-  }
-  for (const bytes of raw) {
-    await chain.send(bytes).catch((error) => {
-      if (!(error instanceof RpcError)) throw error;
-    });
-  }
-  return unknown;
-}
-
-function spentElsewhere(transaction: string): Outcome {
-  const message = "The authorization's nonce was used or cancelled by another transaction.";
-  return { outcome: "failed", reason: "invalid_exact_evm_nonce_already_used", message, transaction, retryable: false };
-}
-
 /** X6, D1: the node is on the configured chain and every allowed asset is a contract. */
 async function verifyConfiguration(chain: EvmChain, config: EvmConfig): Promise<void> {
   const problems: string[] = [];
@@ -207,3 +171,4 @@ function leastBusy(feePayers: readonly EvmFeePayer[]): EvmFeePayer {
 }
 
 const balanceEveryMs = 30_000;
+const upkeepEveryMs = 2_000;

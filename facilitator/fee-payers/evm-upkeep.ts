@@ -1,0 +1,87 @@
+import { parseTransaction } from "viem/utils";
+import type { Log } from "../../shared/log.ts";
+import type { Database } from "../../shared/postgres.ts";
+import type { EvmConfig } from "../config.ts";
+import type { EvmChain } from "../schemes/exact-evm/chain.ts";
+import { RpcError } from "../schemes/exact-evm/rpc.ts";
+import type { EvmSigner } from "./evm-signer.ts";
+
+/**
+ * Keeps one address' transactions moving: raises the fee of one that is stuck, under the same nonce, so that the
+ * payment still lands at most once; and fills a nonce that was given back while later ones are already out.
+ */
+export async function keepMoving(signer: EvmSigner, config: EvmConfig, needs: Needs): Promise<void> {
+  const mined = await needs.chain.transactionCount(signer.address, "latest");
+  await fillVacantNonce(signer, config, needs, mined);
+  await raiseStuckFee(signer, config, needs, mined);
+}
+
+interface Needs {
+  readonly chain: EvmChain;
+  readonly db: Database;
+  readonly log: Log;
+}
+
+/** Only the transaction that is next in line can be stuck on its fee; those behind it are waiting for it. */
+async function raiseStuckFee(signer: EvmSigner, config: EvmConfig, { chain, db, log }: Needs, mined: bigint) {
+  const { rows } = await db.query(
+    `select id, raw_transactions from payments
+      where network = $1 and fee_payer = $2 and nonce = $3 and state in ('broadcast', 'unknown')
+        and created_at < now() - make_interval(secs => $4::double precision * cardinality(raw_transactions))`,
+    [config.network, signer.address, mined, config.bumpAfterMs / 1_000],
+  );
+  if (!rows[0]) return;
+  const { id, raw_transactions: raw } = rows[0] as { id: bigint; raw_transactions: Buffer[] };
+  const last = parseTransaction(`0x${(raw.at(-1) as Buffer).toString("hex")}`);
+  const { baseFeePerGas } = await chain.latestBlock();
+  const maxPriorityFeePerGas = raised(last.maxPriorityFeePerGas ?? 0n);
+  const maxFeePerGas = max(raised(last.maxFeePerGas ?? 0n), 2n * baseFeePerGas + maxPriorityFeePerGas);
+  if (maxFeePerGas > config.feePerGasMaxWei) {
+    log.error({ network: config.network, address: signer.address, nonce: Number(mined) }, "stuck at the fee limit");
+    return;
+  }
+  const { to, data, gas } = last;
+  const fields = { chainId: config.chainId, nonce: Number(mined), to: to ?? null, data: data ?? "0x", gas: gas ?? 0n };
+  const replacement = signer.sign({ type: "eip1559", ...fields, maxFeePerGas, maxPriorityFeePerGas });
+  const { rowCount } = await db.query(
+    `update payments set raw_transactions = array_append(raw_transactions, $2)
+      where id = $1 and state in ('broadcast', 'unknown') and cardinality(raw_transactions) = $3`,
+    [id, replacement.raw, raw.length],
+  );
+  if (rowCount !== 1) return;
+  log.warn(
+    { network: config.network, transaction: replacement.hash, nonce: Number(mined) },
+    "fee of a stuck transaction raised",
+  );
+  await send(chain, replacement.raw);
+}
+
+async function fillVacantNonce(signer: EvmSigner, config: EvmConfig, { chain, db, log }: Needs, mined: bigint) {
+  const { rows } = await db.query(
+    `update signer_nonces set vacant = array(select n from unnest(vacant) n where n >= $3 order by n)
+      where network = $1 and address = $2 and cardinality(vacant) > 0 returning vacant, next_nonce`,
+    [config.network, signer.address, mined],
+  );
+  const first = rows[0] && (rows[0].vacant as string[])[0];
+  if (first === undefined || BigInt(first) !== mined || rows[0].next_nonce <= mined + 1n) return;
+  const { baseFeePerGas } = await chain.latestBlock();
+  const maxPriorityFeePerGas = 1_000_000n;
+  const fees = { maxFeePerGas: 2n * baseFeePerGas + maxPriorityFeePerGas, maxPriorityFeePerGas };
+  const fields = { chainId: config.chainId, nonce: Number(mined), to: signer.address, value: 0n, gas: 21_000n };
+  log.warn(
+    { network: config.network, address: signer.address, nonce: Number(mined) },
+    "filling a nonce that was given back",
+  );
+  await send(chain, signer.sign({ type: "eip1559", ...fields, ...fees }).raw);
+}
+
+/** What the node makes of it shows in the next round. */
+async function send(chain: EvmChain, raw: Buffer): Promise<void> {
+  await chain.send(raw).catch((error) => {
+    if (!(error instanceof RpcError)) throw error;
+  });
+}
+
+/** Nodes want at least 10 % more for a replacement. */
+const raised = (fee: bigint): bigint => (fee * 125n) / 100n + 1n;
+const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);

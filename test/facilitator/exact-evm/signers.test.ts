@@ -1,0 +1,160 @@
+import { createPublicClient, createTestClient, createWalletClient, http, publicActions, walletActions } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { usdcStandIn } from "../../../infra/evm-chain/artifacts.ts";
+import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
+import { paymentBody } from "../../support/evm-payments.ts";
+import { startFacilitator } from "../../support/facilitator.ts";
+
+let setting: EvmSetting;
+let facilitator: Awaited<ReturnType<typeof startFacilitator>>;
+
+beforeAll(async () => {
+  setting = await evmSetting({ SETTLE_TIMEOUT_MS: "15000", EIP155_84532_BUMP_AFTER_MS: "500" });
+  facilitator = await startFacilitator(setting.variables);
+});
+
+afterAll(async () => {
+  await facilitator?.stop();
+  await setting?.stop();
+});
+
+const tester = () =>
+  createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) })
+    .extend(publicActions)
+    .extend(walletActions);
+const signerWallet = () =>
+  createWalletClient({
+    account: privateKeyToAccount(setting.variables.EIP155_84532_SIGNERS as `0x${string}`),
+    transport: http(setting.chain.rpcUrl),
+  });
+const pay = async () => paymentBody(await setting.fundedBuyer(), setting.terms);
+const sent = () => tester().getTransactionCount({ address: setting.signer as `0x${string}` });
+
+/** What EIP-3009 lets anybody do who has seen the authorization. */
+async function submitBySomebodyElse(body: Awaited<ReturnType<typeof paymentBody>>): Promise<string> {
+  const { authorization, signature } = body.paymentPayload.payload;
+  const stranger = `0x${"5".repeat(40)}` as const;
+  await setting.chain.fund(stranger, { wei: 10n ** 18n });
+  await tester().impersonateAccount({ address: stranger });
+  const hash = await tester().writeContract({
+    address: setting.chain.usdc,
+    abi: usdcStandIn.abi,
+    functionName: "transferWithAuthorization",
+    args: [
+      authorization.from,
+      authorization.to,
+      BigInt(authorization.value),
+      BigInt(authorization.validAfter),
+      BigInt(authorization.validBefore),
+      authorization.nonce,
+      signature,
+    ],
+    account: stranger,
+    chain: null,
+  });
+  await tester().waitForTransactionReceipt({ hash });
+  return hash;
+}
+
+describe("a signer's transactions", () => {
+  test("that are stuck on their fee are sent again with a higher one, under the same nonce, and settle once", async () => {
+    const before = await sent();
+    const body = await pay();
+    await tester().setAutomine(false);
+    const settling = facilitator.settle(body);
+    const fees = async () => {
+      const { pending } = await tester().getTxpoolContent();
+      const own = Object.entries(pending).find(([address]) => address.toLowerCase() === setting.signer.toLowerCase());
+      return Object.values(own?.[1] ?? {}).map(({ maxFeePerGas }) => BigInt(maxFeePerGas ?? 0n));
+    };
+    await expect.poll(fees, { interval: 20 }).toHaveLength(1);
+    const [first = 0n] = await fees();
+    await expect
+      .poll(async () => (await fees())[0], { timeout: 10_000 })
+      .toBeGreaterThanOrEqual((first * 125n) / 100n)
+      .finally(() => tester().setAutomine(true));
+    await tester().mine({ blocks: 1 });
+    const { body: answer } = await settling;
+    expect(answer).toMatchObject({ success: true, transaction: expect.stringMatching(/^0x/) });
+    const receipt = await tester().getTransactionReceipt({ hash: answer.transaction });
+    expect(receipt.status).toBe("success");
+    expect(await sent()).toBe(before + 1);
+  }, 30_000);
+
+  test("go on after the key was used by something else", async () => {
+    const hash = await signerWallet().sendTransaction({ to: setting.signer as `0x${string}`, value: 0n, chain: null });
+    await tester().waitForTransactionReceipt({ hash });
+    const body = await pay();
+    const first = await facilitator.settle(body);
+    // The nonce given out was taken: refused before it could be sent, and free to try again at once.
+    if (!first.body.success)
+      expect(first.body).toMatchObject({ errorReason: "invalid_exact_evm_transaction_failed", transaction: "" });
+    const answer = first.body.success ? first : await facilitator.settle(body);
+    expect(answer.body).toMatchObject({ success: true });
+  });
+
+  test("that the node refuses give their nonce back, and the next one is not stuck", async () => {
+    const { address } = privateKeyToAccount(setting.variables.EIP155_84532_SIGNERS as `0x${string}`);
+    const balance = await tester().getBalance({ address });
+    await tester().setBalance({ address, value: 1n });
+    const bodies = await Promise.all([pay(), pay(), pay()]);
+    const refused = await Promise.all(bodies.map((body) => facilitator.settle(body)));
+    for (const { body } of refused) {
+      expect(body).toMatchObject({
+        success: false,
+        errorReason: "invalid_exact_evm_transaction_failed",
+        transaction: "",
+      });
+      expect(body.errorMessage).not.toMatch(/payer/);
+    }
+    await tester().setBalance({ address, value: balance });
+    const before = await sent();
+    const answers = await Promise.all(bodies.map((body) => facilitator.settle(body)));
+    expect(answers.map(({ body }) => body.success)).toEqual([true, true, true]);
+    expect(await sent()).toBe(before + 3);
+  });
+
+  test("fill a gap left by a nonce that was given back while later ones are out", async () => {
+    await facilitator.context.db.query(
+      "update signer_nonces set vacant = array[next_nonce], next_nonce = next_nonce + 1",
+    );
+    const body = await pay();
+    // The vacant nonce is used first, so nothing has to be filled.
+    expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
+    const before = await sent();
+    await facilitator.context.db.query(
+      "update signer_nonces set next_nonce = next_nonce + 2, vacant = array[next_nonce]",
+    );
+    await expect.poll(sent, { timeout: 10_000 }).toBe(before + 1);
+  });
+});
+
+describe("a payment that somebody else submitted", () => {
+  test("is not a success of ours, and is told with the transaction in which it was settled", async () => {
+    const body = await pay();
+    const transaction = await submitBySomebodyElse(body);
+    expect((await facilitator.settle(body)).body).toMatchObject({
+      success: false,
+      errorReason: "already_settled",
+      transaction,
+    });
+    expect((await facilitator.verify(body)).body).toMatchObject({ isValid: false, invalidReason: "already_settled" });
+  });
+});
+
+test("gas that costs more than the limit settles nothing and says so", async () => {
+  const thrifty = await startFacilitator({ ...setting.variables, EIP155_84532_FEE_PER_GAS_MAX_WEI: "1" });
+  try {
+    const client = createPublicClient({ transport: http(setting.chain.rpcUrl) });
+    const before = await client.getTransactionCount({ address: setting.signer as `0x${string}` });
+    const body = await pay();
+    expect((await thrifty.settle(body)).body).toMatchObject({
+      success: false,
+      errorMessage: expect.stringContaining("gas costs"),
+    });
+    expect(await client.getTransactionCount({ address: setting.signer as `0x${string}` })).toBe(before);
+  } finally {
+    await thrifty.stop();
+  }
+});
