@@ -130,6 +130,7 @@ function answer(context: Context, request: PaymentRequest, payment: Payment, out
   const common = { transaction: outcome.transaction, network: request.networkAsGiven, payer: payment.payer };
   switch (outcome.outcome) {
     case "settled":
+      context.catalog.offer(request);
       return {
         response: { success: true, ...common },
         undelivered: () => context.store.undeliver(request.network, payment.key),
