@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   balanceOf,
+  call,
   proveLedger,
   run,
   seedMarket,
@@ -52,6 +53,31 @@ test("a copy killed in the middle of its runs has them refunded exactly once, by
   ]);
   await proveLedger(market.context);
   await copy.stop();
+}, 60_000);
+
+test("a named request repeated after its copy was killed waits for the refund, answers with it, and runs no more", async () => {
+  const seeded = await seedMarket(market.context, { price: 5, balance: 20 });
+  const doomed = await startProcess(market.environment);
+  market.model.clearFaults();
+  market.model.injectFault({ delayMs: 60_000, times: 1 });
+  const named = (url: string) =>
+    call(url, "/api/v1/run", {
+      key: seeded.key,
+      headers: { "idempotency-key": "job" },
+      body: { agent: seeded.agent.address, input: { text: "hello" } },
+    });
+  const first = Promise.allSettled([named(doomed.url)]);
+  await until(async () => (await balanceOf(market, seeded.key)).held_credits === 5);
+  doomed.child.kill("SIGKILL");
+  expect((await first)[0]?.status).toBe("rejected");
+  const asked = market.model.requests.length;
+  const answers = await Promise.all([1, 2, 3].map(() => named(market.url)));
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  expect(answers[0]).toMatchObject({ status: 200, body: { success: false, credits_used: 0, credits_remaining: 20 } });
+  for (const { headers } of answers) expect(headers.get("idempotent-replayed")).toBe("true");
+  expect(market.model.requests.length).toBe(asked);
+  expect(await balanceOf(market, seeded.key)).toMatchObject({ credits: 20, held_credits: 0 });
+  await proveLedger(market.context);
 }, 60_000);
 
 test("SIGTERM lets a running agent finish and its caller get the answer", async () => {
