@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { EnvReader, Secret } from "../shared/env.ts";
+import { type LedgersConfig, readLedgers, readServices, type ServicesConfig } from "./connectors/config.ts";
 
 /** Everything the marketplace is told by its environment. Throws ConfigError naming every problem at once. */
 export function readConfig(environment: Record<string, string | undefined>): Config {
@@ -22,6 +23,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       apiKey: optionalSecret(env, "LLM_API_KEY"),
       name: env.text("LLM_MODEL", "gpt-4o-mini"),
     },
+    services: readServices(env),
   };
   env.finish("marketplace");
   return config;
@@ -41,6 +43,8 @@ export interface StoreConfig {
   readonly outboundAllowHosts: readonly string[];
   /** The first seals creators' secrets, all of them open what was sealed before. */
   readonly sealingKeys: readonly Secret[];
+  /** The ledgers that agents read and write. */
+  readonly ledgers: LedgersConfig;
 }
 
 export interface Config extends StoreConfig {
@@ -56,6 +60,8 @@ export interface Config extends StoreConfig {
   readonly runLeaseMs: number;
   /** The OpenAI-compatible endpoint of language models, and the model used where an agent names none. */
   readonly model: { readonly baseUrl: string; readonly apiKey: Secret | undefined; readonly name: string };
+  /** Where images are drawn, posts are read and files are kept. */
+  readonly services: ServicesConfig;
 }
 
 function readStore(env: EnvReader): StoreConfig {
@@ -63,6 +69,7 @@ function readStore(env: EnvReader): StoreConfig {
     databaseUrl: env.secret("MARKETPLACE_DATABASE_URL", /^postgres(ql)?:\/\//, "a postgres:// URL"),
     outboundAllowHosts: readAllowHosts(env),
     sealingKeys: readSealingKeys(env),
+    ledgers: readLedgers(env),
   };
 }
 

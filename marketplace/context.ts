@@ -8,7 +8,7 @@ import { Versions } from "./agents/version.ts";
 import { type Admission, admitCalls } from "./api-keys/authenticate.ts";
 import type { Config } from "./config.ts";
 import type { Tools } from "./connectors/connector.ts";
-import { createModelClient } from "./connectors/model-client.ts";
+import { createTools } from "./connectors/tools.ts";
 import { type Balance, readBalances } from "./credits/balance.ts";
 import { createEvents, type Events } from "./events.ts";
 import type { AccountId } from "./ids.ts";
@@ -29,16 +29,13 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const db = connect(config.databaseUrl.reveal(), { poolMax: config.databasePoolMax, applicationName: "marketplace" });
   disposer.add(() => db.end());
 
-  const tools: Tools = {
-    models: createModelClient({ ...config.model, model: config.model.name }),
-    outbound: createOutbound({
-      allowHosts: config.outboundAllowHosts,
-      denyHosts: hostsOf(config.publicUrl, config.facilitatorUrl, config.databaseUrl.reveal()),
-      ...(overrides.resolve ? { resolve: overrides.resolve } : {}),
-    }),
-  };
-  disposer.add(() => tools.models.stop());
-  disposer.add(() => tools.outbound.stop());
+  const outbound = createOutbound({
+    allowHosts: config.outboundAllowHosts,
+    denyHosts: hostsOf(config.publicUrl, config.facilitatorUrl, config.databaseUrl.reveal()),
+    ...(overrides.resolve ? { resolve: overrides.resolve } : {}),
+  });
+  disposer.add(() => outbound.stop());
+  const tools = createTools(config, db, outbound, disposer);
 
   const facilitator = new FacilitatorClient(config.facilitatorUrl);
   disposer.add(() => facilitator.stop());
@@ -46,7 +43,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
 
   const leases = new Leases({ db, leaseMs: config.runLeaseMs, events });
   disposer.add(() => leases.stop());
-  const recovery = startRecovery({ db, events }, config.runLeaseMs / 4);
+  const recovery = startRecovery({ db, events, tools, config }, config.runLeaseMs / 4);
   disposer.add(() => recovery.stop());
   const inFlight = new InFlight(log);
   disposer.add(() => inFlight.idle());

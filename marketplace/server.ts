@@ -6,6 +6,7 @@ import { getAgent, getAgents } from "./agents/routes.ts";
 import { requireKey } from "./api-keys/require-key.ts";
 import type { Context } from "./context.ts";
 import { getStatement, postTransfer, readBalance } from "./credits/routes.ts";
+import { getFile, getFiles, postFileVisibility } from "./files/routes.ts";
 import { health } from "./health.ts";
 import { noteArrival, postPaidCall } from "./payments/routes.ts";
 import { getRun, getRuns, postRun } from "./runs/routes.ts";
@@ -41,6 +42,10 @@ export function createServer(context: Context): Express {
   route(app, "/api/v1/balance", { get: [key, readBalance(context)] });
   route(app, "/api/v1/ledger", { get: [key, getStatement(context)] });
   route(app, "/api/v1/credits/transfer", { post: [key, jsonBody(smallBodyBytesMax), postTransfer(context)] });
+  route(app, "/files/:name", { get: [getFile(context)] });
+  route(app, "/api/v1/files", { get: [key, getFiles(context)] });
+  route(app, "/api/v1/files/:name/hide", { post: [key, postFileVisibility(context, true)] });
+  route(app, "/api/v1/files/:name/show", { post: [key, postFileVisibility(context, false)] });
 
   app.use(notFound);
   app.use(errorHandler(context.log));

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "../../shared/errors.ts";
 import { inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import type { Account } from "../accounts/create.ts";
-import { type Connector, connectorNames, type Tools } from "../connectors/connector.ts";
+import { type Connector, connectorNames, type PublishTools } from "../connectors/connector.ts";
 import { connectors } from "../connectors/registry.ts";
 import type { Context } from "../context.ts";
-import { type AgentId, newId } from "../ids.ts";
+import { type AccountId, type AgentId, newId } from "../ids.ts";
 import { parse } from "../parse.ts";
 import { parseSlug, toolNameOf } from "./address.ts";
 import { type Definition, definitionSchema } from "./definition.ts";
@@ -30,7 +30,7 @@ export async function publishAgent(
     throw invalid("connector", `${connectorNames[definition.connector]} agents cannot be published here yet.`);
   }
   const settings = readSettings(connector, definition);
-  await refuseProblems(connector, settings, definition, context.tools);
+  await refuseProblems(connector, settings, definition, context.tools, owner.id);
   const outputKind = connector.outputKind(settings);
 
   const published = await inTransaction(context.db, async (tx) => {
@@ -57,7 +57,7 @@ export interface Published {
 }
 
 export interface Needs extends Pick<Context, "db" | "sealer" | "events"> {
-  readonly tools: Pick<Tools, "outbound">;
+  readonly tools: PublishTools;
 }
 
 function readSettings(connector: Connector<unknown>, { settings }: Definition): unknown {
@@ -74,6 +74,7 @@ async function refuseProblems(
   settings: unknown,
   definition: Definition,
   tools: Needs["tools"],
+  ownerId: AccountId,
 ) {
   const known = new Set(definition.fields.map(({ name }) => name));
   if (definition.accepts_extra_instructions) known.add("extraInstructions");
@@ -83,7 +84,7 @@ async function refuseProblems(
   const unknownSecret = secrets.find((name) => !Object.hasOwn(definition.secrets, name));
   if (unknownSecret)
     throw invalid("secrets", `"settings" uses {{secret.${unknownSecret}}}, which "secrets" does not hold.`);
-  const [problem] = (await connector.publishProblems?.(settings, tools)) ?? [];
+  const [problem] = (await connector.publishProblems?.(settings, tools, ownerId)) ?? [];
   if (problem) throw invalid("settings", problem);
 }
 

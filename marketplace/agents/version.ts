@@ -21,6 +21,8 @@ export interface AgentVersion {
   readonly timeLimitMs: number;
   /** What a run does cannot be taken back. */
   readonly permanent: boolean;
+  /** Its runs write down what they do before they do it. */
+  readonly hasEffects: boolean;
   readonly run: (call: Omit<Call<unknown>, "settings" | "secrets">, tools: Tools) => Promise<Result>;
 }
 
@@ -71,6 +73,7 @@ async function loadVersion(db: Queryable, sealer: Sealer, agentId: AgentId, numb
     contract: compileContract(row.fields, row.accepts_extra_instructions),
     timeLimitMs: connector.timeLimitMs,
     permanent: connector.permanent,
+    hasEffects: connector.hasEffects ?? false,
     run: (call, tools) =>
       connector.run({ ...call, settings, secrets: openAll(sealer, agentId, row.sealed_secrets) }, tools),
   };

@@ -1,7 +1,14 @@
 import type { z } from "zod";
 import type { Outbound } from "../../shared/outbound.ts";
 import type { Input, Values } from "../agents/contract.ts";
+import type { Files } from "../files/files.ts";
+import type { AccountId, AgentId, RunId } from "../ids.ts";
+import type { Effects } from "./effects.ts";
+import type { EvmChains } from "./evm.ts";
+import type { Hedera } from "./hedera/hedera.ts";
 import type { ModelClient } from "./model-client.ts";
+import type { People } from "./people.ts";
+import type { XClient } from "./x/client.ts";
 
 /** Every building block an agent can run on, in plain words. */
 export const connectorNames = {
@@ -28,13 +35,18 @@ export interface Connector<Settings> {
   readonly timeLimitMs: number;
   /** The effect of a run cannot be taken back, so it must be paid for before it starts. */
   readonly permanent: boolean;
+  /** A run writes what it does into `tools.effects` first; whether it failed, that book knows better than the run. */
+  readonly hasEffects?: true;
   readonly settings: z.ZodType<Settings>;
   outputKind(settings: Settings): OutputKind;
   /** Names of fields and secrets that the settings' templates use. */
   slots(settings: Settings): { readonly fields: readonly string[]; readonly secrets: readonly string[] };
-  /** What keeps these settings from being published, beyond their form; each a sentence naming the setting. */
-  publishProblems?(settings: Settings, tools: Pick<Tools, "outbound">): Promise<string[]>;
-  /** Runs once. Throws ConnectorFailure when it did not work. Stops early when `signal` aborts. */
+  /** What keeps `ownerId` from publishing these settings, beyond their form; each a sentence naming the setting. */
+  publishProblems?(settings: Settings, tools: PublishTools, ownerId: AccountId): Promise<string[]>;
+  /**
+   * Runs once. Throws ConnectorFailure when it did not work, OutcomeUnknown when nobody can know yet. Stops early when
+   * `signal` aborts.
+   */
   run(call: Call<Settings>, tools: Tools): Promise<Result>;
 }
 
@@ -42,13 +54,29 @@ export interface Call<Settings> extends Input {
   readonly settings: Settings;
   readonly secrets: Values;
   readonly signal: AbortSignal;
+  readonly runId: RunId;
+  /** What names the call's effect, should it have one: the run, or the payment that pays for it. */
+  readonly effectKey: string;
+  readonly agent: { readonly id: AgentId; readonly ownerId: AccountId };
+  /** Absent where nobody signed in. */
+  readonly buyerId?: AccountId;
 }
 
 /** The doors to the outside that connectors share. */
 export interface Tools {
   readonly models: ModelClient;
   readonly outbound: Outbound;
+  readonly files: Files;
+  readonly effects: Effects;
+  readonly people: People;
+  /** Undefined where the operator configured no mirror. */
+  readonly hedera: Hedera | undefined;
+  readonly evm: EvmChains;
+  readonly x: XClient;
 }
+
+/** What publishing has of them, on the operator's command line too. */
+export type PublishTools = Pick<Tools, "outbound" | "hedera" | "people">;
 
 export type OutputKind = "text" | "image" | "json" | "receipt";
 
@@ -71,6 +99,17 @@ export class ConnectorFailure extends Error {
   constructor(message: string, detail: Record<string, unknown> = {}) {
     super(message);
     this.detail = detail;
+  }
+}
+
+/** What the run set out to do may have happened. It is neither charged nor refunded until the ledger has told. */
+export class OutcomeUnknown extends Error {
+  override readonly name = "OutcomeUnknown";
+  readonly transactionId: string;
+
+  constructor(transactionId: string) {
+    super("It is not known yet whether the transaction was executed.");
+    this.transactionId = transactionId;
   }
 }
 

@@ -1,25 +1,25 @@
 import { Agent, request } from "undici";
 import type { Secret } from "../../shared/env.ts";
+import { type Outbound, OutboundFailed, OutboundRefused } from "../../shared/outbound.ts";
 import { ConnectorFailure } from "./connector.ts";
 
-const bytesMax = 4_194_304;
+const textBytesMax = 4_194_304;
+/** Ten images of ten megabytes in base64 would be more than anybody should send at once. */
+const imagesBytesMax = 67_108_864;
+const imageBytesMax = 10_000_000;
 
 /**
- * An OpenAI-compatible endpoint that the operator configured. Answers the assistant's text; throws ConnectorFailure
- * for everything that is not a whole answer. What the endpoint says about an error can quote the prompt, so only its
- * status and code reach the log.
+ * The OpenAI-compatible endpoints that the operator configured. Answers the assistant's text, or the bytes of images;
+ * throws ConnectorFailure for everything that is not a whole answer. What an endpoint says about an error can quote
+ * the prompt, so only its status and code reach the log.
  */
-export function createModelClient(options: {
-  baseUrl: string;
-  apiKey: Secret | undefined;
-  model: string;
-}): ModelClient {
+export function createModelClient(options: ModelClientOptions): ModelClient {
+  const { chat, images, outbound } = options;
   const dispatcher = new Agent({ connect: { timeout: 5_000 }, connections: 256 });
-  const url = `${options.baseUrl}/chat/completions`;
   return {
     complete: async ({ messages, model, json, temperature, maxTokens, signal }) => {
-      const answer = await post(url, dispatcher, options.apiKey, signal, {
-        model: model ?? options.model,
+      const answer = await post("language model", chat, "/chat/completions", dispatcher, textBytesMax, signal, {
+        model: model ?? chat.model,
         messages,
         ...(json ? { response_format: { type: "json_object" } } : {}),
         ...(temperature === undefined ? {} : { temperature }),
@@ -27,13 +27,52 @@ export function createModelClient(options: {
       });
       return textOf(answer);
     },
+    draw: async ({ prompt, model, count, size, quality, responseFormat, signal }) => {
+      const answer = await post("image model", images, "/images/generations", dispatcher, imagesBytesMax, signal, {
+        model: model ?? images.model,
+        prompt,
+        n: count,
+        ...(size === undefined ? {} : { size }),
+        ...(quality === undefined ? {} : { quality }),
+        ...(responseFormat === undefined ? {} : { response_format: responseFormat }),
+      });
+      const data = (answer as ImagesAnswer | undefined)?.data;
+      if (!Array.isArray(data) || data.length === 0) throw new ConnectorFailure("The image model gave no image.");
+      return Promise.all(data.slice(0, count).map((image) => bytesOf(image, outbound, signal)));
+    },
     stop: () => dispatcher.close(),
   };
 }
 
+interface ModelClientOptions {
+  readonly chat: ModelEndpoint;
+  readonly images: ModelEndpoint;
+  /** For images that come as a link: it is the provider's word where that leads. */
+  readonly outbound: Outbound;
+}
+
+interface ModelEndpoint {
+  readonly baseUrl: string;
+  readonly apiKey: Secret | undefined;
+  /** Used where an agent names none. */
+  readonly model: string;
+}
+
 export interface ModelClient {
   complete(ask: Completion): Promise<string>;
+  /** The images as the provider made them: not decoded, not checked. */
+  draw(ask: Drawing): Promise<Buffer[]>;
   stop(): Promise<void>;
+}
+
+export interface Drawing {
+  readonly prompt: string;
+  readonly model?: string | undefined;
+  readonly count: number;
+  readonly size?: string | undefined;
+  readonly quality?: string | undefined;
+  readonly responseFormat?: "url" | "b64_json" | undefined;
+  readonly signal: AbortSignal;
 }
 
 export interface Completion {
@@ -46,9 +85,11 @@ export interface Completion {
 }
 
 async function post(
-  url: string,
+  name: string,
+  { baseUrl, apiKey }: ModelEndpoint,
+  path: string,
   dispatcher: Agent,
-  apiKey: Secret | undefined,
+  bytesMax: number,
   signal: AbortSignal,
   body: object,
 ): Promise<unknown> {
@@ -62,7 +103,7 @@ async function post(
   let answer: Awaited<ReturnType<typeof request>>;
   let text: string;
   try {
-    answer = await request(url, {
+    answer = await request(baseUrl + path, {
       method: "POST",
       dispatcher,
       signal,
@@ -72,26 +113,48 @@ async function post(
     });
     // A failure of the body after its reader gave up must not end the process.
     answer.body.on("error", () => {});
-    text = await readText(answer.body);
+    text = await readText(answer.body, bytesMax, name);
   } catch (error) {
     if (signal.aborted || error instanceof ConnectorFailure) throw error;
-    const { code, name } = error as { code?: string; name?: string };
-    throw new ConnectorFailure("The language model could not be reached.", { reason: code ?? name });
+    const { code, name: kind } = error as { code?: string; name?: string };
+    throw new ConnectorFailure(`The ${name} could not be reached.`, { reason: code ?? kind });
   }
   const { statusCode } = answer;
-  if (statusCode === 429) throw new ConnectorFailure("The language model is busy; try again later.", { statusCode });
+  if (statusCode === 429) throw new ConnectorFailure(`The ${name} is busy; try again later.`, { statusCode });
   if (statusCode !== 200) {
-    throw new ConnectorFailure("The language model failed.", { statusCode, code: errorCodeOf(parsed(text)) });
+    const code = errorCodeOf(parsed(text));
+    const declined = code !== undefined && refusals.has(code);
+    throw new ConnectorFailure(`The ${name} ${declined ? "declined the request" : "failed"}.`, { statusCode, code });
   }
   return parsed(text);
 }
 
-async function readText(body: AsyncIterable<Buffer>): Promise<string> {
+/** What providers answer to a prompt they will not draw. */
+const refusals = new Set(["content_policy_violation", "moderation_blocked", "content_filter"]);
+
+async function bytesOf(image: DrawnImage, outbound: Outbound, signal: AbortSignal): Promise<Buffer> {
+  if (typeof image.b64_json === "string") {
+    const bytes = Buffer.from(image.b64_json, "base64");
+    if (bytes.length > imageBytesMax) throw new ConnectorFailure("The image is too large.", { bytes: bytes.length });
+    return bytes;
+  }
+  if (typeof image.url !== "string") throw new ConnectorFailure("The image model gave no image.");
+  try {
+    const answer = await outbound.fetch(image.url, { timeoutMs: 30_000, bytesMax: imageBytesMax, signal });
+    if (answer.status === 200) return answer.body;
+    throw new ConnectorFailure("The image could not be fetched.", { status: answer.status });
+  } catch (error) {
+    if (!(error instanceof OutboundRefused || error instanceof OutboundFailed)) throw error;
+    throw new ConnectorFailure("The image could not be fetched.", { reason: error.message });
+  }
+}
+
+async function readText(body: AsyncIterable<Buffer>, bytesMax: number, name: string): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > bytesMax) throw new ConnectorFailure("The language model answered too much.", { bytes });
+    if (bytes > bytesMax) throw new ConnectorFailure(`The ${name} answered too much.`, { bytes });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -129,4 +192,13 @@ interface ChatAnswer {
     readonly finish_reason?: unknown;
     readonly message?: { readonly content?: unknown; readonly refusal?: unknown };
   }>;
+}
+
+interface ImagesAnswer {
+  readonly data?: readonly DrawnImage[];
+}
+
+interface DrawnImage {
+  readonly b64_json?: unknown;
+  readonly url?: unknown;
 }

@@ -1,10 +1,11 @@
 import type { Connector, ConnectorId } from "./connector.ts";
 import { httpApi } from "./http-api.ts";
+import { imageGenerator } from "./image-generator.ts";
 import { llm } from "./llm.ts";
 
 /** The connectors an agent can be published on. Settings are checked by `settings` before a connector sees them. */
 export const connectors: ReadonlyMap<ConnectorId, AnyConnector> = new Map(
-  [llm as AnyConnector, httpApi as AnyConnector].map((connector) => [connector.id, connector]),
+  ([llm, imageGenerator, httpApi] satisfies AnyConnector[]).map((connector) => [connector.id, connector]),
 );
 
 // biome-ignore lint/suspicious/noExplicitAny: each connector has settings of its own, known only to itself

@@ -6,6 +6,18 @@ import { runs } from "./0004-runs.ts";
 import { paidCalls } from "./0005-paid-calls.ts";
 import { ledger } from "./0006-ledger.ts";
 import { runRequests } from "./0007-run-requests.ts";
+import { files } from "./0010-files.ts";
+import { effects } from "./0011-effects.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
-export const migrations: readonly Migration[] = [accounts, agents, credits, runs, paidCalls, ledger, runRequests];
+export const migrations: readonly Migration[] = [
+  accounts,
+  agents,
+  credits,
+  runs,
+  paidCalls,
+  ledger,
+  runRequests,
+  files,
+  effects,
+];

@@ -169,7 +169,7 @@ async function finish(context: Context, work: Work, held: Held): Promise<Redempt
 /** Undefined when the agent worked and its result is kept. */
 async function run(
   context: Context,
-  { prepared, payment }: Work,
+  { prepared, payment, id }: Work,
   held: Held,
   runId: RunId,
   charged: boolean,
@@ -188,7 +188,9 @@ async function run(
   let outcome: Outcome;
   let kept = true;
   try {
-    outcome = await executeRun(context, { runId, prepared, ...(deadlineMs === undefined ? {} : { deadlineMs }) });
+    const effectKey = `${id.network}/${id.key}`;
+    const limit = deadlineMs === undefined ? {} : { deadlineMs };
+    outcome = await executeRun(context, { runId, prepared, effectKey, ...limit });
     if (outcome.success) kept = await context.paidCalls.keepResult(held, outcome.output, outcome.receipt);
     await closeRun(context.db, runId, outcome);
   } finally {
@@ -198,6 +200,10 @@ async function run(
   // A lease that lapsed under a stalled process belongs to somebody else, whose run counts.
   if (!kept) return { outcome: "unknown", message: askAgain };
   if (outcome.success) return undefined;
+  if (outcome.unknown) {
+    await context.paidCalls.putDown(held);
+    return { outcome: "unknown", message: outcome.error };
+  }
   if (charged) await context.paidCalls.putDown(held);
   else await context.paidCalls.forget(held);
   return { outcome: "failed", error: outcome.error, runId, charged };

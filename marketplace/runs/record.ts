@@ -11,8 +11,9 @@ export async function openRun(db: Queryable, run: UnchargedRun): Promise<void> {
   );
 }
 
-/** Ends such a run. False when it had ended before, as a run does whose lease lapsed. */
+/** Ends such a run, unless nobody knows yet how. False when it had ended before, as a run does whose lease lapsed. */
 export async function closeRun(db: Queryable, id: RunId, outcome: Outcome): Promise<boolean> {
+  if (!outcome.success && outcome.unknown) return true;
   const { rowCount } = await db.query(
     `update runs set state = $2, output = $3, receipt = $4, error = $5, finished_at = now(), lease_until = null
      where id = $1 and rail = 'per_call' and state = 'running'`,

@@ -1,20 +1,38 @@
 import type { Queryable } from "../../shared/postgres.ts";
-import { release } from "../credits/ledger.ts";
+import type { Credits } from "../../shared/units.ts";
+import type { Config } from "../config.ts";
+import { ConnectorFailure, OutcomeUnknown, type Tools } from "../connectors/connector.ts";
+import type { Effect } from "../connectors/effects.ts";
+import { platformFee } from "../credits/amount.ts";
+import { capture, release } from "../credits/ledger.ts";
 import type { Events } from "../events.ts";
-import type { RunId } from "../ids.ts";
+import type { AccountId, RunId } from "../ids.ts";
+import type { Outcome } from "./execute.ts";
+import { closeRun } from "./record.ts";
+import { resultOf } from "./settle-effect.ts";
 
 export const historyDays = 30;
 
 /**
  * Ends the runs whose lease has lapsed, because the copy of the service that ran them died, and gives their credits
- * back. Any number of copies may do this at once: each run is ended once. Returns how many this call ended.
+ * back; a run that had begun something on a ledger ends as the ledger says, and waits until it says something. Any
+ * number of copies may do this at once: each run is ended once. Returns how many this call ended.
  */
-export async function recoverLostRuns({ db, events }: Needs): Promise<number> {
-  const { rows } = await db.query<{ id: RunId; rail: string }>(
-    "select id, rail from runs where state = 'running' and lease_until < now() order by lease_until limit 500",
+export async function recoverLostRuns(needs: Needs): Promise<number> {
+  const { db, events, tools } = needs;
+  const { rows } = await db.query<LapsedRun>(
+    `select r.id, r.rail, r.price_credits as "priceCredits", a.account_id as "creatorId"
+     from runs r join agents a on a.id = r.agent_id
+     where r.state = 'running' and r.lease_until < now() order by r.lease_until limit 500`,
   );
   let ended = 0;
-  for (const { id, rail } of rows) {
+  for (const run of rows) {
+    const { id, rail } = run;
+    const effect = await tools.effects.findOfRun(id);
+    if (effect && effect.state !== "void") {
+      if (await endAsLedgerSays(needs, run, effect)) ended += 1;
+      continue;
+    }
     const lost = rail === "credits" ? await releaseLost(db, id) : await markLost(db, id);
     if (!lost) continue;
     ended += 1;
@@ -58,6 +76,43 @@ export function startRecovery(needs: Needs, everyMs: number): { stop(): Promise<
 interface Needs {
   readonly db: Queryable;
   readonly events: Events;
+  readonly tools: Pick<Tools, "effects" | "hedera">;
+  readonly config: Pick<Config, "platformFeeBasisPoints">;
+}
+
+interface LapsedRun {
+  readonly id: RunId;
+  readonly rail: "credits" | "per_call";
+  readonly priceCredits: Credits;
+  readonly creatorId: AccountId;
+}
+
+/** False while the ledger may still do what the run asked of it: it is asked again in a while. */
+async function endAsLedgerSays(needs: Needs, run: LapsedRun, effect: Effect): Promise<boolean> {
+  const { db, events, tools } = needs;
+  const outcome = await outcomeOf(tools, effect);
+  if (!outcome) {
+    const later = "update runs set lease_until = now() + interval '15 s' where id = $1 and state = 'running'";
+    await db.query(later, [run.id]);
+    return false;
+  }
+  const state = outcome.success ? "succeeded" : "failed";
+  events.runEnded({ runId: run.id, agent: "recovered", state });
+  if (run.rail === "per_call") return closeRun(db, run.id, outcome);
+  if (!outcome.success) return (await release(db, { id: run.id, state: "failed", error: outcome.error })).endedHere;
+  const fee = platformFee(run.priceCredits, needs.config.platformFeeBasisPoints);
+  const { output, receipt } = outcome;
+  return (await capture(db, { id: run.id, creatorId: run.creatorId, fee, output, receipt })).endedHere;
+}
+
+async function outcomeOf(tools: Needs["tools"], effect: Effect): Promise<Outcome | undefined> {
+  try {
+    return { success: true, ...(await resultOf(tools, effect)) };
+  } catch (error) {
+    if (error instanceof ConnectorFailure) return { success: false, error: error.message };
+    if (error instanceof OutcomeUnknown) return undefined;
+    throw error;
+  }
 }
 
 async function releaseLost(db: Queryable, id: RunId): Promise<boolean> {

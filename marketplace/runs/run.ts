@@ -25,7 +25,7 @@ export async function runAgent(context: Context, caller: Caller, asked: AskedRun
   const prepared = await prepareRun(context, asked.agent, asked.input);
   const started = await startRun(context, caller, prepared, asked.maxCredits, request);
   if (typeof started !== "string") return { result: started, replayed: true };
-  return { result: await context.inFlight.track(finishRun(context, started, prepared)), replayed: false };
+  return { result: await context.inFlight.track(finishRun(context, caller, started, prepared)), replayed: false };
 }
 
 export interface AskedRun {
@@ -107,9 +107,10 @@ async function unpayable(
   });
 }
 
-async function finishRun(context: Context, runId: RunId, prepared: PreparedRun): Promise<RunResult> {
+async function finishRun(context: Context, caller: Caller, runId: RunId, prepared: PreparedRun): Promise<RunResult> {
   try {
-    const outcome = await executeRun(context, { runId, prepared });
+    const outcome = await executeRun(context, { runId, prepared, buyerId: caller.accountId });
+    if (!outcome.success && outcome.unknown) return await unresolved(context, caller, runId, outcome.error);
     const resolved = await resolve(context, runId, prepared, outcome);
     context.events.runEnded({ runId, agent: prepared.agent.address, state: resolved.state });
     return resultOf(runId, prepared, outcome, resolved);
@@ -138,6 +139,13 @@ function resolveOnce({ db, config }: Context, id: RunId, prepared: PreparedRun, 
   if (!outcome.success) return release(db, { id, state: "failed", error: outcome.error });
   const fee = platformFee(prepared.agent.version.priceCredits, config.platformFeeBasisPoints);
   return capture(db, { id, creatorId: prepared.creatorId, fee, output: outcome.output, receipt: outcome.receipt });
+}
+
+/** The run stays open, its credits held, until the recovery has learnt from the ledger how it ended. */
+async function unresolved({ lookups }: Context, caller: Caller, runId: RunId, error: string): Promise<RunResult> {
+  const { credits } = await lookups.balance(caller.accountId);
+  const credits_remaining = toSafeNumber(credits);
+  return { success: false, run_id: runId, credits_used: 0, credits_remaining, receipt: null, error };
 }
 
 function resultOf(runId: RunId, { agent }: PreparedRun, outcome: Outcome, resolved: Resolved): RunResult {

@@ -1,0 +1,88 @@
+import { type EnvReader, Secret } from "../../shared/env.ts";
+import { operatorKey } from "./hedera/operator.ts";
+
+/** The ledgers that agents read and write; what publishing needs too. */
+export interface LedgersConfig {
+  readonly hedera: HederaConfig | undefined;
+  /** RPC endpoint by CAIP-2 id. */
+  readonly evmRpcUrls: Readonly<Record<string, string>>;
+}
+
+export interface HederaConfig {
+  /** CAIP-2. */
+  readonly network: string;
+  readonly mirrorUrl: string;
+  /** gRPC address → node account id. */
+  readonly nodes: Readonly<Record<string, string>>;
+  readonly operator: { readonly accountId: string; readonly key: Secret } | undefined;
+  /** How long a transaction may be taken; after that it certainly was not. */
+  readonly validSeconds: number;
+}
+
+export interface ServicesConfig {
+  readonly images: { readonly baseUrl: string; readonly apiKey: Secret | undefined; readonly name: string };
+  readonly x: { readonly baseUrl: string; readonly token: Secret | undefined };
+  /** Where stored images and drawings are. */
+  readonly filesDirectory: string;
+}
+
+export function readLedgers(env: EnvReader): LedgersConfig {
+  return { hedera: readHedera(env), evmRpcUrls: readEvmRpcUrls(env) };
+}
+
+export function readServices(env: EnvReader): ServicesConfig {
+  const llmBaseUrl = env.optional("LLM_BASE_URL");
+  return {
+    images: {
+      baseUrl:
+        llmBaseUrl === undefined
+          ? env.url("IMAGES_BASE_URL", "http://missing")
+          : env.url("IMAGES_BASE_URL", llmBaseUrl),
+      apiKey: optionalSecret(env, "IMAGES_API_KEY") ?? optionalSecret(env, "LLM_API_KEY"),
+      name: env.text("IMAGES_MODEL", "gpt-image-1"),
+    },
+    x: { baseUrl: env.url("X_API_BASE_URL", "https://api.x.com"), token: optionalSecret(env, "X_API_BEARER_TOKEN") },
+    filesDirectory: env.text("FILES_DIR", ".data/files"),
+  };
+}
+
+function readHedera(env: EnvReader): HederaConfig | undefined {
+  const name = env.choice("HEDERA_NETWORK", ["testnet", "mainnet", "previewnet"], "testnet");
+  const mirror = env.optional("HEDERA_MIRROR");
+  const nodes = readPairs(env, "HEDERA_NODES", /^[^=\s]+:\d{1,5}=0\.0\.\d{1,10}$/, "host:port=0.0.n");
+  const accountId = env.optional("HEDERA_OPERATOR_ID");
+  const key = optionalSecret(env, "HEDERA_OPERATOR_KEY");
+  const validSeconds = env.integer("HEDERA_VALID_SECONDS", 60, { min: 15, max: 90 });
+  if (accountId !== undefined && !/^0\.0\.[1-9]\d{0,9}$/.test(accountId)) {
+    env.problem("HEDERA_OPERATOR_ID must be an account id such as 0.0.1234", undefined);
+  }
+  if (key && !operatorKey.test(key.reveal())) {
+    env.problem("HEDERA_OPERATOR_KEY must be ed25519:<hex>, ecdsa:<hex> or DER in hex", undefined);
+  }
+  if ((accountId === undefined) !== (key === undefined)) {
+    env.problem("HEDERA_OPERATOR_ID and HEDERA_OPERATOR_KEY go together", undefined);
+  }
+  if (accountId !== undefined && (mirror === undefined || Object.keys(nodes).length === 0)) {
+    env.problem("HEDERA_OPERATOR_ID needs HEDERA_MIRROR and HEDERA_NODES", undefined);
+  }
+  if (mirror === undefined) return undefined;
+  const operator = accountId !== undefined && key ? { accountId, key } : undefined;
+  return { network: `hedera:${name}`, mirrorUrl: env.url("HEDERA_MIRROR"), nodes, operator, validSeconds };
+}
+
+function readEvmRpcUrls(env: EnvReader): Record<string, string> {
+  const urls = readPairs(env, "EVM_RPC_URLS", /^eip155:[1-9]\d{0,18}=https?:\/\/\S+$/, "eip155:<chain id>=<RPC URL>");
+  return urls;
+}
+
+/** `a=b,c=d` as {a: "b", c: "d"}. */
+function readPairs(env: EnvReader, name: string, form: RegExp, meaning: string): Record<string, string> {
+  const pairs = env.list(name);
+  if (!pairs.every((pair) => form.test(pair))) env.problem(`${name} must list ${meaning}`, undefined);
+  return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]));
+}
+
+function optionalSecret(env: EnvReader, name: string): Secret | undefined {
+  const value = env.optional(name);
+  return value === undefined ? undefined : new Secret(value);
+}

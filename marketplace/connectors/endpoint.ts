@@ -1,0 +1,61 @@
+import { Pool } from "undici";
+
+const bytesMax = 8_388_608;
+
+/** A JSON service that the operator configured. Throws EndpointSilent when there is no answer to rely on. */
+export class Endpoint {
+  readonly #pool: Pool;
+  readonly #basePath: string;
+  readonly #headers: () => Record<string, string>;
+
+  constructor(baseUrl: string, headers: () => Record<string, string> = () => ({})) {
+    const { origin, pathname } = new URL(baseUrl);
+    this.#pool = new Pool(origin, { connections: 64, connect: { timeout: 3_000 }, maxResponseSize: bytesMax });
+    this.#basePath = pathname.replace(/\/$/, "");
+    this.#headers = headers;
+  }
+
+  async get(path: string, signal?: AbortSignal): Promise<EndpointAnswer> {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    try {
+      const { statusCode, headers, body } = await this.#pool.request({
+        method: "GET",
+        path: `${this.#basePath}${path}`,
+        headers: { accept: "application/json", ...this.#headers() },
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      });
+      body.on("error", () => {});
+      return { status: statusCode, headers, body: parsed(await body.text()) };
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      const { code, name } = error as { code?: string; name?: string };
+      throw new EndpointSilent(code ?? name ?? "unknown");
+    }
+  }
+
+  stop(): Promise<void> {
+    return this.#pool.destroy();
+  }
+}
+
+export interface EndpointAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Undefined when it was no JSON. */
+  readonly body: unknown;
+}
+
+/** `message` is a code for the log. */
+export class EndpointSilent extends Error {
+  override readonly name = "EndpointSilent";
+}
+
+const timeoutMs = 8_000;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

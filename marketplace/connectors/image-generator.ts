@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { keepImage } from "../files/images.ts";
+import type { Connector } from "./connector.ts";
+import { fillingOf, fillText, slotsOf } from "./template.ts";
+
+const settings = z.strictObject({
+  prompt: z.string().min(1).max(20_000),
+  model: z.string().min(1).max(200).optional(),
+  size: z
+    .string()
+    .regex(/^(auto|\d{2,4}x\d{2,4})$/, "must be auto or WIDTHxHEIGHT")
+    .optional(),
+  quality: z
+    .string()
+    .regex(/^[a-z]{2,10}$/, "must be a word such as standard or high")
+    .optional(),
+  count: z.int().min(1).max(10).default(1),
+  /** Some models have to be told how to answer, others refuse to be. */
+  response_format: z.enum(["url", "b64_json"]).optional(),
+});
+
+/** A prompt template drawn by an image model. What it made is decoded, written anew and kept here; no link of the provider leaves. */
+export const imageGenerator: Connector<z.infer<typeof settings>> = {
+  id: "image-generator",
+  timeLimitMs: 170_000,
+  permanent: false,
+  settings,
+  outputKind: () => "image",
+  slots: ({ prompt }) => slotsOf(prompt),
+  run: async (call, { models, files }) => {
+    const { settings, extraInstructions, signal, agent, runId } = call;
+    const { prompt, model, size, quality, count, response_format: responseFormat } = settings;
+    const appended = extraInstructions && !slotsOf(prompt).fields.includes("extraInstructions");
+    const extra = appended ? `\n\nAdditional instructions:\n${extraInstructions}` : "";
+    const text = fillText(prompt, fillingOf(call)) + extra;
+    const drawn = await models.draw({ prompt: text, model, size, quality, count, responseFormat, signal });
+    const images: string[] = [];
+    for (const bytes of drawn) {
+      signal.throwIfAborted();
+      images.push(await keepImage(files, bytes, { ownerId: agent.ownerId, agentId: agent.id, runId }));
+    }
+    return { output: { images } };
+  },
+};

@@ -1,0 +1,110 @@
+import type { Secret } from "../../../shared/env.ts";
+import { ConnectorFailure } from "../connector.ts";
+import { Endpoint, EndpointSilent } from "../endpoint.ts";
+
+/** X API v2, read only: https://docs.x.com/x-api/posts/post-lookup-by-post-id */
+export class XClient {
+  readonly #endpoint: Endpoint;
+  readonly #hasToken: boolean;
+
+  constructor({ baseUrl, token }: { baseUrl: string; token: Secret | undefined }) {
+    this.#hasToken = token !== undefined;
+    this.#endpoint = new Endpoint(baseUrl, () => (token ? { authorization: `Bearer ${token.reveal()}` } : {}));
+  }
+
+  /** The post with its author. Throws ConnectorFailure when there is no such public post or X does not answer. */
+  async post(id: string, signal: AbortSignal): Promise<XPost> {
+    if (!this.#hasToken)
+      throw new ConnectorFailure("Posts on X cannot be checked here.", { reason: "no bearer token" });
+    const answer = await this.#endpoint.get(`/2/tweets/${id}?${fields}`, signal).catch((error) => {
+      if (!(error instanceof EndpointSilent)) throw error;
+      throw new ConnectorFailure("X could not be reached; try again later.", { reason: error.message });
+    });
+    const { status } = answer;
+    if (status === 429) throw new ConnectorFailure("X is busy; try again later.", { status });
+    if (status === 404) throw new ConnectorFailure("There is no such public post.", { status });
+    if (status !== 200) throw new ConnectorFailure("X did not answer; try again later.", { status });
+    return readPost(answer.body as XAnswer | undefined, id);
+  }
+
+  stop(): Promise<void> {
+    return this.#endpoint.stop();
+  }
+}
+
+export interface XPost {
+  readonly id: string;
+  readonly text: string;
+  readonly createdAt: Date;
+  readonly likes: number;
+  /** Without # and @, in lower case. */
+  readonly hashtags: readonly string[];
+  readonly mentions: readonly string[];
+  /** Passes on what somebody else wrote. */
+  readonly isRepost: boolean;
+  readonly author: {
+    readonly id: string;
+    readonly username: string;
+    readonly createdAt: Date;
+    readonly followers: number;
+  };
+}
+
+const fields = new URLSearchParams({
+  "tweet.fields": "author_id,created_at,public_metrics,entities,note_tweet,referenced_tweets",
+  expansions: "author_id",
+  "user.fields": "created_at,public_metrics,username,protected",
+});
+
+/** X answers 200 also for what it will not show; then there is `errors` and no `data`. */
+function readPost(answer: XAnswer | undefined, id: string): XPost {
+  const post = answer?.data;
+  const author = answer?.includes?.users?.find((user) => user.id === post?.author_id);
+  if (!post || post.id !== id) throw new ConnectorFailure("There is no such public post.");
+  if (!author || author.protected) throw new ConnectorFailure("The post's author is not public.");
+  const { text, entities } = post.note_tweet ?? post;
+  return {
+    id,
+    text,
+    createdAt: new Date(post.created_at),
+    likes: post.public_metrics?.like_count ?? 0,
+    hashtags: (entities?.hashtags ?? []).map(({ tag }) => tag.toLowerCase()),
+    mentions: (entities?.mentions ?? []).map(({ username }) => username.toLowerCase()),
+    isRepost: (post.referenced_tweets ?? []).some(({ type }) => type === "retweeted"),
+    author: {
+      id: author.id,
+      username: author.username,
+      createdAt: new Date(author.created_at),
+      followers: author.public_metrics?.followers_count ?? 0,
+    },
+  };
+}
+
+interface XAnswer {
+  readonly data?: XText & {
+    readonly id: string;
+    readonly author_id: string;
+    readonly created_at: string;
+    readonly public_metrics?: { readonly like_count?: number };
+    /** The whole of a post of more than 280 characters. */
+    readonly note_tweet?: XText;
+    readonly referenced_tweets?: ReadonlyArray<{ readonly type: string }>;
+  };
+  readonly includes?: {
+    readonly users?: ReadonlyArray<{
+      readonly id: string;
+      readonly username: string;
+      readonly created_at: string;
+      readonly protected?: boolean;
+      readonly public_metrics?: { readonly followers_count?: number };
+    }>;
+  };
+}
+
+interface XText {
+  readonly text: string;
+  readonly entities?: {
+    readonly hashtags?: ReadonlyArray<{ readonly tag: string }>;
+    readonly mentions?: ReadonlyArray<{ readonly username: string }>;
+  };
+}

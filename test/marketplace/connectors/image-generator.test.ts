@@ -1,0 +1,167 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sharp from "sharp";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { createKey } from "../../../marketplace/api-keys/create.ts";
+import { call, run, seedMarket, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
+
+let market: TestMarketplace;
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "files-"));
+  market = await startMarketplace({
+    env: { FILES_DIR: directory, MARKETPLACE_PUBLIC_URL: "https://market.example.com" },
+  });
+});
+afterEach(() => market.model.clearFaults());
+afterAll(async () => {
+  await market.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const seed = (settings: object = {}, more: object = {}) =>
+  seedMarket(market.context, {
+    agent: { connector: "image-generator", settings: { prompt: "A picture of {{text}}", ...settings }, ...more },
+  });
+const draw = async (settings: object = {}) => {
+  const seeded = await seed(settings);
+  const { body } = await run(market, seeded.key, seeded.agent.address, { text: "a boat" });
+  return { ...seeded, body };
+};
+const pathOf = (url: string) => new URL(url).pathname;
+const fetchFile = (url: string) => fetch(market.url + pathOf(url));
+
+test("an image is drawn from the prompt, written anew and kept here, under a link of this service", async () => {
+  const { body } = await draw({ size: "128x64", model: "special" });
+  expect(body).toMatchObject({ success: true, credits_used: 5, receipt: null });
+  expect(Object.keys(body.output)).toEqual(["images"]);
+  expect(body.output.images).toHaveLength(1);
+  const [url] = body.output.images;
+  expect(url).toMatch(/^https:\/\/market\.example\.com\/files\/[0-9a-f]{64}\.png$/);
+  expect(market.model.requests.at(-1)?.body).toEqual({
+    model: "special",
+    prompt: "A picture of a boat",
+    n: 1,
+    size: "128x64",
+  });
+  const response = await fetchFile(url);
+  const bytes = Buffer.from(await response.arrayBuffer());
+  expect(await sharp(bytes).metadata()).toMatchObject({ format: "png", width: 128, height: 64 });
+  // The stand-in writes a comment into what it draws; written anew there is none.
+  expect(bytes.includes("tEXt")).toBe(false);
+});
+
+test("an image that comes as a link is fetched through the guard, and the link stays here", async () => {
+  const { port } = new URL(market.model.url);
+  const guarded = await draw({ response_format: "url" });
+  expect(guarded.body).toMatchObject({ success: false, credits_used: 0 });
+  const open = await startMarketplace({
+    model: market.model,
+    env: { FILES_DIR: directory, OUTBOUND_ALLOW_HOSTS: `127.0.0.1:${port}` },
+  });
+  const { key, agent } = await seedMarket(open.context, {
+    agent: { connector: "image-generator", settings: { prompt: "{{text}}", response_format: "url", count: 3 } },
+  });
+  const { body, text } = await run(open, key, agent.address, { text: "three boats" });
+  expect(body.success).toBe(true);
+  expect(new Set(body.output.images).size).toBe(3);
+  expect(text).not.toContain(port);
+  await open.stop();
+});
+
+test.each([
+  ["is busy", { status: 429, retryAfterSeconds: 3 }, "busy"],
+  ["fails", { status: 500 }, "failed"],
+  ["hangs up", { hangUp: true }, "reached"],
+  ["answers half", { garbled: true }, "no image"],
+  ["declines the prompt", { refuse: true }, "declined"],
+])("a model that %s fails the run, which costs nothing", async (_name, fault, word) => {
+  market.model.injectFault(fault);
+  const { body, key } = await draw();
+  expect(body).toMatchObject({ success: false, credits_used: 0, credits_remaining: 100 });
+  expect(body.error).toContain(word);
+  expect((await call(market.url, "/api/v1/balance", { key })).body.credits).toBe(100);
+});
+
+test("what is no image never becomes a file", async () => {
+  const { keepImage } = await import("../../../marketplace/files/images.ts");
+  const { creator } = await seed();
+  const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
+  const whole = await sharp({ create: { width: 50, height: 50, channels: 3, background: "red" } })
+    .png()
+    .toBuffer();
+  for (const bytes of [svg, Buffer.from("GIF89a"), whole.subarray(0, 60), Buffer.alloc(0)]) {
+    await expect(keepImage(market.context.tools.files, bytes, { ownerId: creator.id })).rejects.toThrow("no image");
+  }
+});
+
+test("a file is served so that nothing in it can run, and may be kept for ever", async () => {
+  const { body } = await draw();
+  const response = await fetchFile(body.output.images[0]);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    "content-type": "image/png",
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    "x-content-type-options": "nosniff",
+    "cache-control": "public, max-age=31536000, immutable",
+  });
+  const etag = response.headers.get("etag")!;
+  const again = await fetch(market.url + pathOf(body.output.images[0]), { headers: { "if-none-match": etag } });
+  expect([again.status, await again.text()]).toEqual([304, ""]);
+});
+
+test("only names of files lead to files", async () => {
+  const hash = createHash("sha256").update("nothing").digest("hex");
+  for (const name of [
+    `${hash}.png`,
+    `${hash}.exe`,
+    "..%2f..%2fpackage.json",
+    "%2e%2e",
+    `${hash}.png.tmp`,
+    "a".repeat(9_000),
+  ]) {
+    const { status } = await fetch(`${market.url}/files/${name}`);
+    expect([404, 400]).toContain(status);
+  }
+});
+
+test("the owner hides an image: its link answers 410 until it is shown again; nobody else can", async () => {
+  const { body, creator, key, agent } = await draw();
+  const [url] = body.output.images;
+  const name = pathOf(url).split("/").at(-1)!;
+  const owner = (await createKey(market.context.db, { accountId: creator.id, name: "owner" })).token;
+  const visibility = (who: string, what: string) =>
+    call(market.url, `/api/v1/files/${name}/${what}`, { key: who, method: "POST" });
+
+  expect((await visibility(key, "hide")).status).toBe(404);
+  expect((await fetchFile(url)).status).toBe(200);
+  expect(await visibility(owner, "hide")).toMatchObject({ status: 200, body: { name, hidden: true } });
+  const gone = await fetchFile(url);
+  expect(gone.status).toBe(410);
+  expect(gone.headers.get("cache-control")).toBe("no-store");
+  // Drawing the same again does not bring it back.
+  const again = await run(market, key, agent.address, { text: "a boat" });
+  expect(again.body.output.images).toEqual([url]);
+  expect((await fetchFile(url)).status).toBe(410);
+
+  const listed = (await call(market.url, "/api/v1/files", { key: owner })).body.files;
+  expect(listed).toMatchObject([{ name, url, agent: agent.address, hidden_at: expect.any(String) }]);
+  expect((await call(market.url, "/api/v1/files", { key })).body.files).toEqual([]);
+  expect((await visibility(owner, "show")).status).toBe(200);
+  expect((await fetchFile(url)).status).toBe(200);
+  expect((await call(market.url, `/api/v1/files/${name}/hide`, { method: "POST" })).status).toBe(401);
+});
+
+test("two creators who drew the same picture hide it each for themselves", async () => {
+  const [one, two] = [await draw(), await draw()];
+  expect(one.body.output.images).not.toEqual(two.body.output.images);
+});
+
+test("extra instructions end the prompt", async () => {
+  const { key, agent } = await seed();
+  await run(market, key, agent.address, { text: "a boat", extraInstructions: "in blue" });
+  expect(market.model.requests.at(-1)?.body).toMatchObject({
+    prompt: "A picture of a boat\n\nAdditional instructions:\nin blue",
+  });
+});
