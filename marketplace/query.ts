@@ -19,7 +19,7 @@ export const searchText = (lengthMax: number) =>
     .string()
     .max(lengthMax)
     .transform((text) => text.replaceAll("\0", ""))
-    .pipe(z.string());
+    .pipe(z.string().max(lengthMax));
 
 /** The parameters of a list that is read page by page, newest first, and whose rows' ids look like `id`. */
 export const pageQuery = (id: RegExp) => ({

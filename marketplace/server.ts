@@ -8,6 +8,7 @@ import type { Context } from "./context.ts";
 import { getStatement, postTransfer, readBalance } from "./credits/routes.ts";
 import { getFile, getFiles, postFileVisibility } from "./files/routes.ts";
 import { health } from "./health.ts";
+import { getLlmsTxt, getOpenApi } from "./openapi/routes.ts";
 import { noteArrival, postPaidCall } from "./payments/routes.ts";
 import { getRun, getRuns, postRun } from "./runs/routes.ts";
 
@@ -33,6 +34,8 @@ export function createServer(context: Context): Express {
   app.use(requestId, helmet(apiHeaders), noStore);
 
   route(app, "/health", { get: [health(context)] });
+  route(app, "/llms.txt", { get: [getLlmsTxt(context)] });
+  route(app, "/api/v1/openapi.json", { get: [getOpenApi(context)] });
   route(app, "/api/v1/run", { post: [key, jsonBody(runBodyBytesMax), postRun(context)] });
   route(app, "/api/v1/runs", { get: [key, getRuns(context)] });
   route(app, "/api/v1/runs/:run_id", { get: [key, getRun(context)] });

@@ -2,7 +2,7 @@ import { checkedWallets } from "../accounts/payout-wallets.ts";
 import { connectorNames, type OutputKind } from "../connectors/connector.ts";
 import type { Context } from "../context.ts";
 import { priceInDollars } from "../credits/amount.ts";
-import type { Field } from "./contract.ts";
+import type { Field, FieldType, Value } from "./contract.ts";
 import { findLiveAgent } from "./find.ts";
 import type { ListedAgent } from "./list.ts";
 
@@ -38,7 +38,7 @@ export async function describeAgent(context: Needs, address: string): Promise<Ag
 }
 
 export interface AgentDetail extends ListedAgent {
-  readonly inputs: readonly object[];
+  readonly inputs: readonly DescribedField[];
   readonly input_schema: object;
   readonly accepts_extra_instructions: boolean;
   readonly output_kind: OutputKind;
@@ -51,7 +51,22 @@ export interface AgentDetail extends ListedAgent {
 type Needs = Pick<Context, "lookups" | "versions" | "config" | "db">;
 
 /** Every field has the same keys, so that a form can be built without asking which are there. */
-function describeField(field: Field): object {
+export interface DescribedField {
+  readonly name: string;
+  readonly label: string;
+  readonly type: FieldType;
+  readonly required: boolean;
+  readonly default: Value | null;
+  readonly description: string | null;
+  readonly max_length: number | null;
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly choices: readonly string[] | null;
+  readonly pattern: string | null;
+  readonly example: Value | null;
+}
+
+function describeField(field: Field): DescribedField {
   return {
     name: field.name,
     label: field.label ?? field.name,

@@ -8,9 +8,11 @@ import { readConfig } from "../../marketplace/config.ts";
 import { type Context, createContext, type Overrides } from "../../marketplace/context.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";
 import { type Proof, proveLedger as prove } from "../../marketplace/credits/prove.ts";
+import { openApiDocument } from "../../marketplace/openapi/document.ts";
 import { createServer } from "../../marketplace/server.ts";
 import { listen } from "../../shared/http.ts";
 import { credits } from "../../shared/units.ts";
+import { contractOf } from "./contract.ts";
 import { freshDatabase } from "./postgres.ts";
 
 /** The real marketplace on a database of its own, with a language model on the wire and a log that can be read. */
@@ -78,7 +80,9 @@ export const echoAgent = {
   settings: { system: "RECIPE-MARK: repeat what is said.", prompt: "{{text}}" },
 };
 
-/** One request as JSON; `key` goes into the authorization header. */
+const contract = contractOf(openApiDocument("http://127.0.0.1"));
+
+/** One request as JSON; `key` goes into the authorization header. The answer must be as the OpenAPI document says. */
 export async function call(url: string, path: string, options: CallOptions = {}): Promise<Answer> {
   const { key, body, method = body === undefined ? "GET" : "POST", headers = {} } = options;
   const response = await fetch(url + path, {
@@ -87,7 +91,14 @@ export async function call(url: string, path: string, options: CallOptions = {})
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: text === "" ? undefined : JSON.parse(text) };
+  const type = response.headers.get("content-type") ?? "";
+  contract.check({ method, path, status: response.status, type, text });
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: type.startsWith("application/json") ? JSON.parse(text) : undefined,
+  };
 }
 
 export const run = (market: TestMarketplace, key: string, agent: string, input: object = { text: "hello" }) =>

@@ -1,0 +1,121 @@
+import { z } from "zod";
+import { listQuery } from "../agents/list.ts";
+import { transferBody } from "../credits/routes.ts";
+import { statementQuery } from "../credits/statement.ts";
+import { runsQuery } from "../runs/history.ts";
+import { runBody } from "../runs/routes.ts";
+import {
+  agentDetailShape,
+  agentPageShape,
+  balanceShape,
+  errorShape,
+  healthShape,
+  paidFailureShape,
+  paidResultShape,
+  quoteShape,
+  runDetailShape,
+  runPageShape,
+  runResultShape,
+  statementShape,
+  transferShape,
+  unpayableShape,
+} from "./shapes.ts";
+
+/** One route as the document describes it. A test holds this table against the routes that are served. */
+export interface Operation {
+  readonly summary: string;
+  /** An API key is required. */
+  readonly key?: boolean;
+  readonly body?: z.ZodType;
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: z.ZodObject;
+  /** Headers a request may carry, with what they mean. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** By status: a shape is JSON, a text another media type. What any keyed or posted request may meet is added. */
+  readonly answers: Readonly<Record<number, z.ZodType | string>>;
+  /** Headers of the 200, or of the status named. */
+  readonly answerHeaders?: Readonly<Record<string, string>>;
+  /** Answers carry an ETag, and 304 to who has it already. */
+  readonly tagged?: boolean;
+}
+
+const agentPath = { handle: "The creator's handle, in any case.", slug: "The agent's name part, in any case." };
+
+export const operations: Readonly<Record<string, Operation>> = {
+  "POST /api/v1/run": {
+    summary: "Run one agent and pay with credits. Waits for the result; allow 180 seconds.",
+    key: true,
+    body: runBody,
+    headers: {
+      "Idempotency-Key":
+        "Your own name for the request, 1 to 255 characters: however often it is sent, it runs and charges once, and " +
+        "for 30 days answers the same. Without it, a retry is a second run and a second charge.",
+    },
+    answers: { 200: runResultShape, 402: unpayableShape, 404: errorShape, 409: errorShape, 422: errorShape },
+    answerHeaders: { "Idempotent-Replayed": "`true` when the answer is that of an earlier request of the same name." },
+  },
+  "GET /api/v1/runs": {
+    summary: "The account's runs of the last 30 days, newest first.",
+    key: true,
+    query: runsQuery,
+    answers: { 200: runPageShape },
+  },
+  "GET /api/v1/runs/{run_id}": {
+    summary: "One of the account's runs and what it answered, for instance after a timeout.",
+    key: true,
+    path: { run_id: "As a run's answer names it." },
+    answers: { 200: runDetailShape, 404: errorShape },
+  },
+  "GET /api/v1/agents": {
+    summary: "List and search live agents.",
+    key: true,
+    query: listQuery,
+    answers: { 200: agentPageShape },
+    tagged: true,
+  },
+  "GET /api/v1/agents/{handle}/{slug}": {
+    summary: "One agent's input contract, price and addresses.",
+    key: true,
+    path: agentPath,
+    answers: { 200: agentDetailShape, 404: errorShape },
+    tagged: true,
+  },
+  "GET /api/v1/balance": { summary: "The account's credits.", key: true, answers: { 200: balanceShape } },
+  "GET /api/v1/ledger": {
+    summary: "The account's postings, newest first: every movement of its credits.",
+    key: true,
+    query: statementQuery,
+    answers: { 200: statementShape },
+  },
+  "POST /api/v1/credits/transfer": {
+    summary: "Make earned credits spendable.",
+    key: true,
+    body: transferBody,
+    answers: { 200: transferShape, 422: errorShape },
+  },
+  "POST /api/agent/{handle}/{slug}": {
+    summary: "Run one agent and pay this call with a stablecoin over x402; no account, no key.",
+    path: agentPath,
+    body: z.record(z.string(), z.unknown()).describe("The agent's input fields, not wrapped."),
+    headers: {
+      "PAYMENT-SIGNATURE": "Proof of payment, x402 version 2. Without a proof the answer is the quote.",
+      "X-PAYMENT": "Proof of payment, x402 version 1.",
+    },
+    answers: {
+      200: paidResultShape,
+      402: quoteShape,
+      404: errorShape,
+      422: errorShape,
+      500: paidFailureShape,
+      503: errorShape,
+    },
+    answerHeaders: { "PAYMENT-RESPONSE": "The settlement, base64 of JSON.", "X-PAYMENT-RESPONSE": "The same." },
+  },
+  "GET /api/v1/openapi.json": {
+    summary: "This document.",
+    answers: { 200: z.looseObject({ openapi: z.string() }) },
+    tagged: true,
+  },
+  "GET /llms.txt": { summary: "What is here, for readers that are language models.", answers: { 200: "text/plain" } },
+  "GET /health": { summary: "Whether the service can work.", answers: { 200: healthShape, 503: healthShape } },
+};

@@ -1,0 +1,242 @@
+import { z } from "zod";
+import { fieldTypes } from "../agents/contract.ts";
+import type { AgentDetail } from "../agents/detail.ts";
+import type { AgentPage, ListedAgent } from "../agents/list.ts";
+import { scopes } from "../api-keys/create.ts";
+import { type ConnectorId, connectorIds, type Output } from "../connectors/connector.ts";
+import { kinds, purseNames, type Statement } from "../credits/statement.ts";
+import { type RunDetail, type RunPage, type RunRecord, runStates } from "../runs/history.ts";
+import type { RunResult } from "../runs/run.ts";
+
+/** Every answer of the API in the form it has; the compiler holds them against what the verbs return. */
+
+const moment = z.iso.datetime().describe("ISO 8601, UTC, with milliseconds.");
+const cursor = z.string().nullable().describe("Where the next page begins; null on the last.");
+const wholeCredits = z.int().min(0);
+const anyObject: z.ZodType<object, object> = z.looseObject({});
+const receipt = anyObject
+  .nullable()
+  .describe("Of agents that write to a ledger: identifiers of what was written. Null otherwise.");
+
+export const errorShape = z
+  .object({
+    error: z.string().describe("For a person to read; wording may change."),
+    field: z.string().optional().describe("The input or parameter that was wrong."),
+  })
+  .meta({ id: "Error" });
+
+export const unpayableShape = z
+  .object({
+    error: z.string(),
+    credits_required: wholeCredits,
+    credits_remaining: wholeCredits,
+    limit_source: z
+      .enum(["balance", "key", "request"])
+      .describe("What is too small: the balance, the key's daily cap, or `max_credits` of this request."),
+  })
+  .meta({ id: "NotEnoughCredits" });
+
+const output = covering<Output>()(
+  z
+    .union([
+      z.object({ kind: z.literal("text"), text: z.string() }),
+      z.object({ images: z.array(z.string()) }),
+      z.object({ kind: z.literal("json"), data: anyObject }),
+      z.object({ kind: z.literal("receipt"), status: z.string(), transactionId: z.string() }),
+    ])
+    .describe("Branch on what is present; a creator may republish an agent with another kind of output.")
+    .meta({ id: "Output" }),
+);
+
+const runId = z.templateLiteral(["run_", z.string()]);
+
+export const runResultShape = covering<RunResult>()(
+  z
+    .object({
+      success: z.boolean().describe("True when the agent worked; read it besides the status."),
+      run_id: runId,
+      output: output.optional(),
+      credits_used: wholeCredits.describe("0 on failure and for free agents."),
+      credits_remaining: wholeCredits,
+      receipt,
+      error: z.string().optional().describe("Present when `success` is false."),
+    })
+    .meta({ id: "RunResult" }),
+);
+
+const runRecord = {
+  run_id: runId,
+  agent: z.string(),
+  state: z.enum(runStates).describe("`lost`: the service was interrupted; nothing was charged."),
+  success: z.boolean().nullable().describe("Null while it runs."),
+  credits_used: wholeCredits,
+  credits_remaining: wholeCredits.nullable().describe("The balance after the run; null while it runs."),
+  error: z.string().optional(),
+  created_at: moment,
+  finished_at: moment.nullable(),
+};
+
+export const runPageShape = covering<RunPage>()(
+  z
+    .object({ runs: z.array(covering<RunRecord>()(z.object(runRecord).meta({ id: "Run" }))), cursor })
+    .meta({ id: "Runs" }),
+);
+
+export const runDetailShape = covering<RunDetail>()(
+  z.object({ ...runRecord, output: anyObject.optional(), receipt }).meta({ id: "RunDetail" }),
+);
+
+const listedAgent = {
+  agent: z.string().describe("`handle/slug`; the id passed to run."),
+  name: z.string(),
+  description: z.string(),
+  connector: z.enum(connectorIds as [ConnectorId, ...ConnectorId[]]),
+  connector_name: z.string(),
+  price_credits: wholeCredits.describe("Cost of one run; 0 means free."),
+  created_at: moment,
+};
+
+export const agentPageShape = covering<AgentPage>()(
+  z
+    .object({
+      agents: z.array(covering<ListedAgent>()(z.object(listedAgent).meta({ id: "Agent" }))),
+      total: z.int().describe("All matches, whatever the page."),
+      limit: z.int(),
+      offset: z.int(),
+    })
+    .meta({ id: "Agents" }),
+);
+
+const fieldValue = z.union([z.string(), z.number(), z.boolean()]).nullable();
+
+export const agentDetailShape = covering<AgentDetail>()(
+  z
+    .object({
+      ...listedAgent,
+      inputs: z.array(
+        z
+          .object({
+            name: z.string(),
+            label: z.string(),
+            type: z.enum(fieldTypes),
+            required: z.boolean(),
+            default: fieldValue,
+            description: z.string().nullable(),
+            max_length: z.int().nullable(),
+            min: z.number().nullable(),
+            max: z.number().nullable(),
+            choices: z.array(z.string()).nullable(),
+            pattern: z.string().nullable(),
+            example: fieldValue,
+          })
+          .meta({ id: "InputField" }),
+      ),
+      input_schema: anyObject.describe("The same as JSON Schema 2020-12."),
+      accepts_extra_instructions: z.boolean(),
+      output_kind: z.enum(["text", "image", "json", "receipt"]),
+      per_call: z
+        .object({ url: z.string(), price_usd: z.number(), networks: z.array(z.string()) })
+        .nullable()
+        .describe("Where the agent can be called without an account; null when it cannot be paid so."),
+      mcp_tool: z.string(),
+      page_url: z.string(),
+      updated_at: moment,
+    })
+    .meta({ id: "AgentDetail" }),
+);
+
+export const balanceShape = z
+  .object({
+    credits: wholeCredits.describe("What can be spent now."),
+    held_credits: wholeCredits.describe("Set aside for runs that are running."),
+    earned_credits: wholeCredits,
+    account: z.object({ handle: z.string() }),
+    key: z.object({
+      name: z.string(),
+      start: z.string(),
+      scope: z.enum(scopes),
+      rate_limit_per_minute: z.int(),
+      max_credits_per_day: z.int().nullable(),
+    }),
+  })
+  .meta({ id: "Balance" });
+
+export const statementShape = covering<Statement>()(
+  z
+    .object({
+      postings: z.array(
+        z
+          .object({
+            id: z.string(),
+            kind: z.enum(kinds),
+            credits: z.int().min(1),
+            from: z.enum(purseNames),
+            to: z.enum(purseNames),
+            run_id: runId.nullable().describe("Of the account's own run."),
+            agent: z.string().nullable().describe("Known for as long as the run is kept."),
+            note: z.string().nullable(),
+            created_at: moment,
+          })
+          .meta({ id: "Posting" }),
+      ),
+      cursor,
+    })
+    .meta({ id: "Statement" }),
+);
+
+export const transferShape = z.object({ credits: wholeCredits, earned_credits: wholeCredits }).meta({ id: "Moved" });
+
+export const healthShape = z
+  .object({ status: z.enum(["ok", "degraded"]), database: z.boolean(), time: moment })
+  .meta({ id: "Health" });
+
+export const paidResultShape = z
+  .object({ success: z.literal(true), run_id: runId, output, receipt })
+  .meta({ id: "PaidResult" });
+
+export const paidFailureShape = z
+  .union([
+    z.object({
+      success: z.literal(false),
+      run_id: runId,
+      error: z.string(),
+      charged: z.boolean().optional(),
+      advice: z.string().optional(),
+    }),
+    errorShape,
+  ])
+  .meta({ id: "PaidFailure" });
+
+export const quoteShape = z
+  .object({
+    x402Version: z.int(),
+    error: z.string(),
+    accepts: z.array(
+      z.looseObject({
+        scheme: z.literal("exact"),
+        network: z.string().describe("CAIP-2, such as `hedera:mainnet`."),
+        asset: z.string(),
+        amount: z.string().describe("Atomic units; the asset has 6 decimals."),
+        payTo: z.string(),
+        resource: z.string(),
+        maxTimeoutSeconds: z.int(),
+      }),
+    ),
+  })
+  .meta({ id: "PaymentQuote" });
+
+/** Lets the compiler refuse a shape that lacks a field of `Answer` or has it of another type. */
+function covering<Answer>() {
+  return <S extends z.ZodType>(
+    shape: Answer extends DeepReadonly<z.input<S>>
+      ? Answer extends object
+        ? KeysOf<Answer> extends KeysOf<z.input<S>>
+          ? S
+          : never
+        : never
+      : never,
+  ): S => shape;
+}
+
+type KeysOf<T> = T extends T ? keyof T : never;
+type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;

@@ -1,0 +1,210 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createServer } from "../../marketplace/server.ts";
+import {
+  call,
+  type Market,
+  proveLedger,
+  run,
+  seedMarket,
+  startMarketplace,
+  type TestMarketplace,
+} from "../support/marketplace.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: a JSON document is walked freely
+type Json = any;
+
+let market: TestMarketplace;
+let seeded: Market;
+let document: Json;
+beforeAll(async () => {
+  market = await startMarketplace();
+  seeded = await seedMarket(market.context, { price: 1, balance: 100_000, rateLimit: 100_000 });
+  document = (await call(market.url, "/api/v1/openapi.json")).body;
+});
+afterAll(() => market.stop());
+
+describe("GET /api/v1/openapi.json", () => {
+  test("is OpenAPI 3.1, needs no key and is kept by its ETag", async () => {
+    const { status, headers, body } = await call(market.url, "/api/v1/openapi.json");
+    expect({ status, openapi: body.openapi }).toEqual({ status: 200, openapi: "3.1.0" });
+    const etag = headers.get("etag")!;
+    const again = await call(market.url, "/api/v1/openapi.json", { headers: { "if-none-match": etag } });
+    expect(again.status).toBe(304);
+  });
+
+  test("holds schemas that compile, references that lead somewhere and operations told apart", () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema({ $id: "document", ...document });
+    for (const name of Object.keys(document.components.schemas)) {
+      expect(() => ajv.compile({ $ref: `document#/components/schemas/${name}` }), name).not.toThrow();
+    }
+    for (const [reference] of JSON.stringify(document).matchAll(/#\/components\/schemas\/\w+/g)) {
+      expect(document.components.schemas).toHaveProperty(reference.split("/").at(-1)!);
+    }
+    const operations = Object.values<Json>(document.paths).flatMap((methods) => Object.values<Json>(methods));
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+  });
+
+  test("describes every route that is served, and no other", () => {
+    const app: Json = createServer(market.context);
+    const served = app.router.stack.flatMap(({ route }: Json) =>
+      route
+        ? route.stack.flatMap(({ method }: Json) =>
+            method ? [`${method} ${route.path.replaceAll(/:(\w+)/g, "{$1}")}`] : [],
+          )
+        : [],
+    );
+    const described = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method} ${path}`),
+    );
+    expect([...new Set(served)].toSorted()).toEqual(described.toSorted());
+  });
+
+  test("says nothing of a recipe", () => {
+    expect(JSON.stringify(document)).not.toContain("settings:");
+  });
+});
+
+test("GET /llms.txt says in plain text how to run an agent and names every address", async () => {
+  const { status, headers, text } = await call(market.url, "/llms.txt");
+  expect(status).toBe(200);
+  expect(headers.get("content-type")).toBe("text/plain; charset=utf-8");
+  expect(text).toMatch(/^# /);
+  for (const path of Object.keys(document.paths)) expect(text).toContain(path);
+});
+
+describe("each status of the run endpoint's error table is met, and as documented", () => {
+  const post = (body: unknown, key: string | null = seeded.key, headers: Record<string, string> = {}) =>
+    call(market.url, "/api/v1/run", { method: "POST", body, headers, ...(key ? { key } : {}) });
+  const good = () => ({ agent: seeded.agent.address, input: { text: "x" } });
+
+  test.each<[number, string, () => Promise<{ status: number }>]>([
+    [200, "that worked", () => post(good())],
+    [
+      200,
+      "that failed",
+      async () => {
+        market.model.injectFault({ status: 500 });
+        return post(good()).finally(() => market.model.clearFaults());
+      },
+    ],
+    [400, "without input", () => post({ agent: seeded.agent.address })],
+    [401, "without a key", () => post(good(), null)],
+    [402, "too dear", () => post({ ...good(), max_credits: 0 })],
+    [404, "of no agent", () => post({ ...good(), agent: "no/agent" })],
+    [
+      409,
+      "named as another was",
+      async () => {
+        await post(good(), seeded.key, { "idempotency-key": "taken" });
+        return post({ ...good(), input: { text: "y" } }, seeded.key, { "idempotency-key": "taken" });
+      },
+    ],
+    [413, "too large", () => post({ ...good(), input: { text: "x".repeat(2_200_000) } })],
+    [422, "against a rule", () => post({ ...good(), input: { text: "x".repeat(51) } })],
+    [
+      429,
+      "past the limit",
+      async () => {
+        const { key } = await seedMarket(market.context, { rateLimit: 1 });
+        await post(good(), key);
+        return post(good(), key);
+      },
+    ],
+    [
+      500,
+      "that cannot be held",
+      async () => {
+        await market.context.db.query("alter table postings rename to postings_gone");
+        return post(good()).finally(() => market.context.db.query("alter table postings_gone rename to postings"));
+      },
+    ],
+    [
+      503,
+      "whose owner cannot be verified",
+      async () => {
+        const other = await seedMarket(market.context);
+        await market.context.db.query("update accounts set state = 'suspended' where id = $1", [other.creator.id]);
+        return run(market, other.key, other.agent.address);
+      },
+    ],
+  ])("%i %s", async (status, _what, ask) => {
+    expect((await ask()).status).toBe(status);
+  });
+});
+
+test("requests made up from the document, right and wrong, are answered as it says and never with a 5xx", async () => {
+  const operations = Object.entries<Json>(document.paths)
+    .flatMap(([path, methods]) => Object.entries<Json>(methods).map(([method, what]) => ({ path, method, what })))
+    .filter(({ path }) => !path.startsWith("/api/agent/"));
+  const request = fc.constantFrom(...operations).chain(({ path, method, what }) => {
+    const parameters: Json[] = what.parameters ?? [];
+    const query = fc.record(
+      Object.fromEntries(parameters.filter((one) => one.in === "query").map((one) => [one.name, anyValue(one.schema)])),
+      { requiredKeys: [] },
+    );
+    const parts = fc.array(
+      fc.oneof(fc.constantFrom(...seeded.agent.address.split("/")), fc.string({ maxLength: 30 })),
+      {
+        minLength: 2,
+        maxLength: 2,
+      },
+    );
+    const schema = what.requestBody?.content["application/json"].schema;
+    const body = schema
+      ? fc.oneof({ weight: 4, arbitrary: anyValue(schema) }, { weight: 1, arbitrary: fc.jsonValue() })
+      : fc.constant(undefined);
+    return fc.record({ method: fc.constant(method), path: fc.constant(path), query, parts, body });
+  });
+  await fc.assert(
+    fc.asyncProperty(request, async ({ method, path, query, parts, body }) => {
+      let n = 0;
+      const address = path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(parts[n++ % 2]!) || "x");
+      const asked = new URLSearchParams(
+        Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+      );
+      // "." and ".." are no path of their own.
+      fc.pre(!/\/\.{1,2}(\/|$)/.test(address));
+      const { status } = await call(market.url, `${address}?${asked}`, {
+        key: seeded.key,
+        method: method.toUpperCase(),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      expect(status).toBeLessThan(500);
+    }),
+    { numRuns: 400 },
+  );
+  await proveLedger(market.context);
+});
+
+/** Mostly what the schema allows, now and then what it does not. */
+function anyValue(schema: Json): fc.Arbitrary<unknown> {
+  const odd = fc.oneof(fc.string(), fc.constantFrom("\0", "%", "'", -1, 1e30, null, [], {}), fc.double());
+  return fc.oneof({ weight: 5, arbitrary: rightValue(schema) }, { weight: 1, arbitrary: odd });
+}
+
+function rightValue(schema: Json): fc.Arbitrary<unknown> {
+  if (schema.enum) return fc.constantFrom(...schema.enum);
+  switch (schema.type) {
+    case "integer":
+      return fc.integer({ min: Math.max(schema.minimum ?? 0, -1000), max: Math.min(schema.maximum ?? 1000, 1000) });
+    case "boolean":
+      return fc.boolean();
+    case "object":
+      return fc
+        .tuple(
+          fc.record(
+            Object.fromEntries(
+              Object.entries<Json>(schema.properties ?? {}).map(([name, one]) => [name, anyValue(one)]),
+            ),
+            { requiredKeys: [] },
+          ),
+          fc.option(fc.constant({ agent: seeded.agent.address, input: { text: "hello" } }), { freq: 2, nil: {} }),
+        )
+        .map(([made, right]) => ({ ...made, ...right }));
+    default:
+      return fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.constant(seeded.agent.address));
+  }
+}
