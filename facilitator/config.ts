@@ -16,6 +16,7 @@ export function readConfig(variables: Record<string, string | undefined>): Confi
       probe: env.choice("FACILITATOR_DISCOVERY_PROBE", ["on", "off"], "on") === "on",
       allowLocalhost: env.flag("FACILITATOR_DISCOVERY_LOCALHOST", false),
     },
+    limits: readLimits(env, variables),
     evm: evmChainIds(variables).map((chainId) => readEvm(env, chainId)),
     hedera: hederaNetworks
       .filter((name) => hasAny(variables, `HEDERA_${name.toUpperCase()}_`))
@@ -31,6 +32,30 @@ export function readConfig(variables: Record<string, string | undefined>): Confi
   return config;
 }
 
+/** Calls a minute; 0 is no limit. Where real money pays the fees there are limits unless configured otherwise. */
+export interface LimitsConfig {
+  readonly verifyPerAddress: number;
+  readonly settlePerAddress: number;
+  readonly settlePerPayer: number;
+  readonly settlePerPayTo: number;
+  /** Settlements of one payer that may fail on the chain, at our cost, within ten minutes. */
+  readonly failuresPerPayer: number;
+}
+
+function readLimits(env: EnvReader, variables: Record<string, string | undefined>): LimitsConfig {
+  const onMainnet =
+    hasAny(variables, "HEDERA_MAINNET_") ||
+    evmChainIds(variables).some((chainId) => environmentOf(`eip155:${chainId}`) === "mainnet");
+  const limit = (name: string, usual: number) => env.integer(name, onMainnet ? usual : 0);
+  return {
+    verifyPerAddress: limit("LIMIT_VERIFY_PER_ADDRESS", 6_000),
+    settlePerAddress: limit("LIMIT_SETTLE_PER_ADDRESS", 1_200),
+    settlePerPayer: limit("LIMIT_SETTLE_PER_PAYER", 60),
+    settlePerPayTo: limit("LIMIT_SETTLE_PER_PAY_TO", 1_200),
+    failuresPerPayer: env.integer("LIMIT_FAILURES_PER_PAYER", 5),
+  };
+}
+
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -43,6 +68,7 @@ export interface Config {
   readonly settleTimeoutMs: number;
   /** For development both: list what nobody has checked, and list servers on this machine. */
   readonly discovery: { readonly probe: boolean; readonly allowLocalhost: boolean };
+  readonly limits: LimitsConfig;
   readonly evm: readonly EvmConfig[];
   readonly hedera: readonly HederaConfig[];
 }
@@ -57,6 +83,8 @@ interface NetworkConfig {
   /** A warning and /health 503 below the first, no settlement below the second; wei or tinybars. */
   readonly balanceLow: bigint;
   readonly balanceEmpty: bigint;
+  /** What one fee payer may spend on fees in a day (UTC); 0 is no limit. */
+  readonly dailyBudget: bigint;
 }
 
 export interface EvmConfig extends NetworkConfig {
@@ -108,6 +136,7 @@ function readEvm(env: EnvReader, chainId: number): EvmConfig {
     amountMin: env.amount(name("AMOUNT_MIN"), amountMinOn(network)),
     balanceLow: env.amount(name("BALANCE_LOW_WEI"), ether / 100n),
     balanceEmpty: env.amount(name("BALANCE_EMPTY_WEI"), ether / 1_000n),
+    dailyBudget: env.amount(name("DAILY_BUDGET_WEI"), budgetOn(network, ether / 20n)),
     gasLimit: env.amount(name("GAS_LIMIT"), 200_000n),
     feePerGasMaxWei: env.amount(name("FEE_PER_GAS_MAX_WEI"), 50_000_000_000n),
     bumpAfterMs: env.integer(name("BUMP_AFTER_MS"), 30_000, { min: 500 }),
@@ -157,6 +186,7 @@ function readHedera(env: EnvReader, ledger: (typeof hederaNetworks)[number]): He
     amountMin: env.amount(name("AMOUNT_MIN"), amountMinOn(network)),
     balanceLow: env.amount(name("BALANCE_LOW_TINYBARS"), 20n * hbar),
     balanceEmpty: env.amount(name("BALANCE_EMPTY_TINYBARS"), 2n * hbar),
+    dailyBudget: env.amount(name("DAILY_BUDGET_TINYBARS"), budgetOn(network, 100n * hbar)),
     transactionFeeMax: env.amount(name("TRANSACTION_FEE_MAX_TINYBARS"), 2n * hbar),
   };
 }
@@ -164,6 +194,10 @@ function readHedera(env: EnvReader, ledger: (typeof hederaNetworks)[number]): He
 /** A test network's fees are play money, so there the smallest payment is welcome. */
 function amountMinOn(network: string): bigint {
   return environmentOf(network) === "mainnet" ? 1_000n : 1n;
+}
+
+function budgetOn(network: string, mainnet: bigint): bigint {
+  return environmentOf(network) === "mainnet" ? mainnet : 0n;
 }
 
 const accountId = /^0\.0\.(0|[1-9]\d{0,18})$/;

@@ -7,6 +7,7 @@ import type { Config } from "./config.ts";
 import { Catalog } from "./discovery/catalog.ts";
 import { createUnpaidFetch } from "./discovery/unpaid-fetch.ts";
 import { createEvents, type Events } from "./events.ts";
+import { CallLimits } from "./limits/call-limits.ts";
 import { Metrics } from "./metrics.ts";
 import { migrations } from "./migrations/all.ts";
 import { createExactEvm } from "./schemes/exact-evm/scheme.ts";
@@ -24,6 +25,7 @@ export interface Context extends Running {
   readonly db: Database;
   readonly store: SettlementStore;
   readonly schemes: SchemeRegistry;
+  readonly limits: CallLimits;
   readonly events: Events;
   readonly metrics: Metrics;
   readonly catalog: Catalog;
@@ -45,6 +47,8 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     for (const scheme of schemes.all) disposer.add(() => scheme.stop());
     await startAll(schemes);
 
+    const limits = new CallLimits(db, config.limits);
+    disposer.add(() => limits.stop());
     const metrics = new Metrics();
     const refusals = new RefusalRecorder(
       db,
@@ -65,7 +69,7 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     const fetchUnpaid = probe ? createUnpaidFetch(outbound, { allowLocalhost }) : undefined;
     const catalog = new Catalog({ db, log, metrics, fetchUnpaid, allowLocalhost });
     disposer.add(() => catalog.stop());
-    return { config, log, db, store, schemes, events, metrics, catalog, stop: () => disposer.stop() };
+    return { config, log, db, store, schemes, limits, events, metrics, catalog, stop: () => disposer.stop() };
   } catch (error) {
     await disposer.stop();
     throw error;

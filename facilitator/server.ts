@@ -1,6 +1,6 @@
-import type { Express, Response } from "express";
+import type { Express, RequestHandler, Response } from "express";
 import helmet from "helmet";
-import type { ApiError } from "../shared/errors.ts";
+import { ApiError } from "../shared/errors.ts";
 import { createApp, errorHandler, jsonBody, noStore, notFound, requestId } from "../shared/http.ts";
 import type { Context } from "./context.ts";
 import { extensionResponses } from "./discovery/extension-responses.ts";
@@ -24,12 +24,12 @@ const publicForAMinute = "public, max-age=60";
 export function createServer(context: Context): Express {
   const app = createApp({ trustProxy: context.config.trustProxy });
   const body = jsonBody(bodyBytesMax);
-  app.post("/verify", noStore, body, async (request, response) => {
+  app.post("/verify", noStore, limited(context, "verify"), body, async (request, response) => {
     const answer = await verify(context, request.body);
     reportExtensions(context, response, request.body, answer.isValid);
     response.json(answer);
   });
-  app.post("/settle", noStore, body, async (request, response) => {
+  app.post("/settle", noStore, limited(context, "settle"), body, async (request, response) => {
     const settled = await settle(context, request.body);
     reportExtensions(context, response, request.body, settled.response.success);
     await send(response, settled);
@@ -71,6 +71,16 @@ export function createServer(context: Context): Express {
   app.use("/settle", errorHandler(context.log, settleShape));
   app.use(errorHandler(context.log));
   return app;
+}
+
+/** 429 for an address that calls too often, before its body is read. */
+function limited({ limits }: Context, verb: "verify" | "settle"): RequestHandler {
+  return async (request, _response, next) => {
+    const seconds = await limits.ofAddress(verb, request.ip ?? "");
+    if (seconds === undefined) return next();
+    const headers = { "retry-after": String(Math.max(1, seconds)) };
+    throw new ApiError("rate_limited", `Too many calls of /${verb} from this address.`, { headers });
+  };
 }
 
 function reportExtensions({ config }: Context, response: Response, body: unknown, paid: boolean): void {

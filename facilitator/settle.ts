@@ -9,6 +9,7 @@ import {
   type Payment,
   type PaymentRequest,
   type Refusal,
+  refuse,
   type Scheme,
 } from "./schemes/scheme.ts";
 import { anotherPayment, isSamePayment, type Known } from "./settlements/store.ts";
@@ -40,12 +41,16 @@ export async function settle(context: Context, body: unknown): Promise<Settled> 
       `Nothing is settled on ${scheme.network} now: the fee payer's balance is too low.`,
     );
   }
-  const refusal = await scheme.check(payment);
+  const verdicts = await Promise.all([scheme.check(payment), context.limits.ofPayment(request.network, payment)]);
+  const refusal = verdicts[0] ?? verdicts[1];
   if (refusal) return refused(context, request, payment, refusal, startedAt);
-  const claim = await context.store.claim(request.network, scheme.scheme, payment, request.resourceUrl);
+  const { resourceUrl } = request;
+  const failuresMax = context.config.limits.failuresPerPayer;
+  const claim = await context.store.claim(request.network, scheme.scheme, payment, { resourceUrl, failuresMax });
   if (!claim) {
     const winner = await context.store.lookup(request.network, payment.key);
-    if (winner && !isSamePayment(winner, payment)) return refused(context, request, payment, anotherPayment, startedAt);
+    if (!winner || isClaimable(winner)) return refused(context, request, payment, coolingDown, startedAt);
+    if (!isSamePayment(winner, payment)) return refused(context, request, payment, anotherPayment, startedAt);
     return resume(context, request, payment, winner, deadline);
   }
 
@@ -171,5 +176,6 @@ function refused(
   };
 }
 
+const coolingDown = refuse("rate_limited", "Settlements of this payer failed lately; try again in ten minutes.");
 const hasEnded = (known: Known) => known.state === "settled" || known.state === "failed";
 const isClaimable = (known: Known) => known.state === "failed" && known.retryable;

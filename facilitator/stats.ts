@@ -156,10 +156,10 @@ async function countPayers(tx: Transaction, { scope, days }: Window): Promise<nu
     name: "stats-payers",
     text: `
       select (select coalesce(sum(payers), 0) from payers_by_last_day where scope = $3 and day >= ${firstDay})
-           + (select count(distinct u.payer)
-                from uncounted_settlements u
-               where u.network = any($1) and u.status = 'settled' and u.day >= ${firstDay}
-                 and not exists (select from payer_days p
+           + (select count(*)
+                from (select distinct payer from uncounted_settlements
+                       where network = any($1) and status = 'settled' and day >= ${firstDay} and payer is not null) as u
+               where not exists (select from payer_days p
                                   where p.scope = $3 and p.payer = u.payer and p.day >= ${firstDay})) as payers`,
     values: [scope.networks, days, scope.name],
   });

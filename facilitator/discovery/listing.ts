@@ -109,9 +109,10 @@ export const matching = `
   r.last_settled_at > now() - interval '30 days'
   and r.type = coalesce($1::text, r.type)
   and coalesce($5::text, 'bazaar') = 'bazaar'
-  and exists (select from discovery_accepts a
-               where a.resource_id = r.id and a.pay_to = coalesce($2::text, a.pay_to)
-                 and a.scheme = coalesce($3::text, a.scheme) and a.network = coalesce($4::text, a.network))`;
+  and (coalesce($2::text, $3::text, $4::text) is null
+       or r.id in (select resource_id from discovery_accepts a
+                    where a.pay_to = coalesce($2::text, a.pay_to) and a.scheme = coalesce($3::text, a.scheme)
+                      and a.network = coalesce($4::text, a.network)))`;
 
 // biome-ignore lint/suspicious/noExplicitAny: a row of discovery_resources
 export function asResource(row: any): DiscoveredResource {

@@ -1,6 +1,7 @@
 import type { Log } from "../../shared/log.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
 import type { EvmConfig } from "../config.ts";
+import { spentToday } from "../limits/fee-budget.ts";
 import type { EvmChain } from "../schemes/exact-evm/chain.ts";
 import type { Hex } from "../schemes/exact-evm/hex.ts";
 import { RpcError } from "../schemes/exact-evm/rpc.ts";
@@ -21,6 +22,7 @@ export class EvmFeePayer {
   #queue: Job[] = [];
   #draining = false;
   #balance: bigint | undefined;
+  #spentToday = 0n;
   #fees: { readonly at: number; readonly perGas: bigint; readonly tip: bigint } | undefined;
 
   constructor(
@@ -43,15 +45,16 @@ export class EvmFeePayer {
   }
 
   get balance(): FeePayerBalance {
-    const { balanceLow, balanceEmpty } = this.#config;
+    const { balanceLow, balanceEmpty, dailyBudget } = this.#config;
     const balance = this.#balance;
+    const overBudget = dailyBudget > 0n && this.#spentToday >= dailyBudget;
     return {
       feePayer: this.address,
       balance,
       unit: "ETH",
       decimals: 18,
       low: balance !== undefined && balance < balanceLow,
-      empty: balance !== undefined && balance < balanceEmpty,
+      empty: balance !== undefined && (balance < balanceEmpty || overBudget),
     };
   }
 
@@ -65,6 +68,8 @@ export class EvmFeePayer {
 
   async readBalance(): Promise<void> {
     this.#balance = await this.#needs.chain.balance(this.address).catch(() => undefined);
+    if (this.#balance === undefined || this.#config.dailyBudget === 0n) return;
+    this.#spentToday = await spentToday(this.#needs.db, this.#config.network, this.address, this.#balance);
   }
 
   /**

@@ -1,6 +1,8 @@
 import type { Log } from "../../shared/log.ts";
+import type { Queryable } from "../../shared/postgres.ts";
 import type { JsonObject } from "../../shared/x402.ts";
 import type { HederaConfig } from "../config.ts";
+import { spentToday } from "../limits/fee-budget.ts";
 import type { Key, Signature } from "../schemes/exact-hedera/keys.ts";
 import type { Mirror } from "../schemes/exact-hedera/mirror.ts";
 import { readSigner, type Signer } from "../schemes/exact-hedera/signer.ts";
@@ -11,14 +13,17 @@ export class HederaFeePayers {
   readonly accounts: readonly string[];
   readonly #config: HederaConfig;
   readonly #mirror: Mirror;
+  readonly #db: Queryable;
   readonly #log: Log;
   readonly #signers = new Map<string, Signer>();
   readonly #balances = new Map<string, bigint>();
+  readonly #spentToday = new Map<string, bigint>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(config: HederaConfig, mirror: Mirror, log: Log) {
+  constructor(config: HederaConfig, mirror: Mirror, { db, log }: { db: Queryable; log: Log }) {
     this.#config = config;
     this.#mirror = mirror;
+    this.#db = db;
     this.#log = log;
     this.accounts = config.feePayers.map(({ accountId }) => accountId);
   }
@@ -35,14 +40,15 @@ export class HederaFeePayers {
 
   balanceOf(feePayer: string): FeePayerBalance {
     const balance = this.#balances.get(feePayer);
-    const { balanceLow, balanceEmpty } = this.#config;
+    const { balanceLow, balanceEmpty, dailyBudget } = this.#config;
+    const overBudget = dailyBudget > 0n && (this.#spentToday.get(feePayer) ?? 0n) >= dailyBudget;
     return {
       feePayer,
       balance,
       unit: "HBAR",
       decimals: 8,
       low: balance !== undefined && balance < balanceLow,
-      empty: balance !== undefined && balance < balanceEmpty,
+      empty: balance !== undefined && (balance < balanceEmpty || overBudget),
     };
   }
 
@@ -124,8 +130,10 @@ export class HederaFeePayers {
     await Promise.all(
       this.accounts.map(async (account) => {
         const found = await this.#mirror.account(account, 0).catch(() => undefined);
-        if (found) this.#balances.set(account, found.balance);
-        else this.#balances.delete(account);
+        if (!found) return void this.#balances.delete(account);
+        this.#balances.set(account, found.balance);
+        if (this.#config.dailyBudget === 0n) return;
+        this.#spentToday.set(account, await spentToday(this.#db, this.#config.network, account, found.balance));
       }),
     );
   }

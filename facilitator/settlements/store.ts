@@ -31,13 +31,14 @@ export class SettlementStore {
 
   /**
    * Claims the payment for one caller: a Claim for exactly one of any number of simultaneous callers on any number of
-   * daemons. A payment that failed in a way that leaves it valid can be claimed again.
+   * daemons. A payment that failed in a way that leaves it valid can be claimed again. Nobody gets one for a payer of
+   * whom `failuresMax` (0 = any number) settlements failed on the chain, at our cost, in the last ten minutes.
    */
   async claim(
     network: string,
     scheme: string,
     payment: Payment,
-    resourceUrl: string | undefined,
+    { resourceUrl, failuresMax }: { resourceUrl: string | undefined; failuresMax: number },
   ): Promise<Claim | undefined> {
     const token = randomUUID();
     const { rows } = await this.#db.query({
@@ -45,7 +46,11 @@ export class SettlementStore {
       text: `
         insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic,
                               resource_url, expires_at, lease_until)
-        values ($1, $2, 'claimed', $3, $4, $5, $6, $7, $8, $9, $10, now() + make_interval(secs => $11))
+        select $1, $2, 'claimed', $3::uuid, $4, $5, $6, $7, $8::numeric, $9, $10::timestamptz,
+               now() + make_interval(secs => $11)
+         where $12 = 0 or $12 > (select count(*) from payments
+                                  where network = $1 and payer = $5 and state = 'failed' and transaction_id is not null
+                                    and finished_at > now() - interval '10 minutes')
         on conflict (network, payment_key) do update
           set state = 'claimed', claim_token = excluded.claim_token, payer = excluded.payer, pay_to = excluded.pay_to,
               asset = excluded.asset, amount_atomic = excluded.amount_atomic, resource_url = excluded.resource_url,
@@ -66,6 +71,7 @@ export class SettlementStore {
         resourceUrl ?? null,
         payment.expiresAt,
         claimLeaseSeconds,
+        failuresMax,
       ],
     });
     return rows[0] ? { id: rows[0].id, token } : undefined;

@@ -21,7 +21,7 @@ export function createExactHedera(
 ): Scheme<HederaPayment> {
   const mirror = new Mirror(config.mirrorUrl);
   const nodes = new LedgerNodes(config.nodes);
-  const feePayers = new HederaFeePayers(config, mirror, needs.log);
+  const feePayers = new HederaFeePayers(config, mirror, needs);
   const preflight = new Preflight(mirror, nodes);
   const chain = { ...needs, mirror, nodes, feePayers, preflight, underway: new Set<string>() };
 

@@ -23,6 +23,7 @@ export const config: HederaConfig = {
   amountMin: 1_000n,
   balanceLow: 2_000_000_000n,
   balanceEmpty: 200_000_000n,
+  dailyBudget: 0n,
   transactionFeeMax: 200_000_000n,
 };
 

@@ -1,0 +1,101 @@
+import { createTestClient, http, walletActions } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { spentToday } from "../../facilitator/limits/fee-budget.ts";
+import { revertingToken } from "../../infra/evm-chain/artifacts.ts";
+import { connect } from "../../shared/postgres.ts";
+import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import { newBuyer, paymentBody } from "../support/evm-payments.ts";
+import { startFacilitator } from "../support/facilitator.ts";
+
+let setting: EvmSetting;
+
+beforeAll(async () => {
+  setting = await evmSetting();
+});
+
+afterAll(() => setting?.stop());
+
+/** Two copies of the daemon on one database. */
+async function twoCopies(variables: Record<string, string>) {
+  const copies = await Promise.all([1, 2].map(() => startFacilitator({ ...setting.variables, ...variables })));
+  return { copies, stop: () => Promise.all(copies.map((copy) => copy.stop())) };
+}
+
+test("an address that calls too often gets 429 with Retry-After, counted over copies", async () => {
+  const { copies, stop } = await twoCopies({ LIMIT_VERIFY_PER_ADDRESS: "10" });
+  try {
+    const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => copies[i % 2]?.verify(body)));
+    expect(answers.filter((answer) => answer?.status === 200)).toHaveLength(10);
+    const refused = answers.find((answer) => answer?.status === 429);
+    expect(Number(refused?.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(refused?.body).toMatchObject({ isValid: false, error: expect.stringContaining("address") });
+    expect((await copies[0]?.settle(body))?.body).toMatchObject({ success: true });
+  } finally {
+    await stop();
+  }
+});
+
+test("a payer who settles too often is refused, over copies, without a claim; another payer is not", async () => {
+  const { copies, stop } = await twoCopies({ LIMIT_SETTLE_PER_PAYER: "4" });
+  try {
+    const buyer = await setting.fundedBuyer();
+    const bodies = await Promise.all(Array.from({ length: 10 }, () => paymentBody(buyer, setting.terms)));
+    const answers = await Promise.all(bodies.map((body, i) => copies[i % 2]?.settle(body)));
+    const settled = answers.filter((answer) => answer?.body.success);
+    expect(settled).toHaveLength(4);
+    const refused = answers.filter((answer) => !answer?.body.success);
+    expect(new Set(refused.map((answer) => answer?.body.errorReason))).toEqual(new Set(["rate_limited"]));
+    const other = await paymentBody(await setting.fundedBuyer(), setting.terms);
+    expect((await copies[0]?.settle(other))?.body).toMatchObject({ success: true });
+  } finally {
+    await stop();
+  }
+});
+
+test("a payer whose settlements keep failing at our cost is let cool down before more is spent on it", async () => {
+  const asset = await setting.chain.deploy(revertingToken);
+  const variables = { EIP155_84532_ASSETS: `${setting.chain.usdc},${asset}`, LIMIT_FAILURES_PER_PAYER: "3" };
+  const daemon = await startFacilitator({ ...setting.variables, ...variables });
+  try {
+    const buyer = newBuyer();
+    await setting.chain.mint(asset, buyer.address, 1_000_000n);
+    const reasons: string[] = [];
+    for (let i = 0; i < 5; i += 1) {
+      const { body } = await daemon.settle(await paymentBody(buyer, { ...setting.terms, asset }));
+      reasons.push(body.errorReason);
+    }
+    const failed = "invalid_transaction_state";
+    expect(reasons).toEqual([failed, failed, failed, "rate_limited", "rate_limited"]);
+  } finally {
+    await daemon.stop();
+  }
+});
+
+test("a fee payer that has spent its day's budget settles nothing more", async () => {
+  const tester = createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) }).extend(walletActions);
+  const address = setting.signer as `0x${string}`;
+  const variables = { ...setting.variables, EIP155_84532_DAILY_BUDGET_WEI: String(10n ** 15n) };
+  const first = await startFacilitator(variables);
+  await first.stop();
+  await tester.setBalance({ address, value: 10n ** 18n });
+  const second = await startFacilitator(variables);
+  try {
+    const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
+    expect(await second.settle(body)).toMatchObject({ status: 503, body: { success: false } });
+    expect((await second.verify(body)).body).toMatchObject({ isValid: true });
+  } finally {
+    await second.stop();
+  }
+});
+
+test("spending is what the balance fell by; money added is not set off against it", async () => {
+  const db = connect(setting.variables.FACILITATOR_DATABASE_URL as string, { poolMax: 1, applicationName: "test" });
+  try {
+    const spent: bigint[] = [];
+    for (const balance of [100n, 90n, 150n, 149n, 149n]) spent.push(await spentToday(db, "eip155:1", "0xF", balance));
+    expect(spent).toEqual([0n, 10n, 10n, 11n, 11n]);
+  } finally {
+    await db.end();
+  }
+});
