@@ -2,7 +2,7 @@ import type { RequestHandler } from "express";
 import { z } from "zod";
 import { callerOf } from "../api-keys/require-key.ts";
 import type { Context } from "../context.ts";
-import { parse } from "../parse.ts";
+import { readQuery, wholeNumber } from "../query.ts";
 
 /** Nothing in a file may run, load or be framed as ours, whatever a browser makes of it. */
 const fileHeaders = {
@@ -28,15 +28,15 @@ export function getFile({ tools }: Context): RequestHandler {
   };
 }
 
-const page = z.object({
-  limit: z.coerce.number().int().min(1).max(100).default(20),
-  offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
+export const filesQuery = z.object({
+  limit: wholeNumber(1, 100).default(20).describe("Files a page."),
+  offset: wholeNumber(0, 1_000_000).default(0).describe("Files to skip."),
 });
 
 /** GET /api/v1/files: what the caller's agents have made. */
 export function getFiles({ tools }: Context): RequestHandler {
   return async (request, response) => {
-    const asked = parse(page, request.query, "bad_request");
+    const asked = readQuery(filesQuery, request.query);
     response.json({ files: await tools.files.list(callerOf(response).accountId, asked), ...asked });
   };
 }

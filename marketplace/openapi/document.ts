@@ -73,7 +73,7 @@ function parametersOf({ path = {}, query, headers = {} }: Operation): object[] {
 /** What any keyed, posted or queried request may meet besides its own answers. */
 function responsesOf(operation: Operation, schemas: Schemas): object {
   const { key, body, query, tagged, answers, answerHeaders = {} } = operation;
-  const shapes: Record<number, z.ZodType | string> = {
+  const shapes: Operation["answers"] = {
     ...(body || query ? { 400: errorShape } : {}),
     ...(key ? { 401: errorShape, 429: errorShape, 503: errorShape } : {}),
     ...(body ? { 413: errorShape } : {}),
@@ -96,7 +96,7 @@ function responsesOf(operation: Operation, schemas: Schemas): object {
       {
         description: meanings[status] ?? "See the body.",
         ...(named.length > 0 ? { headers: Object.fromEntries(named) } : {}),
-        content: typeof shape === "string" ? { [shape]: { schema: { type: "string" } } } : jsonOf(shape, schemas),
+        content: shape instanceof z.ZodType ? jsonOf(shape, schemas) : textOf([shape].flat()),
       },
     ];
   });
@@ -111,6 +111,7 @@ const meanings: Readonly<Record<string, string>> = {
   402: "Not paid, or not enough to pay with. Nothing was charged.",
   404: "There is no such thing, or it is not live.",
   409: "It contradicts an earlier request.",
+  410: "It has been taken down.",
   413: "The body is too large.",
   422: "A value broke a declared rule; the body names the field. Nothing was charged.",
   429: "Too many requests; wait as `Retry-After` says.",
@@ -128,6 +129,10 @@ const headersOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   401: { "WWW-Authenticate": "`Bearer`." },
   429: { ...rateLimit, "Retry-After": "Seconds to wait." },
 };
+
+function textOf(mediaTypes: readonly string[]): object {
+  return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema: { type: "string" } }]));
+}
 
 /** A named shape goes to the components with all that it refers to. Answers stay open to new fields. */
 function jsonOf(shape: z.ZodType, schemas: Schemas): object {

@@ -2,6 +2,8 @@ import { z } from "zod";
 import { listQuery } from "../agents/list.ts";
 import { transferBody } from "../credits/routes.ts";
 import { statementQuery } from "../credits/statement.ts";
+import { contentTypes } from "../files/files.ts";
+import { filesQuery } from "../files/routes.ts";
 import { runsQuery } from "../runs/history.ts";
 import { runBody } from "../runs/routes.ts";
 import {
@@ -9,6 +11,8 @@ import {
   agentPageShape,
   balanceShape,
   errorShape,
+  filesShape,
+  fileVisibilityShape,
   healthShape,
   paidFailureShape,
   paidResultShape,
@@ -31,8 +35,8 @@ export interface Operation {
   readonly query?: z.ZodObject;
   /** Headers a request may carry, with what they mean. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** By status: a shape is JSON, a text another media type. What any keyed or posted request may meet is added. */
-  readonly answers: Readonly<Record<number, z.ZodType | string>>;
+  /** By status: a shape is JSON, texts are other media types. What any keyed or posted request may meet is added. */
+  readonly answers: Readonly<Record<number, z.ZodType | string | readonly string[]>>;
   /** Headers of the 200, or of the status named. */
   readonly answerHeaders?: Readonly<Record<string, string>>;
   /** Answers carry an ETag, and 304 to who has it already. */
@@ -40,6 +44,8 @@ export interface Operation {
 }
 
 const agentPath = { handle: "The creator's handle, in any case.", slug: "The agent's name part, in any case." };
+
+const fileName = { name: "The last part of the file's address." };
 
 export const operations: Readonly<Record<string, Operation>> = {
   "POST /api/v1/run": {
@@ -110,6 +116,34 @@ export const operations: Readonly<Record<string, Operation>> = {
       503: errorShape,
     },
     answerHeaders: { "PAYMENT-RESPONSE": "The settlement, base64 of JSON.", "X-PAYMENT-RESPONSE": "The same." },
+  },
+  "GET /files/{name}": {
+    summary: "A file that a run made.",
+    path: { name: "As a run's answer links it." },
+    answers: {
+      200: Object.values(contentTypes),
+      404: errorShape,
+      410: errorShape,
+    },
+    tagged: true,
+  },
+  "GET /api/v1/files": {
+    summary: "What the account's agents have made, newest first.",
+    key: true,
+    query: filesQuery,
+    answers: { 200: filesShape },
+  },
+  "POST /api/v1/files/{name}/hide": {
+    summary: "Take a file of the account's agents down: its address then answers 410.",
+    key: true,
+    path: fileName,
+    answers: { 200: fileVisibilityShape, 404: errorShape },
+  },
+  "POST /api/v1/files/{name}/show": {
+    summary: "Show a hidden file again.",
+    key: true,
+    path: fileName,
+    answers: { 200: fileVisibilityShape, 404: errorShape },
   },
   "GET /api/v1/openapi.json": {
     summary: "This document.",

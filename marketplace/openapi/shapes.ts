@@ -186,6 +186,28 @@ export const statementShape = covering<Statement>()(
 
 export const transferShape = z.object({ credits: wholeCredits, earned_credits: wholeCredits }).meta({ id: "Moved" });
 
+export const filesShape = z
+  .object({
+    files: z.array(
+      z
+        .object({
+          name: z.string(),
+          url: z.string(),
+          agent: z.string().nullable(),
+          run_id: runId.nullable(),
+          bytes: z.int(),
+          created_at: moment,
+          hidden_at: moment.nullable(),
+        })
+        .meta({ id: "File" }),
+    ),
+    limit: z.int(),
+    offset: z.int(),
+  })
+  .meta({ id: "Files" });
+
+export const fileVisibilityShape = z.object({ name: z.string(), hidden: z.boolean() }).meta({ id: "FileVisibility" });
+
 export const healthShape = z
   .object({ status: z.enum(["ok", "degraded"]), database: z.boolean(), time: moment })
   .meta({ id: "Health" });
