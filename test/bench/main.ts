@@ -1,11 +1,13 @@
 import { benchFacilitatorEvm } from "./facilitator-evm.ts";
 import { benchFacilitatorHedera } from "./facilitator-hedera.ts";
+import { benchFacilitatorRecord } from "./facilitator-record.ts";
 
 const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   facilitator: [benchFacilitatorEvm, benchFacilitatorHedera],
+  "facilitator-record": [benchFacilitatorRecord],
 };
 
-const asked = process.argv.slice(2);
+const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const unknown = asked.filter((name) => !Object.hasOwn(benches, name));
 if (unknown.length > 0) {
   process.stderr.write(`no bench called ${unknown.join(", ")}; there are: ${Object.keys(benches).join(", ")}\n`);
