@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { Context } from "../context.ts";
 import { toCaip2 } from "../networks.ts";
-import { oneOf, type Read, text, whole } from "../query.ts";
+import { type Read, text, whole } from "../query.ts";
 
 /** Filters of the listing and of the search. */
 export const filters = {
-  type: oneOf(["http", "mcp"], "Only resources of this protocol."),
+  type: text(32, "Only resources of this protocol: http or mcp."),
   payTo: text(128, "Only resources that pay into this wallet."),
   scheme: text(32, "Only resources that accept this scheme."),
   network: text(100, "Only resources that accept payments on this network (CAIP-2)."),

@@ -549,6 +549,7 @@ describe("asking for the list", () => {
     expect(await totalOf(`?payTo=0x${"2".repeat(40)}`)).toBe(1);
     expect(await totalOf("?network=eip155:1")).toBe(0);
     expect(await totalOf("?scheme=upto")).toBe(0);
+    expect(await totalOf("?type=gopher")).toBe(0);
     expect(await totalOf("?extensions=other")).toBe(0);
     expect(await listing("?network=base-sepolia&colour=red")).toMatchObject({
       pagination: { total: 3 },
@@ -570,7 +571,6 @@ describe("asking for the list", () => {
     ["/discovery/resources?limit=ten", "limit"],
     ["/discovery/resources?limit=-1", "limit"],
     ["/discovery/resources?offset=-1", "offset"],
-    ["/discovery/resources?type=gopher", "type"],
     ["/discovery/resources?network=a&network=b", "network"],
     ["/discovery/search", "query"],
     ["/discovery/search?query=%20", "query"],
