@@ -1,50 +1,58 @@
 import { ApiError } from "../../shared/errors.ts";
 import { isUniqueViolation, type Queryable } from "../../shared/postgres.ts";
+import { parseAddress } from "../agents/address.ts";
 import { type AccountId, type AgentId, type KeyId, newId } from "../ids.ts";
 import { digestOf, displayOf, newToken } from "./token.ts";
 
 export const keysPerAccount = 5;
 export const scopes = ["own_agents", "chosen_agents", "rest_only"] as const;
-const scopeAgentsMax = 100;
-const inRange = (credits: number) => credits >= 0 && credits <= 1_000_000_000;
+/** Which agents a key sees as tools: its account's own, the ones chosen, or none. */
 export type Scope = (typeof scopes)[number];
+const chosenMax = 100;
+const wholeUpTo = (max: number, value: number, min = 0) => Number.isInteger(value) && value >= min && value <= max;
 
 /** Makes a key. `token` is in this answer and nowhere else, ever. 409 when all five slots of the account are in use. */
 export async function createKey(db: Queryable, input: NewKey): Promise<{ id: KeyId; name: string; token: string }> {
-  const { accountId, rateLimitPerMinute = 60, scope = "own_agents", scopeAgents = [], maxCreditsPerDay } = input;
+  const { accountId, rateLimitPerMinute = 60, scope = "own_agents", agents = [], maxCreditsPerDay } = input;
   const name = input.name.trim();
-  if (name.length < 1 || name.length > 100) {
-    throw new ApiError("invalid_value", '"name" must have 1 to 100 characters.');
+  if (name.length < 1 || name.length > 100) throw invalid("name", "must have 1 to 100 characters");
+  if (!wholeUpTo(100_000, rateLimitPerMinute, 1)) {
+    throw invalid("rate_limit_per_minute", "must be a whole number between 1 and 100000");
   }
-  if (!Number.isInteger(rateLimitPerMinute) || rateLimitPerMinute < 1 || rateLimitPerMinute > 100_000) {
-    throw new ApiError("invalid_value", '"rate_limit_per_minute" must be a whole number between 1 and 100000.');
+  if (maxCreditsPerDay !== undefined && !wholeUpTo(1_000_000_000, maxCreditsPerDay)) {
+    throw invalid("max_credits_per_day", "must be a whole number between 0 and 1000000000");
   }
-  if (maxCreditsPerDay !== undefined && !(Number.isInteger(maxCreditsPerDay) && inRange(maxCreditsPerDay))) {
-    throw new ApiError("invalid_value", '"max_credits_per_day" must be a whole number between 0 and 1000000000.');
-  }
-  if ((scope === "chosen_agents") !== scopeAgents.length > 0) {
-    throw new ApiError("invalid_value", '"agents" are named for the scope chosen_agents, and only for it.');
-  }
-  if (scopeAgents.length > scopeAgentsMax) {
-    throw new ApiError("invalid_value", `"agents" may name ${scopeAgentsMax} agents at most.`);
-  }
+  const scopeAgents = await chosenAgents(db, scope, agents);
   const token = newToken();
   const { start, last4 } = displayOf(token);
   const id = newId("key");
-  const values = [
-    id,
-    accountId,
-    name,
-    digestOf(token),
-    start,
-    last4,
-    scope,
-    scopeAgents,
-    rateLimitPerMinute,
-    maxCreditsPerDay,
-  ];
-  if (await claimSlot(db, values)) return { id, name, token };
+  const shown = [id, accountId, name, digestOf(token), start, last4];
+  if (await claimSlot(db, [...shown, scope, scopeAgents, rateLimitPerMinute, maxCreditsPerDay])) {
+    return { id, name, token };
+  }
   throw new ApiError("conflict", `An account may have ${keysPerAccount} keys; revoke one first.`);
+}
+
+/** Chosen agents are kept by id: an agent that moves to another handle stays chosen. */
+async function chosenAgents(db: Queryable, scope: Scope, addresses: readonly string[]): Promise<AgentId[]> {
+  if ((scope === "chosen_agents") !== addresses.length > 0) {
+    throw invalid("agents", "are named for the scope chosen_agents, and only for it");
+  }
+  if (addresses.length > chosenMax) throw invalid("agents", `may be ${chosenMax} at most`);
+  const asked = [...new Set(addresses.map((address) => parseAddress(address) ?? ""))];
+  const { rows } = await db.query<{ id: AgentId; address: string }>(
+    `select id, lower(handle || '/' || slug) as address from agents
+     where state = 'live' and (lower(handle), lower(slug)) in (
+       select split_part(asked, '/', 1), split_part(asked, '/', 2) from unnest($1::text[]) asked)`,
+    [asked],
+  );
+  const unknown = addresses.find((address) => !rows.some((row) => row.address === address.toLowerCase()));
+  if (unknown !== undefined) throw invalid("agents", `names "${unknown}", which is no live agent`);
+  return rows.map(({ id }) => id);
+}
+
+function invalid(field: string, problem: string): ApiError {
+  return new ApiError("invalid_value", `"${field}" ${problem}.`, { body: { field } });
 }
 
 /** Takes the lowest free slot; the index lets only one of those who saw it free have it, the others look again. */
@@ -71,8 +79,8 @@ interface NewKey {
   readonly name: string;
   readonly rateLimitPerMinute?: number | undefined;
   readonly scope?: Scope | undefined;
-  /** For the scope chosen_agents. */
-  readonly scopeAgents?: readonly AgentId[] | undefined;
+  /** For the scope chosen_agents: `handle/slug` of live agents, anybody's. */
+  readonly agents?: readonly string[] | undefined;
   /** Credits the key may spend a day (UTC); no cap when undefined. */
   readonly maxCreditsPerDay?: number | undefined;
 }

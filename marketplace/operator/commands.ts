@@ -19,7 +19,9 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
   account create     --handle <handle> [--if-missing]
   account show       --account <handle>
   key create         --account <handle> --name <name> [--rate-limit <per minute>] [--scope ${scopes.join("|")}]
-                     [--if-missing]; prints the key, which cannot be shown again
+                     [--agents <handle/slug,…>] [--max-credits-per-day <n>] [--if-missing]
+                     --agents are those a key of the scope chosen_agents sees as tools
+                     prints the key, which cannot be shown again
   key list           --account <handle>
   key revoke         --account <handle> --id <key_…>
   credits grant      --account <handle> --credits <n> [--note <text>] [--reference <text>]
@@ -33,7 +35,7 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
   agent ${agentMoves.join("|")}   --agent <handle/slug>
   seed               --file <seed.yaml>
                      makes all of the above what the file says; repeating it changes nothing. Its shape:
-                     accounts: [{handle, credits, keys: [{name, scope, rate_limit_per_minute}],
+                     accounts: [{handle, credits, keys: [{name, scope, agents, rate_limit_per_minute, max_credits_per_day}],
                                  wallets: [{network, address, checked}], agents: [{slug, …as agent publish}]}]
 
   --json             prints one JSON document
@@ -68,6 +70,8 @@ export const commands: Record<string, Command> = {
       name,
       rateLimitPerMinute: given.optionalInteger("rate-limit"),
       scope: given.optionalChoice<Scope>("scope", scopes),
+      agents: given.optional("agents")?.split(","),
+      maxCreditsPerDay: given.optionalInteger("max-credits-per-day"),
     });
     return { ...key, created: true };
   },

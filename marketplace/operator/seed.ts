@@ -12,7 +12,9 @@ import { parse } from "../parse.ts";
 const key = z.strictObject({
   name: z.string().min(1).max(100),
   scope: z.enum(scopes).optional(),
+  agents: z.array(z.string()).optional(),
   rate_limit_per_minute: z.int().min(1).max(100_000).optional(),
+  max_credits_per_day: z.int().min(0).max(1_000_000_000).optional(),
 });
 
 const wallet = z.strictObject({ network: z.string(), address: z.string(), checked: z.boolean().default(true) });
@@ -60,8 +62,8 @@ async function applyAccount(needs: Needs, wanted: z.infer<typeof account>): Prom
 async function applyKey({ db }: Needs, owner: Account, wanted: z.infer<typeof key>): Promise<object> {
   const active = (await listKeys(db, owner.id)).find(({ name, revoked_at }) => name === wanted.name && !revoked_at);
   if (active) return { id: active.id, name: active.name, start: active.start, created: false };
-  const { name, scope, rate_limit_per_minute: rateLimitPerMinute } = wanted;
-  const created = await createKey(db, { accountId: owner.id, name, scope, rateLimitPerMinute });
+  const { rate_limit_per_minute: rateLimitPerMinute, max_credits_per_day: maxCreditsPerDay, ...said } = wanted;
+  const created = await createKey(db, { ...said, accountId: owner.id, rateLimitPerMinute, maxCreditsPerDay });
   return { ...created, created: true };
 }
 
