@@ -100,7 +100,16 @@ export class Catalog {
       fetchUnpaid && (await askResource(fetchUnpaid, offer.declaration, this.#stopping.signal)),
     );
     if (typeof listing === "string") return listing;
+    if (fetchUnpaid && !(await this.#mayJoin(fetchUnpaid, listing))) return "the listing is of other wallets";
     return (await this.#schemas.check(listing.declaration.bazaar)) ?? (await this.#store.put(listing));
+  }
+
+  /** On a host of many sellers each path answers for itself only: the path a template began with must agree too. */
+  async #mayJoin(fetchUnpaid: UnpaidFetch, listing: Listing): Promise<boolean> {
+    const probeUrl = await this.#store.pathOfOthers(listing);
+    if (probeUrl === undefined) return true;
+    const quote = await askResource(fetchUnpaid, { ...listing.declaration, probeUrl }, this.#stopping.signal);
+    return typeof quote !== "string" && termsFor(quote, listing.terms) !== undefined;
   }
 
   /** What the resource says of itself goes before what its payer said; without a probe there is only the latter. */

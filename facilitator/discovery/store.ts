@@ -41,6 +41,17 @@ export class ListingStore {
     return rowCount === 1;
   }
 
+  /** Another path of this listing's route template, where the listing began with other wallets than this one. */
+  async pathOfOthers({ declaration, terms }: Listing): Promise<string | undefined> {
+    const { rows } = await this.#db.query(
+      `select r.probe_url from discovery_resources r
+        where r.key = $1 and r.last_settled_at > now() - interval '30 days' and r.probe_url not in ('', $2)
+          and not exists (select from discovery_accepts a where a.resource_id = r.id and a.pay_to = lower($3))`,
+      [declaration.key, declaration.probeUrl, terms.payTo],
+    );
+    return rows[0]?.probe_url;
+  }
+
   /** Lists it, or says why not. The newest description counts; ways to pay come together from all payments. */
   async put(listing: Listing): Promise<string | undefined> {
     const { declaration, terms, stillAccepted } = listing;
@@ -90,6 +101,7 @@ function resourceValues({ declaration }: Listing): unknown[] {
     tags,
     iconUrl ?? null,
     JSON.stringify(bazaar),
+    declaration.probeUrl,
     words
       .filter((word) => typeof word === "string")
       .join(" ")
@@ -99,16 +111,17 @@ function resourceValues({ declaration }: Listing): unknown[] {
 }
 
 const upsertResource = `
-  insert into discovery_resources (key, resource, type, x402_version, description, mime_type, service_name, tags, icon_url,
-                                   bazaar, last_settled_at, words)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now(),
+  insert into discovery_resources as r (key, resource, type, x402_version, description, mime_type, service_name, tags, icon_url,
+                                   bazaar, probe_url, last_settled_at, words)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now(),
           setweight(to_tsvector('english', coalesce($7, '') || ' ' || array_to_string($8::text[], ' ')), 'A')
-          || setweight(to_tsvector('english', coalesce($5, '')), 'B') || setweight(to_tsvector('english', $11), 'C'))
+          || setweight(to_tsvector('english', coalesce($5, '')), 'B') || setweight(to_tsvector('english', $12), 'C'))
   on conflict (key) do update
     set resource = excluded.resource, type = excluded.type, x402_version = excluded.x402_version,
         description = excluded.description, mime_type = excluded.mime_type, service_name = excluded.service_name,
         tags = excluded.tags, icon_url = excluded.icon_url, bazaar = excluded.bazaar, words = excluded.words,
-        last_settled_at = excluded.last_settled_at
+        last_settled_at = excluded.last_settled_at,
+        probe_url = case when r.last_settled_at > now() - interval '30 days' then r.probe_url else excluded.probe_url end
   returning id`;
 
 const upsertAccept = `

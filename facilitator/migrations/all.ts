@@ -3,6 +3,7 @@ import { payments } from "./0001-payments.ts";
 import { record } from "./0002-record.ts";
 import { discovery } from "./0003-discovery.ts";
 import { limits } from "./0004-limits.ts";
+import { discoveryPath } from "./0005-discovery-path.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
-export const migrations: readonly Migration[] = [payments, record, discovery, limits];
+export const migrations: readonly Migration[] = [payments, record, discovery, limits, discoveryPath];

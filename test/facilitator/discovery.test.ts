@@ -288,6 +288,24 @@ describe("a listing cannot be taken over", () => {
   });
 });
 
+test("under a route template that another wallet's path began, only a wallet that path names as well is taken in", async () => {
+  const [first, second] = [setting.terms, { ...setting.terms, payTo: newBuyer().address }];
+  const template = { "paymentPayload.extensions.bazaar": { ...bazaar(), routeTemplate: "/sellers/:name" } };
+  server.answer("/sellers/anna", quoteV2([requirementsOf(first)]));
+  server.answer("/sellers/bob", quoteV2([requirementsOf(second)]));
+  await settle(await paymentFor("/sellers/anna", template, first));
+  await eventually(() => listed("/sellers/:name")).toBeDefined();
+  const before = await listed("/sellers/:name");
+  await settle(await paymentFor("/sellers/bob", template, second));
+  await afterTheCatalogCaughtUp();
+  expect(await listed("/sellers/:name")).toEqual(before);
+
+  server.answer("/sellers/anna", quoteV2([requirementsOf(first), requirementsOf(second)]));
+  server.answer("/sellers/bob", quoteV2([requirementsOf(first), requirementsOf(second)]));
+  await settle(await paymentFor("/sellers/bob", template, second));
+  await eventually(async () => (await listed("/sellers/:name")).accepts).toHaveLength(2);
+});
+
 describe("trouble with the catalog", () => {
   test("neither changes nor delays a payment's answer: its tables are gone", async () => {
     const { db } = facilitator.context;

@@ -1,0 +1,9 @@
+import type { Migration } from "../../shared/postgres.ts";
+
+export const discoveryPath: Migration = {
+  name: "0005-discovery-path",
+  sql: `
+    -- The path behind a route template that was asked when the listing began; it has a say in who joins.
+    alter table discovery_resources add column probe_url text not null default '';
+  `,
+};
