@@ -22,38 +22,61 @@ export type ListQuery = z.infer<typeof listQuery>;
  * description. `total` counts all matches, whatever the page.
  */
 export async function listAgents(db: Queryable, query: ListQuery): Promise<AgentPage> {
-  const { creator, connector, limit, offset } = query;
+  const { limit, offset } = query;
   const words = wordsOf(query.q ?? "").slice(0, wordsMax);
-  const values: unknown[] = [limit, offset];
-  const conditions = ["a.state = 'live'"];
-  const bind = (value: unknown) => `$${values.push(value)}`;
-  if (creator) conditions.push(`lower(a.handle) = ${bind(creator.toLowerCase())}`);
-  if (connector) conditions.push(`v.connector = ${bind(connector)}`);
-  let rank = "0";
-  if (words.length > 0) {
-    const text = bind(words.map((word) => `${word}:*`).join(" & "));
-    // The English reading takes "translations" to "translat", which begins "translation" too.
-    const search = `(to_tsquery('simple', ${text}) || to_tsquery('english', ${text}))`;
-    conditions.push(`v.search @@ ${search}`);
-    rank = `ts_rank(v.search, ${search})`;
-  } else if (query.q?.trim()) {
-    return { agents: [], total: 0, limit, offset };
-  }
+  if (words.length === 0 && query.q?.trim()) return { agents: [], total: 0, limit, offset };
   const { rows } = await db.query<{ total: bigint; agents: ListedRow[] }>(
-    `with matches as (
-       select a.id, a.handle, a.slug, v.name, v.description, v.connector, v.price_credits, a.created_at, ${rank} as rank
-       from agents a join agent_versions v on v.agent_id = a.id and v.version = a.live_version
-       where ${conditions.join(" and ")}
-     )
-     select (select count(*) from matches) as total, (
-       select coalesce(json_agg(page), '[]') from (
-         select * from matches order by rank desc, created_at desc, id limit $1 offset $2
-       ) page
-     ) as agents`,
-    values,
+    words.length > 0 ? searchStatement(query, words) : listStatement(query),
   );
   const { total, agents } = rows[0]!;
   return { agents: agents.map(asListed), total: Number(total), limit, offset };
+}
+
+/** A page is read along an index; the total is known, or counted among one creator's agents. */
+function listStatement({ creator, connector, limit, offset }: ListQuery): Statement {
+  const values: unknown[] = [limit, offset];
+  const where = filters({ creator, connector }, values);
+  const total =
+    creator === undefined
+      ? `(select coalesce(sum(agents), 0)::bigint from listing_counts ${where})`
+      : `(select count(*) from listings ${where})`;
+  const page = `select ${columns} from listings ${where} order by created_at desc, agent_id limit $1 offset $2`;
+  const name = `list agents${creator === undefined ? "" : " of creator"}${connector === undefined ? "" : " on connector"}`;
+  return { name, text: `select ${total} as total, ${asArray(page)} as agents`, values };
+}
+
+/** Only what ranks is read of every match; what is shown, of the page alone. */
+function searchStatement({ creator, connector, limit, offset }: ListQuery, words: readonly string[]): Statement {
+  const values: unknown[] = [limit, offset, words.map((word) => `${word}:*`).join(" & ")];
+  const more = filters({ creator, connector }, values).replace("where", "and");
+  // The English reading takes "translations" to "translat", which begins "translation" too.
+  const text = `
+    with asked as (select to_tsquery('simple', $3) || to_tsquery('english', $3) as query),
+    matches as materialized (
+      select agent_id, created_at, ts_rank(search, query) as rank from listings, asked where search @@ query ${more}
+    ),
+    page as (select * from matches order by rank desc, created_at desc, agent_id limit $1 offset $2)
+    select (select count(*) from matches) as total, ${asArray(`
+      select ${columns} from page join listings using (agent_id, created_at) order by rank desc, created_at desc, agent_id`)}
+      as agents`;
+  return { text, values };
+}
+
+function filters({ creator, connector }: Pick<ListQuery, "creator" | "connector">, values: unknown[]): string {
+  const conditions = [
+    ...(creator === undefined ? [] : [`lower(handle) = $${values.push(creator.toLowerCase())}`]),
+    ...(connector === undefined ? [] : [`connector = $${values.push(connector)}`]),
+  ];
+  return conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
+}
+
+const columns = "handle, slug, name, description, connector, price_credits, created_at";
+const asArray = (page: string) => `(select coalesce(json_agg(page), '[]') from (${page}) page)`;
+
+interface Statement {
+  readonly name?: string;
+  readonly text: string;
+  readonly values: unknown[];
 }
 
 export interface AgentPage {

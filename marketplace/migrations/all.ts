@@ -6,6 +6,7 @@ import { runs } from "./0004-runs.ts";
 import { paidCalls } from "./0005-paid-calls.ts";
 import { ledger } from "./0006-ledger.ts";
 import { runRequests } from "./0007-run-requests.ts";
+import { listings } from "./0008-listings.ts";
 import { files } from "./0010-files.ts";
 import { effects } from "./0011-effects.ts";
 
@@ -18,6 +19,7 @@ export const migrations: readonly Migration[] = [
   paidCalls,
   ledger,
   runRequests,
+  listings,
   files,
   effects,
 ];

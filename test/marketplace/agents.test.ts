@@ -113,6 +113,29 @@ describe("GET /api/v1/agents", () => {
     expect(body).toEqual({ error: expect.stringContaining(`"${field}"`), field });
   });
 
+  test("totals stay exact while agents come, go and change connector at once", async () => {
+    const mover = await createAccount(market.context.db, { handle: "mover" });
+    const httpAgent = { ...echoAgent, connector: "http-api", settings: { url: "https://api.github.com/" }, fields: [] };
+    const publish = (n: number, agent: object) => publishAgent(market.context, mover, `moving-${n % 6}`, agent);
+    await Promise.all(
+      Array.from({ length: 60 }, (_, n) => {
+        if (n % 5 === 4) return moveAgent(market.context.db, `mover/moving-${n % 6}`, "unpublish").catch(() => {});
+        return publish(n, n % 2 ? { ...httpAgent, price_credits: n } : { ...echoAgent, price_credits: n });
+      }),
+    );
+    const { rows } = await market.context.db.query(
+      `select v.connector, count(*) as live from agents a
+       join agent_versions v on v.agent_id = a.id and v.version = a.live_version where a.state = 'live' group by 1`,
+    );
+    const total = async (query: string) => (await get(`/api/v1/agents?limit=1&${query}`)).body.total;
+    for (const { connector, live } of rows) expect(await total(`connector=${connector}`)).toBe(Number(live));
+    expect(await total("")).toBe(rows.reduce((sum, { live }) => sum + Number(live), 0));
+    expect((await get("/api/v1/agents?creator=mover&limit=100")).body).toMatchObject({
+      total: await total("creator=mover"),
+      agents: { length: await total("creator=mover") },
+    });
+  });
+
   test("an unknown parameter is ignored", async () => {
     expect((await get("/api/v1/agents?creator=catalogue&colour=red")).body.total).toBe(6);
   });
