@@ -1,0 +1,360 @@
+import { TokenCreateTransaction, TokenSupplyType, TokenType } from "@hashgraph/sdk";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { newId } from "../../../marketplace/ids.ts";
+import { executeRun } from "../../../marketplace/runs/execute.ts";
+import { prepareRun } from "../../../marketplace/runs/prepare.ts";
+import {
+  allow,
+  type LedgerMarket,
+  newTopic,
+  seedLedgerCreator,
+  startLedgerMarket,
+} from "../../support/ledger-agents.ts";
+import { balanceOf, proveLedger, run } from "../../support/marketplace.ts";
+
+let market: LedgerMarket;
+beforeAll(async () => {
+  market = await startLedgerMarket();
+});
+afterEach(() => market.open.ledger.faults.clear());
+afterAll(async () => {
+  await proveLedger(market.context);
+  await market.stop();
+});
+
+const receiptShape = {
+  kind: "receipt",
+  status: "SUCCESS",
+  transactionId: expect.stringMatching(/^0\.0\.1005@\d+\.\d{9}$/),
+};
+const messagesOf = async (topic: string) =>
+  (await market.open.mirror(`topics/${topic}/messages`)).messages.map((message: { message: string }) =>
+    Buffer.from(message.message, "base64").toString(),
+  );
+const effectOf = async (runId: string) =>
+  (await market.context.db.query("select * from effects where run_id = $1", [runId])).rows[0];
+
+describe("hcs-write", () => {
+  test("writes the message and answers with transaction, topic and sequence", async () => {
+    const { key, publish } = await seedLedgerCreator(market);
+    const topic = await newTopic(market, "open");
+    const agent = await publish("hcs-write", { topic, message: "<{{text}}>" });
+    const first = await run(market, key, agent.address, { text: "one" });
+    expect(first.body).toMatchObject({ success: true, credits_used: 5, output: receiptShape });
+    expect(first.body.receipt).toEqual({ topicId: topic, sequence: 1 });
+    const second = await run(market, key, agent.address, { text: "two" });
+    expect(second.body.receipt).toEqual({ topicId: topic, sequence: 2 });
+    expect(await messagesOf(topic)).toEqual(["<one>", "<two>"]);
+    const id = first.body.output.transactionId;
+    expect(
+      (await market.open.mirror(`transactions/${id.replace("@", "-").replace(/\.(\d+)$/, "-$1")}`)).transactions,
+    ).toMatchObject([{ result: "SUCCESS", name: "CONSENSUSSUBMITMESSAGE" }]);
+  });
+
+  test("splits a long message; the receipt is that of its last part", async () => {
+    const { key, publish } = await seedLedgerCreator(market);
+    const topic = await newTopic(market, "open");
+    const agent = await publish("hcs-write", { topic, message: "{{text}}", bytes_max: 5_000 });
+    const text = "é".repeat(1_250);
+    const { body } = await run(market, key, agent.address, { text });
+    expect(body).toMatchObject({ success: true, receipt: { topicId: topic, sequence: 3 } });
+    const { messages } = await market.open.mirror(`topics/${topic}/messages`);
+    const bytes = messages.map((message: { message: string }) => Buffer.from(message.message, "base64"));
+    expect(Buffer.concat(bytes).toString()).toBe(text);
+    expect(messages[2].chunk_info).toMatchObject({ number: 3, total: 3 });
+    expect((await effectOf(body.run_id)).transaction_ids).toHaveLength(3);
+  });
+
+  test("refuses what is empty or too long before anything is sent", async () => {
+    const { key, publish } = await seedLedgerCreator(market);
+    const topic = await newTopic(market, "open");
+    const agent = await publish("hcs-write", { topic, message: "{{text}}" });
+    for (const text of ["", "é".repeat(513)]) {
+      const { body } = await run(market, key, agent.address, { text });
+      expect(body).toMatchObject({ success: false, credits_used: 0, credits_remaining: 100 });
+      expect(await effectOf(body.run_id)).toBeUndefined();
+    }
+    expect(await messagesOf(topic)).toEqual([]);
+  });
+
+  test("keeps to its cap of messages a day, under any concurrency", async () => {
+    const { key, publish } = await seedLedgerCreator(market);
+    const topic = await newTopic(market, "open");
+    const agent = await publish("hcs-write", { topic, message: "{{text}}", per_day_max: 3 });
+    const runs = Array.from({ length: 8 }, (_, n) => run(market, key, agent.address, { text: `${n}` }));
+    const bodies = (await Promise.all(runs)).map(({ body }) => body);
+    expect(bodies.filter(({ success }) => success)).toHaveLength(3);
+    expect(bodies.filter(({ error }) => error?.includes("a day"))).toHaveLength(5);
+    expect(await messagesOf(topic)).toHaveLength(3);
+    expect((await balanceOf(market, key)).credits).toBe(85);
+  });
+
+  test("is published only on topics it may write to and, where only it may, on the creator's own", async () => {
+    const { key, publish } = await seedLedgerCreator(market);
+    const own = await newTopic(market, "creator's");
+    const agent = await publish("hcs-write", { topic: own, message: "{{text}}" });
+    expect((await run(market, key, agent.address, { text: "mine" })).body.success).toBe(true);
+    const foreign = await newTopic(market, "somebody's");
+    await expect(publish("hcs-write", { topic: foreign, message: "x" })).rejects.toThrow("not the creator's");
+    await expect(publish("hcs-write", { topic: "0.0.999999", message: "x" })).rejects.toThrow("no topic");
+    await expect(publish("hcs-write", { topic: own, message: "x", network: "hedera:mainnet" })).rejects.toThrow(
+      "mainnet",
+    );
+    const walletless = await seedLedgerCreator(market);
+    await market.context.db.query("update payout_wallets set state = 'retired' where account_id = $1", [
+      walletless.creator.id,
+    ]);
+    await expect(walletless.publish("hcs-write", { topic: own, message: "x" })).rejects.toThrow(
+      "no checked payout wallet",
+    );
+  });
+});
+
+describe("hedera-transfer", () => {
+  const settings = { asset: "hbar", to: "{{to}}", amount: "{{amount}}", per_run_max: "1000", per_day_max: "2500" };
+
+  test("moves HBAR out of the creator's allowance, and the operator pays the fee", async () => {
+    const { key, publish } = await seedLedgerCreator(market);
+    await allow(market, 100_000);
+    const agent = await publish("hedera-transfer", settings);
+    const { creator, buyer } = market.open.accounts;
+    const before = [
+      await market.open.hbarBalance(creator.accountId),
+      await market.open.hbarBalance(buyer.accountId),
+    ] as const;
+    const { body } = await run(market, key, agent.address, { to: buyer.accountId, amount: "700" });
+    expect(body).toMatchObject({ success: true, output: receiptShape });
+    expect(body.receipt).toEqual({ asset: "hbar", amount: "700", from: creator.accountId, to: buyer.accountId });
+    expect(await market.open.hbarBalance(creator.accountId)).toBe(before[0] - 700n);
+    expect(await market.open.hbarBalance(buyer.accountId)).toBe(before[1] + 700n);
+  });
+
+  test("moves a token, to an EVM address as well", async () => {
+    const { key, publish } = await seedLedgerCreator(market);
+    const { creator, buyer } = market.open.accounts;
+    market.open.ledger.faucet.giveToken(creator.accountId, 5_000n);
+    await allow(market, 2_000, market.open.ledger.usdc);
+    const agent = await publish("hedera-transfer", { ...settings, asset: market.open.ledger.usdc });
+    const before = (await market.open.tokenBalance(buyer.accountId))!;
+    const to = (await market.open.mirror(`accounts/${buyer.accountId}`)).evm_address;
+    const { body } = await run(market, key, agent.address, { to, amount: "900" });
+    expect(body).toMatchObject({ success: true, receipt: { asset: market.open.ledger.usdc, to: buyer.accountId } });
+    expect(await market.open.tokenBalance(buyer.accountId)).toBe(before + 900);
+  });
+
+  test.each([
+    ["more than a run may", { amount: "1001" }],
+    ["nothing", { amount: "0" }],
+    ["less than nothing", { amount: "-5" }],
+    ["a fraction", { amount: "1.5" }],
+    ["to nobody", { to: "0.0.987654" }],
+    ["to what is no account", { to: "https://example.com" }],
+    ["to the creator", { to: "0.0.1002" }],
+    ["to the marketplace", { to: "0.0.1005" }],
+  ])("moves nothing when asked to move %s, and costs nothing", async (_name, input) => {
+    const { key, publish } = await seedLedgerCreator(market);
+    await allow(market, 100_000);
+    const agent = await publish("hedera-transfer", settings);
+    const { body } = await run(market, key, agent.address, { to: "0.0.1003", amount: "5", ...input });
+    expect(body).toMatchObject({ success: false, credits_used: 0, credits_remaining: 100 });
+    expect(await effectOf(body.run_id)).toBeUndefined();
+  });
+
+  test("keeps to the day's cap under any concurrency, and what failed does not count", async () => {
+    const { key, publish } = await seedLedgerCreator(market);
+    await allow(market, 100_000);
+    const agent = await publish("hedera-transfer", settings);
+    market.open.ledger.faults.set({ throttleAtConsensus: 1 });
+    const failed = await run(market, key, agent.address, { to: "0.0.1003", amount: "1000" });
+    expect(failed.body).toMatchObject({ success: false, credits_used: 0, credits_remaining: 100 });
+    const runs = Array.from({ length: 6 }, () => run(market, key, agent.address, { to: "0.0.1003", amount: "1000" }));
+    const worked = (await Promise.all(runs)).filter(({ body }) => body.success);
+    expect(worked).toHaveLength(2);
+    expect((await balanceOf(market, key)).credits).toBe(90);
+  });
+
+  test("is published only with an allowance, asks for it again at every run, and fails when it is gone", async () => {
+    const { key, publish } = await seedLedgerCreator(market);
+    await allow(market, 500);
+    await expect(publish("hedera-transfer", settings)).rejects.toThrow("Approve an allowance");
+    await allow(market, 1_500);
+    const agent = await publish("hedera-transfer", settings);
+    const give = () => run(market, key, agent.address, { to: "0.0.1003", amount: "1000" });
+    expect((await give()).body.success).toBe(true);
+    const { body } = await give();
+    expect(body).toMatchObject({ success: false, credits_used: 0 });
+    expect(await effectOf(body.run_id)).toBeUndefined();
+  });
+
+  test("takes from nobody's wallet but the creator's, whoever allowed the operator something", async () => {
+    const other = await seedLedgerCreator(market);
+    await allow(market, 100_000);
+    await market.context.db.query("update payout_wallets set address = '0.0.1003' where account_id = $1", [
+      other.creator.id,
+    ]);
+    await expect(other.publish("hedera-transfer", settings)).rejects.toThrow(
+      "0.0.1003 allows the marketplace's account",
+    );
+  });
+});
+
+describe("hedera-mint", () => {
+  const createToken = async (more: (create: TokenCreateTransaction) => void = () => {}) => {
+    const { accounts, keys } = market.open;
+    const create = new TokenCreateTransaction()
+      .setTokenName("Minted")
+      .setTokenSymbol("MNT")
+      .setTreasuryAccountId(accounts.creator.accountId)
+      .setSupplyKey(keys.operator.publicKey);
+    more(create);
+    return (await market.open.run(create, keys.creator)).tokenId!.toString();
+  };
+  const caps = { per_run_max: "1000", per_day_max: "5000" };
+
+  test("mints units into the creator's wallet", async () => {
+    const { key, publish } = await seedLedgerCreator(market);
+    const token = await createToken();
+    const agent = await publish("hedera-mint", { token, amount: "{{amount}}", ...caps });
+    const { body } = await run(market, key, agent.address, { amount: "250" });
+    expect(body).toMatchObject({ success: true, output: receiptShape });
+    expect(body.receipt).toEqual({ tokenId: token, amount: "250", totalSupply: "250" });
+    expect(await market.open.tokenBalance(market.open.accounts.creator.accountId, token)).toBe(250);
+    expect((await run(market, key, agent.address, { amount: "1001" })).body.success).toBe(false);
+  });
+
+  test("mints NFTs with their metadata", async () => {
+    const { key, publish } = await seedLedgerCreator(market);
+    const token = await createToken((create) => create.setTokenType(TokenType.NonFungibleUnique));
+    const agent = await publish("hedera-mint", { token, metadata: ["ipfs://{{text}}", "two"], ...caps });
+    const { body } = await run(market, key, agent.address, { text: "abc" });
+    expect(body.receipt).toMatchObject({ tokenId: token, serials: [1, 2] });
+    const { nfts } = await market.open.mirror(`tokens/${token}/nfts`);
+    expect(nfts.map((nft: { metadata: string }) => Buffer.from(nft.metadata, "base64").toString()).sort()).toEqual([
+      "ipfs://abc",
+      "two",
+    ]);
+    const tooLong = await run(market, key, agent.address, { text: "x".repeat(94) });
+    expect(tooLong.body).toMatchObject({ success: false, credits_used: 0 });
+  });
+
+  test("a supply that is used up fails the run, which costs nothing", async () => {
+    const { key, publish } = await seedLedgerCreator(market);
+    const token = await createToken((create) => create.setSupplyType(TokenSupplyType.Finite).setMaxSupply(100));
+    const agent = await publish("hedera-mint", { token, amount: "{{amount}}", ...caps });
+    const { body } = await run(market, key, agent.address, { amount: "101" });
+    expect(body).toMatchObject({ success: false, credits_used: 0, error: expect.stringContaining("maximum supply") });
+    expect((await effectOf(body.run_id)).state).toBe("void");
+  });
+
+  test("is published only on the creator's own tokens whose supply key is the operator's", async () => {
+    const { publish } = await seedLedgerCreator(market);
+    const { accounts, keys } = market.open;
+    const foreignKey = await createToken((create) => create.setSupplyKey(keys.buyer.publicKey));
+    await expect(publish("hedera-mint", { token: foreignKey, amount: "1", ...caps })).rejects.toThrow("supply key");
+    const foreign = new TokenCreateTransaction()
+      .setTokenName("F")
+      .setTokenSymbol("F")
+      .setTreasuryAccountId(accounts.buyer.accountId);
+    const { tokenId } = await market.open.run(foreign.setSupplyKey(keys.operator.publicKey), keys.buyer);
+    await expect(publish("hedera-mint", { token: `${tokenId}`, amount: "1", ...caps })).rejects.toThrow("treasury");
+    const unique = await createToken((create) => create.setTokenType(TokenType.NonFungibleUnique));
+    await expect(publish("hedera-mint", { token: unique, amount: "1", ...caps })).rejects.toThrow("collection");
+    await expect(publish("hedera-mint", { token: unique, amount: "1", metadata: ["x"], ...caps })).rejects.toThrow(
+      "not both",
+    );
+  });
+});
+
+describe("whatever the ledger does", () => {
+  const writer = async () => {
+    const seeded = await seedLedgerCreator(market);
+    const topic = await newTopic(market, "open");
+    const agent = await seeded.publish("hcs-write", { topic, message: "{{text}}" });
+    return { ...seeded, topic, agent };
+  };
+
+  test.each([
+    ["busy nodes", { busy: 2 }],
+    ["unreachable nodes", { unavailable: 2 }],
+    ["a reply that never comes", { dropReply: 1 }],
+    ["a reply that is torn off", { resetReply: 1 }],
+    ["receipts that cannot be read at first", { queryUnavailable: 5 }],
+    ["a mirror that is late", { mirrorLagMs: 1_000 }],
+    ["receipts that are gone at once", { receiptTtlMs: 1 }],
+  ])(
+    "%s: the message is written once and charged once",
+    async (_name, faults) => {
+      const { key, topic, agent } = await writer();
+      if ("mirrorLagMs" in faults) await new Promise((resolve) => setTimeout(resolve, 1_200));
+      market.open.ledger.faults.set(faults);
+      const { body } = await run(market, key, agent.address, { text: "once" });
+      expect(body).toMatchObject({ success: true, credits_used: 5, receipt: { topicId: topic } });
+      market.open.ledger.faults.clear();
+      expect(await messagesOf(topic)).toEqual(["once"]);
+      expect((await balanceOf(market, key)).credits).toBe(95);
+    },
+    60_000,
+  );
+
+  test("the transaction id is in the book before a node has it", async () => {
+    const { key, topic, agent } = await writer();
+    market.open.ledger.faults.set({ busy: 6 });
+    const answer = run(market, key, agent.address, { text: "slow" });
+    await expect
+      .poll(
+        async () =>
+          (await market.context.db.query("select state from effects where agent_id = $1", [agent.agentId])).rows,
+      )
+      .toEqual([{ state: "open" }]);
+    expect(await messagesOf(topic)).toEqual([]);
+    expect((await answer).body.success).toBe(true);
+    expect((await effectOf((await answer).body.run_id)).state).toBe("done");
+  });
+
+  test("a payment that is run again, also at the same time, has its effect once and the same result", async () => {
+    const { agent, topic } = await writer();
+    const prepared = await prepareRun(market.context, agent.address, { text: "paid once" });
+    const execute = () =>
+      executeRun(market.context, { runId: newId("run"), prepared, effectKey: `payment/${agent.agentId}` });
+    const together = await Promise.all([execute(), execute(), execute()]);
+    expect(together.filter(({ success }) => success).length).toBeGreaterThan(0);
+    expect(together.every((outcome) => outcome.success || outcome.unknown)).toBe(true);
+    const later = await execute();
+    expect(later).toEqual(together.find(({ success }) => success));
+    expect(await messagesOf(topic)).toEqual(["paid once"]);
+  });
+
+  test("a payment whose effect came to nothing may have it at the next try", async () => {
+    const { agent, topic } = await writer();
+    const prepared = await prepareRun(market.context, agent.address, { text: "second try" });
+    const execute = () =>
+      executeRun(market.context, { runId: newId("run"), prepared, effectKey: `payment/${agent.agentId}` });
+    market.open.ledger.faults.set({ throttleAtConsensus: 1 });
+    const first = await execute();
+    expect(first).toMatchObject({ success: false });
+    expect(first).not.toHaveProperty("unknown");
+    expect(await execute()).toMatchObject({ success: true });
+    expect(await messagesOf(topic)).toEqual(["second try"]);
+  });
+
+  test("all nodes busy: nothing happened, nothing is charged", async () => {
+    const { key, topic, agent } = await writer();
+    market.open.ledger.faults.set({ busy: 100 });
+    const { body } = await run(market, key, agent.address, { text: "never" });
+    expect(body).toMatchObject({ success: false, credits_used: 0, credits_remaining: 100 });
+    expect(body.error).toContain("busy");
+    market.open.ledger.faults.clear();
+    expect(await messagesOf(topic)).toEqual([]);
+  });
+
+  test("a transaction that a node took and lost is refunded, and not before it can no longer happen", async () => {
+    const { key, agent, topic } = await writer();
+    market.open.ledger.faults.set({ loseTx: 1 });
+    const startedAt = Date.now();
+    const { body } = await run(market, key, agent.address, { text: "lost" });
+    expect(Date.now() - startedAt).toBeGreaterThan(15_000);
+    expect(body).toMatchObject({ success: false, credits_used: 0, credits_remaining: 100 });
+    expect(await messagesOf(topic)).toEqual([]);
+    expect((await effectOf(body.run_id)).state).toBe("void");
+  }, 60_000);
+});
