@@ -17,6 +17,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     databasePoolMax: env.integer("MARKETPLACE_DATABASE_POOL", 16, { min: 2, max: 500 }),
     facilitatorUrl: env.url("FACILITATOR_URL"),
     platformFeeBasisPoints: env.integer("PLATFORM_FEE_BASIS_POINTS", 0, { max: 9_999 }),
+    platformWallets: readWallets(env, "PLATFORM_WALLETS"),
     runLeaseMs: env.integer("RUN_LEASE_MS", 60_000, { min: 1_000, max: 600_000 }),
     model: {
       baseUrl: env.url("LLM_BASE_URL"),
@@ -56,6 +57,8 @@ export interface Config extends StoreConfig {
   readonly databasePoolMax: number;
   readonly facilitatorUrl: string;
   readonly platformFeeBasisPoints: number;
+  /** Where the platform is paid for what it sells itself: credits, vector graphics. */
+  readonly platformWallets: ReadonlyArray<{ readonly network: string; readonly address: string }>;
   /** How long a run outlives the copy of the service that died running it. */
   readonly runLeaseMs: number;
   /** The OpenAI-compatible endpoint of language models, and the model used where an agent names none. */
@@ -82,6 +85,21 @@ function readTrustProxy(env: EnvReader): string | number | boolean {
   const isRange = (item: string) => /^(loopback|linklocal|uniquelocal)$/.test(item) || isIP(item.split("/")[0]!) > 0;
   if (value.split(",").every((item) => isRange(item.trim()))) return value;
   return env.problem("TRUST_PROXY must be true, false, a number of proxies, or a list of addresses", false);
+}
+
+/** `network=address` pairs, networks in CAIP-2. */
+function readWallets(env: EnvReader, name: string): ReadonlyArray<{ network: string; address: string }> {
+  return env.list(name).map((entry) => {
+    const [network = "", address = ""] = entry.split("=");
+    const fits = network.startsWith("eip155:") ? /^0x[0-9a-fA-F]{40}$/ : /^0\.0\.[1-9]\d{0,18}$/;
+    if (!/^(eip155:\d+|hedera:\w+)$/.test(network) || !fits.test(address)) {
+      env.problem(
+        `${name} must list <network>=<address>, such as hedera:testnet=0.0.1234 or eip155:84532=0x…`,
+        undefined,
+      );
+    }
+    return { network, address };
+  });
 }
 
 function readAllowHosts(env: EnvReader): readonly string[] {

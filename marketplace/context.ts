@@ -16,6 +16,7 @@ import { InFlight } from "./in-flight.ts";
 import { migrations } from "./migrations/all.ts";
 import { FacilitatorClient } from "./payments/facilitator-client.ts";
 import { PaidCalls } from "./payments/paid-calls.ts";
+import { startCrediting } from "./payments/purchase.ts";
 import { Leases } from "./runs/leases.ts";
 import { startRecovery } from "./runs/recover.ts";
 import { createSealer, type Sealer } from "./sealing.ts";
@@ -57,7 +58,10 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     balance: batched((accountIds) => readBalances(db, accountIds), batches),
   };
   const needs = { config, log, events, db, tools, facilitator, paidCalls, leases, inFlight, sealer, versions, lookups };
-  return { ...needs, stop: () => disposer.stop() };
+  const context: Context = { ...needs, stop: () => disposer.stop() };
+  const crediting = startCrediting(context);
+  disposer.add(() => crediting.stop());
+  return context;
 }
 
 export interface Context {

@@ -9,7 +9,9 @@ import { getStatement, postTransfer, readBalance } from "./credits/routes.ts";
 import { getFile, getFiles, postFileVisibility } from "./files/routes.ts";
 import { health } from "./health.ts";
 import { getLlmsTxt, getOpenApi } from "./openapi/routes.ts";
-import { noteArrival, postPaidCall } from "./payments/routes.ts";
+import { postPurchase } from "./payments/purchase.ts";
+import { postPaidCall } from "./payments/routes.ts";
+import { noteArrival } from "./payments/sell.ts";
 import { getRun, getRuns, postRun } from "./runs/routes.ts";
 
 const runBodyBytesMax = 2_097_152;
@@ -44,6 +46,9 @@ export function createServer(context: Context): Express {
   route(app, "/api/agent/:handle/:slug", { post: [noteArrival, jsonBody(runBodyBytesMax), postPaidCall(context)] });
   route(app, "/api/v1/balance", { get: [key, readBalance(context)] });
   route(app, "/api/v1/ledger", { get: [key, getStatement(context)] });
+  route(app, "/api/v1/credits/purchase", {
+    post: [noteArrival, key, jsonBody(smallBodyBytesMax), postPurchase(context)],
+  });
   route(app, "/api/v1/credits/transfer", { post: [key, jsonBody(smallBodyBytesMax), postTransfer(context)] });
   route(app, "/files/:name", { get: [getFile(context)] });
   route(app, "/api/v1/files", { get: [key, getFiles(context)] });

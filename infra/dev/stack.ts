@@ -155,6 +155,11 @@ export async function startStack({ settings, parts, env, cameUp, note }: StackOp
 
   async function marketplaceEnv(): Promise<Record<string, string>> {
     const [{ marketplaceDatabase }, standIn] = await Promise.all([databases, model]);
+    const [ledger, chain] = await Promise.all([hedera, evm]);
+    const platform = [
+      `${ledger.network}=${ledger.accounts.platform.accountId}`,
+      `eip155:${chain.chainId}=${wallets.platform.address}`,
+    ];
     return {
       MARKETPLACE_DATABASE_URL: marketplaceDatabase,
       MARKETPLACE_HOST: "127.0.0.1",
@@ -162,6 +167,7 @@ export async function startStack({ settings, parts, env, cameUp, note }: StackOp
       MARKETPLACE_PUBLIC_URL: env.MARKETPLACE_PUBLIC_URL ?? marketplaceUrl,
       MARKETPLACE_SEALING_KEY: env.MARKETPLACE_SEALING_KEY ?? developmentSealingKey,
       FACILITATOR_URL: facilitatorUrl,
+      PLATFORM_WALLETS: env.PLATFORM_WALLETS ?? platform.join(","),
       OUTBOUND_ALLOW_HOSTS: env.OUTBOUND_ALLOW_HOSTS ?? `127.0.0.1:${ports.model.number}`,
       // A model of one's own is as good as the stand-in.
       LLM_BASE_URL: env.LLM_BASE_URL ?? standIn.baseUrl,

@@ -8,12 +8,14 @@ export const paidCalls: Migration = {
     create table paid_calls (
       network         text not null,
       payment_key     text not null,
-      agent_id        text not null references agents,
-      agent_version   integer not null,
-      -- SHA-256 of agent and input: a payment buys the call it was first used for.
+      -- An agent's id, or the name of what the platform sells itself.
+      product         text not null,
+      -- SHA-256 of product and input: a payment buys the call it was first used for.
       call_digest     bytea not null,
       -- The terms it was first used under; later settlements repeat them although the price may have moved.
       requirements    json not null,
+      -- The payment itself, where it must go on although the buyer does not come back: bought credits.
+      proof           json,
       payer           text,
       run_id          text not null,
       output          json,
@@ -27,5 +29,7 @@ export const paidCalls: Migration = {
       primary key (network, payment_key),
       check ((holder is null) = (lease_until is null))
     );
+    create index paid_calls_to_go_on on paid_calls (updated_at)
+      where proof is not null and (output is null or transaction_id is null);
   `,
 };

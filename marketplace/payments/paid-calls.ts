@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { Database } from "../../shared/postgres.ts";
 import type { PaymentRequirements } from "../../shared/x402.ts";
 import type { Output } from "../connectors/connector.ts";
-import type { AgentId, RunId } from "../ids.ts";
+import type { RunId } from "../ids.ts";
+import type { Proof } from "./proof.ts";
 
 /**
  * The payments of the per-call rail. A row says what is done; what is missing of its output and its transaction is
@@ -32,15 +33,14 @@ export class PaidCalls {
     const { rowCount } = await this.#db.query({
       name: "begin paid call",
       text: `
-        insert into paid_calls (network, payment_key, agent_id, agent_version, call_digest, requirements, payer, run_id,
-                                transaction_id, holder, lease_until)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + $11::integer * interval '1 ms')
+        insert into paid_calls (network, payment_key, product, call_digest, requirements, payer, run_id, transaction_id,
+                                holder, lease_until, proof)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10::integer * interval '1 ms', $11)
         on conflict do nothing`,
       values: [
         call.id.network,
         call.id.key,
-        call.agentId,
-        call.agentVersion,
+        call.product,
         call.digest,
         JSON.stringify(call.requirements),
         call.payer ?? null,
@@ -48,9 +48,22 @@ export class PaidCalls {
         call.transaction ?? null,
         holder,
         this.#leaseMs,
+        call.proof === undefined ? null : JSON.stringify(call.proof),
       ],
     });
     return rowCount === 1 ? { id: call.id, holder } : undefined;
+  }
+
+  /** Calls that go on without their buyer and that nobody works on now, oldest first. */
+  async toGoOn(limit: number): Promise<readonly AbandonedCall[]> {
+    const { rows } = await this.#db.query(
+      `select network, payment_key as key, product, call_digest as digest, requirements, proof from paid_calls
+        where proof is not null and (output is null or transaction_id is null)
+          and (lease_until is null or lease_until < now()) and updated_at < now() - interval '2 seconds'
+        order by updated_at limit $1`,
+      [limit],
+    );
+    return rows.map(({ network, key, ...call }) => ({ ...call, id: { network, key } }));
   }
 
   /** Takes up a call that is not finished and that nobody works on any more. */
@@ -155,16 +168,25 @@ export interface PaidCall {
   readonly leased: boolean;
 }
 
+export interface AbandonedCall {
+  readonly id: PaidCallId;
+  readonly product: string;
+  readonly digest: Buffer;
+  readonly requirements: PaymentRequirements;
+  readonly proof: Proof;
+}
+
 interface NewPaidCall {
   readonly id: PaidCallId;
-  readonly agentId: AgentId;
-  readonly agentVersion: number;
+  readonly product: string;
   readonly digest: Buffer;
   readonly requirements: PaymentRequirements;
   readonly payer: string | undefined;
   readonly runId: RunId;
   /** Set when the payment was settled before it came here. */
   readonly transaction: string | undefined;
+  /** Kept only where the call goes on without the buyer. */
+  readonly proof: Proof | undefined;
 }
 
 const select = `

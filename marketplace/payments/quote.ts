@@ -1,15 +1,13 @@
 import type { PaymentRequirements } from "../../shared/x402.ts";
-import type { Field, Value } from "../agents/contract.ts";
-import type { LiveAgent } from "../agents/find.ts";
+import type { Offer } from "./offer.ts";
 import { encodeHeader } from "./proof.ts";
 
 /**
  * What a caller without a good payment is told: the body that the specification shows, readable by version 1 clients,
- * and the header that version 2 clients read.
+ * and the header that version 2 clients read. `error` says why this is the answer and not the result.
  */
-export function quoteOf(quoted: Quoted): { readonly body: object; readonly header: string } {
-  const { agent, url, terms, error } = quoted;
-  const { description } = agent.version;
+export function quoteOf(offer: Offer, terms: readonly PaymentRequirements[], error: string): Quote {
+  const { url, description } = offer;
   const resource = { url, description, mimeType };
   return {
     body: {
@@ -21,34 +19,30 @@ export function quoteOf(quoted: Quoted): { readonly body: object; readonly heade
         resource: url,
         description,
         mimeType,
-        outputSchema: { input: inputOf(agent), output: null },
+        outputSchema: { input: inputOf(offer), output: null },
       })),
     },
-    header: encodeHeader({ x402Version: 2, error, resource, accepts: terms, extensions: { bazaar: bazaarOf(agent) } }),
+    header: encodeHeader({ x402Version: 2, error, resource, accepts: terms, extensions: { bazaar: bazaarOf(offer) } }),
   };
 }
 
-interface Quoted {
-  readonly agent: LiveAgent;
-  /** Full address of the agent's payment route. */
-  readonly url: string;
-  readonly terms: readonly PaymentRequirements[];
-  /** Why this answer and not the result. */
-  readonly error: string;
+interface Quote {
+  readonly body: object;
+  readonly header: string;
 }
 
 const mimeType = "application/json";
 
 /** Version 1's description of the call. */
-function inputOf({ version }: LiveAgent): object {
-  const bodyFields = (version.contract.jsonSchema as { properties?: object }).properties ?? {};
+function inputOf({ input }: Offer): object {
+  const bodyFields = (input.schema as { properties?: object }).properties ?? {};
   return { type: "http", method: "POST", discoverable: true, bodyType: "json", bodyFields };
 }
 
 /** The `bazaar` extension: an example of the call, and the schema that the example satisfies. */
-function bazaarOf({ version }: LiveAgent): object {
-  const { $schema, ...body } = version.contract.jsonSchema as { $schema?: string };
-  const info = { input: { type: "http", method: "POST", bodyType: "json", body: exampleOf(version.contract.fields) } };
+function bazaarOf({ input }: Offer): object {
+  const { $schema, ...body } = input.schema as { $schema?: string };
+  const info = { input: { type: "http", method: "POST", bodyType: "json", body: input.example } };
   const schema = {
     $schema,
     type: "object",
@@ -67,29 +61,4 @@ function bazaarOf({ version }: LiveAgent): object {
     required: ["input"],
   };
   return { info, schema };
-}
-
-function exampleOf(fields: readonly Field[]): Record<string, Value> {
-  return Object.fromEntries(
-    fields
-      .filter(({ required, example }) => required || example !== undefined)
-      .map((field) => [field.name, field.example ?? field.default ?? sampleOf(field)]),
-  );
-}
-
-function sampleOf({ type, choices, min, label, name }: Field): Value {
-  switch (type) {
-    case "boolean":
-      return true;
-    case "number":
-    case "integer":
-      return min ?? 1;
-    case "choice":
-      return choices?.[0] ?? "";
-    case "url":
-    case "image":
-      return "https://example.com/";
-    default:
-      return label ?? name;
-  }
 }

@@ -1,14 +1,11 @@
-import { createHash } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
 import type { PaymentRequirements, SettleResponse } from "../../shared/x402.ts";
 import type { Output } from "../connectors/connector.ts";
 import type { Context } from "../context.ts";
 import { newId, type RunId } from "../ids.ts";
-import { executeRun, type Outcome } from "../runs/execute.ts";
-import type { PreparedRun } from "../runs/prepare.ts";
-import { closeRun, openRun } from "../runs/record.ts";
 import type { FacilitatorRequest } from "./facilitator-client.ts";
-import type { Held, PaidCall, PaidCallId } from "./paid-calls.ts";
+import type { PaidWork } from "./offer.ts";
+import type { AbandonedCall, Held, PaidCall, PaidCallId } from "./paid-calls.ts";
 import { identifyPayment, type PaymentId } from "./payment-id.ts";
 import type { Proof } from "./proof.ts";
 
@@ -20,7 +17,7 @@ import type { Proof } from "./proof.ts";
  */
 export async function redeem(
   context: Context,
-  prepared: PreparedRun,
+  work: PaidWork,
   proof: Proof,
   requirements: PaymentRequirements,
   receivedAt: Date,
@@ -28,10 +25,9 @@ export async function redeem(
   const payment = identifyPayment(proof.network, requirements.asset, proof.payload);
   if (!payment) return { outcome: "refused", reason: "invalid_payload", message: "The payment cannot be read." };
   const id: PaidCallId = { network: proof.network, key: payment.key };
-  const digest = digestOf(prepared);
   const call = await context.paidCalls.find(id);
-  if (!call) return begin(context, { prepared, proof, requirements, payment, id, digest, receivedAt });
-  return resume(context, { prepared, proof, requirements: call.requirements, payment, id, digest, receivedAt }, call);
+  if (!call) return begin(context, { ...work, proof, requirements, payment, id, receivedAt });
+  return resume(context, { ...work, proof, requirements: call.requirements, payment, id, receivedAt }, call);
 }
 
 export type Redemption =
@@ -54,13 +50,11 @@ export interface PaidResult {
   readonly settlement: SettleResponse;
 }
 
-interface Work {
-  readonly prepared: PreparedRun;
+interface Work extends PaidWork {
   readonly proof: Proof;
   readonly requirements: PaymentRequirements;
   readonly payment: PaymentId;
   readonly id: PaidCallId;
-  readonly digest: Buffer;
   /** When this post of the payment came in. */
   readonly receivedAt: Date;
 }
@@ -80,17 +74,17 @@ async function begin(context: Context, work: Work): Promise<Redemption> {
     transaction = transactionOf(settlement);
     if (transaction === undefined) return refusalOf(settlement);
   }
-  const { prepared, id, digest, requirements } = work;
+  const { product, id, digest, requirements } = work;
   const runId = newId("run");
   const held = await context.paidCalls.begin({
     id,
-    agentId: prepared.agent.id,
-    agentVersion: prepared.agent.version.number,
+    product,
     digest,
     requirements,
     payer: verdict.payer,
     runId,
     transaction,
+    proof: work.goesOn && work.proof,
   });
   if (held) return workOff(context, work, held);
   const call = await context.paidCalls.find(id);
@@ -117,6 +111,15 @@ async function resume(context: Context, work: Work, first: PaidCall): Promise<Re
     call = await context.paidCalls.find(work.id);
   }
   return { outcome: "unknown", message: askAgain };
+}
+
+/** Goes on with a call whose buyer has not come back. Undefined when somebody else works on it. */
+export async function goOn(context: Context, work: PaidWork, call: AbandonedCall): Promise<Redemption | undefined> {
+  const { id, proof, requirements } = call;
+  const held = await context.paidCalls.takeUp(id, newId("run"));
+  const payment = identifyPayment(proof.network, requirements.asset, proof.payload);
+  if (!held || !payment) return undefined;
+  return workOff(context, { ...work, proof, requirements, payment, id, receivedAt: new Date() }, held);
 }
 
 /** A finished call is handed out once, and again only to those who asked before that or if it never arrived. */
@@ -148,7 +151,7 @@ async function workOff(context: Context, work: Work, held: Held): Promise<Redemp
 async function finish(context: Context, work: Work, held: Held): Promise<Redemption> {
   const call = await context.paidCalls.find(work.id);
   if (!call) return { outcome: "unknown", message: askAgain };
-  const { permanent } = work.prepared.agent.version;
+  const { permanent } = work;
   const settled = call.transaction !== null;
   if (permanent && !settled) {
     const problem = await settle(context, work, held);
@@ -166,40 +169,26 @@ async function finish(context: Context, work: Work, held: Held): Promise<Redempt
   return finished(context, work);
 }
 
-/** Undefined when the agent worked and its result is kept. */
+/** Undefined when it worked and its result is kept. */
 async function run(
   context: Context,
-  { prepared, payment, id }: Work,
+  work: Work,
   held: Held,
   runId: RunId,
   charged: boolean,
 ): Promise<Redemption | undefined> {
-  const deadlineMs = charged ? undefined : payment.expiresAt.getTime() - Date.now() - settleMarginMs;
+  const deadlineMs = charged ? undefined : work.payment.expiresAt.getTime() - Date.now() - settleMarginMs;
   if (deadlineMs !== undefined && deadlineMs < deadlineMinMs) {
     await context.paidCalls.forget(held);
     const message = "The payment expires too soon for the agent to run before it is settled.";
     return { outcome: "refused", reason: "payment_expires_too_soon", message };
   }
-  const { agent } = prepared;
-  const { number: agentVersion, priceCredits } = agent.version;
-  const opened = { id: runId, agentId: agent.id, agentVersion, priceCredits, leaseMs: context.config.runLeaseMs };
-  await openRun(context.db, opened);
-  context.leases.keep(runId);
-  let outcome: Outcome;
-  let kept = true;
-  try {
-    const effectKey = `${id.network}/${id.key}`;
-    const limit = deadlineMs === undefined ? {} : { deadlineMs };
-    outcome = await executeRun(context, { runId, prepared, effectKey, ...limit });
-    if (outcome.success) kept = await context.paidCalls.keepResult(held, outcome.output, outcome.receipt);
-    await closeRun(context.db, runId, outcome);
-  } finally {
-    context.leases.end(runId);
+  const outcome = await work.run({ id: work.id, runId, ...(deadlineMs === undefined ? {} : { deadlineMs }) });
+  if (outcome.success) {
+    const kept = await context.paidCalls.keepResult(held, outcome.output, outcome.receipt);
+    // A lease that lapsed under a stalled process belongs to somebody else, whose run counts.
+    return kept ? undefined : { outcome: "unknown", message: askAgain };
   }
-  context.events.runEnded({ runId, agent: agent.address, state: outcome.success ? "succeeded" : "failed" });
-  // A lease that lapsed under a stalled process belongs to somebody else, whose run counts.
-  if (!kept) return { outcome: "unknown", message: askAgain };
-  if (outcome.success) return undefined;
   if (outcome.unknown) {
     await context.paidCalls.putDown(held);
     return { outcome: "unknown", message: outcome.error };
@@ -255,13 +244,6 @@ function facilitatorRequest({ proof, requirements }: Work): FacilitatorRequest {
   if (version === 2) return { x402Version: 2, paymentPayload, paymentRequirements: requirements };
   const { amount, ...terms } = requirements;
   return { x402Version: 1, paymentPayload, paymentRequirements: { ...terms, maxAmountRequired: amount } };
-}
-
-function digestOf({ agent, input }: PreparedRun): Buffer {
-  const values = Object.entries(input.values).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return createHash("sha256")
-    .update(JSON.stringify([agent.id, values, input.extraInstructions ?? null]))
-    .digest();
 }
 
 function unreachable(): ApiError {

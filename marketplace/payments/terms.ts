@@ -1,24 +1,20 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { PaymentRequirements, SupportedResponse } from "../../shared/x402.ts";
-import { checkedWallets } from "../accounts/payout-wallets.ts";
-import type { LiveAgent } from "../agents/find.ts";
 import type { Context } from "../context.ts";
 import { stablecoinOn } from "./networks.ts";
+import type { Offer } from "./offer.ts";
 import type { Proof } from "./proof.ts";
-
-/** One credit is a cent; the stablecoin has six decimals. */
-const atomicPerCredit = 10_000n;
 
 /** How long a payment must be good for, seconds; as long as a Hedera transaction can be. */
 export const maxTimeoutSeconds = 180;
 
 /**
- * How a call of the agent can be paid now: one entry per chain on which its creator has a checked wallet and the
- * facilitator settles. 503 when there is none, or when the facilitator cannot be asked.
+ * How the offer can be paid now: one entry per chain on which its seller has a wallet and the facilitator settles. 503
+ * when there is none, or when the facilitator cannot be asked.
  */
-export async function termsOf(context: Needs, agent: LiveAgent): Promise<readonly PaymentRequirements[]> {
-  const [wallets, supported] = await Promise.all([checkedWallets(context.db, agent.ownerId), askSupported(context)]);
-  const amount = (agent.version.priceCredits * atomicPerCredit).toString();
+export async function termsOf(context: Needs, offer: Offer): Promise<readonly PaymentRequirements[]> {
+  const [wallets, supported] = await Promise.all([offer.wallets(), askSupported(context)]);
+  const amount = offer.amount.toString();
   const terms = wallets.flatMap(({ network, address }) => {
     const coin = stablecoinOn(network);
     const kind = supported.kinds.find(
@@ -29,7 +25,7 @@ export async function termsOf(context: Needs, agent: LiveAgent): Promise<readonl
     const extra = { ...kind.extra, ...domain };
     return [{ scheme: "exact", network, amount, asset, payTo: address, maxTimeoutSeconds, extra }];
   });
-  if (terms.length === 0) throw new ApiError("unavailable", "This agent cannot be paid per call at the moment.");
+  if (terms.length === 0) throw new ApiError("unavailable", "This cannot be paid per call at the moment.");
   return terms;
 }
 
@@ -39,10 +35,10 @@ export async function termsOf(context: Needs, agent: LiveAgent): Promise<readonl
  */
 export async function termsFor(
   context: Needs,
-  agent: LiveAgent,
+  offer: Offer,
   { network, accepted }: Proof,
 ): Promise<PaymentRequirements | undefined> {
-  const own = (await termsOf(context, agent)).find((one) => one.network === network);
+  const own = (await termsOf(context, offer)).find((one) => one.network === network);
   const named = (accepted.extra as { feePayer?: unknown } | undefined)?.feePayer;
   if (!own || typeof named !== "string" || own.extra?.feePayer === undefined) return own;
   const { signers } = await askSupported(context);
@@ -50,7 +46,7 @@ export async function termsFor(
   return ours ? { ...own, extra: { ...own.extra, feePayer: named } } : own;
 }
 
-type Needs = Pick<Context, "db" | "facilitator">;
+type Needs = Pick<Context, "facilitator">;
 
 async function askSupported({ facilitator }: Needs): Promise<SupportedResponse> {
   return facilitator.supported().catch((cause) => {

@@ -4,10 +4,10 @@ import { createPublicClient, http } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { usdcStandIn } from "../../infra/evm-chain/artifacts.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
-import { signAuthorization } from "../support/evm-payments.ts";
-import { hederaProof, usdcOf } from "../support/hedera-payments.ts";
+import { usdcOf } from "../support/hedera-payments.ts";
 import { echoAgent } from "../support/marketplace.ts";
 import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import { decodeHeader, encodeHeader, payQuote, post as postTo } from "../support/pay-call.ts";
 
 let paid: PaidMarket;
 
@@ -18,41 +18,15 @@ beforeAll(async () => {
 afterAll(() => paid?.stop());
 
 const input = { text: "hello" };
-const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64");
-const decode = (text: string | null) => JSON.parse(Buffer.from(text ?? "", "base64").toString());
+const encode = encodeHeader;
+const decode = decodeHeader;
 
-async function post(proof?: object, options: { body?: unknown; url?: string; header?: string } = {}) {
-  const { body = input, url = paid.url, header = "PAYMENT-SIGNATURE" } = options;
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...(proof && { [header]: encode(proof) }) },
-    body: JSON.stringify(body),
-  });
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
-  const answer: any = await response.json();
-  return { status: response.status, headers: response.headers, body: answer };
-}
-
-async function quote() {
-  const { headers } = await post();
-  return decode(headers.get("payment-required"));
-}
-
-async function hederaPayment() {
-  const { accepts, resource } = await quote();
-  const terms = accepts.find(({ network }: { network: string }) => network === "hedera:testnet");
-  return hederaProof(paid.ledger.accounts.buyer, terms, resource);
-}
-
-async function evmPayment() {
-  const { accepts, resource } = await quote();
-  const accepted = accepts.find(({ network }: { network: string }) => network === "eip155:84532");
-  const terms = { ...paid.setting.terms, payTo: accepted.payTo, amount: accepted.amount };
-  const payload = await signAuthorization(await paid.setting.fundedBuyer(), terms, {
-    validBefore: String(Math.floor(Date.now() / 1_000) + 180),
-  });
-  return { x402Version: 2, resource, accepted, payload };
-}
+const post = (proof?: object, options: { body?: unknown; url?: string; header?: string } = {}) => {
+  const { url = paid.url, ...rest } = options;
+  return postTo(url, { body: input, ...rest, ...(proof && { proof }) });
+};
+const hederaPayment = async () => payQuote(paid, "hedera", await post());
+const evmPayment = async () => payQuote(paid, "evm", await post());
 
 const evmBalance = async () => {
   const client = createPublicClient({ transport: http(paid.setting.chain.rpcUrl) });
@@ -149,7 +123,7 @@ describe.each([
     const settlement = {
       x402Version: 2,
       paymentPayload: proof,
-      paymentRequirements: (proof as { accepted: object }).accepted,
+      paymentRequirements: proof.accepted,
     };
     expect((await paid.facilitator.settle(settlement)).body).toMatchObject({ success: true });
     const answer = await post(proof);
@@ -171,7 +145,7 @@ describe.each([
   });
 
   test("read from version 1's header is taken as well", async () => {
-    const proof = (await payment()) as { accepted: { network: string }; payload: object };
+    const proof = await payment();
     const v1 = { x402Version: 1, scheme: "exact", network: proof.accepted.network, payload: proof.payload };
     expect((await post(v1, { header: "X-PAYMENT" })).status).toBe(200);
   });
@@ -181,6 +155,49 @@ describe.each([
     expect((await post(proof)).status).toBe(200);
     const other = await post(proof, { body: { text: "something else" } });
     expect(other).toMatchObject({ status: 402, body: { error: expect.stringContaining("another call") } });
+  });
+});
+
+describe.each([
+  ["Hedera", hederaPayment, hederaBalance],
+  ["EVM", evmPayment, evmBalance],
+] as const)("when the facilitator is hard to reach, a payment on %s", (_chain, payment, balance) => {
+  test("is not looked at, runs nothing and costs nothing while nobody answers", async () => {
+    const proof = await payment();
+    const before = await balance();
+    paid.toFacilitator.behave((path) => (path === "/verify" ? "lose-call" : "pass"));
+    const answer = await post(proof);
+    paid.toFacilitator.behave(() => "pass");
+    expect(answer.status).toBe(503);
+    expect(await balance()).toBe(before);
+    expect((await post(proof)).status).toBe(200);
+  });
+
+  test("whose settlement was not heard of is unknown, not failed; posted again it gives the result of the one run", async () => {
+    const proof = await payment();
+    const before = await balance();
+    const requests = paid.marketplace.model.requests.length;
+    paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
+    const unknown = await post(proof);
+    paid.toFacilitator.behave(() => "pass");
+    expect(unknown.status).toBe(503);
+    expect(unknown.headers.get("retry-after")).toBe("5");
+    const answer = await post(proof);
+    expect(answer).toMatchObject({ status: 200, body: { success: true } });
+    expect(paid.marketplace.model.requests.length).toBe(requests + 1);
+    await expect.poll(balance).toBe(before + 50_000);
+  });
+
+  test("that was never sent is settled when it is posted again, without another run", async () => {
+    const proof = await payment();
+    const before = await balance();
+    const requests = paid.marketplace.model.requests.length;
+    paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-call" : "pass"));
+    expect((await post(proof)).status).toBe(503);
+    paid.toFacilitator.behave(() => "pass");
+    expect((await post(proof)).status).toBe(200);
+    expect(paid.marketplace.model.requests.length).toBe(requests + 1);
+    await expect.poll(balance).toBe(before + 50_000);
   });
 });
 
@@ -198,7 +215,7 @@ describe("what is refused costs nothing", () => {
   });
 
   test("a payment over another amount is 402 with the facilitator's reason and a fresh quote", async () => {
-    const proof = (await evmPayment()) as { accepted: object };
+    const proof = await evmPayment();
     const cheaper = { ...proof, accepted: { ...proof.accepted, amount: "1" } };
     const answer = await post(cheaper);
     expect(answer.status).toBe(402);

@@ -5,14 +5,22 @@ import { type EvmSetting, evmSetting } from "./evm-facilitator.ts";
 import { newBuyer } from "./evm-payments.ts";
 import { type RunningFacilitator, startFacilitator } from "./facilitator.ts";
 import { hederaVariables } from "./hedera-payments.ts";
+import { type HttpProxy, startHttpProxy } from "./http-proxy.ts";
 import { type Market, seedMarket, startMarketplace, type TestMarketplace } from "./marketplace.ts";
 
 /** Both services and both chains, with a creator who can be paid on each. */
 export async function startPaidMarket(options: { env?: Record<string, string> } = {}): Promise<PaidMarket> {
   const [setting, ledger] = await Promise.all([evmSetting(), startDevLedger({ consensusDelayMs: 5 })]);
   const facilitator = await startFacilitator({ ...setting.variables, ...hederaVariables(ledger) });
+  const toFacilitator = await startHttpProxy(facilitator.url);
   const publicUrl = "https://market.example.com";
-  const env = { FACILITATOR_URL: facilitator.url, MARKETPLACE_PUBLIC_URL: publicUrl, ...options.env };
+  const platformWallet = newBuyer().address;
+  const env = {
+    FACILITATOR_URL: toFacilitator.url,
+    MARKETPLACE_PUBLIC_URL: publicUrl,
+    PLATFORM_WALLETS: `hedera:testnet=${ledger.accounts.platform.accountId},eip155:84532=${platformWallet}`,
+    ...options.env,
+  };
   const marketplace = await startMarketplace({ env });
   const market = await seedMarket(marketplace.context);
   const evmWallet = newBuyer().address;
@@ -25,14 +33,17 @@ export async function startPaidMarket(options: { env?: Record<string, string> } 
     setting,
     ledger,
     facilitator,
+    toFacilitator,
     marketplace,
     market,
     evmWallet,
+    platformWallet,
     address,
     url: `${marketplace.url}/api/agent/${address}`,
     publicUrl: `${publicUrl}/api/agent/${address}`,
     stop: async () => {
       await marketplace.stop();
+      await toFacilitator.stop();
       await facilitator.stop();
       await Promise.all([ledger.close(), setting.stop()]);
     },
@@ -43,9 +54,12 @@ export interface PaidMarket {
   readonly setting: EvmSetting;
   readonly ledger: DevLedger;
   readonly facilitator: RunningFacilitator & { readonly context: FacilitatorContext };
+  /** The marketplace's way to the facilitator, which can lose calls and answers. */
+  readonly toFacilitator: HttpProxy;
   readonly marketplace: TestMarketplace;
   readonly market: Market;
   readonly evmWallet: `0x${string}`;
+  readonly platformWallet: `0x${string}`;
   /** `handle/slug` */
   readonly address: string;
   /** The agent's payment route. */

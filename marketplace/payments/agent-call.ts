@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import { checkedWallets } from "../accounts/payout-wallets.ts";
+import type { Field, Value } from "../agents/contract.ts";
+import { type LiveAgent, ownerOf } from "../agents/find.ts";
+import type { Context } from "../context.ts";
+import { executeRun } from "../runs/execute.ts";
+import type { PreparedRun } from "../runs/prepare.ts";
+import { closeRun, openRun } from "../runs/record.ts";
+import { atomicPerCredit, type Offer, type PaidWork } from "./offer.ts";
+
+/** A call of an agent, paid straight to its creator. */
+export function agentOffer(context: Context, agent: LiveAgent): Offer {
+  const { description, priceCredits, contract } = agent.version;
+  return {
+    url: `${context.config.publicUrl}/api/agent/${agent.address}`,
+    description,
+    amount: priceCredits * atomicPerCredit,
+    wallets: async () => checkedWallets(context.db, ownerOf(agent)),
+    input: { schema: contract.jsonSchema, example: exampleOf(contract.fields) },
+  };
+}
+
+export function agentWork(context: Context, prepared: PreparedRun): PaidWork {
+  const { agent } = prepared;
+  const { number: agentVersion, priceCredits, permanent } = agent.version;
+  return {
+    product: agent.id,
+    digest: digestOf(prepared),
+    permanent,
+    run: async ({ id, runId, ...limit }) => {
+      const opened = { id: runId, agentId: agent.id, agentVersion, priceCredits, leaseMs: context.config.runLeaseMs };
+      await openRun(context.db, opened);
+      context.leases.keep(runId);
+      try {
+        const effectKey = `${id.network}/${id.key}`;
+        const outcome = await executeRun(context, { runId, prepared, effectKey, ...limit });
+        await closeRun(context.db, runId, outcome);
+        const state = outcome.success ? "succeeded" : outcome.unknown ? "unknown" : "failed";
+        context.events.runEnded({ runId, agent: agent.address, state });
+        return outcome;
+      } finally {
+        context.leases.end(runId);
+      }
+    },
+  };
+}
+
+function digestOf({ agent, input }: PreparedRun): Buffer {
+  const values = Object.entries(input.values).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return createHash("sha256")
+    .update(JSON.stringify([agent.id, values, input.extraInstructions ?? null]))
+    .digest();
+}
+
+function exampleOf(fields: readonly Field[]): Record<string, Value> {
+  return Object.fromEntries(
+    fields
+      .filter(({ required, example }) => required || example !== undefined)
+      .map((field) => [field.name, field.example ?? field.default ?? sampleOf(field)]),
+  );
+}
+
+function sampleOf({ type, choices, min, label, name }: Field): Value {
+  switch (type) {
+    case "boolean":
+      return true;
+    case "number":
+    case "integer":
+      return min ?? 1;
+    case "choice":
+      return choices?.[0] ?? "";
+    case "url":
+    case "image":
+      return "https://example.com/";
+    default:
+      return label ?? name;
+  }
+}

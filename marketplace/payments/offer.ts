@@ -1,0 +1,38 @@
+import type { Outcome } from "../runs/execute.ts";
+import type { PaidCallId } from "./paid-calls.ts";
+
+/** Something that can be paid for per call, as it is quoted. */
+export interface Offer {
+  /** Full address of the route. */
+  readonly url: string;
+  readonly description: string;
+  /** Base units of the stablecoin, six decimals. */
+  readonly amount: bigint;
+  /** Whom it pays, by chain. */
+  readonly wallets: () => Promise<readonly Wallet[]>;
+  /** JSON Schema 2020-12 of the body, and a body that satisfies it. */
+  readonly input: { readonly schema: object; readonly example: object };
+}
+
+export interface Wallet {
+  /** CAIP-2. */
+  readonly network: string;
+  readonly address: string;
+}
+
+/** What one payment buys, ready to be done: all that could refuse it has been asked. */
+export interface PaidWork {
+  /** Names what is bought in the record: an agent's id, or the name of a fixed-price product. */
+  readonly product: string;
+  /** SHA-256 of what is bought with which input: a payment buys what it was first used for. */
+  readonly digest: Buffer;
+  /** Cannot be undone, so it is paid for before it is done. */
+  readonly permanent: boolean;
+  /** Goes on by itself when the buyer does not come back; only what needs nothing but its proof can. */
+  readonly goesOn?: true;
+  /** Does it once, within `deadlineMs` where one is given. Keeps its own record under `runId`; never throws for a failure. */
+  readonly run: (call: { id: PaidCallId; runId: `run_${string}`; deadlineMs?: number }) => Promise<Outcome>;
+}
+
+/** One credit is a cent; the stablecoin has six decimals. */
+export const atomicPerCredit = 10_000n;

@@ -1,0 +1,69 @@
+import type { Request, RequestHandler, Response } from "express";
+import { paymentHeaders, type SettleResponse } from "../../shared/x402.ts";
+import type { Context } from "../context.ts";
+import type { Offer, PaidWork } from "./offer.ts";
+import { encodeHeader, readProof } from "./proof.ts";
+import { quoteOf } from "./quote.ts";
+import { type Redemption, redeem } from "./redeem.ts";
+import { termsFor, termsOf } from "./terms.ts";
+
+/**
+ * The door of everything that is paid per call: without a proof of payment a 402 with the quote, with one the result.
+ * `prepare` reads the input and refuses what is wrong with it before the payment is looked at, so that no refusal
+ * costs anything.
+ */
+export async function sell(
+  context: Context,
+  request: Request,
+  response: Response,
+  offer: Offer,
+  prepare: () => Promise<PaidWork>,
+): Promise<void> {
+  const quote = async (error: string) => {
+    const { body, header } = quoteOf(offer, await termsOf(context, offer), error);
+    response.status(402).setHeader(paymentHeaders.quoteV2, header).json(body);
+  };
+  const proof = readProof(request.headers);
+  if (proof === undefined || typeof proof === "string") return quote(proof ?? "Payment is required.");
+  const work = await prepare();
+  const requirements = await termsFor(context, offer, proof);
+  if (!requirements) return quote(`Payment on ${proof.network} is not offered.`);
+  const redemption = await redeem(context, work, proof, requirements, response.locals.receivedAt);
+  if (redemption.outcome !== "refused") return answer(response, redemption);
+  if (redemption.settlement) setSettlementHeaders(response, redemption.settlement);
+  return quote(`${redemption.reason}: ${redemption.message}`);
+}
+
+/** Notes when a post of a payment came in, before its body is awaited. */
+export const noteArrival: RequestHandler = (_request, response, next) => {
+  response.locals.receivedAt = new Date();
+  next();
+};
+
+async function answer(response: Response, redemption: Exclude<Redemption, { outcome: "refused" }>): Promise<void> {
+  switch (redemption.outcome) {
+    case "delivered": {
+      // The buyer hung up: the same payment fetches the result.
+      if (response.socket?.destroyed !== false) return redemption.undelivered();
+      const { runId, output, receipt, settlement } = redemption.result;
+      setSettlementHeaders(response, settlement);
+      response.json({ success: true, run_id: runId, output, receipt });
+      return;
+    }
+    case "failed": {
+      const { error, runId, charged } = redemption;
+      const advice = charged
+        ? "The payment was settled and stays good: post the same proof again to run again without paying."
+        : "Nothing was charged.";
+      response.status(500).json({ success: false, run_id: runId, error, charged, advice });
+      return;
+    }
+    case "unknown":
+      response.status(503).setHeader("retry-after", "5").json({ error: redemption.message });
+  }
+}
+
+function setSettlementHeaders(response: Response, settlement: SettleResponse): void {
+  const text = encodeHeader(settlement);
+  response.setHeader(paymentHeaders.resultV1, text).setHeader(paymentHeaders.resultV2, text);
+}

@@ -1,0 +1,41 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Fate } from "./rpc-proxy.ts";
+
+/** A proxy between a service and one it calls, which misbehaves as told: by path, request after request. */
+export async function startHttpProxy(upstream: string): Promise<HttpProxy> {
+  let fateOf: (path: string) => Fate = () => "pass";
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const fate = fateOf(request.url ?? "");
+    if (fate === "lose-call") return void request.socket.destroy();
+    const answer = await fetch(`${upstream}${request.url}`, {
+      method: request.method ?? "GET",
+      headers: { "content-type": "application/json" },
+      ...(request.method === "POST" && { body: Buffer.concat(chunks) }),
+    });
+    const text = await answer.text();
+    if (fate === "lose-answer") return void request.socket.destroy();
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(text);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    behave: (rule) => {
+      fateOf = rule;
+    },
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+export interface HttpProxy {
+  readonly url: string;
+  behave(rule: (path: string) => Fate): void;
+  stop(): Promise<void>;
+}

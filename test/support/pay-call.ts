@@ -1,0 +1,57 @@
+import { signAuthorization } from "./evm-payments.ts";
+import { hederaProof } from "./hedera-payments.ts";
+import type { PaidMarket } from "./paid-market.ts";
+
+/** A POST with or without a proof of payment; the answer as it came. */
+export async function post(url: string, options: PostOptions = {}): Promise<PaidAnswer> {
+  const { proof, body = {}, header = "PAYMENT-SIGNATURE", key } = options;
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(proof && { [header]: encodeHeader(proof) }),
+      ...(key && { authorization: `Bearer ${key}` }),
+    },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+
+export interface PaidAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
+  readonly body: any;
+}
+
+interface PostOptions {
+  readonly proof?: object;
+  readonly body?: unknown;
+  readonly header?: string;
+  readonly key?: string;
+}
+
+export const encodeHeader = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64");
+export const decodeHeader = (text: string | null) => JSON.parse(Buffer.from(text ?? "", "base64").toString());
+
+/** The version 2 quote of a 402. */
+export const quoteIn = ({ headers }: PaidAnswer) => decodeHeader(headers.get("payment-required"));
+
+/** A fresh payment for a quote, by the buyer of that chain. */
+export async function payQuote(paid: PaidMarket, chain: "hedera" | "evm", answer: PaidAnswer): Promise<Proof> {
+  const { accepts, resource } = quoteIn(answer);
+  const network = chain === "hedera" ? "hedera:testnet" : "eip155:84532";
+  const accepted = accepts.find((entry: { network: string }) => entry.network === network);
+  if (chain === "hedera") return (await hederaProof(paid.ledger.accounts.buyer, accepted, resource)) as Proof;
+  const terms = { ...paid.setting.terms, payTo: accepted.payTo, amount: accepted.amount };
+  const validBefore = String(Math.floor(Date.now() / 1_000) + 180);
+  const payload = await signAuthorization(await paid.setting.fundedBuyer(), terms, { validBefore });
+  return { x402Version: 2, resource, accepted, payload };
+}
+
+export interface Proof {
+  readonly x402Version: number;
+  readonly resource: object;
+  readonly accepted: { readonly network: string };
+  readonly payload: object;
+}
