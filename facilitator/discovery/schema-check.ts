@@ -34,7 +34,13 @@ export class SchemaChecker {
         resolve(problem ?? undefined);
       };
       const fail = () => finish("bazaar.schema takes too much to check");
-      const timer = setTimeout(() => worker.terminate(), timeoutMs);
+      // Not waited for: a thread deep in native code ends when it comes back, and the next check has a new one.
+      const giveUp = () => {
+        this.#worker = undefined;
+        void worker.terminate();
+        fail();
+      };
+      const timer = setTimeout(giveUp, timeoutMs);
       worker.once("message", finish).once("exit", fail);
       worker.postMessage(bazaar);
     });
@@ -53,7 +59,7 @@ export class SchemaChecker {
     // Whatever ends the thread is an exit too, and that is what a check listens to.
     worker.on("error", () => {});
     worker.once("exit", () => {
-      this.#worker = undefined;
+      if (this.#worker === worker) this.#worker = undefined;
     });
     return worker;
   }
@@ -63,7 +69,8 @@ export class SchemaChecker {
 const program = `
   const { parentPort, workerData } = require("node:worker_threads");
   const { Ajv2020 } = require(workerData);
-  const options = { strict: false, validateFormats: false, addUsedSchema: false, logger: false };
+  // Inlining references would make compiling, which cannot be interrupted, as long as a hostile schema likes.
+  const options = { strict: false, validateFormats: false, addUsedSchema: false, inlineRefs: false, logger: false };
   parentPort.on("message", (bazaar) => {
     const { info, schema } = JSON.parse(bazaar);
     try {

@@ -1,0 +1,153 @@
+import { describe, expect, test } from "vitest";
+import { askResource } from "../../facilitator/discovery/ownership.ts";
+import { createUnpaidFetch } from "../../facilitator/discovery/unpaid-fetch.ts";
+import { readAnnouncement } from "../../facilitator/discovery/validate.ts";
+import { createOutbound } from "../../shared/outbound.ts";
+import { bazaar, eventually, useDiscovery } from "../support/discovery.ts";
+import { newBuyer, requirementsOf } from "../support/evm-payments.ts";
+import { quoteV2 } from "../support/paid-resource.ts";
+
+const catalog = useDiscovery();
+const { paymentFor, settle, listed, catalogCaughtUp } = catalog;
+
+describe("a listing cannot be taken over", () => {
+  const attacker = () => ({ ...catalog.setting.terms, payTo: newBuyer().address });
+
+  test("by paying oneself and naming somebody else's URL, listed or not", async () => {
+    catalog.server.answer("/victim", quoteV2([requirementsOf(catalog.setting.terms)]));
+    await settle(await paymentFor("/victim"));
+    await eventually(() => listed("/victim")).toBeDefined();
+    const before = await listed("/victim");
+    catalog.server.answer("/unlisted", quoteV2([requirementsOf(catalog.setting.terms)]));
+    for (const path of ["/victim", "/unlisted"]) {
+      await settle(await paymentFor(path, { "paymentPayload.resource.description": "Pay me" }, attacker()));
+    }
+    await catalogCaughtUp();
+    expect(await listed("/victim")).toEqual(before);
+    expect(await listed("/unlisted")).toBeUndefined();
+  });
+
+  test.each([
+    ["a page that answers 200", (body: string) => ({ status: 200, headers: { "payment-required": body } })],
+    ["a page that is not there", () => ({ status: 404, headers: {} })],
+    [
+      "a redirect to the attacker's own quote",
+      () => ({ status: 302, headers: { location: `${catalog.server.url}/theirs` } }),
+    ],
+    ["a 402 with a broken quote", () => ({ status: 402, headers: { "payment-required": "e30=!" } })],
+  ])("through %s", async (_, answer) => {
+    const terms = attacker();
+    const quote = Buffer.from(JSON.stringify({ x402Version: 2, accepts: [requirementsOf(terms)] })).toString("base64");
+    catalog.server.answer("/theirs", quoteV2([requirementsOf(terms)]));
+    catalog.server.answer("/prey", (response) => {
+      const { status, headers } = answer(quote);
+      response.writeHead(status, headers as Record<string, string>).end(quote);
+    });
+    await settle(await paymentFor("/prey", {}, terms));
+    await catalogCaughtUp();
+    expect(await listed("/prey")).toBeUndefined();
+  });
+
+  test("through a query that makes the URL answer as told", async () => {
+    const terms = attacker();
+    catalog.server.answer("/proxy", (response, request) => {
+      if (request.url?.includes("say=")) quoteV2([requirementsOf(terms)])(response, request);
+      else quoteV2([requirementsOf(catalog.setting.terms)])(response, request);
+    });
+    await settle(await paymentFor("/proxy?say=attacker", {}, terms));
+    await catalogCaughtUp();
+    expect(await listed("/proxy")).toBeUndefined();
+  });
+
+  test("by a route template that covers somebody else's path", async () => {
+    const terms = attacker();
+    catalog.server.answer("/tenant-b/x", quoteV2([requirementsOf(terms)]));
+    await settle(
+      await paymentFor(
+        "/tenant-b/x",
+        { "paymentPayload.extensions.bazaar": { ...bazaar(), routeTemplate: "/tenant-a/:x" } },
+        terms,
+      ),
+    );
+    await eventually(() => listed("/tenant-b/x")).toBeDefined();
+    expect(await listed("/tenant-a/:x")).toBeUndefined();
+  });
+});
+
+test("under a route template that another wallet's path began, only a wallet that path names as well is taken in", async () => {
+  const [first, second] = [catalog.setting.terms, { ...catalog.setting.terms, payTo: newBuyer().address }];
+  const template = { "paymentPayload.extensions.bazaar": { ...bazaar(), routeTemplate: "/sellers/:name" } };
+  catalog.server.answer("/sellers/anna", quoteV2([requirementsOf(first)]));
+  catalog.server.answer("/sellers/bob", quoteV2([requirementsOf(second)]));
+  await settle(await paymentFor("/sellers/anna", template, first));
+  await eventually(() => listed("/sellers/:name")).toBeDefined();
+  const before = await listed("/sellers/:name");
+  await settle(await paymentFor("/sellers/bob", template, second));
+  await catalogCaughtUp();
+  expect(await listed("/sellers/:name")).toEqual(before);
+
+  catalog.server.answer("/sellers/anna", quoteV2([requirementsOf(first), requirementsOf(second)]));
+  catalog.server.answer("/sellers/bob", quoteV2([requirementsOf(first), requirementsOf(second)]));
+  await settle(await paymentFor("/sellers/bob", template, second));
+  await eventually(async () => (await listed("/sellers/:name")).accepts).toHaveLength(2);
+});
+
+describe("the probe goes out through the guard alone", () => {
+  const declared = (url: string) => {
+    const announcement = { x402Version: 2, url, description: "", mimeType: "", bazaar: bazaar() } as const;
+    const declaration = readAnnouncement(announcement, { allowLocalhost: false });
+    if ("rejectedReason" in declaration) throw new Error(declaration.rejectedReason);
+    return declaration;
+  };
+  const ask = async (addresses: readonly string[][], url = "https://shop.example.org/x") => {
+    const answers = [...addresses];
+    const resolve = async () =>
+      (answers.shift() ?? []).map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+    const outbound = createOutbound({ resolve });
+    try {
+      const fetchUnpaid = createUnpaidFetch(outbound, { allowLocalhost: false });
+      return await askResource(fetchUnpaid, declared(url), new AbortController().signal);
+    } finally {
+      await outbound.stop();
+    }
+  };
+
+  test.each([
+    ["this machine", [["127.0.0.1"]]],
+    ["a private network", [["10.1.2.3"]]],
+    ["the cloud's metadata", [["169.254.169.254"]]],
+    ["a public and a private address at once", [["93.184.215.14", "::1"]]],
+    ["a mapped address", [["::ffff:127.0.0.1"]]],
+  ])("a name that resolves to %s is not asked", async (_, addresses) => {
+    const before = catalog.server.requests.length;
+    expect(await ask(addresses)).toMatch(/could not be asked: .*address/);
+    expect(catalog.server.requests).toHaveLength(before);
+  });
+
+  test("a redirect is an answer, not a way on; a quote in a header is read", async () => {
+    const outbound = createOutbound({ allowHosts: [new URL(catalog.server.url).host] });
+    const announcement = {
+      x402Version: 2,
+      url: `${catalog.server.url}/moved`,
+      description: "",
+      mimeType: "",
+      bazaar: bazaar(),
+    } as const;
+    const declaration = readAnnouncement(announcement, { allowLocalhost: true }) as ReturnType<typeof declared>;
+    const fetchUnpaid = createUnpaidFetch(outbound, { allowLocalhost: false });
+    const asked = () => askResource(fetchUnpaid, declaration, new AbortController().signal);
+    try {
+      catalog.server.answer("/moved-to", quoteV2([requirementsOf(catalog.setting.terms)]));
+      catalog.server.answer("/moved", (response) => response.writeHead(302, { location: "/moved-to" }).end());
+      expect(await asked()).toBe("the resource answered 302 instead of a quote");
+      catalog.server.answer("/moved", quoteV2([requirementsOf(catalog.setting.terms)]));
+      expect(await asked()).toMatchObject({ accepts: [requirementsOf(catalog.setting.terms)] });
+    } finally {
+      await outbound.stop();
+    }
+  });
+
+  test("not even a port of its own is allowed", async () => {
+    expect(await ask([["93.184.215.14"]], "https://shop.example.org:8443/x")).toMatch(/could not be asked: the port/);
+  });
+});
