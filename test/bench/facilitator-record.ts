@@ -19,6 +19,7 @@ const listings = 20_000;
 /**
  * The public record's queries over a growing record: the median time of each, and how many pages it touches, which
  * no noise of the machine can hide. Records lie on 365 days and two networks, with a payer for every hundred.
+ * `--large` goes on to ten million.
  */
 export async function benchFacilitatorRecord(): Promise<void> {
   const sizes = [10_000, 1_000_000, ...(process.argv.includes("--large") ? [10_000_000] : [])];
