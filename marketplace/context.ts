@@ -20,6 +20,7 @@ import { startCrediting } from "./payments/purchase.ts";
 import { Leases } from "./runs/leases.ts";
 import { startRecovery } from "./runs/recover.ts";
 import { createSealer, type Sealer } from "./sealing.ts";
+import { createTracePool, type TracePool } from "./svg/vectorize.ts";
 
 /** What the verbs need, built once. Tests replace parts through `overrides`, and nowhere else. */
 export async function createContext(config: Config, overrides: Overrides = {}): Promise<Context> {
@@ -41,6 +42,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const facilitator = new FacilitatorClient(config.facilitatorUrl);
   disposer.add(() => facilitator.stop());
   const paidCalls = new PaidCalls(db, config.runLeaseMs);
+  const tracers = createTracePool();
+  disposer.add(() => tracers.close());
 
   const leases = new Leases({ db, leaseMs: config.runLeaseMs, events });
   disposer.add(() => leases.stop());
@@ -57,7 +60,21 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     agent: batched((addresses) => findAgents(db, addresses), batches),
     balance: batched((accountIds) => readBalances(db, accountIds), batches),
   };
-  const needs = { config, log, events, db, tools, facilitator, paidCalls, leases, inFlight, sealer, versions, lookups };
+  const needs = {
+    config,
+    log,
+    events,
+    db,
+    tools,
+    facilitator,
+    paidCalls,
+    tracers,
+    leases,
+    inFlight,
+    sealer,
+    versions,
+    lookups,
+  };
   const context: Context = { ...needs, stop: () => disposer.stop() };
   const crediting = startCrediting(context);
   disposer.add(() => crediting.stop());
@@ -72,6 +89,7 @@ export interface Context {
   readonly tools: Tools;
   readonly facilitator: FacilitatorClient;
   readonly paidCalls: PaidCalls;
+  readonly tracers: TracePool;
   readonly leases: Leases;
   /** Work that outlives its request. */
   readonly inFlight: InFlight;

@@ -13,9 +13,13 @@ import { postPurchase } from "./payments/purchase.ts";
 import { postPaidCall } from "./payments/routes.ts";
 import { noteArrival } from "./payments/sell.ts";
 import { getRun, getRuns, postRun } from "./runs/routes.ts";
+import { type SvgProduct, svgProducts } from "./svg/products.ts";
+import { postGenerate, postPaidSvg, postVectorize } from "./svg/routes.ts";
 
 const runBodyBytesMax = 2_097_152;
 const smallBodyBytesMax = 16_384;
+/** Ten megabytes in base64, and the rest of the request. */
+const imageBodyBytesMax = 15_000_000;
 
 /** What protects answers that are data and never pages; the rest of helmet's headers would only cost time. */
 const apiHeaders: Parameters<typeof helmet>[0] = {
@@ -50,6 +54,12 @@ export function createServer(context: Context): Express {
     post: [noteArrival, key, jsonBody(smallBodyBytesMax), postPurchase(context)],
   });
   route(app, "/api/v1/credits/transfer", { post: [key, jsonBody(smallBodyBytesMax), postTransfer(context)] });
+  route(app, "/api/v1/svg/vectorize", { post: [key, jsonBody(imageBodyBytesMax), postVectorize(context)] });
+  route(app, "/api/v1/svg/generate", { post: [key, jsonBody(smallBodyBytesMax), postGenerate(context)] });
+  for (const product of Object.keys(svgProducts) as SvgProduct[]) {
+    const bytesMax = product === "svg-vectorize" ? imageBodyBytesMax : smallBodyBytesMax;
+    route(app, `/api/x402/${product}`, { post: [noteArrival, jsonBody(bytesMax), postPaidSvg(context, product)] });
+  }
   route(app, "/files/:name", { get: [getFile(context)] });
   route(app, "/api/v1/files", { get: [key, getFiles(context)] });
   route(app, "/api/v1/files/:name/hide", { post: [key, postFileVisibility(context, true)] });

@@ -9,6 +9,7 @@ import { runRequests } from "./0007-run-requests.ts";
 import { listings } from "./0008-listings.ts";
 import { files } from "./0010-files.ts";
 import { effects } from "./0011-effects.ts";
+import { svgProducts } from "./0020-svg-products.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   listings,
   files,
   effects,
+  svgProducts,
 ];

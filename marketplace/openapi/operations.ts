@@ -4,8 +4,10 @@ import { transferBody } from "../credits/routes.ts";
 import { statementQuery } from "../credits/statement.ts";
 import { contentTypes } from "../files/files.ts";
 import { filesQuery } from "../files/routes.ts";
+import { purchaseBody } from "../payments/purchase.ts";
 import { runsQuery } from "../runs/history.ts";
 import { runBody } from "../runs/routes.ts";
+import { generateRequest, vectorizeRequest } from "../svg/request.ts";
 import {
   agentDetailShape,
   agentPageShape,
@@ -21,6 +23,7 @@ import {
   runPageShape,
   runResultShape,
   statementShape,
+  svgShape,
   transferShape,
   unpayableShape,
 } from "./shapes.ts";
@@ -44,6 +47,34 @@ export interface Operation {
 }
 
 const agentPath = { handle: "The creator's handle, in any case.", slug: "The agent's name part, in any case." };
+
+const idempotencyHeader = {
+  "Idempotency-Key":
+    "Your own name for the request, 1 to 255 characters: it is made and charged once, however often sent.",
+};
+const proofHeaders = {
+  "PAYMENT-SIGNATURE": "Proof of payment, x402 version 2. Without a proof the answer is the quote.",
+  "X-PAYMENT": "Proof of payment, x402 version 1.",
+};
+const settlementHeaders = {
+  "PAYMENT-RESPONSE": "The settlement, base64 of JSON.",
+  "X-PAYMENT-RESPONSE": "The same.",
+};
+
+const svgAnswers = {
+  200: svgShape,
+  402: unpayableShape,
+  409: errorShape,
+  422: errorShape,
+  429: errorShape,
+  502: errorShape,
+  503: errorShape,
+};
+
+function paidSvg(summary: string, body: z.ZodType): Operation {
+  const answers = { 200: svgShape, 402: quoteShape, 429: errorShape, 500: paidFailureShape, 503: errorShape };
+  return { summary, body, headers: proofHeaders, answers, answerHeaders: settlementHeaders };
+}
 
 const fileName = { name: "The last part of the file's address." };
 
@@ -99,14 +130,36 @@ export const operations: Readonly<Record<string, Operation>> = {
     body: transferBody,
     answers: { 200: transferShape, 422: errorShape },
   },
+  "POST /api/v1/credits/purchase": {
+    summary: "Buy credits with a stablecoin over x402, for the account of the key.",
+    key: true,
+    body: purchaseBody,
+    headers: proofHeaders,
+    answers: { 200: paidResultShape, 402: quoteShape, 500: paidFailureShape, 503: errorShape },
+    answerHeaders: settlementHeaders,
+  },
+  "POST /api/v1/svg/vectorize": {
+    summary: "An image as SVG, for 1 credit.",
+    key: true,
+    body: vectorizeRequest,
+    headers: idempotencyHeader,
+    answers: svgAnswers,
+  },
+  "POST /api/v1/svg/generate": {
+    summary: "A prompt as SVG, for 3 credits; in HD for 8.",
+    key: true,
+    body: generateRequest,
+    headers: idempotencyHeader,
+    answers: svgAnswers,
+  },
+  "POST /api/x402/svg-vectorize": paidSvg("An image as SVG for $0.01 over x402; no account, no key.", vectorizeRequest),
+  "POST /api/x402/svg-generate": paidSvg("A prompt as SVG for $0.03 over x402; no account, no key.", generateRequest),
+  "POST /api/x402/svg-generate-hd": paidSvg("The same in HD for $0.08 over x402.", generateRequest),
   "POST /api/agent/{handle}/{slug}": {
     summary: "Run one agent and pay this call with a stablecoin over x402; no account, no key.",
     path: agentPath,
     body: z.record(z.string(), z.unknown()).describe("The agent's input fields, not wrapped."),
-    headers: {
-      "PAYMENT-SIGNATURE": "Proof of payment, x402 version 2. Without a proof the answer is the quote.",
-      "X-PAYMENT": "Proof of payment, x402 version 1.",
-    },
+    headers: proofHeaders,
     answers: {
       200: paidResultShape,
       402: quoteShape,
@@ -115,7 +168,7 @@ export const operations: Readonly<Record<string, Operation>> = {
       500: paidFailureShape,
       503: errorShape,
     },
-    answerHeaders: { "PAYMENT-RESPONSE": "The settlement, base64 of JSON.", "X-PAYMENT-RESPONSE": "The same." },
+    answerHeaders: settlementHeaders,
   },
   "GET /files/{name}": {
     summary: "A file that a run made.",

@@ -7,6 +7,7 @@ import { type ConnectorId, connectorIds, type Output } from "../connectors/conne
 import { kinds, purseNames, type Statement } from "../credits/statement.ts";
 import { type RunDetail, type RunPage, type RunRecord, runStates } from "../runs/history.ts";
 import type { RunResult } from "../runs/run.ts";
+import type { SvgResult } from "../svg/products.ts";
 
 /** Every answer of the API in the form it has; the compiler holds them against what the verbs return. */
 
@@ -228,6 +229,26 @@ export const paidFailureShape = z
     errorShape,
   ])
   .meta({ id: "PaidFailure" });
+
+export const svgShape = covering<SvgResult & { svg: string }>()(
+  z
+    .object({
+      svg: z.string().describe("The markup."),
+      url: z.string().describe("The same, stored."),
+      files: z.record(z.string(), z.string()).describe("By kind; `png` is always there."),
+      width: z.int(),
+      height: z.int(),
+      paths: z.int(),
+      colors: z.int(),
+      bytes: z.int(),
+      layers: z.array(z.object({ id: z.string(), fill: z.array(z.string()) })),
+      score: z.number().min(0).max(1).describe("Likeness of the drawing to its source."),
+      metrics: z.object({ ssim: z.number(), psnr: z.number() }),
+      cost_usd: z.number(),
+      ms: z.int(),
+    })
+    .meta({ id: "VectorGraphics" }),
+);
 
 export const quoteShape = z
   .object({

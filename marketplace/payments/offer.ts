@@ -1,3 +1,4 @@
+import type { Output } from "../connectors/connector.ts";
 import type { Outcome } from "../runs/execute.ts";
 import type { PaidCallId } from "./paid-calls.ts";
 
@@ -28,6 +29,8 @@ export interface PaidWork {
   readonly digest: Buffer;
   /** Cannot be undone, so it is paid for before it is done. */
   readonly permanent: boolean;
+  /** The answer's body, where it is not the output as a run gives it. */
+  readonly present?: (output: Output) => Promise<object>;
   /** Goes on by itself when the buyer does not come back; only what needs nothing but its proof can. */
   readonly goesOn?: true;
   /** Does it once, within `deadlineMs` where one is given. Keeps its own record under `runId`; never throws for a failure. */

@@ -12,13 +12,13 @@ import { goOn } from "./redeem.ts";
 import { sell } from "./sell.ts";
 
 const purchaseMax = 1_000_000;
-const body = z.object({ credits: z.int().min(1).max(purchaseMax) });
+export const purchaseBody = z.object({ credits: z.int().min(1).max(purchaseMax) });
 
 /** POST /api/v1/credits/purchase {credits}: credits for a payment to the platform, credited exactly once. */
 export function postPurchase(context: Context): RequestHandler {
   return async (request, response) => {
     const { accountId } = callerOf(response);
-    const { credits: bought } = parse(body, request.body ?? {}, "bad_request");
+    const { credits: bought } = parse(purchaseBody, request.body ?? {}, "bad_request");
     return sell(context, request, response, purchaseOffer(context, bought), async () =>
       purchaseWork(context, accountId, bought),
     );
@@ -63,7 +63,7 @@ function purchaseOffer({ config }: Context, bought: number): Offer {
     description: "Credits for running agents by API key; one credit is US$0.01.",
     amount: BigInt(bought) * atomicPerCredit,
     wallets: async () => config.platformWallets,
-    input: { schema: z.toJSONSchema(body, { io: "input" }), example: { credits: bought } },
+    input: { schema: z.toJSONSchema(purchaseBody, { io: "input" }), example: { credits: bought } },
   };
 }
 

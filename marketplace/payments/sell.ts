@@ -29,7 +29,7 @@ export async function sell(
   const requirements = await termsFor(context, offer, proof);
   if (!requirements) return quote(`Payment on ${proof.network} is not offered.`);
   const redemption = await redeem(context, work, proof, requirements, response.locals.receivedAt);
-  if (redemption.outcome !== "refused") return answer(response, redemption);
+  if (redemption.outcome !== "refused") return answer(response, redemption, work);
   if (redemption.settlement) setSettlementHeaders(response, redemption.settlement);
   return quote(`${redemption.reason}: ${redemption.message}`);
 }
@@ -40,14 +40,19 @@ export const noteArrival: RequestHandler = (_request, response, next) => {
   next();
 };
 
-async function answer(response: Response, redemption: Exclude<Redemption, { outcome: "refused" }>): Promise<void> {
+async function answer(
+  response: Response,
+  redemption: Exclude<Redemption, { outcome: "refused" }>,
+  { present }: PaidWork,
+): Promise<void> {
   switch (redemption.outcome) {
     case "delivered": {
       // The buyer hung up: the same payment fetches the result.
       if (response.socket?.destroyed !== false) return redemption.undelivered();
       const { runId, output, receipt, settlement } = redemption.result;
+      const body = present ? await present(output) : { success: true, run_id: runId, output, receipt };
       setSettlementHeaders(response, settlement);
-      response.json({ success: true, run_id: runId, output, receipt });
+      response.json(body);
       return;
     }
     case "failed": {

@@ -18,11 +18,21 @@ import { findRepeated, type NamedRequest, namedRequest } from "./repeat.ts";
  * `success: false`, nothing charged. A request with an idempotency key runs once, however often and wherever it is
  * repeated; 409 when the key was used for another request.
  */
-export async function runAgent(context: Context, caller: Caller, asked: AskedRun): Promise<RunAnswer> {
+export function runAgent(context: Context, caller: Caller, asked: AskedRun): Promise<RunAnswer> {
+  return runOnce(context, caller, asked, () => prepareRun(context, asked.agent, asked.input));
+}
+
+/** The same for a run that somebody else prepares, should it not be a repetition. */
+export async function runOnce(
+  context: Context,
+  caller: Caller,
+  asked: AskedRun,
+  prepare: () => Promise<PreparedRun>,
+): Promise<RunAnswer> {
   const request = namedRequest(asked);
   const repeated = request && (await findRepeated(context, caller.accountId, request));
   if (repeated) return { result: repeated, replayed: true };
-  const prepared = await prepareRun(context, asked.agent, asked.input);
+  const prepared = await prepare();
   const started = await startRun(context, caller, prepared, asked.maxCredits, request);
   if (typeof started !== "string") return { result: started, replayed: true };
   return { result: await context.inFlight.track(finishRun(context, caller, started, prepared)), replayed: false };

@@ -1,0 +1,41 @@
+import { z } from "zod";
+
+const hexColour = z.string().regex(/^#[0-9a-fA-F]{6}$/, "must be a colour such as #1a2b3c");
+const files = z
+  .array(z.enum(["png", "pdf"]))
+  .max(2)
+  .default(["png"])
+  .describe("Files made beside the SVG; the PNG always is.");
+
+/** Body of POST /api/v1/svg/vectorize. */
+export const vectorizeRequest = z.object({
+  image: z
+    .string()
+    .min(1)
+    .max(14_000_000)
+    .describe("PNG, JPEG or WebP: an https URL, a data: URI or base64. At most 10 MB and 16 megapixels."),
+  mode: z.enum(["stacked", "cutout"]).default("stacked").describe("cutout: no two shapes overlap."),
+  style: z.enum(["auto", "logo", "icon", "lineart", "photo", "pixel"]).default("auto"),
+  colors: z.int().min(2).max(256).optional().describe("Most colours; areas are then flat."),
+  simplify: z.number().min(0).max(1).default(0).describe("0 keeps all detail, 1 the least."),
+  remove_background: z.boolean().default(false),
+  layers: z.boolean().default(false).describe("One group per object. With an API key only."),
+  files,
+});
+
+/** Body of POST /api/v1/svg/generate. */
+export const generateRequest = z.object({
+  prompt: z.string().min(1).max(2_000),
+  style: z.enum(["icon", "logo", "illustration", "pattern", "pixel"]).default("illustration"),
+  aspect: z.enum(["square", "landscape", "portrait", "wide"]).default("square"),
+  hd: z.boolean().default(false).describe("More detail, at the HD price. Wide and HD together with an API key only."),
+  layers: z.boolean().default(false).describe("One group per object. With an API key only."),
+  colors: z.int().min(2).max(64).optional(),
+  palette: z.array(hexColour).min(1).max(16).optional().describe("Only these colours are used."),
+  background: z.union([z.literal("transparent"), hexColour]).optional(),
+  files,
+  seed: z.int().min(0).max(2_147_483_647).optional().describe("Another number, another drawing."),
+});
+
+export type VectorizeRequest = z.infer<typeof vectorizeRequest>;
+export type GenerateRequest = z.infer<typeof generateRequest>;

@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import type { Request, RequestHandler } from "express";
+import { z } from "zod";
+import { ApiError } from "../../shared/errors.ts";
+import type { Caller } from "../api-keys/authenticate.ts";
+import { callerOf } from "../api-keys/require-key.ts";
+import type { Output } from "../connectors/connector.ts";
+import type { Context } from "../context.ts";
+import { parse } from "../parse.ts";
+import { agentWork } from "../payments/agent-call.ts";
+import { atomicPerCredit, type Offer } from "../payments/offer.ts";
+import { sell } from "../payments/sell.ts";
+import { runOnce } from "../runs/run.ts";
+import {
+  platformAccount,
+  prepareSvg,
+  type SvgOrder,
+  type SvgProduct,
+  type SvgResult,
+  svgProducts,
+} from "./products.ts";
+import { generateRequest, vectorizeRequest } from "./request.ts";
+
+/** POST /api/v1/svg/vectorize */
+export function postVectorize(context: Context): RequestHandler {
+  return async (request, response) => {
+    const asked = parse(vectorizeRequest, request.body ?? {}, "bad_request");
+    const caller = callerOf(response);
+    const order: SvgOrder = { product: "svg-vectorize", request: asked, ownerId: caller.accountId };
+    response.json(await makeSvg(context, caller, order, request.get("idempotency-key")));
+  };
+}
+
+/** POST /api/v1/svg/generate */
+export function postGenerate(context: Context): RequestHandler {
+  return async (request, response) => {
+    const asked = parse(generateRequest, request.body ?? {}, "bad_request");
+    const caller = callerOf(response);
+    const product = asked.hd ? "svg-generate-hd" : "svg-generate";
+    const order: SvgOrder = { product, request: asked, ownerId: caller.accountId };
+    response.json(await makeSvg(context, caller, order, request.get("idempotency-key")));
+  };
+}
+
+/**
+ * An order paid with credits: the vector-graphics result with its markup. Throws ApiError as the specification's table
+ * has it: 402 not enough balance, 422 an image that cannot be used, 429 too busy, 5xx upstream; all of them cost nothing.
+ */
+export async function makeSvg(
+  context: Context,
+  caller: Caller,
+  order: SvgOrder,
+  idempotencyKey?: string,
+): Promise<SvgResult & { svg: string }> {
+  refuseWhenBusy(context);
+  const prepared = prepareSvg(context, order);
+  const asked = { agent: prepared.agent.address, input: order.request, idempotencyKey };
+  const { result } = await runOnce(context, caller, asked, async () => prepared);
+  if (result.success && result.output) return withMarkup(context, result.output);
+  throw prepared.failure() ?? new ApiError("upstream_failed", result.error ?? "The drawing failed.");
+}
+
+/** POST /api/x402/{product}: the same for a payment of a fixed price to the platform. */
+export function postPaidSvg(context: Context, product: SvgProduct): RequestHandler {
+  const schema = product === "svg-vectorize" ? vectorizeRequest : generateRequest;
+  const offer = offerOf(context, product, schema);
+  return (request, response) =>
+    sell(context, request, response, offer, async () => {
+      refuseWhenBusy(context);
+      const order = readPaidOrder(product, request);
+      const prepared = prepareSvg(context, order);
+      const digest = createHash("sha256")
+        .update(JSON.stringify([product, order.request]))
+        .digest();
+      return { ...agentWork(context, prepared), digest, present: (output) => withMarkup(context, output) };
+    });
+}
+
+/** Layers and wide HD cost more to make than the fixed price: refused before the payment is looked at. */
+function readPaidOrder(product: SvgProduct, { body }: Request): SvgOrder {
+  const ownerId = platformAccount;
+  if (product === "svg-vectorize") {
+    const request = parse(vectorizeRequest, body ?? {}, "bad_request");
+    if (request.layers) throw keyOnly("layers");
+    return { product, request, ownerId };
+  }
+  const request = { ...parse(generateRequest, body ?? {}, "bad_request"), hd: product === "svg-generate-hd" };
+  if (request.layers) throw keyOnly("layers");
+  if (request.hd && request.aspect === "wide") throw keyOnly("aspect");
+  return { product, request, ownerId };
+}
+
+function keyOnly(field: string): ApiError {
+  const what = field === "layers" ? "Object layers are" : "Wide HD is";
+  return new ApiError("bad_request", `"${field}": ${what} available with an API key only. Nothing was charged.`, {
+    body: { field },
+  });
+}
+
+function refuseWhenBusy({ tracers }: Context): void {
+  if (!tracers.full()) return;
+  const headers = { "retry-after": "10" };
+  throw new ApiError("rate_limited", "Too many drawings are being made at the moment.", { headers });
+}
+
+/** Runs keep the result without its markup; that is in the file. */
+async function withMarkup({ tools }: Context, output: Output): Promise<SvgResult & { svg: string }> {
+  const data = (output as { data: SvgResult }).data;
+  const { bytes } = await tools.files.read(data.url.slice(data.url.lastIndexOf("/") + 1));
+  return { svg: bytes.toString("utf8"), ...data };
+}
+
+function offerOf({ config }: Context, product: SvgProduct, schema: z.ZodType): Offer {
+  const { name, price } = svgProducts[product];
+  const example =
+    product === "svg-vectorize" ? { image: "https://example.com/logo.png" } : { prompt: "A fox made of paper" };
+  return {
+    url: `${config.publicUrl}/api/x402/${product}`,
+    description: name,
+    amount: price * atomicPerCredit,
+    wallets: async () => config.platformWallets,
+    input: { schema: z.toJSONSchema(schema, { io: "input" }), example },
+  };
+}
