@@ -138,7 +138,8 @@ describe("each status of the run endpoint's error table is met, and as documente
 test("requests made up from the document, right and wrong, are answered as it says and never with a 5xx", async () => {
   const operations = Object.entries<Json>(document.paths)
     .flatMap(([path, methods]) => Object.entries<Json>(methods).map(([method, what]) => ({ path, method, what })))
-    .filter(({ path }) => !path.startsWith("/api/agent/"));
+    // What is paid per call needs a facilitator, which is not here; drawing takes seconds each time.
+    .filter(({ path }) => !/^\/api\/(agent|x402)\/|\/purchase$|\/svg\/generate$/.test(path));
   const request = fc.constantFrom(...operations).chain(({ path, method, what }) => {
     const parameters: Json[] = what.parameters ?? [];
     const query = fc.record(
