@@ -29,18 +29,28 @@ export function createOutbound(options: OutboundOptions): Outbound {
     return guarded;
   };
 
+  const open = async (url: string, ask: Ask): Promise<OpenAnswer> => {
+    const signal = AbortSignal.any([AbortSignal.timeout(ask.timeoutMs), ...(ask.signal ? [ask.signal] : [])]);
+    const failed = (error: unknown): Error => {
+      if (error instanceof OutboundRefused || error instanceof OutboundFailed) return error;
+      return new OutboundFailed(signal.aborted ? "took too long" : reasonOf(error));
+    };
+    try {
+      const answer = await follow(parseUrl(url), { ...ask, signal }, dispatcherFor);
+      return { ...answer, chunks: rethrowing(answer.chunks, failed) };
+    } catch (error) {
+      throw failed(error);
+    }
+  };
+
   return {
     check: (url) => {
       dispatcherFor(parseUrl(url));
     },
+    open,
     fetch: async (url, ask) => {
-      const signal = AbortSignal.any([AbortSignal.timeout(ask.timeoutMs), ...(ask.signal ? [ask.signal] : [])]);
-      try {
-        return await follow(parseUrl(url), { ...ask, signal }, dispatcherFor);
-      } catch (error) {
-        if (error instanceof OutboundRefused || error instanceof OutboundFailed) throw error;
-        throw new OutboundFailed(signal.aborted ? "took too long" : reasonOf(error));
-      }
+      const { chunks, ...answer } = await open(url, ask);
+      return { ...answer, body: await gather(chunks) };
     },
     stop: async () => {
       await Promise.all([guarded.destroy(), direct.destroy()]);
@@ -53,6 +63,8 @@ export interface Outbound {
   check(url: string): void;
   /** Answers whatever the status. Throws OutboundRefused for what the guard forbids, OutboundFailed for the rest. */
   fetch(url: string, ask: Ask): Promise<Answer>;
+  /** The same, with the body as it arrives: for streams of events. Breaking off the loop closes the connection. */
+  open(url: string, ask: Ask): Promise<OpenAnswer>;
   stop(): Promise<void>;
 }
 
@@ -69,12 +81,19 @@ export interface Ask {
   readonly followRedirects?: boolean;
 }
 
-export interface Answer {
+export interface Answer extends AnswerHead {
+  readonly body: Buffer;
+}
+
+export interface OpenAnswer extends AnswerHead {
+  readonly chunks: AsyncGenerator<Buffer>;
+}
+
+interface AnswerHead {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: IncomingHttpHeaders;
   readonly contentType: string;
-  readonly body: Buffer;
 }
 
 /** The guard said no. Callers answer every refusal alike; `message` is for the log. */
@@ -97,7 +116,7 @@ export interface OutboundOptions {
 
 export type Resolve = (hostname: string) => Promise<ReadonlyArray<{ address: string; family: number }>>;
 
-async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Agent): Promise<Answer> {
+async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Agent): Promise<OpenAnswer> {
   const { method = "GET", body } = ask;
   const followRedirects = method === "GET" && ask.followRedirects !== false;
   let url = first;
@@ -118,8 +137,8 @@ async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Agent):
     if (answer.statusCode < 300 || answer.statusCode >= 400 || location === undefined || !followRedirects) {
       const contentType = String(answer.headers["content-type"] ?? "");
       const encoding = String(answer.headers["content-encoding"] ?? "identity");
-      const received = await readBody(answer.body, encoding, ask.bytesMax);
-      return { status: answer.statusCode, headers: answer.headers, contentType, body: received };
+      const chunks = readBody(answer.body, encoding, ask.bytesMax);
+      return { status: answer.statusCode, headers: answer.headers, contentType, chunks };
     }
     answer.body.destroy();
     if (redirects >= redirectsMax) throw new OutboundRefused(`more than ${redirectsMax} redirects`);
@@ -138,26 +157,39 @@ function redirectTarget(from: URL, location: string): URL {
 }
 
 /** Counts what arrives and what it unpacks to, so that neither an endless body nor a small bomb fills the memory. */
-async function readBody(stream: Readable, encoding: string, bytesMax: number): Promise<Buffer> {
+function readBody(stream: Readable, encoding: string, bytesMax: number): AsyncGenerator<Buffer> {
   const decoder = decoderFor(encoding);
-  let received = 0;
-  const counted = async function* () {
-    for await (const chunk of stream) {
-      received += chunk.length;
-      if (received > bytesMax) throw new OutboundFailed("the body is too large");
-      yield chunk;
-    }
-  };
-  const chunks: Buffer[] = [];
+  const arriving = counted(stream, bytesMax);
+  // A failure on either side of the decoder ends up with whoever reads from it.
+  return decoder
+    ? counted(
+        pipeline(Readable.from(arriving), decoder, () => {}),
+        bytesMax,
+      )
+    : arriving;
+}
+
+async function* counted(chunks: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Buffer> {
   let bytes = 0;
-  // A failure on either side of the decoder ends up in the loop below.
-  const unpacked = decoder ? pipeline(Readable.from(counted()), decoder, () => {}) : counted();
-  for await (const chunk of unpacked) {
+  for await (const chunk of chunks) {
     bytes += chunk.length;
     if (bytes > bytesMax) throw new OutboundFailed("the body is too large");
-    chunks.push(chunk);
+    yield chunk;
   }
-  return Buffer.concat(chunks);
+}
+
+async function* rethrowing(chunks: AsyncGenerator<Buffer>, asError: (error: unknown) => Error): AsyncGenerator<Buffer> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    throw asError(error);
+  }
+}
+
+async function gather(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
+  const gathered: Buffer[] = [];
+  for await (const chunk of chunks) gathered.push(chunk);
+  return Buffer.concat(gathered);
 }
 
 function decoderFor(encoding: string) {

@@ -5,13 +5,13 @@ import { hederaTransfer } from "./hedera-transfer.ts";
 import { httpApi } from "./http-api.ts";
 import { imageGenerator } from "./image-generator.ts";
 import { llm } from "./llm.ts";
+import { mcpTool } from "./mcp-tool.ts";
 
 /** The connectors an agent can be published on. Settings are checked by `settings` before a connector sees them. */
 export const connectors: ReadonlyMap<ConnectorId, AnyConnector> = new Map(
-  ([llm, imageGenerator, httpApi, hederaMint, hederaTransfer, hcsWrite] satisfies AnyConnector[]).map((connector) => [
-    connector.id,
-    connector,
-  ]),
+  ([llm, imageGenerator, httpApi, mcpTool, hederaMint, hederaTransfer, hcsWrite] satisfies AnyConnector[]).map(
+    (connector) => [connector.id, connector],
+  ),
 );
 
 // biome-ignore lint/suspicious/noExplicitAny: each connector has settings of its own, known only to itself

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startListener } from "../../support/listener.ts";
+import { run, seedMarket, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
+import { type McpTestServer, startMcpServer } from "../../support/mcp-server.ts";
+
+let market: TestMarketplace;
+const servers = {} as Record<"stream" | "json" | "sessions", McpTestServer>;
+beforeAll(async () => {
+  servers.stream = await startMcpServer();
+  servers.json = await startMcpServer({ json: true });
+  servers.sessions = await startMcpServer({ sessions: true });
+  const hosts = Object.values(servers).map(({ port }) => `127.0.0.1:${port}`);
+  market = await startMarketplace({ env: { OUTBOUND_ALLOW_HOSTS: hosts.join(",") } });
+});
+afterAll(async () => {
+  await market.stop();
+  await Promise.all(Object.values(servers).map((server) => server.stop()));
+});
+
+const fields = [
+  { name: "text", type: "text" },
+  { name: "count", type: "integer" },
+];
+const seed = (settings: object, more: object = {}) =>
+  seedMarket(market.context, {
+    agent: { connector: "mcp-tool", fields, settings: { url: servers.stream.url, ...settings }, ...more },
+  });
+const runOf = async (settings: object, input: object = { text: "hi" }) => {
+  const { key, agent } = await seed(settings);
+  return run(market, key, agent.address, input);
+};
+
+describe.each(["stream", "json", "sessions"] as const)("mcp-tool, from a server that answers by %s", (kind) => {
+  test.each([
+    ["text", { tool: "echo", arguments: { text: "{{text}}" } }, { kind: "text", text: "said hi\nand more" }],
+    ["structured content", { tool: "structured", format: "json" }, { kind: "json", data: { rate: 1.5 } }],
+    ["JSON in a text", { tool: "json-text", format: "json" }, { kind: "json", data: { value: [1, 2] } }],
+    ["what is slow and tells its progress", { tool: "slow" }, { kind: "text", text: "at last" }],
+  ])("gives %s", async (_name, settings, output) => {
+    const { body } = await runOf({ url: servers[kind].url, ...settings });
+    expect(body).toMatchObject({ success: true, credits_used: 5, output });
+  });
+
+  test("keeps an image here and gives its link", async () => {
+    const { body } = await runOf({ url: servers[kind].url, tool: "picture", format: "image" });
+    expect(body.output.images).toEqual([expect.stringMatching(/\/files\/[0-9a-f]{64}\.png$/)]);
+    expect((await fetch(market.url + new URL(body.output.images[0]).pathname)).headers.get("content-type")).toBe(
+      "image/png",
+    );
+  });
+
+  test.each([
+    ["an error", { tool: "fails" }],
+    ["an exception", { tool: "throws" }],
+    ["no such tool", { tool: "nothing" }],
+    ["no JSON", { tool: "echo", format: "json" }],
+    ["no image", { tool: "echo", format: "image" }],
+  ])("fails on %s, costs nothing and tells nothing of the inside", async (_name, settings) => {
+    const { body, text } = await runOf({ url: servers[kind].url, ...settings });
+    expect(body).toMatchObject({ success: false, credits_used: 0, credits_remaining: 100 });
+    expect(text + market.lines.join("")).not.toContain("INNER-SECRET");
+  });
+});
+
+test("sends the creator's headers and secrets, the buyer's values only as arguments, with their types", async () => {
+  const { key, agent } = await seed(
+    {
+      tool: "echo",
+      headers: { Authorization: "Bearer {{secret.token}}", "X-Team": "blue" },
+      arguments: { text: "<{{text}}>", count: "{{count}}", nested: { list: ["{{text}}"], key: "{{secret.token}}" } },
+    },
+    { secrets: { token: "TOKEN-MARK" } },
+  );
+  const { body, text } = await run(market, key, agent.address, { text: '{{secret.token}}"}', count: 3 });
+  expect(body.success).toBe(true);
+  expect(servers.stream.calls.at(-1)).toEqual({
+    text: '<{{secret.token}}"}>',
+    count: 3,
+    nested: { list: ['{{secret.token}}"}'], key: "TOKEN-MARK" },
+  });
+  expect(servers.stream.seen.at(-1)).toMatchObject({ authorization: "Bearer TOKEN-MARK", "x-team": "blue" });
+  expect(text + market.lines.join("")).not.toContain("TOKEN-MARK");
+});
+
+test("ends the session it opened", async () => {
+  await runOf({ url: servers.sessions.url, tool: "echo" });
+  await expect.poll(() => servers.sessions.sessions.size).toBe(0);
+});
+
+test.each([
+  ["that redirects to a private address", "/redirect"],
+  ["that talks garbage", "/garbage"],
+  ["that never stops talking", "/endless"],
+])(
+  "fails for a server %s",
+  async (_name, path) => {
+    const url = new URL(path, servers.stream.url).href;
+    const { body } = await runOf({ url, tool: "echo" });
+    expect(body).toMatchObject({ success: false, credits_used: 0 });
+  },
+  60_000,
+);
+
+test("a server at a private address is refused at publishing, and never connected to by a name that leads there", async () => {
+  const listener = await startListener();
+  await expect(seed({ url: `http://127.0.0.1:${listener.port}/mcp`, tool: "echo" })).rejects.toThrow("may not call");
+  const rebinding = await startMarketplace({
+    overrides: { resolve: async () => [{ address: "127.0.0.1", family: 4 }] },
+  });
+  const settings = { url: `http://rebinding.attacker.com:80/mcp`, tool: "echo" };
+  const { key, agent } = await seedMarket(rebinding.context, { agent: { connector: "mcp-tool", fields, settings } });
+  expect((await run(rebinding, key, agent.address, { text: "x" })).body.success).toBe(false);
+  expect(listener.connections()).toBe(0);
+  await rebinding.stop();
+  await listener.stop();
+});
+
+test("is not published with a slot in its address or a buyer's value in a header", async () => {
+  await expect(seed({ url: "https://example.com/{{text}}", tool: "x" })).rejects.toThrow("without slots");
+  await expect(seed({ tool: "x", headers: { Authorization: "{{text}}" } })).rejects.toThrow("secrets only");
+  await expect(seed({ tool: "x", headers: { Host: "evil" } })).rejects.toThrow("headers");
+});
