@@ -250,7 +250,7 @@ const mirrorAfterMs = 1_500;
 const resendAfterMinMs = 500;
 const resendAfterMaxMs = 8_000;
 const pollMaxMs = 500;
-/** A broadcast's lease is three seconds: until then nobody else sends it, and "no node took it" is certain. */
+/** Shorter than a broadcast's lease: until then nobody else sends it, and "no node took it" is certain. */
 const offeringMs = 2_000;
 const aloneMs = 2_500;
 const findMs = 5_000;
