@@ -15,6 +15,8 @@ export interface Areas {
   /** Nothing is drawn here: transparent, or background to be removed. */
   readonly empty: Uint8Array;
   readonly background: Background | null;
+  /** Opaque areas of one flat colour share a number; others have -1. */
+  readonly paints: Int32Array;
 }
 
 export interface Background {
@@ -72,11 +74,65 @@ export function describeAreas(
       opaque[a] = 0;
     }
   }
-  return { map, planes, sums, sloped, opaque, empty, background };
+  const paints = sharePaints(sums, planes, sloped, opaque, palette ? 0 : settings.lambda * paintWorth);
+  return { map, planes, sums, sloped, opaque, empty, background, paints };
 }
 
 /** A gradient is worth its definition when it explains this many lambdas of squared error. */
 const slopeWorth = 30;
+
+/** One element less is worth this many lambdas of squared error. */
+const paintWorth = 12;
+const paintDistanceMax = 20;
+
+/**
+ * Gives small flat areas the colour of a larger one nearby in colour where the loss is less than the bytes saved: they
+ * become one element. Larger areas first, so that what is big keeps its colour.
+ */
+function sharePaints(
+  sums: Float64Array,
+  planes: Float64Array,
+  sloped: Uint8Array,
+  opaque: Uint8Array,
+  worth: number,
+): Int32Array {
+  const paints = new Int32Array(sloped.length).fill(-1);
+  const order = Array.from(sloped, (_, a) => a)
+    .filter((a) => sloped[a] === 0 && opaque[a] === 1)
+    .sort((a, b) => sums[b * stride]! - sums[a * stride]! || a - b);
+  const bins = new Map<number, number[]>();
+  const level = (a: number, c: number) => planes[a * 12 + c * 3]!;
+  const bin = (a: number, c: number) => Math.floor(level(a, c) / paintDistanceMax);
+  for (const a of order) {
+    let best = -1;
+    let least = Math.min(worth / sums[a * stride]!, paintDistanceMax ** 2);
+    for (let r = bin(a, 0) - 1; r <= bin(a, 0) + 1; r++) {
+      for (let g = bin(a, 1) - 1; g <= bin(a, 1) + 1; g++) {
+        for (let b = bin(a, 2) - 1; b <= bin(a, 2) + 1; b++) {
+          for (const other of bins.get((r << 16) | (g << 8) | b) ?? []) {
+            let distance = 0;
+            for (let c = 0; c < 3; c++) distance += (level(a, c) - level(other, c)) ** 2;
+            if (distance <= least) {
+              least = distance;
+              best = other;
+            }
+          }
+        }
+      }
+    }
+    if (best < 0) {
+      paints[a] = a;
+      const key = (bin(a, 0) << 16) | (bin(a, 1) << 8) | bin(a, 2);
+      const found = bins.get(key);
+      if (found) found.push(a);
+      else bins.set(key, [a]);
+      continue;
+    }
+    paints[a] = best;
+    for (let c = 0; c < 3; c++) planes[a * 12 + c * 3] = level(best, c);
+  }
+  return paints;
+}
 
 /** The colour of most of the picture's border, and the areas at the border that have it, within eight levels. */
 function findBackground(

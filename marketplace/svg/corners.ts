@@ -30,8 +30,11 @@ export function markCorners(points: Points, apart = false): void {
 
 /** 1 - cos of 45°. */
 const turnMin = 0.3;
-/** 1 - cos of 66°: a corner even when its sides are not straight. */
-const turnSure = 0.6;
+/** 1 - cos of 90°: a corner even when its sides are not straight. */
+const turnSure = 1;
+/** How straight both sides of a corner must be, and how far beyond the chain it may lie, px. */
+const offMax = 0.18;
+const beyondMax = 1;
 let turnScratch = new Float64Array(4096);
 
 function turns(points: Points, reach: number): Float64Array {
@@ -66,11 +69,11 @@ function sharpen(points: Points, i: number, turn: number): void {
     const before = line(points, i - 1 - side, side);
     const after = line(points, i + 2, side);
     const cross = before.dx * after.dy - before.dy * after.dx;
-    if (Math.abs(cross) > 0.35 && before.off < 0.3 && after.off < 0.3) {
+    if (Math.abs(cross) > 0.35 && before.off < offMax && after.off < offMax) {
       const s = ((after.x - before.x) * after.dy - (after.y - before.y) * after.dx) / cross;
       const px = before.x + before.dx * s;
       const py = before.y + before.dy * s;
-      if (Math.hypot(px - x[i]!, py - y[i]!) < 1.6) {
+      if (Math.hypot(px - x[i]!, py - y[i]!) < beyondMax) {
         x[i] = px;
         y[i] = py;
         corner[i] = 1;

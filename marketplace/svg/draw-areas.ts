@@ -22,7 +22,7 @@ export function drawAreas(areas: Areas, pixels: Uint8Array, settings: Settings):
   const { width, height, count } = map;
   const cutout = settings.mode === "cutout";
   const chain = contours(map);
-  const layering = settings.objects ? objectLayers(areas, chain) : depthLayers(chain, count);
+  const layering = settings.objects ? objectLayers(areas, chain) : depthLayers(chain, count, areas.paints);
   const { rank, order } = layering;
   const hidden = cutout
     ? () => false

@@ -133,7 +133,7 @@ function unit(dx: number, dy: number): void {
 }
 
 /** A chord is taken for a line when it is this much closer than a curve need be: facets show, curves do not. */
-const lineShare = 0.6;
+const lineShare = 0.75;
 
 function fitOpen(a: number, b: number, ax: number, ay: number, bx: number, by: number, level: number): void {
   if (b - a === 1 || isLine(a, b)) {

@@ -27,6 +27,8 @@ export function strengthenHairlines(pixels: Uint8Array, width: number, height: n
 }
 
 const passesMax = 24;
+/** Where more of the picture than this would be thin lines, it is texture. */
+const linkShareMax = 0.12;
 const contrastSquaredMin = 40 * 40;
 /** How unlike the grounds on the two sides of a line may be, squared, as a share of its contrast squared. */
 const unlikeMax = 0.1;
@@ -34,6 +36,7 @@ const unlikeMax = 0.1;
 /** Triples (pixel, step across the line, width 1 or 2) of pixels in thin lines. */
 function findLinks(pixels: Uint8Array, words: Uint32Array, width: number, height: number): number[] {
   const links: number[] = [];
+  const linksMax = Math.max(3000, linkShareMax * 3 * width * height);
   for (let y = 2; y < height - 2; y++) {
     for (let x = 2, p = y * width + 2; x < width - 2; x++, p++) {
       const here = words[p]!;
@@ -59,7 +62,9 @@ function findLinks(pixels: Uint8Array, words: Uint32Array, width: number, height
           bestSpan = span;
         }
       }
-      if (best !== 0) links.push(p, best, bestSpan);
+      if (best === 0) continue;
+      links.push(p, best, bestSpan);
+      if (links.length > linksMax) return [];
     }
   }
   return links;

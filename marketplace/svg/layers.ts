@@ -10,12 +10,15 @@ export interface Layering {
   readonly names: readonly string[];
 }
 
-/** Groups by nesting: `layer-d` holds the areas that lie d deep in others; within one, larger before smaller. */
-export function depthLayers(chain: Contours, count: number): Layering {
+/**
+ * Groups by nesting: `layer-d` holds the areas that lie d deep in others; within one, areas of one paint together,
+ * otherwise larger before smaller. `paints` names areas of one opaque flat colour by one number, others by -1.
+ */
+export function depthLayers(chain: Contours, count: number, paints: Int32Array): Layering {
   let deepest = 0;
   for (let a = 0; a < count; a++) deepest = Math.max(deepest, chain.depth[a]!);
   const names = Array.from({ length: deepest + 1 }, (_, d) => `layer-${d}`);
-  return inOrder(chain, chain.depth, names);
+  return inOrder(chain, chain.depth, names, paints);
 }
 
 /**
@@ -57,15 +60,25 @@ export function objectLayers(areas: Areas, chain: Contours): Layering {
   const layer = new Int32Array(count);
   for (let a = 0; a < count; a++) layer[a] = ground(a) ? 0 : index[root(a)]!;
   const names = ["background", ...objects.map((_, i) => `object-${i + 1}`), "details"];
-  return inOrder(chain, layer, names);
+  return inOrder(chain, layer, names, new Int32Array(count).fill(-1));
 }
 
 const detailShare = 0.0005;
 const objectsMax = 200;
 
-function inOrder(chain: Contours, layer: Int32Array, names: readonly string[]): Layering {
+function inOrder(chain: Contours, layer: Int32Array, names: readonly string[], paints: Int32Array): Layering {
   const filled = (a: number) => chain.all[chain.outer[a]!]!.enclosed;
   const order = Array.from(layer, (_, a) => a).sort((a, b) => layer[a]! - layer[b]! || filled(b) - filled(a) || a - b);
+  // Areas of one layer do not lie in each other, so within it those of one paint may be drawn in one go, in reading
+  // order, when the largest of them would be.
+  const firsts = new Map<string, number>();
+  const turn = new Int32Array(layer.length);
+  order.forEach((a, i) => {
+    const key = `${layer[a]} ${paints[a]}`;
+    if (paints[a]! >= 0 && !firsts.has(key)) firsts.set(key, i);
+    turn[a] = paints[a]! >= 0 ? firsts.get(key)! : i;
+  });
+  order.sort((a, b) => turn[a]! - turn[b]! || a - b);
   const rank = new Int32Array(layer.length);
   for (let i = 0; i < order.length; i++) rank[order[i]!] = i;
   return { order, rank, layer, names };

@@ -87,8 +87,8 @@ export class Merging {
     }
   }
 
-  /** Joins every area under `leastPx` to the neighbour it costs least to join. */
-  absorb(leastPx: number): void {
+  /** Joins every area under `leastPx` to the neighbour it costs least to join, if that costs less than `costMax`. */
+  absorb(leastPx: number, costMax: number): void {
     for (let size = 1; size < leastPx; size++) {
       for (let a = 0; a < this.count; a++) {
         if (this.parent[a] !== a || this.sums[a * stride]! > size) continue;
@@ -96,7 +96,7 @@ export class Merging {
           this.price(edge);
           return this.graph.cost[edge]!;
         });
-        if (e >= 0) this.join(e, this.graph.cost[e]!);
+        if (e >= 0 && this.graph.cost[e]! < costMax) this.join(e, this.graph.cost[e]!);
       }
     }
   }

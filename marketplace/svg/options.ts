@@ -41,9 +41,15 @@ export interface Settings {
 }
 
 const presets = {
-  auto: { lambda: 600, tolerance: 0.32, areaMin: 4, bytesMax: 500_000, pixelsMax: 2_000_000 },
-  small: { lambda: 2000, tolerance: 0.45, areaMin: 8, bytesMax: 200_000, pixelsMax: 2_000_000 },
-  hq: { lambda: 300, tolerance: 0.22, areaMin: 3, bytesMax: 1_000_000, pixelsMax: 4_000_000 },
+  auto: {
+    lambda: 1000,
+    tolerance: 0.32,
+    areaMin: 4,
+    bytesMax: 500_000,
+    pixelsMax: 2_000_000,
+  },
+  small: { lambda: 3000, tolerance: 0.45, areaMin: 8, bytesMax: 200_000, pixelsMax: 2_000_000 },
+  hq: { lambda: 450, tolerance: 0.22, areaMin: 3, bytesMax: 1_000_000, pixelsMax: 4_000_000 },
 } as const;
 
 /** Fills in defaults. Throws RangeError naming the field for a value out of range; types are the caller's promise. */

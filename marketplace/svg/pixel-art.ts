@@ -39,11 +39,15 @@ export function drawPixels(image: Raster, cell: number): Drawing {
   });
   const map = components(labels, width, height, names.size);
   const chain = contours(map);
-  const { order, layer, names: layerNames } = depthLayers(chain, map.count);
   const first = (a: number) => {
     const { x, y } = chain.all[chain.outer[a]!]!;
     return (y * width + x) * 4;
   };
+  const paints = Int32Array.from({ length: map.count }, (_, a) => {
+    const at = first(a);
+    return pixels[at + 3]! >= opaqueMin ? labels[at >> 2]! : -1;
+  });
+  const { order, layer, names: layerNames } = depthLayers(chain, map.count, paints);
   const open = new Uint8Array(chain.all.length);
   for (let a = 0; a < map.count; a++) {
     if (pixels[first(a) + 3]! >= opaqueMin) continue;

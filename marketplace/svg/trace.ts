@@ -8,6 +8,7 @@ import { type Settings, settingsOf, type TraceOptions } from "./options.ts";
 import { cellSize, drawPixels } from "./pixel-art.ts";
 import { premultiply, type Raster, reduce } from "./raster.ts";
 import { segment } from "./segment.ts";
+import { workingScale } from "./texture.ts";
 import { unblend } from "./unblend.ts";
 import { writeSvg } from "./write-svg.ts";
 
@@ -53,20 +54,16 @@ function tracePixelArt(image: Raster, settings: Settings): Trace | null {
 const cellsMax = 400_000;
 
 function traceAreas(image: Raster, settings: Settings, deadlineMs: number): Trace {
-  const { width, height } = image;
-  let scale = Math.min(1, Math.sqrt(settings.pixelsMax / (width * height)));
-  let stage = prepare(image, scale, settings, deadlineMs);
-  let attempt = draw(stage, stage.merging.merges, image, settings);
-  if (attempt.bytes > settings.bytesMax * 2 && stage.width * stage.height > reducibleMin) {
-    // Far over budget: the picture is texture. Fewer pixels hold as much of it in the same bytes, in half the time.
-    scale *= 0.65;
-    stage = prepare(image, scale, settings, deadlineMs);
-    attempt = draw(stage, stage.merging.merges, image, settings);
-  }
-  return attempt.bytes <= settings.bytesMax ? attempt : withinBudget(stage, attempt, image, settings);
+  const scale = workingScale(image, settings.pixelsMax);
+  // Reduced texture is fainter; the byte budget, not the error, decides how much of it is kept.
+  const reduced = scale * scale * Math.max(1, (image.width * image.height) / settings.pixelsMax);
+  const stage = prepare(image, scale, { ...settings, lambda: settings.lambda * Math.min(1, reduced) }, deadlineMs);
+  const expected = outlineLength(stage.merging, stage.merging.merges) * bytesPerLength;
+  // Drawing what is sure to be far too much would only cost time.
+  const attempt = expected < settings.bytesMax * 1.5 ? draw(stage, stage.merging.merges, image, settings) : null;
+  if (attempt && attempt.bytes <= settings.bytesMax) return attempt;
+  return withinBudget(stage, attempt, image, settings, deadlineMs);
 }
-
-const reducibleMin = 200_000;
 
 interface Stage {
   readonly width: number;
@@ -87,7 +84,7 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
   const { labels, count } = segment(clean, width, height, evenness, areasMax);
   const merging = new Merging({ pixels: clean, width, height, labels, count, deadlineMs });
   merging.run(settings.lambda);
-  merging.absorb(settings.areaMin);
+  merging.absorb(settings.areaMin, 4 * settings.lambda);
   return { width, height, pixels, clean, merging };
 }
 
@@ -109,33 +106,52 @@ function draw(
  * The finest trace that keeps to the byte budget: goes on merging from where the run stopped, guided by how bytes have
  * followed outline length so far. Every step of the merge is remembered, so it can also go back.
  */
-function withinBudget(stage: Stage, first: Trace, image: Raster, settings: Settings): Trace {
+function withinBudget(stage: Stage, first: Trace | null, image: Raster, settings: Settings, deadlineMs: number): Trace {
   const { merging } = stage;
   const { bytesMax } = settings;
-  let high = merging.merges;
+  let finest = merging.merges;
+  let perLength = first ? first.bytes / outlineLength(merging, finest) : bytesPerLength;
   merging.run(Number.POSITIVE_INFINITY, 1);
-  const length = (merges: number) => merging.borders[merges - 1]! + 8 * (merging.count - merges);
-  let perLength = first.bytes / length(high);
-  let low = merging.merges;
+  let coarsest = merging.merges;
   let best: Trace | null = null;
-  for (let round = 0; round < 5; round++) {
-    const wanted = (bytesMax * 0.965) / perLength;
-    let from = high;
-    let to = low;
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if (length(middle) <= wanted) to = middle;
-      else from = middle + 1;
+  for (let round = 0; round < roundsMax && finest < coarsest; round++) {
+    const merges = firstBelow((bytesMax * aim) / perLength, finest, coarsest, merging);
+    const attempt = draw(stage, merges, image, settings);
+    perLength = attempt.bytes / outlineLength(merging, merges);
+    if (performance.now() > deadlineMs) throw new Error("trace deadline passed");
+    if (attempt.bytes > bytesMax) {
+      finest = merges + 1;
+      continue;
     }
-    const attempt = draw(stage, from, image, settings);
-    perLength = attempt.bytes / length(from);
-    if (attempt.bytes <= bytesMax) {
-      if (!best || attempt.bytes > best.bytes) best = attempt;
-      if (attempt.bytes >= bytesMax * 0.93) break;
-      low = from;
-    } else high = Math.min(low, from + 1);
+    if (!best || attempt.bytes > best.bytes) best = attempt;
+    if (attempt.bytes >= bytesMax * near) break;
+    coarsest = merges;
   }
   return best ?? draw(stage, merging.merges, image, settings);
+}
+
+const roundsMax = 6;
+/** What share of the budget is aimed at, and from what share on it counts as met. */
+const aim = 0.965;
+const near = 0.93;
+/** Bytes per unit of `outlineLength` in a picture of many small areas. */
+const bytesPerLength = 1.2;
+
+/** The outlines still to be drawn after so many merges, px, each area counting eight more. */
+function outlineLength({ borders, count }: Merging, merges: number): number {
+  return (merges > 0 ? borders[merges - 1]! : 0) + 8 * (count - merges);
+}
+
+/** The least number of merges, between two, that leaves no more than `length` of outline. */
+function firstBelow(length: number, from: number, to: number, merging: Merging): number {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (outlineLength(merging, middle) <= length) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 function finish(drawing: Drawing, background: Background | null): Trace {

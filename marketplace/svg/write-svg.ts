@@ -2,7 +2,7 @@ import { type Drawing, type Element, type Fill, hex } from "./drawing.ts";
 import type { Outline } from "./outline.ts";
 
 /** Units per px in the file: whole numbers then hold a tenth of a pixel. */
-const grid = 10;
+const grid = 5;
 
 /**
  * Step 8: the drawing as SVG text. Only `svg g path circle rect defs linearGradient radialGradient stop`, numbers, hex
@@ -27,10 +27,10 @@ export function writeSvg(drawing: Drawing): string {
 function writeElements(elements: readonly Element[], unit: number, gradients: Map<string, string>): string {
   let text = "";
   let open = "";
-  let data = "";
+  const data = new PathData(unit);
   const flush = () => {
-    if (data) text += `<path${open} d="${data}"/>`;
-    data = "";
+    if (data.text) text += `<path${open} d="${data.text}"/>`;
+    data.clear();
   };
   for (const { fill, shape } of elements) {
     const paint = paintOf(fill, unit, gradients);
@@ -46,7 +46,7 @@ function writeElements(elements: readonly Element[], unit: number, gradients: Ma
     // Neighbours in drawing order with one opaque paint are one element.
     if (paint !== open || fill.kind !== "flat" || fill.colour.opacity < 1) flush();
     open = paint;
-    for (const outline of shape.outlines) data += pathData(outline, unit);
+    for (const outline of shape.outlines) data.add(outline);
   }
   flush();
   return text;
@@ -82,17 +82,43 @@ function decimal(v: number): string {
   return String(Math.round(v * 1000) / 1000).replace(/^0\./, ".");
 }
 
-/** One closed outline as path data: relative commands, whole numbers, no separator a parser can do without. */
-export function pathData(outline: Outline, unit: number): string {
-  let x = Math.round(outline.x * unit);
-  let y = Math.round(outline.y * unit);
-  const startX = x;
-  const startY = y;
-  let text = `M${x}${glue(y)}`;
+/** Closed outlines as path data: relative commands, whole numbers, no separator a parser can do without. */
+class PathData {
+  text = "";
+  private readonly unit: number;
+  /** Where the last outline began, and so where the next begins from. */
+  private x = 0;
+  private y = 0;
+
+  constructor(unit: number) {
+    this.unit = unit;
+  }
+
+  clear(): void {
+    this.text = "";
+    this.x = 0;
+    this.y = 0;
+  }
+
+  add(outline: Outline): void {
+    const x = Math.round(outline.x * this.unit);
+    const y = Math.round(outline.y * this.unit);
+    const absolute = `M${x}${glue(y)}`;
+    const relative = `m${x - this.x}${glue(y - this.y)}`;
+    this.text +=
+      (this.text && relative.length < absolute.length ? relative : absolute) + segments(outline, this.unit, x, y);
+    this.x = x;
+    this.y = y;
+  }
+}
+
+function segments({ kinds, points }: Outline, unit: number, startX: number, startY: number): string {
+  let x = startX;
+  let y = startY;
+  let text = "";
   let last = "M";
   let hx = 0;
   let hy = 0;
-  const { kinds, points } = outline;
   for (let k = 0, i = 0; k < kinds.length; k++) {
     if (kinds[k] === 1) {
       const nx = Math.round(points[i]! * unit);
