@@ -1,0 +1,164 @@
+import { createPublicClient, http } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type DevLedger, startDevLedger } from "../../infra/dev-ledger/ledger.ts";
+import { usdcStandIn } from "../../infra/evm-chain/artifacts.ts";
+import { type ModelStandIn, startModelStandIn } from "../../infra/model-stand-in/server.ts";
+import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
+import { connect, type Database } from "../../shared/postgres.ts";
+import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import { newBuyer } from "../support/evm-payments.ts";
+import { hederaVariables, usdcOf } from "../support/hedera-payments.ts";
+import { seedMarket, startMarketplace } from "../support/marketplace.ts";
+import type { PaidMarket } from "../support/paid-market.ts";
+import { type PaidAnswer, payQuote, post } from "../support/pay-call.ts";
+import { Service } from "../support/service.ts";
+
+const payments = 40;
+const price = 50_000;
+const seed = Number(process.env.AUDIT_SEED ?? 20_261_120);
+
+let setting: EvmSetting;
+let ledger: DevLedger;
+let model: ModelStandIn;
+let facilitators: Service[];
+let marketplaces: Service[];
+let address: string;
+let marketDb: Database;
+let facilitatorDb: Database;
+const creatorWallet = newBuyer().address;
+
+beforeAll(async () => {
+  [setting, ledger, model] = await Promise.all([
+    evmSetting(),
+    startDevLedger({ consensusDelayMs: 20 }),
+    startModelStandIn({ apiKey: "key" }),
+  ]);
+  const variables = { ...setting.variables, ...hederaVariables(ledger), LIMIT_FAILURES_PER_PAYER: "0" };
+  facilitators = await Promise.all([1, 2].map(() => Service.start("facilitator", variables)));
+  const seeding = await startMarketplace({ model });
+  const market = await seedMarket(seeding.context);
+  const wallets = { "eip155:84532": creatorWallet, "hedera:testnet": ledger.accounts.creator.accountId };
+  for (const [network, wallet] of Object.entries(wallets)) {
+    await addPayoutWallet(seeding.context.db, {
+      accountId: market.creator.id,
+      network,
+      address: wallet,
+      checked: true,
+    });
+  }
+  const { environment, databaseUrl } = seeding;
+  await seeding.stop();
+  address = market.agent.address;
+  marketplaces = await Promise.all(
+    facilitators.map(({ url }) =>
+      Service.start("marketplace", {
+        ...environment,
+        FACILITATOR_URL: url,
+        MARKETPLACE_PUBLIC_URL: "https://market.example.com",
+        RUN_LEASE_MS: "2000",
+        LLM_API_KEY: "key",
+      }),
+    ),
+  );
+  marketDb = connect(databaseUrl, { poolMax: 2, applicationName: "audit" });
+  const facilitatorUrl = setting.variables.FACILITATOR_DATABASE_URL as string;
+  facilitatorDb = connect(facilitatorUrl, { poolMax: 2, applicationName: "audit" });
+}, 120_000);
+
+afterAll(async () => {
+  await Promise.all([...(marketplaces ?? []), ...(facilitators ?? [])].map((service) => service.kill()));
+  await Promise.all([marketDb?.end(), facilitatorDb?.end()]);
+  await Promise.all([model?.stop(), ledger?.close(), setting?.stop()]);
+});
+
+/**
+ * Buyers pay on both chains, each payment posted now to one copy of the marketplace, now to the other, sometimes twice
+ * at once, while agents fail, the ledger loses answers, and every service is killed and started again.
+ */
+test("whatever is killed and lost, each payment ends as one of three things, and all books agree to the base unit", async () => {
+  const random = generator(seed);
+  const pick = <T>(items: readonly T[]) => items[Math.floor(random() * items.length)] as T;
+  const routeOf = ({ url }: Service) => `${url}/api/agent/${address}`;
+  const ask = (proof?: object): Promise<PaidAnswer | undefined> =>
+    post(routeOf(pick(marketplaces)), { body: { text: "hello" }, ...(proof && { proof }) }).catch(() => undefined);
+
+  const quote = await ask();
+  const paid = { setting, ledger } as unknown as PaidMarket;
+  const proofs: object[] = [];
+  for (let made = 0; made < payments; made += 1)
+    proofs.push(await payQuote(paid, pick(["evm", "hedera"]), quote as PaidAnswer));
+
+  let attacking = true;
+  const attack = (async () => {
+    while (attacking) {
+      const service = pick([...marketplaces, ...facilitators]);
+      await service.kill();
+      ledger.faults.set({ dropReply: 1, busy: 1 });
+      if (random() < 0.5) model.injectFault({ status: 500 });
+      await service.start();
+      await new Promise((resolve) => setTimeout(resolve, 300 + random() * 700));
+    }
+  })();
+  const delivered = new Map<number, number>();
+  const submit = async (index: number) => {
+    const answers = await Promise.all(Array.from({ length: random() < 0.3 ? 2 : 1 }, () => ask(proofs[index])));
+    if (answers.some((answer) => answer?.status === 200)) delivered.set(index, (delivered.get(index) ?? 0) + 1);
+  };
+  await Promise.all(proofs.map((_, index) => submit(index)));
+  await Promise.all(proofs.map((_, index) => submit(index)));
+  attacking = false;
+  await attack;
+  ledger.faults.clear();
+  model.clearFaults();
+
+  // Everybody comes back for what is theirs.
+  await Promise.all(
+    proofs.map((proof, index) =>
+      expect
+        .poll(
+          async () => {
+            const answer = await ask(proof);
+            if (answer?.status === 200) delivered.set(index, (delivered.get(index) ?? 0) + 1);
+            return answer?.status === 200 || (answer?.status === 402 && /already_settled/.test(answer.body.error));
+          },
+          { timeout: 60_000, interval: 500 },
+        )
+        .toBe(true),
+    ),
+  );
+
+  const { rows: calls } = await marketDb.query(
+    "select network, payment_key, transaction_id, output is not null as done from paid_calls",
+  );
+  const { rows: settled } = await facilitatorDb.query(
+    "select network, payment_key, transaction_id, state from payments",
+  );
+  expect(calls).toHaveLength(payments);
+  expect(calls.every(({ done, transaction_id }) => done && transaction_id !== null)).toBe(true);
+  expect(settled.filter(({ state }) => state === "settled")).toHaveLength(payments);
+  const ids = (rows: Array<{ transaction_id: string }>) => rows.map((row) => row.transaction_id).toSorted();
+  expect(ids(calls)).toEqual(ids(settled));
+  expect(new Set(ids(settled)).size).toBe(payments);
+
+  const onHedera = settled.filter(({ network }) => network === "hedera:testnet").length;
+  await expect.poll(() => usdcOf(ledger, ledger.accounts.creator.accountId)).toBe(onHedera * price);
+  const client = createPublicClient({ transport: http(setting.chain.rpcUrl) });
+  const balance = await client.readContract({
+    address: setting.chain.usdc,
+    abi: usdcStandIn.abi,
+    functionName: "balanceOf",
+    args: [creatorWallet],
+  });
+  expect(Number(balance)).toBe((payments - onHedera) * price);
+}, 240_000);
+
+/** Mulberry32: the same seed, the same schedule. */
+function generator(start: number): () => number {
+  let state = start;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { freePort } from "../../infra/dev/postgres.ts";
+
+/** One of the services as a process of its own on a port that stays the same, to be killed and started again. */
+export class Service {
+  readonly url: string;
+  readonly #main: string;
+  readonly #variables: Record<string, string>;
+  readonly #probe: string;
+  #child: ChildProcess | undefined;
+
+  static async start(service: "facilitator" | "marketplace", variables: Record<string, string>): Promise<Service> {
+    const port = await freePort();
+    const main = fileURLToPath(new URL(`../../${service}/main.ts`, import.meta.url));
+    const portVariable = `${service.toUpperCase()}_PORT`;
+    const probe = service === "facilitator" ? "/supported" : "/health";
+    const one = new Service(main, `http://127.0.0.1:${port}`, { ...variables, [portVariable]: String(port) }, probe);
+    await one.start();
+    return one;
+  }
+
+  private constructor(main: string, url: string, variables: Record<string, string>, probe: string) {
+    this.#main = main;
+    this.url = url;
+    this.#variables = variables;
+    this.#probe = probe;
+  }
+
+  async start(): Promise<void> {
+    let output = "";
+    const child = spawn(process.execPath, ["--import", "tsx", this.#main], {
+      env: { PATH: process.env.PATH, LOG_LEVEL: "error", ...this.#variables },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
+    for (let waitedMs = 0; ; waitedMs += 50) {
+      if (child.exitCode !== null || waitedMs > 60_000) throw new Error(`${this.#main} did not start: ${output}`);
+      if ((await fetch(this.url + this.#probe).catch(() => undefined))?.ok) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** As a power cut would. */
+  async kill(): Promise<void> {
+    await this.#end("SIGKILL");
+  }
+
+  async stop(): Promise<void> {
+    await this.#end("SIGTERM");
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, "exit");
+    child.kill(signal);
+    await gone;
+  }
+}
