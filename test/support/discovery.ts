@@ -94,7 +94,7 @@ export const bazaar = (method = "GET") => ({
 });
 
 export function eventually<T>(read: () => Promise<T>): ReturnType<typeof expect.poll<T>> {
-  return expect.poll(read, { timeout: 15_000 });
+  return expect.poll(read, { timeout: 25_000 });
 }
 
 /** What EXTENSION-RESPONSES says. */
