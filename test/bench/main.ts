@@ -1,10 +1,12 @@
 import { benchFacilitatorEvm } from "./facilitator-evm.ts";
 import { benchFacilitatorHedera } from "./facilitator-hedera.ts";
 import { benchFacilitatorRecord } from "./facilitator-record.ts";
+import { benchSvg } from "./svg.ts";
 
 const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   facilitator: [benchFacilitatorEvm, benchFacilitatorHedera],
   "facilitator-record": [benchFacilitatorRecord],
+  svg: [benchSvg],
 };
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));

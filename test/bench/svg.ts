@@ -1,0 +1,143 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { vectorizeRawSync } from "@neplex/vectorizer";
+import imagetracer from "imagetracerjs";
+import sharp from "sharp";
+import type { Raster } from "../../marketplace/svg/raster.ts";
+import { renderRaster } from "../../marketplace/svg/render.ts";
+import { type Likeness, likeness } from "../../marketplace/svg/score.ts";
+import { trace } from "../../marketplace/svg/trace.ts";
+import { type BenchImage, drawnImages, readImages } from "./svg-images.ts";
+
+const engines: Readonly<Record<string, (picture: Raster) => string>> = {
+  ours: (picture) => trace(picture).svg,
+  VTracer: ({ width, height, rgba }) => vectorizeRawSync(Buffer.from(rgba), { width, height }),
+  imagetracerjs: ({ width, height, rgba }) =>
+    imagetracer.imagedataToSVG({ width, height, data: new Uint8ClampedArray(rgba) }, "detailed"),
+};
+
+interface Run extends Likeness {
+  readonly svg: string;
+  readonly bytes: number;
+  readonly ms: number;
+}
+
+interface Row {
+  readonly image: BenchImage;
+  readonly runs: Readonly<Record<string, Run>>;
+}
+
+/**
+ * Our tracer beside VTracer (default) and imagetracerjs (detailed), all on the same pictures in the same process, warm;
+ * times are CPU time of this thread. `--images=DIR` takes a folder instead of the drawn pictures; `--report` writes
+ * `.data/bench-svg/index.html`, every picture side by side.
+ */
+export async function benchSvg(): Promise<void> {
+  const folder = process.argv.find((word) => word.startsWith("--images="))?.slice("--images=".length);
+  const images = folder ? await readImages(folder) : drawnImages();
+  for (const { raster } of images.slice(0, 3)) for (const run of Object.values(engines)) run(raster);
+  const rows: Row[] = [];
+  for (const image of images) {
+    const runs = Object.fromEntries(Object.entries(engines).map(([name, run]) => [name, measure(image.raster, run)]));
+    rows.push({ image, runs });
+    process.stdout.write(
+      `${image.name.padEnd(24)} ${Object.keys(engines)
+        .map((name) => describe(runs[name]!))
+        .join("  |  ")}\n`,
+    );
+  }
+  process.stdout.write(`\n${Object.keys(engines).join(" | ")}: kB, SSIM, dB, score, CPU ms\n${summary(rows)}\n`);
+  if (process.argv.includes("--report")) process.stdout.write(`report: ${await report(rows)}\n`);
+}
+
+function measure(raster: Raster, run: (picture: Raster) => string): Run {
+  let svg = "";
+  let ms = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 3 && ms > 0; round++) {
+    const before = process.cpuUsage();
+    svg = run(raster);
+    ms = Math.min(ms, process.cpuUsage(before).user / 1000);
+    if (ms > 700) break;
+  }
+  const rendering = renderRaster(svg, raster.width, raster.height);
+  return { svg, bytes: Buffer.byteLength(svg), ms, ...likeness(raster, rendering) };
+}
+
+function describe({ bytes, ssim, psnr, score, ms }: Run): string {
+  return `${(bytes / 1000).toFixed(1).padStart(8)} kB ${ssim.toFixed(3)} ${psnr.toFixed(1).padStart(5)} dB ${score.toFixed(3)} ${ms.toFixed(0).padStart(5)} ms`;
+}
+
+function summary(rows: readonly Row[]): string {
+  const mean = (of: (row: Row) => number) => rows.reduce((sum, row) => sum + of(row), 0) / rows.length;
+  const geometric = (of: (row: Row) => number) => Math.exp(mean((row) => Math.log(of(row))));
+  const sorted = (of: (row: Row) => number) => rows.map(of).sort((a, b) => a - b);
+  const ours = (row: Row) => row.runs.ours!;
+  const lines = Object.keys(engines)
+    .filter((name) => name !== "ours")
+    .map((name) => {
+      const peer = (row: Row) => row.runs[name]!;
+      const times = sorted((row) => ours(row).ms / Math.max(0.5, peer(row).ms));
+      const both = rows.filter((row) => ours(row).ssim > peer(row).ssim && ours(row).bytes < peer(row).bytes).length;
+      return (
+        `ours to ${name}: ${geometric((row) => ours(row).bytes / peer(row).bytes).toFixed(3)}× bytes, ` +
+        `${signed(
+          mean((row) => ours(row).ssim - peer(row).ssim),
+          4,
+        )} SSIM, ${signed(
+          mean((row) => ours(row).psnr - peer(row).psnr),
+          1,
+        )} dB, ` +
+        `better and smaller on ${both} of ${rows.length}, time median ${times[times.length >> 1]!.toFixed(2)}× worst ${times.at(-1)!.toFixed(1)}×`
+      );
+    });
+  const largest = Math.max(...rows.map((row) => ours(row).bytes)) / 1000;
+  return [
+    ...lines,
+    `ours: score ${mean((row) => ours(row).score).toFixed(3)}, SSIM ${mean((row) => ours(row).ssim).toFixed(4)}, largest ${largest.toFixed(0)} kB, slowest ${sorted(
+      (row) => ours(row).ms,
+    )
+      .at(-1)!
+      .toFixed(0)} ms CPU`,
+  ].join("\n");
+}
+
+function signed(value: number, digits: number): string {
+  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(digits)}`;
+}
+
+/** The contact sheet: source and each engine's SVG itself, to look at and to zoom into. */
+async function report(rows: readonly Row[]): Promise<string> {
+  const folder = join(process.cwd(), ".data", "bench-svg");
+  await mkdir(folder, { recursive: true });
+  const cells = await Promise.all(
+    rows.map(async ({ image, runs }, i) => {
+      const { width, height, rgba } = image.raster;
+      await sharp(rgba, { raw: { width, height, channels: 4 } })
+        .png()
+        .toFile(join(folder, `${i}-source.png`));
+      const shown = await Promise.all(
+        Object.entries(runs).map(async ([name, run]) => {
+          await writeFile(join(folder, `${i}-${name}.svg`), run.svg);
+          return figure(`${i}-${name}.svg`, `${name}<br>${describe(run)}`);
+        }),
+      );
+      return `<tr>${figure(`${i}-source.png`, `${escaped(image.name)}<br>${width} × ${height}`)}${shown.join("")}</tr>`;
+    }),
+  );
+  const path = join(folder, "index.html");
+  await writeFile(
+    path,
+    `<!doctype html><meta charset="utf-8"><title>Traces side by side</title><style>body{font:13px system-ui;background:#eee}td{padding:8px;vertical-align:top}` +
+      `img{width:420px;background:repeating-conic-gradient(#ddd 0 25%,#fff 0 50%) 0/16px 16px}pre{font:inherit}</style>` +
+      `<pre>${escaped(summary(rows))}</pre><table>${cells.join("\n")}</table>\n`,
+  );
+  return path;
+}
+
+function figure(file: string, caption: string): string {
+  return `<td><a href="${file}"><img src="${file}" loading="lazy" alt=""></a><br>${caption}</td>`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+}
