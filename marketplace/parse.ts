@@ -3,11 +3,23 @@ import { ApiError } from "../shared/errors.ts";
 
 /** What was given in the schema's form, or an error that names every field that is wrong. */
 export function parse<T>(schema: z.ZodType<T>, given: unknown, code: "bad_request" | "invalid_value"): T {
-  const result = schema.safeParse(given, { error: plainMessage });
+  const result = schema.safeParse(given, plainMessages);
   if (result.success) return result.data;
-  const problems = result.error.issues.slice(0, 10).map(({ path, message }) => `${pathName(path)} ${message}`);
-  const field = result.error.issues[0]?.path.join(".");
-  throw new ApiError(code, `${problems.join("; ")}.`, field ? { body: { field } } : {});
+  const problems = problemsOf(result.error);
+  const named = problems.slice(0, 10).map(({ path, message }) => `${pathName(path)} ${message}`);
+  const field = problems[0]?.path.join(".");
+  throw new ApiError(code, `${named.join("; ")}.`, field ? { body: { field } } : {});
+}
+
+/** What is wrong and where; read on after the field's name. */
+export interface Problem {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** The problems a schema found that was given `plainMessages`. */
+export function problemsOf(error: z.ZodError, at: readonly (string | number)[] = []): Problem[] {
+  return error.issues.map(({ path, message }) => ({ path: [...at, ...(path as (string | number)[])], message }));
 }
 
 function pathName(path: readonly PropertyKey[]): string {
@@ -49,3 +61,6 @@ function unitOf(origin: string): string {
   if (origin === "string") return " characters long";
   return origin === "array" ? " items long" : "";
 }
+
+/** Makes a schema speak so that its messages read on after the field's name. */
+export const plainMessages = { error: plainMessage };

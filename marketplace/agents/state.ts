@@ -10,6 +10,7 @@ const moves = {
 
 export type Move = keyof typeof moves;
 export const agentMoves = Object.keys(moves) as Move[];
+export const isAgentMove = (word: string): word is Move => Object.hasOwn(moves, word);
 
 /** Moves an agent to another state; 409 when it is not in a state from which that is possible, or is not there. */
 export async function moveAgent(db: Queryable, address: string, move: Move): Promise<{ agent: string; state: string }> {

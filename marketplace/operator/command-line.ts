@@ -3,6 +3,7 @@ import { pino } from "pino";
 import { createOutbound } from "../../shared/outbound.ts";
 import { connect, migrate } from "../../shared/postgres.ts";
 import { Disposer } from "../../shared/process.ts";
+import { isAgentMove } from "../agents/state.ts";
 import { readStoreConfig } from "../config.ts";
 import { createPublishTools } from "../connectors/tools.ts";
 import { createEvents } from "../events.ts";
@@ -13,7 +14,7 @@ import { Given, options, UsageError } from "./given.ts";
 
 /** Does what the arguments say on the database the environment names, and answers what to print. */
 export async function runCommand(args: string[], environment: Record<string, string | undefined>): Promise<string> {
-  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+  const { values, positionals } = parseArgs({ args: spelledOut(args), options, allowPositionals: true });
   const name = positionals.join(" ");
   if (values.help || name === "help" || name === "") return help;
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
@@ -34,6 +35,14 @@ export async function runCommand(args: string[], environment: Record<string, str
   } finally {
     await disposer.stop();
   }
+}
+
+/** `agents publish file.yaml` is short for `agent publish --file file.yaml`. */
+function spelledOut(args: string[]): string[] {
+  const [noun, verb = "", subject, ...rest] = args;
+  if (noun !== "agents") return args;
+  if (subject === undefined || subject.startsWith("--")) return ["agent", ...args.slice(1)];
+  return ["agent", verb, isAgentMove(verb) ? "--agent" : "--file", subject, ...rest];
 }
 
 const plain = (_name: string, value: unknown) => (typeof value === "bigint" ? Number(value) : value);

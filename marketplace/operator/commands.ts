@@ -1,7 +1,9 @@
 import { credits } from "../../shared/units.ts";
-import { accountByHandle, createAccount, findAccount } from "../accounts/create.ts";
+import { type Account, accountByHandle, createAccount, findAccount } from "../accounts/create.ts";
 import { addPayoutWallet } from "../accounts/payout-wallets.ts";
-import { type Needs, publishAgent } from "../agents/publish.ts";
+import { checkDefinition } from "../agents/check.ts";
+import { listOwnAgents } from "../agents/own.ts";
+import { type Needs, publishAgent, saveDraft } from "../agents/publish.ts";
 import { agentMoves, moveAgent } from "../agents/state.ts";
 import { createKey, type Scope, scopes } from "../api-keys/create.ts";
 import { listKeys } from "../api-keys/list.ts";
@@ -9,6 +11,7 @@ import { revokeKey } from "../api-keys/revoke.ts";
 import { readBalances } from "../credits/balance.ts";
 import { grant } from "../credits/ledger.ts";
 import { proveLedger } from "../credits/prove.ts";
+import { readAgentFile } from "./agent-file.ts";
 import { type Given, readYaml, UsageError } from "./given.ts";
 import { applySeed } from "./seed.ts";
 
@@ -29,9 +32,12 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
   ledger prove       recomputes every balance, hold and total from the postings; fails naming the first broken row
   wallet add         --account <handle> --network <hedera:testnet|eip155:84532|…> --address <0.0.x|0x…> [--unchecked]
                      without --unchecked you say that you made sure whose wallet it is and that it takes the asset
-  agent publish      --file <agent.yaml>
+  agent check        --file <agent.yaml>; says what is wrong in which line
                      its keys: agent (handle/slug), name, description, connector, price_credits, fields,
                      accepts_extra_instructions, settings, secrets
+  agent draft        --file <agent.yaml>; keeps it as the next version, what is live stays live
+  agent publish      --file <agent.yaml>; makes it what the agent is from the next run on
+  agent list         --account <handle>
   agent ${agentMoves.join("|")}   --agent <handle/slug>
   seed               --file <seed.yaml>
                      makes all of the above what the file says; repeating it changes nothing. Its shape:
@@ -39,6 +45,9 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
                                  wallets: [{network, address, checked}], agents: [{slug, …as agent publish}]}]
 
   --json             prints one JSON document
+
+  npm run agents -- <check|draft|publish> <agent.yaml> is short for agent … --file <agent.yaml>, and
+  npm run agents -- <${agentMoves.join("|")}> <handle/slug> for agent … --agent <handle/slug>
 
   Environment: MARKETPLACE_DATABASE_URL; MARKETPLACE_SEALING_KEY where agents have secrets.
 `;
@@ -99,11 +108,18 @@ export const commands: Record<string, Command> = {
     const [network, address, checked] = [given.text("network"), given.text("address"), !given.flag("unchecked")];
     return addPayoutWallet(db, { accountId: account.id, network, address, checked });
   },
-  "agent publish": async (needs, given) => {
-    const { agent, ...definition } = await readYaml(given.text("file"));
-    const [handle, slug, rest] = typeof agent === "string" ? agent.split("/") : [];
-    if (!handle || !slug || rest) throw new UsageError('"agent" must be handle/slug');
-    return publishAgent(needs, await accountByHandle(needs.db, handle), slug, definition);
+  "agent check": async (needs, given) =>
+    withFile(needs, given, async ({ address }) => ({ agent: address, problems: 0 })),
+  "agent draft": async (needs, given) =>
+    withFile(needs, given, ({ owner, slug, definition }) => saveDraft(needs, owner, slug, definition)),
+  "agent publish": async (needs, given) =>
+    withFile(needs, given, ({ owner, slug, definition }) => publishAgent(needs, owner, slug, definition)),
+  "agent list": async ({ db }, given) => {
+    const agents = await listOwnAgents(db, (await accountByHandle(db, given.text("account"))).id);
+    return agents.map(({ handle, slug, state, name, connector, priceCredits, liveVersion, newestVersion }) => {
+      const versions = { live_version: state === "live" ? liveVersion : null, newest_version: newestVersion };
+      return { agent: `${handle}/${slug}`, state, name, connector, price_credits: priceCredits, ...versions };
+    });
   },
   ...Object.fromEntries(
     agentMoves.map((move) => [
@@ -113,3 +129,19 @@ export const commands: Record<string, Command> = {
   ),
   seed: async (needs, given) => applySeed(needs, await readYaml(given.text("file"))),
 };
+
+/** Does something with an agent's file whose definition fits together; otherwise says in which lines it does not. */
+async function withFile<T>(needs: Needs, given: Given, work: (file: CheckedFile) => Promise<T>): Promise<T> {
+  const { handle, slug, definition, refusal } = await readAgentFile(given.text("file"));
+  const owner = await accountByHandle(needs.db, handle);
+  const checked = await checkDefinition(needs.tools, owner.id, definition);
+  if ("problems" in checked) throw refusal(checked.problems);
+  return work({ owner, slug, definition, address: `${owner.handle}/${slug}` });
+}
+
+interface CheckedFile {
+  readonly owner: Account;
+  readonly slug: string;
+  readonly definition: object;
+  readonly address: string;
+}

@@ -195,8 +195,8 @@ test.each([
 });
 
 test.each([
-  ["bad YAML", () => "{", "at line"],
-  ["a list", () => "- a", "must hold a mapping"],
+  ["bad YAML", () => "{", ":1:2: "],
+  ["a list", () => "- a", ":1:1: an agent's file must hold a mapping"],
   ["of a wrong type", () => agentYaml.replace("price_credits: 3", "price_credits: three"), '"price_credits" must be'],
   ["using an unknown slot", () => agentYaml.replace("{{text}}", "{{txt}}"), "{{txt}}"],
   [

@@ -272,7 +272,6 @@ describe("publishing", () => {
 
   test.each([
     ["an unknown connector", { connector: "telepathy" }, "connector"],
-    ["a connector that is not there yet", { connector: "hedera-mint" }, "Hedera mint"],
     ["no name", { name: " " }, "name"],
     ["a fraction of a credit", { price_credits: 1.5 }, "price_credits"],
     ["a negative price", { price_credits: -1 }, "price_credits"],

@@ -1,0 +1,69 @@
+import type { z } from "zod";
+import { ApiError } from "../../shared/errors.ts";
+import { type Connector, connectorNames, type OutputKind, type PublishTools } from "../connectors/connector.ts";
+import { connectors } from "../connectors/registry.ts";
+import type { AccountId } from "../ids.ts";
+import { type Problem, plainMessages, problemsOf } from "../parse.ts";
+import { type Definition, definitionSchema } from "./definition.ts";
+
+/** Whether what a creator says about an agent fits together: its form, the connector's settings, slots and secrets. */
+export async function checkDefinition(
+  tools: PublishTools,
+  ownerId: AccountId,
+  given: unknown,
+): Promise<Checked | { readonly problems: readonly Problem[] }> {
+  const read = definitionSchema.safeParse(given, plainMessages);
+  if (!read.success) return { problems: problemsOf(read.error) };
+  const definition = read.data;
+  const connector = connectors.get(definition.connector);
+  if (!connector) {
+    const message = `${connectorNames[definition.connector]} agents cannot be published here yet`;
+    return { problems: [{ path: ["connector"], message }] };
+  }
+  const settings = (connector.settings as z.ZodType).safeParse(definition.settings, plainMessages);
+  if (!settings.success) return { problems: problemsOf(settings.error, ["settings"]) };
+  const problems = [
+    ...slotProblems(connector, settings.data, definition),
+    ...((await connector.publishProblems?.(settings.data, tools, ownerId)) ?? []).map(asProblem),
+  ];
+  if (problems.length > 0) return { problems };
+  return { definition: { ...definition, settings: settings.data }, outputKind: connector.outputKind(settings.data) };
+}
+
+export interface Checked {
+  /** With the settings as the connector reads them. */
+  readonly definition: Omit<Definition, "settings"> & { readonly settings: unknown };
+  readonly outputKind: OutputKind;
+}
+
+/** The problems as one 422 that names them all, and the first one's field. */
+export function refusalOf(problems: readonly Problem[]): ApiError {
+  const field = problems[0]?.path.join(".");
+  const named = problems.slice(0, 10).map(sentenceOf);
+  return new ApiError("invalid_value", `${named.join("; ")}.`, field ? { body: { field } } : {});
+}
+
+export function sentenceOf({ path, message }: Problem): string {
+  return `${path.length === 0 ? "The agent" : `"${path.join(".")}"`} ${message}`;
+}
+
+function slotProblems(connector: Connector<unknown>, settings: unknown, definition: Definition): Problem[] {
+  const known = new Set(definition.fields.map(({ name }) => name));
+  if (definition.accepts_extra_instructions) known.add("extraInstructions");
+  const { fields, secrets } = connector.slots(settings);
+  const path = ["settings"];
+  return [
+    ...fields
+      .filter((name) => !known.has(name))
+      .map((name) => ({ path, message: `uses {{${name}}}, which is not a declared field` })),
+    ...secrets
+      .filter((name) => !Object.hasOwn(definition.secrets, name))
+      .map((name) => ({ path, message: `uses {{secret.${name}}}, which "secrets" does not hold` })),
+  ];
+}
+
+/** Connectors say a sentence that begins with the setting's name. */
+function asProblem(sentence: string): Problem {
+  const [, name, message] = /^"([\w.]+)" (.+?)\.?$/s.exec(sentence) ?? [];
+  return name && message ? { path: name.split("."), message } : { path: ["settings"], message: sentence };
+}

@@ -1,0 +1,42 @@
+import { ApiError } from "../../shared/errors.ts";
+import type { Account } from "../accounts/create.ts";
+import type { Context } from "../context.ts";
+import { newId } from "../ids.ts";
+import { executeRun, type Outcome } from "../runs/execute.ts";
+import { findOwnAgent } from "./own.ts";
+
+const triesPerMinute = 10;
+
+/**
+ * Runs the newest version of the account's own agent, live or not, for free. 400 and 422 as for a run; 409 where a run
+ * could not be taken back, 429 past ten a minute.
+ */
+export async function tryAgent(
+  context: Context,
+  owner: Account,
+  slug: string,
+  given: Readonly<Record<string, unknown>>,
+): Promise<Outcome & { version: number }> {
+  const own = await findOwnAgent(context.db, owner.id, slug);
+  const version = await context.versions.load(own.id, own.newestVersion);
+  if (version.permanent) {
+    throw new ApiError("conflict", "What this agent does cannot be taken back, so there is no trying it.");
+  }
+  const input = version.contract.read(given);
+  await countTry(context, owner);
+  const agent = { ...own, ownerId: owner.id, address: `${own.handle}/${own.slug}`, version };
+  const prepared = { agent, input, creatorId: owner.id };
+  const work = executeRun(context, { runId: newId("run"), prepared, buyerId: owner.id });
+  return { ...(await context.inFlight.track(work)), version: version.number };
+}
+
+async function countTry({ db }: Pick<Context, "db">, owner: Account): Promise<void> {
+  const { rows } = await db.query("select admitted, reset_seconds from count_calls($1, 1, $2)", [
+    `try:${owner.id}`,
+    triesPerMinute,
+  ]);
+  if (rows[0].admitted === 1) return;
+  throw new ApiError("rate_limited", `Agents may be tried ${triesPerMinute} times a minute.`, {
+    headers: { "retry-after": String(Math.max(1, rows[0].reset_seconds)) },
+  });
+}

@@ -1,0 +1,109 @@
+import { isDeepStrictEqual } from "node:util";
+import { ApiError } from "../../shared/errors.ts";
+import type { Queryable, Transaction } from "../../shared/postgres.ts";
+import type { Account } from "../accounts/create.ts";
+import { type AgentId, newId } from "../ids.ts";
+import type { Sealer } from "../sealing.ts";
+import { toolNameOf } from "./address.ts";
+import type { Checked } from "./check.ts";
+import { wordsOf } from "./search-words.ts";
+import { openAll } from "./version.ts";
+
+/** The account's agent under this slug, made as a draft when there is none, and locked. 409 when it is suspended. */
+export async function lockAgent(tx: Transaction, owner: Account, slug: string): Promise<LockedAgent> {
+  await tx.query(
+    `insert into agents (id, account_id, handle, slug, tool_name) values ($1, $2, $3, $4, $5)
+     on conflict (lower(handle), lower(slug)) do nothing`,
+    [newId("agt"), owner.id, owner.handle, slug, toolNameOf(owner.handle, slug)],
+  );
+  const { rows } = await tx.query(
+    `select id, account_id, state, live_version as "liveVersion",
+       (select max(version) from agent_versions where agent_id = agents.id) as "newestVersion"
+     from agents where lower(handle) = $1 and lower(slug) = $2 for update`,
+    [owner.handle, slug],
+  );
+  const { account_id, ...agent } = rows[0];
+  if (account_id !== owner.id) throw new ApiError("conflict", `${owner.handle}/${slug} belongs to another account.`);
+  if (agent.state === "suspended") throw new ApiError("conflict", `${owner.handle}/${slug} is suspended.`);
+  return agent;
+}
+
+export interface LockedAgent {
+  readonly id: AgentId;
+  readonly state: "draft" | "live" | "unpublished";
+  readonly liveVersion: number | null;
+  readonly newestVersion: number | null;
+}
+
+/** The version that says exactly this: the live one, the newest one, or a new one. */
+export async function versionSaying(
+  tx: Queryable,
+  sealer: Sealer,
+  agent: LockedAgent,
+  checked: Checked,
+): Promise<number> {
+  for (const version of new Set([agent.liveVersion, agent.newestVersion])) {
+    if (version !== null && (await says(tx, sealer, agent.id, version, checked))) return version;
+  }
+  return addVersion(tx, sealer, agent.id, checked);
+}
+
+async function says(
+  tx: Queryable,
+  sealer: Sealer,
+  agentId: AgentId,
+  version: number,
+  { definition }: Checked,
+): Promise<boolean> {
+  const { rows } = await tx.query("select * from agent_versions where agent_id = $1 and version = $2", [
+    agentId,
+    version,
+  ]);
+  const row = rows[0];
+  const said = {
+    name: row.name,
+    description: row.description,
+    connector: row.connector,
+    price_credits: Number(row.price_credits),
+    fields: row.fields,
+    accepts_extra_instructions: row.accepts_extra_instructions,
+    settings: row.settings,
+    secrets: openAll(sealer, agentId, row.sealed_secrets),
+  };
+  // Through JSON, because that is how the stored one came back.
+  return isDeepStrictEqual(said, JSON.parse(JSON.stringify(definition)));
+}
+
+async function addVersion(
+  tx: Queryable,
+  sealer: Sealer,
+  agentId: AgentId,
+  { definition, outputKind }: Checked,
+): Promise<number> {
+  const sealed = Object.fromEntries(
+    Object.entries(definition.secrets).map(([name, secret]) => [name, sealer.seal(secret, `${agentId}/${name}`)]),
+  );
+  const { rows } = await tx.query(
+    `insert into agent_versions (agent_id, version, name, description, connector, price_credits, fields,
+       accepts_extra_instructions, output_kind, settings, sealed_secrets, search)
+     select $1, coalesce(max(version), 0) + 1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+       setweight(to_tsvector('simple', $11), 'A') || setweight(to_tsvector('simple', $12), 'B')
+     from agent_versions where agent_id = $1
+     returning version`,
+    [
+      agentId,
+      definition.name,
+      definition.description,
+      definition.connector,
+      definition.price_credits,
+      JSON.stringify(definition.fields),
+      definition.accepts_extra_instructions,
+      outputKind,
+      JSON.stringify(definition.settings),
+      JSON.stringify(sealed),
+      wordsOf(definition.name).join(" "),
+      wordsOf(definition.description).join(" "),
+    ],
+  );
+  return rows[0].version;
+}

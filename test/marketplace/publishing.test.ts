@@ -1,0 +1,196 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAccount } from "../../marketplace/accounts/create.ts";
+import { publishAgent, saveDraft } from "../../marketplace/agents/publish.ts";
+import { tryAgent } from "../../marketplace/agents/try.ts";
+import { runCommand } from "../../marketplace/operator/command-line.ts";
+import {
+  balanceOf,
+  call,
+  echoAgent,
+  type Market,
+  proveLedger,
+  run,
+  seedMarket,
+  startMarketplace,
+  type TestMarketplace,
+  until,
+} from "../support/marketplace.ts";
+
+let market: TestMarketplace;
+let seeded: Market;
+let directory: string;
+beforeAll(async () => {
+  market = await startMarketplace();
+  seeded = await seedMarket(market.context, { price: 5, balance: 1000 });
+  directory = await mkdtemp(join(tmpdir(), "agents-"));
+});
+afterAll(async () => {
+  await proveLedger(market.context);
+  await market.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const promptOf = (n = -1) => JSON.stringify(market.model.requests.at(n));
+const newCreator = () =>
+  createAccount(market.context.db, { handle: `maker-${Math.random().toString(36).slice(2, 8)}` });
+
+describe("a draft", () => {
+  test("is seen by nobody, can be tried for free, and is live once it is published", async () => {
+    const maker = await newCreator();
+    const draft = await saveDraft(market.context, maker, "idea", echoAgent);
+    expect(draft).toMatchObject({ version: 1, state: "draft", address: `${maker.handle}/idea` });
+    const none = await run(market, seeded.key, `${maker.handle}/nothing`);
+    expect(await run(market, seeded.key, draft.address)).toMatchObject({ status: 404, text: none.text });
+    expect((await call(market.url, `/api/v1/agents?creator=${maker.handle}`, { key: seeded.key })).body.total).toBe(0);
+    const tried = await tryAgent(market.context, maker, "idea", { text: "hello" });
+    expect(tried).toMatchObject({ success: true, version: 1, output: { kind: "text" } });
+    const { rows } = await market.context.db.query("select from runs where agent_id = $1", [draft.agentId]);
+    expect(rows).toEqual([]);
+    expect(await publishAgent(market.context, maker, "idea", echoAgent)).toMatchObject({ version: 1, changed: true });
+    expect((await run(market, seeded.key, draft.address)).status).toBe(200);
+  });
+
+  test("beside a live agent leaves it as it is until it is published; saving it again adds nothing", async () => {
+    const maker = await newCreator();
+    const live = { ...echoAgent, settings: { prompt: "LIVE {{text}}" } };
+    const next = { ...echoAgent, settings: { prompt: "NEXT {{text}}" } };
+    const { address } = await publishAgent(market.context, maker, "thing", live);
+    expect(await saveDraft(market.context, maker, "thing", next)).toMatchObject({ version: 2, state: "live" });
+    expect(await saveDraft(market.context, maker, "thing", next)).toMatchObject({ version: 2 });
+    await run(market, seeded.key, address);
+    expect(promptOf()).toContain("LIVE");
+    await tryAgent(market.context, maker, "thing", { text: "x" });
+    expect(promptOf()).toContain("NEXT");
+    await publishAgent(market.context, maker, "thing", next);
+    await run(market, seeded.key, address);
+    expect(promptOf()).toContain("NEXT");
+  });
+
+  test("is tried only by its owner, within its rules, and ten times a minute", async () => {
+    const maker = await newCreator();
+    await saveDraft(market.context, maker, "idea", echoAgent);
+    const tries = (input: object) => tryAgent(market.context, maker, "idea", { ...input });
+    await expect(tries({})).rejects.toMatchObject({ code: "bad_request" });
+    await expect(tries({ text: "x".repeat(51) })).rejects.toMatchObject({ code: "invalid_value" });
+    await expect(tryAgent(market.context, seeded.creator, "idea", { text: "x" })).rejects.toMatchObject({
+      code: "not_found",
+    });
+    const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => tries({ text: "x" })));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
+  });
+});
+
+test("a run under way ends as what it began as, while the agent is republished on another connector", async () => {
+  const maker = await newCreator();
+  const { address } = await publishAgent(market.context, maker, "moving", { ...echoAgent, price_credits: 7 });
+  market.model.injectFault({ delayMs: 500 });
+  const answer = run(market, seeded.key, address);
+  await until(async () => (await balanceOf(market, seeded.key)).held_credits === 7);
+  const httpAgent = {
+    ...echoAgent,
+    connector: "http-api",
+    fields: [],
+    settings: { url: "https://api.github.com/" },
+    price_credits: 1,
+  };
+  await publishAgent(market.context, maker, "moving", httpAgent);
+  const detail = await call(market.url, `/api/v1/agents/${address}`, { key: seeded.key });
+  expect(detail.body).toMatchObject({ connector: "http-api", price_credits: 1, inputs: [] });
+  expect((await answer).body).toMatchObject({ success: true, credits_used: 7, output: { kind: "text" } });
+});
+
+test("two hundred runs during forty publications each run one version whole, and pay that version's price", async () => {
+  const maker = await newCreator();
+  const version = (price: number) => ({
+    ...echoAgent,
+    price_credits: price,
+    settings: { prompt: `PRICE-${price} {{text}}` },
+  });
+  const { address } = await publishAgent(market.context, maker, "atomic", version(1));
+  const publishing = (async () => {
+    for (let n = 0; n < 40; n += 1) await publishAgent(market.context, maker, "atomic", version((n % 3) + 1));
+  })();
+  const answers = await Promise.all(Array.from({ length: 200 }, () => run(market, seeded.key, address)));
+  await publishing;
+  for (const { body } of answers) {
+    expect(body.success).toBe(true);
+    expect(body.output.text).toContain(`PRICE-${body.credits_used} `);
+  }
+  expect(new Set(answers.map(({ body }) => body.credits_used)).size).toBeGreaterThan(1);
+}, 60_000);
+
+describe("npm run agents", () => {
+  const agents = (...args: string[]) => runCommand(["agents", ...args], market.environment);
+  const file = async (text: string) => {
+    const path = join(directory, `${Math.random().toString(36).slice(2)}.yaml`);
+    await writeFile(path, text);
+    return path;
+  };
+  const yaml = (more = "", agent = `${seeded.creator.handle}/from-file`) => `agent: ${agent}
+name: From a file
+description: Says what it is told.
+connector: llm
+price_credits: 2
+fields:
+  - name: text
+    type: text
+    required: true
+${more}settings:
+  prompt: "{{text}}"
+`;
+
+  test("checks, drafts, publishes, lists and unpublishes", async () => {
+    const path = await file(yaml());
+    const address = `${seeded.creator.handle}/from-file`;
+    expect(await agents("check", path)).toContain("problems: 0");
+    expect(await agents("draft", path)).toContain("state: draft");
+    expect((await run(market, seeded.key, address)).status).toBe(404);
+    expect(await agents("publish", path)).toContain("changed: true");
+    expect(await agents("publish", path)).toContain("changed: false");
+    expect((await run(market, seeded.key, address)).body).toMatchObject({ success: true, credits_used: 2 });
+    const listed = JSON.parse(await agents("list", "--account", seeded.creator.handle, "--json"));
+    expect(listed).toContainEqual({
+      agent: address,
+      state: "live",
+      name: "From a file",
+      connector: "llm",
+      price_credits: 2,
+      live_version: 1,
+      newest_version: 1,
+    });
+    expect(await agents("unpublish", address)).toContain("state: unpublished");
+    expect((await run(market, seeded.key, address)).status).toBe(404);
+  });
+
+  test.each<[string, (text: string) => string, string[]]>([
+    ["a wrong type", (text) => text.replace("price_credits: 2", "price_credits: many"), [':5:1: "price_credits" must']],
+    [
+      "a wrong choice deep down",
+      (text) => text.replace("type: text", "type: colour"),
+      [':8:5: "fields.0.type" must be'],
+    ],
+    ["something missing", (text) => text.replace("name: From a file\n", ""), [':1:1: "name" is required']],
+    ["an unknown key", (text) => `${text}colour: red\n`, [":1:1: The agent has unknown keys: colour"]],
+    [
+      "a wrong setting",
+      (text) => text.replace('prompt: "{{text}}"', "prompt: 5"),
+      [':11:3: "settings.prompt" must be a text'],
+    ],
+    ["a slot that is no field", (text) => text.replace("{{text}}", "{{txt}}"), [':10:1: "settings" uses {{txt}}']],
+    [
+      "several at once",
+      (text) => text.replace("price_credits: 2", "price_credits: -1").replace("connector: llm", "connector: none"),
+      [':4:1: "connector"', ':5:1: "price_credits"'],
+    ],
+    ["broken YAML", (text) => text.replace("fields:", "fields: ["), [":"]],
+    ["no agent", (text) => text.replace(/^agent: .*\n/, ""), [':1:1: "agent" must be handle/slug']],
+    ["a list", () => "- a\n", [":1:1: an agent's file must hold a mapping"]],
+  ])("names the line and column of %s", async (_name, change, expected) => {
+    const path = await file(change(yaml()));
+    const refusal = await agents("publish", path).catch((error: Error) => error.message);
+    for (const line of expected) expect(refusal).toContain(path + line);
+  });
+});
