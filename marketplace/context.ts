@@ -13,6 +13,7 @@ import { type Balance, readBalances } from "./credits/balance.ts";
 import { createEvents, type Events } from "./events.ts";
 import type { AccountId } from "./ids.ts";
 import { InFlight } from "./in-flight.ts";
+import { type OwnTool, ownTools } from "./mcp/own-tools.ts";
 import { migrations } from "./migrations/all.ts";
 import { FacilitatorClient } from "./payments/facilitator-client.ts";
 import { PaidCalls } from "./payments/paid-calls.ts";
@@ -74,6 +75,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     sealer,
     versions,
     lookups,
+    ownTools: overrides.ownTools ?? ownTools,
   };
   const context: Context = { ...needs, stop: () => disposer.stop() };
   const crediting = startCrediting(context);
@@ -96,6 +98,8 @@ export interface Context {
   readonly sealer: Sealer;
   readonly versions: Versions;
   readonly lookups: Lookups;
+  /** The tool server's tools that are no agents. */
+  readonly ownTools: readonly OwnTool[];
   stop(): Promise<void>;
 }
 
@@ -103,6 +107,7 @@ export interface Overrides {
   readonly log?: Log;
   /** How the outbound guard finds the addresses of a name. */
   readonly resolve?: Resolve;
+  readonly ownTools?: readonly OwnTool[];
 }
 
 /** Questions that requests arriving together ask in one query. */

@@ -80,7 +80,7 @@ function plainShape(error: ApiError): object {
 }
 
 /** Errors of the body parser carry a `type`; everything unknown is our own bug and says nothing to the caller. */
-function asApiError(thrown: unknown): ApiError {
+export function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   const { type, status } = thrown as { type?: string; status?: number };
   if (type === "entity.too.large") return new ApiError("too_large", "The body is too large.");

@@ -106,13 +106,17 @@ function responsesOf(operation: Operation, schemas: Schemas): object {
 
 const meanings: Readonly<Record<string, string>> = {
   200: "As asked.",
+  202: "Taken; there is nothing to answer.",
   400: "The request is malformed or lacks something required. Nothing was charged.",
   401: "The API key is missing, malformed, unknown or revoked.",
   402: "Not paid, or not enough to pay with. Nothing was charged.",
+  403: "Not for this page or under this host name.",
   404: "There is no such thing, or it is not live.",
+  406: "The answer would not be taken.",
   409: "It contradicts an earlier request.",
   410: "It has been taken down.",
   413: "The body is too large.",
+  415: "The body must be JSON.",
   422: "A value broke a declared rule; the body names the field. Nothing was charged.",
   429: "Too many requests; wait as `Retry-After` says.",
   500: "It failed on this side. Nothing was charged.",

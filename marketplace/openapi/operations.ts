@@ -19,6 +19,8 @@ import {
   paidFailureShape,
   paidResultShape,
   quoteShape,
+  rpcErrorShape,
+  rpcMessageShape,
   runDetailShape,
   runPageShape,
   runResultShape,
@@ -169,6 +171,22 @@ export const operations: Readonly<Record<string, Operation>> = {
       503: errorShape,
     },
     answerHeaders: settlementHeaders,
+  },
+  "POST /api/mcp": {
+    summary:
+      "The tool server: MCP over Streamable HTTP, protocol 2025-06-18. The agents in the key's scope are its tools, " +
+      "beside svg_generate and svg_vectorize.",
+    key: true,
+    body: rpcMessageShape,
+    headers: {
+      Accept: "Must name both application/json and text/event-stream.",
+      "MCP-Protocol-Version": "As agreed on by initialize.",
+    },
+    answers: {
+      200: "text/event-stream",
+      202: [],
+      ...Object.fromEntries([400, 401, 403, 406, 413, 415, 429, 500, 503].map((status) => [status, rpcErrorShape])),
+    },
   },
   "GET /files/{name}": {
     summary: "A file that a run made.",

@@ -42,7 +42,7 @@ export function getRun({ db }: Context): RequestHandler {
 }
 
 /** The value as it was sent, quotes and all; the IETF draft writes it in quotes, most callers do not. */
-function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
+export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === "string" && /^[\x21-\x7e][\x20-\x7e]{0,254}$/.test(header)) return header;
   throw new ApiError("bad_request", '"Idempotency-Key" must have 1 to 255 printable ASCII characters.', {

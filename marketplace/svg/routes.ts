@@ -10,7 +10,7 @@ import { parse } from "../parse.ts";
 import { agentWork } from "../payments/agent-call.ts";
 import { atomicPerCredit, type Offer } from "../payments/offer.ts";
 import { sell } from "../payments/sell.ts";
-import { runOnce } from "../runs/run.ts";
+import { type AskedRun, type RunAnswer, runOnce } from "../runs/run.ts";
 import {
   platformAccount,
   prepareSvg,
@@ -52,12 +52,24 @@ export async function makeSvg(
   order: SvgOrder,
   idempotencyKey?: string,
 ): Promise<SvgResult & { svg: string }> {
+  const { result } = await runSvg(context, caller, order, { idempotencyKey });
+  return withMarkup(context, result.output as Output);
+}
+
+/** The same without the markup, as the run that succeeded; throws as `makeSvg` does. */
+export async function runSvg(
+  context: Context,
+  caller: Caller,
+  order: SvgOrder,
+  more: Pick<AskedRun, "idempotencyKey" | "maxCredits">,
+): Promise<RunAnswer> {
   refuseWhenBusy(context);
   const prepared = prepareSvg(context, order);
-  const asked = { agent: prepared.agent.address, input: order.request, idempotencyKey };
-  const { result } = await runOnce(context, caller, asked, async () => prepared);
-  if (result.success && result.output) return withMarkup(context, result.output);
-  throw prepared.failure() ?? new ApiError("upstream_failed", result.error ?? "The drawing failed.");
+  const asked = { agent: prepared.agent.address, input: order.request, ...more };
+  const answer = await runOnce(context, caller, asked, async () => prepared);
+  const { success, output, error = "The drawing failed." } = answer.result;
+  if (success && output) return answer;
+  throw prepared.failure() ?? new ApiError("upstream_failed", error);
 }
 
 /** POST /api/x402/{product}: the same for a payment of a fixed price to the platform. */
@@ -104,10 +116,14 @@ function refuseWhenBusy({ tracers }: Context): void {
 }
 
 /** Runs keep the result without its markup; that is in the file. */
-async function withMarkup({ tools }: Context, output: Output): Promise<SvgResult & { svg: string }> {
+async function withMarkup(context: Context, output: Output): Promise<SvgResult & { svg: string }> {
   const data = (output as { data: SvgResult }).data;
-  const { bytes } = await tools.files.read(data.url.slice(data.url.lastIndexOf("/") + 1));
-  return { svg: bytes.toString("utf8"), ...data };
+  return { svg: await readMarkup(context, data.url), ...data };
+}
+
+export async function readMarkup({ tools }: Context, url: string): Promise<string> {
+  const { bytes } = await tools.files.read(url.slice(url.lastIndexOf("/") + 1));
+  return bytes.toString("utf8");
 }
 
 function offerOf({ config }: Context, product: SvgProduct, schema: z.ZodType): Offer {

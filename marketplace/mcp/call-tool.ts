@@ -1,0 +1,59 @@
+import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
+import {
+  type CallToolRequest,
+  type CallToolResult,
+  ErrorCode,
+  type ServerNotification,
+  type ServerRequest,
+} from "@modelcontextprotocol/sdk/types.js";
+import { z } from "zod";
+import { asApiError } from "../../shared/http.ts";
+import { agentOfTool } from "../agents/scope.ts";
+import type { Caller } from "../api-keys/authenticate.ts";
+import type { Context } from "../context.ts";
+import { parse } from "../parse.ts";
+import { readIdempotencyKey } from "../runs/routes.ts";
+import { runAgent } from "../runs/run.ts";
+import { ownToolsFor } from "./own-tools.ts";
+import { reportProgress } from "./progress.ts";
+import { failureResult, runResult } from "./results.ts";
+import { RpcError } from "./rpc-error.ts";
+
+/**
+ * Calls one tool that the key sees. Running an agent is what it is over REST; whatever keeps it from running is an
+ * answer that a model can act on, with nothing charged. Only a tool that is not there, or not for this key, is a
+ * protocol error.
+ */
+export async function callTool(
+  context: Context,
+  caller: Caller,
+  { name, arguments: input = {}, _meta = {} }: CallToolRequest["params"],
+  extra: Extra,
+): Promise<CallToolResult> {
+  const own = ownToolsFor(context, caller).find(({ tool }) => tool.name === name);
+  const agent = own ? undefined : await agentOfTool(context.db, caller, name);
+  const progress = reportProgress(extra);
+  try {
+    const { max_credits: maxCredits, idempotency_key } = parse(callMeta, _meta, "bad_request");
+    const idempotencyKey = readIdempotencyKey(idempotency_key ?? extra.requestInfo?.headers["idempotency-key"]);
+    if (own) return await own.call(context, { caller, input, maxCredits, idempotencyKey, extra });
+    if (agent) {
+      return runResult(await runAgent(context, caller, { agent: agent.address, input, maxCredits, idempotencyKey }));
+    }
+  } catch (thrown) {
+    const error = asApiError(thrown);
+    if (error.status === 500) context.log.error({ err: error.cause ?? thrown, tool: name }, error.message);
+    return failureResult(error);
+  } finally {
+    progress.stop();
+  }
+  throw new RpcError(ErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name.slice(0, 64))} for this key.`);
+}
+
+export type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+/** What a call may say beside its arguments; the protocol leaves room for it there. */
+const callMeta = z.object({
+  idempotency_key: z.string().optional(),
+  max_credits: z.int().min(0).optional(),
+});

@@ -1,0 +1,82 @@
+import { basename, extname } from "node:path";
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/sdk/types.js";
+import type { ApiError, ErrorCode } from "../../shared/errors.ts";
+import type { Output } from "../connectors/connector.ts";
+import { contentTypes, type FileKind } from "../files/files.ts";
+import type { RunAnswer } from "../runs/run.ts";
+
+/** What a run came to, with what it cost in `_meta`. */
+export function runResult({ result, replayed }: RunAnswer): CallToolResult {
+  const { success, output, error = "The agent failed.", receipt, run_id, credits_used, credits_remaining } = result;
+  const _meta = {
+    run_id,
+    credits_used,
+    credits_remaining,
+    receipt,
+    ...(replayed ? { idempotent_replayed: true } : {}),
+  };
+  if (success && output) return { ...contentOf(output, receipt), _meta };
+  return { isError: true, content: [text(error)], _meta };
+}
+
+/** Why a tool was not run. Nothing was charged; the text ends with what can be done about it. */
+export function failureResult({ code, message, body, headers }: ApiError): CallToolResult {
+  const retryAfterSeconds = headers["retry-after"] ?? headers["Retry-After"];
+  const waitSeconds = retryAfterSeconds === undefined ? undefined : Number(retryAfterSeconds);
+  const funds =
+    code === "payment_required" ? ` It costs ${body.credits_required}; ${body.credits_remaining} are left.` : "";
+  const wait = waitSeconds === undefined ? "" : ` Wait ${waitSeconds} seconds before that.`;
+  return {
+    isError: true,
+    content: [text(`${message}${funds} Nothing was charged. ${advice[code] ?? defaultAdvice}${wait}`)],
+    _meta: {
+      credits_used: 0,
+      ...body,
+      ...(waitSeconds === undefined ? {} : { retry_after_seconds: waitSeconds }),
+    },
+  };
+}
+
+export function text(words: string): ContentBlock {
+  return { type: "text", text: words };
+}
+
+export function linkTo(uri: string, more: { title?: string } = {}): ContentBlock {
+  const mimeType = contentTypes[extname(new URL(uri).pathname).slice(1) as FileKind];
+  return {
+    type: "resource_link",
+    uri,
+    name: basename(new URL(uri).pathname),
+    ...more,
+    ...(mimeType ? { mimeType } : {}),
+  };
+}
+
+function contentOf(output: Output, receipt: object | null): Pick<CallToolResult, "content" | "structuredContent"> {
+  if ("images" in output)
+    return { content: [text(output.images.join("\n")), ...output.images.map((url) => linkTo(url))] };
+  switch (output.kind) {
+    case "text":
+      return { content: [text(output.text)] };
+    case "json":
+      return structured(output.data);
+    case "receipt":
+      return structured({ ...output, receipt });
+  }
+}
+
+/** For programs as it is, for models as text. */
+export function structured(data: object): Pick<CallToolResult, "content" | "structuredContent"> {
+  return { content: [text(JSON.stringify(data))], structuredContent: data as Record<string, unknown> };
+}
+
+const defaultAdvice = "Calling again may help; if not, tell the user.";
+const advice: Partial<Record<ErrorCode, string>> = {
+  bad_request: "Correct the arguments and call again.",
+  invalid_value: "Correct the arguments and call again.",
+  payment_required: "Calling again will not help: tell the user that credits or the limit must be raised first.",
+  not_found: "The tool is gone: list the tools again.",
+  conflict: "Use another idempotency key for another call.",
+  rate_limited: "Call again later.",
+  unavailable: "Call again later.",
+};

@@ -1,0 +1,84 @@
+import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
+import { z } from "zod";
+import type { Context } from "../context.ts";
+import { svgShape } from "../openapi/shapes.ts";
+import { parse } from "../parse.ts";
+import { type SvgOrder, type SvgResult, svgProducts } from "../svg/products.ts";
+import { generateRequest, vectorizeRequest } from "../svg/request.ts";
+import { readMarkup, runSvg } from "../svg/routes.ts";
+import { priceText } from "./agent-tool.ts";
+import { schemaOf } from "./json-schema.ts";
+import type { OwnCall, OwnTool } from "./own-tools.ts";
+import { linkTo, runResult, structured } from "./results.ts";
+
+const include_svg = z
+  .boolean()
+  .default(false)
+  .describe("Also answer the markup itself, often 100 to 500 KB, instead of links alone.");
+const generateInput = generateRequest.extend({ include_svg });
+const vectorizeInput = vectorizeRequest.extend({ include_svg });
+
+const generatePrice = Number(svgProducts["svg-generate"].price);
+const generateHdPrice = Number(svgProducts["svg-generate-hd"].price);
+const vectorizePrice = Number(svgProducts["svg-vectorize"].price);
+
+/** A prompt drawn as SVG. */
+export const generateTool: OwnTool = {
+  tool: {
+    name: "svg_generate",
+    title: "Prompt to SVG",
+    description:
+      "Draws what the prompt says as an SVG. Answers links to the SVG and its PNG, the size and a quality score. " +
+      `${priceText(generatePrice)} In HD it costs ${generateHdPrice} credits. Usually takes 15 to 60 seconds.`,
+    inputSchema: schemaOf(generateInput),
+    ...svgTool("Prompt to SVG"),
+    _meta: { price_credits: generatePrice, price_credits_hd: generateHdPrice, typical_duration_seconds: [15, 60] },
+  },
+  isFor: () => true,
+  call: (context, call) => {
+    const { include_svg, ...request } = parse(generateInput, call.input, "bad_request");
+    const product = request.hd ? "svg-generate-hd" : "svg-generate";
+    return draw(context, call, { product, request, ownerId: call.caller.accountId }, include_svg);
+  },
+};
+
+/** An image traced as SVG. */
+export const vectorizeTool: OwnTool = {
+  tool: {
+    name: "svg_vectorize",
+    title: "Image to SVG",
+    description:
+      "Turns a PNG, JPEG or WebP image into an SVG. Answers links to the SVG and its PNG, the size and a quality score. " +
+      `${priceText(vectorizePrice)} Usually takes 2 to 15 seconds.`,
+    inputSchema: schemaOf(vectorizeInput),
+    ...svgTool("Image to SVG"),
+    _meta: { price_credits: vectorizePrice, typical_duration_seconds: [2, 15] },
+  },
+  isFor: () => true,
+  call: (context, call) => {
+    const { include_svg, ...request } = parse(vectorizeInput, call.input, "bad_request");
+    return draw(context, call, { product: "svg-vectorize", request, ownerId: call.caller.accountId }, include_svg);
+  },
+};
+
+function svgTool(title: string): Pick<Tool, "outputSchema" | "annotations"> {
+  return {
+    outputSchema: schemaOf(svgShape.partial({ svg: true })),
+    annotations: { title, readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+  };
+}
+
+/** The same run as over REST; the markup stays in its file unless it was asked for. */
+async function draw(context: Context, call: OwnCall, order: SvgOrder, includeSvg: boolean): Promise<CallToolResult> {
+  const { caller, maxCredits, idempotencyKey } = call;
+  const answer = await runSvg(context, caller, order, { maxCredits, idempotencyKey });
+  const told = runResult(answer);
+  const { output } = answer.result;
+  if (!output || !("data" in output)) return told;
+  const drawn = output.data as SvgResult;
+  const { content, structuredContent } = structured(
+    includeSvg ? { svg: await readMarkup(context, drawn.url), ...drawn } : drawn,
+  );
+  const links = [drawn.url, ...Object.values(drawn.files)].map((url) => linkTo(url));
+  return { ...told, content: [...content, ...links], structuredContent };
+}

@@ -1,0 +1,183 @@
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { publishAgent } from "../../../marketplace/agents/publish.ts";
+import { moveAgent } from "../../../marketplace/agents/state.ts";
+import { createKey } from "../../../marketplace/api-keys/create.ts";
+import { revokeKey } from "../../../marketplace/api-keys/revoke.ts";
+import {
+  call,
+  echoAgent,
+  type Market,
+  seedMarket,
+  startMarketplace,
+  type TestMarketplace,
+} from "../../support/marketplace.ts";
+import { allTools, callTool, connectMcp, textOf, toolNames } from "../../support/mcp.ts";
+
+let market: TestMarketplace;
+let mine: Market;
+let theirs: Market;
+let owner: Client;
+let chooser: Client;
+let restOnly: Client;
+const ownTools = ["svg_generate", "svg_vectorize", "agents_search"];
+const toolOf = ({ agent }: Market) => agent.address.replace("/", "--");
+beforeAll(async () => {
+  market = await startMarketplace();
+  mine = await seedMarket(market.context);
+  theirs = await seedMarket(market.context);
+  const { db } = market.context;
+  const accountId = mine.creator.id;
+  const rateLimitPerMinute = 10_000;
+  const own = await createKey(db, { accountId, name: "own", rateLimitPerMinute });
+  const scope = "chosen_agents";
+  const agents = [theirs.agent.address];
+  const chosen = await createKey(db, { accountId, name: "chosen", scope, agents, rateLimitPerMinute });
+  const rest = await createKey(db, { accountId, name: "rest", scope: "rest_only", rateLimitPerMinute });
+  owner = await connectMcp(market.url, own.token);
+  chooser = await connectMcp(market.url, chosen.token);
+  restOnly = await connectMcp(market.url, rest.token);
+});
+afterAll(() => market.stop());
+
+describe("tools of a key", () => {
+  test("are its account's own agents, the chosen ones, or for REST only none but the vector graphics", async () => {
+    expect(await toolNames(owner)).toEqual([...ownTools, toolOf(mine)]);
+    expect(await toolNames(chooser)).toEqual([...ownTools, toolOf(theirs)]);
+    expect(await toolNames(restOnly)).toEqual(["svg_generate", "svg_vectorize"]);
+  });
+
+  test("are all it can call: what another key sees is told apart by nothing from what is not there", async () => {
+    const refused = async (client: Client, name: string) =>
+      callTool(client, name, { text: "hello" }).then(
+        () => "answered",
+        (error) => ({ code: error.code, message: error.message.replace(name, "NAME") }),
+      );
+    const nothing = await refused(owner, "no--such-agent");
+    expect(nothing).toMatchObject({ code: -32602 });
+    expect(await refused(owner, toolOf(theirs))).toEqual(nothing);
+    expect(await refused(chooser, toolOf(mine))).toEqual(nothing);
+    for (const name of [toolOf(mine), toolOf(theirs), "agents_search"]) {
+      expect(await refused(restOnly, name)).toEqual(nothing);
+    }
+  });
+
+  test("never mix, however many ask at once", async () => {
+    const asked = Array.from({ length: 60 }, (_, n) => [owner, chooser, restOnly][n % 3] as Client);
+    const seen = await Promise.all(asked.map(toolNames));
+    const expected = [
+      [...ownTools, toolOf(mine)],
+      [...ownTools, toolOf(theirs)],
+      ["svg_generate", "svg_vectorize"],
+    ];
+    expect(seen).toEqual(asked.map((_, n) => expected[n % 3]));
+  });
+
+  test("come and go with their agents, at once", async () => {
+    await moveAgent(market.context.db, mine.agent.address, "unpublish");
+    expect(await toolNames(owner)).toEqual(ownTools);
+    await expect(callTool(owner, toolOf(mine), { text: "x" })).rejects.toMatchObject({ code: -32602 });
+    await publishAgent(market.context, mine.creator, "echo", { ...echoAgent, description: "Anew.", price_credits: 5 });
+    const tool = (await allTools(owner)).at(-1)!;
+    expect(tool).toMatchObject({ name: toolOf(mine), description: expect.stringMatching(/^Anew\./) });
+  });
+
+  test("are gone with the key", async () => {
+    const key = await createKey(market.context.db, { accountId: theirs.creator.id, name: "short" });
+    const client = await connectMcp(market.url, key.token);
+    expect(await toolNames(client)).toContain(toolOf(theirs));
+    await revokeKey(market.context.db, theirs.creator.id, key.id);
+    await expect(client.listTools()).rejects.toThrow();
+  });
+
+  test("come in pages, in one order, each once", async () => {
+    const many = await seedMarket(market.context);
+    const { db } = market.context;
+    await db.query(
+      `insert into agents (id, account_id, handle, slug, tool_name)
+       select 'agt_many_' || n, $1, $2, 'many-' || n, $2 || '--many-' || n from generate_series(1, 120) n`,
+      [many.creator.id, many.creator.handle],
+    );
+    await db.query(
+      `insert into agent_versions (agent_id, version, name, description, connector, price_credits, fields,
+         accepts_extra_instructions, output_kind, settings, search)
+       select 'agt_many_' || n, 1, 'Many', 'One of many.', 'llm', n, '[]', true, 'text', '{"prompt":"x"}', to_tsvector('')
+       from generate_series(1, 120) n`,
+    );
+    await db.query("update agents set state = 'live', live_version = 1 where id like 'agt\\_many\\_%'");
+    const key = await createKey(db, { accountId: many.creator.id, name: "many", rateLimitPerMinute: 1_000 });
+    const client = await connectMcp(market.url, key.token);
+    const first = await client.listTools();
+    expect(first.tools.length).toBe(ownTools.length + 50);
+    const names = await toolNames(client);
+    expect(names.length).toBe(ownTools.length + 121);
+    expect(new Set(names).size).toBe(names.length);
+    expect(await toolNames(client)).toEqual(names);
+  });
+});
+
+describe("a tool", () => {
+  test("has the agent's own input schema, its price, how long it takes, and honest hints", async () => {
+    const tool = (await allTools(owner)).at(-1)!;
+    const { body } = await call(market.url, `/api/v1/agents/${mine.agent.address}`, { key: mine.key });
+    expect(tool.inputSchema).toEqual(body.input_schema);
+    expect(tool.name).toBe(body.mcp_tool);
+    expect(tool.description).toMatch(/Costs 5 credits \(US\$0\.05\) a run.*2 to 15 seconds/);
+    expect(tool._meta).toMatchObject({
+      agent: mine.agent.address,
+      price_credits: 5,
+      typical_duration_seconds: [2, 15],
+    });
+    expect(tool.annotations).toEqual({
+      title: "Echo",
+      readOnlyHint: false,
+      destructiveHint: false,
+      idempotentHint: false,
+      openWorldHint: true,
+    });
+    expect(JSON.stringify(tool)).not.toContain("RECIPE-MARK");
+  });
+
+  test("is named so that every model API takes it, whatever the agent is called", async () => {
+    const named = await seedMarket(market.context);
+    const slug = "s".repeat(48);
+    await publishAgent(market.context, named.creator, slug, echoAgent);
+    const key = await createKey(market.context.db, { accountId: named.creator.id, name: "named" });
+    const names = await toolNames(await connectMcp(market.url, key.token));
+    for (const name of names) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,48}$/);
+    const cut = names.find((name) => name.includes("--sss")) as string;
+    expect(cut).toMatch(/-[0-9a-f]{6}$/);
+  });
+
+  test("whose agent its creator broke does not keep the others from being listed", async () => {
+    const broken = await seedMarket(market.context);
+    await publishAgent(market.context, broken.creator, "broken", { ...echoAgent, secrets: { token: "x" } });
+    await market.context.db.query(
+      "update agent_versions set sealed_secrets = '{\"token\":\"nonsense\"}' where sealed_secrets <> '{}'",
+    );
+    const key = await createKey(market.context.db, { accountId: broken.creator.id, name: "broken" });
+    const client = await connectMcp(market.url, key.token);
+    expect(await toolNames(client)).toEqual([...ownTools, toolOf(broken)]);
+    const answer = await callTool(client, `${broken.creator.handle}--broken`, { text: "x" });
+    expect(answer).toMatchObject({ isError: true, _meta: { credits_used: 0 } });
+    expect(textOf(answer)).not.toMatch(/nonsense|seal|key/i);
+  });
+});
+
+describe("agents_search", () => {
+  test("finds in the key's scope alone, for free", async () => {
+    const search = async (client: Client, query: string) => {
+      const { structuredContent, _meta } = await callTool(client, "agents_search", { query });
+      expect(_meta).toEqual({ credits_used: 0 });
+      return (structuredContent as { agents: Array<{ tool: string }> }).agents.map(({ tool }) => tool);
+    };
+    expect(await search(chooser, "echo")).toEqual([toolOf(theirs)]);
+    expect(await search(chooser, "says told")).toEqual([toolOf(theirs)]);
+    expect(await search(chooser, "")).toEqual([toolOf(theirs)]);
+    expect(await search(chooser, "nothing")).toEqual([]);
+    expect(await search(chooser, "!!")).toEqual([]);
+    expect(await search(owner, "echo")).toEqual([toolOf(mine)]);
+    const wrong = await callTool(owner, "agents_search", { query: "x", limit: 51 });
+    expect(wrong).toMatchObject({ isError: true, _meta: { field: "limit" } });
+  });
+});

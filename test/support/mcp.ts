@@ -1,0 +1,54 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
+
+/** The official client, connected with a key. */
+export async function connectMcp(url: string, key: string): Promise<Client> {
+  const client = new Client({ name: "test", version: "1" });
+  const transport = new StreamableHTTPClientTransport(new URL(`${url}/api/mcp`), {
+    requestInit: { headers: { authorization: `Bearer ${key}` } },
+  });
+  await client.connect(transport as never);
+  return client;
+}
+
+/** Every page of the tools a key sees. */
+export async function allTools(client: Client): Promise<Tool[]> {
+  const tools: Tool[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.listTools(cursor === undefined ? {} : { cursor });
+    tools.push(...page.tools);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return tools;
+}
+
+export const toolNames = async (client: Client) => (await allTools(client)).map(({ name }) => name);
+
+export const callTool = async (client: Client, name: string, input: object = {}, meta?: object) =>
+  (await client.callTool({
+    name,
+    arguments: input as Record<string, unknown>,
+    ...(meta ? { _meta: meta as Record<string, unknown> } : {}),
+  })) as CallToolResult;
+
+export const textOf = ({ content }: CallToolResult): string =>
+  content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+
+/** One message as it goes over the wire; the headers can be made wrong. */
+export function postMessage(url: string, key: string | undefined, body: unknown, headers: Record<string, string> = {}) {
+  return fetch(`${url}/api/mcp`, {
+    method: "POST",
+    headers: {
+      ...(key ? { authorization: `Bearer ${key}` } : {}),
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2025-06-18",
+      ...headers,
+    },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+}
+
+export const rpc = (method: string, params: object = {}) => ({ jsonrpc: "2.0", id: 1, method, params });
