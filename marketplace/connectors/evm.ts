@@ -11,7 +11,7 @@ export class EvmChains {
     this.#clients = new Map(
       Object.entries(rpcUrls).map(([network, url]) => [
         network,
-        createPublicClient({ transport: http(url, { timeout: 10_000, retryCount: 1, batch: true }) }),
+        createPublicClient({ cacheTime: 0, transport: http(url, { timeout: 10_000, retryCount: 1, batch: true }) }),
       ]),
     );
   }

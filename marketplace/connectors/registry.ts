@@ -1,3 +1,4 @@
+import { approvalCheck } from "./approval-check.ts";
 import type { Connector, ConnectorId } from "./connector.ts";
 import { hcsWrite } from "./hcs-write.ts";
 import { hederaMint } from "./hedera-mint.ts";
@@ -6,13 +7,16 @@ import { httpApi } from "./http-api.ts";
 import { imageGenerator } from "./image-generator.ts";
 import { llm } from "./llm.ts";
 import { mcpTool } from "./mcp-tool.ts";
+import { tokenAudit } from "./token-audit.ts";
 
 /** The connectors an agent can be published on. Settings are checked by `settings` before a connector sees them. */
 export const connectors: ReadonlyMap<ConnectorId, AnyConnector> = new Map(
-  ([llm, imageGenerator, httpApi, mcpTool, hederaMint, hederaTransfer, hcsWrite] satisfies AnyConnector[]).map(
-    (connector) => [connector.id, connector],
-  ),
+  registered().map((connector) => [connector.id, connector]),
 );
+
+function registered(): AnyConnector[] {
+  return [llm, imageGenerator, httpApi, mcpTool, tokenAudit, approvalCheck, hederaMint, hederaTransfer, hcsWrite];
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: each connector has settings of its own, known only to itself
 export type AnyConnector = Connector<any>;

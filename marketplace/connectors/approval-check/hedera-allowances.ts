@@ -1,0 +1,42 @@
+import { ConnectorFailure } from "../connector.ts";
+import type { Mirror } from "../hedera/mirror.ts";
+import { hbar } from "../hedera/receiver.ts";
+import { type Approval, listed } from "./approval.ts";
+
+const pagesMax = 20;
+/** What wallets grant who mean "all of it": the largest amount the ledger knows, give or take what was spent. */
+const unlimitedFrom = 2n ** 62n;
+
+/** The HBAR, token and NFT allowances (HIP-336, HIP-376) that an account has granted and that are still open. */
+export async function readHederaAllowances(mirror: Mirror, wallet: string): Promise<object> {
+  const account = await mirror.account(wallet);
+  if (!account) throw new ConnectorFailure("There is no such account on the ledger.");
+  const list = <Row>(kind: string) =>
+    mirror.list<Row>(`/accounts/${wallet}/allowances/${kind}?limit=100`, "allowances", pagesMax);
+  const [crypto, tokens, nfts] = await Promise.all([
+    list<Allowance>("crypto"),
+    list<Allowance & { token_id: string }>("tokens"),
+    list<{ spender: string; token_id: string; approved_for_all?: boolean }>("nfts"),
+  ]);
+  const balances = new Map<string, bigint>([[hbar, BigInt(Math.trunc(account.balance.balance))]]);
+  for (const { token_id: token } of tokens) {
+    if (!balances.has(token))
+      balances.set(token, BigInt(Math.trunc((await mirror.holding(wallet, token))?.balance ?? 0)));
+  }
+  const amounts = [...crypto.map((row) => ({ ...row, token_id: hbar })), ...tokens]
+    .map(({ spender, token_id: token, amount }) => ({ spender, token, amount: BigInt(Math.trunc(amount)) }))
+    .filter(({ amount }) => amount > 0n)
+    .map(({ spender, token, amount }): Approval => {
+      const [balance, unlimited] = [balances.get(token) ?? 0n, amount >= unlimitedFrom];
+      return { kind: "fungible", token, spender, amount, unlimited, balance };
+    });
+  const collections = nfts
+    .filter((row) => row.approved_for_all !== false)
+    .map(({ spender, token_id: token }): Approval => ({ kind: "nft", token, spender, unlimited: true }));
+  return { wallet, ...listed([...amounts, ...collections]) };
+}
+
+interface Allowance {
+  readonly spender: string;
+  readonly amount: number;
+}
