@@ -20,16 +20,10 @@ export async function readStatement(
     text: `
       select p.id::text as id, p."createdMicros", p.kind, p.amount, p.created_at as "createdAt", p.run_id as "runId",
         p.note, ${nameOf("p.from_purse")} as "from", ${nameOf("p.to_purse")} as "to",
-        a.handle || '/' || a.slug as agent
+        (select a.handle || '/' || a.slug from runs r join agents a on a.id = r.agent_id where r.id = p.run_id) as agent
       from (
-        select * from (
-          (${branch("from_purse", "spendable")}) union (${branch("to_purse", "spendable")})
-          union (${branch("from_purse", "earned")}) union (${branch("to_purse", "earned")})
-        ) own order by created_at desc, id limit $4
-      ) p
-      left join runs r on r.id = p.run_id
-      left join agents a on a.id = r.agent_id
-      order by p.created_at desc, p.id`,
+        ${ends.map(([end, purse]) => `(${branch(end, purse)})`).join(" union all ")} order by created_at desc, id limit $4
+      ) p`,
     values: [accountId, cursor?.createdMicros ?? null, BigInt(cursor?.id ?? 0), limit + 1],
   });
   const { page, cursor: next } = pageOf(rows, limit);
@@ -56,6 +50,13 @@ export interface Entry {
   readonly note: string | null;
   readonly created_at: string;
 }
+
+/** Together they find each posting once: what leaves earned credits becomes the same account's spendable ones. */
+const ends = [
+  ["from_purse", "spendable"],
+  ["to_purse", "spendable"],
+  ["to_purse", "earned"],
+] as const;
 
 function branch(end: "from_purse" | "to_purse", purse: "spendable" | "earned"): string {
   const micros = "(extract(epoch from created_at) * 1000000)::bigint";
