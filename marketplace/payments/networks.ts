@@ -25,6 +25,11 @@ export function toCaip2(network: string): string {
   return v1Names[network] ?? network;
 }
 
+/** The version 1 name of a network above, if it has one. */
+export function v1NameOf(network: string): string | undefined {
+  return Object.keys(v1Names).find((name) => v1Names[name] === network);
+}
+
 const v1Names: Readonly<Record<string, string>> = {
   ethereum: "eip155:1",
   base: "eip155:8453",

@@ -77,7 +77,7 @@ function purchaseWork(context: Context, accountId: AccountId, bought: number): P
     goesOn: true,
     run: async ({ id }) => {
       const reference = `purchase ${id.network} ${id.key}`;
-      await grant(context.db, { accountId, credits: credits(BigInt(bought)), reference, note: "bought" });
+      await grant(context.db, { kind: "purchase", accountId, credits: credits(BigInt(bought)), reference });
       const { credits: remaining } = await context.lookups.balance(accountId);
       const data = { credits: bought, credits_remaining: toSafeNumber(remaining) };
       return { success: true, output: { kind: "json", data } };

@@ -1,19 +1,22 @@
 import type { PaymentRequirements } from "../../shared/x402.ts";
+import { v1NameOf } from "./networks.ts";
 import type { Offer } from "./offer.ts";
 import { encodeHeader } from "./proof.ts";
 
 /**
- * What a caller without a good payment is told: the body that the specification shows, readable by version 1 clients,
- * and the header that version 2 clients read. `error` says why this is the answer and not the result.
+ * What a caller without a good payment is told: the body that the specification shows and the header that version 2
+ * clients read. `error` says why this is the answer and not the result. Stock version 1 clients refuse a whole body for
+ * one network they have no name for; `v1Names` gives them what they can read.
  */
-export function quoteOf(offer: Offer, terms: readonly PaymentRequirements[], error: string): Quote {
+export function quoteOf(offer: Offer, terms: readonly PaymentRequirements[], error: string, v1Names = false): Quote {
   const { url, description } = offer;
   const resource = { url, description, mimeType };
+  const entries = v1Names ? terms.flatMap((entry) => withV1Name(entry) ?? []) : terms;
   return {
     body: {
       x402Version: 1,
       error,
-      accepts: terms.map((entry) => ({
+      accepts: entries.map((entry) => ({
         ...entry,
         maxAmountRequired: entry.amount,
         resource: url,
@@ -24,6 +27,11 @@ export function quoteOf(offer: Offer, terms: readonly PaymentRequirements[], err
     },
     header: encodeHeader({ x402Version: 2, error, resource, accepts: terms, extensions: { bazaar: bazaarOf(offer) } }),
   };
+}
+
+function withV1Name(entry: PaymentRequirements): PaymentRequirements | undefined {
+  const network = v1NameOf(entry.network);
+  return network === undefined || !entry.network.startsWith("eip155:") ? undefined : { ...entry, network };
 }
 
 interface Quote {

@@ -20,7 +20,8 @@ export async function sell(
   prepare: () => Promise<PaidWork>,
 ): Promise<void> {
   const quote = async (error: string) => {
-    const { body, header } = quoteOf(offer, await termsOf(context, offer), error);
+    const v1Names = request.query.x402Version === "1";
+    const { body, header } = quoteOf(offer, await termsOf(context, offer), error, v1Names);
     response.status(402).setHeader(paymentHeaders.quoteV2, header).json(body);
   };
   const proof = readProof(request.headers);

@@ -71,6 +71,17 @@ describe("the quote", () => {
     });
   });
 
+  test("asked for with ?x402Version=1 names EVM networks as version 1 does, and nothing such clients cannot read", async () => {
+    const url = `${paid.url}?x402Version=1`;
+    const quoted = await post(undefined, { url });
+    expect(quoted.body.accepts).toMatchObject([{ network: "base-sepolia", maxAmountRequired: "50000" }]);
+    const { payload } = await evmPayment();
+    const proof = { x402Version: 1, scheme: "exact", network: "base-sepolia", payload };
+    const answer = await post(proof, { url, header: "X-PAYMENT" });
+    expect(answer.status).toBe(200);
+    expect(decode(answer.headers.get("x-payment-response"))).toMatchObject({ success: true, network: "base-sepolia" });
+  });
+
   test("a path that leads to no live agent is the same 404 as no agent", async () => {
     const nowhere = await post(undefined, { url: `${paid.marketplace.url}/api/agent/nobody/nothing` });
     expect(nowhere.status).toBe(404);
