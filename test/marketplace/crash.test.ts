@@ -1,6 +1,5 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   balanceOf,
@@ -12,9 +11,9 @@ import {
   type TestMarketplace,
   until,
 } from "../support/marketplace.ts";
+import { marketplaceMain, startProcess } from "../support/marketplace-process.ts";
 
 const leaseMs = 2_000;
-const main = fileURLToPath(new URL("../../marketplace/main.ts", import.meta.url));
 let market: TestMarketplace;
 beforeAll(async () => {
   market = await startMarketplace({ env: { RUN_LEASE_MS: String(leaseMs) } });
@@ -117,7 +116,7 @@ test("SIGTERM waits for a run whose caller has left", async () => {
 }, 60_000);
 
 test("a process that cannot start says everything that is wrong and exits 1", async () => {
-  const child = spawn(process.execPath, ["--import", "tsx", main], {
+  const child = spawn(process.execPath, ["--import", "tsx", marketplaceMain], {
     env: {
       PATH: process.env.PATH,
       MARKETPLACE_PORT: "many",
@@ -147,17 +146,3 @@ test("a process that cannot start says everything that is wrong and exits 1", as
     expect(said).toContain(name);
   }
 }, 60_000);
-
-async function startProcess(environment: Record<string, string>): Promise<{ child: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, ["--import", "tsx", main], {
-    env: { PATH: process.env.PATH, ...environment },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let output = "";
-  child.stdout!.on("data", (chunk) => {
-    output += chunk;
-  });
-  await until(() => output.includes("marketplace is listening"), 20_000);
-  const line = output.split("\n").find((text) => text.includes("marketplace is listening"))!;
-  return { child, url: JSON.parse(line).url };
-}

@@ -1,6 +1,9 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
+import { toolNameOf } from "../../marketplace/agents/address.ts";
+import { createKey } from "../../marketplace/api-keys/create.ts";
+import type { Market, TestMarketplace } from "./marketplace.ts";
 
 /** The official client, connected with a key. */
 export async function connectMcp(url: string, key: string): Promise<Client> {
@@ -52,3 +55,21 @@ export function postMessage(url: string, key: string | undefined, body: unknown,
 }
 
 export const rpc = (method: string, params: object = {}) => ({ jsonrpc: "2.0", id: 1, method, params });
+
+/** A client of the market's buyer who has chosen its agent, and the agent's name as a tool. */
+export async function connectBuyer(
+  { context, url }: TestMarketplace,
+  { buyer, agent }: Market,
+  more: object = {},
+): Promise<{ client: Client; tool: string; key: string; keyId: string }> {
+  const { token, id } = await createKey(context.db, {
+    accountId: buyer.id,
+    name: "tools",
+    scope: "chosen_agents",
+    agents: [agent.address],
+    rateLimitPerMinute: 10_000,
+    ...more,
+  });
+  const tool = toolNameOf(...(agent.address.split("/") as [string, string]));
+  return { client: await connectMcp(url, token), tool, key: token, keyId: id };
+}
