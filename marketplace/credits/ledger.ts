@@ -7,17 +7,17 @@ import type { AccountId, AgentId, KeyId, RunId } from "../ids.ts";
  * buyer's balance and a capped key's day are locked, in this order; the creator's and the platform's legs are appended.
  */
 
-/** Adds credits to an account, once per `reference`. Returns whether this call did it. */
+/** Adds credits to an account, given or bought, once per `reference`. Returns whether this call did it. */
 export async function grant(db: Queryable, grant: Grant): Promise<boolean> {
   const { rowCount } = await db.query(
     `with posted as (
        insert into postings (kind, from_purse, to_purse, amount, reference, note)
-       select 'grant', 'platform:issued', 'spendable:' || account_id, $2, $3, $4 from balances where account_id = $1
+       select $5, 'platform:issued', 'spendable:' || account_id, $2, $3, $4 from balances where account_id = $1
        on conflict (reference) do nothing
        returning amount
      )
      update balances set spendable = spendable + posted.amount from posted where account_id = $1`,
-    [grant.accountId, grant.credits, grant.reference ?? null, grant.note ?? null],
+    [grant.accountId, grant.credits, grant.reference ?? null, grant.note ?? null, grant.kind ?? "grant"],
   );
   return rowCount === 1;
 }
@@ -162,6 +162,32 @@ export async function release(db: Queryable, run: Released): Promise<Resolved> {
     : readResolved(db, run.id);
 }
 
+/**
+ * Moves credits from a creator's balance to a buyer's, as the reward of a run; within the transaction that writes down
+ * what for. False when the creator has too few; nothing has happened then.
+ */
+export async function reward(tx: Transaction, run: Rewarded): Promise<boolean> {
+  const { creatorId, buyerId, credits: amount } = run;
+  // In the order of their ids, so that two who reward each other do not wait for each other.
+  await tx.query("select from balances where account_id in ($1, $2) order by account_id for update", [
+    creatorId,
+    buyerId,
+  ]);
+  const { rowCount } = await tx.query(
+    `with paid as (
+       update balances set spendable = spendable - $3::bigint where account_id = $1 and spendable >= $3 returning 1
+     ), received as (
+       update balances set spendable = spendable + $3::bigint from paid where account_id = $2
+     ), posted as (
+       insert into postings (kind, from_purse, to_purse, amount, run_id)
+       select 'reward', 'spendable:' || $1, 'spendable:' || $2, $3, $4 from paid
+     )
+     select 1 from paid`,
+    [creatorId, buyerId, amount, run.id],
+  );
+  return rowCount === 1;
+}
+
 async function readResolved(db: Queryable, id: RunId): Promise<Resolved> {
   const { rows } = await db.query(
     `select state, coalesce(credits_remaining, spendable) as credits_remaining
@@ -173,6 +199,8 @@ async function readResolved(db: Queryable, id: RunId): Promise<Resolved> {
 }
 
 export interface Grant {
+  /** A purchase is credited for a payment, which its reference names. */
+  readonly kind?: "grant" | "purchase" | undefined;
   readonly accountId: AccountId;
   readonly credits: Credits;
   readonly reference?: string | undefined;
@@ -212,6 +240,13 @@ export interface Released {
   /** For the buyer to read. */
   readonly error: string;
   readonly onlyIfLapsed?: boolean;
+}
+
+export interface Rewarded {
+  readonly id: RunId;
+  readonly creatorId: AccountId;
+  readonly buyerId: AccountId;
+  readonly credits: Credits;
 }
 
 /** How a run stands after a capture or release, whoever ended it, and what the buyer has now. */

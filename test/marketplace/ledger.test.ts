@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { platformFee } from "../../marketplace/credits/amount.ts";
 import { foldEarnings, readBalances } from "../../marketplace/credits/balance.ts";
 import { capture, grant, hold, release } from "../../marketplace/credits/ledger.ts";
+import { moveEarnings } from "../../marketplace/credits/transfer.ts";
 import { newId, type RunId } from "../../marketplace/ids.ts";
 import { forgetOldRuns, recoverLostRuns } from "../../marketplace/runs/recover.ts";
 import { credits } from "../../shared/units.ts";
@@ -98,6 +99,56 @@ test("whatever is granted, held, captured and released, credits are neither crea
     { numRuns: 40 },
   );
   await proveLedger(market.context);
+});
+
+test("whatever happens at once, between whichever accounts, every promise of the ledger holds afterwards", async () => {
+  const seeds = [await seedMarket(market.context, { balance: 0 }), await seedMarket(market.context, { balance: 0 })];
+  const amount = fc.integer({ min: 1, max: 20 });
+  const act = fc.record({
+    who: fc.nat(1),
+    amount,
+    pick: fc.nat(),
+    kind: fc.constantFrom("grant", "purchase", "hold", "hold", "hold", "capture", "capture", "release", "transfer"),
+  });
+  const { db } = market.context;
+  const begun: Array<{ id: RunId; seeded: Market; price: bigint }> = [];
+  const perform = async ({ who, amount, pick, kind }: { who: number; amount: number; pick: number; kind: string }) => {
+    const seeded = seeds[who]!;
+    const some = credits(BigInt(amount));
+    const run = begun[pick % Math.max(1, begun.length)];
+    switch (kind) {
+      case "grant":
+        return grant(db, { accountId: seeded.buyer.id, credits: some });
+      case "purchase":
+        // A few payments are reported more than once, to one account or to both.
+        return grant(db, {
+          kind: "purchase",
+          accountId: seeded.buyer.id,
+          credits: some,
+          reference: `paid ${pick % 9}`,
+        });
+      case "hold": {
+        const id = await holdFor(seeded, BigInt(amount));
+        if (id) begun.push({ id, seeded, price: BigInt(amount) });
+        return;
+      }
+      case "capture":
+        return run && captureOf(run.seeded, run.id, run.price / 3n);
+      case "release":
+        return run && releaseOf(run.id);
+      default:
+        return moveEarnings(db, seeded.creator.id, some).catch((error) => expect(error.code).toBe("invalid_value"));
+    }
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(act, { minLength: 1, maxLength: 12 }), { maxLength: 6 }), async (rounds) => {
+      for (const round of rounds) await Promise.all(round.map(perform));
+      const { issued, spendable, held, earned, fees } = await proveLedger(market.context);
+      expect(spendable + held + earned + fees).toBe(issued);
+    }),
+    { numRuns: 30 },
+  );
+  for (const { id } of begun) await releaseOf(id);
 });
 
 test("a run captured and released twenty times at once ends once", async () => {
