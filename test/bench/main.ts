@@ -1,11 +1,13 @@
 import { benchFacilitatorEvm } from "./facilitator-evm.ts";
 import { benchFacilitatorHedera } from "./facilitator-hedera.ts";
 import { benchFacilitatorRecord } from "./facilitator-record.ts";
+import { benchMarketplace } from "./marketplace.ts";
 import { benchSvg } from "./svg.ts";
 
 const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   facilitator: [benchFacilitatorEvm, benchFacilitatorHedera],
   "facilitator-record": [benchFacilitatorRecord],
+  marketplace: [benchMarketplace],
   svg: [benchSvg],
 };
 

@@ -1,0 +1,115 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { Pool } from "undici";
+import { startPostgres } from "../../../infra/dev/postgres.ts";
+import { createAccount } from "../../../marketplace/accounts/create.ts";
+import { publishAgent } from "../../../marketplace/agents/publish.ts";
+import { createKey } from "../../../marketplace/api-keys/create.ts";
+import { grant } from "../../../marketplace/credits/ledger.ts";
+import { createEvents } from "../../../marketplace/events.ts";
+import { migrations } from "../../../marketplace/migrations/all.ts";
+import { createSealer } from "../../../marketplace/sealing.ts";
+import { createOutbound } from "../../../shared/outbound.ts";
+import { connect, type Database, migrate } from "../../../shared/postgres.ts";
+import { credits } from "../../../shared/units.ts";
+import { startChild } from "../child.ts";
+
+/** A durable PostgreSQL, and marketplaces on it, each on a database and in a process of its own. */
+export async function startSetting(): Promise<Setting> {
+  const directory = await mkdtemp(join(tmpdir(), "bench-"));
+  const postgres = await startPostgres({ directory: join(directory, "postgres"), durable: true });
+  const stops: Array<() => Promise<unknown>> = [];
+  return {
+    database: async (name) => {
+      const url = await postgres.createDatabase(name);
+      await migrate(url, migrations);
+      const db = connect(url, { poolMax: 16, applicationName: "bench" });
+      stops.push(() => db.end());
+      return { url, db };
+    },
+    service: async (databaseUrl) => {
+      const service = await startChild(
+        "./marketplace/instant.ts",
+        "MARKETPLACE_PORT",
+        variablesOf(databaseUrl),
+        "/health",
+      );
+      stops.push(() => service.stop());
+      return service.url;
+    },
+    bareExpress: async () => {
+      const service = await startChild("./marketplace/bare-express.ts", "PEER_PORT", {}, "/health");
+      stops.push(() => service.stop());
+      return service.url;
+    },
+    stop: async () => {
+      for (const stop of stops.toReversed()) await stop();
+      await postgres.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A creator with one agent, and a buyer with a key and more credits than a bench can spend. */
+export async function seedBench(db: Database): Promise<Seeded> {
+  const creator = await createAccount(db, { handle: "creator" });
+  const buyer = await createAccount(db, { handle: "buyer" });
+  await grant(db, { accountId: buyer.id, credits: credits(1_000_000_000n) });
+  const key = await createKey(db, { accountId: buyer.id, name: "bench", rateLimitPerMinute: 100_000 });
+  const outbound = createOutbound({});
+  const needs = { db, events: createEvents(pino({ level: "silent" })), sealer: createSealer([]), tools: { outbound } };
+  const agent = await publishAgent(needs as unknown as Parameters<typeof publishAgent>[0], creator, "instant", {
+    name: "Instant",
+    description: "Answers at once.",
+    connector: "llm",
+    price_credits: 5,
+    fields: [{ name: "text", type: "text", required: true }],
+    settings: { prompt: "{{text}}" },
+  });
+  await outbound.stop();
+  return { creator, buyer, key, agent };
+}
+
+/** Requests over kept-alive connections with the key; true for a 200. */
+export function caller(origin: string, token: string, connections: number) {
+  const pool = new Pool(origin, { connections, pipelining: 1 });
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  return {
+    get: async (path: string): Promise<boolean> => {
+      const { statusCode, body } = await pool.request({ method: "GET", path, headers });
+      await body.dump();
+      return statusCode === 200;
+    },
+    post: async (path: string, sent: string): Promise<boolean> => {
+      const { statusCode, body } = await pool.request({ method: "POST", path, headers, body: sent });
+      await body.dump();
+      return statusCode === 200;
+    },
+    close: () => pool.close(),
+  };
+}
+
+export interface Setting {
+  database(name: string): Promise<{ url: string; db: Database }>;
+  service(databaseUrl: string): Promise<string>;
+  bareExpress(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface Seeded {
+  readonly creator: Awaited<ReturnType<typeof createAccount>>;
+  readonly buyer: Awaited<ReturnType<typeof createAccount>>;
+  readonly key: Awaited<ReturnType<typeof createKey>>;
+  readonly agent: Awaited<ReturnType<typeof publishAgent>>;
+}
+
+function variablesOf(databaseUrl: string): Record<string, string> {
+  return {
+    LOG_LEVEL: "error",
+    MARKETPLACE_DATABASE_URL: databaseUrl,
+    FACILITATOR_URL: "http://127.0.0.1:1",
+    LLM_BASE_URL: "http://127.0.0.1:1",
+  };
+}
