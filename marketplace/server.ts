@@ -4,6 +4,7 @@ import { ApiError } from "../shared/errors.ts";
 import { createApp, errorHandler, jsonBody, noStore, notFound, requestId } from "../shared/http.ts";
 import { getAgent, getAgents } from "./agents/routes.ts";
 import { requireKey } from "./api-keys/require-key.ts";
+import { getRewards } from "./connectors/x/routes.ts";
 import type { Context } from "./context.ts";
 import { getStatement, postTransfer, readBalance } from "./credits/routes.ts";
 import { getFile, getFiles, postFileVisibility } from "./files/routes.ts";
@@ -63,6 +64,7 @@ export function createServer(context: Context): Express {
     route(app, `/api/x402/${product}`, { post: [noteArrival, jsonBody(bytesMax), postPaidSvg(context, product)] });
   }
   route(app, "/api/mcp", { post: [ownPagesOnly(context), key, jsonBody(imageBodyBytesMax), postMcp(context)] });
+  route(app, "/api/v1/rewards", { get: [key, getRewards(context)] });
   route(app, "/files/:name", { get: [getFile(context)] });
   route(app, "/api/v1/files", { get: [key, getFiles(context)] });
   route(app, "/api/v1/files/:name/hide", { post: [key, postFileVisibility(context, true)] });

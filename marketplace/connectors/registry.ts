@@ -8,6 +8,8 @@ import { imageGenerator } from "./image-generator.ts";
 import { llm } from "./llm.ts";
 import { mcpTool } from "./mcp-tool.ts";
 import { tokenAudit } from "./token-audit.ts";
+import { xReward } from "./x-reward.ts";
+import { xRewardCredits } from "./x-reward-credits.ts";
 
 /** The connectors an agent can be published on. Settings are checked by `settings` before a connector sees them. */
 export const connectors: ReadonlyMap<ConnectorId, AnyConnector> = new Map(
@@ -15,7 +17,19 @@ export const connectors: ReadonlyMap<ConnectorId, AnyConnector> = new Map(
 );
 
 function registered(): AnyConnector[] {
-  return [llm, imageGenerator, httpApi, mcpTool, tokenAudit, approvalCheck, hederaMint, hederaTransfer, hcsWrite];
+  return [
+    llm,
+    imageGenerator,
+    httpApi,
+    mcpTool,
+    tokenAudit,
+    approvalCheck,
+    hederaMint,
+    hederaTransfer,
+    hcsWrite,
+    xReward,
+    xRewardCredits,
+  ];
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: each connector has settings of its own, known only to itself

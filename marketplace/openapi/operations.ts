@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { listQuery } from "../agents/list.ts";
+import { rewardsQuery } from "../connectors/x/routes.ts";
 import { transferBody } from "../credits/routes.ts";
 import { statementQuery } from "../credits/statement.ts";
 import { contentTypes } from "../files/files.ts";
@@ -19,6 +20,7 @@ import {
   paidFailureShape,
   paidResultShape,
   quoteShape,
+  rewardsShape,
   rpcErrorShape,
   rpcMessageShape,
   runDetailShape,
@@ -187,6 +189,12 @@ export const operations: Readonly<Record<string, Operation>> = {
       202: [],
       ...Object.fromEntries([400, 401, 403, 406, 413, 415, 429, 500, 503].map((status) => [status, rpcErrorShape])),
     },
+  },
+  "GET /api/v1/rewards": {
+    summary: "What the account's agents have paid for posts on X, and to whom, newest first.",
+    key: true,
+    query: rewardsQuery,
+    answers: { 200: rewardsShape },
   },
   "GET /files/{name}": {
     summary: "A file that a run made.",

@@ -207,6 +207,33 @@ export const filesShape = z
   })
   .meta({ id: "Files" });
 
+export const rewardsShape = z
+  .object({
+    rewards: z.array(
+      z
+        .object({
+          agent: z.string(),
+          run_id: runId,
+          post_id: z.string(),
+          author_id: z.string(),
+          username: z.string(),
+          recipient: z.string().describe("A ledger account, or the handle of the account that got credits."),
+          asset: z.string().describe("`hbar`, a token id, or `credits`."),
+          amount: z.string().describe("Whole base units."),
+          state: z
+            .enum(["claimed", "paid", "void"])
+            .describe("`claimed`: the ledger has not told yet. `void`: not paid."),
+          network: z.string().nullable(),
+          transaction_id: z.string().nullable(),
+          created_at: moment,
+        })
+        .meta({ id: "Reward" }),
+    ),
+    limit: z.int(),
+    offset: z.int(),
+  })
+  .meta({ id: "Rewards" });
+
 export const fileVisibilityShape = z.object({ name: z.string(), hidden: z.boolean() }).meta({ id: "FileVisibility" });
 
 export const healthShape = z

@@ -1,0 +1,80 @@
+import { z } from "zod";
+import { type Call, ConnectorFailure, type Tools } from "../connector.ts";
+import { fillingOf, fillText } from "../template.ts";
+import type { XPost } from "./client.ts";
+
+const dayMs = 86_400_000;
+const word = z.string().regex(/^[\p{L}\p{N}_]{1,100}$/u, "must be given without # or @");
+
+/** What a post must be to be rewarded. Everything that is said must hold. */
+export const ruleSetting = z.strictObject({
+  /** Templates: each must be in the post, whatever its case. */
+  text: z.array(z.string().min(1).max(500)).max(10).default([]),
+  mentions: z.array(word).max(10).default([]),
+  hashtags: z.array(word).max(10).default([]),
+  likes_min: z.int().min(0).default(0),
+  followers_min: z.int().min(0).default(0),
+  author_age_days_min: z.int().min(0).max(36_500).default(0),
+  posted_within_days: z.int().min(1).max(3_650).optional(),
+  /** The post must name who is rewarded: otherwise the first to see it collects for somebody else's post. */
+  names_receiver: z.boolean().default(true),
+});
+
+/** Settings of every connector that rewards posts. */
+export const postSettings = {
+  /** Template: the post's URL or id. */
+  post: z.string().min(1).max(500).default("{{post}}"),
+  rule: ruleSetting,
+};
+
+/** The post that a call speaks of. Throws ConnectorFailure when it is none, or not one that the rule is about. */
+export async function rewardedPost(
+  call: Call<PostSettings>,
+  { x }: Pick<Tools, "x">,
+  receiver: string,
+): Promise<XPost> {
+  const { settings, signal } = call;
+  const filling = fillingOf(call);
+  const id = postId(fillText(settings.post, filling).trim());
+  if (!id) throw new ConnectorFailure("This is no link to a post on X.");
+  const post = await x.post(id, signal);
+  const wanted = settings.rule.text.map((template) => fillText(template, filling));
+  const [missing] = missingIn(post, { ...settings.rule, text: wanted }, receiver);
+  if (missing) throw new ConnectorFailure(`The post cannot be rewarded: ${missing}.`);
+  return post;
+}
+
+export interface PostSettings {
+  readonly post: string;
+  readonly rule: z.infer<typeof ruleSetting>;
+}
+
+function postId(text: string): string | undefined {
+  return /^(?:https:\/\/(?:(?:www|mobile)\.)?(?:x|twitter)\.com\/\w{1,15}\/status\/)?(\d{1,19})(?:[/?#]\S*)?$/i.exec(
+    text,
+  )?.[1];
+}
+
+function missingIn(post: XPost, rule: PostSettings["rule"], receiver: string): string[] {
+  const text = post.text.toLowerCase();
+  const ageDays = (Date.now() - post.author.createdAt.getTime()) / dayMs;
+  const problems: Array<string | false> = [
+    post.isRepost && "it only passes on another post",
+    rule.names_receiver && !namesWhole(text, receiver.toLowerCase()) && `it does not name ${receiver}`,
+    ...rule.text.map((part) => !text.includes(part.toLowerCase()) && `it does not say “${part}”`),
+    ...rule.mentions.map((name) => !post.mentions.includes(name.toLowerCase()) && `it does not mention @${name}`),
+    ...rule.hashtags.map((tag) => !post.hashtags.includes(tag.toLowerCase()) && `it does not have #${tag}`),
+    post.likes < rule.likes_min && `it has fewer than ${rule.likes_min} likes`,
+    post.author.followers < rule.followers_min && `its author has fewer than ${rule.followers_min} followers`,
+    !(ageDays >= rule.author_age_days_min) && `its author's account is younger than ${rule.author_age_days_min} days`,
+    rule.posted_within_days !== undefined &&
+      !(Date.now() - post.createdAt.getTime() <= rule.posted_within_days * dayMs) &&
+      `it is older than ${rule.posted_within_days} days`,
+  ];
+  return problems.filter((problem) => problem !== false);
+}
+
+/** As a word of its own: 0.0.12 is not named by 0.0.123. */
+function namesWhole(text: string, name: string): boolean {
+  return text.split(/[^\p{L}\p{N}._-]+/u).some((part) => part.replace(/^[._-]+|[._-]+$/g, "") === name);
+}

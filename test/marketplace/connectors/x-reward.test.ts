@@ -1,0 +1,254 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { startXStandIn, type XStandIn } from "../../../infra/x-stand-in/server.ts";
+import { createKey } from "../../../marketplace/api-keys/create.ts";
+import { grant } from "../../../marketplace/credits/ledger.ts";
+import { credits } from "../../../shared/units.ts";
+import { allow, type LedgerMarket, seedLedgerCreator, startLedgerMarket } from "../../support/ledger-agents.ts";
+import { balanceOf, call, proveLedger, run, seedMarket, spendable } from "../../support/marketplace.ts";
+
+let x: XStandIn;
+let market: LedgerMarket;
+let postNumber = 1_700_000_000_000_000_000n;
+let authorNumber = 1_000n;
+beforeAll(async () => {
+  x = await startXStandIn({ token: "X-TOKEN-MARK" });
+  market = await startLedgerMarket({ X_API_BASE_URL: x.url, X_API_BEARER_TOKEN: "X-TOKEN-MARK" });
+});
+afterEach(() => market.open.ledger.faults.clear());
+afterAll(async () => {
+  await proveLedger(market.context);
+  expect(market.lines.join("")).not.toContain("X-TOKEN-MARK");
+  await market.stop();
+  await x.stop();
+});
+
+const fields = [
+  { name: "post", type: "string", required: true },
+  { name: "wallet", type: "string" },
+];
+const buyerWallet = "0.0.1003";
+type Given = Partial<Parameters<XStandIn["add"]>[0]>;
+/** A post of an author of its own, unless said otherwise. */
+const newPost = (text: string, given: Given = {}) => {
+  authorNumber += 1n;
+  postNumber += 1n;
+  const author = { id: `${authorNumber}`, username: `author${authorNumber}`, ...given.author };
+  return x.add({ id: `${postNumber}`, text, ...given, author });
+};
+const linkTo = ({ id, author }: ReturnType<typeof newPost>) => `https://x.com/${author.username}/status/${id}`;
+
+describe("x-reward", () => {
+  const settings = { asset: "hbar", amount: "100", per_day_max: "100000", budget: "100000", rule: {} };
+  const campaign = async (more: object = {}) => {
+    await allow(market, 10_000_000);
+    const seeded = await seedLedgerCreator(market, { balance: 1_000 });
+    const agent = await seeded.publish("x-reward", { ...settings, ...more }, { fields });
+    const owner = (await createKey(market.context.db, { accountId: seeded.creator.id, name: "owner" })).token;
+    const claim = async (post: string, wallet = buyerWallet) =>
+      (await run(market, seeded.key, agent.address, { post, wallet })).body;
+    const rewards = async () => (await call(market.url, "/api/v1/rewards", { key: owner })).body.rewards;
+    return { ...seeded, agent, claim, rewards };
+  };
+  const hbarOf = (account: string) => market.open.hbarBalance(account);
+
+  test("pays the wallet that the post names, out of the creator's allowance, and leaves a record", async () => {
+    const { claim, rewards, agent, key } = await campaign();
+    const before = await hbarOf(buyerWallet);
+    const post = newPost(`I like it, pay ${buyerWallet}.`);
+    const body = await claim(linkTo(post));
+    expect(body).toMatchObject({
+      success: true,
+      output: { kind: "receipt", status: "SUCCESS", transactionId: expect.stringMatching(/^0\.0\.1005@/) },
+      receipt: { asset: "hbar", amount: "100", to: buyerWallet, post: post.id },
+    });
+    expect(await hbarOf(buyerWallet)).toBe(before + 100n);
+    expect(await rewards()).toEqual([
+      {
+        agent: agent.address,
+        run_id: body.run_id,
+        post_id: post.id,
+        author_id: post.author.id,
+        username: post.author.username,
+        recipient: buyerWallet,
+        asset: "hbar",
+        amount: "100",
+        state: "paid",
+        network: "hedera:testnet",
+        transaction_id: body.output.transactionId,
+        created_at: expect.any(String),
+      },
+    ]);
+    expect((await call(market.url, "/api/v1/rewards", { key })).body.rewards).toEqual([]);
+  });
+
+  test("pays once for a post and once to an author, whatever the spelling of the link", async () => {
+    const { claim, key } = await campaign();
+    const post = newPost(`pay ${buyerWallet}`);
+    expect((await claim(linkTo(post))).success).toBe(true);
+    for (const link of [post.id, `https://twitter.com/i/status/${post.id}?s=20`, `${linkTo(post)}/photo/1`]) {
+      expect(await claim(link)).toMatchObject({
+        success: false,
+        credits_used: 0,
+        error: expect.stringContaining("rewarded already"),
+      });
+    }
+    const second = newPost(`pay ${buyerWallet} again`, { author: post.author });
+    expect((await claim(second.id)).error).toContain("author");
+    expect((await balanceOf(market, key)).credits).toBe(995);
+  });
+
+  test("pays once under any concurrency, and never more than the budget or the day allows", async () => {
+    const one = await campaign();
+    const post = newPost(`pay ${buyerWallet}`);
+    const before = await hbarOf(buyerWallet);
+    const claims = await Promise.all(Array.from({ length: 12 }, () => one.claim(post.id)));
+    expect(claims.filter(({ success }) => success)).toHaveLength(1);
+    expect(await hbarOf(buyerWallet)).toBe(before + 100n);
+
+    for (const limit of [{ budget: "350" }, { per_day_max: "350" }]) {
+      const limited = await campaign(limit);
+      const posts = Array.from({ length: 8 }, () => newPost(`pay ${buyerWallet}`));
+      const paid = await Promise.all(posts.map(({ id }) => limited.claim(id)));
+      expect(paid.filter(({ success }) => success)).toHaveLength(3);
+      expect(await limited.rewards()).toHaveLength(3);
+      expect((await balanceOf(market, limited.key)).credits).toBe(985);
+    }
+  });
+
+  test("a transfer that certainly failed leaves the post to be rewarded; one that may have happened does not", async () => {
+    const { claim, rewards } = await campaign();
+    const post = newPost(`pay ${buyerWallet}`);
+    market.open.ledger.faults.set({ throttleAtConsensus: 1 });
+    expect(await claim(post.id)).toMatchObject({ success: false, credits_used: 0 });
+    market.open.ledger.faults.set({ dropReply: 1 });
+    const before = await hbarOf(buyerWallet);
+    expect((await claim(post.id)).success).toBe(true);
+    expect((await claim(post.id)).success).toBe(false);
+    expect(await hbarOf(buyerWallet)).toBe(before + 100n);
+    expect((await rewards()).map(({ state }: { state: string }) => state)).toEqual(["paid", "void"]);
+  });
+
+  test("no wallet but the one in the post is paid", async () => {
+    const { claim } = await campaign();
+    const post = newPost(`pay ${buyerWallet}`);
+    for (const wallet of ["0.0.1004", "0.0.100", "0.0.10031"]) {
+      expect((await claim(post.id, wallet)).success).toBe(false);
+    }
+    expect((await claim(post.id)).success).toBe(true);
+  });
+
+  const old = "2015-01-01T00:00:00.000Z";
+  test.each<[string, object, string, Given]>([
+    ["the text", { text: ["love agents"] }, "I LOVE agents", {}],
+    ["a mention", { mentions: ["Ada"] }, "hello @ada", {}],
+    ["a hashtag", { hashtags: ["x402"] }, "nice #X402 thing", {}],
+    ["likes", { likes_min: 5 }, "good", { likes: 5 }],
+    ["followers", { followers_min: 50 }, "good", { author: { followers: 50 } }],
+    ["age", { author_age_days_min: 365 }, "good", { author: { created_at: old } }],
+    ["freshness", { posted_within_days: 2 }, "good", {}],
+    ["the end of a long post", { text: ["the end"] }, `${"long ".repeat(100)} the end`, {}],
+  ])("asks for %s and takes a post that has it", async (_name, rule, text, given) => {
+    const { claim } = await campaign({ rule });
+    expect((await claim(newPost(`${text} ${buyerWallet}`, given).id)).success).toBe(true);
+  });
+
+  const today = new Date().toISOString();
+  test.each<[string, object, string, Given]>([
+    ["without the text", { text: ["love agents"] }, "I love", {}],
+    ["that mentions somebody else", { mentions: ["ada"] }, "hello @adalovelace ada", {}],
+    ["with another hashtag", { hashtags: ["x402"] }, "x402 #x402payments", {}],
+    ["with too few likes", { likes_min: 5 }, "good", { likes: 4 }],
+    ["of somebody with too few followers", { followers_min: 50 }, "good", { author: { followers: 49 } }],
+    ["of a new account", { author_age_days_min: 2 }, "good", { author: { created_at: today } }],
+    ["that is old", { posted_within_days: 2 }, "good", { created_at: old }],
+    ["that passes on another", {}, "good", { repost: true }],
+    ["of a protected account", {}, "good", { author: { protected: true } }],
+  ])("pays nothing for a post %s", async (_name, rule, text, given) => {
+    const { claim, rewards } = await campaign({ rule });
+    expect(await claim(newPost(`${text} ${buyerWallet}`, given).id)).toMatchObject({ success: false, credits_used: 0 });
+    expect(await rewards()).toEqual([]);
+  });
+
+  test.each([
+    ["is no link to a post", "https://evil.example.com/x/status/1", {}],
+    ["is not there", "99", {}],
+    ["cannot be read now: X is busy", "", { status: 429 }],
+    ["cannot be read now: X fails", "", { status: 503 }],
+    ["cannot be read now: X hangs up", "", { hangUp: true }],
+  ])("pays nothing when the post %s", async (_name, link, fault) => {
+    const { claim, rewards } = await campaign();
+    if (Object.keys(fault).length > 0) x.injectFault(fault);
+    const post = link || newPost(`pay ${buyerWallet}`).id;
+    expect(await claim(post)).toMatchObject({ success: false, credits_used: 0, credits_remaining: 1_000 });
+    expect(await rewards()).toEqual([]);
+  });
+});
+
+describe("x-reward-credits", () => {
+  const settings = { amount: 20, per_day_max: 1_000, budget: 1_000, rule: {} };
+  const campaign = async (more: object = {}, creatorCredits = 500) => {
+    const agent = { connector: "x-reward-credits", fields, settings: { ...settings, ...more } };
+    const seeded = await seedMarket(market.context, { agent, balance: 100 });
+    if (creatorCredits > 0) {
+      await grant(market.context.db, { accountId: seeded.creator.id, credits: credits(BigInt(creatorCredits)) });
+    }
+    const claim = async (post: string) => (await run(market, seeded.key, seeded.agent.address, { post })).body;
+    return { ...seeded, claim };
+  };
+
+  test("gives credits of the creator to the buyer whom the post names, once", async () => {
+    const { claim, buyer, creator, key } = await campaign();
+    const post = newPost(`thanks from ${buyer.handle}!`);
+    const body = await claim(linkTo(post));
+    expect(body).toMatchObject({
+      success: true,
+      credits_used: 5,
+      credits_remaining: 115,
+      output: { kind: "receipt", status: "SUCCESS", transactionId: body.run_id },
+      receipt: { credits: 20, to: buyer.handle, post: post.id },
+    });
+    expect(await spendable(market.context, creator)).toBe(480);
+    expect((await claim(post.id)).success).toBe(false);
+    expect((await balanceOf(market, key)).credits).toBe(115);
+    const owner = (await createKey(market.context.db, { accountId: creator.id, name: "owner" })).token;
+    expect((await call(market.url, "/api/v1/rewards", { key: owner })).body.rewards).toMatchObject([
+      { recipient: buyer.handle, asset: "credits", amount: "20", state: "paid", run_id: body.run_id },
+    ]);
+  });
+
+  test("under any concurrency: each post once, the budget kept, and never more than the creator has", async () => {
+    const one = await campaign();
+    const post = newPost(`thanks from ${one.buyer.handle}`);
+    const same = await Promise.all(Array.from({ length: 10 }, () => one.claim(post.id)));
+    expect(same.filter(({ success }) => success)).toHaveLength(1);
+    for (const [more, creatorCredits] of [
+      [{ budget: 70 }, 500],
+      [{ per_day_max: 70 }, 500],
+      [{}, 70],
+    ] as const) {
+      const { claim, buyer, creator } = await campaign(more, creatorCredits);
+      const posts = Array.from({ length: 8 }, () => newPost(`thanks from ${buyer.handle}`));
+      const claims = await Promise.all(posts.map(({ id }) => claim(id)));
+      expect(claims.filter(({ success }) => success)).toHaveLength(3);
+      expect(await spendable(market.context, creator)).toBe(creatorCredits - 60);
+      expect(await spendable(market.context, buyer)).toBe(100 + 60 - 15);
+    }
+  });
+
+  test("a post that names somebody else gives nothing, and a creator gives nothing to themselves", async () => {
+    const { claim, creator, agent } = await campaign();
+    expect((await claim(newPost("thanks from nobody").id)).error).toContain("does not name");
+    const own = (await createKey(market.context.db, { accountId: creator.id, name: "own" })).token;
+    const { body } = await run(market, own, agent.address, { post: newPost(`thanks from ${creator.handle}`).id });
+    expect(body).toMatchObject({ success: false, credits_used: 0 });
+  });
+
+  test("called without an account it gives nothing and charges nothing", async () => {
+    const { buyer, agent } = await campaign();
+    const { executeRun } = await import("../../../marketplace/runs/execute.ts");
+    const { prepareRun } = await import("../../../marketplace/runs/prepare.ts");
+    const prepared = await prepareRun(market.context, agent.address, { post: newPost(`from ${buyer.handle}`).id });
+    expect(prepared.agent.version.permanent).toBe(false);
+    expect(await executeRun(market.context, { runId: "run_x", prepared })).toMatchObject({ success: false });
+  });
+});
