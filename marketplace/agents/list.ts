@@ -24,7 +24,9 @@ export type ListQuery = z.infer<typeof listQuery>;
 export async function listAgents(db: Queryable, query: ListQuery): Promise<AgentPage> {
   const { limit, offset } = query;
   const words = wordsOf(query.q ?? "").slice(0, wordsMax);
-  if (words.length === 0 && query.q?.trim()) return { agents: [], total: 0, limit, offset };
+  const nothing = { agents: [], total: 0, limit, offset };
+  if (words.length === 0 && query.q?.trim()) return nothing;
+  if (query.creator !== undefined && !/^[a-z0-9-]+$/i.test(query.creator)) return nothing;
   const { rows } = await db.query<{ total: bigint; agents: ListedRow[] }>(
     words.length > 0 ? searchStatement(query, words) : listStatement(query),
   );
@@ -32,14 +34,12 @@ export async function listAgents(db: Queryable, query: ListQuery): Promise<Agent
   return { agents: agents.map(asListed), total: Number(total), limit, offset };
 }
 
-/** A page is read along an index; the total is known, or counted among one creator's agents. */
+/** A page is read along an index; how many there are is counted already, for each creator and connector. */
 function listStatement({ creator, connector, limit, offset }: ListQuery): Statement {
-  const values: unknown[] = [limit, offset];
+  const values: unknown[] = [limit, offset, creator?.toLowerCase() ?? "*"];
   const where = filters({ creator, connector }, values);
-  const total =
-    creator === undefined
-      ? `(select coalesce(sum(agents), 0)::bigint from listing_counts ${where})`
-      : `(select count(*) from listings ${where})`;
+  const ofConnector = connector === undefined ? "" : `and connector = $${values.length}`;
+  const total = `(select coalesce(sum(agents), 0)::bigint from listing_counts where creator = $3 ${ofConnector})`;
   const page = `select ${columns} from listings ${where} order by created_at desc, agent_id limit $1 offset $2`;
   const name = `list agents${creator === undefined ? "" : " of creator"}${connector === undefined ? "" : " on connector"}`;
   return { name, text: `select ${total} as total, ${asArray(page)} as agents`, values };

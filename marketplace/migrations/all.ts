@@ -7,6 +7,7 @@ import { paidCalls } from "./0005-paid-calls.ts";
 import { ledger } from "./0006-ledger.ts";
 import { runRequests } from "./0007-run-requests.ts";
 import { listings } from "./0008-listings.ts";
+import { listingCounts } from "./0009-listing-counts.ts";
 import { files } from "./0010-files.ts";
 import { effects } from "./0011-effects.ts";
 import { svgProducts } from "./0020-svg-products.ts";
@@ -21,6 +22,7 @@ export const migrations: readonly Migration[] = [
   ledger,
   runRequests,
   listings,
+  listingCounts,
   files,
   effects,
   svgProducts,
