@@ -4,6 +4,7 @@
  * nothing of that kind is on the list.
  */
 export function checkSvg(svg: string): void {
+  if (!svg.startsWith("<svg ")) throw new Error("not our SVG at character 0");
   const open: string[] = [];
   token.lastIndex = 0;
   while (token.lastIndex < svg.length) {

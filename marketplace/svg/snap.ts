@@ -133,14 +133,18 @@ function pushOut({ x, y, tolerance, push, corner, count: n }: Points): void {
     let dx = 0;
     let dy = 0;
     let count = 1;
+    let smooth = true;
     for (let k = 1; k <= reach; k++) {
       const a = i - k < 0 ? i - k + n : i - k;
       const b = i + k >= n ? i + k - n : i + k;
       if (corner[a] === 1 || corner[b] === 1) break;
-      sx += x[a]! + x[b]!;
-      sy += y[a]! + y[b]!;
       dx += x[b]! - x[a]!;
       dy += y[b]! - y[a]!;
+      // Averaged with the hidden only: a short hidden end must not be drawn back from under its neighbour.
+      smooth &&= push[a]! > 0 && push[b]! > 0;
+      if (!smooth) continue;
+      sx += x[a]! + x[b]!;
+      sy += y[a]! + y[b]!;
       count += 2;
     }
     const length = Math.hypot(dx, dy);

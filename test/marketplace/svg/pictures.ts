@@ -1,0 +1,43 @@
+import sharp from "sharp";
+import type { Raster } from "../../../marketplace/svg/raster.ts";
+import { renderRaster } from "../../../marketplace/svg/render.ts";
+
+/** The body of an SVG as a bitmap. */
+export function picture(width: number, height: number, body: string): Raster {
+  return renderRaster(
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${body}</svg>`,
+    width,
+    height,
+  );
+}
+
+export function png({ width, height, rgba }: Raster): Promise<Buffer> {
+  return sharp(rgba, { raw: { width, height, channels: 4 } })
+    .png()
+    .toBuffer();
+}
+
+/** Every channel random, from a fixed seed. */
+export function noise(width: number, height: number, seed = 1): Raster {
+  const rgba = new Uint8Array(width * height * 4);
+  let state = seed;
+  for (let i = 0; i < rgba.length; i++) {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    rgba[i] = i % 4 === 3 ? 255 : state & 255;
+  }
+  return { width, height, rgba };
+}
+
+export const logo = `<rect width="400" height="300" fill="#fff"/><circle cx="130.3" cy="150.6" r="80.4" fill="#c8102e"/>
+  <path d="M200 40L380 120L240 270z" fill="#012169"/><circle cx="130.3" cy="150.6" r="40" fill="#fc0"/>
+  <rect x="20.5" y="262.2" width="180" height="20" fill="#222"/>`;
+
+export const landscape = `<defs><linearGradient id="a" x2="0" y2="1"><stop stop-color="#1b2a6b"/><stop offset="1" stop-color="#f3a76b"/></linearGradient></defs>
+  <rect width="600" height="400" fill="url(#a)"/><path d="M0 300Q150 200 300 290T600 260V400H0z" fill="#24344d"/>
+  <path d="M0 350Q200 300 380 350T600 340V400H0z" fill="#131c2b"/>`;
+
+/** Overlapping tiles with slanted edges that cover a magenta ground: none of it may ever show. */
+export const mosaic = `<rect width="300" height="300" fill="#f0f"/><path d="M-5 -5H305V305H-5z" fill="#2a6"/>
+  <path d="M160 -5H305V170L140 150z" fill="#26a"/><path d="M138 150L305 168V305H118z" fill="#a62"/>`;

@@ -1,0 +1,170 @@
+import { deflateSync } from "node:zlib";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { checkSvg } from "../../../marketplace/svg/check-svg.ts";
+import { decodeImage } from "../../../marketplace/svg/decode.ts";
+import { createTracePool, type TracePool, vectorize } from "../../../marketplace/svg/vectorize.ts";
+import { landscape, logo, noise, picture, png } from "./pictures.ts";
+
+describe("decoding", () => {
+  test("CMYK, 16-bit, grey and palette pictures come out as 8-bit RGBA", async () => {
+    const drawn = await png(picture(400, 300, logo));
+    const cmyk = await sharp(drawn).flatten().toColourspace("cmyk").jpeg({ quality: 95 }).toBuffer();
+    const deep = await sharp(drawn).toColourspace("rgb16").png().toBuffer();
+    const paletted = await sharp(drawn).png({ palette: true }).toBuffer();
+    expect((await sharp(cmyk).metadata()).space).toBe("cmyk");
+    expect((await sharp(deep).metadata()).depth).toBe("ushort");
+    for (const bytes of [cmyk, deep, paletted]) {
+      const { width, height, rgba } = await decodeImage(bytes);
+      expect([width, height, rgba.length]).toEqual([400, 300, 480_000]);
+      // The red disc is red, the paper white.
+      const disc = rgba.subarray((150 * 400 + 75) * 4);
+      expect(disc[0]! - disc[1]!).toBeGreaterThan(100);
+      expect(rgba[1]).toBeGreaterThan(240);
+    }
+    const grey = await decodeImage(await sharp(drawn).greyscale().png().toBuffer());
+    expect(grey.rgba.length).toBe(480_000);
+  });
+
+  test("a picture turned by EXIF is upright", async () => {
+    const lying = await sharp(
+      await png(picture(40, 20, `<rect width="40" height="20" fill="#fff"/><rect width="10" height="20"/>`)),
+    )
+      .flatten()
+      .withMetadata({ orientation: 6 })
+      .jpeg({ quality: 100 })
+      .toBuffer();
+    const { width, height, rgba } = await decodeImage(lying);
+    expect([width, height]).toEqual([20, 40]);
+    expect(rgba[(2 * 20 + 10) * 4]).toBeLessThan(40);
+    expect(rgba[(35 * 20 + 10) * 4]).toBeGreaterThan(215);
+  });
+
+  test("of an animation, the first frame", async () => {
+    const frames = Buffer.alloc(30 * 60 * 4, 255);
+    for (let p = 0; p < 30 * 30; p++) frames.set([255, 0, 0, 255], p * 4);
+    const webp = await sharp(frames, { raw: { width: 30, height: 60, channels: 4, pageHeight: 30 } })
+      .webp({ lossless: true })
+      .toBuffer();
+    expect((await sharp(webp).metadata()).pages).toBe(2);
+    const { height, rgba } = await decodeImage(webp);
+    expect(height).toBe(30);
+    expect([...rgba.subarray(0, 4)]).toEqual([255, 0, 0, 255]);
+  });
+
+  test("what cannot be read says so", async () => {
+    const whole = await png(picture(400, 300, landscape));
+    const jpeg = await sharp(whole).flatten().jpeg().toBuffer();
+    await expect(decodeImage(whole.subarray(0, whole.length >> 1))).rejects.toThrow("damaged or cut short");
+    await expect(decodeImage(jpeg.subarray(0, jpeg.length >> 1))).rejects.toThrow("damaged or cut short");
+    await expect(decodeImage(new Uint8Array())).rejects.toThrow("not a PNG, JPEG or WebP");
+    await expect(decodeImage(Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>"))).rejects.toThrow("not a PNG");
+    await expect(decodeImage(Buffer.from("GIF89a\x01\x00\x01\x00"))).rejects.toThrow("not a PNG");
+  });
+
+  test("SVG behind a PNG's first bytes is no picture", async () => {
+    const disguised = Buffer.concat([
+      Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+      Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>`),
+    ]);
+    await expect(decodeImage(disguised)).rejects.toMatchObject({ code: "invalid_value" });
+  });
+
+  test("a bomb is refused from its header", async () => {
+    const before = process.memoryUsage().rss;
+    await expect(decodeImage(bomb(20_000, 20_000))).rejects.toThrow("over 16 megapixels");
+    await expect(decodeImage(bomb(9_000, 1_000))).rejects.toThrow("over 8192 pixels on a side");
+    await expect(decodeImage(new Uint8Array(10_000_001))).rejects.toThrow("over 10 MB");
+    expect(process.memoryUsage().rss - before).toBeLessThan(100e6);
+  });
+});
+
+describe("on worker threads", () => {
+  let pool: TracePool;
+  beforeAll(() => {
+    pool = createTracePool({ threadsMax: 1, queueMax: 1 });
+  });
+  afterAll(() => pool.close());
+
+  test("an image becomes SVG, PNG and PDF with a score", async () => {
+    const result = await vectorize(pool, await png(picture(400, 300, logo)), {}, { files: ["png", "pdf"] });
+    checkSvg(result.svg);
+    expect(result).toMatchObject({ width: 400, height: 300, bytes: result.svg.length });
+    expect(result.score).toBeGreaterThan(0.95);
+    expect(result.metrics.ssim).toBeGreaterThan(0.99);
+    expect(await sharp(result.files.png).metadata()).toMatchObject({ format: "png", width: 400, height: 300 });
+    expect(Buffer.from(result.files.pdf!).toString("latin1")).toMatch(
+      /^%PDF-1\.4[\s\S]*\/MediaBox\[0 0 400 300\][\s\S]*%%EOF\n$/,
+    );
+  });
+
+  test("refusals keep their code across the thread", async () => {
+    await expect(vectorize(pool, Buffer.from("no"), {})).rejects.toMatchObject({ code: "invalid_value", status: 422 });
+    await expect(vectorize(pool, await png(noise(9, 9)), { colors: 999 })).rejects.toMatchObject({
+      code: "bad_request",
+    });
+  });
+
+  test("the deadline ends a job, and the next one runs", async () => {
+    const hard = await png(noise(1500, 1300));
+    const begun = performance.now();
+    await expect(vectorize(pool, hard, {}, { deadlineMs: 300 })).rejects.toMatchObject({ code: "unavailable" });
+    expect(performance.now() - begun).toBeLessThan(2000);
+    expect((await vectorize(pool, await png(picture(40, 30, logo)))).width).toBe(40);
+  });
+
+  test("what the queue does not hold is refused at once, and the event loop stays free", async () => {
+    const hard = await png(noise(800, 600));
+    const small = await png(noise(16, 16));
+    const running = vectorize(pool, hard);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const waiting = vectorize(pool, small);
+    const refused = vectorize(pool, small);
+    await expect(refused).rejects.toMatchObject({
+      code: "rate_limited",
+      headers: { "Retry-After": expect.any(String) },
+    });
+    let longest = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 5);
+    await Promise.all([running, waiting]);
+    clearInterval(timer);
+    expect(longest).toBeLessThan(250);
+  });
+});
+
+/** A PNG that says it is huge; its data are a few zeros. */
+function bomb(width: number, height: number): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 6, 0, 0, 0], 8);
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([
+    signature,
+    chunk("IHDR", header),
+    chunk("IDAT", deflateSync(Buffer.alloc(1_000_000))),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const out = Buffer.alloc(body.length + 8);
+  out.writeUInt32BE(data.length, 0);
+  body.copy(out, 4);
+  out.writeUInt32BE(crc(body), body.length + 4);
+  return out;
+}
+
+function crc(bytes: Buffer): number {
+  let value = 0xffffffff;
+  for (const byte of bytes) {
+    value ^= byte;
+    for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
+  }
+  return (value ^ 0xffffffff) >>> 0;
+}
