@@ -4,6 +4,7 @@ import { record } from "./0002-record.ts";
 import { discovery } from "./0003-discovery.ts";
 import { limits } from "./0004-limits.ts";
 import { discoveryPath } from "./0005-discovery-path.ts";
+import { settleTimes } from "./0006-settle-times.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
-export const migrations: readonly Migration[] = [payments, record, discovery, limits, discoveryPath];
+export const migrations: readonly Migration[] = [payments, record, discovery, limits, discoveryPath, settleTimes];
