@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  balanceOf,
+  call,
+  proveLedger,
+  seedMarket,
+  startMarketplace,
+  type TestMarketplace,
+  until,
+} from "../../support/marketplace.ts";
+import { startProcess } from "../../support/marketplace-process.ts";
+import { callTool, connectBuyer, postMessage, rpc } from "../../support/mcp.ts";
+
+const leaseMs = 2_000;
+let market: TestMarketplace;
+beforeAll(async () => {
+  market = await startMarketplace({ env: { RUN_LEASE_MS: String(leaseMs) } });
+});
+afterAll(async () => {
+  await proveLedger(market.context);
+  await market.stop();
+});
+
+const countRuns = async (accountId: string) => {
+  const { rows } = await market.context.db.query(
+    "select state, count(*)::integer from runs where account_id = $1 group by state",
+    [accountId],
+  );
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+};
+
+test("of 200 sessions at once half leave in mid-run: no run is lost and none is without an end", async () => {
+  const seeded = await seedMarket(market.context, { price: 1, balance: 1_000 });
+  const { key, tool } = await connectBuyer(market, seeded);
+  const ask = (signal?: AbortSignal) =>
+    fetch(`${market.url}/api/mcp`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+      },
+      body: JSON.stringify(rpc("tools/call", { name: tool, arguments: { text: "hello" } })),
+      ...(signal ? { signal } : {}),
+    }).then((response) => response.text());
+  market.model.injectFault({ delayMs: 8_000, times: 200 });
+  const leaving = new AbortController();
+  const sessions = Array.from({ length: 200 }, (_, n) =>
+    ask(n % 2 === 0 ? leaving.signal : undefined).catch(() => "left"),
+  );
+  await until(async () => (await countRuns(seeded.buyer.id)).running === 200);
+  leaving.abort();
+  const answers = await Promise.all(sessions);
+  expect(answers.filter((answer) => answer === "left").length).toBe(100);
+  expect(answers.filter((answer) => answer.includes('"credits_used":1')).length).toBe(100);
+  await until(async () => (await countRuns(seeded.buyer.id)).succeeded === 200, 20_000);
+  expect(await balanceOf(market, key)).toMatchObject({ credits: 800, held_credits: 0 });
+}, 60_000);
+
+test("a copy killed in the middle of a tool's run has it refunded, and the history says so", async () => {
+  const seeded = await seedMarket(market.context, { price: 5, balance: 20 });
+  const doomed = await startProcess(market.environment);
+  const { client, key, tool } = await connectBuyer({ ...market, url: doomed.url }, seeded);
+  market.model.injectFault({ delayMs: 60_000 });
+  const answer = callTool(client, tool, { text: "hello" }, { idempotency_key: "job" }).catch(() => "cut off");
+  await until(async () => (await balanceOf(market, key)).held_credits === 5);
+  doomed.child.kill("SIGKILL");
+  await until(async () => (await balanceOf(market, key)).credits === 20);
+  const { body } = await call(market.url, "/api/v1/runs", { key });
+  expect(body.runs).toMatchObject([{ state: "lost", credits_used: 0, credits_remaining: 20 }]);
+  const again = await postMessage(
+    market.url,
+    key,
+    rpc("tools/call", { name: tool, arguments: { text: "hello" }, _meta: { idempotency_key: "job" } }),
+  );
+  expect(await again.text()).toContain(body.runs[0].run_id);
+  await client.close();
+  await answer;
+}, 60_000);
+
+test("a stop lets the tool that runs finish and its caller get the answer", async () => {
+  const copy = await startMarketplace({ databaseUrl: market.databaseUrl, model: market.model });
+  const seeded = await seedMarket(copy.context);
+  const { client, key, tool } = await connectBuyer(copy, seeded);
+  market.model.clearFaults();
+  market.model.injectFault({ delayMs: 1_000 });
+  const answer = callTool(client, tool, { text: "hello" });
+  await until(async () => (await balanceOf(market, key)).held_credits === 5);
+  const stopped = copy.stop();
+  expect((await answer)._meta).toMatchObject({ credits_used: 5 });
+  await client.close();
+  await stopped;
+});
