@@ -1,6 +1,7 @@
 import { credits } from "../../shared/units.ts";
 import { type Account, accountByHandle, createAccount, findAccount } from "../accounts/create.ts";
 import { addPayoutWallet } from "../accounts/payout-wallets.ts";
+import { accountMoves, moveAccount } from "../accounts/state.ts";
 import { checkDefinition } from "../agents/check.ts";
 import { listOwnAgents } from "../agents/own.ts";
 import { type Needs, publishAgent, saveDraft } from "../agents/publish.ts";
@@ -21,6 +22,7 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
 
   account create     --handle <handle> [--if-missing]
   account show       --account <handle>
+  account ${accountMoves.join("|")}  --account <handle>; closing is for good
   key create         --account <handle> --name <name> [--rate-limit <per minute>] [--scope ${scopes.join("|")}]
                      [--agents <handle/slug,…>] [--max-credits-per-day <n>] [--if-missing]
                      --agents are those a key of the scope chosen_agents sees as tools
@@ -67,6 +69,12 @@ export const commands: Record<string, Command> = {
     const { credits, held, earned } = balance!;
     return { ...account, credits, held, earned };
   },
+  ...Object.fromEntries(
+    accountMoves.map((move) => [
+      `account ${move}`,
+      async ({ db }: Needs, given: Given) => moveAccount(db, await accountByHandle(db, given.text("account")), move),
+    ]),
+  ),
   "key create": async ({ db }, given) => {
     const account = await accountByHandle(db, given.text("account"));
     const name = given.text("name");

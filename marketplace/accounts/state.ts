@@ -1,0 +1,44 @@
+import { ApiError } from "../../shared/errors.ts";
+import { type Database, inTransaction } from "../../shared/postgres.ts";
+import type { Account } from "./create.ts";
+
+const moves = {
+  suspend: { from: ["open"], to: "suspended" },
+  restore: { from: ["suspended"], to: "open" },
+  close: { from: ["open", "suspended"], to: "closed" },
+} as const;
+
+export type AccountMove = keyof typeof moves;
+export const accountMoves = Object.keys(moves) as AccountMove[];
+
+/**
+ * Suspends, restores or closes an account. Its keys are refused and its agents cannot be run from the next call on,
+ * on every copy of the service. Closing is for good: keys are revoked and agents unpublished; what the ledger says of
+ * the account stays. 409 from another state, and for closing while runs are under way.
+ */
+export async function moveAccount(db: Database, account: Account, move: AccountMove): Promise<Account> {
+  const { from, to } = moves[move];
+  return inTransaction(db, async (tx) => {
+    // Whoever starts a run for the account waits for this row.
+    await tx.query("select from balances where account_id = $1 for update", [account.id]);
+    if (move === "close") {
+      const running = await tx.query("select from runs where account_id = $1 and state = 'running' limit 1", [
+        account.id,
+      ]);
+      if (running.rowCount !== 0) throw new ApiError("conflict", `"${account.handle}" has runs under way.`);
+      await tx.query("update api_keys set revoked_at = now() where account_id = $1 and revoked_at is null", [
+        account.id,
+      ]);
+      await tx.query(
+        "update agents set state = 'unpublished', updated_at = now() where account_id = $1 and state = 'live'",
+        [account.id],
+      );
+    }
+    const { rows } = await tx.query(
+      "update accounts set state = $2 where id = $1 and state = any($3) returning id, handle, state",
+      [account.id, to, from],
+    );
+    if (rows[0]) return rows[0];
+    throw new ApiError("conflict", `"${account.handle}" is not ${from.join(" or ")}.`);
+  });
+}
