@@ -12,7 +12,7 @@ export async function benchCatalog(setting: Setting): Promise<void> {
   for (const size of sizes) {
     const { url, db } = await setting.database(`catalog_${size}`);
     const { key }: Seeded = await seedBench(db);
-    await db.query("create table words (n integer primary key, word text)");
+    await db.query("create table words (number integer primary key, word text)");
     await db.query("insert into words select ord - 1, word from unnest($1::text[]) with ordinality w (word, ord)", [
       words,
     ]);

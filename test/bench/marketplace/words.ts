@@ -20,14 +20,14 @@ export const addAgents = (count: number): readonly string[] => [
    from generate_series(1, ${count}) n`,
   `insert into agent_versions (agent_id, version, name, description, connector, price_credits, fields,
      accepts_extra_instructions, output_kind, settings, search)
-   select 'agt_' || n, 1, said.name, said.description, case when n % 4 = 0 then 'http-api' else 'llm' end, 5, '[]', true,
-     'text', '{"prompt":"x","format":"text"}',
+   select 'agt_' || agent, 1, said.name, said.description, case when agent % 4 = 0 then 'http-api' else 'llm' end, 5,
+     '[]', true, 'text', '{"prompt":"x","format":"text"}',
      setweight(to_tsvector('simple', said.name), 'A') || setweight(to_tsvector('simple', said.description), 'B')
-   from generate_series(1, ${count}) n, lateral (
+   from generate_series(1, ${count}) agent, lateral (
      select string_agg(word, ' ') filter (where place <= 3) as name,
        string_agg(word, ' ') filter (where place > 3) as description
      from generate_series(1, 12) place
-     join words on words.n = (hashint8extended(n, place) % 5000 + 5000) % 5000
+     join words on words.number = (hashint8extended(agent, place) % 5000 + 5000) % 5000
    ) said`,
   "update agents set state = 'live', live_version = 1 where id ~ '^agt_[0-9]+$'",
   `insert into listings (agent_id, handle, slug, name, description, connector, price_credits, search, created_at)
