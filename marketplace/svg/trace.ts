@@ -7,6 +7,7 @@ import { Merging } from "./merge.ts";
 import { type Settings, settingsOf, type TraceOptions } from "./options.ts";
 import { cellSize, drawPixels } from "./pixel-art.ts";
 import { premultiply, type Raster, reduce } from "./raster.ts";
+import { relaxBorders } from "./relax.ts";
 import { segment } from "./segment.ts";
 import { workingScale } from "./texture.ts";
 import { unblend } from "./unblend.ts";
@@ -97,7 +98,10 @@ function draw(
   image: Raster,
   settings: Settings,
 ): Trace {
-  const areas = describeAreas(clean, width, height, merging.labelsAfter(merges), merging.count - merges, settings);
+  const labels = merging.labelsAfter(merges);
+  const count = merging.count - merges;
+  relaxBorders(labels, count, clean, width, height, settings.lambda / 2);
+  const areas = describeAreas(clean, width, height, labels, count, settings);
   const drawing = { ...drawAreas(areas, pixels, settings), width: image.width, height: image.height };
   return finish(drawing, settings.removeBackground ? areas.background : null);
 }
