@@ -5,14 +5,17 @@ import { parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { startPostgres } from "../../infra/dev/postgres.ts";
 import { startEvmChain } from "../../infra/evm-chain/chain.ts";
-import { newBuyer, paymentBody } from "../support/evm-payments.ts";
+import { newBuyer, paymentBody, signAuthorization } from "../support/evm-payments.ts";
 import { startChild } from "./child.ts";
+import { evmCeiling } from "./evm-ceiling.ts";
 import { type Figures, measure, median, poster } from "./load.ts";
 import { printTable } from "./table.ts";
 
 const verifications = 600;
 const settlements = 200;
 const inFlight = 16;
+const settlementsMany = 500;
+const inFlightMany = 64;
 const rounds = 3;
 
 /**
@@ -25,8 +28,9 @@ export async function benchFacilitatorEvm(): Promise<void> {
     startEvmChain(),
     startPostgres({ directory: join(directory, "postgres"), durable: true }),
   ]);
-  const [ourKey, peerKey] = [generatePrivateKey(), generatePrivateKey()];
-  for (const key of [ourKey, peerKey]) await chain.fund(privateKeyToAccount(key).address, { wei: parseEther("100") });
+  const [ourKey, peerKey, blasterKey] = [generatePrivateKey(), generatePrivateKey(), generatePrivateKey()];
+  for (const key of [ourKey, peerKey, blasterKey])
+    await chain.fund(privateKeyToAccount(key).address, { wei: parseEther("100") });
   const ours = await startChild("../../facilitator/main.ts", "FACILITATOR_PORT", {
     LOG_LEVEL: "error",
     FACILITATOR_DATABASE_URL: await postgres.createDatabase("facilitator"),
@@ -76,10 +80,30 @@ export async function benchFacilitatorEvm(): Promise<void> {
     };
     await run(ours.url, "/verify", 100, inFlight);
     await run(peer.url, "/verify", 100, inFlight);
+    const ceiling = async (count: number, concurrency: number) => {
+      const signed = await Promise.all(
+        Array.from({ length: count }, (_, i) =>
+          signAuthorization(buyers[i % buyers.length] as (typeof buyers)[0], terms),
+        ),
+      );
+      return evmCeiling({ rpcUrl: chain.rpcUrl, asset: chain.usdc, key: blasterKey }, signed, concurrency);
+    };
+    const many = await pair("/settle", settlementsMany, inFlightMany);
+    const blasted = [await ceiling(settlementsMany, inFlightMany), await ceiling(settlementsMany, inFlightMany)];
     printTable("Facilitator, EVM exact, beside the official SDK's facilitator on the same anvil", [
-      { what: "/verify", inFlight: 1, ...(await pair("/verify", verifications / 4, 1)), wanted: 1 },
+      { what: "/verify", inFlight: 1, ...(await pair("/verify", verifications / 4, 1)), wanted: 2 },
       { what: "/verify", inFlight, ...(await pair("/verify", verifications, inFlight)), wanted: 3 },
+      { what: "/verify", inFlight: inFlightMany, ...(await pair("/verify", verifications, inFlightMany)), wanted: 5 },
       { what: "/settle", inFlight, ...(await pair("/settle", settlements, inFlight)), wanted: 1.5 },
+      { what: "/settle", inFlight: inFlightMany, ...many, wanted: 3 },
+      {
+        what: "/settle",
+        inFlight: inFlightMany,
+        ...many,
+        peer: median(blasted),
+        peerName: "the node itself",
+        wanted: 0.6,
+      },
     ]);
   } finally {
     await Promise.all([ours.stop(), peer.stop()]);

@@ -12,6 +12,7 @@ import { type Figures, measure, median, poster } from "./load.ts";
 import { printTable } from "./table.ts";
 
 const inFlight = 16;
+const inFlightMany = 32;
 const rounds = 3;
 
 /** Hedera /verify and /settle beside the SDK doing the same on the same ledger, turn by turn, with new payments each. */
@@ -36,6 +37,13 @@ export async function benchFacilitatorHedera(): Promise<void> {
     PEER_FEE_PAYER_KEY: feePayer.privateKey,
     PEER_PAYER_PUBLIC_KEY: buyer.publicKey,
   });
+  const tuned = await startChild("peers/hedera-sdk.ts", "PEER_PORT", {
+    PEER_NODES: JSON.stringify(ledger.nodes),
+    PEER_FEE_PAYER_KEY: feePayer.privateKey,
+    PEER_PAYER_PUBLIC_KEY: buyer.publicKey,
+    PEER_MIN_BACKOFF_MS: "20",
+  });
+  const bare = await startChild("peers/bare-express.ts", "PEER_PORT", {});
   try {
     const terms = {
       scheme: "exact",
@@ -63,6 +71,29 @@ export async function benchFacilitatorHedera(): Promise<void> {
       await close();
       return figures;
     };
+    const echo = async (count: number, concurrency: number) => {
+      const body = await payment();
+      const { post, close } = poster(bare.url, concurrency);
+      const figures = await measure(
+        Array.from({ length: count }, () => () => post("/echo", body, () => true)),
+        concurrency,
+      );
+      await close();
+      return figures;
+    };
+    const beside = async (
+      other: () => Promise<Figures>,
+      path: "/verify" | "/settle",
+      count: number,
+      concurrency: number,
+    ) => {
+      const figures = { ours: [] as Figures[], peer: [] as Figures[] };
+      for (let round = 0; round < rounds; round += 1) {
+        figures.ours.push(await run(ours.url, path, count, concurrency));
+        figures.peer.push(await other());
+      }
+      return { ours: median(figures.ours), peer: median(figures.peer) };
+    };
     const pair = async (path: "/verify" | "/settle", count: number, concurrency: number) => {
       const figures = { ours: [] as Figures[], peer: [] as Figures[] };
       for (let round = 0; round < rounds; round += 1) {
@@ -73,13 +104,29 @@ export async function benchFacilitatorHedera(): Promise<void> {
     };
     await run(ours.url, "/verify", 100, inFlight);
     await run(peer.url, "/verify", 100, inFlight);
+    await run(tuned.url, "/verify", 100, inFlight);
     printTable("Facilitator, Hedera exact, beside the SDK with its default back-off on the same ledger", [
       { what: "/verify", inFlight, ...(await pair("/verify", 600, inFlight)), wanted: 5 },
+      {
+        what: "/verify",
+        inFlight,
+        ...(await beside(() => echo(2_000, inFlight), "/verify", 1_000, inFlight)),
+        peerName: "bare Express",
+        wanted: 0.4,
+      },
       { what: "/settle", inFlight: 1, ...(await pair("/settle", 5, 1)), wanted: 3 },
       { what: "/settle", inFlight, ...(await pair("/settle", 160, inFlight)), wanted: 3 },
+      { what: "/settle", inFlight: inFlightMany, ...(await pair("/settle", 320, inFlightMany)), wanted: 5 },
+      {
+        what: "/settle",
+        inFlight: inFlightMany,
+        ...(await beside(() => run(tuned.url, "/settle", 320, inFlightMany), "/settle", 320, inFlightMany)),
+        peerName: "@hashgraph/sdk, back-off 20 ms",
+        wanted: 1,
+      },
     ]);
   } finally {
-    await Promise.all([ours.stop(), peer.stop()]);
+    await Promise.all([ours.stop(), peer.stop(), tuned.stop(), bare.stop()]);
     await Promise.all([ledger.stop(), postgres.stop()]);
     await rm(directory, { recursive: true, force: true });
   }

@@ -2,12 +2,14 @@ import { benchFacilitatorEvm } from "./facilitator-evm.ts";
 import { benchFacilitatorHedera } from "./facilitator-hedera.ts";
 import { benchFacilitatorRecord } from "./facilitator-record.ts";
 import { benchMarketplace } from "./marketplace.ts";
+import { benchMcp } from "./mcp.ts";
 import { benchSvg } from "./svg.ts";
 
 const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   facilitator: [benchFacilitatorEvm, benchFacilitatorHedera],
   "facilitator-record": [benchFacilitatorRecord],
   marketplace: [benchMarketplace],
+  mcp: [benchMcp],
   svg: [benchSvg],
 };
 
