@@ -38,7 +38,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     ...(overrides.resolve ? { resolve: overrides.resolve } : {}),
   });
   disposer.add(() => outbound.stop());
-  const tools = createTools(config, db, outbound, disposer);
+  const tools = createTools(config, db, outbound, disposer, () => facilitator.supported());
 
   const facilitator = new FacilitatorClient(config.facilitatorUrl);
   disposer.add(() => facilitator.stop());

@@ -47,5 +47,46 @@ export function demoAgents(demoService: string): Readonly<Record<string, object>
       accepts_extra_instructions: false,
       settings: { url: `${demoService}/demo/rate?from={{from}}&to={{to}}` },
     },
+    poster: {
+      name: "Poster",
+      description: "Draws a picture of what you describe.",
+      connector: "image-generator",
+      price_credits: 8,
+      fields: [
+        { name: "subject", label: "Subject", type: "string", required: true, max_length: 300, example: "A boat." },
+      ],
+      settings: { prompt: "A poster, flat colours, of: {{subject}}", size: "512x512" },
+    },
+    "token-check": {
+      name: "Token check",
+      description: "Says what the issuer of a token can do to those who hold it.",
+      connector: "token-audit",
+      price_credits: 2,
+      fields: [
+        { ...networkField, default: "hedera:testnet" },
+        { name: "token", label: "Token", type: "string", required: true, max_length: 60, example: "0.0.429274" },
+      ],
+      accepts_extra_instructions: false,
+      settings: {},
+    },
+    "approval-list": {
+      name: "Approval list",
+      description: "Lists who may take what out of a wallet.",
+      connector: "approval-check",
+      price_credits: 2,
+      fields: [
+        { ...networkField, default: "hedera:testnet" },
+        { name: "wallet", label: "Wallet", type: "string", required: true, max_length: 60, example: "0.0.1003" },
+      ],
+      accepts_extra_instructions: false,
+      settings: {},
+    },
   };
 }
+
+const networkField = {
+  name: "network",
+  label: "Network",
+  type: "choice",
+  choices: ["hedera:testnet", "eip155:84532"],
+};

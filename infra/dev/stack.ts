@@ -130,9 +130,7 @@ export async function startStack({ settings, parts, env, cameUp, note }: StackOp
         FACILITATOR_DATABASE_URL: facilitatorDatabase,
         FACILITATOR_HOST: "127.0.0.1",
         FACILITATOR_PORT: String(ports.facilitator.number),
-        HEDERA_TESTNET_NODES: Object.entries(ledger.nodes)
-          .map(([address, node]) => `${address}=${node}`)
-          .join(","),
+        HEDERA_TESTNET_NODES: nodesOf(ledger),
         HEDERA_TESTNET_MIRROR: ledger.mirror,
         HEDERA_TESTNET_FEE_PAYERS: `${accountId}:${privateKey}`,
         [`EIP155_${chain.chainId}_RPC_URL`]: chain.rpcUrl,
@@ -156,6 +154,7 @@ export async function startStack({ settings, parts, env, cameUp, note }: StackOp
   async function marketplaceEnv(): Promise<Record<string, string>> {
     const [{ marketplaceDatabase }, standIn] = await Promise.all([databases, model]);
     const [ledger, chain] = await Promise.all([hedera, evm]);
+    const { accountId, privateKey } = ledger.accounts.operator;
     const platform = [
       `${ledger.network}=${ledger.accounts.platform.accountId}`,
       `eip155:${chain.chainId}=${wallets.platform.address}`,
@@ -171,6 +170,13 @@ export async function startStack({ settings, parts, env, cameUp, note }: StackOp
       OUTBOUND_ALLOW_HOSTS: env.OUTBOUND_ALLOW_HOSTS ?? `127.0.0.1:${ports.model.number}`,
       // A model of one's own is as good as the stand-in.
       LLM_BASE_URL: env.LLM_BASE_URL ?? standIn.baseUrl,
+      FILES_DIR: env.FILES_DIR ?? join(dataDirectory, "files"),
+      HEDERA_NETWORK: "testnet",
+      HEDERA_MIRROR: ledger.mirror,
+      HEDERA_NODES: nodesOf(ledger),
+      HEDERA_OPERATOR_ID: accountId,
+      HEDERA_OPERATOR_KEY: privateKey,
+      EVM_RPC_URLS: `eip155:${chain.chainId}=${chain.rpcUrl}`,
     };
   }
 
@@ -214,12 +220,17 @@ interface Ledger {
   readonly mirror: string;
   readonly usdc: string;
   readonly accounts: Readonly<
-    Record<"feePayer" | "creator" | "buyer" | "platform", { accountId: string; privateKey: string }>
+    Record<"feePayer" | "creator" | "buyer" | "platform" | "operator", { accountId: string; privateKey: string }>
   >;
 }
 
 const ether = 10n ** 18n;
 const dollar = 1_000_000n;
+
+const nodesOf = ({ nodes }: Ledger) =>
+  Object.entries(nodes)
+    .map(([address, node]) => `${address}=${node}`)
+    .join(",");
 
 /** No network but the local ones: keys for a public ledger that happen to be in the environment stay unused. */
 function inherited(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

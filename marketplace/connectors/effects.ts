@@ -34,6 +34,15 @@ export class Effects {
     return rows[0];
   }
 
+  /** Those that nobody waits for any more and that the ledger must have decided on by now. */
+  async findOverdue(limit: number): Promise<Effect[]> {
+    const { rows } = await this.#db.query<Effect>(
+      `${select} where state = 'open' and valid_until < now() - interval '2 minutes' order by valid_until limit $1`,
+      [limit],
+    );
+    return rows;
+  }
+
   /**
    * Writes an effect down, together with the reward it pays. Throws ConnectorFailure, and writes nothing, when it would
    * go over the day's cap or the budget, or when the post or its author has been rewarded.

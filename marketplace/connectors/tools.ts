@@ -1,6 +1,7 @@
 import type { Outbound } from "../../shared/outbound.ts";
 import type { Database } from "../../shared/postgres.ts";
 import type { Disposer } from "../../shared/process.ts";
+import type { SupportedResponse } from "../../shared/x402.ts";
 import type { Config, StoreConfig } from "../config.ts";
 import { Files } from "../files/files.ts";
 import { diskStore } from "../files/store.ts";
@@ -13,7 +14,13 @@ import { peopleIn } from "./people.ts";
 import { XClient } from "./x/client.ts";
 
 /** Everything connectors reach for, built once. */
-export function createTools(config: Config, db: Database, outbound: Outbound, disposer: Disposer): Tools {
+export function createTools(
+  config: Config,
+  db: Database,
+  outbound: Outbound,
+  disposer: Disposer,
+  supported: () => Promise<SupportedResponse>,
+): Tools {
   const models = createModelClient({
     chat: { ...config.model, model: config.model.name },
     images: { ...config.services.images, model: config.services.images.name },
@@ -23,7 +30,9 @@ export function createTools(config: Config, db: Database, outbound: Outbound, di
   const x = new XClient(config.services.x);
   disposer.add(() => x.stop());
   return {
-    ...createPublishTools(config, db, outbound, disposer),
+    ...createPublishTools(config, db, outbound, disposer, async () =>
+      Object.values((await supported()).signers).flat(),
+    ),
     models,
     files: new Files({ db, store: diskStore(config.services.filesDirectory), publicUrl: config.publicUrl }),
     effects: new Effects(db),
@@ -38,8 +47,9 @@ export function createPublishTools(
   db: Database,
   outbound: Outbound,
   disposer: Disposer,
+  feePayers?: () => Promise<readonly string[]>,
 ): PublishTools {
-  const hedera = config.ledgers.hedera && new Hedera(config.ledgers.hedera);
+  const hedera = config.ledgers.hedera && new Hedera(config.ledgers.hedera, feePayers);
   if (hedera) disposer.add(() => hedera.stop());
   return { outbound, hedera, people: peopleIn(db) };
 }

@@ -27,6 +27,7 @@ export const effects: Migration = {
       check ((state = 'done') = (output is not null))
     );
     create index effects_of_run on effects (run_id);
+    create index effects_open on effects (valid_until) where state = 'open';
     create index effects_spent on effects (agent_id, created_at) where state <> 'void';
 
     -- One row a reward: once per post and once per author, within an agent, as long as it was not undone.

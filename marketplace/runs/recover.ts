@@ -41,6 +41,11 @@ export async function recoverLostRuns(needs: Needs): Promise<number> {
   return ended;
 }
 
+/** Closes the effects whose runs are over, or never were rows: a creator's trial run, or a call that is not repeated. */
+export async function closeOverdueEffects({ tools }: Pick<Needs, "tools">): Promise<void> {
+  for (const effect of await tools.effects.findOverdue(100)) await outcomeOf(tools, effect);
+}
+
 /** Runs are kept for 30 days, what a key spent for two; what they moved stays in the ledger for good. */
 export async function forgetOldRuns({ db }: Pick<Needs, "db">): Promise<void> {
   await db.query(
@@ -57,6 +62,7 @@ export function startRecovery(needs: Needs, everyMs: number): { stop(): Promise<
   const round = async (): Promise<void> => {
     try {
       await recoverLostRuns(needs);
+      await closeOverdueEffects(needs);
       await forgetOldRuns(needs);
     } catch (error) {
       needs.events.recoveryFailed({ error });

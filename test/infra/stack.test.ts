@@ -59,7 +59,7 @@ test("npm start comes up within 30 s, everything it prints works, and Ctrl-C lea
         { scheme: "exact", amount: "50000" },
       ],
     },
-    { total: 4 },
+    { total: 7 },
     { kinds: expect.any(Array) },
     { tokens: [{ token_id: "0.0.429274" }] },
   ]);
@@ -157,7 +157,15 @@ const shape = {
   demo: {
     apiKey: expect.stringMatching(/^amk_[0-9A-Za-z]{38}$/),
     creator: "ada",
-    agents: ["ada/summarizer", "ada/contact-finder", "ada/greeter", "ada/exchange-rate"],
+    agents: [
+      "ada/summarizer",
+      "ada/contact-finder",
+      "ada/greeter",
+      "ada/exchange-rate",
+      "ada/poster",
+      "ada/token-check",
+      "ada/approval-list",
+    ],
     buyer: {
       hedera: { accountId, privateKey: expect.stringMatching(/^[0-9a-f]{96}$/) },
       evm: { address, privateKey: expect.stringMatching(/^0x[0-9a-f]{64}$/) },

@@ -16,13 +16,16 @@ export class Hedera {
   readonly operator: Operator | undefined;
   readonly #nodes: Nodes;
   readonly #validSeconds: number;
+  readonly #feePayers: () => Promise<readonly string[]>;
 
-  constructor(config: HederaConfig) {
+  /** `feePayers`: the accounts that a facilitator signs with, none of which the operator may be. */
+  constructor(config: HederaConfig, feePayers: () => Promise<readonly string[]> = async () => []) {
     this.network = config.network;
     this.mirror = new Mirror(config.mirrorUrl);
     this.operator = config.operator && new Operator(config.operator);
     this.#nodes = new Nodes(config.nodes);
     this.#validSeconds = config.validSeconds;
+    this.#feePayers = feePayers;
   }
 
   /**
@@ -31,6 +34,10 @@ export class Hedera {
    */
   async execute(call: Call<unknown>, effects: Effects, order: Order): Promise<Result> {
     if (!this.operator) throw new ConnectorFailure("The agent's ledger is not available.", { reason: "no operator" });
+    // An allowance granted to a fee payer could be spent by anybody's payment. A facilitator that is away cannot be asked.
+    if ((await this.#feePayers().catch((): string[] => [])).includes(this.operator.accountId)) {
+      throw new ConnectorFailure("The agent's ledger is not available.", { reason: "the operator is a fee payer" });
+    }
     const parts = order.parts ?? 1;
     const validSeconds = Math.min(180, this.#validSeconds * (parts > 1 ? 2 : 1));
     const nodes = shuffled(this.#nodes.ids).slice(0, nodesMax);

@@ -1,8 +1,11 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { TokenCreateTransaction, TokenSupplyType, TokenType } from "@hashgraph/sdk";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { newId } from "../../../marketplace/ids.ts";
 import { executeRun } from "../../../marketplace/runs/execute.ts";
 import { prepareRun } from "../../../marketplace/runs/prepare.ts";
+import { closeOverdueEffects } from "../../../marketplace/runs/recover.ts";
 import {
   allow,
   type LedgerMarket,
@@ -10,7 +13,7 @@ import {
   seedLedgerCreator,
   startLedgerMarket,
 } from "../../support/ledger-agents.ts";
-import { balanceOf, proveLedger, run } from "../../support/marketplace.ts";
+import { balanceOf, proveLedger, run, startMarketplace } from "../../support/marketplace.ts";
 
 let market: LedgerMarket;
 beforeAll(async () => {
@@ -265,6 +268,31 @@ describe("hedera-mint", () => {
   });
 });
 
+test("an operator that is a fee payer of the facilitator writes nothing", async () => {
+  const facilitator = createServer((_request, response) => {
+    const signers = { "hedera:*": [market.open.accounts.operator.accountId] };
+    response.setHeader("content-type", "application/json").end(JSON.stringify({ kinds: [], extensions: [], signers }));
+  });
+  await new Promise<void>((resolve) => facilitator.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(facilitator.address() as AddressInfo).port}`;
+  const careless = await startMarketplace({
+    databaseUrl: market.databaseUrl,
+    model: market.model,
+    env: { ...market.variables, FACILITATOR_URL: url },
+  });
+  const { key, publish } = await seedLedgerCreator(market);
+  const topic = await newTopic(market, "open");
+  const agent = await publish("hcs-write", { topic, message: "{{text}}" });
+  expect((await run(careless, key, agent.address, { text: "x" })).body).toMatchObject({
+    success: false,
+    credits_used: 0,
+  });
+  expect(await messagesOf(topic)).toEqual([]);
+  await careless.stop();
+  facilitator.closeAllConnections();
+  facilitator.close();
+});
+
 describe("whatever the ledger does", () => {
   const writer = async () => {
     const seeded = await seedLedgerCreator(market);
@@ -335,6 +363,30 @@ describe("whatever the ledger does", () => {
     expect(first).not.toHaveProperty("unknown");
     expect(await execute()).toMatchObject({ success: true });
     expect(await messagesOf(topic)).toEqual(["second try"]);
+  });
+
+  test("what nobody waits for any more is closed as the ledger says", async () => {
+    const { key, agent } = await writer();
+    const { body } = await run(market, key, agent.address, { text: "done" });
+    const past = new Date(Date.now() - 300_000);
+    const seconds = Math.floor(past.getTime() / 1_000) - 60;
+    const { rows } = await market.context.db.query(
+      `update effects set state = 'open', output = null, receipt = null, valid_until = $2 where run_id = $1 returning key`,
+      [body.run_id, past],
+    );
+    await market.context.db.query(
+      `insert into effects (key, run_id, agent_id, network, transaction_ids, valid_until, state, promised)
+       values ('trial', 'run_trial', $1, 'hedera:testnet', array[$2], $3, 'open', '{"kind": "message", "receipt": {}}')`,
+      [agent.agentId, `0.0.1005@${seconds}.000000001`, past],
+    );
+    await closeOverdueEffects(market.context);
+    const states = await market.context.db.query("select key, state from effects where key = any($1) order by state", [
+      [rows[0].key, "trial"],
+    ]);
+    expect(states.rows).toEqual([
+      { key: rows[0].key, state: "done" },
+      { key: "trial", state: "void" },
+    ]);
   });
 
   test("all nodes busy: nothing happened, nothing is charged", async () => {
