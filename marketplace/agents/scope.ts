@@ -11,20 +11,22 @@ export async function agentsInScope(
   caller: Caller,
   { after = "", limit }: { after?: string | undefined; limit: number },
 ): Promise<ScopedAgent[]> {
+  const { where, value } = scopeOf(caller);
   const { rows } = await db.query<ScopedAgent>({
-    name: "agents in scope",
-    text: `select ${columns} from agents a where ${inScope} and a.tool_name > $4 order by a.tool_name limit $5`,
-    values: [...scopeOf(caller), after, limit],
+    name: `agents in scope ${caller.key.scope}`,
+    text: `select ${columns} from agents a where ${where} and a.tool_name > $2 order by a.tool_name limit $3`,
+    values: [value, after, limit],
   });
   return rows;
 }
 
 /** The agent a key may run under this tool name; undefined for one that is not live, not there or out of its scope. */
 export async function agentOfTool(db: Queryable, caller: Caller, tool: string): Promise<ScopedAgent | undefined> {
+  const { where, value } = scopeOf(caller);
   const { rows } = await db.query<ScopedAgent>({
-    name: "agent of tool",
-    text: `select ${columns} from agents a where ${inScope} and a.tool_name = $4`,
-    values: [...scopeOf(caller), tool.replaceAll("\0", "")],
+    name: `agent of tool ${caller.key.scope}`,
+    text: `select ${columns} from agents a where ${where} and a.tool_name = $2`,
+    values: [value, tool.replaceAll("\0", "")],
   });
   return rows[0];
 }
@@ -33,15 +35,16 @@ export async function agentOfTool(db: Queryable, caller: Caller, tool: string): 
 export async function searchScope(db: Queryable, caller: Caller, query: string, limit: number): Promise<FoundAgent[]> {
   const words = wordsOf(query).slice(0, 10);
   if (words.length === 0 && query.trim() !== "") return [];
+  const { where, value } = scopeOf(caller);
   const { rows } = await db.query<FoundRow>({
-    name: "search scope",
+    name: `search scope ${caller.key.scope}`,
     text: `
       select ${columns}, l.name, l.description, l.price_credits::integer
       from agents a join listings l on l.agent_id = a.id,
-        lateral (select to_tsquery('simple', $4) || to_tsquery('english', $4) as query) asked
-      where ${inScope} and ($4 = '' or l.search @@ asked.query)
-      order by ts_rank(l.search, asked.query) desc, a.tool_name limit $5`,
-    values: [...scopeOf(caller), words.map((word) => `${word}:*`).join(" & "), limit],
+        lateral (select to_tsquery('simple', $2) || to_tsquery('english', $2) as query) asked
+      where ${where} and ($2 = '' or l.search @@ asked.query)
+      order by ts_rank(l.search, asked.query) desc, a.tool_name limit $3`,
+    values: [value, words.map((word) => `${word}:*`).join(" & "), limit],
   });
   return rows.map(({ tool, address: agent, ...found }) => ({ tool, agent, ...found }));
 }
@@ -63,9 +66,15 @@ export interface FoundAgent {
 type FoundRow = ScopedAgent & Omit<FoundAgent, "agent">;
 
 const columns = `a.tool_name as tool, a.handle || '/' || a.slug as address`;
-const inScope = `a.state = 'live' and case $1::text
-  when 'own_agents' then a.account_id = $2::text when 'chosen_agents' then a.id = any($3::text[]) else false end`;
 
-function scopeOf({ accountId, key }: Caller): unknown[] {
-  return [key.scope, accountId, key.scopeAgents];
+/** Each scope asks for one thing, so that its agents are found along an index. */
+function scopeOf({ accountId, key }: Caller): { where: string; value: unknown } {
+  switch (key.scope) {
+    case "own_agents":
+      return { where: "a.state = 'live' and a.account_id = $1", value: accountId };
+    case "chosen_agents":
+      return { where: "a.state = 'live' and a.id = any($1::text[])", value: key.scopeAgents };
+    case "rest_only":
+      return { where: "false and a.id = $1", value: "" };
+  }
 }

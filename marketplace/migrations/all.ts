@@ -11,6 +11,7 @@ import { listingCounts } from "./0009-listing-counts.ts";
 import { files } from "./0010-files.ts";
 import { effects } from "./0011-effects.ts";
 import { svgProducts } from "./0020-svg-products.ts";
+import { agentsAsTools } from "./0021-agents-as-tools.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   files,
   effects,
   svgProducts,
+  agentsAsTools,
 ];
