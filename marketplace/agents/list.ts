@@ -45,15 +45,30 @@ function listStatement({ creator, connector, limit, offset }: ListQuery): Statem
   return { name, text: `select ${total} as total, ${asArray(page)} as agents`, values };
 }
 
-/** Only what ranks is read of every match; what is shown, of the page alone. */
+/**
+ * Only what ranks is read of every match; what is shown, of the page alone. A word finds all that begins as its English
+ * stem does ("translations" finds "translation"), or as the word itself where the stem is spelled otherwise ("happy",
+ * "happi"); what holds the words as they were said ranks higher. Words that English has no stem for ("the") count only
+ * where there are no others.
+ */
 function searchStatement({ creator, connector, limit, offset }: ListQuery, words: readonly string[]): Statement {
-  const values: unknown[] = [limit, offset, words.map((word) => `${word}:*`).join(" & ")];
+  const values: unknown[] = [limit, offset, words];
   const more = filters({ creator, connector }, values).replace("where", "and");
-  // The English reading takes "translations" to "translat", which begins "translation" too.
   const text = `
-    with asked as (select to_tsquery('simple', $3) || to_tsquery('english', $3) as query),
+    with terms as (
+      select word, stem, case when stem is null then word || ':*' when starts_with(word, stem) then stem || ':*'
+        else '(' || word || ':* | ' || stem || ':*)' end as term
+      from unnest($3::text[]) word,
+        lateral (select min(stem) as stem from unnest(tsvector_to_array(to_tsvector('english', word))) stem) stemmed
+    ),
+    asked as (
+      select to_tsquery('simple', string_agg(word || ':*', ' & ')) as said, to_tsquery('simple', coalesce(
+        string_agg(term, ' & ') filter (where stem is not null), string_agg(term, ' & '))) as query
+      from terms
+    ),
     matches as materialized (
-      select agent_id, created_at, ts_rank(search, query) as rank from listings, asked where search @@ query ${more}
+      select agent_id, created_at, ts_rank(search, (select said || query from asked)) as rank
+      from listings where search @@ (select query from asked) ${more}
     ),
     page as (select * from matches order by rank desc, created_at desc, agent_id limit $1 offset $2)
     select (select count(*) from matches) as total, ${asArray(`
