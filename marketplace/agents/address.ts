@@ -18,8 +18,13 @@ export function parseAddress(text: string): string | undefined {
 
 /** The agent's name as a tool: `handle--slug`, at most 48 characters, made unique by a hash where it must be cut. */
 export function toolNameOf(handle: string, slug: string): string {
+  return toolNamesOf(handle, slug)[0] as string;
+}
+
+/** That name and the ones to take when it is taken: "ab--cd" with "ef" and "ab" with "cd--ef" join to the same. */
+export function toolNamesOf(handle: string, slug: string): readonly string[] {
   const name = `${handle}--${slug}`;
-  if (name.length <= toolNameLengthMax) return name;
-  const hash = createHash("sha256").update(`${handle}/${slug}`).digest("hex").slice(0, 6);
-  return `${name.slice(0, toolNameLengthMax - 7)}-${hash}`;
+  const hash = createHash("sha256").update(`${handle}/${slug}`).digest("hex");
+  const cut = [6, 12, 24].map((digits) => `${name.slice(0, toolNameLengthMax - 1 - digits)}-${hash.slice(0, digits)}`);
+  return name.length <= toolNameLengthMax ? [name, ...cut] : cut;
 }

@@ -4,24 +4,32 @@ import type { Queryable, Transaction } from "../../shared/postgres.ts";
 import type { Account } from "../accounts/create.ts";
 import { type AgentId, newId } from "../ids.ts";
 import type { Sealer } from "../sealing.ts";
-import { toolNameOf } from "./address.ts";
+import { toolNamesOf } from "./address.ts";
 import type { Checked } from "./check.ts";
 import { wordsOf } from "./search-words.ts";
 import { openAll } from "./version.ts";
 
 /** The account's agent under this slug, made as a draft when there is none, and locked. 409 when it is suspended. */
 export async function lockAgent(tx: Transaction, owner: Account, slug: string): Promise<LockedAgent> {
-  await tx.query(
-    `insert into agents (id, account_id, handle, slug, tool_name) values ($1, $2, $3, $4, $5)
-     on conflict (lower(handle), lower(slug)) do nothing`,
-    [newId("agt"), owner.id, owner.handle, slug, toolNameOf(owner.handle, slug)],
-  );
+  for (const toolName of toolNamesOf(owner.handle, slug)) {
+    await tx.query(
+      `insert into agents (id, account_id, handle, slug, tool_name) values ($1, $2, $3, $4, $5) on conflict do nothing`,
+      [newId("agt"), owner.id, owner.handle, slug, toolName],
+    );
+    const agent = await findForUpdate(tx, owner, slug);
+    if (agent) return agent;
+  }
+  throw new Error(`every tool name of ${owner.handle}/${slug} is taken`);
+}
+
+async function findForUpdate(tx: Transaction, owner: Account, slug: string): Promise<LockedAgent | undefined> {
   const { rows } = await tx.query(
     `select id, account_id, state, live_version as "liveVersion",
        (select max(version) from agent_versions where agent_id = agents.id) as "newestVersion"
      from agents where lower(handle) = $1 and lower(slug) = $2 for update`,
     [owner.handle, slug],
   );
+  if (!rows[0]) return undefined;
   const { account_id, ...agent } = rows[0];
   if (account_id !== owner.id) throw new ApiError("conflict", `${owner.handle}/${slug} belongs to another account.`);
   if (agent.state === "suspended") throw new ApiError("conflict", `${owner.handle}/${slug} is suspended.`);

@@ -1,5 +1,6 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAccount } from "../../../marketplace/accounts/create.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../../marketplace/agents/state.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
@@ -147,6 +148,23 @@ describe("a tool", () => {
     for (const name of names) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,48}$/);
     const cut = names.find((name) => name.includes("--sss")) as string;
     expect(cut).toMatch(/-[0-9a-f]{6}$/);
+  });
+
+  test("has a name of its own, also where another agent's would be the same", async () => {
+    const { context } = market;
+    const [one, other] = [
+      await createAccount(context.db, { handle: "twin--pine" }),
+      await createAccount(context.db, { handle: "twin" }),
+    ];
+    await publishAgent(context, one, "tree", echoAgent);
+    await publishAgent(context, other, "pine--tree", { ...echoAgent, name: "Other" });
+    await publishAgent(context, other, "pine--tree", { ...echoAgent, name: "Other again" });
+    const tools = async (accountId: typeof one.id) =>
+      (
+        await toolNames(await connectMcp(market.url, (await createKey(context.db, { accountId, name: "x" })).token))
+      ).slice(3);
+    expect(await tools(one.id)).toEqual(["twin--pine--tree"]);
+    expect(await tools(other.id)).toEqual([expect.stringMatching(/^twin--pine--tree-[0-9a-f]{6}$/)]);
   });
 
   test("whose agent its creator broke does not keep the others from being listed", async () => {
