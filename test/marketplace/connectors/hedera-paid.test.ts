@@ -1,0 +1,90 @@
+import { TopicCreateTransaction } from "@hashgraph/sdk";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { publishAgent } from "../../../marketplace/agents/publish.ts";
+import { type OpenLedger, openLedger } from "../../infra/dev-ledger/sdk.ts";
+import { operatorVariables } from "../../support/ledger-agents.ts";
+import { until } from "../../support/marketplace.ts";
+import { type PaidMarket, startPaidMarket } from "../../support/paid-market.ts";
+import { payQuote, post } from "../../support/pay-call.ts";
+
+// Payments settle on a ledger of their own, so that only what the agent does meets the faults.
+let open: OpenLedger;
+let paid: PaidMarket;
+beforeAll(async () => {
+  open = await openLedger();
+  paid = await startPaidMarket({ env: operatorVariables(open) });
+});
+afterEach(() => open.ledger.faults.clear());
+afterAll(async () => {
+  await paid.stop();
+  await open.close();
+});
+
+async function writer() {
+  const topic = (await open.run(new TopicCreateTransaction())).topicId!.toString();
+  const { address, agentId } = await publishAgent(
+    paid.marketplace.context,
+    paid.market.creator,
+    `hcs-${topic.replaceAll(".", "-")}`,
+    {
+      name: "Writer",
+      description: "Writes to a topic.",
+      connector: "hcs-write",
+      price_credits: 5,
+      fields: [{ name: "text", type: "text", required: true }],
+      settings: { network: "hedera:testnet", topic, message: "{{text}}" },
+    },
+  );
+  const url = `${paid.marketplace.url}/api/agent/${address}`;
+  const body = { text: "paid for" };
+  const proof = await payQuote(paid, "evm", await post(url, { body }));
+  const written = async () => (await open.mirror(`topics/${topic}/messages`)).messages.length;
+  const settled = async () => {
+    const { rows } = await paid.facilitator.context.db.query("select count(*) from payments where state = 'settled'");
+    return Number(rows[0].count);
+  };
+  return { agentId, topic, written, settled, send: () => post(url, { body, proof }) };
+}
+
+test("a paid call writes once, is settled before, and its proof buys nothing more", async () => {
+  const { send, written, settled, topic } = await writer();
+  const before = await settled();
+  const answers = await Promise.all([send(), send(), send()]);
+  const [delivered] = answers.filter(({ status }) => status === 200);
+  expect(delivered?.body).toMatchObject({
+    output: { kind: "receipt", status: "SUCCESS" },
+    receipt: { topicId: topic, sequence: 1 },
+  });
+  expect((await send()).status).not.toBe(200);
+  expect(await written()).toBe(1);
+  expect(await settled()).toBe(before + 1);
+}, 60_000);
+
+test("a run that certainly failed keeps the payment good: the same proof runs again without paying again", async () => {
+  const { send, written, settled } = await writer();
+  const before = await settled();
+  open.ledger.faults.set({ throttleAtConsensus: 1 });
+  expect(await send()).toMatchObject({ status: 500, body: { charged: true } });
+  expect(await written()).toBe(0);
+  expect((await send()).status).toBe(200);
+  expect(await written()).toBe(1);
+  expect(await settled()).toBe(before + 1);
+}, 60_000);
+
+test("a run whose outcome nobody knows is never run again: the same proof fetches what it came to", async () => {
+  const { agentId, send, written, settled } = await writer();
+  const before = await settled();
+  const first = send();
+  const begun = "select 1 from effects where agent_id = $1 and state = 'open'";
+  await until(async () => (await paid.marketplace.context.db.query(begun, [agentId])).rows.length === 1);
+  open.ledger.faults.set({ queryUnavailable: 1_000_000, mirrorUnavailable: 1_000_000, consensusDelayMs: 500 });
+  const { status, body } = await first;
+  expect(status).toBe(503);
+  expect(body.error).toContain("not known yet");
+  expect((await send()).status).toBe(503);
+  open.ledger.faults.clear();
+  const answer = await send();
+  expect(answer).toMatchObject({ status: 200, body: { output: { kind: "receipt", status: "SUCCESS" } } });
+  expect(await written()).toBe(1);
+  expect(await settled()).toBe(before + 1);
+}, 120_000);
