@@ -1,12 +1,8 @@
 declare const unit: unique symbol;
 
-/** Whole base units of an on-chain asset (USDC has 6 decimals: 50_000n is $0.05). */
-export type Atomic = bigint & { readonly [unit]: "atomic" };
-
 /** Whole marketplace credits; one credit is US$0.01. */
 export type Credits = bigint & { readonly [unit]: "credits" };
 
-export const atomic = (value: bigint): Atomic => value as Atomic;
 export const credits = (value: bigint): Credits => value as Credits;
 
 /** `1234567n` with 6 decimals reads `"1.234567"`; trailing zeros go, the number stays exact. */

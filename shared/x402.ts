@@ -16,13 +16,6 @@ export interface PaymentRequirements {
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-/** v2's description of what is paid for. */
-export interface ResourceInfo {
-  readonly url: string;
-  readonly description?: string;
-  readonly mimeType?: string;
-}
-
 export interface VerifyResponse {
   readonly isValid: boolean;
   readonly invalidReason?: string;

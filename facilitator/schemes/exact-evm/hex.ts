@@ -6,4 +6,3 @@ export const word = (value: bigint): string => value.toString(16).padStart(64, "
 export const addressWord = (address: string): string => address.slice(2).toLowerCase().padStart(64, "0");
 
 export const isAddress = (text: string): boolean => /^0x[0-9a-fA-F]{40}$/.test(text);
-export const isHash = (text: unknown): text is Hex => typeof text === "string" && /^0x[0-9a-fA-F]{64}$/.test(text);

@@ -1,5 +1,5 @@
 import type { EntityNumber } from "../hapi/ids.ts";
-import type { Account, Token, TokenKeyName, Topic } from "./entities.ts";
+import type { Account, Token, Topic } from "./entities.ts";
 import type { Journal } from "./journal.ts";
 
 /** Everything the ledger knows except its transactions. Change it only through a Journal. */
@@ -57,17 +57,6 @@ export const shownEvmAddress = (account: Account): string =>
   `0x${account.evmAddress?.toString("hex") ?? account.number.toString(16).padStart(40, "0")}`;
 
 export const allowanceKey = (token: EntityNumber, spender: EntityNumber): string => `${token}/${spender}`;
-
-export const TOKEN_KEY_NAMES: readonly TokenKeyName[] = [
-  "admin",
-  "kyc",
-  "freeze",
-  "wipe",
-  "supply",
-  "feeSchedule",
-  "pause",
-  "metadata",
-];
 
 export const AUTO_RENEW_SECONDS = 7_776_000;
 /** Above the seeded accounts and the stablecoin's id. */

@@ -107,4 +107,3 @@ export type AssessedFee = {
 };
 
 export const IN_FLIGHT: Status = statusCode("UNKNOWN");
-export const SUCCESS: Status = statusCode("SUCCESS");

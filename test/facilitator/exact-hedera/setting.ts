@@ -194,7 +194,10 @@ export async function settled(setting: HederaSetting, asked: PaymentRequest): Pr
 
 /** What /settle does with a payment it has checked. */
 export async function submitted(setting: HederaSetting, payment: HederaPayment, withinMs = 20_000): Promise<Outcome> {
-  const claim = await setting.store.claim("hedera:testnet", "exact", payment, { resourceUrl: undefined, failuresMax: 0 });
+  const claim = await setting.store.claim("hedera:testnet", "exact", payment, {
+    resourceUrl: undefined,
+    failuresMax: 0,
+  });
   if (!claim) throw new Error("somebody else has claimed this payment");
   const outcome = await setting.scheme.submit(payment, claim, new Date(Date.now() + withinMs));
   await setting.store.finish(claim, outcome, 0, true);

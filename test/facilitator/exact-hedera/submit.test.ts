@@ -68,7 +68,10 @@ describe("a payment that nothing happened to can be settled again", () => {
   test("when its claim was lost before it was sent", async () => {
     const asked = await setting.pay();
     const payment = await verified(setting.scheme, asked);
-    const claim = await setting.store.claim("hedera:testnet", "exact", payment, { resourceUrl: undefined, failuresMax: 0 });
+    const claim = await setting.store.claim("hedera:testnet", "exact", payment, {
+      resourceUrl: undefined,
+      failuresMax: 0,
+    });
     await setting.db.query("update payments set state = 'failed', retryable = true where id = $1", [claim!.id]);
     const outcome = await setting.scheme.submit(payment, claim!, new Date(Date.now() + 5_000));
     expect(outcome).toMatchObject({ outcome: "failed", retryable: true });
