@@ -33,25 +33,35 @@ export function describeAreas(
   labelCount: number,
   settings: Settings,
 ): Areas {
-  return joinPaints(clean, describeEach(clean, width, height, labels, labelCount, settings));
+  return joinPaints(describeEach(clean, width, height, labels, labelCount, settings));
 }
 
 /** Neighbours that were given one paint become one area, so that no edge runs between them. */
-function joinPaints(clean: Uint8Array, areas: Areas): Areas {
-  const { map, paints, planes, sloped, opaque, empty, background } = areas;
+function joinPaints(areas: Areas): Areas {
+  const { map, paints, planes, sums, sloped, opaque, empty, background } = areas;
   if (paints.every((paint, a) => paint < 0 || paint === a)) return areas;
-  const labels = Int32Array.from(map.flat, (a) => (paints[a]! < 0 ? a : paints[a]!));
+  const labels = new Int32Array(map.flat.length);
+  for (let p = 0; p < labels.length; p++) {
+    const a = map.flat[p]!;
+    labels[p] = paints[a]! < 0 ? a : paints[a]!;
+  }
   const joined = components(labels, map.width, map.height, map.count);
   if (joined.count === map.count) return areas;
   const from = new Int32Array(joined.count);
   for (let p = map.flat.length - 1; p >= 0; p--) from[joined.flat[p]!] = map.flat[p]!;
   const picked = (values: Uint8Array) => Uint8Array.from(from, (a) => values[a]!);
   const joinedPlanes = new Float64Array(joined.count * 12);
-  for (let i = 0; i < from.length; i++) joinedPlanes.set(planes.subarray(from[i]! * 12, from[i]! * 12 + 12), i * 12);
+  // Moments are asked of sloped areas only, and those are never joined.
+  const joinedSums = new Float64Array(joined.count * stride);
+  for (let i = 0; i < from.length; i++) {
+    const a = from[i]!;
+    joinedPlanes.set(planes.subarray(a * 12, a * 12 + 12), i * 12);
+    joinedSums.set(sums.subarray(a * stride, a * stride + stride), i * stride);
+  }
   return {
     map: joined,
     planes: joinedPlanes,
-    sums: moments(clean, map.width, map.height, joined.flat, joined.count),
+    sums: joinedSums,
     sloped: picked(sloped),
     opaque: picked(opaque),
     empty: picked(empty),

@@ -42,6 +42,9 @@ function findLinks(pixels: Uint8Array, words: Uint32Array, width: number, height
       const here = words[p]!;
       if (here === words[p - 1] && here === words[p + 1]) continue;
       if (here === words[p - width] && here === words[p + width]) continue;
+      if (!stands(pixels, p, p - 1) && !stands(pixels, p, p + 1) && !stands(pixels, p, p - width)) {
+        if (!stands(pixels, p, p + width)) continue;
+      }
       let best = 0;
       let bestSpan = 1;
       let most = contrastSquaredMin;
@@ -68,6 +71,14 @@ function findLinks(pixels: Uint8Array, words: Uint32Array, width: number, height
     }
   }
   return links;
+}
+
+/** Whether two pixels differ enough in any channel for one to be line and the other ground. */
+function stands(pixels: Uint8Array, p: number, q: number): boolean {
+  for (let c = 0, i = p * 4, j = q * 4; c < 4; c++, i++, j++) {
+    if (Math.abs(pixels[i]! - pixels[j]!) >= 20) return true;
+  }
+  return false;
 }
 
 /** How far `p` stands out from two like grounds, squared; 0 when they are not alike. */
