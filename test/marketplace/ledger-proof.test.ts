@@ -20,7 +20,6 @@ afterAll(() => market.stop());
 test("a sound ledger is proved, with its totals", async () => {
   expect(await proveLedger(market.context.db)).toMatchObject({
     postings: 6n,
-    accounts: 2n,
     issued: 100n,
     spendable: 80n,
     held: 0n,
@@ -44,7 +43,7 @@ test.each([
   ],
   [
     "a refund to another account",
-    `update postings set to_purse = (select 'spendable:' || account_id from balances where spendable = 0)
+    `update postings set to_purse = (select 'spendable:' || account_id from balances where spendable = 0 limit 1)
      where kind = 'release'`,
     "a run moves its price",
   ],

@@ -166,7 +166,10 @@ describe("a key's daily cap", () => {
     await market.context.db.query("update runs set created_at = created_at - interval '1 day' where account_id = $1", [
       seeded.buyer.id,
     ]);
-    await market.context.db.query("update key_days set day = day - 1");
+    await market.context.db.query(
+      "update key_days set day = day - 1 where key_id in (select id from api_keys where account_id = $1)",
+      [seeded.buyer.id],
+    );
     expect((await post(market, key, seeded)).body).toMatchObject({ success: true });
   });
 
