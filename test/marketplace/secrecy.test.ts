@@ -53,11 +53,17 @@ test("no answer and no log line ever holds a key, a secret or a word of a recipe
     "/api/v1/agents",
     `/api/v1/agents/${agent.address}`,
     `/api/v1/agents/${other.agent.address}`,
+    "/api/v1/runs",
+    "/api/v1/ledger",
+    "/api/v1/openapi.json",
+    "/llms.txt",
     "/nothing",
     "/health",
   ]) {
     await note(call(market.url, path, { key }));
   }
+  const [latest] = (await call(market.url, "/api/v1/runs", { key })).body.runs;
+  await note(call(market.url, `/api/v1/runs/${latest.run_id}`, { key }));
   // Even our own failure says nothing: the database is gone in the middle of a request.
   await market.context.db.query("alter table runs rename to runs_gone");
   await note(run(market, key, agent.address));
