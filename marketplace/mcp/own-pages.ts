@@ -12,7 +12,7 @@ export function ownPagesOnly({ config }: Pick<Context, "config">): RequestHandle
   return (request, _response, next) => {
     const { origin } = request.headers;
     if (origin !== undefined && !isOwnOrigin(origin, own)) throw foreign("This origin may not call the tool server.");
-    if (!isOwnHost(hostnameOf(request), own)) throw foreign("This is not the host that was asked for.");
+    if (!isOwnHost(hostnameOf(request), own)) throw foreign("The tool server answers under its own public name only.");
     next();
   };
 }
