@@ -72,6 +72,7 @@ export function drawAreas(areas: Areas, pixels: Uint8Array, settings: Settings):
     height,
     spanX: width,
     spanY: height,
+    grid: settings.grid,
     crisp: false,
     groups: groups.filter((group) => group.elements.length > 0),
   };

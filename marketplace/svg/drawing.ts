@@ -9,6 +9,8 @@ export interface Drawing {
   readonly spanX: number;
   readonly spanY: number;
   readonly groups: readonly Group[];
+  /** Units of the file per unit of the drawing: numbers in the file are whole. */
+  readonly grid: number;
   /** Edges on whole pixels: drawn without anti-aliasing. */
   readonly crisp: boolean;
 }

@@ -30,6 +30,8 @@ export interface Settings {
   readonly tolerance: number;
   /** Smallest area kept, px. */
   readonly areaMin: number;
+  /** Steps a pixel is divided into in the file. */
+  readonly grid: number;
   readonly gradients: boolean;
   readonly colors: number | null;
   readonly palette: readonly string[] | null;
@@ -45,11 +47,12 @@ const presets = {
     lambda: 1000,
     tolerance: 0.32,
     areaMin: 4,
+    grid: 4,
     bytesMax: 500_000,
     pixelsMax: 2_000_000,
   },
-  small: { lambda: 3000, tolerance: 0.45, areaMin: 8, bytesMax: 200_000, pixelsMax: 2_000_000 },
-  hq: { lambda: 450, tolerance: 0.22, areaMin: 3, bytesMax: 1_000_000, pixelsMax: 4_000_000 },
+  small: { lambda: 3000, tolerance: 0.45, areaMin: 8, grid: 4, bytesMax: 200_000, pixelsMax: 2_000_000 },
+  hq: { lambda: 450, tolerance: 0.22, areaMin: 3, grid: 8, bytesMax: 1_000_000, pixelsMax: 4_000_000 },
 } as const;
 
 /** Fills in defaults. Throws RangeError naming the field for a value out of range; types are the caller's promise. */
@@ -70,6 +73,7 @@ export function settingsOf(options: TraceOptions): Settings {
     lambda: preset.lambda * 40 ** simplify * (style === "icon" ? 1.5 : 1),
     tolerance: preset.tolerance * 4 ** simplify,
     areaMin: Math.round(preset.areaMin * 8 ** simplify),
+    grid: preset.grid,
     gradients: style !== "lineart" && style !== "logo" && colors === null && palette === null,
     colors: style === "lineart" && !palette ? Math.min(colors ?? 2, 256) : colors,
     palette,

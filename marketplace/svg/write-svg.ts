@@ -1,16 +1,12 @@
 import { type Drawing, type Element, type Fill, hex } from "./drawing.ts";
 import type { Outline } from "./outline.ts";
 
-/** Units per px in the file: whole numbers then hold a tenth of a pixel. */
-const grid = 5;
-
 /**
  * Step 8: the drawing as SVG text. Only `svg g path circle rect defs linearGradient radialGradient stop`, numbers, hex
  * colours and references to own gradients can come out of it: it has no way to write anything else.
  */
 export function writeSvg(drawing: Drawing): string {
-  const { width, height, spanX, spanY, groups, crisp } = drawing;
-  const unit = crisp ? 1 : grid;
+  const { width, height, spanX, spanY, groups, crisp, grid: unit } = drawing;
   const gradients = new Map<string, string>();
   const body = groups.map((group) => {
     const elements = writeElements(group.elements, unit, gradients);
