@@ -3,8 +3,8 @@
  * two areas, not an area; it takes the colour of the nearest-coloured neighbour that is none. The outline's sub-pixel
  * place is read from the untouched source later (snap.ts).
  *
- * In: premultiplied RGBA. Out: a copy with the blends replaced. Source: svg.md-style un-blending; the test is the
- * colour-line model of Smith & Blinn, "Blue Screen Matting" (1996).
+ * In: premultiplied RGBA. Out: a copy with the blends replaced. The test is the
+ * colour-line model of matting: Smith & Blinn, "Blue Screen Matting" (1996).
  */
 export function unblend(pixels: Uint8Array, width: number, height: number): Uint8Array {
   const out = new Uint8Array(pixels);
