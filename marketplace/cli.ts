@@ -12,6 +12,8 @@ try {
   const expected = [UsageError, ApiError, ConfigError, YAMLParseError, BrokenLedger].some(
     (kind) => error instanceof kind,
   );
-  process.stderr.write(`${expected || code?.startsWith("ERR_PARSE_ARGS") ? message : stack}\n`);
+  const databaseAway = ["ECONNREFUSED", "ENOTFOUND", "28P01", "28000", "3D000"].includes(code ?? "");
+  if (databaseAway) process.stderr.write(`the database of MARKETPLACE_DATABASE_URL cannot be used: ${message}\n`);
+  else process.stderr.write(`${expected || code?.startsWith("ERR_PARSE_ARGS") ? message : stack}\n`);
   process.exitCode = 1;
 }

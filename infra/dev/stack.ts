@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, renameSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startEvmChain } from "../evm-chain/chain.ts";
 import { startModelStandIn } from "../model-stand-in/server.ts";
@@ -140,7 +141,14 @@ export async function startStack({ settings, parts, env, cameUp, note }: StackOp
     });
   }
 
+  /** For the command line: `set -a; . .data/marketplace.env` makes it work on the running stack. */
+  async function writeMarketplaceEnv(): Promise<void> {
+    const lines = Object.entries(await marketplaceEnv()).map(([name, value]) => `${name}='${value}'\n`);
+    await writeFile(join(dataDirectory, "marketplace.env"), lines.join(""), { mode: 0o600 });
+  }
+
   async function startMarketplace(): Promise<void> {
+    await writeMarketplaceEnv();
     await program({
       name: "Marketplace",
       kind: "service",
