@@ -20,6 +20,28 @@ export async function health({ schemes, db }: Pick<Context, "schemes" | "db">): 
   return { healthy, body: { status: healthy ? "ok" : "degraded", env, chains, time: new Date().toISOString() } };
 }
 
+/**
+ * GET /readyz: whether to send work here: the database answers and at least one network has a fee payer that can pay. A
+ * network in trouble lowers /health and leaves the others to be served.
+ */
+export async function readiness({ schemes, db }: Pick<Context, "schemes" | "db">): Promise<Readiness> {
+  const database = await answers(db);
+  const networks = Object.fromEntries(
+    schemes.all.map((scheme) => [
+      scheme.network,
+      scheme.balances().some(({ balance, empty }) => balance !== undefined && !empty),
+    ]),
+  );
+  return { ready: database && Object.values(networks).includes(true), database, networks };
+}
+
+interface Readiness {
+  readonly ready: boolean;
+  readonly database: boolean;
+  /** By network, whether it can settle now. */
+  readonly networks: Readonly<Record<string, boolean>>;
+}
+
 interface Health {
   readonly healthy: boolean;
   readonly body: object;

@@ -8,7 +8,9 @@ import { transactionsQuery, transactionsShape } from "./transactions.ts";
 import {
   errorShape,
   healthShape,
+  livezShape,
   paymentBodyShape,
+  readyzShape,
   settleErrorShape,
   settleShape,
   supportedShape,
@@ -80,6 +82,11 @@ const operations: Readonly<Record<string, Operation>> = {
   "GET /supported": {
     summary: "Schemes and networks that are settled here, and who pays the fees.",
     answers: { 200: supportedShape },
+  },
+  "GET /livez": { summary: "The process is up.", answers: { 200: livezShape } },
+  "GET /readyz": {
+    summary: "Whether to send work here: the database answers and at least one network can settle.",
+    answers: { 200: readyzShape, 503: readyzShape },
   },
   "GET /health": {
     summary: "200 when every fee payer can pay, 503 when one is low.",

@@ -6,7 +6,7 @@ import type { Context } from "./context.ts";
 import { extensionResponses } from "./discovery/extension-responses.ts";
 import { listingQuery, listResources } from "./discovery/listing.ts";
 import { searchQuery, searchResources } from "./discovery/search.ts";
-import { health } from "./health.ts";
+import { health, readiness } from "./health.ts";
 import { metricsText } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
 import { payment, paymentQuery } from "./payments.ts";
@@ -41,6 +41,13 @@ export function createServer(context: Context): Express {
   app.get("/health", noStore, async (_request, response) => {
     const { healthy, body } = await health(context);
     response.status(healthy ? 200 : 503).json(body);
+  });
+  app.get("/livez", noStore, (_request, response) => {
+    response.json({ status: "ok" });
+  });
+  app.get("/readyz", noStore, async (_request, response) => {
+    const state = await readiness(context);
+    response.status(state.ready ? 200 : 503).json(state);
   });
   app.get("/stats", noStore, async (request, response) => {
     response.json(await stats(context, readQuery(statsQuery, request.query)));

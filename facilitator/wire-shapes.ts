@@ -123,6 +123,12 @@ export const supportedShape = covering<SupportedResponse>()(
     .meta({ id: "SupportedResponse" }),
 );
 
+export const livezShape = z.object({ status: z.literal("ok") }).meta({ id: "Liveness" });
+
+export const readyzShape = z
+  .object({ ready: z.boolean(), database: z.boolean(), networks: z.record(z.string(), z.boolean()) })
+  .meta({ id: "Readiness" });
+
 export const healthShape = z
   .object({
     status: z.enum(["ok", "degraded"]),

@@ -150,6 +150,8 @@ test("a fee payer without gas money refuses to settle with 503, claims nothing, 
     const body = await paymentBody(await poor.fundedBuyer(), poor.terms);
     expect(await daemon.settle(body)).toMatchObject({ status: 503, body: { success: false, transaction: "" } });
     expect(await daemon.get("/health")).toMatchObject({ status: 503, body: { chains: [{ lowBalance: true }] } });
+    expect(await daemon.get("/readyz")).toMatchObject({ status: 503, body: { networks: { "eip155:84532": false } } });
+    expect(await daemon.get("/livez")).toMatchObject({ status: 200, body: { status: "ok" } });
     expect((await daemon.verify(body)).body).toMatchObject({ isValid: true });
   } finally {
     await daemon.stop();
