@@ -7,11 +7,13 @@ import { RpcError } from "../schemes/exact-evm/rpc.ts";
 import type { EvmSigner } from "./evm-signer.ts";
 
 /**
- * Keeps one address' transactions moving: raises the fee of one that is stuck, under the same nonce, so that the
- * payment still lands at most once; and fills a nonce that was given back while later ones are already out.
+ * Keeps one address' transactions moving: sends again what the chain took back, raises the fee of one that is stuck,
+ * under the same nonce, so that the payment still lands at most once, and fills a nonce that was given back while later
+ * ones are already out.
  */
 export async function keepMoving(signer: EvmSigner, config: EvmConfig, needs: Needs): Promise<void> {
   const mined = await needs.chain.transactionCount(signer.address, "latest");
+  await restoreUnmined(signer, config, needs, mined);
   await fillVacantNonce(signer, config, needs, mined);
   await raiseStuckFee(signer, config, needs, mined);
 }
@@ -20,6 +22,25 @@ interface Needs {
   readonly chain: EvmChain;
   readonly db: Database;
   readonly log: Log;
+}
+
+/**
+ * A settled payment whose nonce the chain no longer counts was taken back by a reorganisation (or was asked of a node
+ * that lags, to which sending again is harmless): the same transaction is sent again and an alarm raised.
+ */
+async function restoreUnmined(signer: EvmSigner, config: EvmConfig, { chain, db, log }: Needs, mined: bigint) {
+  const { rows } = await db.query(
+    `select transaction_id, raw_transactions from payments
+      where network = $1 and fee_payer = $2 and nonce >= $3 and state = 'settled' order by nonce limit 100`,
+    [config.network, signer.address, mined],
+  );
+  for (const { transaction_id: transaction, raw_transactions: raw } of rows) {
+    log.error(
+      { network: config.network, transaction },
+      "a settled transaction is no longer on the chain; sending it again",
+    );
+    for (const bytes of raw as Buffer[]) await send(chain, bytes);
+  }
 }
 
 /** Only the transaction that is next in line can be stuck on its fee; those behind it are waiting for it. */

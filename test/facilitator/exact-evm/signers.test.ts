@@ -127,7 +127,28 @@ describe("a signer's transactions", () => {
       "update signer_nonces set next_nonce = next_nonce + 2, vacant = array[next_nonce]",
     );
     await expect.poll(sent, { timeout: 10_000 }).toBe(before + 1);
+    // The later one was made up.
+    await facilitator.context.db.query("update signer_nonces set next_nonce = next_nonce - 1");
   });
+});
+
+test("a settled payment that a reorganisation takes back is put on the chain again, the same transaction", async () => {
+  const balance = () =>
+    tester().readContract({
+      address: setting.chain.usdc,
+      abi: usdcStandIn.abi,
+      functionName: "balanceOf",
+      args: [setting.terms.payTo as `0x${string}`],
+    });
+  const body = await pay();
+  const snapshot = await tester().snapshot();
+  const before = (await balance()) as bigint;
+  const { transaction } = (await facilitator.settle(body)).body;
+  expect(await balance()).toBe(before + 10_000n);
+  await tester().revert({ id: snapshot });
+  expect(await balance()).toBe(before);
+  await expect.poll(balance, { timeout: 10_000 }).toBe(before + 10_000n);
+  expect((await tester().getTransactionReceipt({ hash: transaction })).status).toBe("success");
 });
 
 describe("a payment that somebody else submitted", () => {
