@@ -142,7 +142,7 @@ export class EvmFeePayer {
     const signed = await inTransaction(this.#needs.db, (tx) => this.#sign(tx, jobs, fees));
     for (const { job, raw, hash, nonce } of signed) {
       if (raw === undefined) job.resolve({ lost: true });
-      else this.#deliver(raw, hash, nonce).then(job.resolve, job.reject);
+      else this.#deliver(job, raw, hash, nonce).then((sending) => sending && job.resolve(sending), job.reject);
     }
   }
 
@@ -208,7 +208,7 @@ export class EvmFeePayer {
   }
 
   /** Only a refusal that a node's pool is known to give proves that a transaction was not sent. */
-  async #deliver(raw: Buffer, hash: Hex, nonce: bigint): Promise<Sending> {
+  async #deliver(job: Job, raw: Buffer, hash: Hex, nonce: bigint): Promise<Sending | undefined> {
     try {
       await this.#needs.chain.send(raw);
       return { transaction: hash };
@@ -218,10 +218,20 @@ export class EvmFeePayer {
         { err: error, address: this.address, nonce: Number(nonce) },
         "the node refused a transaction",
       );
-      if (nonceTooLow.test(error.message)) await this.synchronizeNonce();
-      else await this.#giveBack(nonce);
+      if (!nonceTaken.test(error.message)) await this.#giveBack(nonce);
+      else if (await this.#signAnew(job, hash)) return undefined;
       return { refused: error.message };
     }
+  }
+
+  /** Somebody else has used the nonce: what was signed with it can never land, so the job is signed with another, once. */
+  async #signAnew(job: Job, hash: Hex): Promise<boolean> {
+    await this.synchronizeNonce();
+    if (job.again || (await this.#needs.chain.receipt(hash))) return false;
+    if (!(await this.#needs.store.takeBack(job.claim, hash))) return false;
+    this.#queue.push({ ...job, again: true });
+    void this.#drain();
+    return true;
   }
 
   async #giveBack(nonce: bigint): Promise<void> {
@@ -248,6 +258,8 @@ export class EvmFeePayer {
 export type Sending = { readonly transaction: Hex } | { readonly refused: string } | { readonly lost: true };
 
 interface Job {
+  /** It was signed before, with a nonce that turned out to be used. */
+  readonly again?: true;
   readonly claim: Claim;
   readonly to: Hex;
   readonly data: Hex;
@@ -267,4 +279,4 @@ const feesValidMs = 1_000;
 const tipWei = 1_000_000n;
 const poolRefusal =
   /insufficient funds|underpriced|nonce (is )?too low|gas too low|exceeds block gas limit|fee cap|max fee per gas less|tx fee/i;
-const nonceTooLow = /nonce too low|nonce is too low/i;
+const nonceTaken = /nonce (is )?too low|replacement transaction underpriced/i;

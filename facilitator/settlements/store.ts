@@ -126,6 +126,18 @@ export class SettlementStore {
     assert(rowCount === sent.length, "every claim was locked by this transaction");
   }
 
+  /** Takes back what was signed, because it can certainly never land: the claim stands as if nothing had been signed. */
+  async takeBack({ id, token }: Claim, transaction: string): Promise<boolean> {
+    const { rowCount } = await this.#db.query(
+      `update payments
+          set state = 'claimed', transaction_id = null, raw_transactions = null, fee_payer = null, nonce = null,
+              lease_until = now() + make_interval(secs => $4)
+        where id = $1 and claim_token = $2 and transaction_id = $3 and state = 'broadcast'`,
+      [id, token, transaction, claimLeaseSeconds],
+    );
+    return rowCount === 1;
+  }
+
   /**
    * Stores the chain's word; `delivered` says that this caller is told of the success. False when another daemon has
    * finished the payment meanwhile: then its word counts.
