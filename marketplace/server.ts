@@ -10,7 +10,7 @@ import { getStatement, postTransfer, readBalance } from "./credits/routes.ts";
 import { getFile, getFiles, postFileVisibility } from "./files/routes.ts";
 import { health } from "./health.ts";
 import { ownPagesOnly } from "./mcp/own-pages.ts";
-import { mcpErrors, postMcp } from "./mcp/routes.ts";
+import { mcpErrors, postMcp, postPaidMcp } from "./mcp/routes.ts";
 import { getLlmsTxt, getOpenApi } from "./openapi/routes.ts";
 import { postPurchase } from "./payments/purchase.ts";
 import { postPaidCall } from "./payments/routes.ts";
@@ -65,12 +65,15 @@ export function createServer(context: Context): Express {
   }
   route(app, "/api/mcp", { post: [ownPagesOnly(context), key, jsonBody(imageBodyBytesMax), postMcp(context)] });
   route(app, "/api/v1/rewards", { get: [key, getRewards(context)] });
+  route(app, "/api/x402/mcp", {
+    post: [noteArrival, ownPagesOnly(context), jsonBody(imageBodyBytesMax), postPaidMcp(context)],
+  });
   route(app, "/files/:name", { get: [getFile(context)] });
   route(app, "/api/v1/files", { get: [key, getFiles(context)] });
   route(app, "/api/v1/files/:name/hide", { post: [key, postFileVisibility(context, true)] });
   route(app, "/api/v1/files/:name/show", { post: [key, postFileVisibility(context, false)] });
 
-  app.use("/api/mcp", mcpErrors(context));
+  app.use(["/api/mcp", "/api/x402/mcp"], mcpErrors(context));
   app.use(notFound);
   app.use(errorHandler(context.log));
   return app;

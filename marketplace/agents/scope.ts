@@ -31,7 +31,17 @@ export async function agentOfTool(db: Queryable, caller: Caller, tool: string): 
   return rows[0];
 }
 
-/** Those of them that match every word of `query`, best match first; all of them, by tool name, when it has none. */
+/** The address of the live agent that has this tool name, whoever sees it. */
+export async function addressOfTool(db: Queryable, tool: string): Promise<string | undefined> {
+  const { rows } = await db.query<ScopedAgent>({
+    name: "address of tool",
+    text: `select ${columns} from agents a where a.state = 'live' and a.tool_name = $1`,
+    values: [tool.replaceAll("\0", "")],
+  });
+  return rows[0]?.address;
+}
+
+/** The agents in scope that match every word of `query`, best match first; all of them, by tool name, when it has none. */
 export async function searchScope(db: Queryable, caller: Caller, query: string, limit: number): Promise<FoundAgent[]> {
   const words = wordsOf(query).slice(0, 10);
   if (words.length === 0 && query.trim() !== "") return [];

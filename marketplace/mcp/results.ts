@@ -19,16 +19,22 @@ export function runResult({ result, replayed }: RunAnswer): CallToolResult {
   return { isError: true, content: [text(error)], _meta };
 }
 
-/** Why a tool was not run. Nothing was charged; the text ends with what can be done about it. */
+/** Why a tool was not run, at no cost. The text ends with what can be done about it. */
 export function failureResult({ code, message, body, headers }: ApiError): CallToolResult {
   const retryAfterSeconds = headers["retry-after"] ?? headers["Retry-After"];
   const waitSeconds = retryAfterSeconds === undefined ? undefined : Number(retryAfterSeconds);
   const funds =
-    code === "payment_required" ? ` It costs ${body.credits_required}; ${body.credits_remaining} are left.` : "";
+    code === "payment_required"
+      ? ` It costs ${body.credits_required} credits; ${body.credits_remaining} are left.`
+      : "";
   const wait = waitSeconds === undefined ? "" : ` Wait ${waitSeconds} seconds before that.`;
   return {
     isError: true,
-    content: [text(`${message}${funds} Nothing was charged. ${advice[code] ?? defaultAdvice}${wait}`)],
+    content: [
+      text(
+        `${message}${funds}${unsure.has(code) ? "" : " Nothing was charged."} ${advice[code] ?? defaultAdvice}${wait}`,
+      ),
+    ],
     _meta: {
       credits_used: 0,
       ...body,
@@ -52,7 +58,10 @@ export function linkTo(uri: string, more: { title?: string } = {}): ContentBlock
   };
 }
 
-function contentOf(output: Output, receipt: object | null): Pick<CallToolResult, "content" | "structuredContent"> {
+export function contentOf(
+  output: Output,
+  receipt: object | null,
+): Pick<CallToolResult, "content" | "structuredContent"> {
   if ("images" in output)
     return { content: [text(output.images.join("\n")), ...output.images.map((url) => linkTo(url))] };
   switch (output.kind) {
@@ -70,6 +79,8 @@ export function structured(data: object): Pick<CallToolResult, "content" | "stru
   return { content: [text(JSON.stringify(data))], structuredContent: data as Record<string, unknown> };
 }
 
+/** Here something may still be going on. */
+const unsure: ReadonlySet<ErrorCode> = new Set(["unavailable", "internal"]);
 const defaultAdvice = "Calling again may help; if not, tell the user.";
 const advice: Partial<Record<ErrorCode, string>> = {
   bad_request: "Correct the arguments and call again.",

@@ -1,29 +1,49 @@
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import {
+  type CallToolRequest,
   CallToolRequestSchema,
+  type CallToolResult,
   ErrorCode,
   ListToolsRequestSchema,
+  type ListToolsResult,
   type ServerResult,
 } from "@modelcontextprotocol/sdk/types.js";
 import { asApiError } from "../../shared/http.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
 import type { Context } from "../context.ts";
-import { callTool } from "./call-tool.ts";
+import { callTool, type Extra } from "./call-tool.ts";
 import { listTools } from "./list-tools.ts";
+import { callPaidTool, paidTools } from "./paid-tools.ts";
 import { RpcError } from "./rpc-error.ts";
 
 /** A tool server for one message of one caller. */
 export function createToolServer(context: Context, caller: Caller): Server {
+  return serverOf(context, instructions, {
+    list: (cursor) => listTools(context, caller, cursor),
+    call: (params, extra) => callTool(context, caller, params, extra),
+  });
+}
+
+/** The same for somebody without a key who pays for the call itself, which came in at `receivedAt`. */
+export function createPaidToolServer(context: Context, receivedAt: Date): Server {
+  return serverOf(context, paidInstructions, {
+    list: async () => ({ tools: paidTools(context) }),
+    call: (params, extra) => callPaidTool(context, params, extra, receivedAt),
+  });
+}
+
+interface Verbs {
+  readonly list: (cursor?: string) => Promise<ListToolsResult>;
+  readonly call: (params: CallToolRequest["params"], extra: Extra) => Promise<CallToolResult>;
+}
+
+function serverOf(context: Context, instructions: string, { list, call }: Verbs): Server {
   const server = new Server(
     { name: "agent-marketplace", version: "1.1" },
     { capabilities: { tools: {} }, instructions, jsonSchemaValidator },
   );
-  server.setRequestHandler(ListToolsRequestSchema, ({ params }) =>
-    answer(context, () => listTools(context, caller, params?.cursor)),
-  );
-  server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) =>
-    answer(context, () => callTool(context, caller, params, extra)),
-  );
+  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => answer(context, () => list(params?.cursor)));
+  server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => answer(context, () => call(params, extra)));
   return server;
 }
 
@@ -31,6 +51,10 @@ const instructions =
   "Tools here are paid agents. Each description tells the price of a run in credits (1 credit is US$0.01); a run that " +
   "fails costs nothing. A run goes on when the connection is lost: do not call again before looking it up under " +
   "GET /api/v1/runs. `_meta.idempotency_key` makes a call safe to repeat; `_meta.max_credits` refuses a higher price.";
+
+const paidInstructions =
+  "Tools here are paid with the call, over x402 and without an account: a call without a payment answers its price; " +
+  'call again with the payment in _meta["x402/payment"]. A run that fails costs nothing.';
 
 /** Only asking the user for input would use it, which this server never does; the SDK's own would be compiled anew each time. */
 const jsonSchemaValidator = {

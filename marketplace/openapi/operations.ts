@@ -65,6 +65,11 @@ const settlementHeaders = {
   "X-PAYMENT-RESPONSE": "The same.",
 };
 
+const mcpHeaders = {
+  Accept: "Must name both application/json and text/event-stream.",
+  "MCP-Protocol-Version": "As agreed on by initialize.",
+};
+
 const svgAnswers = {
   200: svgShape,
   402: unpayableShape,
@@ -180,10 +185,7 @@ export const operations: Readonly<Record<string, Operation>> = {
       "beside svg_generate and svg_vectorize.",
     key: true,
     body: rpcMessageShape,
-    headers: {
-      Accept: "Must name both application/json and text/event-stream.",
-      "MCP-Protocol-Version": "As agreed on by initialize.",
-    },
+    headers: mcpHeaders,
     answers: {
       200: "text/event-stream",
       202: [],
@@ -195,6 +197,18 @@ export const operations: Readonly<Record<string, Operation>> = {
     key: true,
     query: rewardsQuery,
     answers: { 200: rewardsShape },
+  },
+  "POST /api/x402/mcp": {
+    summary:
+      "The tool server without a key: a call answers its price, and with a payment over x402 in " +
+      '`_meta["x402/payment"]` the result. Any agent that is paid per call answers to its tool name.',
+    body: rpcMessageShape,
+    headers: mcpHeaders,
+    answers: {
+      200: "text/event-stream",
+      202: [],
+      ...Object.fromEntries([400, 403, 406, 413, 415, 500].map((status) => [status, rpcErrorShape])),
+    },
   },
   "GET /files/{name}": {
     summary: "A file that a run made.",

@@ -20,12 +20,17 @@ export function readProof(headers: IncomingHttpHeaders): Proof | string | undefi
   if (name === undefined) return undefined;
   const paymentPayload = decodeHeader(String(headers[name.toLowerCase()]));
   if (paymentPayload === undefined) return `The ${name} header is not base64 of a JSON object.`;
+  return proofOf(paymentPayload, `The ${name} header`);
+}
+
+/** The proof in a payment payload that came in `place`; a sentence when it cannot be read. */
+export function proofOf(paymentPayload: JsonObject, place: string): Proof | string {
   const { x402Version: version, payload } = paymentPayload;
-  if (version !== 1 && version !== 2) return `The ${name} header's x402Version must be 1 or 2.`;
+  if (version !== 1 && version !== 2) return `${place}: x402Version must be 1 or 2.`;
   const accepted = (version === 2 ? paymentPayload.accepted : {}) as JsonObject | null | undefined;
-  if (typeof accepted !== "object" || accepted === null) return `The ${name} header carries no "accepted".`;
+  if (typeof accepted !== "object" || accepted === null) return `${place} carries no "accepted".`;
   const network = version === 2 ? accepted.network : paymentPayload.network;
-  if (typeof network !== "string") return `The ${name} header names no network.`;
+  if (typeof network !== "string") return `${place} names no network.`;
   return { version, network: toCaip2(network), paymentPayload, accepted, payload };
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Request, RequestHandler } from "express";
+import type { RequestHandler } from "express";
 import { z } from "zod";
 import { ApiError } from "../../shared/errors.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
@@ -8,7 +8,7 @@ import type { Output } from "../connectors/connector.ts";
 import type { Context } from "../context.ts";
 import { parse } from "../parse.ts";
 import { agentWork } from "../payments/agent-call.ts";
-import { atomicPerCredit, type Offer } from "../payments/offer.ts";
+import { atomicPerCredit, type Offer, type PaidWork } from "../payments/offer.ts";
 import { sell } from "../payments/sell.ts";
 import { type AskedRun, type RunAnswer, runOnce } from "../runs/run.ts";
 import {
@@ -74,29 +74,31 @@ export async function runSvg(
 
 /** POST /api/x402/{product}: the same for a payment of a fixed price to the platform. */
 export function postPaidSvg(context: Context, product: SvgProduct): RequestHandler {
-  const schema = product === "svg-vectorize" ? vectorizeRequest : generateRequest;
-  const offer = offerOf(context, product, schema);
+  const offer = svgOffer(context, product);
   return (request, response) =>
-    sell(context, request, response, offer, async () => {
-      refuseWhenBusy(context);
-      const order = readPaidOrder(product, request);
-      const prepared = prepareSvg(context, order);
-      const digest = createHash("sha256")
-        .update(JSON.stringify([product, order.request]))
-        .digest();
-      return { ...agentWork(context, prepared), digest, present: (output) => withMarkup(context, output) };
-    });
+    sell(context, request, response, offer, async () => paidSvgWork(context, product, request.body ?? {}));
+}
+
+/** What one payment of the product's price buys; throws what is wrong with the input. */
+export function paidSvgWork(context: Context, product: SvgProduct, input: unknown): PaidWork {
+  refuseWhenBusy(context);
+  const order = readPaidOrder(product, input);
+  const prepared = prepareSvg(context, order);
+  const digest = createHash("sha256")
+    .update(JSON.stringify([product, order.request]))
+    .digest();
+  return { ...agentWork(context, prepared), digest, present: (output) => withMarkup(context, output) };
 }
 
 /** Layers and wide HD cost more to make than the fixed price: refused before the payment is looked at. */
-function readPaidOrder(product: SvgProduct, { body }: Request): SvgOrder {
+function readPaidOrder(product: SvgProduct, input: unknown): SvgOrder {
   const ownerId = platformAccount;
   if (product === "svg-vectorize") {
-    const request = parse(vectorizeRequest, body ?? {}, "bad_request");
+    const request = parse(vectorizeRequest, input, "bad_request");
     if (request.layers) throw keyOnly("layers");
     return { product, request, ownerId };
   }
-  const request = { ...parse(generateRequest, body ?? {}, "bad_request"), hd: product === "svg-generate-hd" };
+  const request = { ...parse(generateRequest, input, "bad_request"), hd: product === "svg-generate-hd" };
   if (request.layers) throw keyOnly("layers");
   if (request.hd && request.aspect === "wide") throw keyOnly("aspect");
   return { product, request, ownerId };
@@ -126,7 +128,8 @@ export async function readMarkup({ tools }: Context, url: string): Promise<strin
   return bytes.toString("utf8");
 }
 
-function offerOf({ config }: Context, product: SvgProduct, schema: z.ZodType): Offer {
+export function svgOffer({ config }: Context, product: SvgProduct): Offer {
+  const schema = product === "svg-vectorize" ? vectorizeRequest : generateRequest;
   const { name, price } = svgProducts[product];
   const example =
     product === "svg-vectorize" ? { image: "https://example.com/logo.png" } : { prompt: "A fox made of paper" };

@@ -163,7 +163,7 @@ describe("what keeps a tool from working is told so that a model can act on it, 
     const broke = await callTool(poor.client, poor.tool, { text: "hello" });
     const money = { credits_required: 5, credits_remaining: 3 };
     expect(broke).toMatchObject({ isError: true, _meta: { credits_used: 0, limit_source: "balance", ...money } });
-    expect(textOf(broke)).toMatch(/costs 5; 3 are left.*Nothing was charged.*tell the user/);
+    expect(textOf(broke)).toMatch(/costs 5 credits; 3 are left.*Nothing was charged.*tell the user/);
     const dear = await callTool(poor.client, poor.tool, { text: "hello" }, { max_credits: 4 });
     expect(dear._meta).toMatchObject({ limit_source: "request" });
     const capped = await seed({}, { maxCreditsPerDay: 4 });

@@ -1,0 +1,130 @@
+import { type CallToolRequest, type CallToolResult, ErrorCode, type Tool } from "@modelcontextprotocol/sdk/types.js";
+import { asApiError } from "../../shared/http.ts";
+import type { JsonObject } from "../../shared/x402.ts";
+import { findLiveAgent } from "../agents/find.ts";
+import { addressOfTool } from "../agents/scope.ts";
+import type { Context } from "../context.ts";
+import { agentOffer, agentWork } from "../payments/agent-call.ts";
+import type { Offer, PaidWork } from "../payments/offer.ts";
+import { proofOf } from "../payments/proof.ts";
+import { type Redemption, redeem } from "../payments/redeem.ts";
+import { termsFor, termsOf } from "../payments/terms.ts";
+import { prepareRun } from "../runs/prepare.ts";
+import { type SvgProduct, svgProducts } from "../svg/products.ts";
+import { paidSvgWork, svgOffer } from "../svg/routes.ts";
+import type { Extra } from "./call-tool.ts";
+import { reportProgress } from "./progress.ts";
+import { contentOf, failureResult, structured, text } from "./results.ts";
+import { RpcError } from "./rpc-error.ts";
+
+/**
+ * Calls a tool for a payment instead of a key, as x402's transport for MCP has it: without a proof in
+ * `_meta["x402/payment"]` the result tells the price, with one it is what was bought. Nothing but the three drawings is
+ * listed; any agent that can be paid per call answers to its tool name.
+ */
+export async function callPaidTool(
+  context: Context,
+  { name, arguments: input = {}, _meta = {} }: CallToolRequest["params"],
+  extra: Extra,
+  receivedAt: Date,
+): Promise<CallToolResult> {
+  const goods = await findGoods(context, name);
+  if (!goods) throw new RpcError(ErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name.slice(0, 64))}.`);
+  const progress = reportProgress(extra);
+  try {
+    const { offer } = goods;
+    const quote = (error: string) => quoteResult(context, name, offer, error);
+    const proof = readPayment(_meta[paymentKey]);
+    if (proof === undefined || typeof proof === "string") return await quote(proof ?? "Payment is required.");
+    const work = await goods.prepare(input);
+    const requirements = await termsFor(context, offer, proof);
+    if (!requirements) return await quote(`Payment on ${proof.network} is not offered.`);
+    const redemption = await redeem(context, work, proof, requirements, receivedAt);
+    if (redemption.outcome === "refused") return await quote(`${redemption.reason}: ${redemption.message}`);
+    return await bought(redemption, work, extra);
+  } catch (thrown) {
+    const error = asApiError(thrown);
+    if (error.status === 500) context.log.error({ err: error.cause ?? thrown, tool: name }, error.message);
+    return failureResult(error);
+  } finally {
+    progress.stop();
+  }
+}
+
+/** The three drawings as tools. */
+export function paidTools(context: Context): Tool[] {
+  return (Object.keys(svgProducts) as SvgProduct[]).map((product) => {
+    const { description, input } = svgOffer(context, product);
+    const { price } = svgProducts[product];
+    const { $schema: _, ...inputSchema } = input.schema as { $schema?: string };
+    return {
+      name: svgToolName(product),
+      title: description,
+      description: `${description}. Costs US$${(Number(price) / 100).toFixed(2)}, paid over x402 with the call.`,
+      inputSchema: inputSchema as Tool["inputSchema"],
+      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
+    };
+  });
+}
+
+interface Goods {
+  readonly offer: Offer;
+  readonly prepare: (input: Readonly<Record<string, unknown>>) => Promise<PaidWork>;
+}
+
+async function findGoods(context: Context, name: string): Promise<Goods | undefined> {
+  const product = (Object.keys(svgProducts) as SvgProduct[]).find((one) => svgToolName(one) === name);
+  if (product) {
+    return { offer: svgOffer(context, product), prepare: async (input) => paidSvgWork(context, product, input) };
+  }
+  const address = await addressOfTool(context.db, name);
+  const agent = address === undefined ? undefined : await findLiveAgent(context, address);
+  if (!agent || agent.version.priceCredits === 0n) return undefined;
+  return {
+    offer: agentOffer(context, agent),
+    prepare: async (input) => agentWork(context, await prepareRun(context, agent.address, input)),
+  };
+}
+
+const svgToolName = (product: SvgProduct) => product.replaceAll("-", "_");
+
+const paymentKey = "x402/payment";
+
+function readPayment(payment: unknown) {
+  if (payment === undefined) return undefined;
+  const isObject = typeof payment === "object" && payment !== null && !Array.isArray(payment);
+  return isObject ? proofOf(payment as JsonObject, `_meta["${paymentKey}"]`) : `_meta["${paymentKey}"] is no object.`;
+}
+
+/** The price as a client of x402 reads it, in both places where it may look. */
+async function quoteResult(context: Context, name: string, offer: Offer, error: string): Promise<CallToolResult> {
+  const { description } = offer;
+  const resource = { url: `mcp://tool/${name}`, description, mimeType: "application/json" };
+  const accepts = await termsOf(context, offer);
+  return { isError: true, ...structured({ x402Version: 2, error, resource, accepts }) };
+}
+
+async function bought(
+  redemption: Exclude<Redemption, { outcome: "refused" }>,
+  { present }: PaidWork,
+  { signal }: Pick<Extra, "signal">,
+): Promise<CallToolResult> {
+  switch (redemption.outcome) {
+    case "delivered": {
+      // Nobody is there to take it: the same payment fetches the result.
+      if (signal.aborted) await redemption.undelivered();
+      const { output, receipt, settlement, runId } = redemption.result;
+      const content = present ? structured(await present(output)) : contentOf(output, receipt);
+      return { ...content, _meta: { run_id: runId, "x402/payment-response": settlement } };
+    }
+    case "failed": {
+      const { error, runId, charged } = redemption;
+      const advice = charged
+        ? "The payment was settled and stays good: call again with the same payment to run again without paying."
+        : "Nothing was charged.";
+      return { isError: true, content: [text(`${error} ${advice}`)], _meta: { run_id: runId, charged } };
+    }
+    case "unknown":
+      return { isError: true, content: [text(redemption.message)] };
+  }
+}
