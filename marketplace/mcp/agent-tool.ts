@@ -2,7 +2,7 @@ import type { Tool } from "@modelcontextprotocol/sdk/types.js";
 import type { LiveAgent } from "../agents/find.ts";
 import type { ConnectorId } from "../connectors/connector.ts";
 
-/** An agent as a tool. There is no output schema: a creator may republish on another connector, which changes the shape. */
+/** An agent as a tool. It has no output schema: its creator may republish it on a connector that answers in another shape. */
 export function asTool(name: string, { address, version }: LiveAgent): Tool {
   const credits = Number(version.priceCredits);
   const takes = durations[version.connector] ?? seconds(2, 15);
@@ -29,7 +29,8 @@ export function asTool(name: string, { address, version }: LiveAgent): Tool {
 
 export function priceText(credits: number): string {
   if (credits === 0) return "Free.";
-  return `Costs ${credits} ${credits === 1 ? "credit" : "credits"} (US$${(credits / 100).toFixed(2)}) a run; a failed run costs nothing.`;
+  const dollars = (credits / 100).toFixed(2);
+  return `Costs ${credits} ${credits === 1 ? "credit" : "credits"} (US$${dollars}) a run; a failed run costs nothing.`;
 }
 
 /** As the specification tells them; whatever answers like a text agent is not listed. */

@@ -27,14 +27,11 @@ export function failureResult({ code, message, body, headers }: ApiError): CallT
     code === "payment_required"
       ? ` It costs ${body.credits_required} credits; ${body.credits_remaining} are left.`
       : "";
+  const charge = unsure.has(code) ? "" : " Nothing was charged.";
   const wait = waitSeconds === undefined ? "" : ` Wait ${waitSeconds} seconds before that.`;
   return {
     isError: true,
-    content: [
-      text(
-        `${message}${funds}${unsure.has(code) ? "" : " Nothing was charged."} ${advice[code] ?? defaultAdvice}${wait}`,
-      ),
-    ],
+    content: [text(`${message}${funds}${charge} ${advice[code] ?? defaultAdvice}${wait}`)],
     _meta: {
       credits_used: 0,
       ...body,
@@ -47,13 +44,12 @@ export function text(words: string): ContentBlock {
   return { type: "text", text: words };
 }
 
-export function linkTo(uri: string, more: { title?: string } = {}): ContentBlock {
+export function linkTo(uri: string): ContentBlock {
   const mimeType = contentTypes[extname(new URL(uri).pathname).slice(1) as FileKind];
   return {
     type: "resource_link",
     uri,
     name: basename(new URL(uri).pathname),
-    ...more,
     ...(mimeType ? { mimeType } : {}),
   };
 }

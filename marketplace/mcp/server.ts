@@ -56,7 +56,7 @@ const paidInstructions =
   "Tools here are paid with the call, over x402 and without an account: a call without a payment answers its price; " +
   'call again with the payment in _meta["x402/payment"]. A run that fails costs nothing.';
 
-/** Only asking the user for input would use it, which this server never does; the SDK's own would be compiled anew each time. */
+/** Used only where a user is asked for input, which happens nowhere here; the default is costly to make per request. */
 const jsonSchemaValidator = {
   getValidator: (): never => {
     throw new Error("nothing here is validated by the SDK");

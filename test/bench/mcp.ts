@@ -4,7 +4,9 @@ import { fileURLToPath } from "node:url";
 import { Pool } from "undici";
 import { freePort } from "../../infra/dev/postgres.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
+import { grant } from "../../marketplace/credits/ledger.ts";
 import type { Database } from "../../shared/postgres.ts";
+import { credits } from "../../shared/units.ts";
 import { type Figures, measure, median } from "./load.ts";
 import { type Seeded, seedBench, startSetting } from "./marketplace/setting.ts";
 import { printTable } from "./table.ts";
@@ -21,10 +23,7 @@ export async function benchMcp(): Promise<void> {
     const seeded = await seedBench(db);
     await addAgents(db, seeded);
     const { token } = await createKey(db, { accountId: seeded.creator.id, name: "own" });
-    await db.query(
-      "insert into balances (account_id, spendable) values ($1, 1000000000) on conflict (account_id) do update set spendable = 1000000000",
-      [seeded.creator.id],
-    );
+    await grant(db, { accountId: seeded.creator.id, credits: credits(1_000_000_000n) });
     await db.query("alter table api_keys drop constraint api_keys_rate_limit_per_minute_check");
     await db.query("update api_keys set rate_limit_per_minute = 100000000");
     await db.query("vacuum analyze");
