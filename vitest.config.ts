@@ -4,8 +4,8 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
-    // Every file brings its own databases and servers; two at a time suits the two cores of a small machine.
-    maxWorkers: 2,
+    // Every file brings its own databases and servers; many of them mostly wait, so three keep two cores busy.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },
