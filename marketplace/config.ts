@@ -26,6 +26,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     },
     services: readServices(env),
   };
+  requireHttps(env, config.publicUrl);
   env.finish("marketplace");
   return config;
 }
@@ -85,6 +86,13 @@ function readTrustProxy(env: EnvReader): string | number | boolean {
   const isRange = (item: string) => /^(loopback|linklocal|uniquelocal)$/.test(item) || isIP(item.split("/")[0]!) > 0;
   if (value.split(",").every((item) => isRange(item.trim()))) return value;
   return env.problem("TRUST_PROXY must be true, false, a number of proxies, or a list of addresses", false);
+}
+
+/** Links to images, files and payment routes are given out under it. */
+function requireHttps(env: EnvReader, publicUrl: string): void {
+  const { protocol, hostname } = URL.canParse(publicUrl) ? new URL(publicUrl) : { protocol: "", hostname: "" };
+  if (protocol !== "http:" || ["localhost", "127.0.0.1", "[::1]"].includes(hostname)) return;
+  env.problem("MARKETPLACE_PUBLIC_URL must be https:// where it is not this machine", undefined);
 }
 
 /** `network=address` pairs, networks in CAIP-2. */

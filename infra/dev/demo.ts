@@ -110,7 +110,13 @@ async function pay({ marketplace, demo }: StackFile, tell: Tell, chain: Chain) {
   const before = await chain.balanceOf(entry.payTo);
   tell(`   The creator's wallet before: ${dollars(before)}`);
   const payload = await chain.sign(entry);
-  const proof = encode({ x402Version: 2, resource: quote.resource, accepted: entry, payload });
+  const proof = encode({
+    x402Version: 2,
+    resource: quote.resource,
+    accepted: entry,
+    payload,
+    extensions: quote.extensions,
+  });
   const paid = await post({ "payment-signature": proof });
   const { output } = await json<Run>(paid, 200);
   const settled = decode<SettleResponse>(paid.headers.get("payment-response"));
@@ -150,6 +156,7 @@ interface Chain {
 
 interface Quote {
   readonly resource: object;
+  readonly extensions: object;
   readonly accepts: readonly PaymentRequirements[];
 }
 

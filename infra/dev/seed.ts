@@ -17,10 +17,12 @@ export async function seedMarketplace(options: SeedOptions): Promise<Pick<StackF
   const keyName = remembered?.name ?? `demo-${randomBytes(3).toString("hex")}`;
   const agents = Object.entries(demoAgents(demoService)).map(([slug, agent]) => ({ slug, ...agent }));
   const wallets = Object.entries(payoutWallets).map(([network, address]) => ({ network, address, checked: true }));
+  // Over MCP the buyer's key sees ada's agents as tools.
+  const tools = { scope: "chosen_agents", agents: agents.map(({ slug }) => `ada/${slug}`) };
   const seed = {
     accounts: [
       { handle: "ada", wallets, agents },
-      { handle: "grace", credits: 1000, keys: [{ name: keyName, rate_limit_per_minute: 600 }] },
+      { handle: "grace", credits: 1000, keys: [{ name: keyName, rate_limit_per_minute: 600, ...tools }] },
     ],
   };
   const file = join(dataDirectory, "seed.json");

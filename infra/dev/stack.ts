@@ -131,6 +131,7 @@ export async function startStack({ settings, parts, env, cameUp, note }: StackOp
         FACILITATOR_DATABASE_URL: facilitatorDatabase,
         FACILITATOR_HOST: "127.0.0.1",
         FACILITATOR_PORT: String(ports.facilitator.number),
+        FACILITATOR_DISCOVERY_LOCALHOST: "true",
         HEDERA_TESTNET_NODES: nodesOf(ledger),
         HEDERA_TESTNET_MIRROR: ledger.mirror,
         HEDERA_TESTNET_FEE_PAYERS: `${accountId}:${privateKey}`,
