@@ -24,6 +24,7 @@ export function readSettings(variables: Record<string, string | undefined>): Set
       hederaAdmin: port("DEV_LEDGER_ADMIN_PORT", 5552),
       evm: port("EVM_CHAIN_PORT", 8545),
       model: port("MODEL_STAND_IN_PORT", 4030),
+      x: port("X_STAND_IN_PORT", 4031),
       facilitator: port("FACILITATOR_PORT", 4022),
       marketplace: port("MARKETPLACE_PORT", 4020),
     },
@@ -46,6 +47,7 @@ export interface Settings {
       | "hederaAdmin"
       | "evm"
       | "model"
+      | "x"
       | "facilitator"
       | "marketplace"]: Port;
   } & { readonly hederaNodes: readonly Port[] };

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startEvmChain } from "../evm-chain/chain.ts";
 import { startModelStandIn } from "../model-stand-in/server.ts";
+import { startXStandIn } from "../x-stand-in/server.ts";
 import { type Child, startChild } from "./child.ts";
 import type { Parts } from "./parts.ts";
 import { startPostgres } from "./postgres.ts";
@@ -41,6 +42,7 @@ export async function startStack({ settings, parts, env, cameUp, note }: StackOp
   const hedera = timed("Hedera (local ledger)", `127.0.0.1:${ports.hederaNodes[0]?.number}`, startHedera());
   const evm = timed("EVM chain (anvil)", `http://127.0.0.1:${ports.evm.number}`, startEvm());
   const model = timed("Model stand-in", `http://127.0.0.1:${ports.model.number}`, startModel());
+  const x = timed("X stand-in", `http://127.0.0.1:${ports.x.number}`, startX());
   const facilitatorUrl = `http://127.0.0.1:${ports.facilitator.number}`;
   const marketplaceUrl = `http://127.0.0.1:${ports.marketplace.number}`;
   const facilitator = timed("Facilitator", facilitatorUrl, startFacilitator());
@@ -119,6 +121,12 @@ export async function startStack({ settings, parts, env, cameUp, note }: StackOp
     return standIn;
   }
 
+  async function startX() {
+    const standIn = await startXStandIn({ port: ports.x.number, token: xToken });
+    await parts.adopt({ name: "X stand-in", kind: "ground", stop: () => standIn.stop() });
+    return standIn;
+  }
+
   async function startFacilitator(): Promise<void> {
     const [{ facilitatorDatabase }, ledger, chain] = await Promise.all([databases, hedera, evm]);
     const { accountId, privateKey } = ledger.accounts.feePayer;
@@ -161,7 +169,7 @@ export async function startStack({ settings, parts, env, cameUp, note }: StackOp
   }
 
   async function marketplaceEnv(): Promise<Record<string, string>> {
-    const [{ marketplaceDatabase }, standIn] = await Promise.all([databases, model]);
+    const [{ marketplaceDatabase }, standIn, posts] = await Promise.all([databases, model, x]);
     const [ledger, chain] = await Promise.all([hedera, evm]);
     const { accountId, privateKey } = ledger.accounts.operator;
     const platform = [
@@ -185,6 +193,8 @@ export async function startStack({ settings, parts, env, cameUp, note }: StackOp
       HEDERA_NODES: nodesOf(ledger),
       HEDERA_OPERATOR_ID: accountId,
       HEDERA_OPERATOR_KEY: privateKey,
+      X_API_BASE_URL: env.X_API_BASE_URL ?? posts.url,
+      X_API_BEARER_TOKEN: env.X_API_BEARER_TOKEN ?? xToken,
       EVM_RPC_URLS: `eip155:${chain.chainId}=${chain.rpcUrl}`,
     };
   }
@@ -233,6 +243,7 @@ interface Ledger {
   >;
 }
 
+const xToken = "stand-in";
 const ether = 10n ** 18n;
 const dollar = 1_000_000n;
 

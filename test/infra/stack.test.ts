@@ -22,7 +22,14 @@ let env: NodeJS.ProcessEnv;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "stack-"));
   const ledgerPorts = ["DEV_LEDGER_MIRROR_PORT", "DEV_LEDGER_ADMIN_PORT"];
-  const names = ["POSTGRES_PORT", "EVM_CHAIN_PORT", "MODEL_STAND_IN_PORT", "FACILITATOR_PORT", "MARKETPLACE_PORT"];
+  const names = [
+    "POSTGRES_PORT",
+    "EVM_CHAIN_PORT",
+    "MODEL_STAND_IN_PORT",
+    "X_STAND_IN_PORT",
+    "FACILITATOR_PORT",
+    "MARKETPLACE_PORT",
+  ];
   const ports: Array<[string, string]> = [];
   for (const name of [...names, ...ledgerPorts]) ports.push([name, String(await freePort())]);
   const nodePorts = [await freePort(), await freePort(), await freePort()].join(",");
