@@ -48,8 +48,10 @@ export class Service {
     await this.#end("SIGKILL");
   }
 
-  async stop(): Promise<void> {
+  /** Answers the exit code. */
+  async stop(): Promise<number | undefined> {
     await this.#end("SIGTERM");
+    return this.#child?.exitCode ?? undefined;
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {
