@@ -56,7 +56,8 @@ export async function settle(context: Context, body: unknown): Promise<Settled> 
 
   const outcome = await submit(context, scheme, payment, claim, deadline);
   const totalMs = performance.now() - startedAt;
-  const mine = await context.store.finish(claim, outcome, Math.round(totalMs), true);
+  const mine = await recorded(context, claim, payment, outcome, totalMs);
+  if (mine === "unrecorded") return answer(context, request, payment, unknown(outcome.transaction));
   context.events.settlementEnded(request.network, payment, outcome, totalMs);
   if (mine) return answer(context, request, payment, outcome);
   return resume(context, request, payment, await context.store.lookup(request.network, payment.key), deadline);
@@ -80,11 +81,32 @@ async function submit(
     return await scheme.submit(payment, claim, deadline);
   } catch (error) {
     context.log.error({ err: error, paymentKey: payment.key }, "a submission ended in an error");
-    await context.store.releaseClaim(claim);
-    const known = await context.store.lookup(scheme.network, payment.key);
-    if (known?.state !== "failed") return { outcome: "unknown", transaction: known?.transaction ?? "" };
+    const known = await released(context, scheme, payment, claim);
+    if (known?.state !== "failed") return unknown(known?.transaction ?? "");
     const message = "The settlement could not be started; nothing was sent. Try again.";
     return { outcome: "failed", reason: "transaction_failed", message, transaction: "", retryable: true };
+  }
+}
+
+/** Undefined also when the database does not answer: then nothing is known, and nothing may be called failed. */
+async function released(context: Context, scheme: Scheme, payment: Payment, claim: Claim): Promise<Known | undefined> {
+  try {
+    await context.store.releaseClaim(claim);
+    return await context.store.lookup(scheme.network, payment.key);
+  } catch (error) {
+    context.log.error({ err: error, paymentKey: payment.key }, "the claim was not released; recovery will do it");
+    return undefined;
+  }
+}
+
+/** The money may have moved: an outcome the database did not take is pending until recovery has recorded it. */
+async function recorded(context: Context, claim: Claim, payment: Payment, outcome: Outcome, totalMs: number) {
+  try {
+    return await context.store.finish(claim, outcome, Math.round(totalMs), true);
+  } catch (error) {
+    const { transaction } = outcome;
+    context.log.error({ err: error, paymentKey: payment.key, transaction }, "an outcome was not recorded");
+    return "unrecorded";
   }
 }
 
@@ -111,7 +133,7 @@ async function resume(
       retryable: known.retryable,
     });
   }
-  return answer(context, request, payment, { outcome: "unknown", transaction: known?.transaction ?? "" });
+  return answer(context, request, payment, unknown(known?.transaction ?? ""));
 }
 
 async function untilEnded(
@@ -177,5 +199,6 @@ function refused(
 }
 
 const coolingDown = refuse("rate_limited", "Settlements of this payer failed lately; try again in ten minutes.");
+const unknown = (transaction: string): Outcome => ({ outcome: "unknown", transaction });
 const hasEnded = (known: Known) => known.state === "settled" || known.state === "failed";
 const isClaimable = (known: Known) => known.state === "failed" && known.retryable;

@@ -198,8 +198,9 @@ describe("when the database goes away", () => {
       "create trigger refuse_ending before update on payments for each row execute function refuse_ending()",
     );
     const { status, body: answer } = await facilitator.settle(body);
-    expect(status).toBe(500);
-    expect(answer).toMatchObject({ success: false, errorReason: "unexpected_settle_error" });
+    expect(status).toBe(200);
+    expect(answer).toMatchObject({ success: false, errorReason: "settlement_pending" });
+    expect(answer.transaction).toMatch(/^0x[0-9a-f]{64}$/);
     await db.query("drop trigger refuse_ending on payments");
     await expect
       .poll(async () => (await facilitator.settle(body)).body, { timeout: 20_000, interval: 500 })
