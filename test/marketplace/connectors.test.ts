@@ -201,7 +201,7 @@ describe("sealed secrets", () => {
     expect(sealer.seal("word", "agt_1/key")).not.toBe(sealed);
     expect(sealer.open(sealed, "agt_1/key")).toBe("word");
     expect(() => sealer.open(sealed, "agt_2/key")).toThrow();
-    expect(() => sealer.open(`${sealed.slice(0, -2)}AA`, "agt_1/key")).toThrow();
+    expect(() => sealer.open(`${sealed.slice(0, -2)}${sealed.endsWith("AA") ? "BB" : "AA"}`, "agt_1/key")).toThrow();
   });
 
   test("open under a retired key as long as it is kept, and new ones use the new key", () => {

@@ -15,6 +15,8 @@ const post = (body: unknown, headers?: Record<string, string>) => postMessage(ma
 const initialize = (protocolVersion: string) =>
   rpc("initialize", { protocolVersion, capabilities: {}, clientInfo: { name: "test", version: "1" } });
 
+const withAnotherEnd = (key: string) => `${key.slice(0, -1)}${key.endsWith("x") ? "y" : "x"}`;
+
 /** The message of an event stream that holds one. */
 const answerOf = async (response: Response) => {
   const [, data = "{}"] = /^data: (.*)$/m.exec(await response.text()) ?? [];
@@ -25,7 +27,7 @@ describe("a request that no message is read from", () => {
   const list = () => rpc("tools/list");
   test.each<[string, number, () => Promise<Response>]>([
     ["without a key", 401, () => postMessage(market.url, undefined, list())],
-    ["with a key that is none", 401, () => postMessage(market.url, `${seeded.key.slice(0, -1)}x`, list())],
+    ["with a key that is none", 401, () => postMessage(market.url, withAnotherEnd(seeded.key), list())],
     ["with the key in the query", 401, () => fetch(`${market.url}/api/mcp?key=${seeded.key}`, { method: "POST" })],
     ["from a foreign page", 403, () => post(list(), { origin: "https://evil.example.com" })],
     ["from a page without an origin of its own", 403, () => post(list(), { origin: "null" })],
