@@ -56,6 +56,9 @@ const idempotencyHeader = {
   "Idempotency-Key":
     "Your own name for the request, 1 to 255 characters: it is made and charged once, however often sent.",
 };
+const replayedHeader = {
+  "Idempotent-Replayed": "`true` when the answer is that of an earlier request of the same name.",
+};
 const proofHeaders = {
   "PAYMENT-SIGNATURE": "Proof of payment, x402 version 2. Without a proof the answer is the quote.",
   "X-PAYMENT": "Proof of payment, x402 version 1.",
@@ -98,7 +101,7 @@ export const operations: Readonly<Record<string, Operation>> = {
         "for 30 days answers the same. Without it, a retry is a second run and a second charge.",
     },
     answers: { 200: runResultShape, 402: unpayableShape, 404: errorShape, 409: errorShape, 422: errorShape },
-    answerHeaders: { "Idempotent-Replayed": "`true` when the answer is that of an earlier request of the same name." },
+    answerHeaders: replayedHeader,
   },
   "GET /api/v1/runs": {
     summary: "The account's runs of the last 30 days, newest first.",
@@ -153,6 +156,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     body: vectorizeRequest,
     headers: idempotencyHeader,
     answers: svgAnswers,
+    answerHeaders: replayedHeader,
   },
   "POST /api/v1/svg/generate": {
     summary: "A prompt as SVG, for 3 credits; in HD for 8.",
@@ -160,6 +164,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     body: generateRequest,
     headers: idempotencyHeader,
     answers: svgAnswers,
+    answerHeaders: replayedHeader,
   },
   "POST /api/x402/svg-vectorize": paidSvg("An image as SVG for $0.01 over x402; no account, no key.", vectorizeRequest),
   "POST /api/x402/svg-generate": paidSvg("A prompt as SVG for $0.03 over x402; no account, no key.", generateRequest),

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import { z } from "zod";
 import { ApiError } from "../../shared/errors.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
@@ -10,6 +10,7 @@ import { parse } from "../parse.ts";
 import { agentWork } from "../payments/agent-call.ts";
 import { atomicPerCredit, type Offer, type PaidWork } from "../payments/offer.ts";
 import { sell } from "../payments/sell.ts";
+import { readIdempotencyKey } from "../runs/routes.ts";
 import { type AskedRun, type RunAnswer, runOnce } from "../runs/run.ts";
 import {
   platformAccount,
@@ -25,9 +26,8 @@ import { generateRequest, vectorizeRequest } from "./request.ts";
 export function postVectorize(context: Context): RequestHandler {
   return async (request, response) => {
     const asked = parse(vectorizeRequest, request.body ?? {}, "bad_request");
-    const caller = callerOf(response);
-    const order: SvgOrder = { product: "svg-vectorize", request: asked, ownerId: caller.accountId };
-    response.json(await makeSvg(context, caller, order, request.get("idempotency-key")));
+    const order: SvgOrder = { product: "svg-vectorize", request: asked, ownerId: callerOf(response).accountId };
+    await answerSvg(context, request, response, order);
   };
 }
 
@@ -35,28 +35,26 @@ export function postVectorize(context: Context): RequestHandler {
 export function postGenerate(context: Context): RequestHandler {
   return async (request, response) => {
     const asked = parse(generateRequest, request.body ?? {}, "bad_request");
-    const caller = callerOf(response);
     const product = asked.hd ? "svg-generate-hd" : "svg-generate";
-    const order: SvgOrder = { product, request: asked, ownerId: caller.accountId };
-    response.json(await makeSvg(context, caller, order, request.get("idempotency-key")));
+    const order: SvgOrder = { product, request: asked, ownerId: callerOf(response).accountId };
+    await answerSvg(context, request, response, order);
   };
 }
 
-/**
- * An order paid with credits: the vector-graphics result with its markup. Throws ApiError as the specification's table
- * has it: 402 not enough balance, 422 an image that cannot be used, 429 too busy, 5xx upstream; all of them cost nothing.
- */
-export async function makeSvg(
-  context: Context,
-  caller: Caller,
-  order: SvgOrder,
-  idempotencyKey?: string,
-): Promise<SvgResult & { svg: string }> {
-  const { result } = await runSvg(context, caller, order, { idempotencyKey });
-  return withMarkup(context, result.output as Output);
+/** Answers with the vector-graphics result and its markup; throws as `runSvg` does. */
+async function answerSvg(context: Context, request: Request, response: Response, order: SvgOrder): Promise<void> {
+  const idempotencyKey = readIdempotencyKey(request.headers["idempotency-key"]);
+  const { result, replayed } = await runSvg(context, callerOf(response), order, { idempotencyKey });
+  const answer = await withMarkup(context, result.output as Output);
+  if (replayed) response.setHeader("idempotent-replayed", "true");
+  response.json(answer);
 }
 
-/** The same without the markup, as the run that succeeded; throws as `makeSvg` does. */
+/**
+ * An order paid with credits, as the run that succeeded; its output is the result without the markup. Throws ApiError
+ * as the specification's table has it: 402 not enough balance, 422 an image that cannot be used, 429 too busy, 5xx
+ * upstream; all of them cost nothing.
+ */
 export async function runSvg(
   context: Context,
   caller: Caller,

@@ -76,6 +76,31 @@ describe("POST /api/v1/svg/vectorize", () => {
     expect(await credits()).toBe(before);
   });
 
+  test("under one name it is traced and charged once, however often and at once it is asked", async () => {
+    const before = await credits();
+    const named = (image: string) =>
+      call(paid.marketplace.url, "/api/v1/svg/vectorize", {
+        key: paid.market.key,
+        body: { image },
+        headers: { "idempotency-key": "logo-1" },
+      });
+    const answers = await Promise.all(Array.from({ length: 5 }, () => named(logo)));
+    for (const { status, body } of answers) expect({ status, body }).toEqual({ status: 200, body: answers[0]?.body });
+    expect(answers.filter(({ headers }) => headers.get("idempotent-replayed") === "true")).toHaveLength(4);
+    expect(await named(`data:image/png;base64,${logo}`)).toMatchObject({ status: 409 });
+    expect(await credits()).toBe(before - 1);
+  });
+
+  test.each(["", "x".repeat(256)])("400 names an Idempotency-Key that is none: %#", async (name) => {
+    const headers = { "idempotency-key": name };
+    const answer = await call(paid.marketplace.url, "/api/v1/svg/vectorize", {
+      key: paid.market.key,
+      body: { image: logo },
+      headers,
+    });
+    expect(answer).toMatchObject({ status: 400, body: { field: "Idempotency-Key" } });
+  });
+
   test("401 without a key", async () => {
     expect((await ask("vectorize", { image: logo }, "")).status).toBe(401);
   });
