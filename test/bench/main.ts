@@ -3,6 +3,7 @@ import { benchFacilitatorHedera } from "./facilitator-hedera.ts";
 import { benchFacilitatorRecord } from "./facilitator-record.ts";
 import { benchMarketplace } from "./marketplace.ts";
 import { benchMcp } from "./mcp.ts";
+import { benchPerCall } from "./per-call.ts";
 import { benchSvg } from "./svg.ts";
 
 const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
@@ -10,6 +11,7 @@ const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   "facilitator-record": [benchFacilitatorRecord],
   marketplace: [benchMarketplace],
   mcp: [benchMcp],
+  "per-call": [benchPerCall],
   svg: [benchSvg],
 };
 
