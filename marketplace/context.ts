@@ -3,6 +3,7 @@ import { createLog, type Log } from "../shared/log.ts";
 import { createOutbound, type Resolve } from "../shared/outbound.ts";
 import { connect, type Database, migrate } from "../shared/postgres.ts";
 import { Disposer } from "../shared/process.ts";
+import { startRechecks } from "./accounts/recheck-wallets.ts";
 import { type AgentRow, findAgents } from "./agents/find.ts";
 import { Versions } from "./agents/version.ts";
 import { type Admission, admitCalls } from "./api-keys/authenticate.ts";
@@ -21,6 +22,7 @@ import { startCrediting } from "./payments/purchase.ts";
 import { Leases } from "./runs/leases.ts";
 import { startRecovery } from "./runs/recover.ts";
 import { createSealer, type Sealer } from "./sealing.ts";
+import { Sessions } from "./sign-in/sessions.ts";
 import { createTracePool, type TracePool } from "./svg/vectorize.ts";
 
 /** What the verbs need, built once. Tests replace parts through `overrides`, and nowhere else. */
@@ -53,6 +55,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const inFlight = new InFlight(log);
   disposer.add(() => inFlight.idle());
 
+  const sessions = new Sessions({ config: config.signIn, db, log, publicUrl: config.publicUrl });
+  disposer.add(async () => sessions.stop());
   const sealer = createSealer(config.sealingKeys);
   const versions = new Versions(db, sealer);
   const batches = { sizeMax: 200, windowMs: 0 };
@@ -74,12 +78,15 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     inFlight,
     sealer,
     versions,
+    sessions,
     lookups,
     ownTools: overrides.ownTools ?? ownTools,
   };
   const context: Context = { ...needs, stop: () => disposer.stop() };
   const crediting = startCrediting(context);
   disposer.add(() => crediting.stop());
+  const rechecks = startRechecks(context);
+  disposer.add(() => rechecks.stop());
   return context;
 }
 
@@ -97,6 +104,8 @@ export interface Context {
   readonly inFlight: InFlight;
   readonly sealer: Sealer;
   readonly versions: Versions;
+  /** Who is signed in, for the account's settings. */
+  readonly sessions: Sessions;
   readonly lookups: Lookups;
   /** The tool server's tools that are no agents. */
   readonly ownTools: readonly OwnTool[];

@@ -63,12 +63,23 @@ async function says(
   version: number,
   { definition }: Checked,
 ): Promise<boolean> {
-  const { rows } = await tx.query("select * from agent_versions where agent_id = $1 and version = $2", [
+  // Through JSON, because that is how the stored one came back.
+  return isDeepStrictEqual(await definitionOf(tx, sealer, agentId, version), JSON.parse(JSON.stringify(definition)));
+}
+
+/** What a version says, as its creator said it: secrets in the clear. */
+export async function definitionOf(
+  db: Queryable,
+  sealer: Sealer,
+  agentId: AgentId,
+  version: number,
+): Promise<Checked["definition"]> {
+  const { rows } = await db.query("select * from agent_versions where agent_id = $1 and version = $2", [
     agentId,
     version,
   ]);
   const row = rows[0];
-  const said = {
+  return {
     name: row.name,
     description: row.description,
     connector: row.connector,
@@ -78,8 +89,6 @@ async function says(
     settings: row.settings,
     secrets: openAll(sealer, agentId, row.sealed_secrets),
   };
-  // Through JSON, because that is how the stored one came back.
-  return isDeepStrictEqual(said, JSON.parse(JSON.stringify(definition)));
 }
 
 async function addVersion(
