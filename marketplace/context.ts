@@ -3,7 +3,7 @@ import { createLog, type Log } from "../shared/log.ts";
 import { createOutbound, type Resolve } from "../shared/outbound.ts";
 import { connect, type Database, migrate } from "../shared/postgres.ts";
 import { Disposer } from "../shared/process.ts";
-import { startRechecks } from "./accounts/recheck-wallets.ts";
+import { recheckEveryMs, recheckWallets } from "./accounts/recheck-wallets.ts";
 import { type AgentRow, findAgents } from "./agents/find.ts";
 import { Versions } from "./agents/version.ts";
 import { type Admission, admitCalls } from "./api-keys/authenticate.ts";
@@ -12,6 +12,7 @@ import type { Tools } from "./connectors/connector.ts";
 import { createTools } from "./connectors/tools.ts";
 import { type Balance, readBalances } from "./credits/balance.ts";
 import { createEvents, type Events } from "./events.ts";
+import { everyMs as forgetEveryMs, forgetTheEnded } from "./forget.ts";
 import type { AccountId } from "./ids.ts";
 import { InFlight } from "./in-flight.ts";
 import { type OwnTool, ownTools } from "./mcp/own-tools.ts";
@@ -19,6 +20,7 @@ import { migrations } from "./migrations/all.ts";
 import { FacilitatorClient } from "./payments/facilitator-client.ts";
 import { PaidCalls } from "./payments/paid-calls.ts";
 import { startCrediting } from "./payments/purchase.ts";
+import { startRounds } from "./rounds.ts";
 import { Leases } from "./runs/leases.ts";
 import { startRecovery } from "./runs/recover.ts";
 import { createSealer, type Sealer } from "./sealing.ts";
@@ -85,8 +87,13 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const context: Context = { ...needs, stop: () => disposer.stop() };
   const crediting = startCrediting(context);
   disposer.add(() => crediting.stop());
-  const rechecks = startRechecks(context);
-  disposer.add(() => rechecks.stop());
+  const failed = (error: unknown) => events.roundFailed({ error });
+  for (const rounds of [
+    startRounds(() => recheckWallets(context), recheckEveryMs, failed),
+    startRounds(() => forgetTheEnded(db), forgetEveryMs, failed),
+  ]) {
+    disposer.add(() => rounds.stop());
+  }
   return context;
 }
 

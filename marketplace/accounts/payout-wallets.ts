@@ -38,10 +38,10 @@ export async function addPayoutWallet(db: Database, input: NewWallet): Promise<P
 export async function proposeWallet(tx: Transaction, accountId: AccountId, wallet: Wallet): Promise<PayoutWallet> {
   const { network, address } = wallet;
   await tx.query("select from accounts where id = $1 for update", [accountId]);
-  await tx.query(
-    "update payout_wallets set state = 'retired' where account_id = $1 and network = $2 and state = 'unchecked'",
-    [accountId, network],
-  );
+  await tx.query("delete from payout_wallets where account_id = $1 and network = $2 and state = 'unchecked'", [
+    accountId,
+    network,
+  ]);
   const id = newId("wal");
   await tx.query(
     "insert into payout_wallets (id, account_id, network, address, state) values ($1, $2, $3, $4, 'unchecked')",

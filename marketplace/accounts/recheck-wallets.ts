@@ -5,33 +5,14 @@ import { noteLook } from "./own-wallets.ts";
 import { problemOf } from "./wallet-check.ts";
 import type { Wallet } from "./wallet-proof.ts";
 
-const roundEveryMs = 30_000;
+export const recheckEveryMs = 30_000;
 const walletsPerRound = 20;
 
 /**
- * Looks at every proved wallet again, the one not looked at for longest first: a checked one every six hours, one that
- * could not be paid every ten minutes. Copies of the service share the work.
+ * Looks again at proved wallets, those not looked at for longest first: a checked one every six hours, one that could not
+ * be paid every ten minutes. Copies of the service share the work. A ledger that does not answer changes nothing: the
+ * wallet is looked at again in the next round.
  */
-export function startRechecks(context: Needs): { stop(): Promise<void> } {
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
-  const round = async (): Promise<void> => {
-    await recheckWallets(context).catch((error) => {
-      context.log.warn({ err: error }, "payout wallets could not be looked at; it will be tried again");
-    });
-    if (!stopped) timer = setTimeout(() => (current = round()), roundEveryMs);
-  };
-  let current = round();
-  return {
-    stop: () => {
-      stopped = true;
-      clearTimeout(timer);
-      return current;
-    },
-  };
-}
-
-/** One round. A ledger that does not answer changes nothing: the wallet is looked at again in the next. */
 export async function recheckWallets({ db, tools, events }: Needs): Promise<void> {
   const { rows } = await db.query<Due>(
     `update payout_wallets set looked_at = now() where id in (
@@ -54,7 +35,7 @@ export async function recheckWallets({ db, tools, events }: Needs): Promise<void
   }
 }
 
-type Needs = Pick<Context, "db" | "tools" | "events" | "log">;
+type Needs = Pick<Context, "db" | "tools" | "events">;
 
 interface Due extends Wallet {
   readonly id: WalletId;

@@ -29,6 +29,7 @@ export const signIn: Migration = {
       updated_at  timestamptz not null default now()
     );
     create index sign_in_sessions_of_user on sign_in_sessions (user_id);
+    create index sign_in_sessions_ended on sign_in_sessions (expires_at);
     create table sign_in_identities (
       id                        text primary key,
       user_id                   text not null references sign_in_users on delete cascade,

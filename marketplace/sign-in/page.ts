@@ -50,7 +50,7 @@ const script = `
   document.getElementById("ways").hidden = Boolean(token);
   async function post(path, body) {
     const headers = { "content-type": "application/json" };
-    const response = await fetch("/api/account/sign-in/" + path, { method: "POST", headers, body: JSON.stringify(body) });
+    const response = await window.fetch("/api/account/sign-in/" + path, { method: "POST", headers, body: JSON.stringify(body) });
     const answer = await response.json();
     if (!response.ok) told.textContent = answer.error;
     return response.ok && answer;

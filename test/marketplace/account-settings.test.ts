@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { forgetTheEnded } from "../../marketplace/forget.ts";
 import { runCommand } from "../../marketplace/operator/command-line.ts";
 import { Browser, newEmail, signedIn, withAccount } from "../support/browser.ts";
 import {
@@ -308,4 +309,43 @@ describe("agents", () => {
       expect((await refused()).status).toBe(404);
     }
   });
+
+  test("are a thousand at most, and drafts that were replaced are not kept", async () => {
+    const { browser, handle } = await withAccount(market);
+    const at = "/api/account/agents/redrafted";
+    for (let n = 0; n < 4; n += 1) await browser.put(at, { ...echoAgent, name: `Draft ${n}` });
+    const { db } = market.context;
+    const owned = "where agent_id in (select id from agents where handle = $1)";
+    await db.query(`update agent_versions set created_at = now() - interval '2 hours' ${owned}`, [handle]);
+    expect((await browser.put(at, { ...echoAgent, name: "Draft 4" })).body.version).toBe(5);
+    expect((await db.query(`select version from agent_versions ${owned}`, [handle])).rows).toEqual([{ version: 5 }]);
+    await db.query(
+      `insert into agents (id, account_id, handle, slug, tool_name)
+       select 'agt_' || n || $1, (select id from accounts where handle = $1), $1, 'agent-' || n, n || $1
+       from generate_series(1, 999) n`,
+      [handle],
+    );
+    expect((await browser.put("/api/account/agents/one-more", echoAgent)).status).toBe(409);
+    expect((await browser.put(at, echoAgent)).status).toBe(200);
+  });
+});
+
+test("what has had its time is thrown away: sessions, links, people without account or session, counts of calls", async () => {
+  const { db } = market.context;
+  const [gone, stays] = [await signedIn(market), await withAccount(market)];
+  await gone.post("/api/account/sign-out", { everywhere: true });
+  await gone.post("/api/account/sign-in/email", { email: newEmail() });
+  await db.query("update sign_in_users set updated_at = now() - interval '2 days'");
+  await db.query("update sign_in_verifications set expires_at = now() - interval '1 second'");
+  await db.query("update rate_limits set second = second - 7200");
+  await forgetTheEnded(db);
+  const left = async (table: string) => (await db.query(`select from ${table}`)).rowCount;
+  expect(await left("sign_in_verifications")).toBe(0);
+  expect(await left("rate_limits")).toBe(0);
+  const { rows } = await db.query(
+    `select from sign_in_users u where account_id is null
+       and not exists (select from sign_in_sessions where user_id = u.id)`,
+  );
+  expect(rows).toHaveLength(0);
+  expect((await stays.browser.get("/api/account")).body.account.handle).toBe(stays.handle);
 });

@@ -9,6 +9,8 @@ const operatorDoors = [
   "connectors/hedera/nodes.ts",
   "connectors/model-client.ts",
   "payments/facilitator-client.ts",
+  "sign-in/mail.ts",
+  "sign-in/sign-in.ts",
 ];
 
 test("nothing in the marketplace opens a connection but the outbound guard and the doors to what the operator configured", () => {
@@ -30,6 +32,7 @@ test.each([
   'new WebSocket("ws://x")',
   'import { http } from "viem";',
   'import { Client } from "@grpc/grpc-js";',
+  'import { createTransport } from "nodemailer";',
 ])("such as %s", (source) => {
   expect(opensConnections(source)).toBe(true);
 });
@@ -46,7 +49,7 @@ test.each([
 function opensConnections(source: string): boolean {
   const code = source.replaceAll(/^import type .*$/gm, "").replaceAll('import { isIP } from "node:net";', "");
   const modules =
-    /(from|import\(|require\()\s*["'](undici|(node:)?(net|tls|http|https|http2|dgram)|@grpc\/grpc-js|ws|eventsource)["']/;
+    /(from|import\(|require\()\s*["'](undici|(node:)?(net|tls|http|https|http2|dgram)|@grpc\/grpc-js|ws|eventsource|nodemailer|better-auth\/plugins\/generic-oauth)["']/;
   const calls =
     /(?<![.\w])fetch\(|globalThis\.fetch|new (WebSocket|EventSource|XMLHttpRequest)\b|(?<![.\w"])webSocket\(/;
   return modules.test(code) || calls.test(code) || /import \{[^}]*\bhttp\b[^}]*\} from "viem"/.test(code);
