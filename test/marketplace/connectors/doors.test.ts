@@ -8,6 +8,7 @@ const operatorDoors = [
   "connectors/evm.ts",
   "connectors/hedera/nodes.ts",
   "connectors/model-client.ts",
+  "files/s3-store.ts",
   "payments/facilitator-client.ts",
   "sign-in/mail.ts",
   "sign-in/sign-in.ts",
@@ -49,7 +50,7 @@ test.each([
 function opensConnections(source: string): boolean {
   const code = source.replaceAll(/^import type .*$/gm, "").replaceAll('import { isIP } from "node:net";', "");
   const modules =
-    /(from|import\(|require\()\s*["'](undici|(node:)?(net|tls|http|https|http2|dgram)|@grpc\/grpc-js|ws|eventsource|nodemailer|better-auth\/plugins\/generic-oauth)["']/;
+    /(from|import\(|require\()\s*["'](undici|(node:)?(net|tls|http|https|http2|dgram)|@grpc\/grpc-js|ws|eventsource|nodemailer|aws4fetch|better-auth\/plugins\/generic-oauth)["']/;
   const calls =
     /(?<![.\w])fetch\(|globalThis\.fetch|new (WebSocket|EventSource|XMLHttpRequest)\b|(?<![.\w"])webSocket\(/;
   return modules.test(code) || calls.test(code) || /import \{[^}]*\bhttp\b[^}]*\} from "viem"/.test(code);
