@@ -69,6 +69,7 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     const fetchUnpaid = probe ? createUnpaidFetch(outbound, { allowLocalhost }) : undefined;
     const catalog = new Catalog({ db, log, metrics, fetchUnpaid, allowLocalhost });
     disposer.add(() => catalog.stop());
+    catalog.start();
     return { config, log, db, store, schemes, limits, events, metrics, catalog, stop: () => disposer.stop() };
   } catch (error) {
     await disposer.stop();

@@ -1,6 +1,7 @@
 import { ApiError } from "../shared/errors.ts";
 import type { SettleResponse } from "../shared/x402.ts";
 import type { Context } from "./context.ts";
+import { offerOf } from "./discovery/offers.ts";
 import { parsePaymentRequest } from "./request.ts";
 import {
   type Claim,
@@ -46,7 +47,8 @@ export async function settle(context: Context, body: unknown): Promise<Settled> 
   if (refusal) return refused(context, request, payment, refusal, startedAt);
   const { resourceUrl } = request;
   const failuresMax = context.config.limits.failuresPerPayer;
-  const claim = await context.store.claim(request.network, scheme.scheme, payment, { resourceUrl, failuresMax });
+  const offer = offerOf(request, context.config.discovery);
+  const claim = await context.store.claim(request.network, scheme.scheme, payment, { resourceUrl, failuresMax, offer });
   if (!claim) {
     const winner = await context.store.lookup(request.network, payment.key);
     if (!winner || isClaimable(winner)) return refused(context, request, payment, coolingDown, startedAt);
@@ -157,7 +159,6 @@ function answer(context: Context, request: PaymentRequest, payment: Payment, out
   const common = { transaction: outcome.transaction, network: request.networkAsGiven, payer: payment.payer };
   switch (outcome.outcome) {
     case "settled":
-      context.catalog.offer(request);
       return {
         response: { success: true, ...common },
         undelivered: () => context.store.undeliver(request.network, payment.key),
