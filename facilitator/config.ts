@@ -38,6 +38,8 @@ export interface LimitsConfig {
   readonly settlePerAddress: number;
   readonly settlePerPayer: number;
   readonly settlePerPayTo: number;
+  /** Of the public GET routes, by each copy of the daemon on its own. */
+  readonly readPerAddress: number;
   /** Settlements of one payer that may fail on the chain, at our cost, within ten minutes. */
   readonly failuresPerPayer: number;
 }
@@ -52,6 +54,7 @@ function readLimits(env: EnvReader, variables: Record<string, string | undefined
     settlePerAddress: limit("LIMIT_SETTLE_PER_ADDRESS", 1_200),
     settlePerPayer: limit("LIMIT_SETTLE_PER_PAYER", 60),
     settlePerPayTo: limit("LIMIT_SETTLE_PER_PAY_TO", 1_200),
+    readPerAddress: limit("LIMIT_READ_PER_ADDRESS", 3_000),
     failuresPerPayer: env.integer("LIMIT_FAILURES_PER_PAYER", 5),
   };
 }
