@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 const operatorDoors = [
   "connectors/endpoint.ts",
   "connectors/evm.ts",
-  "connectors/hedera/nodes.ts",
+  "connectors/hedera/hedera.ts",
   "connectors/model-client.ts",
   "payments/facilitator-client.ts",
 ];
@@ -30,6 +30,7 @@ test.each([
   'new WebSocket("ws://x")',
   'import { http } from "viem";',
   'import { Client } from "@grpc/grpc-js";',
+  'import { HederaNodes } from "../../../shared/hedera-nodes.ts";',
 ])("such as %s", (source) => {
   expect(opensConnections(source)).toBe(true);
 });
@@ -46,7 +47,7 @@ test.each([
 function opensConnections(source: string): boolean {
   const code = source.replaceAll(/^import type .*$/gm, "").replaceAll('import { isIP } from "node:net";', "");
   const modules =
-    /(from|import\(|require\()\s*["'](undici|(node:)?(net|tls|http|https|http2|dgram)|@grpc\/grpc-js|ws|eventsource)["']/;
+    /(from|import\(|require\()\s*["'](undici|(node:)?(net|tls|http|https|http2|dgram)|@grpc\/grpc-js|ws|eventsource|[./]+shared\/hedera-nodes\.ts)["']/;
   const calls =
     /(?<![.\w])fetch\(|globalThis\.fetch|new (WebSocket|EventSource|XMLHttpRequest)\b|(?<![.\w"])webSocket\(/;
   return modules.test(code) || calls.test(code) || /import \{[^}]*\bhttp\b[^}]*\} from "viem"/.test(code);
