@@ -42,6 +42,8 @@ export interface LimitsConfig {
   readonly readPerAddress: number;
   /** Settlements of one payer that may fail on the chain, at our cost, within ten minutes. */
   readonly failuresPerPayer: number;
+  /** The same within a day. */
+  readonly failuresPerPayerDay: number;
 }
 
 function readLimits(env: EnvReader, variables: Record<string, string | undefined>): LimitsConfig {
@@ -56,6 +58,7 @@ function readLimits(env: EnvReader, variables: Record<string, string | undefined
     settlePerPayTo: limit("LIMIT_SETTLE_PER_PAY_TO", 1_200),
     readPerAddress: limit("LIMIT_READ_PER_ADDRESS", 3_000),
     failuresPerPayer: env.integer("LIMIT_FAILURES_PER_PAYER", 5),
+    failuresPerPayerDay: env.integer("LIMIT_FAILURES_PER_PAYER_DAY", 20),
   };
 }
 

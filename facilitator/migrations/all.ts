@@ -6,6 +6,7 @@ import { limits } from "./0004-limits.ts";
 import { discoveryPath } from "./0005-discovery-path.ts";
 import { settleTimes } from "./0006-settle-times.ts";
 import { listingOffers } from "./0007-listing-offers.ts";
+import { payerFailures } from "./0008-payer-failures.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   discoveryPath,
   settleTimes,
   listingOffers,
+  payerFailures,
 ];

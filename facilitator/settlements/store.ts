@@ -35,13 +35,14 @@ export class SettlementStore {
   /**
    * Claims the payment for one caller: a Claim for exactly one of any number of simultaneous callers on any number of
    * daemons. A payment that failed in a way that leaves it valid can be claimed again. Nobody gets one for a payer of
-   * whom `failuresMax` (0 = any number) settlements failed on the chain, at our cost, in the last ten minutes.
+   * whom `failuresMax` settlements failed on the chain, at our cost, in ten minutes or `failuresPerDayMax` in a day
+   * (0 = any number).
    */
   async claim(
     network: string,
     scheme: string,
     payment: Payment,
-    { resourceUrl, failuresMax, offer }: ClaimTerms,
+    { resourceUrl, failuresMax, failuresPerDayMax, offer }: ClaimTerms,
   ): Promise<Claim | undefined> {
     const token = randomUUID();
     const { rows } = await this.#db.query({
@@ -51,9 +52,10 @@ export class SettlementStore {
                               resource_url, expires_at, lease_until, offer, offer_digest)
         select $1, $2, 'claimed', $3::uuid, $4, $5, $6, $7, $8::numeric, $9, $10::timestamptz,
                now() + make_interval(secs => $11), $13, $14::bytea
-         where $12 = 0 or $12 > (select count(*) from payments
-                                  where network = $1 and payer = $5 and state = 'failed' and transaction_id is not null
-                                    and finished_at > now() - interval '10 minutes')
+         where ($12 = 0 or $12 > (select count(*) from payer_failures
+                                   where network = $1 and payer = $5 and failed_at > now() - interval '10 minutes'))
+           and ($15 = 0 or $15 > (select count(*) from payer_failures
+                                   where network = $1 and payer = $5 and failed_at > now() - interval '1 day'))
         on conflict (network, payment_key) do update
           set state = 'claimed', claim_token = excluded.claim_token, payer = excluded.payer, pay_to = excluded.pay_to,
               asset = excluded.asset, amount_atomic = excluded.amount_atomic, resource_url = excluded.resource_url,
@@ -77,6 +79,7 @@ export class SettlementStore {
         failuresMax,
         offer?.text ?? null,
         offer?.digest ?? null,
+        failuresPerDayMax,
       ],
     });
     return rows[0] ? { id: rows[0].id, token } : undefined;
@@ -144,7 +147,7 @@ export class SettlementStore {
   }
 
   /**
-   * Stores the chain's word, and with a success what is to be listed for it; `delivered` says that this caller is told of
+   * Stores the chain's word, with what is to be listed for a success or what a failure cost; `delivered` says that this caller is told of
    * the success. False when another daemon has finished the payment meanwhile: then its word counts.
    */
   async finish({ id, token }: Claim, outcome: Outcome, totalMs: number, delivered: boolean): Promise<boolean> {
@@ -175,6 +178,8 @@ export class SettlementStore {
           select offer_digest, held.offer from held cross join (select from ended where state = 'settled') as settled
            where $10 > (select count(*) from (select from discovery_offers limit $10) as waiting)
               on conflict do nothing
+        ), charged as (
+          insert into payer_failures (network, payer) select network, payer from ended where $11
         )
         insert into transactions (network, status, kind, payer, pay_to, asset, amount_atomic, resource_url, tx_id,
                                   error_reason, total_ms)
@@ -191,6 +196,7 @@ export class SettlementStore {
         totalMs,
         delivered && outcome.outcome === "settled",
         offersWaitingMax,
+        failed?.charged ?? false,
       ],
     });
     return rowCount === 1;
@@ -260,6 +266,7 @@ export class SettlementStore {
 interface ClaimTerms {
   readonly resourceUrl: string | undefined;
   readonly failuresMax: number;
+  readonly failuresPerDayMax: number;
   /** To be listed once the payment has settled. */
   readonly offer?: StoredOffer | undefined;
 }

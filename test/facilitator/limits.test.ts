@@ -121,6 +121,13 @@ test("a payer whose settlements keep failing at our cost is let cool down before
     }
     const failed = "invalid_transaction_state";
     expect(reasons).toEqual([failed, failed, failed, "rate_limited", "rate_limited"]);
+
+    const stubborn = newBuyer();
+    await setting.chain.mint(asset, stubborn.address, 1_000_000n);
+    const same = await paymentBody(stubborn, { ...setting.terms, asset });
+    const again: string[] = [];
+    for (let i = 0; i < 5; i += 1) again.push((await daemon.settle(same)).body.errorReason);
+    expect(again).toEqual([failed, failed, failed, "rate_limited", "rate_limited"]);
   } finally {
     await daemon.stop();
   }

@@ -225,9 +225,9 @@ function judge(records: readonly LedgerRecord[], copies: readonly Copy[]): "sett
 
 function ended({ log }: ChainNeeds, transaction: string, verdict: "settled" | Failure): Outcome {
   if (verdict === "settled") return { outcome: "settled", transaction };
-  const { reason, message, retryable, alarm } = verdict;
+  const { reason, message, retryable, alarm, charged = false } = verdict;
   if (alarm) log.error({ transaction, reason }, message);
-  return { outcome: "failed", reason, message, transaction, retryable };
+  return { outcome: "failed", reason, message, transaction, retryable, charged };
 }
 
 function neverReached(transaction: string): Outcome {

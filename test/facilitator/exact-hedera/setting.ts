@@ -197,6 +197,7 @@ export async function submitted(setting: HederaSetting, payment: HederaPayment, 
   const claim = await setting.store.claim("hedera:testnet", "exact", payment, {
     resourceUrl: undefined,
     failuresMax: 0,
+    failuresPerDayMax: 0,
   });
   if (!claim) throw new Error("somebody else has claimed this payment");
   const outcome = await setting.scheme.submit(payment, claim, new Date(Date.now() + withinMs));

@@ -71,6 +71,7 @@ describe("a payment that nothing happened to can be settled again", () => {
     const claim = await setting.store.claim("hedera:testnet", "exact", payment, {
       resourceUrl: undefined,
       failuresMax: 0,
+      failuresPerDayMax: 0,
     });
     await setting.db.query("update payments set state = 'failed', retryable = true where id = $1", [claim!.id]);
     const outcome = await setting.scheme.submit(payment, claim!, new Date(Date.now() + 5_000));
