@@ -1,6 +1,6 @@
 import type { HederaNodes } from "../../../shared/hedera-nodes.ts";
 import type { Log } from "../../../shared/log.ts";
-import { addressProblem, urlProblem } from "../../../shared/public-address.ts";
+import { addressProblem, hostProblem } from "../../../shared/public-address.ts";
 import type { JsonObject } from "../../../shared/x402.ts";
 import type { HederaConfig } from "../../config.ts";
 import type { Mirror } from "./mirror.ts";
@@ -24,9 +24,8 @@ export class AddressBook {
     this.#mirror = mirror;
     this.#nodes = nodes;
     this.#log = log;
-    this.#allowPrivate = Object.keys(config.nodes).some((address) =>
-      isPrivate(address.slice(0, address.lastIndexOf(":"))),
-    );
+    const hosts = Object.keys(config.nodes).map((address) => address.slice(0, address.lastIndexOf(":")));
+    this.#allowPrivate = hosts.some((host) => hostProblem(host) !== undefined);
   }
 
   /** What speaks against the configured nodes; from then on the list is read again every hour, sooner when none answers. */
@@ -112,14 +111,9 @@ function isUsableAddress(given: unknown, allowPrivate: boolean): boolean {
   return addressProblem(given) === undefined || (allowPrivate && addressProblem(given) !== "no IP address");
 }
 
-function isPublicName(given: unknown): boolean {
+function isPublicName(given: unknown): given is string {
   if (typeof given !== "string" || !/^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63}){1,8}\.?$/i.test(given)) return false;
-  return URL.canParse(`https://${given}`) && urlProblem(new URL(`https://${given}`), []) === undefined;
-}
-
-function isPrivate(host: string): boolean {
-  const problem = addressProblem(host);
-  return problem === "no IP address" ? !isPublicName(host) : problem !== undefined;
+  return hostProblem(given) === undefined;
 }
 
 const lookEveryMs = 60_000;

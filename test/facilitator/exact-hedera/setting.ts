@@ -140,6 +140,7 @@ export function configOf(ledger: DevLedger): HederaConfig {
     feePayers: [{ accountId: feePayer.accountId, privateKey: new Secret(feePayer.privateKey) }],
     assets: [usdc, "0.0.0"],
     amountMin: 1_000n,
+    explorer: undefined,
     balanceLow: 2_000_000_000n,
     balanceEmpty: 200_000_000n,
     dailyBudget: 0n,
