@@ -1,13 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { startPostgres } from "../../infra/dev/postgres.ts";
-import { type HederaBuyer, signHederaTransfer } from "../support/hedera-payments.ts";
+import { signHederaTransfer } from "../support/hedera-payments.ts";
 import { startChild } from "./child.ts";
+import { ledgerVariables, startLedger } from "./ledger-process.ts";
 import { type Figures, measure, median, poster } from "./load.ts";
 import { printTable } from "./table.ts";
 
@@ -26,11 +23,7 @@ export async function benchFacilitatorHedera(): Promise<void> {
   const ours = await startChild("../../facilitator/main.ts", "FACILITATOR_PORT", {
     LOG_LEVEL: "error",
     FACILITATOR_DATABASE_URL: await postgres.createDatabase("facilitator"),
-    HEDERA_TESTNET_NODES: Object.entries(ledger.nodes)
-      .map((pair) => pair.join("="))
-      .join(","),
-    HEDERA_TESTNET_MIRROR: ledger.mirror,
-    HEDERA_TESTNET_FEE_PAYERS: `${feePayer.accountId}:${feePayer.privateKey}`,
+    ...ledgerVariables(ledger),
   });
   const peer = await startChild("peers/hedera-sdk.ts", "PEER_PORT", {
     PEER_NODES: JSON.stringify(ledger.nodes),
@@ -130,35 +123,4 @@ export async function benchFacilitatorHedera(): Promise<void> {
     await Promise.all([ledger.stop(), postgres.stop()]);
     await rm(directory, { recursive: true, force: true });
   }
-}
-
-interface Ledger {
-  readonly nodes: Record<string, string>;
-  readonly mirror: string;
-  readonly usdc: string;
-  readonly accounts: Record<"feePayer" | "buyer" | "creator", HederaBuyer & { readonly publicKey: string }>;
-}
-
-/** The ledger in a process of its own, as a network would be. */
-async function startLedger(): Promise<Ledger & { stop(): Promise<void> }> {
-  const main = fileURLToPath(new URL("../../infra/dev-ledger/main.ts", import.meta.url));
-  const child = spawn(process.execPath, ["--import", "tsx", main], {
-    env: {
-      PATH: process.env.PATH,
-      DEV_LEDGER_NODE_PORTS: "0,0,0",
-      DEV_LEDGER_MIRROR_PORT: "0",
-      DEV_LEDGER_ADMIN_PORT: "0",
-    },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const [line] = (await once(createInterface(child.stdout), "line")) as [string];
-  const ready = JSON.parse(line.slice(line.indexOf("{"))) as Ledger;
-  return {
-    ...ready,
-    stop: async () => {
-      const gone = once(child, "exit");
-      child.kill("SIGTERM");
-      await gone;
-    },
-  };
 }

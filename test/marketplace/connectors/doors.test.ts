@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 const operatorDoors = [
   "connectors/endpoint.ts",
   "connectors/evm.ts",
-  "connectors/hedera/nodes.ts",
+  "connectors/hedera/hedera.ts",
   "connectors/model-client.ts",
   "files/s3-store.ts",
   "payments/facilitator-client.ts",
@@ -34,6 +34,7 @@ test.each([
   'import { http } from "viem";',
   'import { Client } from "@grpc/grpc-js";',
   'import { createTransport } from "nodemailer";',
+  'import { HederaNodes } from "../../../shared/hedera-nodes.ts";',
 ])("such as %s", (source) => {
   expect(opensConnections(source)).toBe(true);
 });
@@ -50,7 +51,7 @@ test.each([
 function opensConnections(source: string): boolean {
   const code = source.replaceAll(/^import type .*$/gm, "").replaceAll('import { isIP } from "node:net";', "");
   const modules =
-    /(from|import\(|require\()\s*["'](undici|(node:)?(net|tls|http|https|http2|dgram)|@grpc\/grpc-js|ws|eventsource|nodemailer|aws4fetch|better-auth\/plugins\/generic-oauth)["']/;
+    /(from|import\(|require\()\s*["'](undici|(node:)?(net|tls|http|https|http2|dgram)|@grpc\/grpc-js|ws|eventsource|nodemailer|aws4fetch|better-auth\/plugins\/generic-oauth|[./]+shared\/hedera-nodes\.ts)["']/;
   const calls =
     /(?<![.\w])fetch\(|globalThis\.fetch|new (WebSocket|EventSource|XMLHttpRequest)\b|(?<![.\w"])webSocket\(/;
   return modules.test(code) || calls.test(code) || /import \{[^}]*\bhttp\b[^}]*\} from "viem"/.test(code);
