@@ -1,4 +1,3 @@
-import { checkedWallets } from "../accounts/payout-wallets.ts";
 import { connectorNames, type OutputKind } from "../connectors/connector.ts";
 import type { Context } from "../context.ts";
 import { priceInDollars } from "../credits/amount.ts";
@@ -11,7 +10,7 @@ export async function describeAgent(context: Needs, address: string): Promise<Ag
   const agent = await findLiveAgent(context, address);
   const { version } = agent;
   const { publicUrl } = context.config;
-  const wallets = version.priceCredits > 0n ? await checkedWallets(context.db, agent.ownerId) : [];
+  const wallets = version.priceCredits > 0n ? agent.wallets : [];
   const perCall = {
     url: `${publicUrl}/api/agent/${agent.address}`,
     price_usd: priceInDollars(version.priceCredits),
@@ -48,7 +47,7 @@ export interface AgentDetail extends ListedAgent {
   readonly updated_at: string;
 }
 
-type Needs = Pick<Context, "lookups" | "versions" | "config" | "db">;
+type Needs = Pick<Context, "lookups" | "versions" | "config">;
 
 /** Every field has the same keys, so that a form can be built without asking which are there. */
 export interface DescribedField {

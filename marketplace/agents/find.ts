@@ -2,6 +2,7 @@ import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { Context } from "../context.ts";
 import type { AccountId, AgentId } from "../ids.ts";
+import type { Wallet } from "../payments/offer.ts";
 import { parseAddress } from "./address.ts";
 import type { AgentVersion } from "./version.ts";
 
@@ -59,6 +60,7 @@ async function findNow(db: Queryable, addresses: readonly string[]): Promise<Map
     text: `
       select a.id, a.handle, a.slug, a.account_id as "ownerId", o.id as "handleLeadsTo", o.state as "ownerState",
         a.tool_name as "toolName", a.live_version as "liveVersion", a.created_at as "createdAt",
+        ${payoutWallets} as wallets,
         a.updated_at as "updatedAt"
       from unnest($1::text[], $2::text[]) asked (handle, slug)
       join agents a on lower(a.handle) = asked.handle and lower(a.slug) = asked.slug and a.state = 'live'
@@ -67,6 +69,11 @@ async function findNow(db: Queryable, addresses: readonly string[]): Promise<Map
   });
   return new Map(rows.map((row) => [`${row.handle}/${row.slug}`.toLowerCase(), row]));
 }
+
+/** SQL: the wallets that the owner of agent `a` can be paid to now, read along so that a paid call asks once. */
+export const payoutWallets = `(
+  select coalesce(json_agg(json_build_object('network', w.network, 'address', w.address) order by w.network), '[]')
+  from payout_wallets w where w.account_id = a.account_id and w.state = 'checked')`;
 
 export interface LiveAgent extends AgentRow {
   /** `handle/slug` as it is shown. */
@@ -83,6 +90,8 @@ export interface AgentRow {
   readonly ownerState: string | null;
   readonly toolName: string;
   readonly liveVersion: number;
+  /** Where its owner can be paid per call, by chain. */
+  readonly wallets: readonly Wallet[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

@@ -1,7 +1,7 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
-import type { AgentRow } from "./find.ts";
+import { type AgentRow, payoutWallets } from "./find.ts";
 
 export const agentsPerAccount = 1_000;
 
@@ -21,7 +21,8 @@ async function readOwn(db: Queryable, accountId: AccountId, slug: string | null)
   const { rows } = await db.query<OwnAgent>(
     `select a.id, a.handle, a.slug, a.state, a.account_id as "ownerId", a.account_id as "handleLeadsTo",
        'open' as "ownerState", a.tool_name as "toolName", a.live_version as "liveVersion", v.version as "newestVersion",
-       v.name, v.connector, v.price_credits as "priceCredits", a.created_at as "createdAt", a.updated_at as "updatedAt"
+       v.name, v.connector, v.price_credits as "priceCredits", a.created_at as "createdAt", a.updated_at as "updatedAt",
+       ${payoutWallets} as wallets
      from agents a join lateral (
        select version, name, connector, price_credits from agent_versions
        where agent_id = a.id order by version desc limit 1

@@ -9,7 +9,7 @@ import type { Offer, PaidWork } from "../payments/offer.ts";
 import { proofOf } from "../payments/proof.ts";
 import { type Redemption, redeem } from "../payments/redeem.ts";
 import { termsFor, termsOf } from "../payments/terms.ts";
-import { prepareRun } from "../runs/prepare.ts";
+import { prepareAgent } from "../runs/prepare.ts";
 import { type SvgProduct, svgProducts } from "../svg/products.ts";
 import { paidSvgWork, svgOffer } from "../svg/routes.ts";
 import type { Extra } from "./call-tool.ts";
@@ -82,7 +82,7 @@ async function findGoods(context: Context, name: string): Promise<Goods | undefi
   if (!agent || agent.version.priceCredits === 0n) return undefined;
   return {
     offer: agentOffer(context, agent),
-    prepare: async (input) => agentWork(context, await prepareRun(context, agent.address, input)),
+    prepare: async (input) => agentWork(context, prepareAgent(agent, input)),
   };
 }
 

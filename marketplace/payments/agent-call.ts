@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
-import { checkedWallets } from "../accounts/payout-wallets.ts";
 import type { Field, Value } from "../agents/contract.ts";
 import { type LiveAgent, ownerOf } from "../agents/find.ts";
 import type { Context } from "../context.ts";
 import { executeRun } from "../runs/execute.ts";
 import type { PreparedRun } from "../runs/prepare.ts";
-import { closeRun, openRun } from "../runs/record.ts";
+import { openRun } from "../runs/record.ts";
 import { atomicPerCredit, type Offer, type PaidWork } from "./offer.ts";
 
 /** A call of an agent, paid straight to its creator. */
@@ -15,26 +14,30 @@ export function agentOffer(context: Context, agent: LiveAgent): Offer {
     url: `${context.config.publicUrl}/api/agent/${agent.address}`,
     description,
     amount: priceCredits * atomicPerCredit,
-    wallets: async () => checkedWallets(context.db, ownerOf(agent)),
+    wallets: () => {
+      ownerOf(agent);
+      return agent.wallets;
+    },
     input: { schema: contract.jsonSchema, example: exampleOf(contract.fields) },
   };
 }
 
 export function agentWork(context: Context, prepared: PreparedRun): PaidWork {
   const { agent } = prepared;
-  const { number: agentVersion, priceCredits, permanent } = agent.version;
+  const { number: agentVersion, priceCredits, permanent, hasEffects } = agent.version;
+  const record = { agentId: agent.id, agentVersion, priceCredits };
   return {
     product: agent.id,
     digest: digestOf(prepared),
     permanent,
+    record,
     run: async ({ id, runId, ...limit }) => {
-      const opened = { id: runId, agentId: agent.id, agentVersion, priceCredits, leaseMs: context.config.runLeaseMs };
-      await openRun(context.db, opened);
+      // What was begun on a ledger is looked after by its run's row, whatever becomes of this process.
+      if (hasEffects) await openRun(context.db, { ...record, id: runId, leaseMs: context.config.runLeaseMs });
       context.leases.keep(runId);
       try {
         const effectKey = `${id.network}/${id.key}`;
         const outcome = await executeRun(context, { runId, prepared, effectKey, ...limit });
-        await closeRun(context.db, runId, outcome);
         const state = outcome.success ? "succeeded" : outcome.unknown ? "unknown" : "failed";
         context.events.runEnded({ runId, agent: agent.address, state });
         return outcome;

@@ -1,5 +1,7 @@
 import type { Output } from "../connectors/connector.ts";
+import type { RunId } from "../ids.ts";
 import type { Outcome } from "../runs/execute.ts";
+import type { WhatRuns } from "../runs/record.ts";
 import type { PaidCallId } from "./paid-calls.ts";
 
 /** Something that can be paid for per call, as it is quoted. */
@@ -9,8 +11,8 @@ export interface Offer {
   readonly description: string;
   /** Base units of the stablecoin, six decimals. */
   readonly amount: bigint;
-  /** Whom it pays, by chain. */
-  readonly wallets: () => Promise<readonly Wallet[]>;
+  /** Whom it pays, by chain; 503 when that cannot be said for certain. */
+  readonly wallets: () => readonly Wallet[];
   /** JSON Schema 2020-12 of the body, and a body that satisfies it. */
   readonly input: { readonly schema: object; readonly example: object };
 }
@@ -33,8 +35,10 @@ export interface PaidWork {
   readonly present?: (output: Output) => Promise<object>;
   /** Goes on by itself when the buyer does not come back; only what needs nothing but its proof can. */
   readonly goesOn?: true;
-  /** Does it once, within `deadlineMs` where one is given. Keeps its own record under `runId`; never throws for a failure. */
-  readonly run: (call: { id: PaidCallId; runId: `run_${string}`; deadlineMs?: number }) => Promise<Outcome>;
+  /** What the run's record says; what keeps no such record has none. */
+  readonly record?: WhatRuns;
+  /** Does it once, within `deadlineMs` where one is given; never throws for a failure. */
+  readonly run: (call: { id: PaidCallId; runId: RunId; deadlineMs?: number }) => Promise<Outcome>;
 }
 
 /** One credit is a cent; the stablecoin has six decimals. */

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "../../shared/postgres.ts";
 import type { PaymentRequirements } from "../../shared/x402.ts";
-import type { Output } from "../connectors/connector.ts";
+import type { Output, Result } from "../connectors/connector.ts";
 import type { RunId } from "../ids.ts";
+import { type EndedRun, endedRunSql, endedRunValues } from "../runs/record.ts";
 import type { Proof } from "./proof.ts";
 
 /**
@@ -12,10 +13,22 @@ import type { Proof } from "./proof.ts";
 export class PaidCalls {
   readonly #db: Database;
   readonly #leaseMs: number;
+  /** The payments this copy of the service was lately asked for, oldest first. */
+  readonly #seen = new Set<string>();
 
   constructor(db: Database, leaseMs: number) {
     this.#db = db;
     this.#leaseMs = leaseMs;
+  }
+
+  /** Notes the payment and says whether this copy of the service noted it before; it knows nothing of other copies. */
+  isKnownHere({ network, key }: PaidCallId): boolean {
+    const id = `${network} ${key}`;
+    const known = this.#seen.has(id);
+    this.#seen.delete(id);
+    this.#seen.add(id);
+    if (this.#seen.size > seenMax) this.#seen.delete(this.#seen.values().next().value as string);
+    return known;
   }
 
   async find(id: PaidCallId): Promise<PaidCall | undefined> {
@@ -27,31 +40,39 @@ export class PaidCalls {
     return rows[0];
   }
 
-  /** Begins a payment's call; undefined when the payment was used before, by anybody, on any copy of the service. */
+  /**
+   * Begins a payment's call; undefined when the payment was used before, by anybody, on any copy of the service. A call
+   * that runs before it is settled is there for all to see at once, and durable with its result: a database that
+   * crashes in between forgets a run, but no money.
+   */
   async begin(call: NewPaidCall): Promise<Held | undefined> {
+    const { id, runId, payer = null, transaction = null, runsUnpaid } = call;
     const holder = randomUUID();
     const { rowCount } = await this.#db.query({
       name: "begin paid call",
       text: `
         insert into paid_calls (network, payment_key, product, call_digest, requirements, payer, run_id, transaction_id,
                                 holder, lease_until, proof)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10::integer * interval '1 ms', $11)
+        select $1, $2, $3, $4::bytea, $5::json, $6, $7, $8, $9::uuid, now() + $10::integer * interval '1 ms', $11::json
+          from set_config('synchronous_commit',
+                          case when $12::boolean then 'off' else current_setting('synchronous_commit') end, true)
         on conflict do nothing`,
       values: [
-        call.id.network,
-        call.id.key,
+        id.network,
+        id.key,
         call.product,
         call.digest,
         JSON.stringify(call.requirements),
-        call.payer ?? null,
-        call.runId,
-        call.transaction ?? null,
+        payer,
+        runId,
+        transaction,
         holder,
         this.#leaseMs,
         call.proof === undefined ? null : JSON.stringify(call.proof),
+        runsUnpaid,
       ],
     });
-    return rowCount === 1 ? { id: call.id, holder } : undefined;
+    return rowCount === 1 ? { id, holder, runId, payer, transaction, output: null, receipt: null } : undefined;
   }
 
   /** Calls that go on without their buyer and that nobody works on now, oldest first. */
@@ -69,17 +90,18 @@ export class PaidCalls {
   /** Takes up a call that is not finished and that nobody works on any more. */
   async takeUp(id: PaidCallId, runId: RunId): Promise<Held | undefined> {
     const holder = randomUUID();
-    const { rowCount } = await this.#db.query({
+    const { rows } = await this.#db.query({
       name: "take up paid call",
       text: `
         update paid_calls
            set holder = $3, lease_until = now() + $4::integer * interval '1 ms', updated_at = now(),
                run_id = case when output is null then $5 else run_id end
          where network = $1 and payment_key = $2 and (output is null or transaction_id is null)
-           and (lease_until is null or lease_until < now())`,
+           and (lease_until is null or lease_until < now())
+        returning run_id as "runId", payer, transaction_id as transaction, output, receipt`,
       values: [id.network, id.key, holder, this.#leaseMs, runId],
     });
-    return rowCount === 1 ? { id, holder } : undefined;
+    return rows[0] && { id, holder, ...rows[0] };
   }
 
   /** As long as the work goes on the lease is extended; false when it was lost. */
@@ -87,16 +109,34 @@ export class PaidCalls {
     return this.#update(held, `lease_until = now() + $4::integer * interval '1 ms'`, [this.#leaseMs]);
   }
 
-  /** Keeps the result, before anything else is done with it. */
-  async keepResult(held: Held, output: Output, receipt: object | undefined): Promise<boolean> {
-    return this.#update(held, "output = $4, receipt = $5", [
-      JSON.stringify(output),
-      receipt && JSON.stringify(receipt),
-    ]);
+  /** Keeps the result, before anything else is done with it, and with it the run's record. */
+  async keepResult({ id, holder }: Held, result: Result, run: EndedRun | undefined): Promise<boolean> {
+    const { rowCount } = await this.#db.query({
+      name: "keep paid result",
+      text: `
+        with ended as (${endedRunSql})
+        update paid_calls set output = $7, receipt = $8, updated_at = now()
+         where network = $10 and payment_key = $11 and holder = $12`,
+      values: [...endedRunValues(run, { success: true, ...result }), id.network, id.key, holder],
+    });
+    return rowCount === 1;
   }
 
   async keepTransaction(held: Held, transaction: string, payer: string | undefined): Promise<boolean> {
     return this.#update(held, "transaction_id = $4, payer = coalesce($5, payer)", [transaction, payer ?? null]);
+  }
+
+  /** The last step of a call whose result is kept: keeps the transaction and hands the result out, to its holder. */
+  async settleAndDeliver({ id, holder }: Held, transaction: string, payer: string | null): Promise<boolean> {
+    const { rowCount } = await this.#db.query({
+      name: "settle and deliver paid call",
+      text: `update paid_calls
+                set transaction_id = $4, payer = coalesce($5, payer), delivered_at = now(), holder = null,
+                    lease_until = null, updated_at = now()
+              where network = $1 and payment_key = $2 and holder = $3 and output is not null and delivered_at is null`,
+      values: [id.network, id.key, holder, transaction, payer],
+    });
+    return rowCount === 1;
   }
 
   /** Puts the call down as it is, for the same payment to take up. */
@@ -144,25 +184,30 @@ export class PaidCalls {
   }
 }
 
+const seenMax = 10_000;
+
 export interface PaidCallId {
   readonly network: string;
   readonly key: string;
 }
 
-/** The right to work on a call. */
-export interface Held {
+/** The right to work on a call, and how far it was when it was taken. */
+export interface Held extends Progress {
   readonly id: PaidCallId;
   readonly holder: string;
 }
 
-export interface PaidCall {
+export interface Progress {
   readonly runId: RunId;
-  readonly digest: Buffer;
-  readonly requirements: PaymentRequirements;
   readonly payer: string | null;
   readonly output: Output | null;
   readonly receipt: object | null;
   readonly transaction: string | null;
+}
+
+export interface PaidCall extends Progress {
+  readonly digest: Buffer;
+  readonly requirements: PaymentRequirements;
   readonly deliveredAt: Date | null;
   /** Somebody is working on it. */
   readonly leased: boolean;
@@ -187,6 +232,8 @@ interface NewPaidCall {
   readonly transaction: string | undefined;
   /** Kept only where the call goes on without the buyer. */
   readonly proof: Proof | undefined;
+  /** It runs next, before it is settled. */
+  readonly runsUnpaid: boolean;
 }
 
 const select = `

@@ -51,7 +51,7 @@ function purchaseOffer({ config }: Context, bought: number): Offer {
     url: `${config.publicUrl}/api/v1/credits/purchase`,
     description: "Credits for running agents by API key; one credit is US$0.01.",
     amount: BigInt(bought) * atomicPerCredit,
-    wallets: async () => config.platformWallets,
+    wallets: () => config.platformWallets,
     input: { schema: z.toJSONSchema(purchaseBody, { io: "input" }), example: { credits: bought } },
   };
 }

@@ -1,11 +1,12 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { PaymentRequirements, SettleResponse } from "../../shared/x402.ts";
-import type { Output } from "../connectors/connector.ts";
+import type { Output, Result } from "../connectors/connector.ts";
 import type { Context } from "../context.ts";
 import { newId, type RunId } from "../ids.ts";
+import { recordRun } from "../runs/record.ts";
 import type { FacilitatorRequest } from "./facilitator-client.ts";
 import type { PaidWork } from "./offer.ts";
-import type { AbandonedCall, Held, PaidCall, PaidCallId } from "./paid-calls.ts";
+import type { AbandonedCall, Held, PaidCall, PaidCallId, Progress } from "./paid-calls.ts";
 import { identifyPayment, type PaymentId } from "./payment-id.ts";
 import type { Proof } from "./proof.ts";
 
@@ -25,9 +26,9 @@ export async function redeem(
   const payment = identifyPayment(proof.network, requirements.asset, proof.payload);
   if (!payment) return { outcome: "refused", reason: "invalid_payload", message: "The payment cannot be read." };
   const id: PaidCallId = { network: proof.network, key: payment.key };
-  const call = await context.paidCalls.find(id);
-  if (!call) return begin(context, { ...work, proof, requirements, payment, id, receivedAt });
-  return resume(context, { ...work, proof, requirements: call.requirements, payment, id, receivedAt }, call);
+  const asked = { ...work, proof, requirements, payment, id, receivedAt };
+  const call = context.paidCalls.isKnownHere(id) ? await context.paidCalls.find(id) : undefined;
+  return call ? resume(context, asked, call) : begin(context, asked);
 }
 
 export type Redemption =
@@ -59,40 +60,54 @@ interface Work extends PaidWork {
   readonly receivedAt: Date;
 }
 
-/** A payment seen for the first time: the facilitator is asked before anything is written. */
+/**
+ * A payment seen for the first time, or so it seems: the facilitator is asked before anything is written, and nothing
+ * is refused before the row that another copy may have written was looked for.
+ */
 async function begin(context: Context, work: Work): Promise<Redemption> {
-  const request = facilitatorRequest(work);
-  const verdict = await context.facilitator.verify(request);
-  if (!verdict) throw unreachable();
-  let transaction: string | undefined;
-  if (!verdict.isValid) {
-    if (!settledAlready.has(verdict.invalidReason ?? "")) {
-      return { outcome: "refused", reason: verdict.invalidReason ?? "invalid", message: verdict.invalidMessage ?? "" };
-    }
-    // The buyer settled it with the facilitator and now presents it.
-    const settlement = await context.facilitator.settle(request);
-    transaction = transactionOf(settlement);
-    if (transaction === undefined) return refusalOf(settlement);
+  const verdict = await context.facilitator.verify(facilitatorRequest(work));
+  if (verdict?.isValid) {
+    const held = await take(context, work, verdict.payer);
+    if (held) return workOff(context, work, held);
   }
-  const { product, id, digest, requirements } = work;
-  const runId = newId("run");
-  const held = await context.paidCalls.begin({
+  const call = await context.paidCalls.find(work.id);
+  if (call) return resume(context, work, call);
+  if (!verdict) throw unreachable();
+  if (verdict.isValid) return { outcome: "unknown", message: askAgain };
+  const { invalidReason: reason = "invalid", invalidMessage: message = "" } = verdict;
+  return settledAlready.has(reason) ? beginSettled(context, work) : { outcome: "refused", reason, message };
+}
+
+/** The buyer settled it with the facilitator and now presents it. */
+async function beginSettled(context: Context, work: Work): Promise<Redemption> {
+  const settlement = await context.facilitator.settle(facilitatorRequest(work));
+  const transaction = transactionOf(settlement);
+  if (transaction === undefined) return refusalOf(settlement);
+  const held = await take(context, work, settlement?.payer, transaction);
+  if (held) return workOff(context, work, held);
+  const call = await context.paidCalls.find(work.id);
+  return call ? resume(context, work, call) : { outcome: "unknown", message: askAgain };
+}
+
+function take(context: Context, work: Work, payer?: string, transaction?: string): Promise<Held | undefined> {
+  const { id, product, digest, requirements, permanent, goesOn, proof } = work;
+  return context.paidCalls.begin({
     id,
     product,
     digest,
     requirements,
-    payer: verdict.payer,
-    runId,
+    payer,
+    runId: newId("run"),
     transaction,
-    proof: work.goesOn && work.proof,
+    proof: goesOn && proof,
+    runsUnpaid: !permanent && transaction === undefined,
   });
-  if (held) return workOff(context, work, held);
-  const call = await context.paidCalls.find(id);
-  return call ? resume(context, work, call) : { outcome: "unknown", message: askAgain };
 }
 
 /** A payment seen before: wait for whoever works on it, or take it up. */
-async function resume(context: Context, work: Work, first: PaidCall): Promise<Redemption> {
+async function resume(context: Context, asked: Work, first: PaidCall): Promise<Redemption> {
+  // The terms it was first used under.
+  const work = { ...asked, requirements: first.requirements };
   if (!first.digest.equals(work.digest)) {
     const message = "This payment was made for another call: it buys the agent and the input it was first used with.";
     return { outcome: "refused", reason: "payment_used_for_another_call", message };
@@ -149,63 +164,59 @@ async function workOff(context: Context, work: Work, held: Held): Promise<Redemp
 }
 
 async function finish(context: Context, work: Work, held: Held): Promise<Redemption> {
-  const call = await context.paidCalls.find(work.id);
-  if (!call) return { outcome: "unknown", message: askAgain };
   const { permanent } = work;
-  const settled = call.transaction !== null;
+  const settled = held.transaction !== null;
   if (permanent && !settled) {
-    const problem = await settle(context, work, held);
-    if (problem) return problem;
+    const settlement = await settle(context, work, held);
+    if ("outcome" in settlement) return settlement;
+    await context.paidCalls.keepTransaction(held, settlement.transaction, settlement.payer);
   }
-  if (call.output === null) {
-    const charged = permanent || settled;
-    const failure = await run(context, work, held, call.runId, charged);
-    if (failure) return failure;
+  let { output, receipt } = held;
+  if (output === null) {
+    const result = await run(context, work, held, permanent || settled);
+    if ("outcome" in result) return result;
+    ({ output, receipt = null } = result);
   }
-  if (!permanent && !settled) {
-    const problem = await settle(context, work, held);
-    if (problem) return problem;
-  }
-  return finished(context, work);
+  if (permanent || settled) return finished(context, work);
+  const settlement = await settle(context, work, held);
+  if ("outcome" in settlement) return settlement;
+  const { transaction, payer = held.payer } = settlement;
+  if (!(await context.paidCalls.settleAndDeliver(held, transaction, payer))) return finished(context, work);
+  return delivered(context, work, { ...held, output, receipt, transaction, payer });
 }
 
-/** Undefined when it worked and its result is kept. */
-async function run(
-  context: Context,
-  work: Work,
-  held: Held,
-  runId: RunId,
-  charged: boolean,
-): Promise<Redemption | undefined> {
+/** Runs it and keeps the result; or says why there is none. */
+async function run(context: Context, work: Work, held: Held, charged: boolean): Promise<Result | Redemption> {
+  const { db, paidCalls } = context;
+  const { runId } = held;
   const deadlineMs = charged ? undefined : work.payment.expiresAt.getTime() - Date.now() - settleMarginMs;
   if (deadlineMs !== undefined && deadlineMs < deadlineMinMs) {
-    await context.paidCalls.forget(held);
+    await paidCalls.forget(held);
     const message = "The payment expires too soon for the agent to run before it is settled.";
     return { outcome: "refused", reason: "payment_expires_too_soon", message };
   }
+  const record = work.record && { ...work.record, id: runId, startedAt: new Date() };
   const outcome = await work.run({ id: work.id, runId, ...(deadlineMs === undefined ? {} : { deadlineMs }) });
   if (outcome.success) {
-    const kept = await context.paidCalls.keepResult(held, outcome.output, outcome.receipt);
+    const kept = await paidCalls.keepResult(held, outcome, record);
     // A lease that lapsed under a stalled process belongs to somebody else, whose run counts.
-    return kept ? undefined : { outcome: "unknown", message: askAgain };
+    return kept ? outcome : { outcome: "unknown", message: askAgain };
   }
   if (outcome.unknown) {
-    await context.paidCalls.putDown(held);
+    await paidCalls.putDown(held);
     return { outcome: "unknown", message: outcome.error };
   }
-  if (charged) await context.paidCalls.putDown(held);
-  else await context.paidCalls.forget(held);
+  if (record) await recordRun(db, record, outcome);
+  if (charged) await paidCalls.putDown(held);
+  else await paidCalls.forget(held);
   return { outcome: "failed", error: outcome.error, runId, charged };
 }
 
-/** Undefined when the payment is settled and its transaction kept. */
-async function settle(context: Context, work: Work, held: Held): Promise<Redemption | undefined> {
+/** The settled payment's transaction; or why it is not settled, the call being put down. */
+async function settle(context: Context, work: Work, held: Held): Promise<Settled | Redemption> {
   const settlement = await context.facilitator.settle(facilitatorRequest(work));
   const transaction = transactionOf(settlement);
-  if (transaction !== undefined) {
-    await context.paidCalls.keepTransaction(held, transaction, settlement?.payer);
-    return undefined;
-  }
+  if (transaction !== undefined) return { transaction, payer: settlement?.payer };
   const refusal = refusalOf(settlement);
   // A result is withheld, not lost: it waits for this payment to be settled. A call without a result is forgotten.
   if (refusal.outcome === "refused") await context.paidCalls.forget(held);
@@ -213,7 +224,12 @@ async function settle(context: Context, work: Work, held: Held): Promise<Redempt
   return refusal;
 }
 
-async function delivered({ paidCalls }: Context, { id, proof }: Work, call: PaidCall): Promise<Redemption> {
+interface Settled {
+  readonly transaction: string;
+  readonly payer: string | undefined;
+}
+
+function delivered({ paidCalls }: Context, { id, proof }: Work, call: Progress): Redemption {
   const settlement: SettleResponse = {
     success: true,
     transaction: call.transaction ?? "",

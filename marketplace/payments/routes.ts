@@ -1,10 +1,10 @@
 import type { Request, RequestHandler, Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
-import { findLiveAgent } from "../agents/find.ts";
+import { findLiveAgent, type LiveAgent } from "../agents/find.ts";
 import type { Context } from "../context.ts";
 import { newId } from "../ids.ts";
 import { executeRun } from "../runs/execute.ts";
-import { type PreparedRun, prepareRun } from "../runs/prepare.ts";
+import { type PreparedRun, prepareAgent } from "../runs/prepare.ts";
 import { closeRun, openRun } from "../runs/record.ts";
 import { agentOffer, agentWork } from "./agent-call.ts";
 import { sell } from "./sell.ts";
@@ -14,20 +14,19 @@ export function postPaidCall(context: Context): RequestHandler {
   return async (request, response) => {
     const address = `${request.params.handle}/${request.params.slug}`;
     const agent = await findLiveAgent(context, address);
-    if (agent.version.priceCredits === 0n)
-      return answerFree(context, await prepare(context, request, address), response);
+    if (agent.version.priceCredits === 0n) return answerFree(context, prepare(agent, request), response);
     return sell(context, request, response, agentOffer(context, agent), async () =>
-      agentWork(context, await prepare(context, request, address)),
+      agentWork(context, prepare(agent, request)),
     );
   };
 }
 
-function prepare(context: Context, request: Request, address: string): Promise<PreparedRun> {
+function prepare(agent: LiveAgent, request: Request): PreparedRun {
   const body: unknown = request.body ?? {};
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new ApiError("bad_request", "The body must be a JSON object of the agent's input fields.");
   }
-  return prepareRun(context, address, body as Record<string, unknown>);
+  return prepareAgent(agent, body as Record<string, unknown>);
 }
 
 async function answerFree(context: Context, prepared: PreparedRun, response: Response): Promise<void> {

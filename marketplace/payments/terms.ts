@@ -13,7 +13,8 @@ export const maxTimeoutSeconds = 180;
  * when there is none, or when the facilitator cannot be asked.
  */
 export async function termsOf(context: Needs, offer: Offer): Promise<readonly PaymentRequirements[]> {
-  const [wallets, supported] = await Promise.all([offer.wallets(), askSupported(context)]);
+  const wallets = offer.wallets();
+  const supported = await askSupported(context);
   const amount = offer.amount.toString();
   const terms = wallets.flatMap(({ network, address }) => {
     const coin = stablecoinOn(network);

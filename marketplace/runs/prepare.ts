@@ -12,7 +12,11 @@ export async function prepareRun(
   address: string,
   given: Readonly<Record<string, unknown>>,
 ): Promise<PreparedRun> {
-  const agent = await findLiveAgent(context, address);
+  return prepareAgent(await findLiveAgent(context, address), given);
+}
+
+/** The same for an agent that was found already. */
+export function prepareAgent(agent: LiveAgent, given: Readonly<Record<string, unknown>>): PreparedRun {
   const input = agent.version.contract.read(given);
   return { agent, input, creatorId: ownerOf(agent) };
 }

@@ -4,11 +4,12 @@ import type { Outcome } from "./execute.ts";
 
 /** Starts a run that no account pays with credits: the row says what ran, and its lease that it is still running. */
 export async function openRun(db: Queryable, run: UnchargedRun): Promise<void> {
-  await db.query(
-    `insert into runs (id, rail, agent_id, agent_version, price_credits, state, lease_until)
-     values ($1, 'per_call', $2, $3, $4, 'running', now() + $5::integer * interval '1 ms')`,
-    [run.id, run.agentId, run.agentVersion, run.priceCredits, run.leaseMs],
-  );
+  await db.query({
+    name: "open uncharged run",
+    text: `insert into runs (id, rail, agent_id, agent_version, price_credits, state, lease_until)
+           values ($1, 'per_call', $2, $3, $4, 'running', now() + $5::integer * interval '1 ms')`,
+    values: [run.id, run.agentId, run.agentVersion, run.priceCredits, run.leaseMs],
+  });
 }
 
 /** Ends such a run, unless nobody knows yet how. False when it had ended before, as a run does whose lease lapsed. */
@@ -24,10 +25,46 @@ export async function closeRun(db: Queryable, id: RunId, outcome: Outcome): Prom
   return rowCount === 1;
 }
 
-interface UnchargedRun {
+/**
+ * Writes a run down that has ended; in place of its row if it was opened. A run that can simply be repeated is written
+ * down at its end alone.
+ */
+export async function recordRun(db: Queryable, run: EndedRun, outcome: Outcome): Promise<void> {
+  await db.query({ name: "record ended run", text: endedRunSql, values: endedRunValues(run, outcome) });
+}
+
+/** That statement, to be part of another; of no run at all it writes nothing. */
+export const endedRunSql = `
+  insert into runs (id, rail, agent_id, agent_version, price_credits, created_at, state, output, receipt, error,
+                    finished_at)
+  select $1, 'per_call', $2, $3::integer, $4::bigint, $5::timestamptz, $6, $7::json, $8::json, $9, now()
+   where $2::text is not null
+  on conflict (id) do update
+    set state = excluded.state, output = excluded.output, receipt = excluded.receipt, error = excluded.error,
+        finished_at = excluded.finished_at, lease_until = null
+    where runs.rail = 'per_call' and runs.state = 'running'`;
+
+/** Its parameters, $1 to $9: $7 is the output and $8 the receipt. */
+export function endedRunValues(run: EndedRun | undefined, outcome: Outcome): unknown[] {
+  const what = [run?.id, run?.agentId, run?.agentVersion, run?.priceCredits, run?.startedAt];
+  if (!outcome.success) return [...what, "failed", null, null, outcome.error];
+  const { output, receipt } = outcome;
+  return [...what, "succeeded", JSON.stringify(output), receipt && JSON.stringify(receipt), null];
+}
+
+export interface EndedRun extends WhatRuns {
   readonly id: RunId;
+  readonly startedAt: Date;
+}
+
+interface UnchargedRun extends WhatRuns {
+  readonly id: RunId;
+  readonly leaseMs: number;
+}
+
+/** What a run's row says of the agent. */
+export interface WhatRuns {
   readonly agentId: AgentId;
   readonly agentVersion: number;
   readonly priceCredits: bigint;
-  readonly leaseMs: number;
 }

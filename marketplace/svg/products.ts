@@ -128,6 +128,7 @@ function asAgent(product: SvgProduct, run: LiveAgent["version"]["run"]): LiveAge
   const [handle, at] = ["platform", new Date(0)];
   const owner = { ownerId: platformAccount, handleLeadsTo: platformAccount, ownerState: "open" };
   const dates = { createdAt: at, updatedAt: at, liveVersion: 1 };
+  const wallets: LiveAgent["wallets"] = [];
   const contract = { fields: [], acceptsExtraInstructions: false, jsonSchema: {}, read: () => ({ values: {} }) };
   return {
     id,
@@ -137,6 +138,7 @@ function asAgent(product: SvgProduct, run: LiveAgent["version"]["run"]): LiveAge
     toolName: product.replaceAll("-", "_"),
     ...owner,
     ...dates,
+    wallets,
     version: {
       number: 1,
       name,

@@ -135,7 +135,7 @@ export function svgOffer({ config }: Context, product: SvgProduct): Offer {
     url: `${config.publicUrl}/api/x402/${product}`,
     description: name,
     amount: price * atomicPerCredit,
-    wallets: async () => config.platformWallets,
+    wallets: () => config.platformWallets,
     input: { schema: z.toJSONSchema(schema, { io: "input" }), example },
   };
 }

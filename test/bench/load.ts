@@ -40,13 +40,14 @@ export interface Figures {
 export function poster(origin: string, connections: number) {
   const pool = new Pool(origin, { connections, pipelining: 1 });
   return {
-    post: async (path: string, body: string, good: (reply: Record<string, unknown>) => boolean): Promise<boolean> => {
-      const response = await pool.request({
-        method: "POST",
-        path,
-        body,
-        headers: { "content-type": "application/json" },
-      });
+    post: async (
+      path: string,
+      body: string,
+      good: (reply: Record<string, unknown>) => boolean,
+      more: Record<string, string> = {},
+    ): Promise<boolean> => {
+      const headers = { "content-type": "application/json", ...more };
+      const response = await pool.request({ method: "POST", path, body, headers });
       return good((await response.body.json()) as Record<string, unknown>);
     },
     close: () => pool.close(),

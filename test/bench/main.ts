@@ -4,6 +4,7 @@ import { benchFacilitatorRecord } from "./facilitator-record.ts";
 import { benchFacilitatorSoak } from "./facilitator-soak.ts";
 import { benchMarketplace } from "./marketplace.ts";
 import { benchMcp } from "./mcp.ts";
+import { benchPerCall } from "./per-call.ts";
 import { benchSvg } from "./svg.ts";
 
 const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
@@ -12,6 +13,7 @@ const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   "facilitator-soak": [benchFacilitatorSoak],
   marketplace: [benchMarketplace],
   mcp: [benchMcp],
+  "per-call": [benchPerCall],
   svg: [benchSvg],
 };
 

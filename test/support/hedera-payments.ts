@@ -39,7 +39,7 @@ export async function hederaProof(buyer: HederaBuyer, terms: HederaTerms, resour
   return { x402Version: 2, resource, accepted: terms, payload: await signHederaTransfer(buyer, terms) };
 }
 
-export async function usdcOf(ledger: DevLedger, accountId: string): Promise<number> {
+export async function usdcOf(ledger: Pick<DevLedger, "mirrorUrl" | "usdc">, accountId: string): Promise<number> {
   const response = await fetch(`${ledger.mirrorUrl}/api/v1/accounts/${accountId}/tokens?token.id=${ledger.usdc}`);
   const { tokens } = (await response.json()) as { tokens: Array<{ balance: number }> };
   return tokens[0]?.balance ?? 0;

@@ -54,4 +54,5 @@ export interface Proof {
   readonly resource: object;
   readonly accepted: { readonly network: string };
   readonly payload: object;
+  readonly extensions?: object;
 }

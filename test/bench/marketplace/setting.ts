@@ -22,6 +22,7 @@ export async function startSetting(): Promise<Setting> {
   const postgres = await startPostgres({ directory: join(directory, "postgres"), durable: true });
   const stops: Array<() => Promise<unknown>> = [];
   return {
+    createDatabase: (name) => postgres.createDatabase(name),
     database: async (name) => {
       const url = await postgres.createDatabase(name);
       await migrate(url, migrations);
@@ -29,11 +30,11 @@ export async function startSetting(): Promise<Setting> {
       stops.push(() => db.end());
       return { url, db };
     },
-    service: async (databaseUrl) => {
+    service: async (databaseUrl, facilitatorUrl) => {
       const service = await startChild(
         "./marketplace/instant.ts",
         "MARKETPLACE_PORT",
-        variablesOf(databaseUrl),
+        variablesOf(databaseUrl, facilitatorUrl),
         "/health",
       );
       stops.push(() => service.stop());
@@ -92,8 +93,10 @@ export function caller(origin: string, token: string, connections: number) {
 }
 
 export interface Setting {
+  /** An empty one. */
+  createDatabase(name: string): Promise<string>;
   database(name: string): Promise<{ url: string; db: Database }>;
-  service(databaseUrl: string): Promise<string>;
+  service(databaseUrl: string, facilitatorUrl?: string): Promise<string>;
   bareExpress(): Promise<string>;
   stop(): Promise<void>;
 }
@@ -105,11 +108,11 @@ export interface Seeded {
   readonly agent: Awaited<ReturnType<typeof publishAgent>>;
 }
 
-function variablesOf(databaseUrl: string): Record<string, string> {
+function variablesOf(databaseUrl: string, facilitatorUrl = "http://127.0.0.1:1"): Record<string, string> {
   return {
     LOG_LEVEL: "error",
     MARKETPLACE_DATABASE_URL: databaseUrl,
-    FACILITATOR_URL: "http://127.0.0.1:1",
+    FACILITATOR_URL: facilitatorUrl,
     LLM_BASE_URL: "http://127.0.0.1:1",
   };
 }

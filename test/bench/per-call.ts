@@ -1,0 +1,151 @@
+import { parseEther } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { startEvmChain } from "../../infra/evm-chain/chain.ts";
+import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
+import { newBuyer, signAuthorization } from "../support/evm-payments.ts";
+import { type HederaTerms, signHederaTransfer, usdcOf } from "../support/hedera-payments.ts";
+import { encodeHeader, type Proof, post, quoteIn } from "../support/pay-call.ts";
+import { startChild } from "./child.ts";
+import { ledgerVariables, startLedger } from "./ledger-process.ts";
+import { type Figures, measure, poster } from "./load.ts";
+import { instantRun } from "./marketplace/instant-run.ts";
+import { seedBench, startSetting } from "./marketplace/setting.ts";
+
+const evm = "eip155:84532";
+const hedera = "hedera:testnet";
+const rounds = 7;
+const overheadWanted = 0.25;
+
+/**
+ * The per-call rail beside the bare sum of its parts. A call of the rail is one POST with a payment, from the request to
+ * the agent's result. Its parts are what cannot be left out: POST /verify and POST /settle at the same facilitator, one
+ * after the other over kept-alive connections as any resource server sends them, and the connector's run between them.
+ * Both are kept at the same number in flight, turn by turn in rounds, each with payments of its own that nobody has seen
+ * before; so what the machine can take limits both alike. The overhead is what the rail's middle call takes longer, and
+ * how much longer a round of calls takes. The chain says at the end that every payment arrived, once.
+ */
+export async function benchPerCall(): Promise<void> {
+  const setting = await startSetting();
+  const [chain, ledger] = await Promise.all([startEvmChain(), startLedger()]);
+  const signerKey = generatePrivateKey();
+  await chain.fund(privateKeyToAccount(signerKey).address, { wei: parseEther("100") });
+  const facilitator = await startChild("../../facilitator/main.ts", "FACILITATOR_PORT", {
+    LOG_LEVEL: "error",
+    FACILITATOR_DATABASE_URL: await setting.createDatabase("facilitator"),
+    EIP155_84532_RPC_URL: chain.rpcUrl,
+    EIP155_84532_SIGNERS: signerKey,
+    ...ledgerVariables(ledger),
+  });
+  try {
+    const { url: databaseUrl, db } = await setting.database("per_call");
+    const { creator, agent } = await seedBench(db);
+    const wallets = { [evm]: newBuyer().address, [hedera]: ledger.accounts.creator.accountId };
+    for (const [network, address] of Object.entries(wallets))
+      await addPayoutWallet(db, { accountId: creator.id, network, address, checked: true });
+    const marketplace = await setting.service(databaseUrl, facilitator.url);
+    const path = `/api/agent/${agent.address}`;
+    const body = { text: "hello" };
+    const quote = quoteIn(await post(marketplace + path, { body }));
+
+    const buyers = Array.from({ length: 20 }, newBuyer);
+    await Promise.all(buyers.map(({ address }) => chain.fund(address, { usdc: 10n ** 12n })));
+    const sign: Record<string, (accepted: HederaTerms, n: number) => Promise<object>> = {
+      [evm]: (accepted, n) => {
+        const validBefore = String(Math.floor(Date.now() / 1_000) + accepted.maxTimeoutSeconds);
+        return signAuthorization(buyers[n % buyers.length]!, { ...accepted, chainId: chain.chainId }, { validBefore });
+      },
+      [hedera]: (accepted) => signHederaTransfer(ledger.accounts.buyer, accepted),
+    };
+    const payments = async (network: string, count: number): Promise<Proof[]> => {
+      const accepted = quote.accepts.find((entry: HederaTerms) => entry.network === network);
+      const { resource, extensions } = quote;
+      const proofs: Proof[] = [];
+      for (let n = 0; n < count; n += 1) {
+        proofs.push({ x402Version: 2, resource, accepted, payload: await sign[network]!(accepted, n), extensions });
+      }
+      return proofs;
+    };
+
+    const rail = async (network: string, count: number, inFlight: number): Promise<Figures> => {
+      const calls = (await payments(network, count)).map((proof) => encodeHeader(proof));
+      const { post: call, close } = poster(marketplace, inFlight);
+      const sent = JSON.stringify(body);
+      const figures = await measure(
+        calls.map((proof) => () => call(path, sent, ({ success }) => success === true, { "payment-signature": proof })),
+        inFlight,
+      );
+      await close();
+      return figures;
+    };
+    const parts = async (network: string, count: number, inFlight: number): Promise<Figures> => {
+      const bodies = (await payments(network, count)).map((paymentPayload) =>
+        JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements: paymentPayload.accepted }),
+      );
+      const { post, close } = poster(facilitator.url, inFlight);
+      const figures = await measure(
+        bodies.map((payment) => async () => {
+          const verified = await post("/verify", payment, ({ isValid }) => isValid === true);
+          await instantRun();
+          return verified && post("/settle", payment, ({ success }) => success === true);
+        }),
+        inFlight,
+      );
+      await close();
+      return figures;
+    };
+
+    const arrived = {
+      [evm]: async () => Number((await chain.balances(wallets[evm] as `0x${string}`)).usdc),
+      [hedera]: () => usdcOf({ mirrorUrl: ledger.mirror, usdc: ledger.usdc }, ledger.accounts.creator.accountId),
+    };
+    process.stdout.write("\nPer-call rail beside the bare sum of verify, settle and an instant connector\n");
+    for (const network of [evm, hedera] as const) {
+      const before = await arrived[network]();
+      let paid = 0;
+      for (const { inFlight, count } of [
+        { inFlight: 16, count: 320 },
+        { inFlight: 1, count: 60 },
+      ]) {
+        const figures: Array<{ ours: Figures; bare: Figures }> = [];
+        for (const measured of [rail, parts]) await measured(network, count, inFlight);
+        for (let round = 0; round < rounds; round += 1) {
+          const bareFirst = round % 2 === 0;
+          const first = await (bareFirst ? parts : rail)(network, count, inFlight);
+          const second = await (bareFirst ? rail : parts)(network, count, inFlight);
+          figures.push(bareFirst ? { bare: first, ours: second } : { bare: second, ours: first });
+        }
+        paid += count * 2 * (rounds + 1);
+        print(network, inFlight, figures);
+      }
+      const expected = before + paid * Number(quote.accepts[0].amount);
+      for (let waited = 0; (await arrived[network]()) !== expected && waited < 5_000; waited += 100)
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      const received = (await arrived[network]()) - before;
+      process.stdout.write(`${network}: ${paid} payments; the creator's wallet rose by ${received}, `);
+      process.stdout.write(received === expected - before ? "exactly what they were for\n" : "WHICH IS WRONG\n");
+    }
+  } finally {
+    await setting.stop();
+    await facilitator.stop();
+    await Promise.all([chain.stop(), ledger.stop()]);
+  }
+}
+
+/** The middle of the rounds' overheads, each round against its own neighbour. */
+function print(network: string, inFlight: number, figures: ReadonlyArray<{ ours: Figures; bare: Figures }>): void {
+  const middle = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number;
+  const percent = (ratio: number) => `${ratio >= 1 ? "+" : ""}${((ratio - 1) * 100).toFixed(0)} %`;
+  const byLatency = middle(figures.map(({ ours, bare }) => ours.p50Ms / bare.p50Ms));
+  const byTime = middle(figures.map(({ ours, bare }) => bare.perSecond / ours.perSecond));
+  const told = (side: "ours" | "bare") => {
+    const of = figures.map((one) => one[side]);
+    const sum = (what: "succeeded" | "calls") => of.reduce((all, one) => all + one[what], 0);
+    const rate = middle(of.map(({ perSecond }) => perSecond)).toFixed(0);
+    const p50 = middle(of.map(({ p50Ms }) => p50Ms)).toFixed(1);
+    return `${rate}/s p50 ${p50} ms ${sum("succeeded")}/${sum("calls")}`;
+  };
+  process.stdout.write(
+    `${network.padEnd(15)} ${String(inFlight).padStart(2)} in flight   rail ${told("ours")}   parts ${told("bare")}   ` +
+      `overhead: p50 ${percent(byLatency)}, time ${percent(byTime)} (wanted ≤ ${overheadWanted * 100} %)\n`,
+  );
+}
