@@ -1,4 +1,5 @@
 import { EnvReader, Secret } from "../shared/env.ts";
+import { explorerOf } from "./explorer.ts";
 import { environmentOf, usdcByNetwork } from "./networks.ts";
 
 /** Everything the daemon reads from its environment, once. Throws ConfigError naming every problem. */
@@ -38,8 +39,12 @@ export interface LimitsConfig {
   readonly settlePerAddress: number;
   readonly settlePerPayer: number;
   readonly settlePerPayTo: number;
+  /** Of the public GET routes, by each copy of the daemon on its own. */
+  readonly readPerAddress: number;
   /** Settlements of one payer that may fail on the chain, at our cost, within ten minutes. */
   readonly failuresPerPayer: number;
+  /** The same within a day. */
+  readonly failuresPerPayerDay: number;
 }
 
 function readLimits(env: EnvReader, variables: Record<string, string | undefined>): LimitsConfig {
@@ -52,7 +57,9 @@ function readLimits(env: EnvReader, variables: Record<string, string | undefined
     settlePerAddress: limit("LIMIT_SETTLE_PER_ADDRESS", 1_200),
     settlePerPayer: limit("LIMIT_SETTLE_PER_PAYER", 60),
     settlePerPayTo: limit("LIMIT_SETTLE_PER_PAY_TO", 1_200),
+    readPerAddress: limit("LIMIT_READ_PER_ADDRESS", 3_000),
     failuresPerPayer: env.integer("LIMIT_FAILURES_PER_PAYER", 5),
+    failuresPerPayerDay: env.integer("LIMIT_FAILURES_PER_PAYER_DAY", 20),
   };
 }
 
@@ -85,6 +92,8 @@ interface NetworkConfig {
   readonly balanceEmpty: bigint;
   /** What one fee payer may spend on fees in a day (UTC); 0 is no limit. */
   readonly dailyBudget: bigint;
+  /** Begins the links under which people look transactions up; undefined where there is no public explorer. */
+  readonly explorer: string | undefined;
 }
 
 export interface EvmConfig extends NetworkConfig {
@@ -127,10 +136,12 @@ function readEvm(env: EnvReader, chainId: number): EvmConfig {
   for (const asset of assets) {
     if (!/^0x[0-9a-fA-F]{40}$/.test(asset)) env.problem(`${name("ASSETS")} holds ${asset}, which is not an address`, 0);
   }
+  const rpcUrl = env.url(name("RPC_URL"));
   return {
     network,
     chainId,
-    rpcUrl: env.url(name("RPC_URL")),
+    rpcUrl,
+    explorer: readExplorer(env, name("EXPLORER"), network, rpcUrl),
     signers,
     assets,
     amountMin: env.amount(name("AMOUNT_MIN"), amountMinOn(network)),
@@ -177,10 +188,12 @@ function readHedera(env: EnvReader, ledger: (typeof hederaNetworks)[number]): He
     }),
   );
   if (Object.keys(nodes).length === 0) env.problem(`${name("NODES")} is missing`, 0);
+  const mirrorUrl = env.url(name("MIRROR"));
   return {
     network,
     nodes,
-    mirrorUrl: env.url(name("MIRROR")),
+    mirrorUrl,
+    explorer: readExplorer(env, name("EXPLORER"), network, mirrorUrl),
     feePayers,
     assets,
     amountMin: env.amount(name("AMOUNT_MIN"), amountMinOn(network)),
@@ -189,6 +202,12 @@ function readHedera(env: EnvReader, ledger: (typeof hederaNetworks)[number]): He
     dailyBudget: env.amount(name("DAILY_BUDGET_TINYBARS"), budgetOn(network, 100n * hbar)),
     transactionFeeMax: env.amount(name("TRANSACTION_FEE_MAX_TINYBARS"), 2n * hbar),
   };
+}
+
+function readExplorer(env: EnvReader, name: string, network: string, endpoint: string): string | undefined {
+  const given = env.optional(name);
+  if (given === undefined) return explorerOf(network, endpoint);
+  return given === "off" ? undefined : env.url(name);
 }
 
 /** A test network's fees are play money, so there the smallest payment is welcome. */

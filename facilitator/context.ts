@@ -8,6 +8,7 @@ import { Catalog } from "./discovery/catalog.ts";
 import { createUnpaidFetch } from "./discovery/unpaid-fetch.ts";
 import { createEvents, type Events } from "./events.ts";
 import { CallLimits } from "./limits/call-limits.ts";
+import { PayerRecord } from "./limits/payer-record.ts";
 import { Metrics } from "./metrics.ts";
 import { migrations } from "./migrations/all.ts";
 import { createExactEvm } from "./schemes/exact-evm/scheme.ts";
@@ -26,6 +27,7 @@ export interface Context extends Running {
   readonly store: SettlementStore;
   readonly schemes: SchemeRegistry;
   readonly limits: CallLimits;
+  readonly payers: PayerRecord;
   readonly events: Events;
   readonly metrics: Metrics;
   readonly catalog: Catalog;
@@ -49,6 +51,8 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
 
     const limits = new CallLimits(db, config.limits);
     disposer.add(() => limits.stop());
+    const payers = new PayerRecord(db, log, config.limits);
+    disposer.add(() => payers.stop());
     const metrics = new Metrics();
     const refusals = new RefusalRecorder(
       db,
@@ -69,7 +73,8 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     const fetchUnpaid = probe ? createUnpaidFetch(outbound, { allowLocalhost }) : undefined;
     const catalog = new Catalog({ db, log, metrics, fetchUnpaid, allowLocalhost });
     disposer.add(() => catalog.stop());
-    return { config, log, db, store, schemes, limits, events, metrics, catalog, stop: () => disposer.stop() };
+    catalog.start();
+    return { config, log, db, store, schemes, limits, payers, events, metrics, catalog, stop: () => disposer.stop() };
   } catch (error) {
     await disposer.stop();
     throw error;

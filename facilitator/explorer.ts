@@ -1,10 +1,20 @@
-/** Where a person can look a transaction up; null where no explorer of the network is known. */
-export function explorerUrl(network: string, transaction: string | null): string | null {
-  if (!transaction) return null;
+import { hostProblem } from "../shared/public-address.ts";
+import type { Config } from "./config.ts";
+
+/** Where a person can look a transaction up; null on a network without a public explorer, or not served any more. */
+export function explorerUrl({ evm, hedera }: Explorers, network: string, transaction: string | null): string | null {
+  const base = [...evm, ...hedera].find((served) => served.network === network)?.explorer;
+  if (!transaction || base === undefined) return null;
+  return network.startsWith("hedera:") ? `${base}/transaction/${transaction}` : `${base}/tx/${transaction}`;
+}
+
+export type Explorers = Pick<Config, "evm" | "hedera">;
+
+/** The explorer of a public network; none when the network's endpoint is on this machine or a private network. */
+export function explorerOf(network: string, endpoint: string): string | undefined {
+  if (!URL.canParse(endpoint) || hostProblem(new URL(endpoint).hostname) !== undefined) return undefined;
   const [family, reference = ""] = network.split(":");
-  if (family === "hedera") return `https://hashscan.io/${reference}/transaction/${transaction}`;
-  const base = evmExplorers[reference];
-  return family === "eip155" && base !== undefined ? `${base}/tx/${transaction}` : null;
+  return family === "hedera" ? `https://hashscan.io/${reference}` : evmExplorers[reference];
 }
 
 const evmExplorers: Readonly<Record<string, string>> = {

@@ -140,6 +140,7 @@ async function backlog({ db }: Pick<Context, "db">): Promise<readonly Family[]> 
         where state in ('claimed', 'broadcast', 'unknown') group by network, state`,
     );
     const { rows: queue } = await db.query("select count(*)::int as count from uncounted_settlements");
+    const { rows: offers } = await db.query("select count(*)::int as count from discovery_offers");
     return [
       new Gauge(
         "facilitator_payments_unfinished",
@@ -148,6 +149,9 @@ async function backlog({ db }: Pick<Context, "db">): Promise<readonly Family[]> 
       ),
       new Gauge("facilitator_settlements_uncounted", "Settlements not yet in the daily totals.", [
         [{}, queue[0].count],
+      ]),
+      new Gauge("facilitator_listings_waiting", "Resources that were paid for and are not listed yet.", [
+        [{}, offers[0].count],
       ]),
     ];
   } catch {

@@ -1,4 +1,4 @@
-/** What is known about chains beyond configuration: x402 v1 names, stablecoins, explorers. */
+/** What is known about chains beyond configuration: x402 v1 names, stablecoins. */
 
 /** v1 network names of the reference SDK, by chain id. */
 const evmNames: Readonly<Record<string, number>> = {

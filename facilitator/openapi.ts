@@ -32,7 +32,8 @@ export function openApiDocument(): object {
       title: "x402 payment facilitator",
       version: "1",
       description:
-        "Verifies and settles x402 payments of versions 1 and 2. No authentication: the payment is the authorization.",
+        "Verifies and settles x402 payments of versions 1 and 2. No authentication: the payment is the authorization. " +
+        "Calls are counted by address and minute; what is too much is a 429 with Retry-After.",
     },
     servers: [{ url: "/" }],
     paths,
@@ -50,6 +51,8 @@ interface Operation {
   /** By status; a shape is JSON, a text another media type. */
   readonly answers: Readonly<Record<number, z.ZodType | string>>;
   readonly extensionResponses?: boolean;
+  /** Answers however often it is asked. */
+  readonly unlimited?: boolean;
 }
 
 const operations: Readonly<Record<string, Operation>> = {
@@ -83,14 +86,16 @@ const operations: Readonly<Record<string, Operation>> = {
     summary: "Schemes and networks that are settled here, and who pays the fees.",
     answers: { 200: supportedShape },
   },
-  "GET /livez": { summary: "The process is up.", answers: { 200: livezShape } },
+  "GET /livez": { summary: "The process is up.", answers: { 200: livezShape }, unlimited: true },
   "GET /readyz": {
     summary: "Whether to send work here: the database answers and at least one network can settle.",
     answers: { 200: readyzShape, 503: readyzShape },
+    unlimited: true,
   },
   "GET /health": {
     summary: "200 when every fee payer can pay, 503 when one is low.",
     answers: { 200: healthShape, 503: healthShape },
+    unlimited: true,
   },
   "GET /stats": {
     summary: "Settlements added up by day, network and outcome.",
@@ -118,13 +123,13 @@ const operations: Readonly<Record<string, Operation>> = {
     query: searchQuery,
     answers: { 200: searchShape },
   },
-  "GET /metrics": { summary: "Figures for Prometheus.", answers: { 200: "text/plain" } },
+  "GET /metrics": { summary: "Figures for Prometheus.", answers: { 200: "text/plain" }, unlimited: true },
   "GET /openapi.json": { summary: "This document.", answers: { 200: z.looseObject({ openapi: z.string() }) } },
 };
 
 function describe(
   route: string,
-  { summary, body, path = {}, query = {}, answers, extensionResponses }: Operation,
+  { summary, body, path = {}, query = {}, answers, extensionResponses, unlimited = false }: Operation,
   schemas: Schemas,
 ): object {
   const parameters = [
@@ -144,13 +149,18 @@ function describe(
     })),
   ];
   // Whatever has a query can be asked wrongly, and anything can fail.
-  const failures = { ...(Object.keys(query).length > 0 && { 400: errorShape }), 429: errorShape, 500: errorShape };
+  const failures = {
+    ...(Object.keys(query).length > 0 && { 400: errorShape }),
+    ...(!unlimited && { 429: errorShape }),
+    500: errorShape,
+  };
   const responses = Object.entries({ ...failures, ...answers }).map(([status, shape]) => [
     status,
     {
-      description: status.startsWith("2") ? "As asked." : "Not as hoped; see the body.",
+      description: descriptionOf(status),
       content: typeof shape === "string" ? { [shape]: { schema: { type: "string" } } } : jsonOf(shape, schemas),
       ...(extensionResponses && status === "200" && { headers: extensionHeader }),
+      ...(status === "429" && { headers: retryHeader }),
     },
   ]);
   return {
@@ -163,6 +173,13 @@ function describe(
     responses: Object.fromEntries(responses),
   };
 }
+
+function descriptionOf(status: string): string {
+  if (status === "429") return "Too often from this address.";
+  return status.startsWith("2") ? "As asked." : "Not as hoped; see the body.";
+}
+
+const retryHeader = { "Retry-After": { description: "Seconds to wait.", schema: { type: "integer" } } };
 
 const extensionHeader = {
   "EXTENSION-RESPONSES": {

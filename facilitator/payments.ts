@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ApiError } from "../shared/errors.ts";
 import type { Context } from "./context.ts";
-import { explorerUrl } from "./explorer.ts";
+import { type Explorers, explorerUrl } from "./explorer.ts";
 import { toCaip2 } from "./networks.ts";
 import { type Read, text } from "./query.ts";
 
@@ -25,7 +25,7 @@ export const paymentShape = z
     created_at: z.iso.datetime(),
     expires_at: z.iso.datetime().describe("From then on the payment can no longer land."),
     finished_at: z.iso.datetime().nullable(),
-    explorer: z.string().nullable(),
+    explorer: z.string().nullable().describe("Where people look it up; null on a network without a public explorer."),
   })
   .meta({ id: "Payment" });
 type PaymentState = z.infer<typeof paymentShape>;
@@ -35,7 +35,7 @@ type PaymentState = z.infer<typeof paymentShape>;
  * or `0.0.5-1-000000002`). Throws ApiError 404 for whatever is not a payment this daemon has claimed.
  */
 export async function payment(
-  { db }: Pick<Context, "db">,
+  { db, config }: Pick<Context, "db"> & { readonly config: Explorers },
   given: string,
   { network }: Read<typeof paymentQuery>,
 ): Promise<PaymentState> {
@@ -64,7 +64,7 @@ export async function payment(
     created_at: row.created_at.toISOString(),
     expires_at: row.expires_at.toISOString(),
     finished_at: row.finished_at?.toISOString() ?? null,
-    explorer: row.transaction_id === null ? null : explorerUrl(row.network, transaction),
+    explorer: row.transaction_id === null ? null : explorerUrl(config, row.network, transaction),
   };
 }
 

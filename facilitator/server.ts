@@ -7,6 +7,7 @@ import { extensionResponses } from "./discovery/extension-responses.ts";
 import { listingQuery, listResources } from "./discovery/listing.ts";
 import { searchQuery, searchResources } from "./discovery/search.ts";
 import { health, readiness } from "./health.ts";
+import { ReadLimits } from "./limits/read-limits.ts";
 import { metricsText } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
 import { payment, paymentQuery } from "./payments.ts";
@@ -35,7 +36,8 @@ export function createServer(context: Context): Express {
     await send(response, settled);
   });
   app.use(requestId, helmet());
-  app.get("/supported", (_request, response) => {
+  const reading = limitedReads(context);
+  app.get("/supported", reading, (_request, response) => {
     response.json(supported(context));
   });
   app.get("/health", noStore, async (_request, response) => {
@@ -49,28 +51,28 @@ export function createServer(context: Context): Express {
     const state = await readiness(context);
     response.status(state.ready ? 200 : 503).json(state);
   });
-  app.get("/stats", noStore, async (request, response) => {
+  app.get("/stats", reading, noStore, async (request, response) => {
     response.json(await stats(context, readQuery(statsQuery, request.query)));
   });
-  app.get("/transactions", noStore, async (request, response) => {
+  app.get("/transactions", reading, noStore, async (request, response) => {
     response.json(await transactions(context, readQuery(transactionsQuery, request.query)));
   });
-  app.get("/payments/:transaction", noStore, async (request, response) => {
+  app.get("/payments/:transaction", reading, noStore, async (request, response) => {
     response.json(await payment(context, String(request.params.transaction), readQuery(paymentQuery, request.query)));
   });
   app.get("/metrics", noStore, async (_request, response) => {
     response.type("text/plain; version=0.0.4").send(await metricsText(context));
   });
-  app.get("/discovery/resources", async (request, response) => {
+  app.get("/discovery/resources", reading, async (request, response) => {
     const listing = await listResources(context, readQuery(listingQuery, request.query), request.query);
     response.set("cache-control", publicForAMinute).json(listing);
   });
-  app.get("/discovery/search", async (request, response) => {
+  app.get("/discovery/search", reading, async (request, response) => {
     const found = await searchResources(context, readQuery(searchQuery, request.query), request.query);
     response.set("cache-control", publicForAMinute).json(found);
   });
   const document = openApiDocument();
-  app.get("/openapi.json", (_request, response) => {
+  app.get("/openapi.json", reading, (_request, response) => {
     response.json(document);
   });
   app.use(notFound);
@@ -84,10 +86,24 @@ export function createServer(context: Context): Express {
 function limited({ limits }: Context, verb: "verify" | "settle"): RequestHandler {
   return async (request, _response, next) => {
     const seconds = await limits.ofAddress(verb, request.ip ?? "");
-    if (seconds === undefined) return next();
-    const headers = { "retry-after": String(Math.max(1, seconds)) };
-    throw new ApiError("rate_limited", `Too many calls of /${verb} from this address.`, { headers });
+    if (seconds !== undefined) throw tooMany(`calls of /${verb}`, seconds);
+    next();
   };
+}
+
+/** The same for everything that is only read. Probes and the operator's own figures are not limited. */
+function limitedReads({ config }: Context): RequestHandler {
+  const limits = new ReadLimits(config.limits.readPerAddress);
+  return (request, _response, next) => {
+    const seconds = limits.ofAddress(request.ip ?? "");
+    if (seconds !== undefined) throw tooMany("calls", seconds);
+    next();
+  };
+}
+
+function tooMany(what: string, seconds: number): ApiError {
+  const headers = { "retry-after": String(Math.max(1, seconds)) };
+  return new ApiError("rate_limited", `Too many ${what} from this address.`, { headers });
 }
 
 function reportExtensions({ config }: Context, response: Response, body: unknown, paid: boolean): void {

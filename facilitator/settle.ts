@@ -1,6 +1,8 @@
 import { ApiError } from "../shared/errors.ts";
 import type { SettleResponse } from "../shared/x402.ts";
 import type { Context } from "./context.ts";
+import { offerOf } from "./discovery/offers.ts";
+import { coolingDown } from "./limits/payer-record.ts";
 import { parsePaymentRequest } from "./request.ts";
 import {
   type Claim,
@@ -9,7 +11,6 @@ import {
   type Payment,
   type PaymentRequest,
   type Refusal,
-  refuse,
   type Scheme,
 } from "./schemes/scheme.ts";
 import { anotherPayment, isSamePayment, type Known } from "./settlements/store.ts";
@@ -44,9 +45,12 @@ export async function settle(context: Context, body: unknown): Promise<Settled> 
   const verdicts = await Promise.all([scheme.check(payment), context.limits.ofPayment(request.network, payment)]);
   const refusal = verdicts[0] ?? verdicts[1];
   if (refusal) return refused(context, request, payment, refusal, startedAt);
-  const { resourceUrl } = request;
-  const failuresMax = context.config.limits.failuresPerPayer;
-  const claim = await context.store.claim(request.network, scheme.scheme, payment, { resourceUrl, failuresMax });
+  const claim = await context.store.claim(request.network, scheme.scheme, payment, {
+    resourceUrl: request.resourceUrl,
+    failuresMax: context.config.limits.failuresPerPayer,
+    failuresPerDayMax: context.config.limits.failuresPerPayerDay,
+    offer: offerOf(request, context.config.discovery),
+  });
   if (!claim) {
     const winner = await context.store.lookup(request.network, payment.key);
     if (!winner || isClaimable(winner)) return refused(context, request, payment, coolingDown, startedAt);
@@ -157,7 +161,6 @@ function answer(context: Context, request: PaymentRequest, payment: Payment, out
   const common = { transaction: outcome.transaction, network: request.networkAsGiven, payer: payment.payer };
   switch (outcome.outcome) {
     case "settled":
-      context.catalog.offer(request);
       return {
         response: { success: true, ...common },
         undelivered: () => context.store.undeliver(request.network, payment.key),
@@ -198,7 +201,6 @@ function refused(
   };
 }
 
-const coolingDown = refuse("rate_limited", "Settlements of this payer failed lately; try again in ten minutes.");
 const unknown = (transaction: string): Outcome => ({ outcome: "unknown", transaction });
 const hasEnded = (known: Known) => known.state === "settled" || known.state === "failed";
 const isClaimable = (known: Known) => known.state === "failed" && known.retryable;

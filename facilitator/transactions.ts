@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Context } from "./context.ts";
-import { explorerUrl } from "./explorer.ts";
+import { type Explorers, explorerUrl } from "./explorer.ts";
 import { encodeOpaque, oneOf, opaque, type Read, text, whole } from "./query.ts";
 import { environments, recordScope, statuses } from "./settlements/scope.ts";
 
@@ -30,7 +30,10 @@ export const transactionsShape = z
           error_reason: z.string().nullable(),
           total_ms: z.int(),
           created_at: z.iso.datetime(),
-          explorer: z.string().nullable(),
+          explorer: z
+            .string()
+            .nullable()
+            .describe("Where people look it up; null on a network without a public explorer."),
         })
         .meta({ id: "TransactionRecord" }),
     ),
@@ -44,7 +47,7 @@ type Transactions = z.infer<typeof transactionsShape>;
  * (created_at, id), so nothing is seen twice or missed however many share a moment or are added meanwhile.
  */
 export async function transactions(
-  context: Pick<Context, "db" | "schemes">,
+  context: Pick<Context, "db" | "schemes"> & { readonly config: Explorers },
   query: Read<typeof transactionsQuery>,
 ): Promise<Transactions> {
   const { status, limit, cursor } = query;
@@ -88,7 +91,7 @@ export async function transactions(
       error_reason: row.error_reason,
       total_ms: row.total_ms,
       created_at: row.created_at.toISOString(),
-      explorer: explorerUrl(row.network, row.tx_id),
+      explorer: explorerUrl(context.config, row.network, row.tx_id),
     })),
     cursor: rows.length > limit ? encodeOpaque(`${last.created_micros}.${last.id}`) : null,
   };

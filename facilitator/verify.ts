@@ -22,7 +22,8 @@ export async function verify(context: Context, body: unknown): Promise<VerifyRes
     context.store.lookup(request.network, payment.key),
     scheme.check(payment),
   ]);
-  const verdict = (known && refusalOfKnown(known, payment)) ?? refusal;
+  const verdict =
+    (known && refusalOfKnown(known, payment)) ?? refusal ?? context.payers.refusalOf(request.network, payment);
   if (verdict) return refused(context, request, payment, verdict, startedAt);
   context.events.verified(request.network, payment, performance.now() - startedAt);
   return { isValid: true, payer: payment.payer };

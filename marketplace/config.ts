@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { EnvReader, Secret } from "../shared/env.ts";
 import { type LedgersConfig, readLedgers, readServices, type ServicesConfig } from "./connectors/config.ts";
+import { readSignIn, type SignInConfig } from "./sign-in/config.ts";
 
 /** Everything the marketplace is told by its environment. Throws ConfigError naming every problem at once. */
 export function readConfig(environment: Record<string, string | undefined>): Config {
@@ -25,6 +26,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       name: env.text("LLM_MODEL", "gpt-4o-mini"),
     },
     services: readServices(env),
+    signIn: readSignIn(env),
   };
   requireHttps(env, config.publicUrl);
   env.finish("marketplace");
@@ -66,6 +68,7 @@ export interface Config extends StoreConfig {
   readonly model: { readonly baseUrl: string; readonly apiKey: Secret | undefined; readonly name: string };
   /** Where images are drawn, posts are read and files are kept. */
   readonly services: ServicesConfig;
+  readonly signIn: SignInConfig;
 }
 
 function readStore(env: EnvReader): StoreConfig {

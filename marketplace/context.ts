@@ -3,6 +3,7 @@ import { createLog, type Log } from "../shared/log.ts";
 import { createOutbound, type Resolve } from "../shared/outbound.ts";
 import { connect, type Database, migrate } from "../shared/postgres.ts";
 import { Disposer } from "../shared/process.ts";
+import { recheckEveryMs, recheckWallets } from "./accounts/recheck-wallets.ts";
 import { type AgentRow, findAgents } from "./agents/find.ts";
 import { Versions } from "./agents/version.ts";
 import { type Admission, admitCalls } from "./api-keys/authenticate.ts";
@@ -11,6 +12,7 @@ import type { Tools } from "./connectors/connector.ts";
 import { createTools } from "./connectors/tools.ts";
 import { type Balance, readBalances } from "./credits/balance.ts";
 import { createEvents, type Events } from "./events.ts";
+import { everyMs as forgetEveryMs, forgetTheEnded } from "./forget.ts";
 import type { AccountId } from "./ids.ts";
 import { InFlight } from "./in-flight.ts";
 import { type OwnTool, ownTools } from "./mcp/own-tools.ts";
@@ -18,9 +20,11 @@ import { migrations } from "./migrations/all.ts";
 import { FacilitatorClient } from "./payments/facilitator-client.ts";
 import { PaidCalls } from "./payments/paid-calls.ts";
 import { startCrediting } from "./payments/purchase.ts";
+import { startRounds } from "./rounds.ts";
 import { Leases } from "./runs/leases.ts";
 import { startRecovery } from "./runs/recover.ts";
 import { createSealer, type Sealer } from "./sealing.ts";
+import { Sessions } from "./sign-in/sessions.ts";
 import { createTracePool, type TracePool } from "./svg/vectorize.ts";
 
 /** What the verbs need, built once. Tests replace parts through `overrides`, and nowhere else. */
@@ -53,6 +57,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const inFlight = new InFlight(log);
   disposer.add(() => inFlight.idle());
 
+  const sessions = new Sessions({ config: config.signIn, db, log, publicUrl: config.publicUrl });
+  disposer.add(async () => sessions.stop());
   const sealer = createSealer(config.sealingKeys);
   const versions = new Versions(db, sealer);
   const batches = { sizeMax: 200, windowMs: 0 };
@@ -74,12 +80,20 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     inFlight,
     sealer,
     versions,
+    sessions,
     lookups,
     ownTools: overrides.ownTools ?? ownTools,
   };
   const context: Context = { ...needs, stop: () => disposer.stop() };
   const crediting = startCrediting(context);
   disposer.add(() => crediting.stop());
+  const failed = (error: unknown) => events.roundFailed({ error });
+  for (const rounds of [
+    startRounds(() => recheckWallets(context), recheckEveryMs, failed),
+    startRounds(() => forgetTheEnded(db), forgetEveryMs, failed),
+  ]) {
+    disposer.add(() => rounds.stop());
+  }
   return context;
 }
 
@@ -97,6 +111,8 @@ export interface Context {
   readonly inFlight: InFlight;
   readonly sealer: Sealer;
   readonly versions: Versions;
+  /** Who is signed in, for the account's settings. */
+  readonly sessions: Sessions;
   readonly lookups: Lookups;
   /** The tool server's tools that are no agents. */
   readonly ownTools: readonly OwnTool[];

@@ -13,6 +13,10 @@ export function createEvents(log: Log) {
     leasesNotExtended: ({ error }: { error: unknown }) => log.warn({ err: error }, "leases could not be extended"),
     recoveryFailed: ({ error }: { error: unknown }) =>
       log.warn({ err: error }, "recovery failed; it will be tried again"),
+    roundFailed: ({ error }: { error: unknown }) =>
+      log.warn({ err: error }, "background work failed; it will be tried again"),
+    walletMoved: (event: { walletId: string; network: string; state: string }) =>
+      log.info(event, "payout wallet can or cannot be paid"),
     agentPublished: (event: { agent: string; version: number }) => log.info(event, "agent published"),
   };
 }

@@ -2,25 +2,59 @@ import type { Express, RequestHandler } from "express";
 import helmet from "helmet";
 import { ApiError } from "../shared/errors.ts";
 import { createApp, errorHandler, jsonBody, noStore, notFound, requestId } from "../shared/http.ts";
+import {
+  deleteWallet,
+  getAccount,
+  getWallets,
+  patchAccount,
+  postAccount,
+  postClose,
+  postWallet,
+  postWalletCheck,
+  postWalletProof,
+} from "./accounts/routes.ts";
+import {
+  getOwnAgent,
+  getOwnAgents,
+  postDefinitionCheck,
+  postPublish,
+  postTry,
+  postUnpublish,
+  putDraft,
+} from "./agents/own-routes.ts";
 import { getAgent, getAgents } from "./agents/routes.ts";
 import { requireKey } from "./api-keys/require-key.ts";
+import { deleteKey, getKeys, postKey } from "./api-keys/routes.ts";
 import { getRewards } from "./connectors/x/routes.ts";
 import type { Context } from "./context.ts";
 import { getStatement, postTransfer, readBalance } from "./credits/routes.ts";
 import { getFile, getFiles, postFileVisibility } from "./files/routes.ts";
 import { health } from "./health.ts";
-import { ownPagesOnly } from "./mcp/own-pages.ts";
 import { mcpErrors, postMcp, postPaidMcp } from "./mcp/routes.ts";
 import { getLlmsTxt, getOpenApi } from "./openapi/routes.ts";
+import { ownPagesOnly } from "./own-pages.ts";
 import { postPurchase } from "./payments/purchase.ts";
 import { postPaidCall } from "./payments/routes.ts";
 import { noteArrival } from "./payments/sell.ts";
 import { getRun, getRuns, postRun } from "./runs/routes.ts";
+import { requireAccount, requireSession } from "./sign-in/require-session.ts";
+import {
+  getOidcCallback,
+  getSignIn,
+  postChallenge,
+  postEmail,
+  postEmailToken,
+  postOidc,
+  postSignOut,
+  postWalletSignIn,
+} from "./sign-in/routes.ts";
+import { oidcCallbackPath } from "./sign-in/sign-in.ts";
 import { type SvgProduct, svgProducts } from "./svg/products.ts";
 import { postGenerate, postPaidSvg, postVectorize } from "./svg/routes.ts";
 
 const runBodyBytesMax = 2_097_152;
 const smallBodyBytesMax = 16_384;
+const definitionBytesMax = 262_144;
 /** Ten megabytes in base64, and the rest of the request. */
 const imageBodyBytesMax = 15_000_000;
 
@@ -73,21 +107,67 @@ export function createServer(context: Context): Express {
   route(app, "/api/v1/files/:name/hide", { post: [key, postFileVisibility(context, true)] });
   route(app, "/api/v1/files/:name/show", { post: [key, postFileVisibility(context, false)] });
 
+  accountRoutes(app, context);
+
   app.use(["/api/mcp", "/api/x402/mcp"], mcpErrors(context));
   app.use(notFound);
   app.use(errorHandler(context.log));
   return app;
 }
 
+/** Sign-in and the account's settings: by session cookie, and never from another site's page. */
+function accountRoutes(app: Express, context: Context): void {
+  const ownPages = ownPagesOnly(context);
+  const session = requireSession(context);
+  const account = requireAccount(context);
+  const json = jsonBody(smallBodyBytesMax);
+  const definition = jsonBody(definitionBytesMax);
+
+  route(app, "/sign-in", { get: [getSignIn(context)] });
+  route(app, "/api/account/sign-in/email", { post: [ownPages, json, postEmail(context)] });
+  route(app, "/api/account/sign-in/email/confirm", { post: [ownPages, json, postEmailToken(context)] });
+  route(app, "/api/account/sign-in/oidc", { post: [ownPages, json, postOidc(context)] });
+  route(app, oidcCallbackPath, { get: [getOidcCallback(context)] });
+  route(app, "/api/account/sign-in/wallet/challenge", { post: [ownPages, json, postChallenge(context)] });
+  route(app, "/api/account/sign-in/wallet", { post: [ownPages, json, postWalletSignIn(context)] });
+  route(app, "/api/account/sign-out", { post: [...session, json, postSignOut(context)] });
+
+  route(app, "/api/account", {
+    get: [...session, getAccount(context)],
+    post: [...session, json, postAccount(context)],
+    patch: [...account, json, patchAccount(context)],
+  });
+  route(app, "/api/account/close", { post: [...account, json, postClose(context)] });
+  route(app, "/api/account/keys", { get: [...account, getKeys(context)], post: [...account, json, postKey(context)] });
+  route(app, "/api/account/keys/:id", { delete: [...account, deleteKey(context)] });
+  route(app, "/api/account/wallets", {
+    get: [...account, getWallets(context)],
+    post: [...account, json, postWallet(context)],
+  });
+  route(app, "/api/account/wallets/:id", { delete: [...account, deleteWallet(context)] });
+  route(app, "/api/account/wallets/:id/proof", { post: [...account, json, postWalletProof(context)] });
+  route(app, "/api/account/wallets/:id/check", { post: [...account, postWalletCheck(context)] });
+  route(app, "/api/account/agents", { get: [...account, getOwnAgents(context)] });
+  route(app, "/api/account/agent-definitions/check", { post: [...account, definition, postDefinitionCheck(context)] });
+  route(app, "/api/account/agents/:slug", {
+    get: [...account, getOwnAgent(context)],
+    put: [...account, definition, putDraft(context)],
+  });
+  route(app, "/api/account/agents/:slug/publish", { post: [...account, postPublish(context)] });
+  route(app, "/api/account/agents/:slug/unpublish", { post: [...account, postUnpublish(context)] });
+  route(app, "/api/account/agents/:slug/try", { post: [...account, jsonBody(runBodyBytesMax), postTry(context)] });
+}
+
 /** A path and its methods; any other method is a 405 that says which there are. */
-function route(app: Express, path: string, methods: { get?: RequestHandler[]; post?: RequestHandler[] }): void {
+function route(app: Express, path: string, methods: Partial<Record<Method, RequestHandler[]>>): void {
   const allowed = Object.keys(methods).map((method) => method.toUpperCase());
   const here = app.route(path);
-  if (methods.get) here.get(...methods.get);
-  if (methods.post) here.post(...methods.post);
+  for (const [method, handlers] of Object.entries(methods)) here[method as Method](...handlers);
   here.all((request) => {
     throw new ApiError("method_not_allowed", `${request.method} is not possible here.`, {
       headers: { allow: (methods.get ? ["HEAD", ...allowed] : allowed).join(", ") },
     });
   });
 }
+
+type Method = "get" | "post" | "put" | "patch" | "delete";

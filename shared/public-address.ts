@@ -27,7 +27,7 @@ export function urlProblem(url: URL, denyHosts: readonly string[]): string | und
   if (url.protocol !== "https:" && url.protocol !== "http:") return "the scheme is neither https nor http";
   if (url.username !== "" || url.password !== "") return "the URL carries credentials";
   if (!["", "80", "443"].includes(url.port)) return "the port is neither 80 nor 443";
-  return hostProblem(url.hostname.toLowerCase().replace(/\.$/, ""), denyHosts);
+  return hostProblem(url.hostname, denyHosts);
 }
 
 /** Why an IP address must not be connected to. Whatever is not plain public unicast is refused. */
@@ -40,8 +40,12 @@ export function addressProblem(address: string): string | undefined {
   return deniedAddresses.has(address) ? "a denied address" : undefined;
 }
 
-/** WHATWG URL has already written every spelling of an IPv4 address as four decimal numbers. */
-function hostProblem(host: string, denyHosts: readonly string[]): string | undefined {
+/**
+ * Why a URL's `hostname` is not a public one, judged by its text alone. WHATWG URL has already written every spelling of
+ * an IPv4 address as four decimal numbers.
+ */
+export function hostProblem(hostname: string, denyHosts: readonly string[] = []): string | undefined {
+  const host = hostname.toLowerCase().replace(/\.$/, "");
   if (host.startsWith("[")) return addressProblem(host.slice(1, -1));
   if (ipaddr.IPv4.isValid(host)) return addressProblem(host);
   if (!host.includes(".")) return "a name without a dot";

@@ -33,17 +33,26 @@ export async function askResource(
   fetchUnpaid: UnpaidFetch,
   declaration: Declaration,
   signal: AbortSignal,
-): Promise<Quote | string> {
+): Promise<Quote | Problem> {
   const ask = { ...unpaidRequest(declaration), timeoutMs: probeTimeoutMs, bytesMax: quoteBytesMax, signal };
   const answer = await fetchUnpaid(declaration.probeUrl, ask).catch((error: Error) => error);
-  if (answer instanceof Error) return `the resource could not be asked: ${answer.message}`;
+  if (answer instanceof Error) return passing(`the resource could not be asked: ${answer.message}`);
   const quotes = quotesIn(answer, declaration.type);
-  if (quotes.length === 0) return `the resource answered ${answer.status} instead of a quote`;
+  if (quotes.length === 0) return lasting(`the resource answered ${answer.status} instead of a quote`);
   return {
     accepts: quotes.flatMap(acceptsOf),
     announcement: quotes.map(announcementOfQuote).find((announcement) => announcement !== undefined),
   };
 }
+
+/** Why an offer is not listed; what is `passing` may be gone at the next attempt. */
+export interface Problem {
+  readonly problem: string;
+  readonly passing: boolean;
+}
+
+export const passing = (problem: string): Problem => ({ problem, passing: true });
+export const lasting = (problem: string): Problem => ({ problem, passing: false });
 
 /** What a resource says of itself. */
 export interface Quote {

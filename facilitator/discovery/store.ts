@@ -1,5 +1,6 @@
 import { type Database, inTransaction } from "../../shared/postgres.ts";
-import type { Listing, Offer } from "./catalog.ts";
+import type { Listing } from "./catalog.ts";
+import type { Offer } from "./offers.ts";
 import type { Terms } from "./terms.ts";
 
 const resourcesMax = 50;

@@ -5,6 +5,17 @@ import { discovery } from "./0003-discovery.ts";
 import { limits } from "./0004-limits.ts";
 import { discoveryPath } from "./0005-discovery-path.ts";
 import { settleTimes } from "./0006-settle-times.ts";
+import { listingOffers } from "./0007-listing-offers.ts";
+import { payerFailures } from "./0008-payer-failures.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
-export const migrations: readonly Migration[] = [payments, record, discovery, limits, discoveryPath, settleTimes];
+export const migrations: readonly Migration[] = [
+  payments,
+  record,
+  discovery,
+  limits,
+  discoveryPath,
+  settleTimes,
+  listingOffers,
+  payerFailures,
+];

@@ -98,13 +98,17 @@ export interface Unfinished {
 
 export type Outcome =
   | { readonly outcome: "settled"; readonly transaction: string }
-  /** The chain has spoken, or the payment can no longer land. `retryable`: the same payment may be claimed again. */
+  /**
+   * The chain has spoken, or the payment can no longer land. `retryable`: the same payment may be claimed again.
+   * `charged`: the network took a fee for nothing, and not for a fault of ours.
+   */
   | {
       readonly outcome: "failed";
       readonly reason: string;
       readonly message: string;
       readonly transaction: string;
       readonly retryable: boolean;
+      readonly charged?: boolean;
     }
   /** Sent, and the chain has not answered yet. */
   | { readonly outcome: "unknown"; readonly transaction: string };

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { batched } from "../../shared/batch.ts";
 import type { Database, Queryable } from "../../shared/postgres.ts";
+import type { StoredOffer } from "../discovery/offers.ts";
 import { type Claim, type Outcome, type Payment, refuse, type Unfinished } from "../schemes/scheme.ts";
 
 /**
@@ -10,6 +11,8 @@ import { type Claim, type Outcome, type Payment, refuse, type Unfinished } from 
  */
 const claimLeaseSeconds = 20;
 const broadcastLeaseSeconds = 6;
+/** Beyond so many, what else is paid for waits for its next payment to be listed. */
+const offersWaitingMax = 10_000;
 
 /**
  * The payments table: who may settle what, and what became of it. Every statement is one round trip and atomic, so
@@ -32,31 +35,33 @@ export class SettlementStore {
   /**
    * Claims the payment for one caller: a Claim for exactly one of any number of simultaneous callers on any number of
    * daemons. A payment that failed in a way that leaves it valid can be claimed again. Nobody gets one for a payer of
-   * whom `failuresMax` (0 = any number) settlements failed on the chain, at our cost, in the last ten minutes.
+   * whom `failuresMax` settlements failed on the chain, at our cost, in ten minutes or `failuresPerDayMax` in a day
+   * (0 = any number).
    */
   async claim(
     network: string,
     scheme: string,
     payment: Payment,
-    { resourceUrl, failuresMax }: { resourceUrl: string | undefined; failuresMax: number },
+    { resourceUrl, failuresMax, failuresPerDayMax, offer }: ClaimTerms,
   ): Promise<Claim | undefined> {
     const token = randomUUID();
     const { rows } = await this.#db.query({
       name: "claim-payment",
       text: `
         insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic,
-                              resource_url, expires_at, lease_until)
+                              resource_url, expires_at, lease_until, offer, offer_digest)
         select $1, $2, 'claimed', $3::uuid, $4, $5, $6, $7, $8::numeric, $9, $10::timestamptz,
-               now() + make_interval(secs => $11)
-         where $12 = 0 or $12 > (select count(*) from payments
-                                  where network = $1 and payer = $5 and state = 'failed' and transaction_id is not null
-                                    and finished_at > now() - interval '10 minutes')
+               now() + make_interval(secs => $11), $13, $14::bytea
+         where ($12 = 0 or $12 > (select count(*) from payer_failures
+                                   where network = $1 and payer = $5 and failed_at > now() - interval '10 minutes'))
+           and ($15 = 0 or $15 > (select count(*) from payer_failures
+                                   where network = $1 and payer = $5 and failed_at > now() - interval '1 day'))
         on conflict (network, payment_key) do update
           set state = 'claimed', claim_token = excluded.claim_token, payer = excluded.payer, pay_to = excluded.pay_to,
               asset = excluded.asset, amount_atomic = excluded.amount_atomic, resource_url = excluded.resource_url,
               expires_at = excluded.expires_at, lease_until = excluded.lease_until, fee_payer = null, nonce = null,
               transaction_id = null, raw_transactions = null, error_reason = null, error_message = null,
-              finished_at = null, retryable = false
+              finished_at = null, retryable = false, offer = excluded.offer, offer_digest = excluded.offer_digest
           where payments.state = 'failed' and payments.retryable
         returning id`,
       values: [
@@ -72,6 +77,9 @@ export class SettlementStore {
         payment.expiresAt,
         claimLeaseSeconds,
         failuresMax,
+        offer?.text ?? null,
+        offer?.digest ?? null,
+        failuresPerDayMax,
       ],
     });
     return rows[0] ? { id: rows[0].id, token } : undefined;
@@ -139,8 +147,8 @@ export class SettlementStore {
   }
 
   /**
-   * Stores the chain's word; `delivered` says that this caller is told of the success. False when another daemon has
-   * finished the payment meanwhile: then its word counts.
+   * Stores the chain's word, with what is to be listed for a success or what a failure cost; `delivered` says that this caller is told of
+   * the success. False when another daemon has finished the payment meanwhile: then its word counts.
    */
   async finish({ id, token }: Claim, outcome: Outcome, totalMs: number, delivered: boolean): Promise<boolean> {
     if (outcome.outcome === "unknown") {
@@ -156,13 +164,22 @@ export class SettlementStore {
     const { rowCount } = await this.#db.query({
       name: "finish-payment",
       text: `
-        with ended as (
+        with held as (
+          select offer, offer_digest from payments where id = $1 and claim_token = $2 and offer is not null
+        ), ended as (
           update payments
              set state = $3, transaction_id = coalesce(nullif($4, ''), transaction_id), error_reason = $5,
-                 error_message = $6, retryable = $7, finished_at = now(),
+                 error_message = $6, retryable = $7, finished_at = now(), offer = null, offer_digest = null,
                  delivered_at = case when $9 then now() end
            where id = $1 and claim_token = $2 and state in ('claimed', 'broadcast', 'unknown')
           returning *
+        ), offered as (
+          insert into discovery_offers (digest, offer)
+          select offer_digest, held.offer from held cross join (select from ended where state = 'settled') as settled
+           where $10 > (select count(*) from (select from discovery_offers limit $10) as waiting)
+              on conflict do nothing
+        ), charged as (
+          insert into payer_failures (network, payer) select network, payer from ended where $11
         )
         insert into transactions (network, status, kind, payer, pay_to, asset, amount_atomic, resource_url, tx_id,
                                   error_reason, total_ms)
@@ -178,6 +195,8 @@ export class SettlementStore {
         failed?.retryable ?? false,
         totalMs,
         delivered && outcome.outcome === "settled",
+        offersWaitingMax,
+        failed?.charged ?? false,
       ],
     });
     return rowCount === 1;
@@ -224,7 +243,7 @@ export class SettlementStore {
   async releaseClaim({ id, token }: Claim): Promise<void> {
     await this.#db.query(
       `update payments set state = 'failed', retryable = true, error_reason = 'transaction_failed', finished_at = now(),
-              error_message = 'The settlement was interrupted before anything was sent.'
+              offer = null, offer_digest = null, error_message = 'The settlement was interrupted before anything was sent.'
         where id = $1 and claim_token = $2 and state = 'claimed'`,
       [id, token],
     );
@@ -241,6 +260,15 @@ export class SettlementStore {
     const found = new Map<string, Known>(rows.map((row) => [`${row.network} ${row.payment_key}`, known(row)]));
     return keys.map(({ network, key }) => found.get(`${network} ${key}`));
   }
+}
+
+/** What a claim is made on, beside the payment itself. */
+interface ClaimTerms {
+  readonly resourceUrl: string | undefined;
+  readonly failuresMax: number;
+  readonly failuresPerDayMax: number;
+  /** To be listed once the payment has settled. */
+  readonly offer?: StoredOffer | undefined;
 }
 
 /** What was signed for a payment, and with whose money for the fee. */

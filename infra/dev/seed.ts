@@ -21,8 +21,13 @@ export async function seedMarketplace(options: SeedOptions): Promise<Pick<StackF
   const tools = { scope: "chosen_agents", agents: agents.map(({ slug }) => `ada/${slug}`) };
   const seed = {
     accounts: [
-      { handle: "ada", wallets, agents },
-      { handle: "grace", credits: 1000, keys: [{ name: keyName, rate_limit_per_minute: 600, ...tools }] },
+      { handle: "ada", email: "ada@example.com", wallets, agents },
+      {
+        handle: "grace",
+        email: "grace@example.com",
+        credits: 1000,
+        keys: [{ name: keyName, rate_limit_per_minute: 600, ...tools }],
+      },
     ],
   };
   const file = join(dataDirectory, "seed.json");

@@ -10,7 +10,7 @@ import { startPostgres } from "./postgres.ts";
 import { seedMarketplace } from "./seed.ts";
 import type { Settings } from "./settings.ts";
 import type { StackFile } from "./stack-file.ts";
-import { developmentSealingKey, evmWallets } from "./wallets.ts";
+import { developmentSealingKey, developmentSessionSecret, evmWallets } from "./wallets.ts";
 
 /**
  * Starts every part as soon as what it stands on is there, and seeds the marketplace. What was started is with `parts`
@@ -182,6 +182,7 @@ export async function startStack({ settings, parts, env, cameUp, note }: StackOp
       MARKETPLACE_PORT: String(ports.marketplace.number),
       MARKETPLACE_PUBLIC_URL: env.MARKETPLACE_PUBLIC_URL ?? marketplaceUrl,
       MARKETPLACE_SEALING_KEY: env.MARKETPLACE_SEALING_KEY ?? developmentSealingKey,
+      SESSION_SECRET: env.SESSION_SECRET ?? developmentSessionSecret,
       FACILITATOR_URL: facilitatorUrl,
       PLATFORM_WALLETS: env.PLATFORM_WALLETS ?? platform.join(","),
       OUTBOUND_ALLOW_HOSTS: env.OUTBOUND_ALLOW_HOSTS ?? `127.0.0.1:${ports.model.number}`,

@@ -17,6 +17,9 @@ export function thingsToTry({ marketplace, facilitator, hedera, demo }: StackFil
     `  ${curl("GET", `${facilitator}/supported`)}`,
     `  ${curl("GET", `${hedera.mirror}/api/v1/accounts/${demo.buyer.hedera.accountId}/tokens`)}`,
     "",
+    "Sign in, open an account, publish (ada@example.com is the seeded creator):",
+    `  ${marketplace}/sign-in`,
+    "",
     "Run an agent by key, then pay for a call on each chain and watch the balances move:",
     "  npm run demo",
   ].join("\n");

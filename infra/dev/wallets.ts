@@ -24,6 +24,8 @@ interface EvmWallet {
 
 /** Seals creators' secrets of the local stack only; as public as the rest of this file. */
 export const developmentSealingKey = createHash("sha256").update("development sealing key").digest("base64");
+/** Signs session cookies of the local stack. */
+export const developmentSessionSecret = createHash("sha256").update("development session secret").digest("base64");
 
 const publicKeyOfAName = (name: string) =>
   `0x${createHash("sha256").update(`public development key: ${name}`).digest("hex")}`;

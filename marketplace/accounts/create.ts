@@ -1,21 +1,25 @@
 import { ApiError } from "../../shared/errors.ts";
-import { type Database, inTransaction, isUniqueViolation, type Queryable } from "../../shared/postgres.ts";
+import { isUniqueViolation, type Queryable } from "../../shared/postgres.ts";
 import { type AccountId, newId } from "../ids.ts";
 import { parseHandle } from "./handle.ts";
 
-/** Opens an account with an empty balance. 422 for a bad or reserved handle, 409 for a taken one. */
-export async function createAccount(db: Database, input: { handle: string }): Promise<Account> {
+/** Opens an account with an empty balance. 422 for a bad or reserved handle, 409 for one that is or was another's. */
+export async function createAccount(db: Queryable, input: { handle: string }): Promise<Account> {
   const account: Account = { id: newId("acc"), handle: parseHandle(input.handle), state: "open" };
-  try {
-    await inTransaction(db, async (tx) => {
-      await tx.query("insert into accounts (id, handle) values ($1, $2)", [account.id, account.handle]);
-      await tx.query("insert into balances (account_id) values ($1)", [account.id]);
-    });
-  } catch (error) {
-    if (!isUniqueViolation(error, "accounts_handle")) throw error;
-    throw new ApiError("conflict", `The handle "${account.handle}" is taken.`);
-  }
+  await db
+    .query(
+      `with opened as (insert into accounts (id, handle) values ($1, $2) returning id)
+       insert into balances (account_id) select id from opened`,
+      [account.id, account.handle],
+    )
+    .catch((error) => refuseTaken(error, account.handle));
   return account;
+}
+
+/** A handle that is taken is a 409; anything else goes on. */
+export function refuseTaken(error: unknown, handle: string): never {
+  if (!isUniqueViolation(error, "accounts_handle")) throw error;
+  throw new ApiError("conflict", `The handle "${handle}" is taken.`, { body: { field: "handle" } });
 }
 
 /** The account with this handle, in any state. */

@@ -1,6 +1,7 @@
 import { ApiError } from "../../shared/errors.ts";
-import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
+import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import { type AccountId, newId, type WalletId } from "../ids.ts";
+import type { Wallet } from "./wallet-proof.ts";
 
 /** CAIP-2 of the ledgers a creator can be paid on, with what an address there looks like. */
 const ledgers: ReadonlyArray<{ network: RegExp; address: RegExp; meaning: string }> = [
@@ -12,32 +13,62 @@ const ledgers: ReadonlyArray<{ network: RegExp; address: RegExp; meaning: string
   { network: /^eip155:[1-9]\d{0,18}$/, address: /^0x[0-9a-fA-F]{40}$/, meaning: "0x and 40 hexadecimal digits" },
 ];
 
+/** Refuses what cannot be a wallet; 422 naming the field. */
+export function requireWalletForm({ network, address }: Wallet): void {
+  const ledger = ledgers.find((one) => one.network.test(network));
+  if (!ledger) throw refusal("network", "must be hedera:mainnet, hedera:testnet or eip155:<chain id>");
+  if (!ledger.address.test(address)) throw refusal("address", `must be ${ledger.meaning} on ${network}`);
+}
+
 /**
- * Sets where the account is paid on a network, replacing an earlier wallet there. `checked` says that somebody made
- * sure the wallet exists, takes the asset and belongs to the account; only then it is ever quoted.
+ * Sets where the account is paid on a network. `checked` says that somebody made sure the wallet exists, takes the
+ * asset and belongs to the account: only then it replaces the wallet there was and is quoted.
  */
 export async function addPayoutWallet(db: Database, input: NewWallet): Promise<PayoutWallet> {
-  const ledger = ledgers.find(({ network }) => network.test(input.network));
-  if (!ledger)
-    throw new ApiError("invalid_value", '"network" must be hedera:mainnet, hedera:testnet or eip155:<chain id>.');
-  if (!ledger.address.test(input.address)) {
-    throw new ApiError("invalid_value", `"address" must be ${ledger.meaning} on ${input.network}.`);
-  }
+  requireWalletForm(input);
   const { accountId, network, address, checked } = input;
   return inTransaction(db, async (tx) => {
-    await tx.query("select from accounts where id = $1 for update", [accountId]);
-    await tx.query(
-      "update payout_wallets set state = 'retired' where account_id = $1 and network = $2 and state <> 'retired'",
-      [accountId, network],
-    );
-    const id = newId("wal");
-    await tx.query(
-      `insert into payout_wallets (id, account_id, network, address, state, checked_at)
-       values ($1, $2, $3, $4, $5, case when $5 = 'checked' then now() end)`,
-      [id, accountId, network, address, checked ? "checked" : "unchecked"],
-    );
-    return { id, network, address };
+    const wallet = await proposeWallet(tx, accountId, { network, address });
+    if (checked) await adoptWallet(tx, wallet.id);
+    return wallet;
   });
+}
+
+/** Notes a wallet that has yet to be proved, in place of one proposed before. */
+export async function proposeWallet(tx: Transaction, accountId: AccountId, wallet: Wallet): Promise<PayoutWallet> {
+  const { network, address } = wallet;
+  await tx.query("select from accounts where id = $1 for update", [accountId]);
+  await tx.query("delete from payout_wallets where account_id = $1 and network = $2 and state = 'unchecked'", [
+    accountId,
+    network,
+  ]);
+  const id = newId("wal");
+  await tx.query(
+    "insert into payout_wallets (id, account_id, network, address, state) values ($1, $2, $3, $4, 'unchecked')",
+    [id, accountId, network, address],
+  );
+  return { id, network, address };
+}
+
+/** Makes a proposed wallet the one that is paid from now on. False when it is not proposed any more. */
+export async function adoptWallet(tx: Transaction, id: WalletId): Promise<boolean> {
+  // Whoever adopts for the same account waits here, so that each sees what the other has retired.
+  await tx.query("select from accounts where id = (select account_id from payout_wallets where id = $1) for update", [
+    id,
+  ]);
+  await tx.query(
+    `update payout_wallets former set state = 'retired' from payout_wallets proposed
+     where proposed.id = $1 and proposed.state = 'unchecked' and former.state in ('checked', 'unpayable')
+       and former.account_id = proposed.account_id and former.network = proposed.network`,
+    [id],
+  );
+  const { rowCount } = await tx.query(
+    `update payout_wallets set state = 'checked', checked_at = now(), looked_at = now(), challenge = null,
+       challenge_expires_at = null
+     where id = $1 and state = 'unchecked'`,
+    [id],
+  );
+  return rowCount === 1;
 }
 
 /** The wallets a creator can be paid to now, in a stable order. */
@@ -51,7 +82,7 @@ export async function checkedWallets(db: Queryable, accountId: AccountId): Promi
   return rows;
 }
 
-/** The wallet the account has set on a network, checked or not. */
+/** The wallet the account has set on a network: the one last proposed, or else the one that is paid. */
 export async function currentWallet(
   db: Queryable,
   accountId: AccountId,
@@ -59,21 +90,21 @@ export async function currentWallet(
 ): Promise<(PayoutWallet & { checked: boolean }) | undefined> {
   const { rows } = await db.query(
     `select id, network, address, state = 'checked' as checked from payout_wallets
-     where account_id = $1 and network = $2 and state <> 'retired'`,
+     where account_id = $1 and network = $2 and state <> 'retired' order by state = 'unchecked' desc limit 1`,
     [accountId, network],
   );
   return rows[0];
 }
 
-export interface PayoutWallet {
+export interface PayoutWallet extends Wallet {
   readonly id: WalletId;
-  readonly network: string;
-  readonly address: string;
 }
 
-interface NewWallet {
+interface NewWallet extends Wallet {
   readonly accountId: AccountId;
-  readonly network: string;
-  readonly address: string;
   readonly checked: boolean;
+}
+
+function refusal(field: string, problem: string): ApiError {
+  return new ApiError("invalid_value", `"${field}" ${problem}.`, { body: { field } });
 }

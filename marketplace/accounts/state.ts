@@ -13,8 +13,8 @@ export const accountMoves = Object.keys(moves) as AccountMove[];
 
 /**
  * Suspends, restores or closes an account. Its keys are refused and its agents cannot be run from the next call on,
- * on every copy of the service. Closing is for good: keys are revoked and agents unpublished; what the ledger says of
- * the account stays. 409 from another state, and for closing while runs are under way.
+ * on every copy of the service. Closing is for good: keys are revoked, agents unpublished, wallets taken out, and who
+ * signed in is forgotten; what the ledger says of the account stays, and its handles. 409 from another state, and for closing while runs are under way.
  */
 export async function moveAccount(db: Database, account: Account, move: AccountMove): Promise<Account> {
   const { from, to } = moves[move];
@@ -33,6 +33,10 @@ export async function moveAccount(db: Database, account: Account, move: AccountM
         "update agents set state = 'unpublished', updated_at = now() where account_id = $1 and state = 'live'",
         [account.id],
       );
+      await tx.query("update payout_wallets set state = 'retired' where account_id = $1 and state <> 'retired'", [
+        account.id,
+      ]);
+      await tx.query("delete from sign_in_users where account_id = $1", [account.id]);
     }
     const { rows } = await tx.query(
       "update accounts set state = $2 where id = $1 and state = any($3) returning id, handle, state",

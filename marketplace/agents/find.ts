@@ -23,8 +23,37 @@ export function ownerOf(agent: LiveAgent): AccountId {
   throw new ApiError("unavailable", "The agent's owner cannot be verified right now.");
 }
 
-/** Finds live agents by lower-case `handle/slug`, in the order asked. */
+/**
+ * Finds live agents by lower-case `handle/slug`, in the order asked. Under a handle that its account has changed since,
+ * the account's agents are still found.
+ */
 export async function findAgents(db: Queryable, addresses: readonly string[]): Promise<Array<AgentRow | undefined>> {
+  const found = await findNow(db, addresses);
+  const missing = addresses.filter((address) => !found.has(address));
+  if (missing.length > 0) await addMoved(db, missing, found);
+  return addresses.map((address) => found.get(address));
+}
+
+async function addMoved(db: Queryable, missing: readonly string[], found: Map<string, AgentRow>): Promise<void> {
+  const { rows } = await db.query<{ former: string; handle: string }>({
+    name: "find moved handles",
+    text: `select h.handle as former, lower(a.handle) as handle from handles h join accounts a on a.id = h.account_id
+           where h.handle = any($1) and h.handle <> lower(a.handle)`,
+    values: [[...new Set(missing.map(handleIn))]],
+  });
+  if (rows.length === 0) return;
+  const movedTo = new Map(rows.map(({ former, handle }) => [former, handle]));
+  const addressNow = (address: string) => address.replace(handleIn(address), (former) => movedTo.get(former) ?? former);
+  const moved = await findNow(db, missing.map(addressNow));
+  for (const address of missing) {
+    const agent = moved.get(addressNow(address));
+    if (agent) found.set(address, agent);
+  }
+}
+
+const handleIn = (address: string) => address.slice(0, address.indexOf("/"));
+
+async function findNow(db: Queryable, addresses: readonly string[]): Promise<Map<string, AgentRow>> {
   const asked = [...new Set(addresses)].map((address) => address.split("/"));
   const { rows } = await db.query<AgentRow>({
     name: "find agents",
@@ -38,8 +67,7 @@ export async function findAgents(db: Queryable, addresses: readonly string[]): P
       left join accounts o on lower(o.handle) = asked.handle`,
     values: [asked.map(([handle]) => handle), asked.map(([, slug]) => slug)],
   });
-  const found = new Map(rows.map((row) => [`${row.handle}/${row.slug}`.toLowerCase(), row]));
-  return addresses.map((address) => found.get(address));
+  return new Map(rows.map((row) => [`${row.handle}/${row.slug}`.toLowerCase(), row]));
 }
 
 /** SQL: the wallets that the owner of agent `a` can be paid to now, read along so that a paid call asks once. */

@@ -3,6 +3,8 @@ import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
 import { type AgentRow, payoutWallets } from "./find.ts";
 
+export const agentsPerAccount = 1_000;
+
 /** An account's own agent in any state that holds at least a draft, or a 404. */
 export async function findOwnAgent(db: Queryable, accountId: AccountId, slug: string): Promise<OwnAgent> {
   const [own] = await readOwn(db, accountId, slug.toLowerCase().replaceAll("\0", ""));
@@ -25,7 +27,7 @@ async function readOwn(db: Queryable, accountId: AccountId, slug: string | null)
        select version, name, connector, price_credits from agent_versions
        where agent_id = a.id order by version desc limit 1
      ) v on true
-     where a.account_id = $1 and ($2::text is null or a.slug = $2) order by a.updated_at desc, a.id limit 1000`,
+     where a.account_id = $1 and ($2::text is null or a.slug = $2) order by a.updated_at desc, a.id limit ${agentsPerAccount}`,
     [accountId, slug],
   );
   return rows;

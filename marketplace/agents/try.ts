@@ -2,6 +2,7 @@ import { ApiError } from "../../shared/errors.ts";
 import type { Account } from "../accounts/create.ts";
 import type { Context } from "../context.ts";
 import { newId } from "../ids.ts";
+import { admitOrRefuse } from "../rate-limit.ts";
 import { executeRun, type Outcome } from "../runs/execute.ts";
 import { findOwnAgent } from "./own.ts";
 
@@ -23,20 +24,14 @@ export async function tryAgent(
     throw new ApiError("conflict", "What this agent does cannot be taken back, so there is no trying it.");
   }
   const input = version.contract.read(given);
-  await countTry(context, owner);
+  await admitOrRefuse(
+    context.db,
+    `try:${owner.id}`,
+    triesPerMinute,
+    `Agents may be tried ${triesPerMinute} times a minute.`,
+  );
   const agent = { ...own, ownerId: owner.id, address: `${own.handle}/${own.slug}`, version };
   const prepared = { agent, input, creatorId: owner.id };
   const work = executeRun(context, { runId: newId("run"), prepared, buyerId: owner.id });
   return { ...(await context.inFlight.track(work)), version: version.number };
-}
-
-async function countTry({ db }: Pick<Context, "db">, owner: Account): Promise<void> {
-  const { rows } = await db.query("select admitted, reset_seconds from count_calls($1, 1, $2)", [
-    `try:${owner.id}`,
-    triesPerMinute,
-  ]);
-  if (rows[0].admitted === 1) return;
-  throw new ApiError("rate_limited", `Agents may be tried ${triesPerMinute} times a minute.`, {
-    headers: { "retry-after": String(Math.max(1, rows[0].reset_seconds)) },
-  });
 }

@@ -6,11 +6,15 @@ import { type AgentId, newId } from "../ids.ts";
 import type { Sealer } from "../sealing.ts";
 import { toolNamesOf } from "./address.ts";
 import type { Checked } from "./check.ts";
+import { agentsPerAccount } from "./own.ts";
 import { wordsOf } from "./search-words.ts";
 import { openAll } from "./version.ts";
 
 /** The account's agent under this slug, made as a draft when there is none, and locked. 409 when it is suspended. */
 export async function lockAgent(tx: Transaction, owner: Account, slug: string): Promise<LockedAgent> {
+  const known = await findForUpdate(tx, owner, slug);
+  if (known) return known;
+  await requireRoom(tx, owner);
   for (const toolName of toolNamesOf(owner.handle, slug)) {
     await tx.query(
       `insert into agents (id, account_id, handle, slug, tool_name) values ($1, $2, $3, $4, $5) on conflict do nothing`,
@@ -20,6 +24,15 @@ export async function lockAgent(tx: Transaction, owner: Account, slug: string): 
     if (agent) return agent;
   }
   throw new Error(`every tool name of ${owner.handle}/${slug} is taken`);
+}
+
+async function requireRoom(tx: Transaction, owner: Account): Promise<void> {
+  const { rows } = await tx.query<{ agents: number }>(
+    "select count(*)::integer as agents from (select from agents where account_id = $1 limit $2) counted",
+    [owner.id, agentsPerAccount],
+  );
+  if (rows[0]!.agents < agentsPerAccount) return;
+  throw new ApiError("conflict", `An account may have ${agentsPerAccount} agents.`);
 }
 
 async function findForUpdate(tx: Transaction, owner: Account, slug: string): Promise<LockedAgent | undefined> {
@@ -63,12 +76,23 @@ async function says(
   version: number,
   { definition }: Checked,
 ): Promise<boolean> {
-  const { rows } = await tx.query("select * from agent_versions where agent_id = $1 and version = $2", [
+  // Through JSON, because that is how the stored one came back.
+  return isDeepStrictEqual(await definitionOf(tx, sealer, agentId, version), JSON.parse(JSON.stringify(definition)));
+}
+
+/** What a version says, as its creator said it: secrets in the clear. */
+export async function definitionOf(
+  db: Queryable,
+  sealer: Sealer,
+  agentId: AgentId,
+  version: number,
+): Promise<Checked["definition"]> {
+  const { rows } = await db.query("select * from agent_versions where agent_id = $1 and version = $2", [
     agentId,
     version,
   ]);
   const row = rows[0];
-  const said = {
+  return {
     name: row.name,
     description: row.description,
     connector: row.connector,
@@ -78,8 +102,6 @@ async function says(
     settings: row.settings,
     secrets: openAll(sealer, agentId, row.sealed_secrets),
   };
-  // Through JSON, because that is how the stored one came back.
-  return isDeepStrictEqual(said, JSON.parse(JSON.stringify(definition)));
 }
 
 async function addVersion(
@@ -113,5 +135,13 @@ async function addVersion(
       wordsOf(definition.description).join(" "),
     ],
   );
-  return rows[0].version;
+  const { version } = rows[0];
+  // Drafts that were replaced and never live; not the latest ones, which somebody may be trying right now.
+  await tx.query(
+    `delete from agent_versions v using agents a
+     where v.agent_id = $1 and a.id = v.agent_id and v.version > coalesce(a.live_version, 0) and v.version < $2
+       and v.created_at < now() - interval '1 hour'`,
+    [agentId, version],
+  );
+  return version;
 }

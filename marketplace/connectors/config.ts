@@ -1,4 +1,5 @@
 import { type EnvReader, Secret } from "../../shared/env.ts";
+import type { S3Config } from "../files/s3-store.ts";
 import { operatorKey } from "./hedera/operator.ts";
 
 /** The ledgers that agents read and write; what publishing needs too. */
@@ -24,6 +25,8 @@ export interface ServicesConfig {
   readonly x: { readonly baseUrl: string; readonly token: Secret | undefined };
   /** Where stored images and drawings are. */
   readonly filesDirectory: string;
+  /** Instead of the directory, where it is set. */
+  readonly filesBucket: S3Config | undefined;
 }
 
 export function readLedgers(env: EnvReader): LedgersConfig {
@@ -43,6 +46,18 @@ export function readServices(env: EnvReader): ServicesConfig {
     },
     x: { baseUrl: env.url("X_API_BASE_URL", "https://api.x.com"), token: optionalSecret(env, "X_API_BEARER_TOKEN") },
     filesDirectory: env.text("FILES_DIR", ".data/files"),
+    filesBucket: readBucket(env),
+  };
+}
+
+function readBucket(env: EnvReader): S3Config | undefined {
+  if (env.optional("FILES_S3_ENDPOINT") === undefined) return undefined;
+  return {
+    endpoint: env.url("FILES_S3_ENDPOINT"),
+    region: env.text("FILES_S3_REGION", "us-east-1"),
+    bucket: env.text("FILES_S3_BUCKET"),
+    accessKeyId: env.text("FILES_S3_ACCESS_KEY_ID"),
+    secretAccessKey: env.secret("FILES_S3_SECRET_ACCESS_KEY"),
   };
 }
 

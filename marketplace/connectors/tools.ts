@@ -4,7 +4,9 @@ import type { Disposer } from "../../shared/process.ts";
 import type { SupportedResponse } from "../../shared/x402.ts";
 import type { Config, StoreConfig } from "../config.ts";
 import { Files } from "../files/files.ts";
-import { diskStore } from "../files/store.ts";
+import { s3Store } from "../files/s3-store.ts";
+import { diskStore, type FileStore } from "../files/store.ts";
+import type { ServicesConfig } from "./config.ts";
 import type { PublishTools, Tools } from "./connector.ts";
 import { Effects } from "./effects.ts";
 import { EvmChains } from "./evm.ts";
@@ -34,11 +36,15 @@ export function createTools(
       Object.values((await supported()).signers).flat(),
     ),
     models,
-    files: new Files({ db, store: diskStore(config.services.filesDirectory), publicUrl: config.publicUrl }),
+    files: new Files({ db, store: storeFor(config.services), publicUrl: config.publicUrl }),
     effects: new Effects(db),
     evm: new EvmChains(config.ledgers.evmRpcUrls),
     x,
   };
+}
+
+function storeFor({ filesBucket, filesDirectory }: ServicesConfig): FileStore {
+  return filesBucket ? s3Store(filesBucket) : diskStore(filesDirectory);
 }
 
 /** The part of them that publishing needs. */

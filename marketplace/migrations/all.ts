@@ -12,6 +12,7 @@ import { files } from "./0010-files.ts";
 import { effects } from "./0011-effects.ts";
 import { svgProducts } from "./0020-svg-products.ts";
 import { agentsAsTools } from "./0021-agents-as-tools.ts";
+import { signIn } from "./0022-sign-in.ts";
 import { listingWords } from "./0023-listing-words.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
@@ -29,5 +30,6 @@ export const migrations: readonly Migration[] = [
   effects,
   svgProducts,
   agentsAsTools,
+  signIn,
   listingWords,
 ];

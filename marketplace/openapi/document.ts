@@ -25,6 +25,12 @@ export function openApiDocument(publicUrl: string): object {
     components: {
       schemas,
       securitySchemes: {
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: publicUrl.startsWith("https:") ? "__Secure-marketplace.session_token" : "marketplace.session_token",
+          description: "As signing in sets it. Requests from pages of another origin are refused.",
+        },
         apiKey: { type: "http", scheme: "bearer", description: "amk_…, from the account's settings." },
       },
     },
@@ -34,12 +40,13 @@ export function openApiDocument(publicUrl: string): object {
 type Schemas = Record<string, object>;
 
 function describe(method: string, path: string, operation: Operation, schemas: Schemas): object {
-  const { summary, key, body } = operation;
+  const { summary, key, session, body } = operation;
   const parameters = parametersOf(operation);
   return {
     operationId: operationIdOf(method, path),
     summary,
     ...(key ? { security: [{ apiKey: [] }] } : {}),
+    ...(session ? { security: [{ session: [] }] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: { required: true, content: jsonOf(body, schemas) } } : {}),
     responses: responsesOf(operation, schemas),
@@ -72,10 +79,11 @@ function parametersOf({ path = {}, query, headers = {} }: Operation): object[] {
 
 /** What any keyed, posted or queried request may meet besides its own answers. */
 function responsesOf(operation: Operation, schemas: Schemas): object {
-  const { key, body, query, tagged, answers, answerHeaders = {} } = operation;
+  const { key, session, body, query, tagged, answers, answerHeaders = {} } = operation;
   const shapes: Operation["answers"] = {
     ...(body || query ? { 400: errorShape } : {}),
-    ...(key ? { 401: errorShape, 429: errorShape, 503: errorShape } : {}),
+    ...(key || session ? { 401: errorShape, 429: errorShape, 503: errorShape } : {}),
+    ...(session ? { 403: errorShape } : {}),
     ...(body ? { 413: errorShape } : {}),
     ...(Object.keys(operation.path ?? {}).length > 0 ? { 400: errorShape } : {}),
     500: errorShape,
@@ -106,11 +114,13 @@ function responsesOf(operation: Operation, schemas: Schemas): object {
 
 const meanings: Readonly<Record<string, string>> = {
   200: "As asked.",
-  202: "Taken; there is nothing to answer.",
+  201: "Made.",
+  202: "Taken.",
+  303: "Go on there.",
   400: "The request is malformed or lacks something required. Nothing was charged.",
-  401: "The API key is missing, malformed, unknown or revoked.",
+  401: "The API key, or the session, is missing, malformed, unknown or at its end.",
   402: "Not paid, or not enough to pay with. Nothing was charged.",
-  403: "Not for this page or under this host name.",
+  403: "Not for this page, under this host name, or without an open account.",
   404: "There is no such thing, or it is not live.",
   406: "The answer would not be taken.",
   409: "It contradicts an earlier request.",

@@ -9,6 +9,7 @@ import { purchaseBody } from "../payments/purchase.ts";
 import { runsQuery } from "../runs/history.ts";
 import { runBody } from "../runs/routes.ts";
 import { generateRequest, vectorizeRequest } from "../svg/request.ts";
+import { accountOperations } from "./account-operations.ts";
 import {
   agentDetailShape,
   agentPageShape,
@@ -37,6 +38,8 @@ export interface Operation {
   readonly summary: string;
   /** An API key is required. */
   readonly key?: boolean;
+  /** A session cookie is required. */
+  readonly session?: boolean;
   readonly body?: z.ZodType;
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: z.ZodObject;
@@ -243,6 +246,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     path: fileName,
     answers: { 200: fileVisibilityShape, 404: errorShape },
   },
+  ...accountOperations,
   "GET /api/v1/openapi.json": {
     summary: "This document.",
     answers: { 200: z.looseObject({ openapi: z.string() }) },

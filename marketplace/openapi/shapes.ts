@@ -11,10 +11,10 @@ import type { SvgResult } from "../svg/products.ts";
 
 /** Every answer of the API in the form it has; the compiler holds them against what the verbs return. */
 
-const moment = z.iso.datetime().describe("ISO 8601, UTC, with milliseconds.");
+export const moment = z.iso.datetime().describe("ISO 8601, UTC, with milliseconds.");
 const cursor = z.string().nullable().describe("Where the next page begins; null on the last.");
-const wholeCredits = z.int().min(0);
-const anyObject: z.ZodType<object, object> = z.looseObject({});
+export const wholeCredits = z.int().min(0);
+export const anyObject: z.ZodType<object, object> = z.looseObject({});
 const receipt = anyObject
   .nullable()
   .describe("Of agents that write to a ledger: identifiers of what was written. Null otherwise.");
@@ -37,7 +37,7 @@ export const unpayableShape = z
   })
   .meta({ id: "NotEnoughCredits" });
 
-const output = covering<Output>()(
+export const output = covering<Output>()(
   z
     .union([
       z.object({ kind: z.literal("text"), text: z.string() }),
@@ -313,7 +313,7 @@ export const quoteShape = z
   .meta({ id: "PaymentQuote" });
 
 /** Lets the compiler refuse a shape that lacks a field of `Answer` or has it of another type. */
-function covering<Answer>() {
+export function covering<Answer>() {
   return <S extends z.ZodType>(
     shape: Answer extends DeepReadonly<z.input<S>>
       ? Answer extends object

@@ -2,6 +2,7 @@ import { credits } from "../../shared/units.ts";
 import { type Account, accountByHandle, createAccount, findAccount } from "../accounts/create.ts";
 import { addPayoutWallet } from "../accounts/payout-wallets.ts";
 import { accountMoves, moveAccount } from "../accounts/state.ts";
+import { linkEmail } from "../accounts/users.ts";
 import { checkDefinition } from "../agents/check.ts";
 import { listOwnAgents } from "../agents/own.ts";
 import { type Needs, publishAgent, saveDraft } from "../agents/publish.ts";
@@ -23,6 +24,8 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
   account create     --handle <handle> [--if-missing]
   account show       --account <handle>
   account ${accountMoves.join("|")}  --account <handle>; closing is for good
+  account link       --account <handle> --email <address>
+                     whoever shows that the address is theirs signs in to the account from now on
   key create         --account <handle> --name <name> [--rate-limit <per minute>] [--scope ${scopes.join("|")}]
                      [--agents <handle/slug,…>] [--max-credits-per-day <n>] [--if-missing]
                      --agents are those a key of the scope chosen_agents sees as tools
@@ -43,7 +46,7 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
   agent ${agentMoves.join("|")}   --agent <handle/slug>
   seed               --file <seed.yaml>
                      makes all of the above what the file says; repeating it changes nothing. Its shape:
-                     accounts: [{handle, credits, keys: [{name, scope, agents, rate_limit_per_minute, max_credits_per_day}],
+                     accounts: [{handle, email, credits, keys: [{name, scope, agents, rate_limit_per_minute, max_credits_per_day}],
                                  wallets: [{network, address, checked}], agents: [{slug, …as agent publish}]}]
 
   --json             prints one JSON document
@@ -75,6 +78,11 @@ export const commands: Record<string, Command> = {
       async ({ db }: Needs, given: Given) => moveAccount(db, await accountByHandle(db, given.text("account")), move),
     ]),
   ),
+  "account link": async ({ db }, given) => {
+    const account = await accountByHandle(db, given.text("account"));
+    await linkEmail(db, account, given.text("email"));
+    return { account: account.handle, email: given.text("email"), linked: true };
+  },
   "key create": async ({ db }, given) => {
     const account = await accountByHandle(db, given.text("account"));
     const name = given.text("name");

@@ -5,6 +5,7 @@ import { parse as parseYaml } from "yaml";
 export const options = {
   account: { type: "string" },
   address: { type: "string" },
+  email: { type: "string" },
   agent: { type: "string" },
   agents: { type: "string" },
   credits: { type: "string" },

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { credits } from "../../shared/units.ts";
 import { type Account, createAccount, findAccount } from "../accounts/create.ts";
 import { addPayoutWallet, currentWallet } from "../accounts/payout-wallets.ts";
+import { linkEmail } from "../accounts/users.ts";
 import { definitionSchema } from "../agents/definition.ts";
 import { type Needs, publishAgent } from "../agents/publish.ts";
 import { createKey, scopes } from "../api-keys/create.ts";
@@ -21,6 +22,8 @@ const wallet = z.strictObject({ network: z.string(), address: z.string(), checke
 
 const account = z.strictObject({
   handle: z.string(),
+  /** Who shows that it is theirs signs in to the account. */
+  email: z.string().optional(),
   /** Granted once, however often the seed is applied. */
   credits: z.int().min(0).max(1_000_000_000).default(0),
   keys: z.array(key).max(5).default([]),
@@ -44,6 +47,7 @@ export async function applySeed(needs: Needs, given: unknown): Promise<{ account
 async function applyAccount(needs: Needs, wanted: z.infer<typeof account>): Promise<object> {
   const { db } = needs;
   const owner = (await findAccount(db, wanted.handle)) ?? (await createAccount(db, wanted));
+  if (wanted.email) await linkEmail(db, owner, wanted.email);
   const reference = `seed:${owner.id}`;
   const amount = credits(BigInt(wanted.credits));
   const granted = amount > 0n && (await grant(db, { accountId: owner.id, credits: amount, reference, note: "seed" }));

@@ -16,6 +16,9 @@ export interface Stablecoin {
   readonly domain?: { readonly name: string; readonly version: string };
 }
 
+/** CAIP-2 of every network a call can be paid on. */
+export const networkIds = Object.keys(stablecoins);
+
 export function stablecoinOn(network: string): Stablecoin | undefined {
   return stablecoins[network];
 }

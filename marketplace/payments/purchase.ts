@@ -7,6 +7,7 @@ import type { Context } from "../context.ts";
 import { grant } from "../credits/ledger.ts";
 import type { AccountId } from "../ids.ts";
 import { parse } from "../parse.ts";
+import { startRounds } from "../rounds.ts";
 import { atomicPerCredit, type Offer, type PaidWork } from "./offer.ts";
 import { goOn } from "./redeem.ts";
 import { sell } from "./sell.ts";
@@ -30,29 +31,17 @@ export function postPurchase(context: Context): RequestHandler {
  * settlement and the crediting anything may have happened.
  */
 export function startCrediting(context: Context): { stop(): Promise<void> } {
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
-  const round = async (): Promise<void> => {
-    try {
-      for (const call of await context.paidCalls.toGoOn(20)) {
-        const [, accountId, bought] = call.product.split(":") as [string, AccountId, string];
-        const end = await goOn(context, purchaseWork(context, accountId, Number(bought)), call);
-        // The buyer, should they come back, has not been told yet.
-        if (end?.outcome === "delivered") await end.undelivered();
-      }
-    } catch (error) {
-      context.log.warn({ err: error }, "bought credits could not be credited yet; it will be tried again");
+  const credit = async () => {
+    for (const call of await context.paidCalls.toGoOn(20)) {
+      const [, accountId, bought] = call.product.split(":") as [string, AccountId, string];
+      const end = await goOn(context, purchaseWork(context, accountId, Number(bought)), call);
+      // The buyer, should they come back, has not been told yet.
+      if (end?.outcome === "delivered") await end.undelivered();
     }
-    if (!stopped) timer = setTimeout(() => (current = round()), everyMs);
   };
-  let current = round();
-  return {
-    stop: () => {
-      stopped = true;
-      clearTimeout(timer);
-      return current;
-    },
-  };
+  return startRounds(credit, everyMs, (error) => {
+    context.log.warn({ err: error }, "bought credits could not be credited yet; it will be tried again");
+  });
 }
 
 const everyMs = 5_000;

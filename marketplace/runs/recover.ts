@@ -7,6 +7,7 @@ import { platformFee } from "../credits/amount.ts";
 import { capture, release } from "../credits/ledger.ts";
 import type { Events } from "../events.ts";
 import type { AccountId, RunId } from "../ids.ts";
+import { startRounds } from "../rounds.ts";
 import type { Outcome } from "./execute.ts";
 import { closeRun } from "./record.ts";
 import { resultOf } from "./settle-effect.ts";
@@ -57,26 +58,12 @@ export async function forgetOldRuns({ db }: Pick<Needs, "db">): Promise<void> {
 
 /** Recovers at once and then `everyMs`; `stop` waits for what is under way. */
 export function startRecovery(needs: Needs, everyMs: number): { stop(): Promise<void> } {
-  let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
-  const round = async (): Promise<void> => {
-    try {
-      await recoverLostRuns(needs);
-      await closeOverdueEffects(needs);
-      await forgetOldRuns(needs);
-    } catch (error) {
-      needs.events.recoveryFailed({ error });
-    }
-    if (!stopped) timer = setTimeout(() => (current = round()), everyMs);
+  const recover = async () => {
+    await recoverLostRuns(needs);
+    await closeOverdueEffects(needs);
+    await forgetOldRuns(needs);
   };
-  let current = round();
-  return {
-    stop: () => {
-      stopped = true;
-      clearTimeout(timer);
-      return current;
-    },
-  };
+  return startRounds(recover, everyMs, (error) => needs.events.recoveryFailed({ error }));
 }
 
 interface Needs {

@@ -111,7 +111,7 @@ async function countAll(db: Database): Promise<number> {
 }
 
 async function measureAll(db: Database): Promise<Measured[]> {
-  const context = { db, schemes: new SchemeRegistry([]) };
+  const context = { db, schemes: new SchemeRegistry([]), config: { evm: [], hedera: [] } };
   const statsOf = (query: object) => stats(context, readQuery(statsQuery, { env: "mainnet", ...query }));
   const list = (query: object) => transactions(context, readQuery(transactionsQuery, { env: "mainnet", ...query }));
   const place = await db.query(

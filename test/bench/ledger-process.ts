@@ -1,47 +1,65 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { HederaBuyer } from "../support/hedera-payments.ts";
 
-/** The dev ledger in a process of its own, as a network would be. */
-export async function startLedger(): Promise<Ledger & { stop(): Promise<void> }> {
-  const main = fileURLToPath(new URL("../../infra/dev-ledger/main.ts", import.meta.url));
-  const child = spawn(process.execPath, ["--import", "tsx", main], {
-    env: {
-      PATH: process.env.PATH,
-      DEV_LEDGER_NODE_PORTS: "0,0,0",
-      DEV_LEDGER_MIRROR_PORT: "0",
-      DEV_LEDGER_ADMIN_PORT: "0",
-    },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const [line] = (await once(createInterface(child.stdout), "line")) as [string];
-  const ready = JSON.parse(line.slice(line.indexOf("{"))) as Ledger;
+/** The dev ledger in a process of its own, as a network would be. With a state file it can be stopped and go on. */
+export async function startLedger(options: { stateFile?: string } = {}): Promise<LedgerProcess> {
+  const state = options.stateFile === undefined ? {} : { DEV_LEDGER_STATE_FILE: options.stateFile };
+  let { child, ready } = await launch({ ...freePorts, ...state });
+  const stop = async () => {
+    const gone = once(child, "exit");
+    child.kill("SIGTERM");
+    await gone;
+  };
+  const ports = {
+    DEV_LEDGER_NODE_PORTS: Object.keys(ready.nodes).map(portOf).join(","),
+    DEV_LEDGER_MIRROR_PORT: portOf(ready.mirror),
+    DEV_LEDGER_ADMIN_PORT: portOf(ready.admin),
+  };
   return {
     ...ready,
-    stop: async () => {
-      const gone = once(child, "exit");
-      child.kill("SIGTERM");
-      await gone;
+    stop,
+    restart: async () => {
+      await stop();
+      ({ child, ready } = await launch({ ...ports, ...state }));
     },
   };
 }
 
-/** The facilitator's variables for it. */
-export function ledgerVariables({ nodes, mirror, accounts }: Ledger): Record<string, string> {
+export interface LedgerProcess {
+  readonly nodes: Readonly<Record<string, string>>;
+  readonly mirror: string;
+  readonly admin: string;
+  readonly usdc: string;
+  readonly accounts: Readonly<Record<"feePayer" | "buyer" | "creator", HederaBuyer & { readonly publicKey: string }>>;
+  stop(): Promise<void>;
+  /** Away for a moment, then back on the same ports. */
+  restart(): Promise<void>;
+}
+
+/** The daemon's variables for this ledger. */
+export function ledgerVariables({ nodes, mirror, accounts: { feePayer } }: LedgerProcess): Record<string, string> {
   return {
     HEDERA_TESTNET_NODES: Object.entries(nodes)
       .map((pair) => pair.join("="))
       .join(","),
     HEDERA_TESTNET_MIRROR: mirror,
-    HEDERA_TESTNET_FEE_PAYERS: `${accounts.feePayer.accountId}:${accounts.feePayer.privateKey}`,
+    HEDERA_TESTNET_FEE_PAYERS: `${feePayer.accountId}:${feePayer.privateKey}`,
   };
 }
 
-export interface Ledger {
-  readonly nodes: Record<string, string>;
-  readonly mirror: string;
-  readonly usdc: string;
-  readonly accounts: Record<"feePayer" | "buyer" | "creator", HederaBuyer & { readonly publicKey: string }>;
+const freePorts = { DEV_LEDGER_NODE_PORTS: "0,0,0", DEV_LEDGER_MIRROR_PORT: "0", DEV_LEDGER_ADMIN_PORT: "0" };
+
+async function launch(variables: Record<string, string>): Promise<{ child: ChildProcess; ready: LedgerProcess }> {
+  const main = fileURLToPath(new URL("../../infra/dev-ledger/main.ts", import.meta.url));
+  const child = spawn(process.execPath, ["--import", "tsx", main], {
+    env: { PATH: process.env.PATH, ...variables },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [line] = (await once(createInterface(child.stdout), "line")) as [string];
+  return { child, ready: JSON.parse(line.slice(line.indexOf("{"))) };
 }
+
+const portOf = (address: string): string => address.slice(address.lastIndexOf(":") + 1);

@@ -1,6 +1,7 @@
 import { benchFacilitatorEvm } from "./facilitator-evm.ts";
 import { benchFacilitatorHedera } from "./facilitator-hedera.ts";
 import { benchFacilitatorRecord } from "./facilitator-record.ts";
+import { benchFacilitatorSoak } from "./facilitator-soak.ts";
 import { benchMarketplace } from "./marketplace.ts";
 import { benchMcp } from "./mcp.ts";
 import { benchPerCall } from "./per-call.ts";
@@ -9,11 +10,15 @@ import { benchSvg } from "./svg.ts";
 const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   facilitator: [benchFacilitatorEvm, benchFacilitatorHedera],
   "facilitator-record": [benchFacilitatorRecord],
+  "facilitator-soak": [benchFacilitatorSoak],
   marketplace: [benchMarketplace],
   mcp: [benchMcp],
   "per-call": [benchPerCall],
   svg: [benchSvg],
 };
+
+/** Half an hour, and no figure beside a peer's. */
+const onlyWhenAsked = ["facilitator-soak"];
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const unknown = asked.filter((name) => !Object.hasOwn(benches, name));
@@ -21,7 +26,8 @@ if (unknown.length > 0) {
   process.stderr.write(`no bench called ${unknown.join(", ")}; there are: ${Object.keys(benches).join(", ")}\n`);
   process.exit(2);
 }
-for (const name of asked.length > 0 ? asked : Object.keys(benches)) {
+const usual = Object.keys(benches).filter((name) => !onlyWhenAsked.includes(name));
+for (const name of asked.length > 0 ? asked : usual) {
   for (const bench of benches[name] ?? []) await bench();
 }
 process.exit(0);

@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readConfig } from "../../facilitator/config.ts";
+import { explorerUrl } from "../../facilitator/explorer.ts";
 
 const whole = {
   FACILITATOR_DATABASE_URL: "postgres://localhost/facilitator",
@@ -66,4 +67,43 @@ test("everything that is wrong is named in one message, keys unquoted", () => {
 
 test("an environment without any network says which variables would give one", () => {
   expect(() => readConfig({ FACILITATOR_DATABASE_URL: "postgres://localhost/f" })).toThrow(/no network is configured/);
+});
+
+describe("links to an explorer", () => {
+  const explorers = (variables: Record<string, string>) => {
+    const { evm, hedera } = readConfig({ ...whole, ...variables });
+    return [evm[0], hedera[0]].map((network) => network?.explorer);
+  };
+  const publicly = {
+    EIP155_84532_RPC_URL: "https://sepolia.base.org/key",
+    HEDERA_TESTNET_MIRROR: "https://testnet.mirrornode.hedera.com",
+  };
+
+  test("lead to the public explorer of a public network", () => {
+    expect(explorers(publicly)).toEqual(["https://sepolia.basescan.org", "https://hashscan.io/testnet"]);
+    const { evm, hedera } = readConfig({ ...whole, ...publicly });
+    expect(explorerUrl({ evm, hedera }, "eip155:84532", "0x1")).toBe("https://sepolia.basescan.org/tx/0x1");
+    expect(explorerUrl({ evm, hedera }, "hedera:testnet", "0.0.5@1.000000002")).toBe(
+      "https://hashscan.io/testnet/transaction/0.0.5@1.000000002",
+    );
+    expect(explorerUrl({ evm, hedera }, "eip155:8453", "0x1")).toBeNull();
+    expect(explorerUrl({ evm, hedera }, "eip155:84532", null)).toBeNull();
+  });
+
+  test.each([
+    "http://127.0.0.1:8545",
+    "http://localhost:8545",
+    "http://10.1.2.3",
+    "http://anvil:8545",
+    "http://[::1]:1",
+  ])("are not given for a chain at %s", (url) => {
+    expect(explorers({ EIP155_84532_RPC_URL: url, HEDERA_TESTNET_MIRROR: url })).toEqual([undefined, undefined]);
+  });
+
+  test("are as configured, which must be a URL", () => {
+    const own = { EIP155_84532_EXPLORER: "https://explorer.example.com/", HEDERA_TESTNET_EXPLORER: "off" };
+    expect(explorers({ ...publicly, ...own })).toEqual(["https://explorer.example.com", undefined]);
+    expect(explorers(own)).toEqual(["https://explorer.example.com", undefined]);
+    expect(() => explorers({ EIP155_84532_EXPLORER: "javascript:alert(1)" })).toThrow("EIP155_84532_EXPLORER");
+  });
 });

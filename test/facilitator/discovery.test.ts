@@ -1,10 +1,13 @@
 import { HTTPFacilitatorClient } from "@x402/core/server";
 import { extractDiscoveryInfo, withBazaar } from "@x402/extensions/bazaar";
+import { parseEther } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { beforeEach, describe, expect, test } from "vitest";
 import { bazaar, eventually, reportIn, useDiscovery } from "../support/discovery.ts";
 import { asV1, newBuyer, paymentBody, requirementsOf } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
 import { quoteV1, quoteV2 } from "../support/paid-resource.ts";
+import { freshDatabase } from "../support/postgres.ts";
 
 const catalog = useDiscovery();
 const { paymentFor, settle, listing, listed, catalogCaughtUp } = catalog;
@@ -248,12 +251,22 @@ test("the daemon says that it lists", async () => {
 });
 
 test("without the probe (development only) a listing is believed; a server on this machine needs to be allowed", async () => {
-  const believing = await startFacilitator({ ...catalog.setting.variables, FACILITATOR_DISCOVERY_PROBE: "off" });
+  // A database of its own: copies that share one list for each other, each by its own settings.
+  const signerKey = generatePrivateKey();
+  await catalog.setting.chain.fund(privateKeyToAccount(signerKey).address, { wei: parseEther("1") });
+  const believing = await startFacilitator({
+    ...catalog.setting.variables,
+    FACILITATOR_DATABASE_URL: await freshDatabase("facilitator"),
+    EIP155_84532_SIGNERS: signerKey,
+    FACILITATOR_DISCOVERY_PROBE: "off",
+  });
   const strict = await startFacilitator({ ...catalog.setting.variables, FACILITATOR_DISCOVERY_LOCALHOST: "false" });
   try {
     const before = catalog.server.requests.length;
     await believing.settle(await paymentFor("/believed"));
-    await eventually(() => listed("/believed")).toBeDefined();
+    await eventually(async () => (await believing.get("/discovery/resources")).body.items).toMatchObject([
+      { resource: `${catalog.server.url}/believed` },
+    ]);
     const { body, headers } = await strict.settle(await paymentFor("/strict"));
     expect(body.success).toBe(true);
     expect(reportIn(headers)).toMatchObject({ bazaar: { status: "rejected" } });

@@ -1,8 +1,11 @@
 import { createTestClient, http, walletActions } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { callerOf } from "../../facilitator/limits/caller.ts";
 import { spentToday } from "../../facilitator/limits/fee-budget.ts";
+import { ReadLimits } from "../../facilitator/limits/read-limits.ts";
 import { revertingToken } from "../../infra/evm-chain/artifacts.ts";
 import { connect } from "../../shared/postgres.ts";
+import { documented } from "../support/documented.ts";
 import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { newBuyer, paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
@@ -36,6 +39,57 @@ test("an address that calls too often gets 429 with Retry-After, counted over co
   }
 });
 
+test("an address that reads too often gets 429 with Retry-After on every public route; probes answer on, and payments", async () => {
+  const daemon = documented(await startFacilitator({ ...setting.variables, LIMIT_READ_PER_ADDRESS: "7" }));
+  try {
+    const reads = [
+      "/supported",
+      "/stats",
+      "/transactions",
+      `/payments/0x${"0".repeat(64)}`,
+      "/discovery/resources",
+      "/discovery/search?query=x",
+      "/openapi.json",
+    ];
+    for (const path of reads) expect((await daemon.get(path)).status).not.toBe(429);
+    for (const path of reads) {
+      const { status, headers, body } = await daemon.get(path);
+      expect(status).toBe(429);
+      expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(Number(headers.get("retry-after"))).toBeLessThanOrEqual(60);
+      expect(body).toEqual({ error: "Too many calls from this address." });
+    }
+    for (const path of ["/health", "/livez", "/readyz"]) expect((await daemon.get(path)).status).toBe(200);
+    expect((await fetch(`${daemon.url}/metrics`)).status).toBe(200);
+    const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
+    expect((await daemon.settle(body)).body).toMatchObject({ success: true });
+  } finally {
+    await daemon.stop();
+  }
+});
+
+test("reads are counted by the minute and by caller, of whom no more than so many are remembered", () => {
+  const limits = new ReadLimits(2);
+  const at = (seconds: number, address = "192.0.2.1") => limits.ofAddress(address, 1_000_000 + seconds * 1_000);
+  expect([at(0), at(1), at(20), at(59, "192.0.2.2")]).toEqual([undefined, undefined, 40, undefined]);
+  expect([at(60), at(60), at(119.5)]).toEqual([undefined, undefined, 1]);
+  for (let caller = 0; caller < 50_000; caller += 1) at(119.6, `caller ${caller}`);
+  expect(at(119.7)).toBeUndefined();
+});
+
+test.each([
+  ["192.0.2.1", "192.0.2.1"],
+  ["::ffff:192.0.2.1", "192.0.2.1"],
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+  ["2001:db8:1:2::7", "2001:db8:1:2::/64"],
+  ["2001:db8:1:3::7", "2001:db8:1:3::/64"],
+  ["fe80::1%eth0", "fe80::/64"],
+  ["", ""],
+  ["not:an:address", "not:an:address"],
+])("%s counts as %s", (address, caller) => {
+  expect(callerOf(address)).toBe(caller);
+});
+
 test("a payer who settles too often is refused, over copies, without a claim; another payer is not", async () => {
   const { copies, stop } = await twoCopies({ LIMIT_SETTLE_PER_PAYER: "4" });
   try {
@@ -67,6 +121,13 @@ test("a payer whose settlements keep failing at our cost is let cool down before
     }
     const failed = "invalid_transaction_state";
     expect(reasons).toEqual([failed, failed, failed, "rate_limited", "rate_limited"]);
+
+    const stubborn = newBuyer();
+    await setting.chain.mint(asset, stubborn.address, 1_000_000n);
+    const same = await paymentBody(stubborn, { ...setting.terms, asset });
+    const again: string[] = [];
+    for (let i = 0; i < 5; i += 1) again.push((await daemon.settle(same)).body.errorReason);
+    expect(again).toEqual([failed, failed, failed, "rate_limited", "rate_limited"]);
   } finally {
     await daemon.stop();
   }

@@ -10,7 +10,7 @@ let setting: EvmSetting;
 let facilitator: RunningFacilitator & { context: Context };
 
 beforeAll(async () => {
-  setting = await evmSetting();
+  setting = await evmSetting({ EIP155_84532_EXPLORER: "https://explorer.example.com" });
   facilitator = documented(await startFacilitator(setting.variables));
 });
 
@@ -48,7 +48,7 @@ test("a settlement and a refusal are listed, newest first, without what a URL ma
     error_reason: null,
     total_ms: expect.any(Number),
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-    explorer: `https://sepolia.basescan.org/tx/${settled.transaction}`,
+    explorer: `https://explorer.example.com/tx/${settled.transaction}`,
   });
   expect(refusal).toMatchObject({
     status: "rejected",

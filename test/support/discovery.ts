@@ -23,7 +23,11 @@ export function useDiscovery() {
     ]);
   });
 
-  beforeEach(() => facilitator.context.db.query("truncate discovery_resources, discovery_accepts, discovery_budgets"));
+  beforeEach(() =>
+    facilitator.context.db.query(
+      "truncate discovery_offers, discovery_resources, discovery_accepts, discovery_budgets",
+    ),
+  );
 
   afterAll(async () => {
     await facilitator?.stop();

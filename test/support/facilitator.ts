@@ -65,7 +65,7 @@ export interface RunningFacilitator {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely
 type Answer = { status: number; headers: Headers; body: any };
 
-function callsTo(url: string) {
+export function callsTo(url: string) {
   const call = async (path: string, init?: RequestInit): Promise<Answer> => {
     const response = await fetch(`${url}${path}`, init);
     const text = await response.text();

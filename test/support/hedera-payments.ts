@@ -16,13 +16,17 @@ export interface HederaBuyer {
 }
 
 /** What a buyer puts into the payment: a transfer signed by the buyer alone, to be paid for and sent by the fee payer. */
-export async function signHederaTransfer(buyer: HederaBuyer, terms: HederaTerms): Promise<{ transaction: string }> {
+export async function signHederaTransfer(
+  buyer: HederaBuyer,
+  terms: HederaTerms,
+  id = TransactionId.generate(terms.extra.feePayer),
+): Promise<{ transaction: string }> {
   const amount = Number(terms.amount);
   const token = TokenId.fromString(terms.asset);
   const transaction = new TransferTransaction()
     .addTokenTransfer(token, AccountId.fromString(buyer.accountId), -amount)
     .addTokenTransfer(token, AccountId.fromString(terms.payTo), amount)
-    .setTransactionId(TransactionId.generate(terms.extra.feePayer))
+    .setTransactionId(id)
     .setNodeAccountIds([3, 4, 5].map((node) => new AccountId(node)))
     .setTransactionValidDuration(Math.min(180, terms.maxTimeoutSeconds))
     .freeze();

@@ -54,6 +54,9 @@ function environmentOf(
     FACILITATOR_URL: "http://127.0.0.1:1",
     LLM_BASE_URL: modelUrl,
     LLM_API_KEY: modelApiKey,
+    // Whoever signs in comes from an address of their own: attempts are counted by it.
+    TRUST_PROXY: "loopback",
+    SESSION_SECRET: "a session secret for tests, long enough",
     MARKETPLACE_SEALING_KEY: Buffer.alloc(32, 7).toString("base64"),
     ...more,
   };
@@ -86,6 +89,7 @@ const contract = contractOf(openApiDocument("http://127.0.0.1"));
 export async function call(url: string, path: string, options: CallOptions = {}): Promise<Answer> {
   const { key, body, method = body === undefined ? "GET" : "POST", headers = {} } = options;
   const response = await fetch(url + path, {
+    redirect: "manual",
     method,
     headers: { ...(key ? { authorization: `Bearer ${key}` } : {}), "content-type": "application/json", ...headers },
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),

@@ -5,9 +5,12 @@ import type { AddressInfo } from "node:net";
 /** What happens to one call on its way: carried out and answered; carried out unanswered; or never carried out. */
 export type Fate = "pass" | "lose-answer" | "lose-call";
 
+/** What else may happen to a JSON-RPC call: a 429 in its place, or its answer three seconds late. */
+type RpcFate = Fate | "refuse" | "late";
+
 /** A JSON-RPC proxy that stands between a daemon and its node and misbehaves as told. */
 export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
-  let fateOf: (method: string) => Fate = () => "pass";
+  let fateOf: (method: string) => RpcFate = () => "pass";
   const counts = new Map<string, number>();
   const server = createServer(async (request, response) => {
     let text = "";
@@ -18,10 +21,12 @@ export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
       counts.set(method, (counts.get(method) ?? 0) + 1);
       return fateOf(method);
     });
+    if (fates.includes("refuse")) return void response.writeHead(429, { "retry-after": "1" }).end("{}");
     const carried = calls.filter((_, index) => fates[index] !== "lose-call");
-    const answers = carried.length === 0 ? [] : await forward(upstream, carried);
+    const answers = carried.length === 0 ? [] : await forward(upstream, carried).catch(() => undefined);
+    if (fates.includes("late")) await new Promise((resolve) => setTimeout(resolve, 3_000));
     // A connection that dies takes the answers of the whole batch with it.
-    if (fates.some((fate) => fate !== "pass")) return void request.socket.destroy();
+    if (!answers || fates.some((fate) => fate.startsWith("lose"))) return void request.socket.destroy();
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(Array.isArray(parsed) ? answers : answers[0]));
   });
@@ -43,7 +48,7 @@ export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
 export interface RpcProxy {
   readonly url: string;
   readonly counts: ReadonlyMap<string, number>;
-  behave(rule: (method: string) => Fate): void;
+  behave(rule: (method: string) => RpcFate): void;
   stop(): Promise<void>;
 }
 

@@ -174,7 +174,8 @@ export function outcomeOf(
   const transaction = receipt.transactionHash;
   if (BigInt(receipt.status) !== 1n) {
     const message = "The transaction was mined and reverted; no money moved.";
-    return { outcome: "failed", reason: "invalid_transaction_state", message, transaction, retryable: true };
+    const reason = "invalid_transaction_state";
+    return { outcome: "failed", reason, message, transaction, retryable: true, charged: true };
   }
   const moved = receipt.logs.some(
     ({ address, topics, data }) =>
@@ -193,6 +194,7 @@ export function outcomeOf(
     message,
     transaction,
     retryable: false,
+    charged: true,
   };
 }
 

@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import type { proto } from "@hiero-ledger/proto";
+import type { HederaNodes } from "../../../shared/hedera-nodes.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { HederaFeePayers } from "../../fee-payers/hedera.ts";
@@ -6,7 +8,6 @@ import type { SettlementStore } from "../../settlements/store.ts";
 import { type Claim, isRefusal, type Outcome, type Unfinished } from "../scheme.ts";
 import type { Signature } from "./keys.ts";
 import type { LedgerRecord, Mirror } from "./mirror.ts";
-import { type LedgerNodes, receiptQuery } from "./node-client.ts";
 import { type HederaPayment, readSigned } from "./payload.ts";
 import type { Preflight, Sendable } from "./preflight.ts";
 import { type Failure, failureOf, verdictOfPrecheck } from "./statuses.ts";
@@ -17,7 +18,7 @@ export interface ChainNeeds {
   readonly store: SettlementStore;
   readonly db: Database;
   readonly log: Log;
-  readonly nodes: LedgerNodes;
+  readonly nodes: HederaNodes;
   readonly mirror: Mirror;
   readonly preflight: Preflight;
   readonly feePayers: HederaFeePayers;
@@ -69,18 +70,17 @@ export async function find(needs: ChainNeeds, unfinished: Unfinished): Promise<O
   const { key: transaction, expiresAt } = unfinished;
   if (needs.underway.has(transaction)) return { outcome: "unknown", transaction };
   const deadlineMs = Date.now() + findMs;
-  const query = receiptQuery(transaction);
   const copies = unfinished.raw.map(readCopy);
   const expired = Date.now() > expiresAt.getTime();
   const witnesses = needs.nodes.inOrder().slice(0, 2);
   const [records, ...receipts] = await Promise.all([
     needs.mirror.records(transaction).catch(() => undefined),
-    ...witnesses.map((node) => needs.nodes.receipt(node, query, deadlineMs)),
+    ...witnesses.map((node) => needs.nodes.receipt(node, transaction, deadlineMs)),
   ]);
   const verdict = records && judge(records, copies);
   if (verdict) return ended(needs, transaction, verdict);
   for (const receipt of receipts) {
-    const failure = typeof receipt === "number" ? failureOf(receipt) : undefined;
+    const failure = typeof receipt === "object" ? failureOf(statusOf(receipt)) : undefined;
     if (failure) return ended(needs, transaction, failure);
   }
   if (expired) {
@@ -88,7 +88,7 @@ export async function find(needs: ChainNeeds, unfinished: Unfinished): Promise<O
     const isEnd = noTrace && (await silenceIsProof(needs, unfinished));
     return isEnd ? neverReached(transaction) : { outcome: "unknown", transaction };
   }
-  const executed = receipts.some((receipt) => typeof receipt === "number");
+  const executed = receipts.some((receipt) => typeof receipt === "object");
   const inHand = receipts.includes("pending") && Date.now() < validStartMsOf(transaction) + nodeHasLostItMs;
   if (executed || inHand) return { outcome: "unknown", transaction };
   await offerAgain(needs, copies, deadlineMs);
@@ -145,7 +145,7 @@ async function offer({ nodes }: ChainNeeds, copies: readonly Copy[], deadlineMs:
     if (round > 0) await pause(250 * 2 ** (round - 1), deadlineMs);
     for (const { node, raw } of copies) {
       if (Date.now() >= deadlineMs) break;
-      const answer = await nodes.send(node, raw, deadlineMs);
+      const answer = await nodes.send(node, "transfer", raw, deadlineMs);
       if (answer === "unsent") continue;
       if (answer === "silent") {
         ambiguous = true;
@@ -169,7 +169,7 @@ async function offer({ nodes }: ChainNeeds, copies: readonly Copy[], deadlineMs:
 /** To whichever node still takes it; one that has it says so and changes nothing. */
 async function offerAgain({ nodes }: ChainNeeds, copies: readonly Copy[], deadlineMs: number): Promise<void> {
   for (const { node, raw } of copies) {
-    const answer = await nodes.send(node, raw, deadlineMs);
+    const answer = await nodes.send(node, "transfer", raw, deadlineMs);
     if (typeof answer === "number" && verdictOfPrecheck(answer) === "accepted") return;
   }
 }
@@ -188,7 +188,6 @@ async function awaitOutcome(
   offered: Offered,
 ): Promise<Outcome> {
   const { nodes, mirror } = needs;
-  const query = receiptQuery(transaction);
   const startedMs = Date.now();
   const order = nodes.inOrder();
   // A node may have lost what it took; one that never answered probably has nothing.
@@ -204,8 +203,8 @@ async function awaitOutcome(
       if (verdict) return ended(needs, transaction, verdict);
       continue;
     }
-    const receipt = await nodes.receipt(order[poll % order.length] as string, query, deadlineMs);
-    if (typeof receipt === "number") return ended(needs, transaction, failureOf(receipt) ?? "settled");
+    const receipt = await nodes.receipt(order[poll % order.length] as string, transaction, deadlineMs);
+    if (typeof receipt === "object") return ended(needs, transaction, failureOf(statusOf(receipt)) ?? "settled");
     if (Date.now() < resendAtMs) continue;
     resendAfterMs = Math.min(resendAfterMs * 2, resendAfterMaxMs);
     resendAtMs = Date.now() + resendAfterMs;
@@ -226,9 +225,9 @@ function judge(records: readonly LedgerRecord[], copies: readonly Copy[]): "sett
 
 function ended({ log }: ChainNeeds, transaction: string, verdict: "settled" | Failure): Outcome {
   if (verdict === "settled") return { outcome: "settled", transaction };
-  const { reason, message, retryable, alarm } = verdict;
+  const { reason, message, retryable, alarm, charged = false } = verdict;
   if (alarm) log.error({ transaction, reason }, message);
-  return { outcome: "failed", reason, message, transaction, retryable };
+  return { outcome: "failed", reason, message, transaction, retryable, charged };
 }
 
 function neverReached(transaction: string): Outcome {
@@ -239,6 +238,8 @@ function neverReached(transaction: string): Outcome {
 function notSent(reason: string, message: string): Outcome {
   return { outcome: "failed", reason, message, transaction: "", retryable: true };
 }
+
+const statusOf = ({ status }: proto.ITransactionReceipt) => status as number;
 
 function pause(ms: number, deadlineMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, Math.max(0, Math.min(ms, deadlineMs - Date.now()))));

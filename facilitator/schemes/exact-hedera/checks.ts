@@ -18,7 +18,11 @@ import { Malformed } from "./wire.ts";
  * what the reference implementation leaves open, G1–G20, beside them). Then the payment they leave.
  * Throws ApiError 400 when there is no text at payload.transaction.
  */
-export function decodePayment(request: PaymentRequest, config: HederaConfig): HederaPayment | Refusal {
+export function decodePayment(
+  request: PaymentRequest,
+  config: HederaConfig,
+  knownNodes: readonly string[] = Object.values(config.nodes),
+): HederaPayment | Refusal {
   const transaction = textAt(request.payload, "paymentPayload.payload.transaction");
   const terms = { request, config, extra: request.requirements.extra ?? {} };
   for (const rule of termsRules) {
@@ -27,7 +31,7 @@ export function decodePayment(request: PaymentRequest, config: HederaConfig): He
   }
   const transfer = readTransfer(transaction);
   if ("refused" in transfer) return transfer;
-  const draft = draftOf(terms, transfer);
+  const draft = draftOf(terms, transfer, knownNodes);
   for (const rule of transferRules) {
     const refusal = rule(draft);
     if (refusal) return draft.payer === undefined ? refusal : { ...refusal, payer: draft.payer };
@@ -36,6 +40,8 @@ export function decodePayment(request: PaymentRequest, config: HederaConfig): He
 }
 
 interface Draft extends Terms, SignedTransfer {
+  /** Nodes in the address book now. */
+  readonly knownNodes: readonly string[];
   readonly tokens: NonNullable<SignedTransfer["body"]["transfer"]>["tokens"];
   /** Rows of the asset asked for, and all the others. */
   readonly own: readonly Row[];
@@ -163,9 +169,8 @@ const feeIsCapped: Rule<Draft> = ({ body, config }) => {
 };
 
 /** G10, G12 */
-const nodesAreKnown: Rule<Draft> = ({ bodies, config }) => {
+const nodesAreKnown: Rule<Draft> = ({ bodies, knownNodes: known }) => {
   const nodes = bodies.map(({ node }) => node);
-  const known = Object.values(config.nodes);
   if (nodes.every((node) => node !== undefined) && !repeats(nodes) && nodes.some((node) => known.includes(node)))
     return;
   const message = `Each body must name another node, at least one of them in the address book (${known.join(", ")}).`;
@@ -208,22 +213,27 @@ function readTransfer(transaction: string): SignedTransfer | Refusal {
   }
 }
 
-function draftOf({ request, config, extra }: Terms, { body, rows, bodies }: SignedTransfer): Draft {
+function draftOf(
+  { request, config, extra }: Terms,
+  { body, rows, bodies }: SignedTransfer,
+  knownNodes: readonly string[],
+): Draft {
   const { asset } = request.requirements;
   const own = rows.filter((row) => row.asset === asset);
   const foreign = rows.filter((row) => row.asset !== asset);
   const debited = own.filter(({ amount }) => amount < 0n);
   const payer = debited.length === 1 ? debited[0]?.account : undefined;
-  return { request, config, extra, body, rows, bodies, tokens: body.transfer?.tokens ?? [], own, foreign, payer };
+  const tokens = body.transfer?.tokens ?? [];
+  return { request, config, extra, knownNodes, body, rows, bodies, tokens, own, foreign, payer };
 }
 
 /** What the rules leave: every `!` below is a rule above. */
-function asPayment({ body, bodies, payer, config, request: { requirements } }: Draft): HederaPayment {
+function asPayment({ body, bodies, payer, knownNodes, request: { requirements } }: Draft): HederaPayment {
   const feePayer = accountText(body.id!.account)!;
   const { seconds = 0n, nanos = 0n } = body.id!.validStart!;
   const durationSeconds = Number(body.duration!.seconds);
   const validStartMs = Number(seconds) * 1_000 + Number(nanos) / 1_000_000;
-  const known = new Set(Object.values(config.nodes));
+  const known = new Set(knownNodes);
   return {
     key: `${feePayer}@${seconds}.${nanos.toString().padStart(9, "0")}`,
     payer: payer!,

@@ -1,7 +1,7 @@
+import type { HederaNodes } from "../../../shared/hedera-nodes.ts";
 import type { Refusal } from "../scheme.ts";
 import { type Signature, signaturesFor } from "./keys.ts";
 import { type LedgerAccount, type Mirror, MirrorSilent } from "./mirror.ts";
-import type { LedgerNodes } from "./node-client.ts";
 import { type HederaPayment, hbar, type SignedBody } from "./payload.ts";
 import { invalid } from "./terms.ts";
 
@@ -15,10 +15,10 @@ export interface Sendable {
 /** The rules that need the clock or the ledger: G8, H22, H23, G17. What cannot be read is refused, as unverifiable. */
 export class Preflight {
   readonly #mirror: Mirror;
-  readonly #nodes: LedgerNodes;
+  readonly #nodes: HederaNodes;
   readonly #sendables = new WeakMap<HederaPayment, readonly Sendable[]>();
 
-  constructor(mirror: Mirror, nodes: LedgerNodes) {
+  constructor(mirror: Mirror, nodes: HederaNodes) {
     this.#mirror = mirror;
     this.#nodes = nodes;
   }

@@ -1,4 +1,5 @@
 import { ConfigError } from "../../../shared/env.ts";
+import { HederaNodes } from "../../../shared/hedera-nodes.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
@@ -7,10 +8,10 @@ import { HederaFeePayers } from "../../fee-payers/hedera.ts";
 import { v1NameOf } from "../../networks.ts";
 import type { SettlementStore } from "../../settlements/store.ts";
 import { type Refusal, refuse, type Scheme } from "../scheme.ts";
+import { AddressBook } from "./address-book.ts";
 import { find, submit } from "./chain.ts";
 import { decodePayment } from "./checks.ts";
 import { Mirror } from "./mirror.ts";
-import { LedgerNodes } from "./node-client.ts";
 import { type HederaPayment, hbar } from "./payload.ts";
 import { Preflight } from "./preflight.ts";
 
@@ -20,7 +21,8 @@ export function createExactHedera(
   needs: { store: SettlementStore; db: Database; log: Log },
 ): Scheme<HederaPayment> {
   const mirror = new Mirror(config.mirrorUrl);
-  const nodes = new LedgerNodes(config.nodes);
+  const nodes = new HederaNodes(config.nodes, nodeTimeouts);
+  const addressBook = new AddressBook(config, { mirror, nodes, log: needs.log });
   const feePayers = new HederaFeePayers(config, mirror, needs);
   const preflight = new Preflight(mirror, nodes);
   const chain = { ...needs, mirror, nodes, feePayers, preflight, underway: new Set<string>() };
@@ -30,7 +32,7 @@ export function createExactHedera(
     network: config.network,
     kinds: kindsOf(config),
     feePayers: feePayers.accounts,
-    decode: (request) => decodePayment(request, config),
+    decode: (request) => decodePayment(request, config, nodes.ids),
     check: async (payment) => refuseWhenEmpty(feePayers, payment) ?? preflight.check(payment),
     submit: (payment, claim, deadline) => submit(chain, payment, claim, deadline),
     find: (unfinished) => find(chain, unfinished),
@@ -38,18 +40,22 @@ export function createExactHedera(
     async start() {
       const problems = await Promise.all([
         feePayers.start(),
-        addressBookProblems(config, mirror),
+        addressBook.start(),
         ...tokenProblems(config, mirror, needs.log),
       ]);
       if (problems.flat().length > 0) throw new ConfigError("facilitator", problems.flat());
     },
     async stop() {
       feePayers.stop();
+      addressBook.stop();
       nodes.close();
       await mirror.close();
     },
   };
 }
+
+/** Sending is short, for the next node may be offered the same transaction at no risk. */
+const nodeTimeouts = { connectMs: 1_000, sendMs: 1_000, receiptMs: 2_000 };
 
 /** Every version and name of the network under which it may be asked for. */
 function kindsOf({ network, feePayers }: HederaConfig): readonly SupportedKind[] {
@@ -66,19 +72,6 @@ function kindsOf({ network, feePayers }: HederaConfig): readonly SupportedKind[]
 function refuseWhenEmpty(feePayers: HederaFeePayers, { feePayer }: HederaPayment): Refusal | undefined {
   if (!feePayers.balanceOf(feePayer).empty) return undefined;
   return refuse("unexpected_settle_error", `Fee payer ${feePayer} has no HBAR left for network fees.`);
-}
-
-async function addressBookProblems({ network, nodes }: HederaConfig, mirror: Mirror): Promise<readonly string[]> {
-  try {
-    const book = await mirror.get("/api/v1/network/nodes?limit=100");
-    const listed = Array.isArray(book?.nodes) ? book.nodes.map(({ node_account_id: id }) => id) : [];
-    if (listed.length === 0) return [];
-    return Object.values(nodes).flatMap((id) =>
-      listed.includes(id) ? [] : [`${network} has no consensus node ${id}`],
-    );
-  } catch (error) {
-    return [`the mirror of ${network} cannot be read: ${(error as Error).message}`];
-  }
 }
 
 /** G17 at the start; later, every payment looks again. */

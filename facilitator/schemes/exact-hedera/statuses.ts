@@ -1,4 +1,4 @@
-import { proto } from "@hiero-ledger/proto";
+import { statusName } from "../../../shared/hedera-nodes.ts";
 
 /** What a node's precheck code means for a payment that was offered to it. */
 export function verdictOfPrecheck(code: number): "accepted" | "duplicate" | "try again" | Failure {
@@ -20,7 +20,8 @@ export function failureOf(status: number | string): Failure | undefined {
   const name = typeof status === "number" ? statusName(status) : status;
   if (name === "SUCCESS") return undefined;
   const reason = consensusReasons[name] ?? "transaction_failed";
-  return { reason, retryable: false, message: `The ledger executed the transaction without success: ${name}.` };
+  const message = `The ledger executed the transaction without success: ${name}.`;
+  return { reason, retryable: false, message, charged: !notThePayers.has(name) };
 }
 
 export interface Failure {
@@ -29,10 +30,8 @@ export interface Failure {
   readonly retryable: boolean;
   /** Ours to mend, not the payer's. */
   readonly alarm?: true;
-}
-
-function statusName(code: number): string {
-  return proto.ResponseCodeEnum[code] ?? `status ${code}`;
+  /** The network fee was spent, and the payer could have known. */
+  readonly charged?: boolean;
 }
 
 const prefix = "invalid_exact_hedera_payload_";
@@ -85,3 +84,6 @@ const consensusReasons: Readonly<Record<string, string>> = {
   TRANSACTION_EXPIRED: `${prefix}transaction_expired`,
   INSUFFICIENT_PAYER_BALANCE: "unexpected_settle_error",
 };
+
+/** Failures at consensus that no payer brings about. */
+const notThePayers = new Set(["INSUFFICIENT_PAYER_BALANCE", "THROTTLED_AT_CONSENSUS", "TRANSACTION_EXPIRED"]);

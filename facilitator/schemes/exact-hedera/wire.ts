@@ -201,10 +201,6 @@ export function writeField(number: number, ...parts: readonly Buffer[]): Buffer 
   return Buffer.concat([writeVarint(number * 8 + 2), writeVarint(length), ...parts]);
 }
 
-export function writeVarintField(number: number, value: number): Buffer {
-  return Buffer.concat([writeVarint(number * 8), writeVarint(value)]);
-}
-
 function writeVarint(value: number): Buffer {
   const groups: number[] = [];
   let rest = value;

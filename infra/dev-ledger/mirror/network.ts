@@ -1,5 +1,7 @@
 import { entityText } from "../hapi/ids.ts";
+import { limitOf, numberFilter, orderOf } from "./params.ts";
 import type { Route } from "./server.ts";
+import type { MirrorView } from "./view.ts";
 
 export const getExchangeRate: Route = (view) => {
   const { ledger } = view;
@@ -11,17 +13,33 @@ export const getExchangeRate: Route = (view) => {
   return { current_rate: rate, next_rate: rate, timestamp: view.now() };
 };
 
-export const getNodes: Route = ({ ledger }) => ({
-  nodes: ledger.nodes.map((node, index) => ({
-    description: "dev-ledger",
-    file_id: "0.0.102",
-    node_account_id: entityText(node),
-    node_cert_hash: "0x",
-    node_id: index,
-    public_key: "0x",
-    service_endpoints: [{ domain_name: "", ip_address_v4: "127.0.0.1", port: ledger.nodePorts[index] }],
-  })),
-  links: { next: null },
+/** 10 a page when no limit is given, 25 at most. */
+export const getNodes: Route = (view, _parts, query) => {
+  const { ledger } = view;
+  const limit = Math.min(query.has("limit") ? limitOf(query) : NODES_DEFAULT, NODES_MAX);
+  const wanted = numberFilter(query, "node.id");
+  const order = orderOf(query, "asc");
+  const ids = ledger.nodes.map((_, id) => id).filter(wanted);
+  if (order === "desc") ids.reverse();
+  const page = ids.slice(0, limit);
+  const after = `node.id=${order === "asc" ? "gt" : "lt"}:${page.at(-1)}`;
+  const next = ids.length > limit ? `/api/v1/network/nodes?limit=${limit}&order=${order}&${after}` : null;
+  return { nodes: page.map((id) => nodeJson(view, id)), links: { next } };
+};
+
+/** What real nodes also say and there is not here: keys, certificates, stakes. */
+const nodeJson = ({ ledger }: MirrorView, id: number) => ({
+  description: "dev-ledger",
+  file_id: "0.0.102",
+  memo: entityText(ledger.nodes[id]!),
+  node_account_id: entityText(ledger.nodes[id]!),
+  node_cert_hash: "0x",
+  node_id: id,
+  public_key: "0x",
+  service_endpoints: [{ domain_name: "", ip_address_v4: "127.0.0.1", port: ledger.nodePorts[id] }],
+  timestamp: { from: "0.000000000", to: null },
 });
 
+const NODES_DEFAULT = 10;
+const NODES_MAX = 25;
 const HOUR_MS = 3_600_000;

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Transaction } from "@hashgraph/sdk";
 import type { proto } from "@hiero-ledger/proto";
+import { HederaNodes, type Method, statusName } from "../../../shared/hedera-nodes.ts";
 import type { HederaConfig } from "../config.ts";
 import { type Call, ConnectorFailure, OutcomeUnknown, type Result } from "../connector.ts";
 import type { Effect, Effects, NewReward, Promised } from "../effects.ts";
 import { EndpointSilent } from "../endpoint.ts";
 import { Mirror, type MirrorRecord } from "./mirror.ts";
-import { type Method, Nodes, statusName } from "./nodes.ts";
 import { Operator, type Signed } from "./operator.ts";
 
 /** One Hedera network, as agents read and write it. */
@@ -14,7 +14,7 @@ export class Hedera {
   readonly network: string;
   readonly mirror: Mirror;
   readonly operator: Operator | undefined;
-  readonly #nodes: Nodes;
+  readonly #nodes: HederaNodes;
   readonly #validSeconds: number;
   readonly #feePayers: () => Promise<readonly string[]>;
 
@@ -23,7 +23,7 @@ export class Hedera {
     this.network = config.network;
     this.mirror = new Mirror(config.mirrorUrl);
     this.operator = config.operator && new Operator(config.operator);
-    this.#nodes = new Nodes(config.nodes);
+    this.#nodes = new HederaNodes(config.nodes, nodeTimeouts);
     this.#validSeconds = config.validSeconds;
     this.#feePayers = feePayers;
   }
@@ -92,7 +92,7 @@ export class Hedera {
   }
 
   async stop(): Promise<void> {
-    this.#nodes.stop();
+    this.#nodes.close();
     await this.mirror.stop();
   }
 
@@ -206,6 +206,7 @@ export type Ending =
 /** Nothing was executed; another node, or the same one later, may take the transaction. */
 const passing = new Set(["BUSY", "PLATFORM_NOT_ACTIVE", "PLATFORM_TRANSACTION_NOT_CREATED", "INVALID_NODE_ACCOUNT"]);
 
+const nodeTimeouts = { connectMs: 1_500, sendMs: 3_000, receiptMs: 3_000 };
 const nodesMax = 3;
 const roundsMax = 4;
 /** Nodes' clocks may be late by this much. */

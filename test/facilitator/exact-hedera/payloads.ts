@@ -21,6 +21,7 @@ export const config: HederaConfig = {
   })),
   assets: [usdc],
   amountMin: 1_000n,
+  explorer: undefined,
   balanceLow: 2_000_000_000n,
   balanceEmpty: 200_000_000n,
   dailyBudget: 0n,

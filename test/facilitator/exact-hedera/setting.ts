@@ -140,6 +140,7 @@ export function configOf(ledger: DevLedger): HederaConfig {
     feePayers: [{ accountId: feePayer.accountId, privateKey: new Secret(feePayer.privateKey) }],
     assets: [usdc, "0.0.0"],
     amountMin: 1_000n,
+    explorer: undefined,
     balanceLow: 2_000_000_000n,
     balanceEmpty: 200_000_000n,
     dailyBudget: 0n,
@@ -197,6 +198,7 @@ export async function submitted(setting: HederaSetting, payment: HederaPayment, 
   const claim = await setting.store.claim("hedera:testnet", "exact", payment, {
     resourceUrl: undefined,
     failuresMax: 0,
+    failuresPerDayMax: 0,
   });
   if (!claim) throw new Error("somebody else has claimed this payment");
   const outcome = await setting.scheme.submit(payment, claim, new Date(Date.now() + withinMs));

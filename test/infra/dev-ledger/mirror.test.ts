@@ -167,6 +167,20 @@ describe("the mirror's shapes", () => {
     );
     expect(Object.fromEntries(listed)).toEqual(on.ledger.nodes);
   });
+
+  it("the nodes page by page, in either order", async () => {
+    const page = async (path: string) => {
+      const { nodes, links } = await on.mirror(path.replace("/api/v1/", ""));
+      return { ids: nodes.map(({ node_id }: { node_id: number }) => node_id), next: links.next };
+    };
+    const first = await page("network/nodes?limit=2");
+    expect(first).toEqual({ ids: [0, 1], next: "/api/v1/network/nodes?limit=2&order=asc&node.id=gt:1" });
+    expect(await page(first.next)).toEqual({ ids: [2], next: null });
+    const last = await page("network/nodes?limit=2&order=desc");
+    expect(last).toEqual({ ids: [2, 1], next: "/api/v1/network/nodes?limit=2&order=desc&node.id=lt:1" });
+    expect(await page(last.next)).toEqual({ ids: [0], next: null });
+    expect(await page("network/nodes?limit=1000")).toEqual({ ids: [0, 1, 2], next: null });
+  });
 });
 
 describe("what the mirror does not have", () => {

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import type { Request, RequestHandler } from "express";
-import { ApiError } from "../../shared/errors.ts";
-import type { Context } from "../context.ts";
+import { ApiError } from "../shared/errors.ts";
+import type { Context } from "./context.ts";
 
 /**
  * Refuses what a foreign web page could have sent: an `Origin` other than the service's own, or a `Host` that is a name
@@ -11,8 +11,8 @@ export function ownPagesOnly({ config }: Pick<Context, "config">): RequestHandle
   const own = new URL(config.publicUrl);
   return (request, _response, next) => {
     const { origin } = request.headers;
-    if (origin !== undefined && !isOwnOrigin(origin, own)) throw foreign("This origin may not call the tool server.");
-    if (!isOwnHost(hostnameOf(request), own)) throw foreign("The tool server answers under its own public name only.");
+    if (origin !== undefined && !isOwnOrigin(origin, own)) throw foreign("Pages of another origin may not call this.");
+    if (!isOwnHost(hostnameOf(request), own)) throw foreign("The service answers under its own public name only.");
     next();
   };
 }

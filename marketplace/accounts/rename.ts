@@ -1,0 +1,54 @@
+import { ApiError } from "../../shared/errors.ts";
+import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
+import { toolNamesOf } from "../agents/address.ts";
+import type { AgentId } from "../ids.ts";
+import { type Account, refuseTaken } from "./create.ts";
+import { parseHandle } from "./handle.ts";
+
+const daysBetween = 30;
+
+/**
+ * Gives an account another handle and its agents their new addresses, at once. The old handle stays the account's: nobody
+ * else can have it, calls to the old addresses reach the same agents, and the account can take it back. 422 for a bad
+ * handle, 409 for one that is or was another's, or within 30 days of the change before.
+ */
+export async function renameAccount(db: Database, account: Account, text: string): Promise<Account> {
+  const handle = parseHandle(text);
+  return inTransaction(db, async (tx) => {
+    const { rows } = await tx.query<{ handle: string; again: Date | null }>(
+      `select handle, handle_changed_at + interval '${daysBetween} days' as again from accounts where id = $1 for update`,
+      [account.id],
+    );
+    const { handle: now, again = null } = rows[0] ?? {};
+    if (now === handle) return { ...account, handle };
+    if (again && again > new Date()) {
+      throw new ApiError("conflict", `The handle can be changed again on ${again.toISOString().slice(0, 10)}.`);
+    }
+    await tx
+      .query("update accounts set handle = $2, handle_changed_at = now() where id = $1", [account.id, handle])
+      .catch((error) => refuseTaken(error, handle));
+    await moveAgents(tx, account, handle);
+    return { ...account, handle };
+  });
+}
+
+async function moveAgents(tx: Transaction, account: Account, handle: string): Promise<void> {
+  const { rows } = await tx.query<{ id: AgentId; slug: string }>(
+    "select id, slug from agents where account_id = $1 order by id for update",
+    [account.id],
+  );
+  for (const { id, slug } of rows) {
+    const names = toolNamesOf(handle, slug);
+    const taken = await tx.query<{ tool_name: string }>(
+      "select tool_name from agents where tool_name = any($1) and id <> $2",
+      [names, id],
+    );
+    const free = names.find((name) => !taken.rows.some((row) => row.tool_name === name));
+    if (!free) throw new Error(`every tool name of ${handle}/${slug} is taken`);
+    await tx.query("update agents set handle = $2, tool_name = $3, updated_at = now() where id = $1", [
+      id,
+      handle,
+      free,
+    ]);
+  }
+}

@@ -1,0 +1,126 @@
+import { createPublicKey, verify } from "node:crypto";
+import { proto } from "@hiero-ledger/proto";
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import secp256k1 from "secp256k1";
+import { hashMessage, type PublicClient, verifyMessage } from "viem";
+import { ApiError } from "../../shared/errors.ts";
+import type { Tools } from "../connectors/connector.ts";
+import { EndpointSilent } from "../connectors/endpoint.ts";
+import type { MirrorKey } from "../connectors/hedera/mirror.ts";
+
+export interface Wallet {
+  /** CAIP-2. */
+  readonly network: string;
+  /** An account id on Hedera, an address on an EVM chain. */
+  readonly address: string;
+}
+
+/** What a proof is asked of: the ledgers this service reads. */
+export type Ledgers = Pick<Tools, "hedera" | "evm">;
+
+/** The text that the holder of a wallet signs to show that it is theirs; good once, until `expiresAt`. */
+export function challengeText(wallet: Wallet, purpose: string, host: string, nonce: string, expiresAt: Date): string {
+  return [
+    `${host} asks you to sign this message with your wallet:`,
+    wallet.address,
+    "",
+    `${purpose} Signing costs nothing and moves nothing.`,
+    "",
+    `Network: ${wallet.network}`,
+    `Nonce: ${nonce}`,
+    `Expires: ${expiresAt.toISOString()}`,
+  ].join("\n");
+}
+
+/**
+ * Refuses a signature of `message` that the wallet's holder cannot have made. EVM: personal_sign, or whatever the
+ * contract at the address accepts (EIP-1271). Hedera: the account's one key, over the text itself or the way
+ * `hedera_signMessage` (HIP-820) and `personal_sign` wrap it. 422 when it does not hold, 503 when the ledger is silent.
+ */
+export async function requireProof(
+  ledgers: Ledgers,
+  wallet: Wallet,
+  message: string,
+  signature: string,
+): Promise<void> {
+  const holds = await (wallet.network.startsWith("eip155:")
+    ? isSignedOnEvm(ledgers.evm.client(wallet.network), wallet, message, signature)
+    : isSignedOnHedera(ledgers, wallet, message, signature));
+  if (!holds) throw refusal("is not this wallet's signature of the message");
+}
+
+async function isSignedOnEvm(
+  client: PublicClient | undefined,
+  wallet: Wallet,
+  message: string,
+  signature: string,
+): Promise<boolean> {
+  if (!/^0x([0-9a-fA-F]{2}){1,4096}$/.test(signature)) throw refusal("must be hexadecimal and begin with 0x");
+  const signed = { address: wallet.address as `0x${string}`, message, signature: signature as `0x${string}` };
+  // A plain wallet's signature needs no chain; a contract's does.
+  if (await verifyMessage(signed).catch(() => false)) return true;
+  return client ? client.verifyMessage(signed).catch(refuseToGuess) : false;
+}
+
+async function isSignedOnHedera(
+  { hedera }: Ledgers,
+  { network, address }: Wallet,
+  message: string,
+  signature: string,
+): Promise<boolean> {
+  if (hedera?.network !== network) throw new ApiError("unavailable", `${network} cannot be read here.`);
+  const account = await hedera.mirror.account(address).catch(refuseToGuess);
+  if (!account || account.deleted) throw new ApiError("invalid_value", `There is no account ${address} on ${network}.`);
+  const { key } = account;
+  if (key?._type !== "ED25519" && key?._type !== "ECDSA_SECP256K1") {
+    throw new ApiError("invalid_value", `${address} has not one key but several or none; use an account with one key.`);
+  }
+  return signaturesIn(signature).some((bytes) => isSignedWith(key, message, bytes));
+}
+
+function isSignedWith({ _type, key }: MirrorKey, message: string, signature: Buffer): boolean {
+  const raw = Buffer.from(key.replace(/^0x/, ""), "hex");
+  const texts = [message, `\x19Hedera Signed Message:\n${message.length}${message}`].map((text) => Buffer.from(text));
+  if (_type === "ED25519") {
+    const object = createPublicKey({ key: Buffer.concat([ed25519Spki, raw]), format: "der", type: "spki" });
+    return signature.length === 64 && texts.some((text) => verify(null, text, object, signature));
+  }
+  const digests = [...texts.map((text) => keccak_256(text)), hashMessage(message, "bytes")];
+  return digests.some((digest) => isEcdsaSigned(signature.subarray(0, 64), digest, raw));
+}
+
+function isEcdsaSigned(signature: Buffer, digest: Uint8Array, raw: Buffer): boolean {
+  try {
+    return secp256k1.ecdsaVerify(secp256k1.signatureNormalize(new Uint8Array(signature)), digest, raw);
+  } catch {
+    return false;
+  }
+}
+
+/** Wallets answer a bare signature (64 bytes, 65 with a recovery id) in hex or base64, or a SignatureMap in base64. */
+function signaturesIn(text: string): Buffer[] {
+  if (text.length > 8_192) throw refusal("is too long");
+  const hex = text.replace(/^0x/, "");
+  const bytes = Buffer.from(hex, /^([0-9a-fA-F]{2})+$/.test(hex) ? "hex" : "base64");
+  if (bytes.length === 64 || bytes.length === 65) return [bytes];
+  try {
+    const { sigPair } = proto.SignatureMap.decode(bytes);
+    return (sigPair ?? []).slice(0, 10).map(({ ed25519, ECDSASecp256k1 }) => {
+      return Buffer.from(ed25519?.length ? ed25519 : (ECDSASecp256k1 ?? []));
+    });
+  } catch {
+    throw refusal("must be a signature or a SignatureMap, in hexadecimal or base64");
+  }
+}
+
+function refusal(problem: string): ApiError {
+  return new ApiError("invalid_value", `"signature" ${problem}.`, { body: { field: "signature" } });
+}
+
+/** viem's errors quote the endpoint's URL, which can hold the operator's key for it: only its kind is kept. */
+export function refuseToGuess(error: unknown): never {
+  const reason = error instanceof EndpointSilent ? error.message : (error as Error).name;
+  throw new ApiError("unavailable", "The ledger does not answer; try again shortly.", { cause: new Error(reason) });
+}
+
+const ed25519Spki = Buffer.from("302a300506032b6570032100", "hex");

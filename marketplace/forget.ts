@@ -1,0 +1,18 @@
+import type { Queryable } from "../shared/postgres.ts";
+
+export const everyMs = 3_600_000;
+
+/**
+ * Throws away what has had its time: sessions, links and challenges past their end, people who are signed in nowhere and
+ * have no account, and counts of calls of an hour ago. None of it means anything any more.
+ */
+export async function forgetTheEnded(db: Queryable): Promise<void> {
+  for (const ended of ["sign_in_sessions", "sign_in_verifications"]) {
+    await db.query(`delete from ${ended} where expires_at < now()`);
+  }
+  await db.query(
+    `delete from sign_in_users u where account_id is null and updated_at < now() - interval '1 day'
+       and not exists (select from sign_in_sessions where user_id = u.id)`,
+  );
+  await db.query("delete from rate_limits where second < extract(epoch from now()) - 3600");
+}

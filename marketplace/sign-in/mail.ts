@@ -1,0 +1,31 @@
+import { createTransport } from "nodemailer";
+import { ApiError } from "../../shared/errors.ts";
+import type { SignInConfig } from "./config.ts";
+
+/** Sends sign-in links. */
+export interface Mailer {
+  /** Resolves once the mail server has taken the letter; 503 when it does not. */
+  sendLink(to: string, link: string, minutes: number): Promise<void>;
+  stop(): void;
+}
+
+export function createMailer({ mail }: SignInConfig, host: string): Mailer | undefined {
+  if (!mail) return undefined;
+  const transport = createTransport(mail.smtpUrl.reveal(), { from: mail.from });
+  return {
+    sendLink: async (to, link, minutes) => {
+      const text = [
+        `Somebody, hopefully you, wants to sign in to ${host} with this address.`,
+        "Open this link to do it:",
+        link,
+        `It works once, for ${minutes} minutes. If it was not you, do nothing.`,
+      ].join("\n\n");
+      await transport
+        .sendMail({ to: { name: "", address: to }, subject: `Sign in to ${host}`, text })
+        .catch((cause) => {
+          throw new ApiError("unavailable", "The link could not be sent; try again shortly.", { cause });
+        });
+    },
+    stop: () => transport.close(),
+  };
+}

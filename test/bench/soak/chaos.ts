@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect, type Database } from "../../../shared/postgres.ts";
+import { startRpcProxy } from "../../support/rpc-proxy.ts";
+import { Service } from "../../support/service.ts";
+import { type Asked, Customers } from "./customers.ts";
+import { between, Mischief } from "./mischief.ts";
+import { disagreements, readPayments, readTruth } from "./verdict.ts";
+import { startWorld } from "./world.ts";
+
+const customersOnEachNetwork = 6;
+const reportEveryMs = 30_000;
+const endMaxMs = 300_000;
+
+/**
+ * Two daemons on one database, between them and their networks everything that can go wrong, `kill -9` at random moments,
+ * and customers all the while. Then peace, and the question whether answers, records and chains agree.
+ */
+export async function chaos(minutes: number): Promise<void> {
+  const world = await startWorld({ blocksEverySecond: true });
+  const proxy = await startRpcProxy(world.chain.rpcUrl);
+  const variables = {
+    ...world.variables,
+    EIP155_84532_RPC_URL: proxy.url,
+    EIP155_84532_RPC_TIMEOUT_MS: "2000",
+    EIP155_84532_BUMP_AFTER_MS: "4000",
+    SETTLE_TIMEOUT_MS: "8000",
+    LIMIT_FAILURES_PER_PAYER: "0",
+    LIMIT_FAILURES_PER_PAYER_DAY: "0",
+  };
+  const daemons = [await Service.start("facilitator", variables), await Service.start("facilitator", variables)];
+  const db = connect(world.databaseUrl, { poolMax: 2, applicationName: "soak" });
+  const customers = new Customers(
+    world,
+    daemons.map(({ url }) => url),
+  );
+  const mischief = new Mischief(world, proxy);
+  const killer = new Killer(daemons);
+  process.stdout.write(`\nFacilitator, ${minutes} minutes of two daemons among faults and kill -9\n`);
+  try {
+    customers.start(customersOnEachNetwork);
+    mischief.start();
+    killer.start();
+    await reportFor(minutes * 60_000, customers, killer, db);
+    await killer.stop();
+    await mischief.stop();
+    await customers.stop();
+    report("peace", customers, killer);
+    await allEnded(db);
+    await allExpired(db);
+    await askAgain(customers);
+
+    const rows = await readPayments(db);
+    const problems = disagreements(customers.asked, rows, await readTruth(world, rows));
+    const settled = rows.filter(({ state }) => state === "settled");
+    process.stdout.write(
+      `faults: ${[...mischief.done].map(([kind, times]) => `${kind} ${times}`).join(", ")}\n` +
+        `payments asked for ${customers.asked.length}, claimed ${rows.length}, settled ${settled.length} ` +
+        `(${settled.filter(({ network }) => network.startsWith("eip155")).length} EVM), ` +
+        `failed ${rows.length - settled.length}; told of success ${successesOf(customers.asked)}; kills ${killer.kills}\n` +
+        `answers, records and chains disagree about ${problems.length}\n${problems.slice(0, 20).join("\n")}\n`,
+    );
+  } finally {
+    await killer.stop();
+    await mischief.stop().catch(() => {});
+    await customers.stop();
+    await Promise.all(daemons.map((daemon) => daemon.stop()));
+    await db.end();
+    await proxy.stop();
+    await world.stop();
+  }
+}
+
+/** Kills a daemon every few seconds, now and then both, and starts it again. */
+class Killer {
+  kills = 0;
+  readonly #daemons: readonly Service[];
+  readonly #stopping = new AbortController();
+  #working: Promise<unknown> = Promise.resolve();
+
+  constructor(daemons: readonly Service[]) {
+    this.#daemons = daemons;
+  }
+
+  start(): void {
+    this.#working = Promise.all(this.#daemons.map((daemon) => this.#torment(daemon)));
+  }
+
+  /** All daemons are up then. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#working;
+  }
+
+  async #torment(daemon: Service): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await sleep(between(4_000, 25_000), undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
+      await daemon.kill();
+      this.kills += 1;
+      await sleep(between(0, 4_000));
+      // A network that is away keeps a daemon from starting; its supervisor would start it again.
+      while (
+        !(await daemon.start().then(
+          () => true,
+          () => false,
+        ))
+      )
+        await sleep(500);
+    }
+  }
+}
+
+async function reportFor(ms: number, customers: Customers, killer: Killer, db: Database): Promise<void> {
+  const startedAt = performance.now();
+  for (let left = ms; left > 0; left = ms - (performance.now() - startedAt)) {
+    await sleep(Math.min(left, reportEveryMs));
+    const { rows } = await db.query("select state, count(*) from payments group by state order by state");
+    const states = rows.map(({ state, count }) => `${state} ${count}`).join(", ");
+    report(`${Math.round((performance.now() - startedAt) / 1_000)} s: ${states}`, customers, killer);
+  }
+}
+
+function report(moment: string, { asked }: Customers, { kills }: Killer): void {
+  process.stdout.write(`${moment}; asked for ${asked.length}, told of success ${successesOf(asked)}, kills ${kills}\n`);
+}
+
+const successesOf = (asked: readonly Asked[]) =>
+  asked.filter(({ answers }) => answers.some(({ success }) => success)).length;
+
+async function allEnded(db: Database): Promise<void> {
+  const startedAt = performance.now();
+  for (;;) {
+    const { rows } = await db.query("select count(*) from payments where state not in ('settled', 'failed')");
+    if (rows[0].count === 0n) break;
+    if (performance.now() - startedAt > endMaxMs) throw new Error(`${rows[0].count} payments have not ended`);
+    await sleep(500);
+  }
+  process.stdout.write(`the last one ended ${((performance.now() - startedAt) / 1_000).toFixed(0)} s later\n`);
+}
+
+/** From then on nothing that was called failed can land any more. */
+async function allExpired(db: Database): Promise<void> {
+  const { rows } = await db.query("select max(expires_at) as last from payments");
+  await sleep(Math.max(0, rows[0].last.getTime() + 5_000 - Date.now()));
+}
+
+/** Whoever was told of a success must not be told twice. */
+async function askAgain(customers: Customers): Promise<void> {
+  const told = customers.asked.filter(({ answers }) => answers.some(({ success }) => success));
+  for (const payment of told.slice(0, 1_000)) await customers.ask(payment);
+}

@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseEther } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { startPostgres } from "../../../infra/dev/postgres.ts";
+import { startAnvil } from "../../../infra/evm-chain/anvil.ts";
+import { type EvmChain, startEvmChain } from "../../../infra/evm-chain/chain.ts";
+import { type Buyer, type EvmTerms, newBuyer } from "../../support/evm-payments.ts";
+import { type LedgerProcess, ledgerVariables, startLedger } from "../ledger-process.ts";
+import { price } from "./payments.ts";
+
+/** Both networks, a database, and buyers with money. `blocksEverySecond`: as on a public chain, not on arrival. */
+export async function startWorld({ blocksEverySecond }: { blocksEverySecond: boolean }): Promise<World> {
+  const directory = await mkdtemp(join(tmpdir(), "soak-"));
+  const anvilOptions = {
+    chainId: 84532,
+    stateFile: join(directory, "chain.json"),
+    ...(blocksEverySecond && { blockTimeSeconds: 1, instant: false }),
+  };
+  const [postgres, chain, ledger] = await Promise.all([
+    startPostgres({ directory: join(directory, "postgres"), durable: true }),
+    startEvmChain(anvilOptions),
+    startLedger({ stateFile: join(directory, "ledger.json") }),
+  ]);
+  let anvil: { stop(): Promise<void> } = chain;
+  const signers = [generatePrivateKey(), generatePrivateKey()];
+  for (const key of signers) await chain.fund(privateKeyToAccount(key).address, { wei: parseEther("1000") });
+  const buyers = Array.from({ length: 8 }, newBuyer);
+  await Promise.all(buyers.map((buyer) => chain.fund(buyer.address, { usdc: 10n ** 12n })));
+  await fetch(`${ledger.admin}/faucet`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ account: ledger.accounts.buyer.accountId, amount: "1000000000000" }),
+  });
+  const databaseUrl = await postgres.createDatabase("facilitator");
+  return {
+    chain,
+    ledger,
+    buyers,
+    databaseUrl,
+    terms: {
+      network: "eip155:84532",
+      chainId: 84532,
+      asset: chain.usdc,
+      payTo: newBuyer().address,
+      amount: String(price),
+    },
+    variables: {
+      LOG_LEVEL: "error",
+      FACILITATOR_DATABASE_URL: databaseUrl,
+      EIP155_84532_RPC_URL: chain.rpcUrl,
+      EIP155_84532_SIGNERS: signers.join(","),
+      ...ledgerVariables(ledger),
+    },
+    restartChain: async () => {
+      await anvil.stop();
+      anvil = await startAnvil({ ...anvilOptions, port: Number(new URL(chain.rpcUrl).port) });
+    },
+    stop: async () => {
+      await Promise.all([anvil.stop(), ledger.stop(), postgres.stop()]);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface World {
+  readonly chain: EvmChain;
+  readonly ledger: LedgerProcess;
+  readonly buyers: readonly Buyer[];
+  readonly databaseUrl: string;
+  readonly terms: EvmTerms;
+  /** For a daemon that talks to both networks without anything in between. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** The node stops, which loses what was not mined yet, and comes back. */
+  restartChain(): Promise<void>;
+  stop(): Promise<void>;
+}

@@ -1,0 +1,351 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { forgetTheEnded } from "../../marketplace/forget.ts";
+import { runCommand } from "../../marketplace/operator/command-line.ts";
+import { Browser, newEmail, signedIn, withAccount } from "../support/browser.ts";
+import {
+  call,
+  echoAgent,
+  proveLedger,
+  run,
+  seedMarket,
+  startMarketplace,
+  type TestMarketplace,
+} from "../support/marketplace.ts";
+
+let market: TestMarketplace;
+beforeAll(async () => {
+  market = await startMarketplace();
+});
+afterEach(() => proveLedger(market.context));
+afterAll(() => market.stop());
+
+const operator = (...args: string[]) => runCommand(args, market.environment);
+const newHandle = () => `h-${Math.random().toString(36).slice(2, 10)}`;
+
+describe("an account", () => {
+  test("is opened once by who signed in, under a free handle of the right form", async () => {
+    const browser = await signedIn(market);
+    expect((await browser.get("/api/account/keys")).status).toBe(403);
+    for (const [handle, status] of [
+      ["", 422],
+      ["a", 422],
+      ["-ab", 422],
+      ["admin", 422],
+      ["x".repeat(101), 400],
+      [5, 400],
+    ] as const) {
+      expect({ handle, status: (await browser.post("/api/account", { handle })).status }).toEqual({ handle, status });
+    }
+    const handle = newHandle();
+    const opened = await browser.post("/api/account", { handle: handle.toUpperCase() });
+    expect(opened).toMatchObject({ status: 201, body: { handle, state: "open" } });
+    expect((await browser.post("/api/account", { handle: newHandle() })).status).toBe(409);
+    const other = await signedIn(market);
+    const taken = await other.post("/api/account", { handle });
+    expect(taken).toMatchObject({ status: 409, body: { field: "handle" } });
+    expect((await browser.get("/api/account")).body.account).toMatchObject({ handle, credits: 0, held_credits: 0 });
+  });
+
+  test("of one person is one, though ten requests open it at once; of one handle too", async () => {
+    const browser = await signedIn(market);
+    const own = await Promise.all(
+      Array.from({ length: 10 }, () => browser.post("/api/account", { handle: newHandle() })),
+    );
+    expect(own.filter(({ status }) => status === 201)).toHaveLength(1);
+    const handle = newHandle();
+    const people = await Promise.all(Array.from({ length: 8 }, () => signedIn(market)));
+    const opened = await Promise.all(people.map((person) => person.post("/api/account", { handle })));
+    expect(opened.map(({ status }) => status).toSorted()).toEqual([201, ...Array(7).fill(409)]);
+  });
+
+  test("made by the operator is signed in to by whoever shows the linked address is theirs", async () => {
+    const handle = newHandle();
+    const email = newEmail();
+    await operator("account", "create", "--handle", handle);
+    await operator("account", "link", "--account", handle, "--email", email.toUpperCase());
+    await operator("account", "link", "--account", handle, "--email", email);
+    const browser = await signedIn(market, email);
+    expect((await browser.get("/api/account")).body.account.handle).toBe(handle);
+    const again = operator("account", "link", "--account", handle, "--email", newEmail());
+    await expect(again).rejects.toMatchObject({ code: "conflict" });
+    const elsewhere = newHandle();
+    await operator("account", "create", "--handle", elsewhere);
+    const stolen = operator("account", "link", "--account", elsewhere, "--email", email);
+    await expect(stolen).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  test("that is suspended keeps its session and can do nothing; closed, it forgets who signed in", async () => {
+    const { browser, handle } = await withAccount(market);
+    await operator("account", "suspend", "--account", handle);
+    expect((await browser.get("/api/account")).body.account.state).toBe("suspended");
+    for (const path of ["keys", "wallets", "agents"]) {
+      const { status, body } = await browser.get(`/api/account/${path}`);
+      expect({ status, error: body.error }).toEqual({ status: 403, error: `The account "${handle}" is suspended.` });
+    }
+    await operator("account", "restore", "--account", handle);
+    const { token } = (await browser.post("/api/account/keys", { name: "k" })).body;
+    expect((await browser.post("/api/account/close", { handle: "another" })).status).toBe(422);
+    expect((await browser.post("/api/account/close", { handle })).body).toMatchObject({ handle, state: "closed" });
+    expect((await browser.get("/api/account")).status).toBe(401);
+    expect((await call(market.url, "/api/v1/balance", { key: token })).status).toBe(401);
+    const { rows } = await market.context.db.query(
+      "select from sign_in_users where account_id is not null and name = $1",
+      [handle],
+    );
+    expect(rows).toHaveLength(0);
+    const successor = await signedIn(market);
+    expect((await successor.post("/api/account", { handle })).status).toBe(409);
+  });
+});
+
+describe("a handle", () => {
+  test("is changed with its agents' addresses; the old one still leads to them and is nobody else's", async () => {
+    const seeded = await seedMarket(market.context);
+    const { handle: old, id } = seeded.creator;
+    const email = newEmail();
+    await operator("account", "link", "--account", old, "--email", email);
+    const browser = await signedIn(market, email);
+    const handle = newHandle();
+    expect((await browser.patch("/api/account", { handle })).body).toMatchObject({ id, handle });
+    for (const address of [`${handle}/echo`, `${old}/echo`, `${old.toUpperCase()}/ECHO`]) {
+      expect((await run(market, seeded.key, address)).body).toMatchObject({ success: true, credits_used: 5 });
+    }
+    expect((await run(market, seeded.key, `${old}/nothing`)).status).toBe(404);
+    const listed = await call(market.url, `/api/v1/agents?creator=${handle}`, { key: seeded.key });
+    expect(listed.body.agents.map(({ agent }: { agent: string }) => agent)).toEqual([`${handle}/echo`]);
+    const detail = await call(market.url, `/api/v1/agents/${old}/echo`, { key: seeded.key });
+    expect(detail.body).toMatchObject({ agent: `${handle}/echo`, mcp_tool: `${handle}--echo` });
+
+    const stranger = await signedIn(market);
+    expect((await stranger.post("/api/account", { handle: old })).status).toBe(409);
+    expect((await browser.patch("/api/account", { handle: newHandle() })).status).toBe(409);
+    await market.context.db.query("update accounts set handle_changed_at = now() - interval '31 days' where id = $1", [
+      id,
+    ]);
+    expect((await browser.patch("/api/account", { handle: old })).body.handle).toBe(old);
+    expect((await run(market, seeded.key, `${handle}/echo`)).body.success).toBe(true);
+  });
+
+  test("is changed for one of those who want it at once, while runs go on", async () => {
+    const people = await Promise.all(Array.from({ length: 6 }, () => withAccount(market)));
+    const handle = newHandle();
+    const answers = await Promise.all(people.map(({ browser }) => browser.patch("/api/account", { handle })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(5).fill(409)]);
+
+    const seeded = await seedMarket(market.context, { balance: 1_000 });
+    const email = newEmail();
+    await operator("account", "link", "--account", seeded.creator.handle, "--email", email);
+    const creator = await signedIn(market, email);
+    const runs = Array.from({ length: 40 }, () => run(market, seeded.key, seeded.agent.address));
+    const renamed = creator.patch("/api/account", { handle: newHandle() });
+    const ended = await Promise.all(runs);
+    expect((await renamed).status).toBe(200);
+    expect(ended.every(({ status, body }) => status === 200 && body.success)).toBe(true);
+  });
+});
+
+describe("keys", () => {
+  test("are made in five slots, shown once, used, and revoked at once", async () => {
+    const { browser } = await withAccount(market);
+    const made = await Promise.all(
+      Array.from({ length: 8 }, (_one, n) => browser.post("/api/account/keys", { name: `key ${n}` })),
+    );
+    const tokens = made.filter(({ status }) => status === 201).map(({ body }) => body);
+    expect(tokens).toHaveLength(5);
+    expect(made.filter(({ status }) => status === 409)).toHaveLength(3);
+    const { token, id } = tokens[0];
+    expect((await call(market.url, "/api/v1/balance", { key: token })).status).toBe(200);
+    const listed = await browser.get("/api/account/keys");
+    expect(listed.body.keys_max).toBe(5);
+    expect(listed.text).not.toContain(token);
+    expect((await browser.delete(`/api/account/keys/${id}`)).body).toEqual({ id, revoked: true });
+    expect((await call(market.url, "/api/v1/balance", { key: token })).status).toBe(401);
+    expect((await browser.delete(`/api/account/keys/${id}`)).status).toBe(404);
+    expect((await browser.post("/api/account/keys", { name: "again" })).status).toBe(201);
+    expect(market.lines.join("")).not.toContain(token);
+  });
+
+  test("have the scope, rate limit and cap they were made with; what is wrong is named", async () => {
+    const { agent } = await seedMarket(market.context);
+    const { browser } = await withAccount(market);
+    const wanted = {
+      name: "chosen",
+      scope: "chosen_agents",
+      agents: [agent.address],
+      rate_limit_per_minute: 2,
+      max_credits_per_day: 7,
+    };
+    const { token } = (await browser.post("/api/account/keys", wanted)).body;
+    expect((await browser.get("/api/account/keys")).body.keys[0]).toMatchObject(wanted);
+    expect((await call(market.url, "/api/v1/balance", { key: token })).body.key).toMatchObject({
+      max_credits_per_day: 7,
+    });
+    await call(market.url, "/api/v1/balance", { key: token });
+    expect((await call(market.url, "/api/v1/balance", { key: token })).status).toBe(429);
+    for (const [field, body] of [
+      ["name", { name: "" }],
+      ["name", {}],
+      ["scope", { name: "x", scope: "everything" }],
+      ["agents", { name: "x", agents: [agent.address] }],
+      ["agents", { name: "x", scope: "chosen_agents", agents: ["no/such"] }],
+      ["rate_limit_per_minute", { name: "x", rate_limit_per_minute: 0 }],
+      ["max_credits_per_day", { name: "x", max_credits_per_day: -1 }],
+    ] as const) {
+      const answer = await browser.post("/api/account/keys", body);
+      expect([400, 422]).toContain(answer.status);
+      expect({ body, field: answer.body.field }).toEqual({ body, field });
+    }
+  });
+
+  test("of one account are not another's to see or revoke", async () => {
+    const [one, other] = [await withAccount(market), await withAccount(market)];
+    const { id } = (await one.browser.post("/api/account/keys", { name: "mine" })).body;
+    expect((await other.browser.get("/api/account/keys")).body.keys).toEqual([]);
+    expect((await other.browser.delete(`/api/account/keys/${id}`)).status).toBe(404);
+    expect((await new Browser(market.url).delete(`/api/account/keys/${id}`)).status).toBe(401);
+  });
+});
+
+describe("agents", () => {
+  const definition = { ...echoAgent, secrets: { token: "a-secret-value" } };
+
+  test("go from draft to live to unpublished and back; versions are kept apart", async () => {
+    const { key } = await seedMarket(market.context);
+    const { browser, handle } = await withAccount(market);
+    const address = `${handle}/my-echo`;
+    const at = "/api/account/agents/my-echo";
+    expect((await browser.get(at)).status).toBe(404);
+    expect((await browser.put(at, definition)).body).toEqual({ agent: address, version: 1, state: "draft" });
+    expect((await run(market, key, address)).status).toBe(404);
+    const tried = await browser.post(`${at}/try`, { input: { text: "hello" } });
+    expect(tried.body).toMatchObject({ success: true, version: 1, output: { kind: "text" } });
+    expect((await browser.post(`${at}/publish`)).body).toEqual({
+      agent: address,
+      version: 1,
+      state: "live",
+      changed: true,
+    });
+    expect((await browser.post(`${at}/publish`)).body).toMatchObject({ version: 1, changed: false });
+    expect((await run(market, key, address)).body.success).toBe(true);
+
+    const next = { ...definition, name: "Echo 2", secrets: {} };
+    expect((await browser.put(at, next)).body).toEqual({ agent: address, version: 2, state: "live" });
+    expect((await call(market.url, `/api/v1/agents/${address}`, { key })).body.name).toBe("Echo");
+    const own = (await browser.get(at)).body;
+    expect(own).toMatchObject({
+      live_version: 1,
+      newest_version: 2,
+      definition: { name: "Echo 2", secrets: ["token"] },
+    });
+    expect((await browser.get("/api/account/agents")).body.agents).toMatchObject([{ agent: address, live_version: 1 }]);
+    await browser.post(`${at}/publish`);
+    expect((await call(market.url, `/api/v1/agents/${address}`, { key })).body.name).toBe("Echo 2");
+
+    expect((await browser.post(`${at}/unpublish`)).body).toEqual({ agent: address, state: "unpublished" });
+    expect((await run(market, key, address)).status).toBe(404);
+    expect((await browser.post(`${at}/unpublish`)).status).toBe(409);
+    await browser.post(`${at}/publish`);
+    expect((await run(market, key, address)).body.success).toBe(true);
+  });
+
+  test("keep their secrets to themselves: kept when not sent again, gone when null, in no answer", async () => {
+    const { browser } = await withAccount(market);
+    const at = "/api/account/agents/secretive";
+    const answers = [
+      await browser.put(at, definition),
+      await browser.put(at, { ...definition, name: "Without", secrets: { other: "another-secret" } }),
+      await browser.get(at),
+      await browser.post(`${at}/publish`),
+      await browser.get("/api/account/agents"),
+    ];
+    expect(answers[2]?.body.definition.secrets.toSorted()).toEqual(["other", "token"]);
+    await browser.put(at, { ...definition, name: "Less", secrets: { token: null } });
+    expect((await browser.get(at)).body.definition.secrets).toEqual(["other"]);
+    const told = answers.map(({ text }) => text).join("") + market.lines.join("");
+    for (const secret of ["a-secret-value", "another-secret"]) expect(told).not.toContain(secret);
+  });
+
+  test("with problems are told all of them at once, and are neither kept nor published", async () => {
+    const { browser } = await withAccount(market);
+    const wrong = { ...echoAgent, price_credits: -1, name: "", settings: { prompt: "{{nothing}}" } };
+    const checked = await browser.post("/api/account/agent-definitions/check", wrong);
+    expect(checked.body.problems.map(({ field }: { field: string }) => field)).toEqual(
+      expect.arrayContaining(["price_credits", "name"]),
+    );
+    expect((await browser.post("/api/account/agent-definitions/check", echoAgent)).body).toEqual({ problems: [] });
+    const put = await browser.put("/api/account/agents/wrong", wrong);
+    expect(put.status).toBe(422);
+    expect((await browser.put("/api/account/agents/no", echoAgent)).status).toBe(422);
+    for (const body of [[], 5, "text", null]) {
+      expect((await browser.put("/api/account/agents/wrong", body)).status).toBe(400);
+    }
+    expect((await browser.get("/api/account/agents")).body.agents).toEqual([]);
+  });
+
+  test("that the operator suspended cannot be changed by their creator", async () => {
+    const { browser, handle } = await withAccount(market);
+    const at = "/api/account/agents/bad-one";
+    await browser.put(at, echoAgent);
+    await browser.post(`${at}/publish`);
+    await operator("agent", "suspend", "--agent", `${handle}/bad-one`);
+    for (const refused of [
+      () => browser.put(at, { ...echoAgent, name: "Other" }),
+      () => browser.post(`${at}/publish`),
+      () => browser.post(`${at}/unpublish`),
+    ]) {
+      expect((await refused()).status).toBe(409);
+    }
+  });
+
+  test("of another account are not there", async () => {
+    const [one, other] = [await withAccount(market), await withAccount(market)];
+    await one.browser.put("/api/account/agents/private", echoAgent);
+    for (const refused of [
+      () => other.browser.get("/api/account/agents/private"),
+      () => other.browser.post("/api/account/agents/private/publish"),
+      () => other.browser.post("/api/account/agents/private/unpublish"),
+      () => other.browser.post("/api/account/agents/private/try", { input: { text: "x" } }),
+    ]) {
+      expect((await refused()).status).toBe(404);
+    }
+  });
+
+  test("are a thousand at most, and drafts that were replaced are not kept", async () => {
+    const { browser, handle } = await withAccount(market);
+    const at = "/api/account/agents/redrafted";
+    for (let n = 0; n < 4; n += 1) await browser.put(at, { ...echoAgent, name: `Draft ${n}` });
+    const { db } = market.context;
+    const owned = "where agent_id in (select id from agents where handle = $1)";
+    await db.query(`update agent_versions set created_at = now() - interval '2 hours' ${owned}`, [handle]);
+    expect((await browser.put(at, { ...echoAgent, name: "Draft 4" })).body.version).toBe(5);
+    expect((await db.query(`select version from agent_versions ${owned}`, [handle])).rows).toEqual([{ version: 5 }]);
+    await db.query(
+      `insert into agents (id, account_id, handle, slug, tool_name)
+       select 'agt_' || n || $1, (select id from accounts where handle = $1), $1, 'agent-' || n, n || $1
+       from generate_series(1, 999) n`,
+      [handle],
+    );
+    expect((await browser.put("/api/account/agents/one-more", echoAgent)).status).toBe(409);
+    expect((await browser.put(at, echoAgent)).status).toBe(200);
+  });
+});
+
+test("what has had its time is thrown away: sessions, links, people without account or session, counts of calls", async () => {
+  const { db } = market.context;
+  const [gone, stays] = [await signedIn(market), await withAccount(market)];
+  await gone.post("/api/account/sign-out", { everywhere: true });
+  await gone.post("/api/account/sign-in/email", { email: newEmail() });
+  await db.query("update sign_in_users set updated_at = now() - interval '2 days'");
+  await db.query("update sign_in_verifications set expires_at = now() - interval '1 second'");
+  await db.query("update rate_limits set second = second - 7200");
+  await forgetTheEnded(db);
+  const left = async (table: string) => (await db.query(`select from ${table}`)).rowCount;
+  expect(await left("sign_in_verifications")).toBe(0);
+  expect(await left("rate_limits")).toBe(0);
+  const { rows } = await db.query(
+    `select from sign_in_users u where account_id is null
+       and not exists (select from sign_in_sessions where user_id = u.id)`,
+  );
+  expect(rows).toHaveLength(0);
+  expect((await stays.browser.get("/api/account")).body.account.handle).toBe(stays.handle);
+});

@@ -1,0 +1,286 @@
+import {
+  AccountDeleteTransaction,
+  AccountId,
+  PrivateKey,
+  TokenAssociateTransaction,
+  TokenDissociateTransaction,
+} from "@hashgraph/sdk";
+import {
+  createTestClient,
+  getAddress,
+  http,
+  keccak256,
+  parseAbi,
+  slice,
+  toBytes,
+  walletActions,
+  zeroAddress,
+} from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ownerWallet } from "../../infra/evm-chain/artifacts.ts";
+import { type EvmChain, startEvmChain } from "../../infra/evm-chain/chain.ts";
+import { recheckWallets } from "../../marketplace/accounts/recheck-wallets.ts";
+import { type OpenLedger, openLedger } from "../infra/dev-ledger/sdk.ts";
+import { type Browser, withAccount } from "../support/browser.ts";
+import { type HttpProxy, startHttpProxy } from "../support/http-proxy.ts";
+import { operatorVariables } from "../support/ledger-agents.ts";
+import { call, echoAgent, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+
+const hedera = "hedera:testnet";
+const base = "eip155:84532";
+
+let open: OpenLedger;
+let chain: EvmChain;
+let mirror: HttpProxy;
+let market: TestMarketplace;
+beforeAll(async () => {
+  [open, chain] = await Promise.all([openLedger(), startEvmChain()]);
+  mirror = await startHttpProxy(open.ledger.mirrorUrl);
+  const env = { ...operatorVariables(open), HEDERA_MIRROR: mirror.url, EVM_RPC_URLS: `${base}=${chain.rpcUrl}` };
+  market = await startMarketplace({ env });
+});
+afterAll(async () => {
+  await market.stop();
+  await Promise.all([mirror.stop(), open.close(), chain.stop()]);
+});
+
+/** An account of the ledger with a key of its own, associated with USDC unless said otherwise. */
+function newLedgerAccount(options: { associate?: boolean; receiverSignatureRequired?: boolean } = {}) {
+  const { associate = true, ...rest } = options;
+  const key = PrivateKey.generateED25519();
+  const publicKey = key.publicKey.toStringRaw();
+  const tokens = associate ? [open.ledger.usdc] : [];
+  const { accountId } = open.ledger.faucet.createAccount({
+    publicKey,
+    tinybars: 1_000_000_000n,
+    associate: tokens,
+    ...rest,
+  });
+  return { accountId, key, sign: (text: string) => Buffer.from(key.sign(Buffer.from(text))).toString("hex") };
+}
+
+async function propose(browser: Browser, network: string, address: string) {
+  const { status, body } = await browser.post("/api/account/wallets", { network, address });
+  expect({ status, body }).toMatchObject({ status: 201, body: { network, state: "unchecked", checked_at: null } });
+  return { at: `/api/account/wallets/${body.id}`, message: body.challenge.message as string };
+}
+
+/** A creator with a live agent; `paidOn` says on which networks, and to whom, it can be called without a key. */
+async function newCreator() {
+  const { browser, handle } = await withAccount(market);
+  await browser.put("/api/account/agents/echo", echoAgent);
+  await browser.post("/api/account/agents/echo/publish");
+  const { token } = (await browser.post("/api/account/keys", { name: "reader" })).body;
+  const paidOn = async (): Promise<string[]> =>
+    (await call(market.url, `/api/v1/agents/${handle}/echo`, { key: token })).body.per_call?.networks ?? [];
+  return { browser, handle, paidOn };
+}
+
+async function proved(browser: Browser, network: string, wallet: { address: string; sign: (text: string) => unknown }) {
+  const { at, message } = await propose(browser, network, wallet.address);
+  const answer = await browser.post(`${at}/proof`, { signature: await wallet.sign(message) });
+  expect(answer).toMatchObject({ status: 200, body: { state: "checked", challenge: null, problem: null } });
+  return at;
+}
+
+const onHedera = (account: ReturnType<typeof newLedgerAccount>) => ({ address: account.accountId, sign: account.sign });
+
+function newEvmWallet() {
+  const account = privateKeyToAccount(generatePrivateKey());
+  return { address: account.address, sign: (message: string) => account.signMessage({ message }) };
+}
+
+describe("a wallet", () => {
+  test("is quoted from the moment it has proved itself, on each ledger, until it is removed", async () => {
+    const { browser, paidOn, handle } = await newCreator();
+    const account = newLedgerAccount();
+    const { at, message } = await propose(browser, hedera, account.accountId);
+    expect(message).toContain(handle);
+    expect(await paidOn()).toEqual([]);
+    expect((await browser.post(`${at}/proof`, { signature: account.sign(message) })).body.state).toBe("checked");
+    expect(await paidOn()).toEqual([hedera]);
+    const evm = newEvmWallet();
+    await proved(browser, base, evm);
+    expect((await paidOn()).toSorted()).toEqual([base, hedera]);
+    const listed = (await browser.get("/api/account/wallets")).body.wallets;
+    expect(listed).toMatchObject([
+      { network: base, address: evm.address, state: "checked" },
+      { network: hedera, address: account.accountId, state: "checked" },
+    ]);
+    expect((await browser.delete(at)).body.removed).toBe(true);
+    expect(await paidOn()).toEqual([base]);
+    expect((await browser.delete(at)).status).toBe(404);
+  });
+
+  test("replaces the one before only once it has proved itself", async () => {
+    const { browser } = await newCreator();
+    const [first, second] = [newEvmWallet(), newEvmWallet()];
+    await proved(browser, base, first);
+    const { at, message } = await propose(browser, base, second.address);
+    const { rows } = await market.context.db.query("select address from payout_wallets where state = 'checked'");
+    expect(rows).toContainEqual({ address: first.address });
+    expect((await browser.post(`${at}/proof`, { signature: await first.sign(message) })).status).toBe(422);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, async () => browser.post(`${at}/proof`, { signature: await second.sign(message) })),
+    );
+    for (const { status } of answers) expect([200, 404]).toContain(status);
+    const { wallets } = (await browser.get("/api/account/wallets")).body;
+    expect(wallets).toMatchObject([{ address: second.address, state: "checked" }]);
+  });
+
+  test("that is a contract proves itself as the contract accepts (EIP-1271), and by nobody else", async () => {
+    const { browser, paidOn } = await newCreator();
+    const owner = newEvmWallet();
+    const address = await chain.deploy(ownerWallet, [owner.address]);
+    const { at, message } = await propose(browser, base, address);
+    expect((await browser.post(`${at}/proof`, { signature: await newEvmWallet().sign(message) })).status).toBe(422);
+    expect((await browser.post(`${at}/proof`, { signature: await owner.sign(message) })).body.state).toBe("checked");
+    expect(await paidOn()).toEqual([base]);
+  });
+
+  test("is not proved by a signature of another text, another account's text, or one that is too old", async () => {
+    const [one, other] = [await newCreator(), await newCreator()];
+    const wallet = newEvmWallet();
+    const mine = await propose(one.browser, base, wallet.address);
+    const theirs = await propose(other.browser, base, wallet.address);
+    const signature = await wallet.sign(theirs.message);
+    expect((await one.browser.post(`${mine.at}/proof`, { signature })).status).toBe(422);
+    expect((await other.browser.post(`${mine.at}/proof`, { signature: await wallet.sign(mine.message) })).status).toBe(
+      404,
+    );
+    await market.context.db.query("update payout_wallets set challenge_expires_at = now() - interval '1 second'");
+    const late = await one.browser.post(`${mine.at}/proof`, { signature: await wallet.sign(mine.message) });
+    expect(late).toMatchObject({ status: 422 });
+    expect(late.body.error).toContain("too old");
+  });
+
+  test.each([
+    ["there is no such account", () => "0.0.999999999", "There is no account"],
+    ["nothing associated", () => newLedgerAccount({ associate: false }), "not associated with USDC"],
+    [
+      "its own signature needed to receive",
+      () => newLedgerAccount({ receiverSignatureRequired: true }),
+      "has to sign for what it receives",
+    ],
+  ])("that cannot be paid is refused and says why: %s", async (_what, make, why) => {
+    const { browser, paidOn } = await newCreator();
+    const made = make();
+    const account = typeof made === "string" ? { accountId: made, sign: () => "00".repeat(64) } : made;
+    const { at, message } = await propose(browser, hedera, account.accountId);
+    const { status, body } = await browser.post(`${at}/proof`, { signature: account.sign(message) });
+    expect(status).toBe(422);
+    expect(body.error).toContain(why);
+    expect(await paidOn()).toEqual([]);
+  });
+
+  test("in a wrong form is refused, naming the field", async () => {
+    const { browser } = await newCreator();
+    const { address } = newEvmWallet();
+    const mistyped = address.replace(/[a-z](?=[^a-z]*$)/, (letter) => letter.toUpperCase());
+    for (const [field, wallet] of [
+      ["network", { network: "eip155:31337", address }],
+      ["network", { network: "hedera:mainnet", address: "0.0.5" }],
+      ["network", { network: "", address }],
+      ["network", { address }],
+      ["address", { network: base, address: "0.0.1234" }],
+      ["address", { network: base, address: address.slice(0, -1) }],
+      ["address", { network: base, address: mistyped }],
+      ["address", { network: hedera, address }],
+      ["address", { network: hedera, address: "0.0.0" }],
+      ["address", { network: hedera, address: 5 }],
+    ] as const) {
+      const answer = await browser.post("/api/account/wallets", wallet);
+      expect([400, 422]).toContain(answer.status);
+      expect({ wallet, field: answer.body.field }).toEqual({ wallet, field });
+    }
+    const lower = await browser.post("/api/account/wallets", { network: base, address: address.toLowerCase() });
+    expect(lower.body.address).toBe(address);
+  });
+
+  test("of nobody, or of the token itself, is refused: what is paid there is lost", async () => {
+    const { browser } = await newCreator();
+    for (const address of [zeroAddress, chain.usdc]) {
+      const { at } = await propose(browser, base, getAddress(address));
+      expect((await browser.post(`${at}/proof`, { signature: "0x00" })).status).toBe(422);
+    }
+  });
+});
+
+describe("a wallet that was fine", () => {
+  const due = () => market.context.db.query("update payout_wallets set looked_at = now() - interval '7 hours'");
+
+  test("leaves the quote when it can no longer be paid, and comes back when it can", async () => {
+    const { browser, paidOn } = await newCreator();
+    const account = newLedgerAccount();
+    const at = await proved(browser, hedera, onHedera(account));
+    const change = { accountId: account.accountId, tokenIds: [open.ledger.usdc] };
+    await open.run(new TokenDissociateTransaction(change), account.key);
+    await recheckWallets(market.context);
+    expect(await paidOn()).toEqual([hedera]);
+    await due();
+    await recheckWallets(market.context);
+    expect(await paidOn()).toEqual([]);
+    const [listed] = (await browser.get("/api/account/wallets")).body.wallets;
+    expect(listed).toMatchObject({ state: "unpayable", problem: expect.stringContaining("not associated") });
+    await open.run(new TokenAssociateTransaction(change), account.key);
+    expect((await browser.post(`${at}/check`)).body).toMatchObject({ state: "checked", problem: null });
+    expect(await paidOn()).toEqual([hedera]);
+  });
+
+  test("and is deleted on the ledger, or put on the token's block list, leaves the quote too", async () => {
+    const { browser, paidOn } = await newCreator();
+    const account = newLedgerAccount();
+    await proved(browser, hedera, onHedera(account));
+    const wallet = newEvmWallet();
+    await proved(browser, base, wallet);
+    await block(wallet.address);
+    const remove = new AccountDeleteTransaction()
+      .setAccountId(AccountId.fromString(account.accountId))
+      .setTransferAccountId(AccountId.fromString(open.ledger.accounts.buyer.accountId));
+    await open.run(remove, account.key);
+    await due();
+    await recheckWallets(market.context);
+    expect(await paidOn()).toEqual([]);
+    const { wallets } = (await browser.get("/api/account/wallets")).body;
+    expect(wallets.map(({ problem }: { problem: string }) => problem)).toEqual([
+      expect.stringContaining("refuses"),
+      expect.stringContaining("deleted"),
+    ]);
+  });
+
+  test("stays in it while the ledger does not answer: unknown is not unpayable", async () => {
+    const { browser, paidOn } = await newCreator();
+    const at = await proved(browser, hedera, onHedera(newLedgerAccount()));
+    mirror.behave(() => "lose-call");
+    try {
+      await due();
+      await recheckWallets(market.context);
+      expect(await paidOn()).toEqual([hedera]);
+      expect((await browser.post(`${at}/check`)).status).toBe(503);
+      const other = newLedgerAccount();
+      const proposed = await propose(browser, hedera, other.accountId);
+      const proof = await browser.post(`${proposed.at}/proof`, { signature: other.sign(proposed.message) });
+      expect(proof.status).toBe(503);
+    } finally {
+      mirror.behave(() => "pass");
+    }
+    await recheckWallets(market.context);
+    expect(await paidOn()).toEqual([hedera]);
+  });
+});
+
+/** The token's own minter puts an address on its block list. */
+async function block(address: `0x${string}`): Promise<void> {
+  const minter = getAddress(slice(keccak256(toBytes("minter of a local chain")), 12));
+  const client = createTestClient({ mode: "anvil", transport: http(chain.rpcUrl) }).extend(walletActions);
+  const abi = parseAbi(["function setBlacklisted(address account, bool blacklisted)"]);
+  await client.writeContract({
+    address: chain.usdc,
+    abi,
+    functionName: "setBlacklisted",
+    args: [address, true],
+    account: minter,
+    chain: null,
+  });
+}

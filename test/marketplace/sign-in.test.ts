@@ -1,0 +1,461 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { PrivateKey } from "@hashgraph/sdk";
+import Provider from "oidc-provider";
+import { SMTPServer } from "smtp-server";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type DevLedger, startDevLedger } from "../../infra/dev-ledger/ledger.ts";
+import { Browser, newEmail, signedIn, tokenIn } from "../support/browser.ts";
+import { startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+
+let ledger: DevLedger;
+let mail: MailServer;
+let provider: OidcServer;
+/** On a developer's machine, without a mail server. */
+let local: TestMarketplace;
+/** As deployed: with a mail server and an OpenID Connect provider. */
+let deployed: TestMarketplace;
+beforeAll(async () => {
+  [ledger, mail, provider] = await Promise.all([
+    startDevLedger({ consensusDelayMs: 5 }),
+    startMailServer(),
+    startOidc(),
+  ]);
+  local = await startMarketplace({ env: { HEDERA_MIRROR: ledger.mirrorUrl, HEDERA_NODES: "127.0.0.1:1=0.0.3" } });
+  deployed = await startMarketplace({
+    env: {
+      MARKETPLACE_PUBLIC_URL: publicUrl,
+      SMTP_URL: mail.url,
+      MAIL_FROM: "Market <sign-in@market.example.com>",
+      OIDC_ISSUER: provider.issuer,
+      OIDC_CLIENT_ID: "marketplace",
+      OIDC_CLIENT_SECRET: "a client secret",
+      OIDC_NAME: "Example",
+    },
+  });
+});
+afterAll(async () => {
+  await Promise.all([local.stop(), deployed.stop(), ledger.close(), mail.stop(), provider.stop()]);
+});
+
+const publicUrl = "https://market.example.com";
+
+describe("by e-mail", () => {
+  test("a link from the mail signs in once; the session cookie is out of reach of scripts and other sites", async () => {
+    const email = newEmail();
+    const browser = new Browser(deployed.url);
+    const asked = await browser.post("/api/account/sign-in/email", { email });
+    expect(asked.body).toEqual({ sent_to: email, expires_in_seconds: 900 });
+    const letter = await mail.letterTo(email);
+    const [link = ""] = /https:\/\/market\.example\.com\/sign-in\?token=\w+/.exec(letter) ?? [];
+    const confirmed = await browser.post("/api/account/sign-in/email/confirm", { token: tokenIn(link) });
+    expect(confirmed.status).toBe(200);
+    const [cookie = ""] = confirmed.headers.getSetCookie();
+    expect(cookie).toMatch(/^__Secure-marketplace\.session_token=/);
+    for (const attribute of [/HttpOnly/i, /Secure/i, /SameSite=Lax/i]) expect(cookie).toMatch(attribute);
+    expect((await browser.get("/api/account")).body).toEqual({ email, wallet: null, account: null });
+    const again = await new Browser(deployed.url).post("/api/account/sign-in/email/confirm", { token: tokenIn(link) });
+    expect(again.status).toBe(401);
+  });
+
+  test("a link opened by twenty at once signs one of them in", async () => {
+    const { link } = (await new Browser(local.url).post("/api/account/sign-in/email", { email: newEmail() })).body;
+    const body = { token: tokenIn(link) };
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => new Browser(local.url).post("/api/account/sign-in/email/confirm", body)),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(19);
+  });
+
+  test("a link too old is refused, and the token is not in the database", async () => {
+    const browser = new Browser(local.url);
+    const token = tokenIn((await browser.post("/api/account/sign-in/email", { email: newEmail() })).body.link);
+    const { rows } = await local.context.db.query("select * from sign_in_verifications");
+    expect(JSON.stringify(rows)).not.toContain(token);
+    await local.context.db.query("update sign_in_verifications set expires_at = now() - interval '1 second'");
+    expect((await browser.post("/api/account/sign-in/email/confirm", { token })).status).toBe(401);
+  });
+
+  test("somebody else's mail box is not filled: 429 after five links a minute, and addresses must be one address", async () => {
+    const browser = new Browser(local.url);
+    const email = newEmail();
+    for (let n = 0; n < 5; n += 1)
+      expect((await browser.post("/api/account/sign-in/email", { email })).status).toBe(202);
+    const { status, headers } = await browser.post("/api/account/sign-in/email", { email: email.toUpperCase() });
+    expect({ status, wait: Number(headers.get("retry-after")) > 0 }).toEqual({ status: 429, wait: true });
+    for (const wrong of [
+      "",
+      "nobody",
+      "a@example.com, b@example.com",
+      "a@example.com\r\nBcc: b@example.com",
+      5,
+      null,
+    ]) {
+      const { status, body } = await browser.post("/api/account/sign-in/email", { email: wrong });
+      expect({ wrong, status, field: body.field }).toEqual({ wrong, status: 400, field: "email" });
+    }
+  });
+
+  test("nor are links guessed from one place: 429 after sixty attempts a minute, there alone", async () => {
+    const guesser = new Browser(local.url, "192.0.2.7");
+    const guess = () => guesser.post("/api/account/sign-in/email/confirm", { token: "guess" });
+    const answers = await Promise.all(Array.from({ length: 70 }, guess));
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(60);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
+    expect((await new Browser(local.url).post("/api/account/sign-in/email", { email: newEmail() })).status).toBe(202);
+  });
+
+  test("a mail server that is away is a 503, and no link is logged", async () => {
+    const lonely = await startMarketplace({
+      env: { SMTP_URL: "smtp://127.0.0.1:1", MAIL_FROM: "a@example.com", MARKETPLACE_PUBLIC_URL: publicUrl },
+    });
+    try {
+      const answer = await new Browser(lonely.url).post("/api/account/sign-in/email", { email: newEmail() });
+      expect(answer.status).toBe(503);
+      expect(lonely.lines.join("")).not.toContain("token=");
+    } finally {
+      await lonely.stop();
+    }
+  });
+
+  test("a public service without a mail server shows no link to anybody", async () => {
+    const shy = await startMarketplace({ env: { MARKETPLACE_PUBLIC_URL: publicUrl } });
+    try {
+      const answer = await new Browser(shy.url).post("/api/account/sign-in/email", { email: newEmail() });
+      expect({ status: answer.status, link: answer.body.link }).toEqual({ status: 404, link: undefined });
+    } finally {
+      await shy.stop();
+    }
+  });
+});
+
+describe("by OpenID Connect", () => {
+  test("whoever the provider vouches for is signed in, and is the same person as by e-mail", async () => {
+    const email = newEmail();
+    const browser = new Browser(deployed.url);
+    expect(await throughProvider(browser, email)).toMatchObject({ status: 303, location: `${publicUrl}/api/account` });
+    expect((await browser.get("/api/account")).body.email).toBe(email);
+    await browser.post("/api/account", { handle: `oidc-${email.slice(0, 6)}` });
+
+    const other = new Browser(deployed.url);
+    await other.post("/api/account/sign-in/email", { email });
+    const [link = ""] = /https:\S+/.exec(await mail.letterTo(email)) ?? [];
+    await other.post("/api/account/sign-in/email/confirm", { token: tokenIn(link) });
+    expect((await other.get("/api/account")).body.account.handle).toBe(`oidc-${email.slice(0, 6)}`);
+    const { rows } = await deployed.context.db.query(
+      "select access_token, refresh_token, id_token from sign_in_identities",
+    );
+    for (const row of rows) expect(Object.values(row)).toEqual([null, null, null]);
+  });
+
+  test("an address that the provider has not verified gets no account", async () => {
+    const browser = new Browser(deployed.url);
+    await throughProvider(browser, `unverified-${newEmail()}`);
+    const { status, body } = await browser.post("/api/account", { handle: "never-opened" });
+    expect(status).toBe(403);
+    expect(body.error).toContain("e-mail");
+  });
+
+  test("a callback without its state, with another browser's, or posted twice signs nobody in", async () => {
+    const browser = new Browser(deployed.url);
+    const back = await callbackOf(browser, newEmail());
+    expect((await new Browser(deployed.url).get(back)).status).toBe(401);
+    expect((await browser.get(back.replace(/state=[^&]+/, "state=made-up"))).status).toBe(401);
+    expect((await browser.get("/api/account/sign-in/callback/oidc?code=x")).status).toBe(401);
+    const own = await callbackOf(browser, newEmail());
+    expect((await browser.get(own)).status).toBe(303);
+    expect((await new Browser(deployed.url).get(own)).status).toBe(401);
+  });
+
+  test("it goes on only to paths of this service", async () => {
+    const browser = new Browser(deployed.url);
+    for (const next of ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)", "x"]) {
+      const { status, body } = await browser.post("/api/account/sign-in/oidc", { next });
+      expect({ next, status, field: body.field }).toEqual({ next, status: 400, field: "next" });
+    }
+  });
+
+  test("a provider that was away at the start is a 503 until it is there", async () => {
+    const late = await startOidc({ listen: false });
+    const market = await startMarketplace({
+      env: { OIDC_ISSUER: late.issuer, OIDC_CLIENT_ID: "marketplace", OIDC_CLIENT_SECRET: "a client secret" },
+    });
+    try {
+      const browser = new Browser(market.url);
+      expect((await browser.post("/api/account/sign-in/oidc", {})).status).toBe(503);
+      await late.listen();
+      await new Promise((resolve) => setTimeout(resolve, 2_100));
+      expect((await browser.post("/api/account/sign-in/oidc", {})).status).toBe(200);
+    } finally {
+      await Promise.all([market.stop(), late.stop()]);
+    }
+  });
+
+  test("where there is none, it is a 404", async () => {
+    expect((await new Browser(local.url).post("/api/account/sign-in/oidc", {})).status).toBe(404);
+  });
+});
+
+describe("with a wallet alone", () => {
+  const ed25519 = PrivateKey.generateED25519();
+  const ecdsa = PrivateKey.generateECDSA();
+  const onHedera = (key: PrivateKey) =>
+    ledger.faucet.createAccount({ publicKey: key.publicKey.toStringRaw() }).accountId;
+  const prefixed = (message: string) => `\x19Hedera Signed Message:\n${message.length}${message}`;
+  const evmKey = generatePrivateKey();
+  const evm = privateKeyToAccount(evmKey);
+
+  test.each([
+    ["an EVM wallet", () => ["eip155:84532", evm.address], (text: string) => signByEvm(evmKey, text)],
+    ["ED25519 over the text", () => ["hedera:testnet", onHedera(ed25519)], (text: string) => hexBy(ed25519, text)],
+    [
+      "ED25519 as hedera_signMessage does",
+      () => ["hedera:testnet", onHedera(ed25519)],
+      (text: string) => signatureMap(ed25519, prefixed(text)),
+    ],
+    ["ECDSA over the text", () => ["hedera:testnet", onHedera(ecdsa)], (text: string) => hexBy(ecdsa, text)],
+    [
+      "ECDSA as personal_sign does",
+      () => ["hedera:testnet", onHedera(ecdsa)],
+      (text: string) => signByEvm(`0x${ecdsa.toStringRaw()}`, text),
+    ],
+  ])("%s opens a session that has no account, and gets 403 for keys", async (_name, wallet, sign) => {
+    const [network, address] = wallet();
+    const browser = new Browser(local.url);
+    const challenge = await browser.post("/api/account/sign-in/wallet/challenge", { network, address });
+    expect(challenge.body.message).toContain(address);
+    const signature = await sign(challenge.body.message);
+    const answer = { challenge_id: challenge.body.challenge_id, signature };
+    expect((await browser.post("/api/account/sign-in/wallet", answer)).status).toBe(200);
+    expect((await browser.get("/api/account")).body).toEqual({
+      email: null,
+      wallet: { network, address },
+      account: null,
+    });
+    for (const refused of [
+      () => browser.post("/api/account/keys", { name: "mine" }),
+      () => browser.get("/api/account/keys"),
+      () => browser.get("/api/account/agents"),
+      () => browser.post("/api/account", { handle: "wallet-person" }),
+    ]) {
+      expect((await refused()).status).toBe(403);
+    }
+    expect((await new Browser(local.url).post("/api/account/sign-in/wallet", answer)).status).toBe(422);
+  });
+
+  test("another's signature, one of another text, and nonsense are refused, naming the field", async () => {
+    const stranger = generatePrivateKey();
+    const browser = new Browser(local.url);
+    for (const sign of [
+      (text: string) => signByEvm(stranger, text),
+      () => signByEvm(evmKey, "another text"),
+      () => "0x",
+      () => "nonsense",
+      () => `0x${"00".repeat(65)}`,
+      () => `0x${"ff".repeat(4_000)}`,
+    ]) {
+      const wallet = { network: "eip155:84532", address: evm.address };
+      const { challenge_id, message } = (await browser.post("/api/account/sign-in/wallet/challenge", wallet)).body;
+      const signature = await sign(message);
+      const { status, body } = await browser.post("/api/account/sign-in/wallet", { challenge_id, signature });
+      expect({ signature, status, field: body.field }).toEqual({ signature, status: 422, field: "signature" });
+      expect((await browser.get("/api/account")).status).toBe(401);
+    }
+  });
+
+  test("an account with several keys is told to use another", async () => {
+    const browser = new Browser(local.url);
+    const wallet = { network: "hedera:testnet", address: "0.0.2" };
+    const { challenge_id } = (await browser.post("/api/account/sign-in/wallet/challenge", wallet)).body;
+    const { status } = await browser.post("/api/account/sign-in/wallet", { challenge_id, signature: "00".repeat(64) });
+    expect(status).toBe(422);
+  });
+});
+
+describe("a session", () => {
+  test("is needed, ends by signing out, and everywhere at once", async () => {
+    const email = newEmail();
+    const [here, there] = [await signedIn(local, email), await signedIn(local, email)];
+    const stolen = here.cookie;
+    expect((await here.post("/api/account/sign-out")).body).toEqual({ signed_in: false });
+    expect((await new Browser(local.url).get("/api/account", { cookie: stolen })).status).toBe(401);
+    const third = await signedIn(local, email);
+    expect((await there.post("/api/account/sign-out", { everywhere: true })).status).toBe(200);
+    for (const browser of [here, there, third]) expect((await browser.get("/api/account")).status).toBe(401);
+    expect((await new Browser(local.url).get("/api/account")).headers.get("www-authenticate")).toContain("Session");
+  });
+
+  test("is not taken from a cookie that was changed or made up", async () => {
+    const { cookie } = await signedIn(local);
+    const changed = cookie.replace(/=(..)/, (_all, two) => `=${two === "AA" ? "BB" : "AA"}`);
+    for (const forged of [changed, cookie.split(".").slice(0, 2).join("."), "marketplace.session_token=x"]) {
+      expect((await new Browser(local.url).get("/api/account", { cookie: forged })).status).toBe(401);
+    }
+  });
+
+  test("is good on every copy of the service, and for one past its end on none", async () => {
+    const second = await startMarketplace({ databaseUrl: local.databaseUrl });
+    try {
+      const { cookie } = await signedIn(local);
+      expect((await new Browser(second.url).get("/api/account", { cookie })).status).toBe(200);
+      await local.context.db.query("update sign_in_sessions set expires_at = now() - interval '1 second'");
+      for (const market of [local, second]) {
+        expect((await new Browser(market.url).get("/api/account", { cookie })).status).toBe(401);
+      }
+    } finally {
+      await second.stop();
+    }
+  });
+
+  test("cannot be used by pages of another origin", async () => {
+    const browser = await signedIn(local);
+    const from = (origin: string) => ({ origin });
+    expect((await browser.post("/api/account", { handle: "forged" }, from("https://evil.example"))).status).toBe(403);
+    expect((await browser.post("/api/account", { handle: "forged" }, from("null"))).status).toBe(403);
+    expect(
+      (await browser.get("/api/account", { "sec-fetch-site": "cross-site", origin: "https://e.example" })).status,
+    ).toBe(403);
+    expect((await browser.get("/api/account", from(local.url))).status).toBe(200);
+  });
+
+  test("where no session secret is set, sign-in is a 503 and all else works", async () => {
+    const closed = await startMarketplace({ env: { SESSION_SECRET: "" } });
+    try {
+      const browser = new Browser(closed.url);
+      expect((await browser.post("/api/account/sign-in/email", { email: newEmail() })).status).toBe(503);
+      expect((await browser.get("/health")).status).toBe(200);
+      expect((await browser.get("/sign-in")).text).toContain("not set up");
+    } finally {
+      await closed.stop();
+    }
+  });
+});
+
+test("GET /sign-in is a page on which nothing runs but its own script, and offers what is set up", async () => {
+  const { headers, text } = await new Browser(deployed.url).get("/sign-in");
+  expect(text).toContain('id="email"');
+  expect(text).toContain("Sign in with Example");
+  const policy = headers.get("content-security-policy") ?? "";
+  const [, nonce = ""] = /script-src 'nonce-([^']+)'/.exec(policy) ?? [];
+  expect(policy).toContain("default-src 'none'");
+  expect(text).toContain(`<script nonce="${nonce}">`);
+  expect(headers.get("cache-control")).toBe("no-store");
+});
+
+const signByEvm = (privateKey: `0x${string}`, message: string) =>
+  privateKeyToAccount(privateKey).signMessage({ message });
+const hexBy = async (key: PrivateKey, text: string) => Buffer.from(key.sign(Buffer.from(text))).toString("hex");
+
+/** As wallets answer `hedera_signMessage`: a SignatureMap in base64. */
+async function signatureMap(key: PrivateKey, text: string): Promise<string> {
+  const { proto } = await import("@hiero-ledger/proto");
+  const pair = { pubKeyPrefix: key.publicKey.toBytesRaw(), ed25519: key.sign(Buffer.from(text)) };
+  return Buffer.from(proto.SignatureMap.encode({ sigPair: [pair] }).finish()).toString("base64");
+}
+
+/** A real mail server that keeps what it is given. */
+async function startMailServer(): Promise<MailServer> {
+  const letters: Array<{ to: string[]; body: string }> = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS", "AUTH"],
+    onData: (stream, session, done) => {
+      text(stream).then((body) => {
+        letters.push({ to: session.envelope.rcptTo.map(({ address }) => address), body });
+        done();
+      }, done);
+    },
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server.server, "listening");
+  const { port } = server.server.address() as AddressInfo;
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    // Long lines are broken by the mail's encoding.
+    letterTo: async (address) => {
+      const body = letters.findLast(({ to }) => to.includes(address))?.body ?? "";
+      return body.replaceAll("=\r\n", "").replaceAll("=3D", "=");
+    },
+    stop: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+interface MailServer {
+  readonly url: string;
+  letterTo(address: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** A real OpenID Connect provider whose users are e-mail addresses; one that begins with "unverified" is not verified. */
+async function startOidc({ listen = true } = {}): Promise<OidcServer> {
+  const server = createServer();
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
+  });
+  const issuer = `http://127.0.0.1:${port}`;
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: "marketplace",
+        client_secret: "a client secret",
+        redirect_uris: [`${publicUrl}/api/account/sign-in/callback/oidc`],
+      },
+    ],
+    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
+    conformIdTokenClaims: false,
+    pkce: { required: () => true },
+    cookies: { keys: ["a cookie key"] },
+    findAccount: (_ctx, id) => ({
+      accountId: id,
+      claims: () => ({ sub: id, email: id, email_verified: !id.startsWith("unverified"), name: id }),
+    }),
+  });
+  server.on("request", provider.callback());
+  const close = () => {
+    server.closeAllConnections();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  };
+  if (!listen) await close();
+  return { issuer, listen: async () => void (await once(server.listen(port, "127.0.0.1"), "listening")), stop: close };
+}
+
+interface OidcServer {
+  readonly issuer: string;
+  listen(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Goes to the provider as a browser does, logs in there as `email` and agrees; the path it is sent back to. */
+async function callbackOf(browser: Browser, email: string): Promise<string> {
+  const { url } = (await browser.post("/api/account/sign-in/oidc", {})).body;
+  const cookies = new Map<string, string>();
+  const step = async (to: string, form?: Record<string, string>): Promise<string> => {
+    const response = await fetch(new URL(to, provider.issuer), {
+      redirect: "manual",
+      headers: { cookie: [...cookies].map((pair) => pair.join("=")).join("; ") },
+      ...(form ? { method: "POST", body: new URLSearchParams(form) } : {}),
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      cookies.set(name, value);
+    }
+    return response.headers.get("location") ?? "";
+  };
+  let at = await step(url);
+  // The provider's own development pages: first who one is, then consent.
+  for (const form of [{ prompt: "login", login: email, password: "any" }, { prompt: "consent" }]) {
+    at = await step(await step(at, form as Record<string, string>));
+  }
+  const back = new URL(at);
+  expect(back.origin).toBe(publicUrl);
+  return `${back.pathname}${back.search}`;
+}
+
+async function throughProvider(browser: Browser, email: string) {
+  const { status, headers } = await browser.get(await callbackOf(browser, email));
+  return { status, location: headers.get("location") };
+}
