@@ -24,7 +24,7 @@ export async function searchStatement(
   });
   const stemmed = all.filter(({ stem }) => stem !== null);
   const terms = stemmed.length > 0 ? stemmed : all;
-  if (terms.some(({ spellings }) => spellings.length === 0)) return undefined;
+  if (terms.length === 0 || terms.some(({ spellings }) => spellings.length === 0)) return undefined;
   const { creator, connector, limit, offset } = query;
   const only = terms.length === 1 && all.length === 1 ? terms[0]! : undefined;
   const word = only?.spellings.length === 1 && only.agents > rankedMax ? only.spellings[0]! : undefined;
@@ -34,10 +34,11 @@ export async function searchStatement(
   return ranked(query, terms, { expression: "(search @@ $4::tsquery)::integer", tsquery: `${quoted(word)}:A` });
 }
 
-/** Every spelling that begins as the word or its stem does, of those that some agent has. */
+/** Every spelling that begins as the word or its stem does, of those that some agent has; cut as what is searched is. */
 const lookUp = `
   select said, stem, spelled.words as spellings, spelled.agents, spelled.names
-  from unnest($1::text[]) with ordinality asked (said, place),
+  from unnest($1::text[]) with ordinality asked (word, place),
+    unnest(tsvector_to_array(to_tsvector('simple', asked.word))) said,
     lateral (select min(stem) as stem from unnest(tsvector_to_array(to_tsvector('english', said))) stem) stemmed,
     lateral (
       select coalesce(array_agg(word), '{}') as words, coalesce(max(agents), 0)::integer as agents,
