@@ -28,6 +28,7 @@ export async function benchCatalog(setting: Setting): Promise<void> {
     "list, one creator": (_names, n) => `/api/v1/agents?creator=maker-${(n % 100) + 1}`,
     "search, an agent's name": (names, n) => `/api/v1/agents?q=${encodeURIComponent(names[n % names.length]!)}`,
     "search, a word of one agent in 400": (_names, n) => `/api/v1/agents?q=${words[(n * 17) % 5_000]}`,
+    "search, that word on one connector": (_names, n) => `/api/v1/agents?connector=llm&q=${words[(n * 17) % 5_000]}`,
   };
   process.stdout.write("\nCatalog: p50 of one request, ms (wanted: at a million at most twice that at ten thousand)\n");
   for (const [what, path] of Object.entries(asked)) {

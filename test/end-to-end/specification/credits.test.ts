@@ -308,6 +308,30 @@ describe("errors of POST /api/v1/run: each status, the body, and that nothing is
   });
 });
 
+describe("retry rules", () => {
+  test("a retry without an idempotency key is a second run and a second charge", async () => {
+    const before = await credits();
+    const [first, second] = [await run(agents.text), await run(agents.text)];
+    expect(first.body.run_id).not.toBe(second.body.run_id);
+    expect(await credits()).toBe(before - 10);
+  });
+
+  test("a client that gives up does not cancel the run: it goes on and the charge stands", async () => {
+    const before = await credits();
+    market.model.injectFault({ delayMs: 400 });
+    const given = fetch(`${market.url}/api/v1/run`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${seeded.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ agent: agents.text, input: { text: "hello" } }),
+      signal: AbortSignal.timeout(150),
+    });
+    await expect(given).rejects.toThrow();
+    const settled = async () => (await get("/api/v1/balance")).held_credits === 0;
+    await expect.poll(settled, { timeout: 5_000 }).toBe(true);
+    expect(await credits()).toBe(before - 5);
+  });
+});
+
 describe("authentication and limits", () => {
   // How keys are shown and made in the account's settings is not specified; they are made here directly.
   test("a key is needed on every endpoint of the credits API, and the answer without one names the scheme", async () => {
