@@ -48,7 +48,7 @@ import {
   postSignOut,
   postWalletSignIn,
 } from "./sign-in/routes.ts";
-import { oidcCallbackPath } from "./sign-in/sign-in.ts";
+import { oidcCallbackPath } from "./sign-in/single-sign-on.ts";
 import { type SvgProduct, svgProducts } from "./svg/products.ts";
 import { postGenerate, postPaidSvg, postVectorize } from "./svg/routes.ts";
 
@@ -120,8 +120,8 @@ function accountRoutes(app: Express, context: Context): void {
   const ownPages = ownPagesOnly(context);
   const session = requireSession(context);
   const account = requireAccount(context);
-  const json = jsonBody(smallBodyBytesMax);
-  const definition = jsonBody(definitionBytesMax);
+  const json = jsonBody(smallBodyBytesMax, { storable: true });
+  const definition = jsonBody(definitionBytesMax, { storable: true });
 
   route(app, "/sign-in", { get: [getSignIn(context)] });
   route(app, "/api/account/sign-in/email", { post: [ownPages, json, postEmail(context)] });
