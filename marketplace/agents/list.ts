@@ -2,6 +2,8 @@ import { z } from "zod";
 import type { Queryable } from "../../shared/postgres.ts";
 import { type ConnectorId, connectorIds, connectorNames } from "../connectors/connector.ts";
 import { searchText, wholeNumber } from "../query.ts";
+import { asArray, columns, filters, type Statement } from "./listing-sql.ts";
+import { searchStatement } from "./search.ts";
 import { wordsOf } from "./search-words.ts";
 
 const wordsMax = 10;
@@ -27,9 +29,9 @@ export async function listAgents(db: Queryable, query: ListQuery): Promise<Agent
   const nothing = { agents: [], total: 0, limit, offset };
   if (words.length === 0 && query.q?.trim()) return nothing;
   if (query.creator !== undefined && !/^[a-z0-9-]+$/i.test(query.creator)) return nothing;
-  const { rows } = await db.query<{ total: bigint; agents: ListedRow[] }>(
-    words.length > 0 ? searchStatement(query, words) : listStatement(query),
-  );
+  const statement = words.length > 0 ? await searchStatement(db, query, words) : listStatement(query);
+  if (!statement) return nothing;
+  const { rows } = await db.query<{ total: bigint; agents: ListedRow[] }>(statement);
   const { total, agents } = rows[0]!;
   return { agents: agents.map(asListed), total: Number(total), limit, offset };
 }
@@ -43,55 +45,6 @@ function listStatement({ creator, connector, limit, offset }: ListQuery): Statem
   const page = `select ${columns} from listings ${where} order by created_at desc, agent_id limit $1 offset $2`;
   const name = `list agents${creator === undefined ? "" : " of creator"}${connector === undefined ? "" : " on connector"}`;
   return { name, text: `select ${total} as total, ${asArray(page)} as agents`, values };
-}
-
-/**
- * Only what ranks is read of every match; what is shown, of the page alone. A word finds all that begins as its English
- * stem does ("translations" finds "translation"), or as the word itself where the stem is spelled otherwise ("happy",
- * "happi"); what holds the words as they were said ranks higher. Words that English has no stem for ("the") count only
- * where there are no others.
- */
-function searchStatement({ creator, connector, limit, offset }: ListQuery, words: readonly string[]): Statement {
-  const values: unknown[] = [limit, offset, words];
-  const more = filters({ creator, connector }, values).replace("where", "and");
-  const text = `
-    with terms as (
-      select word, stem, case when stem is null then word || ':*' when starts_with(word, stem) then stem || ':*'
-        else '(' || word || ':* | ' || stem || ':*)' end as term
-      from unnest($3::text[]) word,
-        lateral (select min(stem) as stem from unnest(tsvector_to_array(to_tsvector('english', word))) stem) stemmed
-    ),
-    asked as (
-      select to_tsquery('simple', string_agg(word || ':*', ' & ')) as said, to_tsquery('simple', coalesce(
-        string_agg(term, ' & ') filter (where stem is not null), string_agg(term, ' & '))) as query
-      from terms
-    ),
-    matches as materialized (
-      select agent_id, created_at, ts_rank(search, (select said || query from asked)) as rank
-      from listings where search @@ (select query from asked) ${more}
-    ),
-    page as (select * from matches order by rank desc, created_at desc, agent_id limit $1 offset $2)
-    select (select count(*) from matches) as total, ${asArray(`
-      select ${columns} from page join listings using (agent_id, created_at) order by rank desc, created_at desc, agent_id`)}
-      as agents`;
-  return { text, values };
-}
-
-function filters({ creator, connector }: Pick<ListQuery, "creator" | "connector">, values: unknown[]): string {
-  const conditions = [
-    ...(creator === undefined ? [] : [`lower(handle) = $${values.push(creator.toLowerCase())}`]),
-    ...(connector === undefined ? [] : [`connector = $${values.push(connector)}`]),
-  ];
-  return conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
-}
-
-const columns = "handle, slug, name, description, connector, price_credits, created_at";
-const asArray = (page: string) => `(select coalesce(json_agg(page), '[]') from (${page}) page)`;
-
-interface Statement {
-  readonly name?: string;
-  readonly text: string;
-  readonly values: unknown[];
 }
 
 export interface AgentPage {

@@ -13,6 +13,8 @@ import { effects } from "./0011-effects.ts";
 import { svgProducts } from "./0020-svg-products.ts";
 import { agentsAsTools } from "./0021-agents-as-tools.ts";
 import { signIn } from "./0022-sign-in.ts";
+import { listingWords } from "./0023-listing-words.ts";
+import { paidCallsInPlace } from "./0024-paid-calls-in-place.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -30,4 +32,6 @@ export const migrations: readonly Migration[] = [
   svgProducts,
   agentsAsTools,
   signIn,
+  listingWords,
+  paidCallsInPlace,
 ];

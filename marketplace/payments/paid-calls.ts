@@ -81,7 +81,7 @@ export class PaidCalls {
       `select network, payment_key as key, product, call_digest as digest, requirements, proof from paid_calls
         where proof is not null and (output is null or transaction_id is null)
           and (lease_until is null or lease_until < now()) and updated_at < now() - interval '2 seconds'
-        order by updated_at limit $1`,
+        order by created_at limit $1`,
       [limit],
     );
     return rows.map(({ network, key, ...call }) => ({ ...call, id: { network, key } }));
@@ -158,7 +158,8 @@ export class PaidCalls {
   async deliver(id: PaidCallId): Promise<boolean> {
     const { rowCount } = await this.#db.query({
       name: "deliver paid call",
-      text: `update paid_calls set delivered_at = now(), holder = null, lease_until = null, updated_at = now()
+      text: `update paid_calls
+                set delivered_at = now(), proof = null, holder = null, lease_until = null, updated_at = now()
               where network = $1 and payment_key = $2 and output is not null and transaction_id is not null
                 and delivered_at is null`,
       values: [id.network, id.key],

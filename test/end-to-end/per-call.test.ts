@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { usdcStandIn } from "../../infra/evm-chain/artifacts.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { usdcOf } from "../support/hedera-payments.ts";
-import { echoAgent } from "../support/marketplace.ts";
+import { echoAgent, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
 import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
 import { decodeHeader, encodeHeader, payQuote, post as postTo } from "../support/pay-call.ts";
 
@@ -231,6 +231,52 @@ describe.each([
     expect((await post(proof)).status).toBe(200);
     expect(paid.marketplace.model.requests.length).toBe(requests + 1);
     await expect.poll(balance).toBe(before + 50_000);
+  });
+});
+
+describe("on another copy of the service, which has not seen the payment", () => {
+  let other: TestMarketplace;
+  beforeAll(async () => {
+    const { databaseUrl, environment: env, model } = paid.marketplace;
+    other = await startMarketplace({ databaseUrl, env, model });
+  });
+  afterAll(() => other?.stop());
+  const postToOther = (proof: object, body: object = input) =>
+    post(proof, { url: `${other.url}/api/agent/${paid.address}`, body });
+
+  test.each([
+    ["Hedera", hederaPayment],
+    ["EVM", evmPayment],
+  ] as const)("what was delivered is not delivered again (%s)", async (_chain, payment) => {
+    const proof = await payment();
+    expect((await post(proof)).status).toBe(200);
+    expect(await postToOther(proof)).toMatchObject({
+      status: 402,
+      body: { error: expect.stringContaining("already_settled") },
+    });
+  });
+
+  test("it buys no other call, and a settlement that nobody heard of is taken up without another run", async () => {
+    const proof = await hederaPayment();
+    const requests = paid.marketplace.model.requests.length;
+    paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
+    expect((await post(proof)).status).toBe(503);
+    paid.toFacilitator.behave(() => "pass");
+    expect(await postToOther(proof, { text: "something else" })).toMatchObject({
+      status: 402,
+      body: { error: expect.stringContaining("another call") },
+    });
+    expect(await postToOther(proof)).toMatchObject({ status: 200, body: { success: true } });
+    expect(paid.marketplace.model.requests.length).toBe(requests + 1);
+  });
+
+  test("posted to both copies at the same moment it is one run, one charge, one result", async () => {
+    const proof = await evmPayment();
+    const before = await evmBalance();
+    const answers = await Promise.all([post(proof), postToOther(proof)]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers[0]?.body.run_id).toBe(answers[1]?.body.run_id);
+    await expect.poll(evmBalance).toBe(before + 50_000);
   });
 });
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCommand } from "../../marketplace/operator/command-line.ts";
 import { createServer } from "../../marketplace/server.ts";
 import { signedIn } from "../support/browser.ts";
+import { madeUpRequests } from "../support/made-up-requests.ts";
 import {
   call,
   type Market,
@@ -138,83 +139,24 @@ describe("each status of the run endpoint's error table is met, and as documente
 });
 
 test("requests made up from the document, right and wrong, are answered as it says and never with a 5xx", async () => {
-  const operations = Object.entries<Json>(document.paths)
-    .flatMap(([path, methods]) => Object.entries<Json>(methods).map(([method, what]) => ({ path, method, what })))
-    // What is paid per call needs a facilitator, which is not here; drawing takes seconds each time.
-    .filter(({ path }) => !/^\/api\/(agent|x402)\/|\/purchase$|\/svg\/generate$|\/sign-out$|\/close$/.test(path));
   // Whoever asks is signed in to the creator's account, too.
   await runCommand(
     ["account", "link", "--account", seeded.creator.handle, "--email", "any@example.com"],
     market.environment,
   );
   const { cookie } = await signedIn(market, "any@example.com");
-  const request = fc.constantFrom(...operations).chain(({ path, method, what }) => {
-    const parameters: Json[] = what.parameters ?? [];
-    const query = fc.record(
-      Object.fromEntries(parameters.filter((one) => one.in === "query").map((one) => [one.name, anyValue(one.schema)])),
-      { requiredKeys: [] },
-    );
-    const parts = fc.array(
-      fc.oneof(fc.constantFrom(...seeded.agent.address.split("/")), fc.string({ maxLength: 30 })),
-      {
-        minLength: 2,
-        maxLength: 2,
-      },
-    );
-    const schema = what.requestBody?.content["application/json"].schema;
-    const body = schema
-      ? fc.oneof({ weight: 4, arbitrary: anyValue(schema) }, { weight: 1, arbitrary: fc.jsonValue() })
-      : fc.constant(undefined);
-    return fc.record({ method: fc.constant(method), path: fc.constant(path), query, parts, body });
+  const requests = madeUpRequests(document, {
+    parts: seeded.agent.address.split("/"),
+    bodies: [{ agent: seeded.agent.address, input: { text: "hello" } }],
+    // What is paid per call needs a facilitator: test/end-to-end/made-up-payments.test.ts. Drawing takes seconds.
+    leaveOut: /^\/api\/(agent|x402)\/|\/purchase$|\/svg\/generate$|\/sign-out$|\/close$/,
   });
   await fc.assert(
-    fc.asyncProperty(request, async ({ method, path, query, parts, body }) => {
-      let n = 0;
-      const address = path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(parts[n++ % 2]!) || "x");
-      const asked = new URLSearchParams(
-        Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
-      );
-      // "." and ".." are no path of their own.
-      fc.pre(!/\/\.{1,2}(\/|$)/.test(address));
-      const { status } = await call(market.url, `${address}?${asked}`, {
-        key: seeded.key,
-        headers: { cookie },
-        method: method.toUpperCase(),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
+    fc.asyncProperty(requests, async ({ method, path, body }) => {
+      const { status } = await call(market.url, path, { key: seeded.key, headers: { cookie }, method, body });
       expect(status).toBeLessThan(500);
     }),
     { numRuns: 400 },
   );
   await proveLedger(market.context);
 });
-
-/** Mostly what the schema allows, now and then what it does not. */
-function anyValue(schema: Json): fc.Arbitrary<unknown> {
-  const odd = fc.oneof(fc.string(), fc.constantFrom("\0", "%", "'", -1, 1e30, null, [], {}), fc.double());
-  return fc.oneof({ weight: 5, arbitrary: rightValue(schema) }, { weight: 1, arbitrary: odd });
-}
-
-function rightValue(schema: Json): fc.Arbitrary<unknown> {
-  if (schema.enum) return fc.constantFrom(...schema.enum);
-  switch (schema.type) {
-    case "integer":
-      return fc.integer({ min: Math.max(schema.minimum ?? 0, -1000), max: Math.min(schema.maximum ?? 1000, 1000) });
-    case "boolean":
-      return fc.boolean();
-    case "object":
-      return fc
-        .tuple(
-          fc.record(
-            Object.fromEntries(
-              Object.entries<Json>(schema.properties ?? {}).map(([name, one]) => [name, anyValue(one)]),
-            ),
-            { requiredKeys: [] },
-          ),
-          fc.option(fc.constant({ agent: seeded.agent.address, input: { text: "hello" } }), { freq: 2, nil: {} }),
-        )
-        .map(([made, right]) => ({ ...made, ...right }));
-    default:
-      return fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.constant(seeded.agent.address));
-  }
-}

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createAccount } from "../../marketplace/accounts/create.ts";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { moveAgent } from "../../marketplace/agents/state.ts";
+import {
+  call,
+  echoAgent,
+  type Market,
+  seedMarket,
+  startMarketplace,
+  type TestMarketplace,
+} from "../support/marketplace.ts";
+
+/** Of 300 agents, each third is named after beacons and all others describe them; every one has a word of its own. */
+let market: TestMarketplace;
+let seeded: Market;
+beforeAll(async () => {
+  market = await startMarketplace();
+  seeded = await seedMarket(market.context);
+  const { id, handle } = await createAccount(market.context.db, { handle: "lighthouse" });
+  const { db } = market.context;
+  await db.query(
+    `insert into agents (id, account_id, handle, slug, tool_name, created_at)
+     select 'agt_b' || n, $1, $2, 'beacon-' || n, 'beacon-' || n, now() - n * interval '1 minute'
+     from generate_series(1, 300) n`,
+    [id, handle],
+  );
+  await db.query(
+    `insert into agent_versions (agent_id, version, name, description, connector, price_credits, fields,
+       accepts_extra_instructions, output_kind, settings, search)
+     select 'agt_b' || n, 1, name, description, 'llm', 5, '[]', true, 'text', '{"prompt":"x"}',
+       setweight(to_tsvector('simple', name), 'A') || setweight(to_tsvector('simple', description), 'B')
+     from generate_series(1, 300) n, lateral (
+       select case when n % 3 = 0 then 'Beacon' else 'Lamp' end || ' own' || n as name, 'beacon and lamp' as description
+     ) said`,
+  );
+  await db.query("update agents set state = 'live', live_version = 1 where id ~ '^agt_b'");
+});
+afterAll(() => market?.stop());
+
+const find = async (query: string) => (await call(market.url, `/api/v1/agents?${query}`, { key: seeded.key })).body;
+
+async function everyPage(query: string, limit: number): Promise<string[]> {
+  const found: string[] = [];
+  for (let offset = 0; ; offset += limit) {
+    const { agents, total } = await find(`${query}&limit=${limit}&offset=${offset}`);
+    found.push(...agents.map(({ agent }: { agent: string }) => agent));
+    if (offset + limit >= total) return found;
+  }
+}
+
+const beacons = (numbers: number[]) => numbers.map((n) => `lighthouse/beacon-${n}`);
+const all = Array.from({ length: 300 }, (_, n) => n + 1);
+const namedFirst = beacons([...all.filter((n) => n % 3 === 0), ...all.filter((n) => n % 3 !== 0)]);
+
+test.each([
+  ["q=beacon", 100],
+  ["q=beacon", 7],
+  ["q=BEACONS", 33],
+  ["q=beaco", 50],
+  ["q=beacon&creator=lighthouse", 100],
+  ["q=beacon&connector=llm", 60],
+])("%s, %i a page: every agent once, named ones first, newest first", async (query, limit) => {
+  expect(await everyPage(query, limit)).toEqual(namedFirst);
+});
+
+test("a beginning that is spelled in more ways than are asked for one by one finds all of them", async () => {
+  expect((await everyPage("q=own", 100)).toSorted()).toEqual(beacons(all).toSorted());
+  expect((await find("q=own&limit=1")).total).toBe(300);
+});
+
+test("several words are searched for together, and one that nobody has leaves nothing", async () => {
+  expect((await find("q=beacon+own30")).total).toBe(2);
+  expect((await find("q=beacon+own30")).agents[0].agent).toBe("lighthouse/beacon-30");
+  expect(await find("q=beacon+nowhere")).toMatchObject({ agents: [], total: 0 });
+});
+
+test("the words are counted as agents come, change their words and go, also at once", async () => {
+  const { context } = market;
+  const owner = await createAccount(context.db, { handle: "keeper" });
+  await Promise.all(
+    Array.from({ length: 40 }, (_, n) => {
+      if (n % 4 === 3) return moveAgent(context.db, `keeper/agent-${n % 5}`, "unpublish").catch(() => {});
+      const words = ["beacon", "lamp", "mirror"][n % 3]!;
+      return publishAgent(context, owner, `agent-${n % 5}`, {
+        ...echoAgent,
+        name: `A ${words}`,
+        description: `Number ${n}`,
+      });
+    }),
+  );
+  const { rows: counted } = await context.db.query(
+    "select word, agents, names from listing_words where agents > 0 order by word",
+  );
+  const { rows: there } = await context.db.query(
+    `select lexeme as word, count(*) as agents, count(*) filter (where 'A' = any (weights)) as names
+     from listings, unnest(search) group by lexeme order by lexeme collate "C"`,
+  );
+  expect(counted).toEqual(there);
+  const { rows: names } = await context.db.query(
+    "select word, agent_id, created_at from listing_names order by word, agent_id",
+  );
+  const { rows: named } = await context.db.query(
+    `select lexeme as word, agent_id, created_at from listings, unnest(search) where 'A' = any (weights)
+     order by lexeme collate "C", agent_id`,
+  );
+  expect(names).toEqual(named);
+});
