@@ -59,7 +59,8 @@ export class Mischief {
     const counters = ["busy", "unavailable", "dropReply", "resetReply", "loseTx", "throttleAtConsensus"] as const;
     const silent = ["queryUnavailable", "mirrorUnavailable"] as const;
     const fault = pick([...counters, ...silent, "delayMs", "consensusDelayMs", "mirrorLagMs"]);
-    const value = fault.endsWith("Ms") ? Math.floor(between(0, 1_500)) : Math.ceil(between(0, 6));
+    // A level stays until it is set again: mostly a low one.
+    const value = fault.endsWith("Ms") ? Math.floor(Math.random() ** 3 * 1_500) : Math.ceil(between(0, 6));
     this.#count(`ledger: ${fault}`);
     await fetch(`${this.#world.ledger.admin}/faults`, {
       method: "POST",
