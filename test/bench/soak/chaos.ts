@@ -7,7 +7,7 @@ import { between, Mischief } from "./mischief.ts";
 import { disagreements, readPayments, readTruth } from "./verdict.ts";
 import { startWorld } from "./world.ts";
 
-const customersOnEachNetwork = 6;
+const customersOnEachNetwork = 12;
 const reportEveryMs = 30_000;
 const endMaxMs = 300_000;
 
