@@ -21,8 +21,7 @@ export interface MergeInput {
  * greedy form of the Mumford-Shah functional; costs are re-computed only when a pair reaches the top of the heap.
  */
 export class Merging {
-  /** Cost and remaining totals after each merge, cheapest first as far as the greedy order allows. */
-  readonly costs: Float64Array;
+  /** Length of all borders left after each merge, px. */
   readonly borders: Float64Array;
   readonly count: number;
   merges = 0;
@@ -33,13 +32,18 @@ export class Merging {
   private readonly versions: Int32Array;
   private readonly joined: Int32Array;
   private readonly labels: Int32Array;
+  private readonly pixels: Uint8Array;
+  private readonly width: number;
+  private readonly height: number;
   private readonly deadlineMs: number;
   private readonly graph: Graph;
   private readonly heap: Heap;
   private border: number;
-  private cost = 0;
 
   constructor({ pixels, width, height, labels, count, deadlineMs }: MergeInput) {
+    this.pixels = pixels;
+    this.width = width;
+    this.height = height;
     this.labels = labels;
     this.count = count;
     this.deadlineMs = deadlineMs;
@@ -49,7 +53,6 @@ export class Merging {
     this.parent = Int32Array.from({ length: count }, (_, i) => i);
     this.versions = new Int32Array(count);
     this.joined = new Int32Array(count * 2);
-    this.costs = new Float64Array(count);
     this.borders = new Float64Array(count);
     this.graph = neighbours(labels, width, height, count);
     this.border = 0;
@@ -82,7 +85,7 @@ export class Merging {
         graph.cost[e] = key;
       }
       heap.pop();
-      this.join(e, key);
+      this.join(e);
       if ((this.merges & 1023) === 0 && performance.now() > this.deadlineMs) throw new Error("trace deadline passed");
     }
   }
@@ -96,31 +99,31 @@ export class Merging {
           this.price(edge);
           return this.graph.cost[edge]!;
         });
-        if (e >= 0 && this.graph.cost[e]! < costMax) this.join(e, this.graph.cost[e]!);
+        if (e >= 0 && this.graph.cost[e]! < costMax) this.join(e);
       }
     }
   }
 
-  /** A label per first area, after the first `merges` merges. */
-  areasAfter(merges: number): Int32Array {
-    const parent = Int32Array.from({ length: this.count }, (_, i) => i);
+  /** The picture after the first `merges` merges: a label per pixel and the moments of each area. */
+  after(merges: number): { labels: Int32Array; sums: Float64Array } {
+    const { count, pixels, width, height } = this;
+    const parent = Int32Array.from({ length: count }, (_, i) => i);
     for (let m = 0; m < merges; m++) parent[this.joined[m * 2 + 1]!] = this.joined[m * 2]!;
-    const names = new Int32Array(this.count).fill(-1);
-    let next = 0;
-    for (let i = 0; i < this.count; i++) {
+    const names = new Int32Array(count).fill(-1);
+    const left = count - merges;
+    const sums = new Float64Array(merges === this.merges ? left * stride : 0);
+    for (let i = 0, next = 0; i < count; i++) {
       const root = find(parent, i);
-      if (names[root] === -1) names[root] = next++;
+      if (names[root] === -1) {
+        if (sums.length > 0) sums.set(this.sums.subarray(root * stride, (root + 1) * stride), next * stride);
+        names[root] = next++;
+      }
       if (i !== root) names[i] = names[root]!;
     }
-    return names;
-  }
-
-  /** A label per pixel, after the first `merges` merges. */
-  labelsAfter(merges: number): Int32Array {
-    const names = this.areasAfter(merges);
-    const out = new Int32Array(this.labels.length);
-    for (let p = 0; p < out.length; p++) out[p] = names[this.labels[p]!]!;
-    return out;
+    const labels = new Int32Array(this.labels.length);
+    for (let p = 0; p < labels.length; p++) labels[p] = names[this.labels[p]!]!;
+    // Only the last state's moments are kept; those of an earlier one are counted anew.
+    return { labels, sums: sums.length > 0 ? sums : moments(pixels, width, height, labels, left) };
   }
 
   private price(e: number): void {
@@ -132,7 +135,7 @@ export class Merging {
     graph.stamp[e] = versions[a]! + versions[b]!;
   }
 
-  private join(e: number, cost: number): void {
+  private join(e: number): void {
     const { graph, sums, errors, versions } = this;
     let keep = graph.a[e]!;
     let drop = graph.b[e]!;
@@ -147,10 +150,8 @@ export class Merging {
       this.price(shared);
       this.heap.push(graph.cost[shared]!, shared);
     });
-    this.cost = Math.max(this.cost, cost);
     this.joined[this.merges * 2] = keep;
     this.joined[this.merges * 2 + 1] = drop;
-    this.costs[this.merges] = this.cost;
     this.borders[this.merges] = this.border;
     this.merges++;
   }

@@ -147,7 +147,7 @@ function pushOut({ x, y, tolerance, push, corner, count: n }: Points): void {
       sy += y[a]! + y[b]!;
       count += 2;
     }
-    const length = Math.hypot(dx, dy);
+    const length = Math.sqrt(dx * dx + dy * dy);
     if (length === 0) continue;
     pushedX[i] = sx / count + (dy / length) * push[i]!;
     pushedY[i] = sy / count - (dx / length) * push[i]!;

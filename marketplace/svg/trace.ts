@@ -82,7 +82,7 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
   const pixels = premultiply(working);
   const clean = unblend(pixels, width, height);
   strengthenHairlines(clean, width, height);
-  const { labels, count } = segment(clean, width, height, evenness, areasMax);
+  const { labels, count } = segment(clean, width, height, evenness, settings.pixelsMax * areasShare);
   const merging = new Merging({ pixels: clean, width, height, labels, count, deadlineMs });
   merging.run(settings.lambda);
   merging.absorb(settings.areaMin, 4 * settings.lambda);
@@ -90,7 +90,8 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
 }
 
 const evenness = 20;
-const areasMax = 60_000;
+/** Most areas the merge begins with, to the pixels traced: finer ones cost time and are merged all the same. */
+const areasShare = 0.015;
 
 function draw(
   { width, height, pixels, clean, merging }: Stage,
@@ -98,9 +99,9 @@ function draw(
   image: Raster,
   settings: Settings,
 ): Trace {
-  const labels = merging.labelsAfter(merges);
+  const { labels, sums } = merging.after(merges);
   const count = merging.count - merges;
-  relaxBorders(labels, count, clean, width, height, settings.lambda / 2);
+  relaxBorders(labels, sums, clean, width, height, settings.lambda / 2);
   const areas = describeAreas(clean, width, height, labels, count, settings);
   const drawing = { ...drawAreas(areas, pixels, settings), width: image.width, height: image.height };
   return finish(drawing, settings.removeBackground ? areas.background : null);
