@@ -1,4 +1,5 @@
 import { moments, planeError, stride, unionError } from "./colour-model.ts";
+import { keepTo } from "./deadline.ts";
 import { Heap } from "./heap.ts";
 import { PairTable } from "./pair-table.ts";
 import { find } from "./segment.ts";
@@ -9,7 +10,7 @@ export interface MergeInput {
   readonly height: number;
   readonly labels: Int32Array;
   readonly count: number;
-  /** `performance.now()` after which the merge throws. */
+  /** `performance.now()` after which the merge throws DeadlinePassed. */
   readonly deadlineMs: number;
 }
 
@@ -86,7 +87,7 @@ export class Merging {
       }
       heap.pop();
       this.join(e);
-      if ((this.merges & 1023) === 0 && performance.now() > this.deadlineMs) throw new Error("trace deadline passed");
+      if ((this.merges & 1023) === 0) keepTo(this.deadlineMs);
     }
   }
 

@@ -1,4 +1,5 @@
 import { type Background, describeAreas } from "./areas.ts";
+import { DeadlinePassed, keepTo } from "./deadline.ts";
 import { drawAreas } from "./draw-areas.ts";
 import { type Colour, type Drawing, fillColours, hex } from "./drawing.ts";
 import { strengthenHairlines } from "./hairlines.ts";
@@ -32,12 +33,36 @@ export interface Trace {
 
 /**
  * A bitmap as SVG: unblend, segment, merge, order, snap, fit, fill, write. Pure and deterministic: the same picture and
- * options give the same bytes. Work is bounded by the picture's size, not by what is on it; `deadlineMs`
- * (`performance.now()` time) makes it throw, never change the result.
+ * options give the same bytes. Work is bounded by the picture's size, not by what is on it; past `deadlineMs`
+ * (`performance.now()` time) it throws `DeadlinePassed`, it never changes the result. `share` is the share of the pixels
+ * the preset would trace; the picture is reduced to that.
  */
-export function trace(image: Raster, options: TraceOptions = {}, deadlineMs = Number.POSITIVE_INFINITY): Trace {
-  const settings = settingsOf(options);
+export function trace(
+  image: Raster,
+  options: TraceOptions = {},
+  { deadlineMs = Number.POSITIVE_INFINITY, share = 1 }: { deadlineMs?: number; share?: number } = {},
+): Trace {
+  const asked = settingsOf(options);
+  const settings = { ...asked, pixelsMax: asked.pixelsMax * share };
   return tracePixelArt(image, settings) ?? traceAreas(image, settings, deadlineMs);
+}
+
+/**
+ * The trace there is time for: what is not done in `budgetMs` is begun again with a quarter of the pixels, which takes
+ * half that time at most, or with a sixteenth, which is waited for.
+ */
+export function traceInTime(image: Raster, options: TraceOptions, budgetMs: number): Trace {
+  for (const [share, ms] of [
+    [1, budgetMs],
+    [1 / 4, budgetMs / 2],
+  ] as const) {
+    try {
+      return trace(image, options, { share, deadlineMs: performance.now() + ms });
+    } catch (error) {
+      if (!(error instanceof DeadlinePassed)) throw error;
+    }
+  }
+  return trace(image, options, { share: 1 / 16 });
 }
 
 function tracePixelArt(image: Raster, settings: Settings): Trace | null {
@@ -82,6 +107,7 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
   const pixels = premultiply(working);
   const clean = unblend(pixels, width, height);
   strengthenHairlines(clean, width, height);
+  keepTo(deadlineMs);
   const { labels, count } = segment(clean, width, height, evenness, settings.pixelsMax * areasShare);
   const merging = new Merging({ pixels: clean, width, height, labels, count, deadlineMs });
   merging.run(settings.lambda);
@@ -123,7 +149,7 @@ function withinBudget(stage: Stage, first: Trace | null, image: Raster, settings
     const merges = firstBelow((bytesMax * aim) / perLength, finest, coarsest, merging);
     const attempt = draw(stage, merges, image, settings);
     perLength = attempt.bytes / outlineLength(merging, merges);
-    if (performance.now() > deadlineMs) throw new Error("trace deadline passed");
+    keepTo(deadlineMs);
     if (attempt.bytes > bytesMax) {
       finest = merges + 1;
       continue;

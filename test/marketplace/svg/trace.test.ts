@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { checkSvg } from "../../../marketplace/svg/check-svg.ts";
+import { DeadlinePassed } from "../../../marketplace/svg/deadline.ts";
 import type { TraceOptions } from "../../../marketplace/svg/options.ts";
 import { renderRaster, scoreTrace } from "../../../marketplace/svg/render.ts";
-import { trace } from "../../../marketplace/svg/trace.ts";
+import { trace, traceInTime } from "../../../marketplace/svg/trace.ts";
 import { landscape, logo, mosaic, noise, picture } from "./pictures.ts";
 
 describe("the same picture and options give the same bytes", () => {
@@ -257,7 +258,18 @@ describe("limits", () => {
   });
 
   test("a deadline that has passed ends the trace", () => {
-    expect(() => trace(noise(400, 300), {}, performance.now())).toThrow("deadline");
+    expect(() => trace(noise(400, 300), {}, { deadlineMs: performance.now() })).toThrow(DeadlinePassed);
+  });
+
+  test("what there is no time for is traced from fewer pixels, at its own size still", () => {
+    const image = picture(900, 600, landscape);
+    const hurried = traceInTime(image, {}, 0);
+    expect(hurried).toEqual(trace(image, {}, { share: 1 / 16 }));
+    expect(hurried.svg).not.toBe(trace(image).svg);
+    expect(hurried).toMatchObject({ width: 900, height: 600 });
+    checkSvg(hurried.svg);
+    expect(scoreTrace(image, hurried).score).toBeGreaterThan(0.75);
+    expect(traceInTime(image, {}, 60_000)).toEqual(trace(image));
   });
 });
 
