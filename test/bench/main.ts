@@ -4,6 +4,7 @@ import { benchFacilitatorRecord } from "./facilitator-record.ts";
 import { benchMarketplace } from "./marketplace.ts";
 import { benchMcp } from "./mcp.ts";
 import { benchSvg } from "./svg.ts";
+import { benchSvgQueue } from "./svg-queue.ts";
 
 const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   facilitator: [benchFacilitatorEvm, benchFacilitatorHedera],
@@ -11,6 +12,7 @@ const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   marketplace: [benchMarketplace],
   mcp: [benchMcp],
   svg: [benchSvg],
+  "svg-queue": [benchSvgQueue],
 };
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
