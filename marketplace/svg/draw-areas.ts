@@ -15,14 +15,20 @@ import { snapContour } from "./snap.ts";
  * Steps 4 to 7: described areas as a drawing. `pixels` is the source before unblending, for the sub-pixel place of edges.
  *
  * Stacked: areas are drawn from the outside in, larger before smaller, each as its outer outline; a hole is cut only
- * where something that was drawn earlier, or is not opaque, must show through it. Cutout: every hole is cut.
+ * where something that was drawn earlier, or is not opaque, must show through it. Cutout: every hole is cut. Groups are
+ * by depth, or by object where `objectOf` (objects.ts) tells them.
  */
-export function drawAreas(areas: Areas, pixels: Uint8Array, settings: Settings): Drawing {
+export function drawAreas(
+  areas: Areas,
+  pixels: Uint8Array,
+  settings: Settings,
+  objectOf: Int32Array | null = null,
+): Drawing {
   const { map, planes, opaque, empty } = areas;
   const { width, height, count } = map;
   const cutout = settings.mode === "cutout";
   const chain = contours(map);
-  const layering = settings.objects ? objectLayers(areas, chain) : depthLayers(chain, count, areas.paints);
+  const layering = objectOf ? objectLayers(areas, chain, objectOf) : depthLayers(chain, count, areas.paints);
   const { rank, order } = layering;
   const hidden = cutout
     ? () => false

@@ -10,6 +10,8 @@ export interface MergeInput {
   readonly height: number;
   readonly labels: Int32Array;
   readonly count: number;
+  /** 1 for areas that are never joined to others. */
+  readonly apart?: Uint8Array;
   /** `performance.now()` after which the merge throws DeadlinePassed. */
   readonly deadlineMs: number;
 }
@@ -41,7 +43,7 @@ export class Merging {
   private readonly heap: Heap;
   private border: number;
 
-  constructor({ pixels, width, height, labels, count, deadlineMs }: MergeInput) {
+  constructor({ pixels, width, height, labels, count, apart, deadlineMs }: MergeInput) {
     this.pixels = pixels;
     this.width = width;
     this.height = height;
@@ -55,7 +57,7 @@ export class Merging {
     this.versions = new Int32Array(count);
     this.joined = new Int32Array(count * 2);
     this.borders = new Float64Array(count);
-    this.graph = neighbours(labels, width, height, count);
+    this.graph = neighbours(labels, width, height, count, apart);
     this.border = 0;
     this.heap = new Heap(this.graph.edges);
     for (let e = 0; e < this.graph.edges; e++) {
@@ -105,26 +107,32 @@ export class Merging {
     }
   }
 
+  /** A label per first area after the first `merges` merges, numbered in the order of the first areas. */
+  names(merges: number): Int32Array {
+    const parent = Int32Array.from({ length: this.count }, (_, i) => i);
+    for (let m = 0; m < merges; m++) parent[this.joined[m * 2 + 1]!] = this.joined[m * 2]!;
+    const names = new Int32Array(this.count).fill(-1);
+    for (let i = 0, next = 0; i < names.length; i++) {
+      const root = find(parent, i);
+      if (names[root] === -1) names[root] = next++;
+      if (i !== root) names[i] = names[root]!;
+    }
+    return names;
+  }
+
   /** The picture after the first `merges` merges: a label per pixel and the moments of each area. */
   after(merges: number): { labels: Int32Array; sums: Float64Array } {
     const { count, pixels, width, height } = this;
-    const parent = Int32Array.from({ length: count }, (_, i) => i);
-    for (let m = 0; m < merges; m++) parent[this.joined[m * 2 + 1]!] = this.joined[m * 2]!;
-    const names = new Int32Array(count).fill(-1);
-    const left = count - merges;
-    const sums = new Float64Array(merges === this.merges ? left * stride : 0);
-    for (let i = 0, next = 0; i < count; i++) {
-      const root = find(parent, i);
-      if (names[root] === -1) {
-        if (sums.length > 0) sums.set(this.sums.subarray(root * stride, (root + 1) * stride), next * stride);
-        names[root] = next++;
-      }
-      if (i !== root) names[i] = names[root]!;
-    }
+    const names = this.names(merges);
     const labels = new Int32Array(this.labels.length);
     for (let p = 0; p < labels.length; p++) labels[p] = names[this.labels[p]!]!;
     // Only the last state's moments are kept; those of an earlier one are counted anew.
-    return { labels, sums: sums.length > 0 ? sums : moments(pixels, width, height, labels, left) };
+    if (merges !== this.merges) return { labels, sums: moments(pixels, width, height, labels, count - merges) };
+    const sums = new Float64Array((count - merges) * stride);
+    for (let i = 0; i < count; i++) {
+      if (this.parent[i] === i) sums.set(this.sums.subarray(i * stride, (i + 1) * stride), names[i]! * stride);
+    }
+    return { labels, sums };
   }
 
   private price(e: number): void {
@@ -176,7 +184,10 @@ class Graph {
   private next: Int32Array;
   private readonly table: PairTable;
 
-  constructor(count: number) {
+  private readonly apart: Uint8Array | undefined;
+
+  constructor(count: number, apart?: Uint8Array) {
+    this.apart = apart;
     const capacity = Math.max(64, count * 4);
     this.a = new Int32Array(capacity);
     this.b = new Int32Array(capacity);
@@ -190,6 +201,7 @@ class Graph {
   }
 
   touch(p: number, q: number, length: number): void {
+    if (this.apart && (this.apart[p] === 1 || this.apart[q] === 1)) return;
     let e = this.table.get(p, q);
     if (e < 0) {
       e = this.edges++;
@@ -272,8 +284,8 @@ function enlarged<T extends Int32Array | Float32Array>(from: T, to: T): T {
   return to;
 }
 
-function neighbours(labels: Int32Array, width: number, height: number, count: number): Graph {
-  const graph = new Graph(count);
+function neighbours(labels: Int32Array, width: number, height: number, count: number, apart?: Uint8Array): Graph {
+  const graph = new Graph(count, apart);
   for (let y = 0, p = 0; y < height; y++) {
     for (let x = 0; x < width; x++, p++) {
       const here = labels[p]!;

@@ -5,6 +5,7 @@ import { type Colour, type Drawing, fillColours, hex } from "./drawing.ts";
 import { strengthenHairlines } from "./hairlines.ts";
 import { describeLayers } from "./layers.ts";
 import { Merging } from "./merge.ts";
+import { findObjects } from "./objects.ts";
 import { type Settings, settingsOf, type TraceOptions } from "./options.ts";
 import { cellSize, drawPixels } from "./pixel-art.ts";
 import { premultiply, type Raster, reduce } from "./raster.ts";
@@ -129,7 +130,8 @@ function draw(
   const count = merging.count - merges;
   relaxBorders(labels, sums, clean, width, height, settings.lambda / 2);
   const areas = describeAreas(clean, width, height, labels, count, settings);
-  const drawing = { ...drawAreas(areas, pixels, settings), width: image.width, height: image.height };
+  const objectOf = settings.objects ? findObjects(areas, clean) : null;
+  const drawing = { ...drawAreas(areas, pixels, settings, objectOf), width: image.width, height: image.height };
   return finish(drawing, settings.removeBackground ? areas.background : null);
 }
 
