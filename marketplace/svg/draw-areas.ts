@@ -3,7 +3,7 @@ import { stride } from "./colour-model.ts";
 import { type Contour, type Contours, contours } from "./contours.ts";
 import { markCorners } from "./corners.ts";
 import type { Drawing, Element, Fill, Group, Shape } from "./drawing.ts";
-import { type Extent, planeFill } from "./fills.ts";
+import { type Extent, planeFill, radialFill } from "./fills.ts";
 import { fitClosed } from "./fit-curve.ts";
 import { depthLayers, objectLayers } from "./layers.ts";
 import type { Settings } from "./options.ts";
@@ -24,7 +24,7 @@ export function drawAreas(
   settings: Settings,
   objectOf: Int32Array | null = null,
 ): Drawing {
-  const { map, planes, opaque, empty } = areas;
+  const { map, planes, radials, opaque, empty } = areas;
   const { width, height, count } = map;
   const cutout = settings.mode === "cutout";
   const chain = contours(map);
@@ -34,7 +34,16 @@ export function drawAreas(
     ? () => false
     : (area: number, other: number) => rank[other]! > rank[area]! && opaque[other] === 1;
   const holes = holesByArea(chain, cutout ? null : openHoles(chain, areas, rank));
-  const input = { pixels, map, contours: chain, planes, hidden, tolerance: settings.tolerance, junctions: cutout };
+  const input = {
+    pixels,
+    map,
+    contours: chain,
+    planes,
+    radials,
+    hidden,
+    tolerance: settings.tolerance,
+    junctions: cutout,
+  };
   const points = new Points();
   const groups: Group[] = [];
   let elements: Element[] = [];
@@ -109,7 +118,9 @@ function holesByArea(chain: Contours, open: Uint8Array | null): Map<number, Cont
   return holes;
 }
 
-function fillOf({ planes, sloped, sums, map }: Areas, area: number, chain: Contours, outer: Contour): Fill {
+function fillOf({ planes, sloped, radials, sums, map }: Areas, area: number, chain: Contours, outer: Contour): Fill {
+  const radial = radials.get(area);
+  if (radial) return radialFill(radial);
   const cx = map.width / 2;
   const cy = map.height / 2;
   const n = sums[area * stride]!;

@@ -8,6 +8,8 @@ import { Merging } from "./merge.ts";
 import { findObjects } from "./objects.ts";
 import { type Settings, settingsOf, type TraceOptions } from "./options.ts";
 import { cellSize, drawPixels } from "./pixel-art.ts";
+import { joinRadials } from "./radial.ts";
+import type { Radial } from "./radial-fit.ts";
 import { premultiply, type Raster, reduce } from "./raster.ts";
 import { relaxBorders } from "./relax.ts";
 import { segment } from "./segment.ts";
@@ -129,7 +131,10 @@ function draw(
   const { labels, sums } = merging.after(merges);
   const count = merging.count - merges;
   relaxBorders(labels, sums, clean, width, height, settings.lambda / 2);
-  const areas = describeAreas(clean, width, height, labels, count, settings);
+  const gradients = settings.gradients
+    ? joinRadials(labels, sums, clean, width, height, settings.lambda)
+    : new Map<number, Radial>();
+  const areas = describeAreas(clean, width, height, labels, count, gradients, settings);
   const objectOf = settings.objects ? findObjects(areas, clean) : null;
   const drawing = { ...drawAreas(areas, pixels, settings, objectOf), width: image.width, height: image.height };
   return finish(drawing, settings.removeBackground ? areas.background : null);

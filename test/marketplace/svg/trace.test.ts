@@ -37,6 +37,24 @@ describe("what is drawn is what was drawn", () => {
     expect(scoreTrace(image, result).psnr).toBeGreaterThan(34);
   });
 
+  test("a radial gradient is one, with its centre where it was", () => {
+    const image = picture(
+      400,
+      300,
+      `<defs><radialGradient id="a" gradientUnits="userSpaceOnUse" cx="176" cy="114" r="144"><stop stop-color="#fff"/>
+        <stop offset="1" stop-color="#c22"/></radialGradient></defs><rect width="400" height="300" fill="#eef"/>
+        <circle cx="200" cy="150" r="120" fill="url(#a)"/>`,
+    );
+    const result = trace(image);
+    expect(result.paths).toBe(2);
+    const [, cx, cy] = /<radialGradient[^>]* cx="(\d+)" cy="(\d+)"/.exec(result.svg)!.map(Number);
+    expect(Math.abs(cx! / 4 - 176)).toBeLessThan(4);
+    expect(Math.abs(cy! / 4 - 114)).toBeLessThan(4);
+    expect(scoreTrace(image, result).psnr).toBeGreaterThan(42);
+    expect(trace(image).svg).toBe(result.svg);
+    expect(trace(image, { colors: 8 }).svg).not.toContain("Gradient");
+  });
+
   test("circles are circles and upright rectangles rectangles, to a fifth of a pixel", () => {
     const { svg } = trace(picture(400, 300, logo));
     const unit = Number(/viewBox="0 0 (\d+)/.exec(svg)?.[1]) / 400;
