@@ -1,4 +1,3 @@
-import { ConfigError } from "../shared/env.ts";
 import { createLog, type Log } from "../shared/log.ts";
 import { createOutbound } from "../shared/outbound.ts";
 import { connect, type Database, migrate } from "../shared/postgres.ts";
@@ -46,8 +45,8 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
       ...config.evm.map((network) => createExactEvm(network, { store, db, log })),
       ...config.hedera.map((network) => createExactHedera(network, { store, db, log })),
     ]);
-    for (const scheme of schemes.all) disposer.add(() => scheme.stop());
-    await startAll(schemes);
+    disposer.add(() => schemes.stop());
+    await schemes.start(log);
 
     const limits = new CallLimits(db, config.limits);
     disposer.add(() => limits.stop());
@@ -79,15 +78,4 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     await disposer.stop();
     throw error;
   }
-}
-
-/** All networks are checked before any is blamed, so that one start names every problem. */
-async function startAll(schemes: SchemeRegistry): Promise<void> {
-  const results = await Promise.allSettled(schemes.all.map((scheme) => scheme.start()));
-  const problems = results.flatMap((result) => (result.status === "rejected" ? problemsOf(result.reason) : []));
-  if (problems.length > 0) throw new ConfigError("facilitator", problems);
-}
-
-function problemsOf(reason: unknown): readonly string[] {
-  return reason instanceof ConfigError ? reason.problems : [reason instanceof Error ? reason.message : String(reason)];
 }

@@ -12,7 +12,7 @@ import type { Tools } from "./connectors/connector.ts";
 import { createTools } from "./connectors/tools.ts";
 import { type Balance, readBalances } from "./credits/balance.ts";
 import { createEvents, type Events } from "./events.ts";
-import { everyMs as forgetEveryMs, forgetTheEnded } from "./forget.ts";
+import { forgetEveryMs, forgetTheEnded } from "./forget.ts";
 import type { AccountId } from "./ids.ts";
 import { InFlight } from "./in-flight.ts";
 import { type OwnTool, ownTools } from "./mcp/own-tools.ts";
@@ -24,7 +24,7 @@ import { startRounds } from "./rounds.ts";
 import { Leases } from "./runs/leases.ts";
 import { startRecovery } from "./runs/recover.ts";
 import { createSealer, type Sealer } from "./sealing.ts";
-import { Sessions } from "./sign-in/sessions.ts";
+import { createSignIn, type SignIn } from "./sign-in/sign-in.ts";
 import { createTracePool, type TracePool } from "./svg/vectorize.ts";
 
 /** What the verbs need, built once. Tests replace parts through `overrides`, and nowhere else. */
@@ -57,8 +57,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const inFlight = new InFlight(log);
   disposer.add(() => inFlight.idle());
 
-  const sessions = new Sessions({ config: config.signIn, db, log, publicUrl: config.publicUrl });
-  disposer.add(async () => sessions.stop());
+  const signIn = createSignIn({ config: config.signIn, db, log, publicUrl: config.publicUrl });
+  disposer.add(() => signIn.stop());
   const sealer = createSealer(config.sealingKeys);
   const versions = new Versions(db, sealer);
   const batches = { sizeMax: 200, windowMs: 0 };
@@ -80,7 +80,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     inFlight,
     sealer,
     versions,
-    sessions,
+    signIn,
     lookups,
     ownTools: overrides.ownTools ?? ownTools,
   };
@@ -112,7 +112,7 @@ export interface Context {
   readonly sealer: Sealer;
   readonly versions: Versions;
   /** Who is signed in, for the account's settings. */
-  readonly sessions: Sessions;
+  readonly signIn: SignIn;
   readonly lookups: Lookups;
   /** The tool server's tools that are no agents. */
   readonly ownTools: readonly OwnTool[];

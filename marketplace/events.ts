@@ -16,7 +16,7 @@ export function createEvents(log: Log) {
     roundFailed: ({ error }: { error: unknown }) =>
       log.warn({ err: error }, "background work failed; it will be tried again"),
     walletMoved: (event: { walletId: string; network: string; state: string }) =>
-      log.info(event, "payout wallet can or cannot be paid"),
+      log.info(event, "payout wallet changed state"),
     agentPublished: (event: { agent: string; version: number }) => log.info(event, "agent published"),
   };
 }

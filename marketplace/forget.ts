@@ -1,6 +1,6 @@
 import type { Queryable } from "../shared/postgres.ts";
 
-export const everyMs = 3_600_000;
+export const forgetEveryMs = 3_600_000;
 
 /**
  * Throws away what has had its time: sessions, links and challenges past their end, people who are signed in nowhere and
@@ -14,5 +14,6 @@ export async function forgetTheEnded(db: Queryable): Promise<void> {
     `delete from sign_in_users u where account_id is null and updated_at < now() - interval '1 day'
        and not exists (select from sign_in_sessions where user_id = u.id)`,
   );
+  await db.query("delete from letters_sent where day < current_date - 1");
   await db.query("delete from rate_limits where second < extract(epoch from now()) - 3600");
 }

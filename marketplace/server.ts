@@ -48,9 +48,9 @@ import {
   postSignOut,
   postWalletSignIn,
 } from "./sign-in/routes.ts";
-import { oidcCallbackPath } from "./sign-in/sign-in.ts";
+import { oidcCallbackPath } from "./sign-in/single-sign-on.ts";
 import { type SvgProduct, svgProducts } from "./svg/products.ts";
-import { postGenerate, postPaidSvg, postVectorize } from "./svg/routes.ts";
+import { postGenerate, postPaidSvg, postVectorize, refuseEarly } from "./svg/routes.ts";
 
 const runBodyBytesMax = 2_097_152;
 const smallBodyBytesMax = 16_384;
@@ -91,7 +91,9 @@ export function createServer(context: Context): Express {
     post: [noteArrival, key, jsonBody(smallBodyBytesMax), postPurchase(context)],
   });
   route(app, "/api/v1/credits/transfer", { post: [key, jsonBody(smallBodyBytesMax), postTransfer(context)] });
-  route(app, "/api/v1/svg/vectorize", { post: [key, jsonBody(imageBodyBytesMax), postVectorize(context)] });
+  route(app, "/api/v1/svg/vectorize", {
+    post: [key, refuseEarly(context), jsonBody(imageBodyBytesMax), postVectorize(context)],
+  });
   route(app, "/api/v1/svg/generate", { post: [key, jsonBody(smallBodyBytesMax), postGenerate(context)] });
   for (const product of Object.keys(svgProducts) as SvgProduct[]) {
     const bytesMax = product === "svg-vectorize" ? imageBodyBytesMax : smallBodyBytesMax;
@@ -120,8 +122,8 @@ function accountRoutes(app: Express, context: Context): void {
   const ownPages = ownPagesOnly(context);
   const session = requireSession(context);
   const account = requireAccount(context);
-  const json = jsonBody(smallBodyBytesMax);
-  const definition = jsonBody(definitionBytesMax);
+  const json = jsonBody(smallBodyBytesMax, { storable: true });
+  const definition = jsonBody(definitionBytesMax, { storable: true });
 
   route(app, "/sign-in", { get: [getSignIn(context)] });
   route(app, "/api/account/sign-in/email", { post: [ownPages, json, postEmail(context)] });

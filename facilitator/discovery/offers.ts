@@ -15,6 +15,7 @@ export interface Offer {
   readonly terms: Terms;
   /** Of announcement and terms together. */
   readonly digest: Buffer;
+  readonly settledAt: Date;
 }
 
 /** An offer as it is kept with the payment. */
@@ -55,14 +56,15 @@ export class OfferQueue {
       text: `
         update discovery_offers
            set attempts = attempts + 1, lease_until = now() + make_interval(secs => $2 * (attempts + 1) * (attempts + 1))
-         where digest = (select digest from discovery_offers where lease_until <= now() and attempts < $1
+         where digest = (select digest from discovery_offers
+                          where lease_until <= now() and attempts < $1 and offered_at > now() - $3::interval
                           order by lease_until limit 1 for update skip locked)
-        returning digest, offer, attempts`,
-      values: [attemptsMax, firstLeaseSeconds],
+        returning digest, offer, attempts, offered_at`,
+      values: [attemptsMax, firstLeaseSeconds, ageMax],
     });
     if (!rows[0]) return undefined;
-    const { digest, offer, attempts } = rows[0];
-    return { offer: { digest, ...readOffer(offer) }, last: attempts >= attemptsMax };
+    const { digest, offer, attempts, offered_at: settledAt } = rows[0];
+    return { offer: { digest, settledAt, ...readOffer(offer) }, last: attempts >= attemptsMax };
   }
 
   async done({ digest }: Offer): Promise<void> {
@@ -83,7 +85,7 @@ export class OfferQueue {
   }
 }
 
-function readOffer(text: string): Omit<Offer, "digest"> {
+function readOffer(text: string): Pick<Offer, "declaration" | "terms"> {
   const { declaration, terms } = JSON.parse(text);
   return { declaration: { ...declaration, input: declaration.bazaar.info.input }, terms };
 }

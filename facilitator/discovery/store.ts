@@ -15,14 +15,14 @@ export class ListingStore {
   }
 
   /** Notes one more payment for what is listed exactly like this and was checked within a day; false when nothing is. */
-  async refresh({ digest }: Offer): Promise<boolean> {
+  async refresh({ digest, settledAt }: Offer): Promise<boolean> {
     const { rowCount } = await this.#db.query({
       name: "refresh-listing",
       text: `
-        update discovery_resources r set last_settled_at = now()
+        update discovery_resources r set last_settled_at = greatest(r.last_settled_at, $2)
           from discovery_accepts a
          where a.announcement_digest = $1 and a.checked_at > now() - interval '1 day' and r.id = a.resource_id`,
-      values: [digest],
+      values: [digest, settledAt],
     });
     return rowCount !== 0;
   }
@@ -87,7 +87,7 @@ export class ListingStore {
   }
 }
 
-function resourceValues({ declaration }: Listing): unknown[] {
+function resourceValues({ declaration, settledAt }: Listing): unknown[] {
   const { key, resource, type, x402Version, description, mimeType, serviceName, tags, iconUrl, bazaar, input } =
     declaration;
   const words = [resource.replace(/[^a-zA-Z0-9]+/g, " "), input.toolName, input.description];
@@ -108,20 +108,21 @@ function resourceValues({ declaration }: Listing): unknown[] {
       .join(" ")
       .replaceAll("\0", "")
       .slice(0, 4_000),
+    settledAt,
   ];
 }
 
 const upsertResource = `
   insert into discovery_resources as r (key, resource, type, x402_version, description, mime_type, service_name, tags, icon_url,
                                    bazaar, probe_url, last_settled_at, words)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now(),
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13,
           setweight(to_tsvector('english', coalesce($7, '') || ' ' || array_to_string($8::text[], ' ')), 'A')
           || setweight(to_tsvector('english', coalesce($5, '')), 'B') || setweight(to_tsvector('english', $12), 'C'))
   on conflict (key) do update
     set resource = excluded.resource, type = excluded.type, x402_version = excluded.x402_version,
         description = excluded.description, mime_type = excluded.mime_type, service_name = excluded.service_name,
         tags = excluded.tags, icon_url = excluded.icon_url, bazaar = excluded.bazaar, words = excluded.words,
-        last_settled_at = excluded.last_settled_at,
+        last_settled_at = greatest(r.last_settled_at, excluded.last_settled_at),
         probe_url = case when r.last_settled_at > now() - interval '30 days' then r.probe_url else excluded.probe_url end
   returning id`;
 

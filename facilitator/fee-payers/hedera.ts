@@ -6,7 +6,7 @@ import { spentToday } from "../limits/fee-budget.ts";
 import type { Key, Signature } from "../schemes/exact-hedera/keys.ts";
 import type { Mirror } from "../schemes/exact-hedera/mirror.ts";
 import { readSigner, type Signer } from "../schemes/exact-hedera/signer.ts";
-import type { FeePayerBalance } from "../schemes/scheme.ts";
+import { type FeePayerBalance, NetworkAway } from "../schemes/scheme.ts";
 
 /** The accounts that pay network fees on one Hedera network, and their keys. */
 export class HederaFeePayers {
@@ -56,6 +56,7 @@ export class HederaFeePayers {
   async start(): Promise<readonly string[]> {
     const problems = await Promise.all(this.#config.feePayers.map(({ accountId }) => this.#load(accountId)));
     await this.#readBalances();
+    clearInterval(this.#timer);
     this.#timer = setInterval(() => void this.#readBalances(), balanceEveryMs);
     return problems.flat();
   }
@@ -76,6 +77,7 @@ export class HederaFeePayers {
     try {
       return await this.#compare(account, signer);
     } catch (error) {
+      if (error instanceof NetworkAway) throw error;
       return [`fee payer ${account} could not be checked: ${(error as Error).message}`];
     }
   }

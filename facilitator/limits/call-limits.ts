@@ -1,7 +1,7 @@
+import { clientOf } from "../../shared/client-address.ts";
 import type { Database } from "../../shared/postgres.ts";
 import type { LimitsConfig } from "../config.ts";
 import { type Payment, type Refusal, refuse } from "../schemes/scheme.ts";
-import { callerOf } from "./caller.ts";
 
 const windowSeconds = 60;
 
@@ -31,7 +31,7 @@ export class CallLimits {
   async ofAddress(verb: "verify" | "settle", address: string): Promise<number | undefined> {
     const limit = verb === "verify" ? this.#config.verifyPerAddress : this.#config.settlePerAddress;
     if (limit === 0) return undefined;
-    const [count] = await this.#count([`${verb} ${callerOf(address)}`]);
+    const [count] = await this.#count([`${verb} ${clientOf(address)}`]);
     return count && count.calls > limit ? count.secondsLeft : undefined;
   }
 

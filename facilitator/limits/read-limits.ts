@@ -1,4 +1,4 @@
-import { callerOf } from "./caller.ts";
+import { clientOf } from "../../shared/client-address.ts";
 
 const windowMs = 60_000;
 const callersMax = 50_000;
@@ -23,7 +23,7 @@ export class ReadLimits {
       this.#calls.clear();
       this.#windowEndMs = nowMs + windowMs;
     }
-    const caller = callerOf(address);
+    const caller = clientOf(address);
     const calls = (this.#calls.get(caller) ?? 0) + 1;
     if (calls === 1 && this.#calls.size >= callersMax) this.#forgetOne();
     this.#calls.set(caller, calls);

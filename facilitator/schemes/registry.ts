@@ -1,13 +1,45 @@
-import { type PaymentRequest, type Refusal, refuse, type Scheme } from "./scheme.ts";
+import { ConfigError } from "../../shared/env.ts";
+import { ApiError } from "../../shared/errors.ts";
+import type { Log } from "../../shared/log.ts";
+import { NetworkAway, type PaymentRequest, type Refusal, refuse, type Scheme } from "./scheme.ts";
+
+const retryMs = 5_000;
 
 /** The schemes this daemon serves, found by exact match of scheme and network. */
 export class SchemeRegistry {
   readonly all: readonly Scheme[];
+  /** Those that agree with their chains, as far as their chains could be asked. */
+  readonly #open = new Set<Scheme>();
+  readonly #retries = new Map<Scheme, NodeJS.Timeout>();
 
   constructor(schemes: readonly Scheme[]) {
     this.all = schemes;
   }
 
+  /**
+   * Opens every scheme. Throws ConfigError when one is configured wrongly, naming every problem of all, or when none can
+   * be asked. A network that is away while others are there stays closed, and is asked again until it is there.
+   */
+  async start(log: Log): Promise<void> {
+    const results = await Promise.allSettled(this.all.map((scheme) => this.#start(scheme)));
+    const reasons = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+    const wrong = reasons.filter((reason) => !(reason instanceof NetworkAway));
+    if (wrong.length > 0 || this.#open.size === 0) throw new ConfigError("facilitator", reasons.flatMap(problemsOf));
+    for (const scheme of this.all.filter((one) => !this.#open.has(one))) this.#retry(scheme, log);
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.#retries.values()) clearTimeout(timer);
+    this.#retries.clear();
+    for (const scheme of this.all) await scheme.stop();
+  }
+
+  /** The open scheme of a network; undefined while nothing is known for certain there. */
+  openOn(network: string): Scheme | undefined {
+    return this.all.find((scheme) => scheme.network === network && this.#open.has(scheme));
+  }
+
+  /** Throws ApiError 503 while the network is closed. */
   find(request: PaymentRequest): Scheme | Refusal {
     const { scheme, network } = request.requirements;
     const onNetwork = this.all.filter((candidate) => candidate.network === network);
@@ -19,9 +51,37 @@ export class SchemeRegistry {
       );
     }
     const found = onNetwork.find((candidate) => candidate.scheme === scheme);
+    if (found && !this.#open.has(found)) {
+      throw new ApiError("unavailable", `${network} cannot be asked at the moment; try again later.`);
+    }
     const offered = onNetwork.map((candidate) => candidate.scheme).join(", ");
     return (
       found ?? refuse("unsupported_scheme", `Scheme ${scheme} is not supported on ${network}; supported is ${offered}.`)
     );
   }
+
+  async #start(scheme: Scheme): Promise<void> {
+    await scheme.start();
+    this.#open.add(scheme);
+  }
+
+  #retry(scheme: Scheme, log: Log): void {
+    const { network } = scheme;
+    log.error({ network }, "the network cannot be asked and stays closed until it can");
+    const again = async () => {
+      try {
+        await this.#start(scheme);
+        if (!this.#retries.has(scheme)) return await scheme.stop();
+        log.info({ network }, "the network is there and open now");
+      } catch (error) {
+        log.error({ network, problems: problemsOf(error) }, "the network stays closed");
+        if (this.#retries.has(scheme)) this.#retries.set(scheme, setTimeout(again, retryMs));
+      }
+    };
+    this.#retries.set(scheme, setTimeout(again, retryMs));
+  }
+}
+
+function problemsOf(reason: unknown): readonly string[] {
+  return reason instanceof ConfigError ? reason.problems : [reason instanceof Error ? reason.message : String(reason)];
 }

@@ -24,10 +24,16 @@ export interface Scheme<P extends Payment = Payment> {
   find(unfinished: Unfinished): Promise<Outcome>;
   /** Each fee payer's balance as last read, for GET /health. */
   balances(): readonly FeePayerBalance[];
-  /** Refuses, naming every problem, when configuration and chain do not agree. */
+  /**
+   * Throws ConfigError, naming every problem, when configuration and chain do not agree, and NetworkAway when the chain
+   * cannot be asked: then it may be called again.
+   */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
+
+/** Nobody on the network's side answers, or not in a way that can be relied on. */
+export class NetworkAway extends Error {}
 
 /** What a caller asks about, shape-checked and translated from v1 or v2 into one form; nothing of it is believed yet. */
 export interface PaymentRequest {

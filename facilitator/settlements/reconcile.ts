@@ -46,7 +46,7 @@ export class Reconciler {
     const { store, schemes, events, log } = this.#needs;
     // Bytes are stored before they are sent, so a bare claim was never sent.
     if (payment.state === "claimed") return store.releaseClaim(payment);
-    const scheme = schemes.all.find((candidate) => candidate.network === payment.network);
+    const scheme = schemes.openOn(payment.network);
     if (!scheme) return;
     try {
       const outcome = await scheme.find(payment);

@@ -1,5 +1,5 @@
 import { ApiError } from "../../shared/errors.ts";
-import { isUniqueViolation, type Queryable } from "../../shared/postgres.ts";
+import { isUniqueViolation, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import { type AccountId, newId } from "../ids.ts";
 import { parseHandle } from "./handle.ts";
 
@@ -22,10 +22,25 @@ export function refuseTaken(error: unknown, handle: string): never {
   throw new ApiError("conflict", `The handle "${handle}" is taken.`, { body: { field: "handle" } });
 }
 
-/** The account with this handle, in any state. */
+/** The account that has this handle, or had it once, in any state. */
 export async function findAccount(db: Queryable, handle: string): Promise<Account | undefined> {
-  const { rows } = await db.query("select id, handle, state from accounts where lower(handle) = lower($1)", [handle]);
+  const { rows } = await db.query(
+    `select a.id, a.handle, a.state from handles h join accounts a on a.id = h.account_id where h.handle = lower($1)`,
+    [handle],
+  );
   return rows[0];
+}
+
+/**
+ * The account as it is now, and stays until the transaction ends. 409 unless it is open. What a request knew of it when
+ * it came in can be out of date: it may have been renamed or closed since.
+ */
+export async function lockOpenAccount(tx: Transaction, id: AccountId): Promise<Account> {
+  // Not "for update": that would wait for whoever merely refers to the account, as every run does.
+  const { rows } = await tx.query("select id, handle, state from accounts where id = $1 for no key update", [id]);
+  const account: Account = rows[0];
+  if (account.state === "open") return account;
+  throw new ApiError("conflict", `The account "${account.handle}" is not open.`);
 }
 
 /** The same, or a 404. */

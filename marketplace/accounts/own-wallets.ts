@@ -31,16 +31,8 @@ export async function addWallet({ db, config, tools }: Needs, account: Account, 
   const expiresAt = new Date(Date.now() + challengeMinutes * 60_000);
   const { host } = new URL(config.publicUrl);
   const purpose = `The account "${account.handle}" is to be paid to this wallet.`;
-  const text = challengeText(wallet, purpose, host, randomBytes(16).toString("hex"), expiresAt);
-  const { id } = await inTransaction(db, async (tx) => {
-    const proposed = await proposeWallet(tx, account.id, wallet);
-    await tx.query("update payout_wallets set challenge = $2, challenge_expires_at = $3 where id = $1", [
-      proposed.id,
-      text,
-      expiresAt,
-    ]);
-    return proposed;
-  });
+  const message = challengeText(wallet, purpose, host, randomBytes(16).toString("hex"), expiresAt);
+  const { id } = await inTransaction(db, (tx) => proposeWallet(tx, account.id, wallet, { message, expiresAt }));
   return findWallet(db, account.id, id);
 }
 
@@ -59,7 +51,7 @@ export async function proveWallet({ db, tools }: Needs, account: Account, id: st
   await requireProof(tools, wallet, challenge.message, signature);
   const problem = await problemOf(tools, wallet);
   if (problem) throw new ApiError("invalid_value", problem);
-  if (!(await inTransaction(db, (tx) => adoptWallet(tx, wallet.id)))) throw unknownWallet(id);
+  if (!(await inTransaction(db, (tx) => adoptWallet(tx, account.id, wallet.id)))) throw unknownWallet(id);
   return findWallet(db, account.id, id);
 }
 
@@ -83,14 +75,12 @@ export async function noteLook(db: Queryable, id: WalletId, problem: string | un
 
 /** Nothing more is paid to the wallet: the next quote is without it. */
 export async function removeWallet(db: Queryable, account: Account, id: string): Promise<void> {
-  const { rowCount } = await db.query(
-    "update payout_wallets set state = 'retired' where id = $1 and account_id = $2 and state <> 'retired'",
-    [id, account.id],
-  );
-  if (rowCount === 0) throw unknownWallet(id);
+  const wallet = await findWallet(db, account.id, id);
+  await db.query("update payout_wallets set state = 'retired' where id = $1", [wallet.id]);
 }
 
 async function findWallet(db: Queryable, accountId: AccountId, id: string): Promise<ListedWallet> {
+  if (!/^wal_\w{1,40}$/.test(id)) throw unknownWallet(id);
   const { rows } = await db.query<ListedWallet>(`${select} where id = $1 and account_id = $2 and state <> 'retired'`, [
     id.replaceAll("\0", ""),
     accountId,
@@ -99,9 +89,9 @@ async function findWallet(db: Queryable, accountId: AccountId, id: string): Prom
   return rows[0];
 }
 
-/** A wallet in its stored form, on a network where something can be paid and whose state can be read. */
-export function readWallet({ hedera }: Ledgers, { network, address }: Wallet): Wallet {
-  const payable = networkIds.filter((id) => id.startsWith("eip155:") || id === hedera?.network);
+/** A wallet in its stored form, on a network where something can be paid and whose state can be read; 422 otherwise. */
+export function readWallet({ hedera, evm }: Ledgers, { network, address }: Wallet): Wallet {
+  const payable = networkIds.filter((id) => evm.client(id) || id === hedera?.network);
   if (!payable.includes(network)) {
     throw new ApiError("invalid_value", `"network" must be one of ${payable.join(", ")}.`, {
       body: { field: "network" },

@@ -1,6 +1,7 @@
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import { type AccountId, newId, type WalletId } from "../ids.ts";
+import { lockOpenAccount } from "./create.ts";
 import type { Wallet } from "./wallet-proof.ts";
 
 /** CAIP-2 of the ledgers a creator can be paid on, with what an address there looks like. */
@@ -29,33 +30,35 @@ export async function addPayoutWallet(db: Database, input: NewWallet): Promise<P
   const { accountId, network, address, checked } = input;
   return inTransaction(db, async (tx) => {
     const wallet = await proposeWallet(tx, accountId, { network, address });
-    if (checked) await adoptWallet(tx, wallet.id);
+    if (checked) await adoptWallet(tx, accountId, wallet.id);
     return wallet;
   });
 }
 
-/** Notes a wallet that has yet to be proved, in place of one proposed before. */
-export async function proposeWallet(tx: Transaction, accountId: AccountId, wallet: Wallet): Promise<PayoutWallet> {
-  const { network, address } = wallet;
-  await tx.query("select from accounts where id = $1 for update", [accountId]);
+/** Notes a wallet that has yet to be proved by signing `challenge`, in place of one proposed before. */
+export async function proposeWallet(
+  tx: Transaction,
+  accountId: AccountId,
+  { network, address }: Wallet,
+  challenge?: { readonly message: string; readonly expiresAt: Date },
+): Promise<PayoutWallet> {
+  await lockOpenAccount(tx, accountId);
   await tx.query("delete from payout_wallets where account_id = $1 and network = $2 and state = 'unchecked'", [
     accountId,
     network,
   ]);
   const id = newId("wal");
   await tx.query(
-    "insert into payout_wallets (id, account_id, network, address, state) values ($1, $2, $3, $4, 'unchecked')",
-    [id, accountId, network, address],
+    `insert into payout_wallets (id, account_id, network, address, state, challenge, challenge_expires_at)
+     values ($1, $2, $3, $4, 'unchecked', $5, $6)`,
+    [id, accountId, network, address, challenge?.message ?? null, challenge?.expiresAt ?? null],
   );
   return { id, network, address };
 }
 
-/** Makes a proposed wallet the one that is paid from now on. False when it is not proposed any more. */
-export async function adoptWallet(tx: Transaction, id: WalletId): Promise<boolean> {
-  // Whoever adopts for the same account waits here, so that each sees what the other has retired.
-  await tx.query("select from accounts where id = (select account_id from payout_wallets where id = $1) for update", [
-    id,
-  ]);
+/** Makes a proposed wallet of the account the one that is paid from now on. False when it is not proposed any more. */
+export async function adoptWallet(tx: Transaction, accountId: AccountId, id: WalletId): Promise<boolean> {
+  await lockOpenAccount(tx, accountId);
   await tx.query(
     `update payout_wallets former set state = 'retired' from payout_wallets proposed
      where proposed.id = $1 and proposed.state = 'unchecked' and former.state in ('checked', 'unpayable')

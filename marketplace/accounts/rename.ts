@@ -2,25 +2,26 @@ import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
 import { toolNamesOf } from "../agents/address.ts";
 import type { AgentId } from "../ids.ts";
-import { type Account, refuseTaken } from "./create.ts";
+import { type Account, lockOpenAccount, refuseTaken } from "./create.ts";
 import { parseHandle } from "./handle.ts";
 
 const daysBetween = 30;
 
 /**
- * Gives an account another handle and its agents their new addresses, at once. The old handle stays the account's: nobody
- * else can have it, calls to the old addresses reach the same agents, and the account can take it back. 422 for a bad
- * handle, 409 for one that is or was another's, or within 30 days of the change before.
+ * Gives an account another handle and its agents their new addresses and tool names, at once. The old handle stays the
+ * account's: nobody else can have it, runs and paid calls of the old addresses reach the same agents, and the account can
+ * take it back. 422 for a bad handle, 409 for one that is or was another's, or within 30 days of the change before.
  */
 export async function renameAccount(db: Database, account: Account, text: string): Promise<Account> {
   const handle = parseHandle(text);
   return inTransaction(db, async (tx) => {
-    const { rows } = await tx.query<{ handle: string; again: Date | null }>(
-      `select handle, handle_changed_at + interval '${daysBetween} days' as again from accounts where id = $1 for update`,
+    const now = await lockOpenAccount(tx, account.id);
+    if (now.handle === handle) return now;
+    const { rows } = await tx.query<{ again: Date | null }>(
+      `select handle_changed_at + interval '${daysBetween} days' as again from accounts where id = $1`,
       [account.id],
     );
-    const { handle: now, again = null } = rows[0] ?? {};
-    if (now === handle) return { ...account, handle };
+    const again = rows[0]?.again;
     if (again && again > new Date()) {
       throw new ApiError("conflict", `The handle can be changed again on ${again.toISOString().slice(0, 10)}.`);
     }
@@ -28,7 +29,7 @@ export async function renameAccount(db: Database, account: Account, text: string
       .query("update accounts set handle = $2, handle_changed_at = now() where id = $1", [account.id, handle])
       .catch((error) => refuseTaken(error, handle));
     await moveAgents(tx, account, handle);
-    return { ...account, handle };
+    return { ...now, handle };
   });
 }
 

@@ -6,17 +6,14 @@ import type { Context } from "../context.ts";
 import { readBalances } from "../credits/balance.ts";
 import { parse } from "../parse.ts";
 import { accountOf, sessionOf } from "../sign-in/require-session.ts";
-import { challengeBody } from "../sign-in/routes.ts";
 import { addWallet, checkWallet, listWallets, proveWallet, removeWallet } from "./own-wallets.ts";
 import { renameAccount } from "./rename.ts";
 import { moveAccount } from "./state.ts";
 import { accountOfUser, openAccount } from "./users.ts";
+import { signature, walletBody } from "./wallet-bodies.ts";
 
 export const handleBody = z.strictObject({ handle: z.string().max(100).describe("3 to 30 of a-z, 0-9 and -.") });
-export const walletBody = challengeBody;
-export const proofBody = z.strictObject({
-  signature: z.string().max(8_192).describe("Of the challenge's message; hexadecimal, or base64 on Hedera."),
-});
+export const proofBody = z.strictObject({ signature });
 
 /** GET /api/account */
 export function getAccount(context: Context): RequestHandler {
@@ -66,15 +63,24 @@ export function patchAccount({ db }: Context): RequestHandler {
   };
 }
 
+export const closeBody = handleBody.extend({
+  give_up_credits: z.boolean().default(false).describe("Credits that are left, spendable or earned, are lost."),
+});
+
 /** POST /api/account/close {handle}: the handle is asked for, because there is no way back. */
 export function postClose(context: Context): RequestHandler {
   return async (request, response) => {
     const account = accountOf(response);
-    const { handle } = parse(handleBody, request.body ?? {}, "bad_request");
+    const { handle, give_up_credits: givesUp } = parse(closeBody, request.body ?? {}, "bad_request");
     if (handle.toLowerCase() !== account.handle) {
       throw new ApiError("invalid_value", '"handle" must be the account\'s own, to be sure.', {
         body: { field: "handle" },
       });
+    }
+    const [balance] = await readBalances(context.db, [account.id]);
+    const left = balance!.credits + balance!.earned;
+    if (left > 0n && !givesUp) {
+      throw new ApiError("conflict", `There are ${left} credits left; close with "give_up_credits" to lose them.`);
     }
     const closed = await moveAccount(context.db, account, "close");
     response.json({ id: closed.id, handle: closed.handle, state: closed.state });

@@ -19,7 +19,8 @@ export const accountMoves = Object.keys(moves) as AccountMove[];
 export async function moveAccount(db: Database, account: Account, move: AccountMove): Promise<Account> {
   const { from, to } = moves[move];
   return inTransaction(db, async (tx) => {
-    // Whoever starts a run for the account waits for this row.
+    // First the account, as whoever changes it does; and whoever starts a run for it waits for its balance.
+    await tx.query("select from accounts where id = $1 for no key update", [account.id]);
     await tx.query("select from balances where account_id = $1 for update", [account.id]);
     if (move === "close") {
       const running = await tx.query("select from runs where account_id = $1 and state = 'running' limit 1", [

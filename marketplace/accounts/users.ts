@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
+import { z } from "zod";
 import { ApiError } from "../../shared/errors.ts";
-import { type Database, inTransaction, isUniqueViolation, type Queryable } from "../../shared/postgres.ts";
-import { type Account, createAccount } from "./create.ts";
+import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
+import { type Account, createAccount, lockOpenAccount } from "./create.ts";
 
 /** The account a person signs in to, in any state; undefined when they have none. */
 export async function accountOfUser(db: Queryable, userId: string): Promise<Account | undefined> {
   const { rows } = await db.query(
-    `select a.id, a.handle, a.state from sign_in_users u join accounts a on a.id = u.account_id where u.id = $1`,
+    `select a.id, a.handle, a.state from sign_in_users u join accounts a on a.id = u.account_id
+     where u.id = $1 and u.email_verified`,
     [userId],
   );
   return rows[0];
@@ -19,7 +21,8 @@ export async function openAccount(db: Database, userId: string, handle: string):
       "select account_id from sign_in_users where id = $1 for update",
       [userId],
     );
-    if (rows[0]?.account_id !== null) throw new ApiError("conflict", "You have an account already.");
+    if (!rows[0]) throw new ApiError("unauthenticated", "The session has ended; sign in again.");
+    if (rows[0].account_id !== null) throw new ApiError("conflict", "You have an account already.");
     const account = await createAccount(tx, { handle });
     await tx.query("update sign_in_users set account_id = $2, updated_at = now() where id = $1", [userId, account.id]);
     return account;
@@ -27,24 +30,35 @@ export async function openAccount(db: Database, userId: string, handle: string):
 }
 
 /**
- * Lets whoever shows that an e-mail address is theirs sign in to an account that was made without one. Repeating it
- * changes nothing; 409 when the address or the account leads elsewhere.
+ * Lets whoever shows that an e-mail address is theirs sign in to an account that was made without one. Who signed in
+ * with the address before and has not shown it is signed out. Repeating it changes nothing; 409 when the address or the
+ * account leads elsewhere, or the account is not open.
  */
-export async function linkEmail(db: Queryable, account: Account, email: string): Promise<void> {
+export async function linkEmail(db: Database, { id, handle }: Account, email: string): Promise<void> {
   const address = email.trim().toLowerCase();
-  if (!/^[^\s@]{1,64}@[^\s@]{1,190}$/.test(address))
-    throw new ApiError("invalid_value", '"email" is no e-mail address.');
-  const { rows } = await db
-    .query(
+  if (!isMailAddress(address)) throw new ApiError("invalid_value", '"email" is no e-mail address.');
+  await inTransaction(db, async (tx) => {
+    await lockOpenAccount(tx, id);
+    const { rows } = await tx.query<{ id: string; account_id: string | null; email: string; email_verified: boolean }>(
+      "select id, account_id, email, email_verified from sign_in_users where email = $1 or account_id = $2 for update",
+      [address, id],
+    );
+    const user = rows.find((row) => row.email === address);
+    if (user?.account_id === id) return;
+    if (user?.account_id) throw new ApiError("conflict", `${address} signs in to another account.`);
+    if (rows.some((row) => row.account_id === id)) {
+      throw new ApiError("conflict", `Somebody signs in to "${handle}" with another address.`);
+    }
+    if (user && !user.email_verified) await tx.query("delete from sign_in_users where id = $1", [user.id]);
+    await tx.query(
       `insert into sign_in_users (id, name, email, email_verified, account_id) values ($1, '', $2, true, $3)
-       on conflict (email) do update set account_id = excluded.account_id
-         where sign_in_users.account_id is null or sign_in_users.account_id = excluded.account_id
-       returning account_id`,
-      [`usr_${randomUUID()}`, address, account.id],
-    )
-    .catch((error) => {
-      if (!isUniqueViolation(error)) throw error;
-      throw new ApiError("conflict", `Somebody signs in to "${account.handle}" with another address.`);
-    });
-  if (!rows[0]) throw new ApiError("conflict", `${address} signs in to another account.`);
+       on conflict (email) do update set account_id = excluded.account_id`,
+      [`usr_${randomUUID()}`, address, id],
+    );
+  });
+}
+
+/** Mail to `.invalid` goes nowhere (RFC 2606); such addresses stand for wallets here. */
+export function isMailAddress(address: string): boolean {
+  return z.email().max(254).safeParse(address).success && !address.toLowerCase().endsWith(".invalid");
 }

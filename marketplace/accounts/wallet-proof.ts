@@ -34,7 +34,7 @@ export function challengeText(wallet: Wallet, purpose: string, host: string, non
 
 /**
  * Refuses a signature of `message` that the wallet's holder cannot have made. EVM: personal_sign, or whatever the
- * contract at the address accepts (EIP-1271). Hedera: the account's one key, over the text itself or the way
+ * contract at the address accepts (EIP-1271), be it deployed or still to be (EIP-6492). Hedera: the account's one key, over the text itself or the way
  * `hedera_signMessage` (HIP-820) and `personal_sign` wrap it. 422 when it does not hold, 503 when the ledger is silent.
  */
 export async function requireProof(

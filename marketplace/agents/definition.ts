@@ -2,6 +2,8 @@ import { z } from "zod";
 import { connectorIds } from "../connectors/connector.ts";
 import { fieldsSchema } from "./contract.ts";
 
+export const secretName = z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, "must be a name");
+
 /** What a creator says about an agent: everything a version holds, with secrets still in the clear. */
 export const definitionSchema = z.strictObject({
   name: z.string().trim().min(1).max(100),
@@ -13,9 +15,7 @@ export const definitionSchema = z.strictObject({
   /** The connector's own; private. */
   settings: z.record(z.string(), z.unknown()),
   /** Named in settings as {{secret.name}}; sealed at rest. */
-  secrets: z
-    .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, "must be a name"), z.string().max(4_000))
-    .default({}),
+  secrets: z.record(secretName, z.string().max(4_000)).default({}),
 });
 
 export type Definition = z.infer<typeof definitionSchema>;

@@ -17,6 +17,17 @@ export async function findLiveAgent({ lookups, versions }: Needs, address: strin
   return { ...row, address: `${row.handle}/${row.slug}`, version: await versions.load(row.id, row.liveVersion) };
 }
 
+/** An agent its creator took off the market, for who has paid for a call of it already; undefined when there is none. */
+export async function findWithdrawnAgent(
+  { db, versions }: Pick<Context, "db" | "versions">,
+  address: string,
+): Promise<LiveAgent | undefined> {
+  const key = parseAddress(address);
+  const row = key && (await findNow(db, [key], "unpublished")).get(key);
+  if (!row) return undefined;
+  return { ...row, address: `${row.handle}/${row.slug}`, version: await versions.load(row.id, row.liveVersion) };
+}
+
 /** The account that is paid for a run. 503 unless the agent's handle leads to an open account that owns the agent. */
 export function ownerOf(agent: LiveAgent): AccountId {
   if (agent.handleLeadsTo === agent.ownerId && agent.ownerState === "open") return agent.ownerId;
@@ -53,7 +64,11 @@ async function addMoved(db: Queryable, missing: readonly string[], found: Map<st
 
 const handleIn = (address: string) => address.slice(0, address.indexOf("/"));
 
-async function findNow(db: Queryable, addresses: readonly string[]): Promise<Map<string, AgentRow>> {
+async function findNow(
+  db: Queryable,
+  addresses: readonly string[],
+  state: "live" | "unpublished" = "live",
+): Promise<Map<string, AgentRow>> {
   const asked = [...new Set(addresses)].map((address) => address.split("/"));
   const { rows } = await db.query<AgentRow>({
     name: "find agents",
@@ -63,9 +78,9 @@ async function findNow(db: Queryable, addresses: readonly string[]): Promise<Map
         ${payoutWallets} as wallets,
         a.updated_at as "updatedAt"
       from unnest($1::text[], $2::text[]) asked (handle, slug)
-      join agents a on lower(a.handle) = asked.handle and lower(a.slug) = asked.slug and a.state = 'live'
+      join agents a on lower(a.handle) = asked.handle and lower(a.slug) = asked.slug and a.state = $3
       left join accounts o on lower(o.handle) = asked.handle`,
-    values: [asked.map(([handle]) => handle), asked.map(([, slug]) => slug)],
+    values: [asked.map(([handle]) => handle), asked.map(([, slug]) => slug), state],
   });
   return new Map(rows.map((row) => [`${row.handle}/${row.slug}`.toLowerCase(), row]));
 }

@@ -7,7 +7,7 @@ import type { Context } from "../context.ts";
 import { parse } from "../parse.ts";
 import { accountOf } from "../sign-in/require-session.ts";
 import { checkDefinition } from "./check.ts";
-import { definitionSchema } from "./definition.ts";
+import { definitionSchema, secretName } from "./definition.ts";
 import { findOwnAgent, listOwnAgents, type OwnAgent } from "./own.ts";
 import { publishAgent, saveDraft } from "./publish.ts";
 import { moveAgent } from "./state.ts";
@@ -17,7 +17,7 @@ import { definitionOf } from "./versions.ts";
 /** A definition as it is sent: a secret that is not named stays as the newest version has it, null takes it away. */
 export const definitionBody = definitionSchema.extend({
   secrets: z
-    .record(z.string(), z.string().max(4_000).nullable())
+    .record(secretName, z.string().max(4_000).nullable())
     .default({})
     .describe("Named in settings as {{secret.name}}. What is not named here stays as it is; null takes it away."),
 });
@@ -36,7 +36,7 @@ export function getOwnAgent({ db, sealer }: Context): RequestHandler {
   return async (request, response) => {
     const own = await findOwnAgent(db, accountOf(response).id, String(request.params.slug));
     const { secrets, ...definition } = await definitionOf(db, sealer, own.id, own.newestVersion);
-    response.json({ ...shown(own), definition: { ...definition, secrets: Object.keys(secrets) } });
+    response.json({ ...shown(own), definition, secret_names: Object.keys(secrets) });
   };
 }
 

@@ -1,6 +1,5 @@
-import { ApiError } from "../../shared/errors.ts";
 import { inTransaction } from "../../shared/postgres.ts";
-import type { Account } from "../accounts/create.ts";
+import { type Account, lockOpenAccount } from "../accounts/create.ts";
 import type { PublishTools } from "../connectors/connector.ts";
 import type { Context } from "../context.ts";
 import type { AgentId } from "../ids.ts";
@@ -48,12 +47,12 @@ async function save(
   given: unknown,
   goLive: boolean,
 ): Promise<Published & { state: string }> {
-  if (owner.state !== "open") throw new ApiError("conflict", `The account "${owner.handle}" is not open.`);
   const slug = parseSlug(slugText);
   const checked = await checkDefinition(tools, owner.id, given);
   if ("problems" in checked) throw refusalOf(checked.problems);
-  const saved = await inTransaction(db, async (tx) => {
-    const agent = await lockAgent(tx, owner, slug);
+  return inTransaction(db, async (tx) => {
+    const account = await lockOpenAccount(tx, owner.id);
+    const agent = await lockAgent(tx, account, slug);
     const version = await versionSaying(tx, sealer, agent, checked);
     const live = agent.state === "live" && agent.liveVersion === version;
     if (goLive && !live) {
@@ -62,7 +61,7 @@ async function save(
         version,
       ]);
     }
-    return { agentId: agent.id, version, state: goLive ? "live" : agent.state, changed: !live };
+    const state = goLive ? "live" : agent.state;
+    return { agentId: agent.id, address: `${account.handle}/${slug}`, version, state, changed: !live };
   });
-  return { ...saved, address: `${owner.handle}/${slug}` };
 }

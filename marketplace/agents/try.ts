@@ -19,6 +19,7 @@ export async function tryAgent(
   given: Readonly<Record<string, unknown>>,
 ): Promise<Outcome & { version: number }> {
   const own = await findOwnAgent(context.db, owner.id, slug);
+  if (own.state === "suspended") throw new ApiError("conflict", `${own.handle}/${own.slug} is suspended.`);
   const version = await context.versions.load(own.id, own.newestVersion);
   if (version.permanent) {
     throw new ApiError("conflict", "What this agent does cannot be taken back, so there is no trying it.");

@@ -10,7 +10,7 @@ import { agentsPerAccount } from "./own.ts";
 import { wordsOf } from "./search-words.ts";
 import { openAll } from "./version.ts";
 
-/** The account's agent under this slug, made as a draft when there is none, and locked. 409 when it is suspended. */
+/** The locked account's agent under this slug, made as a draft when there is none. 409 when it is suspended. */
 export async function lockAgent(tx: Transaction, owner: Account, slug: string): Promise<LockedAgent> {
   const known = await findForUpdate(tx, owner, slug);
   if (known) return known;
@@ -37,15 +37,13 @@ async function requireRoom(tx: Transaction, owner: Account): Promise<void> {
 
 async function findForUpdate(tx: Transaction, owner: Account, slug: string): Promise<LockedAgent | undefined> {
   const { rows } = await tx.query(
-    `select id, account_id, state, live_version as "liveVersion",
+    `select id, state, live_version as "liveVersion",
        (select max(version) from agent_versions where agent_id = agents.id) as "newestVersion"
-     from agents where lower(handle) = $1 and lower(slug) = $2 for update`,
-    [owner.handle, slug],
+     from agents where account_id = $1 and lower(slug) = $2 for update`,
+    [owner.id, slug],
   );
-  if (!rows[0]) return undefined;
-  const { account_id, ...agent } = rows[0];
-  if (account_id !== owner.id) throw new ApiError("conflict", `${owner.handle}/${slug} belongs to another account.`);
-  if (agent.state === "suspended") throw new ApiError("conflict", `${owner.handle}/${slug} is suspended.`);
+  const agent = rows[0];
+  if (agent?.state === "suspended") throw new ApiError("conflict", `${owner.handle}/${slug} is suspended.`);
   return agent;
 }
 
@@ -92,6 +90,7 @@ export async function definitionOf(
     version,
   ]);
   const row = rows[0];
+  if (!row) throw new ApiError("conflict", "The agent was changed meanwhile; try again.");
   return {
     name: row.name,
     description: row.description,
@@ -103,6 +102,9 @@ export async function definitionOf(
     secrets: openAll(sealer, agentId, row.sealed_secrets),
   };
 }
+
+/** Of an agent, beside the live one: enough for whatever still reads one that was replaced. */
+const versionsKept = 100;
 
 async function addVersion(
   tx: Queryable,
@@ -136,12 +138,10 @@ async function addVersion(
     ],
   );
   const { version } = rows[0];
-  // Drafts that were replaced and never live; not the latest ones, which somebody may be trying right now.
   await tx.query(
-    `delete from agent_versions v using agents a
-     where v.agent_id = $1 and a.id = v.agent_id and v.version > coalesce(a.live_version, 0) and v.version < $2
-       and v.created_at < now() - interval '1 hour'`,
-    [agentId, version],
+    `delete from agent_versions v using agents a where v.agent_id = $1 and a.id = v.agent_id
+       and v.version <= $2 and v.version is distinct from a.live_version`,
+    [agentId, version - versionsKept],
   );
   return version;
 }

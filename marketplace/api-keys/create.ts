@@ -30,6 +30,7 @@ export async function createKey(db: Queryable, input: NewKey): Promise<{ id: Key
   if (await claimSlot(db, [...shown, scope, scopeAgents, rateLimitPerMinute, maxCreditsPerDay])) {
     return { id, name, token };
   }
+  await refuseClosed(db, accountId);
   throw new ApiError("conflict", `An account may have ${keysPerAccount} keys; revoke one first.`);
 }
 
@@ -51,6 +52,11 @@ async function chosenAgents(db: Queryable, scope: Scope, addresses: readonly str
   return rows.map(({ id }) => id);
 }
 
+async function refuseClosed(db: Queryable, accountId: AccountId): Promise<void> {
+  const { rowCount } = await db.query("select from accounts where id = $1 and state = 'closed'", [accountId]);
+  if (rowCount === 1) throw new ApiError("conflict", "The account is closed.");
+}
+
 function invalid(field: string, problem: string): ApiError {
   return new ApiError("invalid_value", `"${field}" ${problem}.`, { body: { field } });
 }
@@ -62,7 +68,8 @@ async function claimSlot(db: Queryable, values: unknown[]): Promise<boolean> {
       const { rowCount } = await db.query(
         `insert into api_keys (id, account_id, slot, name, digest, start, last4, scope, scope_agents,
            rate_limit_per_minute, max_credits_per_day)
-         select $1, $2, slot, $3, $4, $5, $6, $7, $8, $9, $10 from generate_series(1, ${keysPerAccount}) slot
+         select $1, $2, slot, $3, $4, $5, $6, $7, $8, $9, $10 from generate_series(1, ${keysPerAccount}) slot,
+           (select from accounts where id = $2 and state <> 'closed' for no key update) account
          where not exists (select from api_keys k where k.account_id = $2 and k.slot = slot.slot and k.revoked_at is null)
          order by slot limit 1`,
         values,

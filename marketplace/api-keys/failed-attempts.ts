@@ -1,3 +1,5 @@
+import { clientOf } from "../../shared/client-address.ts";
+
 const windowMs = 60_000;
 const addressesMax = 10_000;
 
@@ -15,12 +17,13 @@ export class FailedAttempts {
 
   /** Seconds until the address is answered like any other again; 0 when it may now. */
   waitSeconds(address: string): number {
-    const failed = this.#failures.get(address);
+    const failed = this.#failures.get(clientOf(address));
     if (!failed || failed.count < this.#countMax) return 0;
     return Math.max(0, Math.ceil((failed.until - Date.now()) / 1000));
   }
 
-  note(address: string): void {
+  note(from: string): void {
+    const address = clientOf(from);
     const now = Date.now();
     const failed = this.#failures.get(address);
     if (failed && failed.until > now) {

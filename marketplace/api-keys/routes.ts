@@ -26,7 +26,7 @@ export function getKeys({ db }: Context): RequestHandler {
     response.json({
       keys: keys.map((key) => ({
         ...key,
-        max_credits_per_day: key.max_credits_per_day && Number(key.max_credits_per_day),
+        max_credits_per_day: key.max_credits_per_day === null ? null : Number(key.max_credits_per_day),
       })),
       keys_max: keysPerAccount,
     });

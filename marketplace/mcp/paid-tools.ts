@@ -8,7 +8,7 @@ import { agentOffer, agentWork } from "../payments/agent-call.ts";
 import type { Offer, PaidWork } from "../payments/offer.ts";
 import { proofOf } from "../payments/proof.ts";
 import { type Redemption, redeem } from "../payments/redeem.ts";
-import { termsFor, termsOf } from "../payments/terms.ts";
+import { termsOf } from "../payments/terms.ts";
 import { prepareAgent } from "../runs/prepare.ts";
 import { type SvgProduct, svgProducts } from "../svg/products.ts";
 import { paidSvgWork, svgOffer } from "../svg/routes.ts";
@@ -37,9 +37,7 @@ export async function callPaidTool(
     const proof = readPayment(_meta[paymentKey]);
     if (proof === undefined || typeof proof === "string") return await quote(proof ?? "Payment is required.");
     const work = await goods.prepare(input);
-    const requirements = await termsFor(context, offer, proof);
-    if (!requirements) return await quote(`Payment on ${proof.network} is not offered.`);
-    const redemption = await redeem(context, work, proof, requirements, receivedAt);
+    const redemption = await redeem(context, work, proof, offer, receivedAt);
     if (redemption.outcome === "refused") return await quote(`${redemption.reason}: ${redemption.message}`);
     return await bought(redemption, work, extra);
   } catch (thrown) {

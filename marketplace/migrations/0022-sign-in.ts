@@ -80,6 +80,16 @@ export const signIn: Migration = {
     create trigger accounts_handle_kept after insert or update of handle on accounts
       for each row execute function keep_handle();
 
+    create unique index agents_of_account on agents (account_id, lower(slug));
+
+    -- Letters a day to one address, so that nobody's mail box is filled.
+    create table letters_sent (
+      address  text not null,
+      day      date not null default current_date,
+      letters  integer not null default 1,
+      primary key (address, day)
+    );
+
     -- A wallet is asked to prove itself before it replaces the one that is paid now. 'unpayable': it proved itself, but
     -- the chain would not let it be paid when it was last looked at.
     alter table payout_wallets

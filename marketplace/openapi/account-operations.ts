@@ -1,7 +1,8 @@
-import { handleBody, proofBody, walletBody } from "../accounts/routes.ts";
+import { closeBody, handleBody, proofBody } from "../accounts/routes.ts";
+import { walletBody } from "../accounts/wallet-bodies.ts";
 import { definitionBody, tryBody } from "../agents/own-routes.ts";
 import { keyBody } from "../api-keys/routes.ts";
-import { challengeBody, emailBody, oidcBody, signOutBody, tokenBody, walletSignInBody } from "../sign-in/routes.ts";
+import { emailBody, oidcBody, signOutBody, tokenBody, walletSignInBody } from "../sign-in/routes.ts";
 import {
   accountShape,
   agentStateShape,
@@ -53,7 +54,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
   },
   "POST /api/account/sign-in/wallet/challenge": {
     summary: "A text to sign in with a wallet alone. Such a session can have no account.",
-    body: challengeBody,
+    body: walletBody,
     answers: { 200: challengeShape, 422: errorShape, ...signIn },
   },
   "POST /api/account/sign-in/wallet": {
@@ -88,7 +89,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
   "POST /api/account/close": {
     summary: "Close the account for good: keys end, agents go. Its own handle is asked for, to be sure.",
     session: true,
-    body: handleBody,
+    body: closeBody,
     answers: { 200: accountShape, 409: errorShape, 422: errorShape },
   },
   "GET /api/account/keys": { summary: "The account's API keys.", session: true, answers: { 200: keysShape } },

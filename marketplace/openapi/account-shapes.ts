@@ -129,7 +129,8 @@ export const ownAgentsShape = z
 export const ownAgentShape = z
   .object({
     ...ownAgent,
-    definition: anyObject.describe("Of the newest version, as it was sent; of secrets only the names."),
+    definition: anyObject.describe("Of the newest version, as it was sent, but for the secrets."),
+    secret_names: z.array(z.string()),
   })
   .meta({ id: "OwnAgentDetail" });
 

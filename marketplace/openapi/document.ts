@@ -92,7 +92,7 @@ function responsesOf(operation: Operation, schemas: Schemas): object {
   const described = Object.entries(shapes).map(([status, shape]) => {
     const headers = {
       ...headersOf[status],
-      ...(status === "200" && key ? rateLimit : {}),
+      ...((status === "200" || status === "429") && key ? rateLimit : {}),
       ...(status === "200" ? answerHeaders : {}),
     };
     const named = Object.entries(headers).map(([name, description]) => [
@@ -123,7 +123,7 @@ const meanings: Readonly<Record<string, string>> = {
   403: "Not for this page, under this host name, or without an open account.",
   404: "There is no such thing, or it is not live.",
   406: "The answer would not be taken.",
-  409: "It contradicts an earlier request.",
+  409: "It contradicts what is there already.",
   410: "It has been taken down.",
   413: "The body is too large.",
   415: "The body must be JSON.",
@@ -140,8 +140,8 @@ const rateLimit = {
 };
 
 const headersOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  401: { "WWW-Authenticate": "`Bearer`." },
-  429: { ...rateLimit, "Retry-After": "Seconds to wait." },
+  401: { "WWW-Authenticate": "`Bearer`, or `Session` where a session is required." },
+  429: { "Retry-After": "Seconds to wait." },
 };
 
 function textOf(mediaTypes: readonly string[]): object {

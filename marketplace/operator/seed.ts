@@ -35,7 +35,7 @@ const seedSchema = z.strictObject({ accounts: z.array(account).min(1) });
 
 /**
  * Makes accounts, keys, credits, wallets and agents what the seed says, and tells what is there now. Applying it again
- * changes nothing; a key's token is told by the call that made it and by no other.
+ * changes nothing; what is not open any more is left alone; a key's token is told by the call that made it and by no other.
  */
 export async function applySeed(needs: Needs, given: unknown): Promise<{ accounts: object[] }> {
   const seed = parse(seedSchema, given, "invalid_value");
@@ -47,6 +47,7 @@ export async function applySeed(needs: Needs, given: unknown): Promise<{ account
 async function applyAccount(needs: Needs, wanted: z.infer<typeof account>): Promise<object> {
   const { db } = needs;
   const owner = (await findAccount(db, wanted.handle)) ?? (await createAccount(db, wanted));
+  if (owner.state !== "open") return { handle: owner.handle, id: owner.id, state: owner.state, skipped: true };
   if (wanted.email) await linkEmail(db, owner, wanted.email);
   const reference = `seed:${owner.id}`;
   const amount = credits(BigInt(wanted.credits));

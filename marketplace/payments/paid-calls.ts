@@ -207,6 +207,7 @@ export interface Progress {
 }
 
 export interface PaidCall extends Progress {
+  readonly product: string;
   readonly digest: Buffer;
   readonly requirements: PaymentRequirements;
   readonly deliveredAt: Date | null;
@@ -238,6 +239,6 @@ interface NewPaidCall {
 }
 
 const select = `
-  select run_id as "runId", call_digest as digest, requirements, payer, output, receipt, transaction_id as transaction,
+  select product, run_id as "runId", call_digest as digest, requirements, payer, output, receipt, transaction_id as transaction,
     delivered_at as "deliveredAt", coalesce(lease_until > now(), false) as leased
   from paid_calls`;

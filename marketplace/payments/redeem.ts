@@ -5,10 +5,12 @@ import type { Context } from "../context.ts";
 import { newId, type RunId } from "../ids.ts";
 import { recordRun } from "../runs/record.ts";
 import type { FacilitatorRequest } from "./facilitator-client.ts";
-import type { PaidWork } from "./offer.ts";
+import { stablecoinOn } from "./networks.ts";
+import type { Offer, PaidWork } from "./offer.ts";
 import type { AbandonedCall, Held, PaidCall, PaidCallId, Progress } from "./paid-calls.ts";
 import { identifyPayment, type PaymentId } from "./payment-id.ts";
 import type { Proof } from "./proof.ts";
+import { termsFor } from "./terms.ts";
 
 /**
  * Turns a proof of payment into the agent's result, once. What can be undone runs before it is settled, so that a run
@@ -20,15 +22,35 @@ export async function redeem(
   context: Context,
   work: PaidWork,
   proof: Proof,
-  requirements: PaymentRequirements,
+  offer: Offer,
   receivedAt: Date,
 ): Promise<Redemption> {
-  const payment = identifyPayment(proof.network, requirements.asset, proof.payload);
+  const asset = stablecoinOn(proof.network)?.asset;
+  if (!asset) return notOffered(proof);
+  const payment = identifyPayment(proof.network, asset, proof.payload);
   if (!payment) return { outcome: "refused", reason: "invalid_payload", message: "The payment cannot be read." };
   const id: PaidCallId = { network: proof.network, key: payment.key };
-  const asked = { ...work, proof, requirements, payment, id, receivedAt };
+  const asked = { ...work, proof, payment, id, receivedAt };
   const call = context.paidCalls.isKnownHere(id) ? await context.paidCalls.find(id) : undefined;
-  return call ? resume(context, asked, call) : begin(context, asked);
+  if (call) return resume(context, asked, call);
+  const requirements = await termsFor(context, offer, proof).catch((error: unknown) => ({ error }));
+  if (requirements && !("error" in requirements)) return begin(context, { ...asked, requirements });
+  // What is not offered any more was offered to whoever used this payment before.
+  const first = await context.paidCalls.find(id);
+  if (first) return resume(context, asked, first);
+  if (requirements) throw requirements.error;
+  return notOffered(proof);
+}
+
+/** What a proof's payment is known by here; undefined when that cannot be read. */
+export function paidCallIdOf({ network, payload }: Proof): PaidCallId | undefined {
+  const asset = stablecoinOn(network)?.asset;
+  const payment = asset && identifyPayment(network, asset, payload);
+  return payment ? { network, key: payment.key } : undefined;
+}
+
+function notOffered({ network }: Proof): Redemption {
+  return { outcome: "refused", reason: "invalid_network", message: `Payment on ${network} is not offered.` };
 }
 
 export type Redemption =
@@ -105,7 +127,7 @@ function take(context: Context, work: Work, payer?: string, transaction?: string
 }
 
 /** A payment seen before: wait for whoever works on it, or take it up. */
-async function resume(context: Context, asked: Work, first: PaidCall): Promise<Redemption> {
+async function resume(context: Context, asked: Omit<Work, "requirements">, first: PaidCall): Promise<Redemption> {
   // The terms it was first used under.
   const work = { ...asked, requirements: first.requirements };
   if (!first.digest.equals(work.digest)) {

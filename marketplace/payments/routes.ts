@@ -1,24 +1,37 @@
 import type { Request, RequestHandler, Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
-import { findLiveAgent, type LiveAgent } from "../agents/find.ts";
+import { findLiveAgent, findWithdrawnAgent, type LiveAgent } from "../agents/find.ts";
 import type { Context } from "../context.ts";
 import { newId } from "../ids.ts";
 import { executeRun } from "../runs/execute.ts";
 import { type PreparedRun, prepareAgent } from "../runs/prepare.ts";
 import { closeRun, openRun } from "../runs/record.ts";
 import { agentOffer, agentWork } from "./agent-call.ts";
+import { readProof } from "./proof.ts";
+import { paidCallIdOf } from "./redeem.ts";
 import { sell } from "./sell.ts";
 
 /** POST /api/agent/{handle}/{slug}: the agent's result for a payment to its creator. A free agent simply answers. */
 export function postPaidCall(context: Context): RequestHandler {
   return async (request, response) => {
     const address = `${request.params.handle}/${request.params.slug}`;
-    const agent = await findLiveAgent(context, address);
+    const agent = await findLiveAgent(context, address).catch((error) => findPaidFor(context, request, address, error));
     if (agent.version.priceCredits === 0n) return answerFree(context, prepare(agent, request), response);
     return sell(context, request, response, agentOffer(context, agent), async () =>
       agentWork(context, prepare(agent, request)),
     );
   };
+}
+
+/** An agent that is off the market still owes what was paid for before; for everybody else it is not there. */
+async function findPaidFor(context: Context, request: Request, address: string, error: unknown): Promise<LiveAgent> {
+  const proof = readProof(request.headers);
+  const isGone = error instanceof ApiError && error.code === "not_found";
+  if (!isGone || proof === undefined || typeof proof === "string") throw error;
+  const id = paidCallIdOf(proof);
+  const [agent, call] = await Promise.all([findWithdrawnAgent(context, address), id && context.paidCalls.find(id)]);
+  if (!agent || call?.product !== agent.id) throw error;
+  return agent;
 }
 
 function prepare(agent: LiveAgent, request: Request): PreparedRun {

@@ -5,7 +5,7 @@ import type { Offer, PaidWork } from "./offer.ts";
 import { encodeHeader, readProof } from "./proof.ts";
 import { quoteOf } from "./quote.ts";
 import { type Redemption, redeem } from "./redeem.ts";
-import { termsFor, termsOf } from "./terms.ts";
+import { termsOf } from "./terms.ts";
 
 /**
  * The door of everything that is paid per call: without a proof of payment a 402 with the quote, with one the result.
@@ -27,9 +27,7 @@ export async function sell(
   const proof = readProof(request.headers);
   if (proof === undefined || typeof proof === "string") return quote(proof ?? "Payment is required.");
   const work = await prepare();
-  const requirements = await termsFor(context, offer, proof);
-  if (!requirements) return quote(`Payment on ${proof.network} is not offered.`);
-  const redemption = await redeem(context, work, proof, requirements, response.locals.receivedAt);
+  const redemption = await redeem(context, work, proof, offer, response.locals.receivedAt);
   if (redemption.outcome !== "refused") return answer(response, redemption, work);
   if (redemption.settlement) setSettlementHeaders(response, redemption.settlement);
   return quote(`${redemption.reason}: ${redemption.message}`);

@@ -2,6 +2,9 @@ import { createTransport } from "nodemailer";
 import { ApiError } from "../../shared/errors.ts";
 import type { SignInConfig } from "./config.ts";
 
+/** The library's own limits are minutes, and somebody waits. */
+const patience = { connectionTimeout: 5_000, greetingTimeout: 5_000, socketTimeout: 10_000 };
+
 /** Sends sign-in links. */
 export interface Mailer {
   /** Resolves once the mail server has taken the letter; 503 when it does not. */
@@ -11,7 +14,7 @@ export interface Mailer {
 
 export function createMailer({ mail }: SignInConfig, host: string): Mailer | undefined {
   if (!mail) return undefined;
-  const transport = createTransport(mail.smtpUrl.reveal(), { from: mail.from });
+  const transport = createTransport({ url: mail.smtpUrl.reveal(), ...patience }, { from: mail.from });
   return {
     sendLink: async (to, link, minutes) => {
       const text = [

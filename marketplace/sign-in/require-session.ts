@@ -8,6 +8,8 @@ import { admitOrRefuse } from "../rate-limit.ts";
 import type { Session } from "./sessions.ts";
 
 const callsPerMinute = 300;
+/** Whatever an account keeps grows no faster. */
+const changesPerMinute = 60;
 
 /**
  * Lets a request through that carries a session, and comes from no foreign page: the cookie alone would make a browser
@@ -17,7 +19,7 @@ export function requireSession(context: Context): RequestHandler[] {
   return [
     ownPagesOnly(context),
     async (request, response, next) => {
-      const session = await context.sessions.read(request, response);
+      const session = await context.signIn.sessions.read(request, response);
       if (!session) {
         throw new ApiError("unauthenticated", "Sign in first; GET /sign-in shows how.", {
           headers: { "www-authenticate": 'Session realm="marketplace"' },
@@ -34,12 +36,13 @@ export function requireSession(context: Context): RequestHandler[] {
 export function requireAccount(context: Context): RequestHandler[] {
   return [
     ...requireSession(context),
-    async (_request, response, next) => {
+    async (request, response, next) => {
       const session = sessionOf(response);
       const account = await accountOfUser(context.db, session.userId);
       if (!account) throw new ApiError("forbidden", reasonFor(session));
       if (account.state !== "open")
         throw new ApiError("forbidden", `The account "${account.handle}" is ${account.state}.`);
+      if (request.method !== "GET") await admitOrRefuse(context.db, `changes:${account.id}`, changesPerMinute);
       response.locals.account = account;
       next();
     },

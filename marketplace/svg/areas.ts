@@ -3,6 +3,7 @@ import { type AreaMap, components } from "./components.ts";
 import { type Colour, opaqueMin } from "./drawing.ts";
 import type { Settings } from "./options.ts";
 import { assignPalette, type Palette, paletteOf } from "./palette.ts";
+import type { Radial } from "./radial-fit.ts";
 
 /** The areas a picture is cut into, with what is known of each before it is outlined. */
 export interface Areas {
@@ -11,6 +12,8 @@ export interface Areas {
   readonly planes: Float64Array;
   readonly sums: Float64Array;
   readonly sloped: Uint8Array;
+  /** Areas whose colour is a radial gradient, by number. */
+  readonly radials: ReadonlyMap<number, Radial>;
   readonly opaque: Uint8Array;
   /** Nothing is drawn here: transparent, or background to be removed. */
   readonly empty: Uint8Array;
@@ -24,21 +27,25 @@ export interface Background {
   readonly colour: Colour;
 }
 
-/** From a label per pixel to described areas. `clean` is the unblended picture the labels were made from. */
+/**
+ * From a label per pixel to described areas. `clean` is the unblended picture the labels were made from; `gradients` are
+ * the labels whose colour is a radial gradient.
+ */
 export function describeAreas(
   clean: Uint8Array,
   width: number,
   height: number,
   labels: Int32Array,
   labelCount: number,
+  gradients: ReadonlyMap<number, Radial>,
   settings: Settings,
 ): Areas {
-  return joinPaints(describeEach(clean, width, height, labels, labelCount, settings));
+  return joinPaints(describeEach(clean, width, height, labels, labelCount, gradients, settings));
 }
 
 /** Neighbours that were given one paint become one area, so that no edge runs between them. */
 function joinPaints(areas: Areas): Areas {
-  const { map, paints, planes, sums, sloped, opaque, empty, background } = areas;
+  const { map, paints, planes, sums, sloped, radials, opaque, empty, background } = areas;
   if (paints.every((paint, a) => paint < 0 || paint === a)) return areas;
   const labels = new Int32Array(map.flat.length);
   for (let p = 0; p < labels.length; p++) {
@@ -63,6 +70,7 @@ function joinPaints(areas: Areas): Areas {
     planes: joinedPlanes,
     sums: joinedSums,
     sloped: picked(sloped),
+    radials: new Map(Array.from(from, (a, i) => [i, radials.get(a)!] as const).filter(([, radial]) => radial)),
     opaque: picked(opaque),
     empty: picked(empty),
     background: background && { ...background, areas: picked(background.areas) },
@@ -76,6 +84,7 @@ function describeEach(
   height: number,
   labels: Int32Array,
   labelCount: number,
+  gradients: ReadonlyMap<number, Radial>,
   settings: Settings,
 ): Areas {
   let map = components(labels, width, height, labelCount);
@@ -96,6 +105,7 @@ function describeEach(
   const empty = new Uint8Array(count);
   const gainMin = settings.gradients ? slopeWorth * settings.lambda : Number.POSITIVE_INFINITY;
   const entries = palette ? assignPalette(sums, count, palette) : null;
+  const radials = radialAreas(map, labels, gradients);
   for (let a = 0; a < count; a++) {
     if (palette && entries) {
       const colour = palette.colours[entries[a]!];
@@ -105,9 +115,12 @@ function describeEach(
       for (let c = 0; c < 4; c++) planes[a * 12 + c * 3] = premultiplied[c]!;
       continue;
     }
-    sloped[a] = plane(sums, a, gainMin, planes, a * 12) ? 1 : 0;
+    const radial = radials.get(a);
+    sloped[a] = plane(sums, a, radial ? 0 : gainMin, planes, a * 12) || radial ? 1 : 0;
     const alpha = sums[a * stride + 15]! / sums[a * stride]!;
-    const fades = sloped[a] === 1 && Math.hypot(planes[a * 12 + 10]!, planes[a * 12 + 11]!) > 0.02;
+    const fades =
+      (sloped[a] === 1 && Math.hypot(planes[a * 12 + 10]!, planes[a * 12 + 11]!) > 0.02) ||
+      radial?.stops.some((v, i) => i % 5 === 4 && v < opaqueMin);
     opaque[a] = alpha >= opaqueMin && !fades ? 1 : 0;
     empty[a] = alpha < 4 ? 1 : 0;
   }
@@ -120,7 +133,17 @@ function describeEach(
     }
   }
   const paints = sharePaints(sums, planes, sloped, opaque, palette ? 0 : settings.lambda * paintWorth);
-  return { map, planes, sums, sloped, opaque, empty, background, paints };
+  return { map, planes, sums, sloped, radials, opaque, empty, background, paints };
+}
+
+function radialAreas(map: AreaMap, labels: Int32Array, gradients: ReadonlyMap<number, Radial>): Map<number, Radial> {
+  const radials = new Map<number, Radial>();
+  if (gradients.size === 0) return radials;
+  for (let p = 0; p < labels.length; p++) {
+    const radial = gradients.get(labels[p]!);
+    if (radial) radials.set(map.flat[p]!, radial);
+  }
+  return radials;
 }
 
 /** A gradient is worth its definition when it explains this many lambdas of squared error. */

@@ -21,31 +21,62 @@ export function moments(pixels: Uint8Array, width: number, height: number, label
     const end = (row + 1) * width;
     for (let p = row * width; p < end; ) {
       const label = labels[p]!;
-      const word = words[p]!;
       const first = p;
-      do p++;
-      while (p < end && labels[p] === label && words[p] === word);
+      let r = 0;
+      let g = 0;
+      let b = 0;
+      let alpha = 0;
+      let rx = 0;
+      let gx = 0;
+      let bx = 0;
+      let ax = 0;
+      let squares = 0;
+      do {
+        const word = words[p]!;
+        const begun = p;
+        do p++;
+        while (p < end && words[p] === word && labels[p] === label);
+        const n = p - begun;
+        const sx = n * ((begun + p) / 2 - row * width - cx);
+        const i = begun * 4;
+        const vr = pixels[i]!;
+        const vg = pixels[i + 1]!;
+        const vb = pixels[i + 2]!;
+        const va = pixels[i + 3]!;
+        r += vr * n;
+        g += vg * n;
+        b += vb * n;
+        alpha += va * n;
+        rx += vr * sx;
+        gx += vg * sx;
+        bx += vb * sx;
+        ax += va * sx;
+        squares += (vr * vr + vg * vg + vb * vb + va * va) * n;
+      } while (p < end && labels[p] === label);
       if (label < 0) continue;
       const n = p - first;
       const x = (first + p) / 2 - row * width - cx;
-      const o = label * stride;
       const sx = n * x;
+      const o = label * stride;
       sums[o] = sums[o]! + n;
       sums[o + 1] = sums[o + 1]! + sx;
       sums[o + 2] = sums[o + 2]! + n * y;
       sums[o + 3] = sums[o + 3]! + sx * x + (n * (n * n - 1)) / 12;
       sums[o + 4] = sums[o + 4]! + sx * y;
       sums[o + 5] = sums[o + 5]! + n * y * y;
-      let squares = 0;
-      for (let c = 0, i = first * 4, s = o + 6; c < 4; c++, i++, s += 3) {
-        const v = pixels[i]!;
-        if (v === 0) continue;
-        sums[s] = sums[s]! + v * n;
-        sums[s + 1] = sums[s + 1]! + v * sx;
-        sums[s + 2] = sums[s + 2]! + v * n * y;
-        squares += v * v;
-      }
-      sums[o + 18] = sums[o + 18]! + squares * n;
+      sums[o + 6] = sums[o + 6]! + r;
+      sums[o + 7] = sums[o + 7]! + rx;
+      sums[o + 8] = sums[o + 8]! + r * y;
+      sums[o + 9] = sums[o + 9]! + g;
+      sums[o + 10] = sums[o + 10]! + gx;
+      sums[o + 11] = sums[o + 11]! + g * y;
+      sums[o + 12] = sums[o + 12]! + b;
+      sums[o + 13] = sums[o + 13]! + bx;
+      sums[o + 14] = sums[o + 14]! + b * y;
+      sums[o + 15] = sums[o + 15]! + alpha;
+      sums[o + 16] = sums[o + 16]! + ax;
+      sums[o + 17] = sums[o + 17]! + alpha * y;
+      sums[o + 18] = sums[o + 18]! + squares;
     }
   }
   return sums;

@@ -8,43 +8,79 @@ import { find } from "./segment.ts";
  * `width + 2`), areas numbered in reading order.
  */
 export function components(labels: Int32Array, width: number, height: number, labelCount: number): AreaMap {
+  const { begins, rows } = runsOf(labels, width, height);
+  const total = rows[height]!;
   const sizes = new Int32Array(labelCount);
-  for (let p = 0; p < labels.length; p++) sizes[labels[p]!]!++;
-  const n = width * height;
-  const parent = new Int32Array(n);
-  for (let y = 0, p = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, p++) {
-      const label = labels[p]!;
-      parent[p] = p;
-      if (x > 0 && labels[p - 1] === label) parent[p] = parent[p - 1]!;
-      if (y === 0) continue;
-      if (labels[p - width] === label) unite(parent, p, p - width);
-      else {
-        if (x > 0 && labels[p - width - 1] === label && passes(label, labels[p - width]!, labels[p - 1]!, sizes))
-          unite(parent, p, p - width - 1);
-        if (
-          x + 1 < width &&
-          labels[p - width + 1] === label &&
-          passes(label, labels[p - width]!, labels[p + 1]!, sizes)
-        )
-          unite(parent, p, p - width + 1);
+  const parent = new Int32Array(total);
+  for (let r = 0; r < total; r++) {
+    const label = labels[begins[r]!]!;
+    sizes[label] = sizes[label]! + begins[r + 1]! - begins[r]!;
+    parent[r] = r;
+  }
+  for (let y = 1; y < height; y++) {
+    let above = rows[y - 1]!;
+    for (let r = rows[y]!; r < rows[y + 1]!; r++) {
+      // Where the run would lie in the row above, one pixel more on each side for the diagonals.
+      const from = begins[r]! - width;
+      const to = begins[r + 1]! - width;
+      const label = labels[begins[r]!]!;
+      while (begins[above + 1]! < from) above++;
+      for (let other = above; other < rows[y]! && begins[other]! <= to; other++) {
+        const begin = begins[other]!;
+        const end = begins[other + 1]!;
+        if (labels[begin] !== label) continue;
+        if (end === from) {
+          if (!passes(label, labels[from]!, labels[from + width - 1]!, sizes)) continue;
+        } else if (begin === to) {
+          if (!passes(label, labels[to - 1]!, labels[to + width]!, sizes)) continue;
+        }
+        unite(parent, r, other);
       }
     }
   }
+  return mapOf(begins, parent, total, width, height);
+}
+
+/** Stretches of one label within a row: where each begins, with one more entry for the end; the first run of each row. */
+function runsOf(labels: Int32Array, width: number, height: number) {
+  let total = 0;
+  for (let y = 0, p = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, p++) if (x === 0 || labels[p] !== labels[p - 1]) total++;
+  }
+  const begins = new Int32Array(total + 1);
+  const rows = new Int32Array(height + 1);
+  let r = 0;
+  for (let y = 0, p = 0; y < height; y++) {
+    rows[y] = r;
+    for (let x = 0; x < width; x++, p++) if (x === 0 || labels[p] !== labels[p - 1]) begins[r++] = p;
+  }
+  begins[total] = labels.length;
+  rows[height] = total;
+  return { begins, rows };
+}
+
+function mapOf(begins: Int32Array, parent: Int32Array, total: number, width: number, height: number): AreaMap {
   const stridePx = width + 2;
   const areas = new Int32Array(stridePx * (height + 2)).fill(-1);
-  const flat = new Int32Array(n);
-  let count = 0;
-  for (let y = 0, p = 0; y < height; y++) {
-    for (let x = 0, q = (y + 1) * stridePx + 1; x < width; x++, p++, q++) {
-      const root = find(parent, p);
-      flat[p] = root === p ? count++ : flat[root]!;
-      areas[q] = flat[p]!;
+  const flat = new Int32Array(width * height);
+  const names = new Int32Array(total);
+  const sizes: number[] = [];
+  for (let r = 0; r < total; r++) {
+    const root = find(parent, r);
+    // A root is the first run of its area, so it is named before any other run of it is met.
+    if (root === r) names[r] = sizes.push(0) - 1;
+    const name = names[root]!;
+    names[r] = name;
+    const begin = begins[r]!;
+    const end = begins[r + 1]!;
+    sizes[name] = sizes[name]! + end - begin;
+    const shift = stridePx + 1 + 2 * Math.floor(begin / width);
+    for (let p = begin; p < end; p++) {
+      flat[p] = name;
+      areas[p + shift] = name;
     }
   }
-  const areaSizes = new Int32Array(count);
-  for (let p = 0; p < n; p++) areaSizes[flat[p]!]!++;
-  return { areas, flat, count, sizes: areaSizes, width, height, stride: stridePx };
+  return { areas, flat, count: sizes.length, sizes: Int32Array.from(sizes), width, height, stride: stridePx };
 }
 
 /** Whether a diagonal of `label` passes between the two other pixels of its 2 × 2 block. */

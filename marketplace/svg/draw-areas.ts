@@ -3,7 +3,7 @@ import { stride } from "./colour-model.ts";
 import { type Contour, type Contours, contours } from "./contours.ts";
 import { markCorners } from "./corners.ts";
 import type { Drawing, Element, Fill, Group, Shape } from "./drawing.ts";
-import { type Extent, planeFill } from "./fills.ts";
+import { type Extent, planeFill, radialFill } from "./fills.ts";
 import { fitClosed } from "./fit-curve.ts";
 import { depthLayers, objectLayers } from "./layers.ts";
 import type { Settings } from "./options.ts";
@@ -15,20 +15,35 @@ import { snapContour } from "./snap.ts";
  * Steps 4 to 7: described areas as a drawing. `pixels` is the source before unblending, for the sub-pixel place of edges.
  *
  * Stacked: areas are drawn from the outside in, larger before smaller, each as its outer outline; a hole is cut only
- * where something that was drawn earlier, or is not opaque, must show through it. Cutout: every hole is cut.
+ * where something that was drawn earlier, or is not opaque, must show through it. Cutout: every hole is cut. Groups are
+ * by depth, or by object where `objectOf` (objects.ts) tells them.
  */
-export function drawAreas(areas: Areas, pixels: Uint8Array, settings: Settings): Drawing {
-  const { map, planes, opaque, empty } = areas;
+export function drawAreas(
+  areas: Areas,
+  pixels: Uint8Array,
+  settings: Settings,
+  objectOf: Int32Array | null = null,
+): Drawing {
+  const { map, planes, radials, opaque, empty } = areas;
   const { width, height, count } = map;
   const cutout = settings.mode === "cutout";
   const chain = contours(map);
-  const layering = settings.objects ? objectLayers(areas, chain) : depthLayers(chain, count, areas.paints);
+  const layering = objectOf ? objectLayers(areas, chain, objectOf) : depthLayers(chain, count, areas.paints);
   const { rank, order } = layering;
   const hidden = cutout
     ? () => false
     : (area: number, other: number) => rank[other]! > rank[area]! && opaque[other] === 1;
   const holes = holesByArea(chain, cutout ? null : openHoles(chain, areas, rank));
-  const input = { pixels, map, contours: chain, planes, hidden, tolerance: settings.tolerance, junctions: cutout };
+  const input = {
+    pixels,
+    map,
+    contours: chain,
+    planes,
+    radials,
+    hidden,
+    tolerance: settings.tolerance,
+    junctions: cutout,
+  };
   const points = new Points();
   const groups: Group[] = [];
   let elements: Element[] = [];
@@ -103,7 +118,9 @@ function holesByArea(chain: Contours, open: Uint8Array | null): Map<number, Cont
   return holes;
 }
 
-function fillOf({ planes, sloped, sums, map }: Areas, area: number, chain: Contours, outer: Contour): Fill {
+function fillOf({ planes, sloped, radials, sums, map }: Areas, area: number, chain: Contours, outer: Contour): Fill {
+  const radial = radials.get(area);
+  if (radial) return radialFill(radial);
   const cx = map.width / 2;
   const cy = map.height / 2;
   const n = sums[area * stride]!;

@@ -1,4 +1,5 @@
 import { type Fill, straight } from "./drawing.ts";
+import type { Radial } from "./radial-fit.ts";
 
 /**
  * Step 7: an area's plane as something SVG can draw: one colour, or a linear gradient along the direction in which the
@@ -43,6 +44,20 @@ export function planeFill(planes: Float64Array, area: number, sloped: boolean, e
       { offset: 0, colour: end(from) },
       { offset: 1, colour: end(to) },
     ],
+  };
+}
+
+/** A radial gradient as SVG can draw it, in px of the picture. */
+export function radialFill({ cx, cy, r, stops }: Radial): Fill {
+  return {
+    kind: "radial",
+    cx,
+    cy,
+    r,
+    stops: Array.from({ length: stops.length / 5 }, (_, k) => {
+      const [offset, red, green, blue, alpha] = stops.subarray(k * 5, k * 5 + 5);
+      return { offset: offset!, colour: straight(red!, green!, blue!, alpha!) };
+    }),
   };
 }
 

@@ -127,7 +127,7 @@ function tangentAround(at: number, n: number, reachMin: number): void {
 }
 
 function unit(dx: number, dy: number): void {
-  const length = Math.hypot(dx, dy);
+  const length = Math.sqrt(dx * dx + dy * dy);
   tx = length > 0 ? dx / length : 1;
   ty = length > 0 ? dy / length : 0;
 }
@@ -177,7 +177,7 @@ function fitOpen(a: number, b: number, ax: number, ay: number, bx: number, by: n
 function isLine(a: number, b: number): boolean {
   const dx = X[b]! - X[a]!;
   const dy = Y[b]! - Y[a]!;
-  const length = Math.hypot(dx, dy);
+  const length = Math.sqrt(dx * dx + dy * dy);
   if (length < 1e-9) return false;
   for (let i = a + 1; i < b; i++) {
     const off = Math.abs((X[i]! - X[a]!) * dy - (Y[i]! - Y[a]!) * dx) / length;
@@ -188,7 +188,11 @@ function isLine(a: number, b: number): boolean {
 
 function chordLengths(a: number, b: number): void {
   U[a] = 0;
-  for (let i = a + 1; i <= b; i++) U[i] = U[i - 1]! + Math.hypot(X[i]! - X[i - 1]!, Y[i]! - Y[i - 1]!);
+  for (let i = a + 1; i <= b; i++) {
+    const dx = X[i]! - X[i - 1]!;
+    const dy = Y[i]! - Y[i - 1]!;
+    U[i] = U[i - 1]! + Math.sqrt(dx * dx + dy * dy);
+  }
   const total = U[b]! || 1;
   for (let i = a + 1; i <= b; i++) U[i] = U[i]! / total;
 }
@@ -232,7 +236,7 @@ function solve(a: number, b: number, ax: number, ay: number, bx: number, by: num
   }
   c01 *= cross;
   const det = c00 * c11 - c01 * c01;
-  const length = Math.hypot(p3x - p0x, p3y - p0y);
+  const length = Math.sqrt((p3x - p0x) ** 2 + (p3y - p0y) ** 2);
   let left = det !== 0 ? (x0 * c11 - x1 * c01) / det : 0;
   let right = det !== 0 ? (c00 * x1 - c01 * x0) / det : 0;
   const least = 0.01 * length;

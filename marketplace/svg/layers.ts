@@ -22,43 +22,26 @@ export function depthLayers(chain: Contours, count: number, paints: Int32Array):
 }
 
 /**
- * Groups by object: what is connected once the background is taken away. The background and what is transparent come
- * first; objects under 0.05 % of the picture share one group.
+ * Groups by object (objects.ts): the background and what is transparent first, then objects, those that reach round
+ * others before them, so that what lies under an object is whole; objects under 0.05 % of the picture share one group.
  */
-export function objectLayers(areas: Areas, chain: Contours): Layering {
-  const { map, empty, background } = areas;
-  const { count, areas: pixels, stride, width, height } = map;
-  const parent = Int32Array.from({ length: count }, (_, a) => a);
-  const root = (a: number): number => {
-    let at = a;
-    while (parent[at] !== at) at = parent[at] = parent[parent[at]!]!;
-    return at;
-  };
-  const ground = (a: number) => a < 0 || empty[a] === 1 || background?.areas[a] === 1;
-  for (let y = 0; y < height; y++) {
-    for (let x = 0, q = (y + 1) * stride + 1; x < width; x++, q++) {
-      const here = pixels[q]!;
-      if (ground(here)) continue;
-      for (const next of [q + 1, q + stride - 1, q + stride, q + stride + 1]) {
-        const there = pixels[next]!;
-        if (there === here || ground(there)) continue;
-        const a = root(here);
-        const b = root(there);
-        if (a < b) parent[b] = a;
-        else parent[a] = b;
-      }
-    }
+export function objectLayers({ map }: Areas, chain: Contours, objectOf: Int32Array): Layering {
+  const { count, width, height } = map;
+  const pixels = new Int32Array(count);
+  const reach = new Float64Array(count);
+  for (let a = 0; a < count; a++) {
+    const object = objectOf[a]!;
+    if (object < 0) continue;
+    pixels[object] = pixels[object]! + map.sizes[a]!;
+    reach[object] = Math.max(reach[object]!, chain.all[chain.outer[a]!]!.enclosed);
   }
-  const sizes = new Int32Array(count);
-  for (let a = 0; a < count; a++) if (!ground(a)) sizes[root(a)] = sizes[root(a)]! + map.sizes[a]!;
-  const objects = Array.from({ length: count }, (_, a) => a)
-    .filter((a) => sizes[a]! >= detailShare * width * height)
-    .sort((a, b) => sizes[b]! - sizes[a]! || a - b)
+  const objects = Array.from({ length: count }, (_, object) => object)
+    .filter((object) => pixels[object]! >= detailShare * width * height)
+    .sort((a, b) => reach[b]! - reach[a]! || a - b)
     .slice(0, objectsMax);
-  const index = new Int32Array(count).fill(objects.length + 1);
-  for (let i = 0; i < objects.length; i++) index[objects[i]!] = i + 1;
-  const layer = new Int32Array(count);
-  for (let a = 0; a < count; a++) layer[a] = ground(a) ? 0 : index[root(a)]!;
+  const turn = new Int32Array(count).fill(objects.length + 1);
+  for (let i = 0; i < objects.length; i++) turn[objects[i]!] = i + 1;
+  const layer = Int32Array.from(objectOf, (object) => (object < 0 ? 0 : turn[object]!));
   const names = ["background", ...objects.map((_, i) => `object-${i + 1}`), "details"];
   return inOrder(chain, layer, names, new Int32Array(count).fill(-1));
 }

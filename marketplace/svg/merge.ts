@@ -1,4 +1,5 @@
 import { moments, planeError, stride, unionError } from "./colour-model.ts";
+import { keepTo } from "./deadline.ts";
 import { Heap } from "./heap.ts";
 import { PairTable } from "./pair-table.ts";
 import { find } from "./segment.ts";
@@ -9,7 +10,9 @@ export interface MergeInput {
   readonly height: number;
   readonly labels: Int32Array;
   readonly count: number;
-  /** `performance.now()` after which the merge throws. */
+  /** 1 for areas that are never joined to others. */
+  readonly apart?: Uint8Array;
+  /** `performance.now()` after which the merge throws DeadlinePassed. */
   readonly deadlineMs: number;
 }
 
@@ -21,8 +24,7 @@ export interface MergeInput {
  * greedy form of the Mumford-Shah functional; costs are re-computed only when a pair reaches the top of the heap.
  */
 export class Merging {
-  /** Cost and remaining totals after each merge, cheapest first as far as the greedy order allows. */
-  readonly costs: Float64Array;
+  /** Length of all borders left after each merge, px. */
   readonly borders: Float64Array;
   readonly count: number;
   merges = 0;
@@ -33,13 +35,18 @@ export class Merging {
   private readonly versions: Int32Array;
   private readonly joined: Int32Array;
   private readonly labels: Int32Array;
+  private readonly pixels: Uint8Array;
+  private readonly width: number;
+  private readonly height: number;
   private readonly deadlineMs: number;
   private readonly graph: Graph;
   private readonly heap: Heap;
   private border: number;
-  private cost = 0;
 
-  constructor({ pixels, width, height, labels, count, deadlineMs }: MergeInput) {
+  constructor({ pixels, width, height, labels, count, apart, deadlineMs }: MergeInput) {
+    this.pixels = pixels;
+    this.width = width;
+    this.height = height;
     this.labels = labels;
     this.count = count;
     this.deadlineMs = deadlineMs;
@@ -49,9 +56,8 @@ export class Merging {
     this.parent = Int32Array.from({ length: count }, (_, i) => i);
     this.versions = new Int32Array(count);
     this.joined = new Int32Array(count * 2);
-    this.costs = new Float64Array(count);
     this.borders = new Float64Array(count);
-    this.graph = neighbours(labels, width, height, count);
+    this.graph = neighbours(labels, width, height, count, apart);
     this.border = 0;
     this.heap = new Heap(this.graph.edges);
     for (let e = 0; e < this.graph.edges; e++) {
@@ -82,8 +88,8 @@ export class Merging {
         graph.cost[e] = key;
       }
       heap.pop();
-      this.join(e, key);
-      if ((this.merges & 1023) === 0 && performance.now() > this.deadlineMs) throw new Error("trace deadline passed");
+      this.join(e);
+      if ((this.merges & 1023) === 0) keepTo(this.deadlineMs);
     }
   }
 
@@ -96,18 +102,17 @@ export class Merging {
           this.price(edge);
           return this.graph.cost[edge]!;
         });
-        if (e >= 0 && this.graph.cost[e]! < costMax) this.join(e, this.graph.cost[e]!);
+        if (e >= 0 && this.graph.cost[e]! < costMax) this.join(e);
       }
     }
   }
 
-  /** A label per first area, after the first `merges` merges. */
-  areasAfter(merges: number): Int32Array {
+  /** A label per first area after the first `merges` merges, numbered in the order of the first areas. */
+  names(merges: number): Int32Array {
     const parent = Int32Array.from({ length: this.count }, (_, i) => i);
     for (let m = 0; m < merges; m++) parent[this.joined[m * 2 + 1]!] = this.joined[m * 2]!;
     const names = new Int32Array(this.count).fill(-1);
-    let next = 0;
-    for (let i = 0; i < this.count; i++) {
+    for (let i = 0, next = 0; i < names.length; i++) {
       const root = find(parent, i);
       if (names[root] === -1) names[root] = next++;
       if (i !== root) names[i] = names[root]!;
@@ -115,12 +120,19 @@ export class Merging {
     return names;
   }
 
-  /** A label per pixel, after the first `merges` merges. */
-  labelsAfter(merges: number): Int32Array {
-    const names = this.areasAfter(merges);
-    const out = new Int32Array(this.labels.length);
-    for (let p = 0; p < out.length; p++) out[p] = names[this.labels[p]!]!;
-    return out;
+  /** The picture after the first `merges` merges: a label per pixel and the moments of each area. */
+  after(merges: number): { labels: Int32Array; sums: Float64Array } {
+    const { count, pixels, width, height } = this;
+    const names = this.names(merges);
+    const labels = new Int32Array(this.labels.length);
+    for (let p = 0; p < labels.length; p++) labels[p] = names[this.labels[p]!]!;
+    // Only the last state's moments are kept; those of an earlier one are counted anew.
+    if (merges !== this.merges) return { labels, sums: moments(pixels, width, height, labels, count - merges) };
+    const sums = new Float64Array((count - merges) * stride);
+    for (let i = 0; i < count; i++) {
+      if (this.parent[i] === i) sums.set(this.sums.subarray(i * stride, (i + 1) * stride), names[i]! * stride);
+    }
+    return { labels, sums };
   }
 
   private price(e: number): void {
@@ -132,7 +144,7 @@ export class Merging {
     graph.stamp[e] = versions[a]! + versions[b]!;
   }
 
-  private join(e: number, cost: number): void {
+  private join(e: number): void {
     const { graph, sums, errors, versions } = this;
     let keep = graph.a[e]!;
     let drop = graph.b[e]!;
@@ -147,10 +159,8 @@ export class Merging {
       this.price(shared);
       this.heap.push(graph.cost[shared]!, shared);
     });
-    this.cost = Math.max(this.cost, cost);
     this.joined[this.merges * 2] = keep;
     this.joined[this.merges * 2 + 1] = drop;
-    this.costs[this.merges] = this.cost;
     this.borders[this.merges] = this.border;
     this.merges++;
   }
@@ -174,7 +184,10 @@ class Graph {
   private next: Int32Array;
   private readonly table: PairTable;
 
-  constructor(count: number) {
+  private readonly apart: Uint8Array | undefined;
+
+  constructor(count: number, apart?: Uint8Array) {
+    this.apart = apart;
     const capacity = Math.max(64, count * 4);
     this.a = new Int32Array(capacity);
     this.b = new Int32Array(capacity);
@@ -188,6 +201,7 @@ class Graph {
   }
 
   touch(p: number, q: number, length: number): void {
+    if (this.apart && (this.apart[p] === 1 || this.apart[q] === 1)) return;
     let e = this.table.get(p, q);
     if (e < 0) {
       e = this.edges++;
@@ -270,8 +284,8 @@ function enlarged<T extends Int32Array | Float32Array>(from: T, to: T): T {
   return to;
 }
 
-function neighbours(labels: Int32Array, width: number, height: number, count: number): Graph {
-  const graph = new Graph(count);
+function neighbours(labels: Int32Array, width: number, height: number, count: number, apart?: Uint8Array): Graph {
+  const graph = new Graph(count, apart);
   for (let y = 0, p = 0; y < height; y++) {
     for (let x = 0; x < width; x++, p++) {
       const here = labels[p]!;

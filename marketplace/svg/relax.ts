@@ -1,22 +1,22 @@
-import { moments, plane } from "./colour-model.ts";
+import { plane, stride } from "./colour-model.ts";
 
 /**
  * Step 3b: straightens borders that run where no edge is. Greedy merging leaves the ragged outlines of its first small
  * areas; where two smooth areas meet, each pixel at the border goes to the one that explains it better, shortest border
- * counted in. Changes `labels` in place.
+ * counted in. Changes `labels` in place. `sums`: the areas' moments (colour-model.ts).
  *
  * Source: iterated conditional modes, Besag, "On the Statistical Analysis of Dirty Pictures" (1986), on the energy of the
  * merge (merge.ts) with a border of eight neighbours.
  */
 export function relaxBorders(
   labels: Int32Array,
-  count: number,
+  sums: Float64Array,
   clean: Uint8Array,
   width: number,
   height: number,
   lambda: number,
 ): void {
-  const sums = moments(clean, width, height, labels, count);
+  const count = sums.length / stride;
   const planes = new Float64Array(count * 12);
   for (let a = 0; a < count; a++) plane(sums, a, 0, planes, a * 12);
   const price = lambda * priceShare;

@@ -3,28 +3,39 @@ import { type Raster, reduce } from "./raster.ts";
 import { type Likeness, likeness } from "./score.ts";
 import type { Trace } from "./trace.ts";
 
-/** An SVG of ours as PNG, `width` pixels wide. No fonts, no files, no network. */
-export function renderPng(svg: string, width: number): Uint8Array {
-  return render(svg, width).asPng();
+/** A trace as PNG at its own size, and its score; drawn once where both have one size. */
+export function renderAndScore(source: Raster, result: Scored): { png: Uint8Array; likeness: Likeness } {
+  const drawn = render(result.svg, source.width);
+  return { png: drawn.asPng(), likeness: scoreTrace(source, result, drawn) };
 }
 
-/** The score of a trace: its bytes, rendered at the size of the decoded source (at most 2 megapixels), against it. */
-export function scoreTrace(source: Raster, { svg, removed }: Pick<Trace, "svg" | "removed">): Likeness {
+/**
+ * The score of a trace: its bytes, rendered at the size of the decoded source (at most 2 megapixels), against it. `drawn`
+ * is the trace at the size of the source, where that is at hand.
+ */
+export function scoreTrace(source: Raster, { svg, removed }: Scored, drawn?: RenderedImage): Likeness {
   const scale = Math.min(1, Math.sqrt(scorePixelsMax / (source.width * source.height)));
   const width = Math.max(1, Math.round(source.width * scale));
   const height = Math.max(1, Math.round(source.height * scale));
   const reference = scale < 1 ? reduce(source, width, height) : source;
-  const rendering = renderRaster(svg, width, height);
+  const rendering = asRaster(scale === 1 && drawn ? drawn : render(svg, width), width, height);
   // What the caller asked to have removed is no loss: the picture is compared as it stands on its own background.
   if (removed) layOn(rendering, removed);
   return likeness(reference, rendering);
 }
 
+type Scored = Pick<Trace, "svg" | "removed">;
+type RenderedImage = ReturnType<typeof render>;
+
 const scorePixelsMax = 2_000_000;
 
 /** Straight RGBA of an SVG at the given size. */
 export function renderRaster(svg: string, width: number, height: number): Raster {
-  const { pixels, width: w, height: h } = render(svg, width);
+  return asRaster(render(svg, width), width, height);
+}
+
+function asRaster(drawn: RenderedImage, width: number, height: number): Raster {
+  const { pixels, width: w, height: h } = drawn;
   const rgba = new Uint8Array(width * height * 4);
   for (let y = 0; y < Math.min(h, height); y++) {
     for (let x = 0; x < Math.min(w, width); x++) {
@@ -40,6 +51,7 @@ export function renderRaster(svg: string, width: number, height: number): Raster
   return { width, height, rgba };
 }
 
+/** No fonts, no files, no network. */
 function render(svg: string, width: number) {
   return new Resvg(svg, { fitTo: { mode: "width", value: width }, font: { loadSystemFonts: false } }).render();
 }

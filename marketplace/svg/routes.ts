@@ -22,6 +22,14 @@ import {
 } from "./products.ts";
 import { generateRequest, vectorizeRequest } from "./request.ts";
 
+/** Turns orders away while the tracer's queue is full, before megabytes of image are read and parsed. */
+export function refuseEarly(context: Context): RequestHandler {
+  return (_request, _response, next) => {
+    refuseWhenBusy(context);
+    next();
+  };
+}
+
 /** POST /api/v1/svg/vectorize */
 export function postVectorize(context: Context): RequestHandler {
   return async (request, response) => {

@@ -34,48 +34,49 @@ function opaque({ rgba }: Raster): boolean {
 
 function compare(source: Raster, rendering: Raster, ground: number): Likeness {
   const { width, height } = source;
-  const a = planesOn(source, ground);
-  const b = planesOn(rendering, ground);
-  const psnr = a.psnrTo(b);
-  const luma = ssimMap(a.y, b.y, width, height);
-  const ssim = mean(luma);
+  const luma = ssim(planeOn(source, ground, "y"), planeOn(rendering, ground, "y"), width, height);
   const halfWidth = Math.ceil(width / 2);
   const halfHeight = Math.ceil(height / 2);
-  const chroma = (["cb", "cr"] as const).map((plane) =>
-    mean(ssimMap(half(a[plane], width, height), half(b[plane], width, height), halfWidth, halfHeight)),
+  const chroma = (["cb", "cr"] as const).map(
+    (channel) =>
+      ssim(
+        half(planeOn(source, ground, channel), width, height),
+        half(planeOn(rendering, ground, channel), width, height),
+        halfWidth,
+        halfHeight,
+      ).mean,
   );
-  const structure = 0.7 * ssim + 0.3 * ((chroma[0]! + chroma[1]!) / 2);
+  const psnr = psnrOn(source, rendering, ground);
+  const structure = 0.7 * luma.mean + 0.3 * ((chroma[0]! + chroma[1]!) / 2);
   const exactness = Math.min(1, Math.max(0, (psnr - 10) / 30));
-  const worst = worstBlocks(luma, width, height);
-  const score = Math.max(0, structure) ** 0.5 * exactness ** 0.3 * Math.max(0, worst) ** 0.2;
-  return { score, ssim, psnr };
+  const score = Math.max(0, structure) ** 0.5 * exactness ** 0.3 * Math.max(0, luma.worst) ** 0.2;
+  return { score, ssim: luma.mean, psnr };
 }
 
-function planesOn({ width, height, rgba }: Raster, ground: number) {
-  const n = width * height;
-  const y = new Float32Array(n);
-  const cb = new Float32Array(n);
-  const cr = new Float32Array(n);
-  const rgb = new Float32Array(n * 3);
-  for (let p = 0; p < n; p++) {
-    const alpha = rgba[p * 4 + 3]! / 255;
-    const r = rgba[p * 4]! * alpha + ground * (1 - alpha);
-    const g = rgba[p * 4 + 1]! * alpha + ground * (1 - alpha);
-    const b = rgba[p * 4 + 2]! * alpha + ground * (1 - alpha);
-    rgb[p * 3] = r;
-    rgb[p * 3 + 1] = g;
-    rgb[p * 3 + 2] = b;
+/** One channel of the picture as seen on a grey ground. */
+function planeOn({ width, height, rgba }: Raster, ground: number, channel: "y" | "cb" | "cr"): Float32Array {
+  const out = new Float32Array(width * height);
+  for (let p = 0, i = 0; p < out.length; p++, i += 4) {
+    const alpha = rgba[i + 3]! / 255;
+    const under = ground * (1 - alpha);
+    const r = rgba[i]! * alpha + under;
+    const g = rgba[i + 1]! * alpha + under;
+    const b = rgba[i + 2]! * alpha + under;
     const luma = 0.299 * r + 0.587 * g + 0.114 * b;
-    y[p] = luma;
-    cb[p] = 128 + (b - luma) * 0.564;
-    cr[p] = 128 + (r - luma) * 0.713;
+    out[p] = channel === "y" ? luma : channel === "cb" ? 128 + (b - luma) * 0.564 : 128 + (r - luma) * 0.713;
   }
-  const psnrTo = (other: { rgb: Float32Array }) => {
-    let sum = 0;
-    for (let i = 0; i < rgb.length; i++) sum += (rgb[i]! - other.rgb[i]!) ** 2;
-    return sum === 0 ? 100 : Math.min(100, 10 * Math.log10((255 * 255 * rgb.length) / sum));
-  };
-  return { y, cb, cr, rgb, psnrTo };
+  return out;
+}
+
+function psnrOn({ rgba }: Raster, { rgba: other }: Raster, ground: number): number {
+  let sum = 0;
+  for (let i = 0; i < rgba.length; i += 4) {
+    const alpha = rgba[i + 3]! / 255;
+    const otherAlpha = other[i + 3]! / 255;
+    const under = ground * (otherAlpha - alpha);
+    for (let c = i; c < i + 3; c++) sum += (rgba[c]! * alpha - other[c]! * otherAlpha + under) ** 2;
+  }
+  return sum === 0 ? 100 : Math.min(100, 10 * Math.log10((255 * 255 * 3 * (rgba.length / 4)) / sum));
 }
 
 function half(plane: Float32Array, width: number, height: number): Float32Array {
@@ -93,98 +94,120 @@ function half(plane: Float32Array, width: number, height: number): Float32Array 
   return out;
 }
 
-function mean(values: Float32Array): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i]!;
-  return sum / values.length;
-}
-
 const radius = 5;
-const kernel = Float64Array.from({ length: 11 }, (_, i) => Math.exp(-((i - radius) ** 2) / (2 * 1.5 * 1.5)));
+const taps = 2 * radius + 1;
+const kernel = gaussian();
 const c1 = (0.01 * 255) ** 2;
 const c2 = (0.03 * 255) ** 2;
 
-/** SSIM at every pixel; near the edge the window is cut and its weights renewed. */
-function ssimMap(a: Float32Array, b: Float32Array, width: number, height: number): Float32Array {
-  const n = width * height;
-  const scratch = new Float32Array(n);
-  const product = new Float32Array(n);
-  const blurred = (fill: (i: number) => number) => {
-    for (let i = 0; i < n; i++) product[i] = fill(i);
-    return blur(product, scratch, width, height);
-  };
-  const ma = blurred((i) => a[i]!);
-  const mb = blurred((i) => b[i]!);
-  const aa = blurred((i) => a[i]! * a[i]!);
-  const bb = blurred((i) => b[i]! * b[i]!);
-  const ab = blurred((i) => a[i]! * b[i]!);
-  for (let i = 0; i < n; i++) {
-    const x = ma[i]!;
-    const y = mb[i]!;
-    const vx = aa[i]! - x * x;
-    const vy = bb[i]! - y * y;
-    const cov = ab[i]! - x * y;
-    aa[i] = ((2 * x * y + c1) * (2 * cov + c2)) / ((x * x + y * y + c1) * (vx + vy + c2));
+function gaussian(): Float64Array {
+  const weights = Float64Array.from({ length: taps }, (_, i) => Math.exp(-((i - radius) ** 2) / (2 * 1.5 * 1.5)));
+  const whole = weights.reduce((sum, w) => sum + w, 0);
+  return weights.map((w) => w / whole);
+}
+
+/**
+ * SSIM over all pixels and over the worst 5 % of blocks; near the edge the window is cut and its weights renewed. Goes
+ * down the picture row by row and keeps eleven rows of what it needs, not whole pictures of it.
+ */
+function ssim(a: Float32Array, b: Float32Array, width: number, height: number): { mean: number; worst: number } {
+  // Per row: a, b, a², b², ab, blurred across.
+  const rows = Array.from({ length: taps }, () => Array.from({ length: 5 }, () => new Float64Array(width)));
+  const products = Array.from({ length: 5 }, () => new Float64Array(width));
+  const sums = Array.from({ length: 5 }, () => new Float64Array(width));
+  const blocks = new Blocks(width, height);
+  for (let next = 0; next < height + radius; next++) {
+    if (next < height) {
+      multiply(a, b, next * width, products);
+      for (let k = 0; k < 5; k++) blurRow(products[k]!, rows[next % taps]![k]!);
+    }
+    const y = next - radius;
+    if (y < 0) continue;
+    for (let k = 0; k < 5; k++) blurColumns(rows, k, y, height, sums[k]!);
+    blocks.addRow(y, sums);
   }
-  return aa;
+  return blocks.result();
 }
 
-function blur(source: Float32Array, scratch: Float32Array, width: number, height: number): Float32Array {
-  const out = new Float32Array(source.length);
-  pass(source, scratch, height, width, width, 1);
-  pass(scratch, out, width, height, 1, width);
-  return out;
+function multiply(a: Float32Array, b: Float32Array, at: number, [va, vb, aa, bb, ab]: Float64Array[]): void {
+  for (let x = 0; x < va!.length; x++) {
+    const u = a[at + x]!;
+    const v = b[at + x]!;
+    va![x] = u;
+    vb![x] = v;
+    aa![x] = u * u;
+    bb![x] = v * v;
+    ab![x] = u * v;
+  }
 }
 
-/** Convolves `lines` lines of `length` samples. */
-function pass(
-  from: Float32Array,
-  to: Float32Array,
-  lines: number,
-  length: number,
-  lineStep: number,
-  step: number,
-): void {
-  const whole = kernel.reduce((sum, k) => sum + k, 0);
-  const k = kernel.map((v) => v / whole);
-  const inner = length - radius;
-  for (let line = 0; line < lines; line++) {
-    const base = line * lineStep;
-    for (let i = 0; i < length; i++) {
-      const at = base + i * step;
-      if (i >= radius && i < inner) {
-        to[at] =
-          k[5]! * from[at]! +
-          k[4]! * (from[at - step]! + from[at + step]!) +
-          k[3]! * (from[at - 2 * step]! + from[at + 2 * step]!) +
-          k[2]! * (from[at - 3 * step]! + from[at + 3 * step]!) +
-          k[1]! * (from[at - 4 * step]! + from[at + 4 * step]!) +
-          k[0]! * (from[at - 5 * step]! + from[at + 5 * step]!);
-        continue;
-      }
-      let sum = 0;
-      let weight = 0;
-      for (let j = Math.max(0, i - radius); j <= Math.min(length - 1, i + radius); j++) {
-        sum += k[j - i + radius]! * from[base + j * step]!;
-        weight += k[j - i + radius]!;
-      }
-      to[at] = sum / weight;
+function blurRow(from: Float64Array, to: Float64Array): void {
+  const n = from.length;
+  const [k0, k1, k2, k3, k4, k5] = [kernel[0]!, kernel[1]!, kernel[2]!, kernel[3]!, kernel[4]!, kernel[5]!];
+  for (let x = 0; x < n; x++) {
+    if (x >= radius && x < n - radius) {
+      to[x] =
+        k5 * from[x]! +
+        k4 * (from[x - 1]! + from[x + 1]!) +
+        k3 * (from[x - 2]! + from[x + 2]!) +
+        k2 * (from[x - 3]! + from[x + 3]!) +
+        k1 * (from[x - 4]! + from[x + 4]!) +
+        k0 * (from[x - 5]! + from[x + 5]!);
+      continue;
+    }
+    let sum = 0;
+    let weight = 0;
+    for (let j = Math.max(0, x - radius); j <= Math.min(n - 1, x + radius); j++) {
+      sum += kernel[j - x + radius]! * from[j]!;
+      weight += kernel[j - x + radius]!;
+    }
+    to[x] = sum / weight;
+  }
+}
+
+function blurColumns(rows: Float64Array[][], k: number, y: number, height: number, to: Float64Array): void {
+  const from = Math.max(0, y - radius);
+  const until = Math.min(height - 1, y + radius);
+  let whole = 0;
+  for (let j = from; j <= until; j++) whole += kernel[j - y + radius]!;
+  for (let j = from; j <= until; j++) {
+    const row = rows[j % taps]![k]!;
+    const weight = kernel[j - y + radius]! / whole;
+    if (j === from) for (let x = 0; x < to.length; x++) to[x] = weight * row[x]!;
+    else for (let x = 0; x < to.length; x++) to[x] = to[x]! + weight * row[x]!;
+  }
+}
+
+/** Adds up SSIM per block of 16 × 16 pixels. */
+class Blocks {
+  private readonly across: number;
+  private readonly totals: Float64Array;
+  private readonly counts: Int32Array;
+
+  constructor(width: number, height: number) {
+    this.across = Math.ceil(width / 16);
+    this.totals = new Float64Array(this.across * Math.ceil(height / 16));
+    this.counts = new Int32Array(this.totals.length);
+  }
+
+  addRow(y: number, [va, vb, aa, bb, ab]: Float64Array[]): void {
+    const first = (y >> 4) * this.across;
+    for (let x = 0; x < va!.length; x++) {
+      const u = va![x]!;
+      const v = vb![x]!;
+      const variances = aa![x]! - u * u + bb![x]! - v * v;
+      const covariance = ab![x]! - u * v;
+      const block = first + (x >> 4);
+      const value = ((2 * u * v + c1) * (2 * covariance + c2)) / ((u * u + v * v + c1) * (variances + c2));
+      this.totals[block] = this.totals[block]! + value;
+      this.counts[block]!++;
     }
   }
-}
 
-function worstBlocks(map: Float32Array, width: number, height: number): number {
-  const across = Math.ceil(width / 16);
-  const blocks = new Float64Array(across * Math.ceil(height / 16));
-  const counts = new Int32Array(blocks.length);
-  for (let y = 0, p = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, p++) {
-      const block = (y >> 4) * across + (x >> 4);
-      blocks[block] = blocks[block]! + map[p]!;
-      counts[block]!++;
-    }
+  result(): { mean: number; worst: number } {
+    const whole = this.totals.reduce((sum, v) => sum + v, 0) / this.counts.reduce((sum, n) => sum + n, 0);
+    const sorted = this.totals.map((total, i) => total / this.counts[i]!).sort();
+    const worst = sorted.subarray(0, Math.max(1, Math.round(sorted.length * 0.05)));
+    return { mean: whole, worst: worst.reduce((sum, v) => sum + v, 0) / worst.length };
   }
-  const sorted = blocks.map((sum, i) => sum / counts[i]!).sort();
-  const share = Math.max(1, Math.round(sorted.length * 0.05));
-  return mean(Float32Array.from(sorted.subarray(0, share)));
 }

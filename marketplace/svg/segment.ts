@@ -17,24 +17,32 @@ export function segment(
   for (let p = 0; p < n; p++) parent[p] = p;
   const size = new Int32Array(n).fill(1);
   const edges = sortedEdges(pixels, width, height, parent, size);
-  const spread = new Uint8Array(n);
+  // The most an edge may weigh and still join the area of this root. Edges come lightest first, so an area that one
+  // could not join is done.
+  const limit = new Float32Array(n);
   let count = 0;
-  for (let p = 0; p < n; p++) if (parent[p] === p) count++;
+  for (let p = 0; p < n; p++) {
+    if (parent[p] !== p) continue;
+    limit[p] = scale / size[p]!;
+    count++;
+  }
   const { from, step, weightEnd } = edges;
   const steps = [1, width, width + 1, width - 1];
   for (let weight = 1, e = 0; weight < 256; weight++) {
     for (const end = weightEnd[weight]!; e < end; e++) {
       const p = from[e]!;
       const a = find(parent, p);
+      if (weight > limit[a]!) continue;
       const b = find(parent, p + steps[step[e]!]!);
-      if (a === b) continue;
-      if (weight > spread[a]! + scale / size[a]! || weight > spread[b]! + scale / size[b]!) continue;
-      spread[join(parent, size, a, b)] = weight;
+      if (a === b || weight > limit[b]!) continue;
+      const root = join(parent, size, a, b);
+      limit[root] = weight + scale / size[root]!;
       count--;
     }
   }
   // Noise leaves every pixel an area of its own; the paper's own remedy, a least size, raised until the cap holds.
   for (let least = 2; count > regionsMax && least < n; least *= 2) {
+    for (let p = 0; p < n; p++) parent[p] = find(parent, p);
     for (let e = 0; e < from.length && count > regionsMax; e++) {
       const a = find(parent, from[e]!);
       const b = find(parent, from[e]! + steps[step[e]!]!);
@@ -126,12 +134,16 @@ function sortedEdges(pixels: Uint8Array, width: number, height: number, parent: 
   const from = new Int32Array(total);
   const step = new Uint8Array(total);
   const place = weightEnd.slice();
-  for (let i = 0; i < weights.length; i++) {
-    const w = weights[i]!;
-    if (w === 0) continue;
-    const e = place[w]!++;
-    from[e] = i >> 2;
-    step[e] = i & 3;
+  const any = new Uint32Array(weights.buffer);
+  for (let p = 0; p < n; p++) {
+    if (any[p] === 0) continue;
+    for (let k = 0; k < 4; k++) {
+      const w = weights[p * 4 + k]!;
+      if (w === 0) continue;
+      const e = place[w]!++;
+      from[e] = p;
+      step[e] = k;
+    }
   }
   return { from, step, weightEnd: place };
 }

@@ -1,6 +1,7 @@
 import type { AreaMap } from "./components.ts";
 import type { Contour, Contours } from "./contours.ts";
 import type { Points } from "./outline.ts";
+import { type Radial, radialColour } from "./radial-fit.ts";
 
 export interface SnapInput {
   /** Premultiplied source, blends untouched. */
@@ -9,6 +10,8 @@ export interface SnapInput {
   readonly contours: Contours;
   /** Colour planes of all areas, 12 numbers each (colour-model.ts). */
   readonly planes: Float64Array;
+  /** Areas whose colour is a radial gradient instead. */
+  readonly radials: ReadonlyMap<number, Radial>;
   /** Whether an edge of `area` against `other` lies under what is drawn later. */
   readonly hidden: (area: number, other: number) => boolean;
   /** Most the curve may miss a well-marked edge by, px. */
@@ -26,10 +29,11 @@ export interface SnapInput {
  * (2018) §3; traps as in prepress.
  */
 export function snapContour(input: SnapInput, contour: Contour, out: Points): void {
-  const { pixels, map, contours, planes, hidden, tolerance, junctions } = input;
+  const { pixels, map, contours, planes, radials, hidden, tolerance, junctions } = input;
   const { areas, stride, width, height } = map;
   const { steps } = contours;
   const area = contour.area;
+  const round = radials.size > 0 ? radials : null;
   out.clear();
   let x = contour.x;
   let y = contour.y;
@@ -65,7 +69,22 @@ export function snapContour(input: SnapInput, contour: Contour, out: Points): vo
         push = trap * deep;
         allowed = tolerance;
       } else {
-        measure(pixels, width, planes, areas, area, other, at, step, iy * width + ix, ny * width + nx, ix, iy, map);
+        measure(
+          pixels,
+          width,
+          planes,
+          round,
+          areas,
+          area,
+          other,
+          at,
+          step,
+          iy * width + ix,
+          ny * width + nx,
+          ix,
+          iy,
+          map,
+        );
         shift = measured.shift;
         allowed = tolerance * measured.slack;
       }
@@ -147,7 +166,7 @@ function pushOut({ x, y, tolerance, push, corner, count: n }: Points): void {
       sy += y[a]! + y[b]!;
       count += 2;
     }
-    const length = Math.hypot(dx, dy);
+    const length = Math.sqrt(dx * dx + dy * dy);
     if (length === 0) continue;
     pushedX[i] = sx / count + (dy / length) * push[i]!;
     pushedY[i] = sy / count - (dx / length) * push[i]!;
@@ -181,6 +200,7 @@ function measure(
   pixels: Uint8Array,
   width: number,
   planes: Float64Array,
+  radials: ReadonlyMap<number, Radial> | null,
   areas: Int32Array,
   area: number,
   other: number,
@@ -198,8 +218,12 @@ function measure(
   for (let c = 0, i = area * 12, o = other * 12; c < 4; c++, i += 3, o += 3) {
     inner[c] = planes[i]! + planes[i + 1]! * px + planes[i + 2]! * py;
     outer[c] = planes[o]! + planes[o + 1]! * px + planes[o + 2]! * py;
-    span += (inner[c]! - outer[c]!) ** 2;
   }
+  const innerRound = radials?.get(area);
+  const outerRound = radials?.get(other);
+  if (innerRound) radialColour(innerRound, ix + 0.5, iy + 0.5, inner);
+  if (outerRound) radialColour(outerRound, ix + 0.5, iy + 0.5, outer);
+  for (let c = 0; c < 4; c++) span += (inner[c]! - outer[c]!) ** 2;
   if (span < contrastSquaredMin) {
     measured.shift = 0;
     measured.slack = 2.5;

@@ -1,11 +1,15 @@
 import { type Background, describeAreas } from "./areas.ts";
+import { DeadlinePassed, keepTo } from "./deadline.ts";
 import { drawAreas } from "./draw-areas.ts";
 import { type Colour, type Drawing, fillColours, hex } from "./drawing.ts";
 import { strengthenHairlines } from "./hairlines.ts";
 import { describeLayers } from "./layers.ts";
 import { Merging } from "./merge.ts";
+import { findObjects } from "./objects.ts";
 import { type Settings, settingsOf, type TraceOptions } from "./options.ts";
 import { cellSize, drawPixels } from "./pixel-art.ts";
+import { joinRadials } from "./radial.ts";
+import type { Radial } from "./radial-fit.ts";
 import { premultiply, type Raster, reduce } from "./raster.ts";
 import { relaxBorders } from "./relax.ts";
 import { segment } from "./segment.ts";
@@ -32,12 +36,36 @@ export interface Trace {
 
 /**
  * A bitmap as SVG: unblend, segment, merge, order, snap, fit, fill, write. Pure and deterministic: the same picture and
- * options give the same bytes. Work is bounded by the picture's size, not by what is on it; `deadlineMs`
- * (`performance.now()` time) makes it throw, never change the result.
+ * options give the same bytes. Work is bounded by the picture's size, not by what is on it; past `deadlineMs`
+ * (`performance.now()` time) it throws `DeadlinePassed`, it never changes the result. `share` is the share of the pixels
+ * the preset would trace; the picture is reduced to that.
  */
-export function trace(image: Raster, options: TraceOptions = {}, deadlineMs = Number.POSITIVE_INFINITY): Trace {
-  const settings = settingsOf(options);
+export function trace(
+  image: Raster,
+  options: TraceOptions = {},
+  { deadlineMs = Number.POSITIVE_INFINITY, share = 1 }: { deadlineMs?: number; share?: number } = {},
+): Trace {
+  const asked = settingsOf(options);
+  const settings = { ...asked, pixelsMax: asked.pixelsMax * share };
   return tracePixelArt(image, settings) ?? traceAreas(image, settings, deadlineMs);
+}
+
+/**
+ * The trace there is time for: what is not done in `budgetMs` is begun again with a quarter of the pixels, which takes
+ * half that time at most, or with a sixteenth, which is waited for.
+ */
+export function traceInTime(image: Raster, options: TraceOptions, budgetMs: number): Trace {
+  for (const [share, ms] of [
+    [1, budgetMs],
+    [1 / 4, budgetMs / 2],
+  ] as const) {
+    try {
+      return trace(image, options, { share, deadlineMs: performance.now() + ms });
+    } catch (error) {
+      if (!(error instanceof DeadlinePassed)) throw error;
+    }
+  }
+  return trace(image, options, { share: 1 / 16 });
 }
 
 function tracePixelArt(image: Raster, settings: Settings): Trace | null {
@@ -82,7 +110,8 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
   const pixels = premultiply(working);
   const clean = unblend(pixels, width, height);
   strengthenHairlines(clean, width, height);
-  const { labels, count } = segment(clean, width, height, evenness, areasMax);
+  keepTo(deadlineMs);
+  const { labels, count } = segment(clean, width, height, evenness, settings.pixelsMax * areasShare);
   const merging = new Merging({ pixels: clean, width, height, labels, count, deadlineMs });
   merging.run(settings.lambda);
   merging.absorb(settings.areaMin, 4 * settings.lambda);
@@ -90,7 +119,8 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
 }
 
 const evenness = 20;
-const areasMax = 60_000;
+/** Most areas the merge begins with, to the pixels traced: finer ones cost time and are merged all the same. */
+const areasShare = 0.015;
 
 function draw(
   { width, height, pixels, clean, merging }: Stage,
@@ -98,11 +128,15 @@ function draw(
   image: Raster,
   settings: Settings,
 ): Trace {
-  const labels = merging.labelsAfter(merges);
+  const { labels, sums } = merging.after(merges);
   const count = merging.count - merges;
-  relaxBorders(labels, count, clean, width, height, settings.lambda / 2);
-  const areas = describeAreas(clean, width, height, labels, count, settings);
-  const drawing = { ...drawAreas(areas, pixels, settings), width: image.width, height: image.height };
+  relaxBorders(labels, sums, clean, width, height, settings.lambda / 2);
+  const gradients = settings.gradients
+    ? joinRadials(labels, sums, clean, width, height, settings.lambda)
+    : new Map<number, Radial>();
+  const areas = describeAreas(clean, width, height, labels, count, gradients, settings);
+  const objectOf = settings.objects ? findObjects(areas, clean) : null;
+  const drawing = { ...drawAreas(areas, pixels, settings, objectOf), width: image.width, height: image.height };
   return finish(drawing, settings.removeBackground ? areas.background : null);
 }
 
@@ -122,7 +156,7 @@ function withinBudget(stage: Stage, first: Trace | null, image: Raster, settings
     const merges = firstBelow((bytesMax * aim) / perLength, finest, coarsest, merging);
     const attempt = draw(stage, merges, image, settings);
     perLength = attempt.bytes / outlineLength(merging, merges);
-    if (performance.now() > deadlineMs) throw new Error("trace deadline passed");
+    keepTo(deadlineMs);
     if (attempt.bytes > bytesMax) {
       finest = merges + 1;
       continue;

@@ -2,8 +2,8 @@ import { ApiError, type ErrorCode } from "../../shared/errors.ts";
 import { checkSvg } from "./check-svg.ts";
 import { decodeImage } from "./decode.ts";
 import type { TraceOptions } from "./options.ts";
-import { renderPng, scoreTrace } from "./render.ts";
-import { type Trace, trace } from "./trace.ts";
+import { renderAndScore } from "./render.ts";
+import { type Trace, traceInTime } from "./trace.ts";
 import { writePdf } from "./write-pdf.ts";
 
 export interface VectorizeJob {
@@ -30,11 +30,12 @@ export type VectorizeOutcome =
 export default async function vectorizeJob({ bytes, options, files }: VectorizeJob): Promise<VectorizeOutcome> {
   try {
     const image = await decodeImage(bytes);
-    const { drawing, removed, ...result } = trace(image, options);
+    const { drawing, removed, ...result } = traceInTime(image, options, traceBudgetMs);
     checkSvg(result.svg);
-    const { score, ssim, psnr } = scoreTrace(image, { svg: result.svg, removed });
+    const { png, likeness } = renderAndScore(image, { svg: result.svg, removed });
+    const { score, ssim, psnr } = likeness;
     const made: Partial<Record<VectorizeFile, Uint8Array>> = {};
-    if (files.includes("png")) made.png = renderPng(result.svg, result.width);
+    if (files.includes("png")) made.png = png;
     if (files.includes("pdf")) made.pdf = writePdf(drawing);
     return {
       done: { ...result, score: round(score), metrics: { ssim: round(ssim), psnr: round(psnr, 2) }, files: made },
@@ -45,6 +46,9 @@ export default async function vectorizeJob({ bytes, options, files }: VectorizeJ
     throw error;
   }
 }
+
+/** Two more attempts, each coarser, fit in what is left of a job's time (vectorize.ts). */
+const traceBudgetMs = 20_000;
 
 function round(value: number, digits = 4): number {
   return Math.round(value * 10 ** digits) / 10 ** digits;

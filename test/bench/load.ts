@@ -1,7 +1,15 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { Pool } from "undici";
 
-/** Runs `calls` with at most `inFlight` under way at once, and says how long they took. */
-export async function measure(calls: ReadonlyArray<() => Promise<boolean>>, inFlight: number): Promise<Figures> {
+/**
+ * Runs `calls` with at most `inFlight` under way at once, and says how long they took. After each call its caller rests
+ * for `restMs`.
+ */
+export async function measure(
+  calls: ReadonlyArray<() => Promise<boolean>>,
+  inFlight: number,
+  restMs = 0,
+): Promise<Figures> {
   const latenciesMs: number[] = [];
   let next = 0;
   let succeeded = 0;
@@ -12,6 +20,7 @@ export async function measure(calls: ReadonlyArray<() => Promise<boolean>>, inFl
       const begunAt = performance.now();
       if (await call().catch(() => false)) succeeded += 1;
       latenciesMs.push(performance.now() - begunAt);
+      if (restMs > 0) await pause(restMs);
     }
   };
   await Promise.all(Array.from({ length: inFlight }, worker));
@@ -25,6 +34,7 @@ export async function measure(calls: ReadonlyArray<() => Promise<boolean>>, inFl
     perSecond: calls.length / seconds,
     p50Ms: quantile(0.5),
     p95Ms: quantile(0.95),
+    p99Ms: quantile(0.99),
   };
 }
 
@@ -34,6 +44,7 @@ export interface Figures {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
+  readonly p99Ms: number;
 }
 
 /** Posts JSON over kept-alive connections and answers whether the reply satisfies `good`. */

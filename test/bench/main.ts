@@ -6,6 +6,7 @@ import { benchMarketplace } from "./marketplace.ts";
 import { benchMcp } from "./mcp.ts";
 import { benchPerCall } from "./per-call.ts";
 import { benchSvg } from "./svg.ts";
+import { benchSvgQueue } from "./svg-queue.ts";
 
 const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   facilitator: [benchFacilitatorEvm, benchFacilitatorHedera],
@@ -15,6 +16,7 @@ const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   mcp: [benchMcp],
   "per-call": [benchPerCall],
   svg: [benchSvg],
+  "svg-queue": [benchSvgQueue],
 };
 
 /** Half an hour, and no figure beside a peer's. */

@@ -108,7 +108,7 @@ function pixelArt(): Raster {
 }
 
 /** Something like a photograph: smooth shapes under grain, from a fixed seed. */
-function texture(width: number, height: number): Raster {
+export function texture(width: number, height: number): Raster {
   const rgba = new Uint8Array(width * height * 4);
   let seed = 42;
   const grain = () => {

@@ -199,6 +199,28 @@ describe.each([
     await expect.poll(balance).toBe(before + 50_000);
   });
 
+  test.each([
+    ["the wallet it pays is not paid any more", "update payout_wallets set state = 'unpayable' where account_id = $1"],
+    ["its agent is off the market", "update agents set state = 'unpublished' where account_id = $1"],
+  ])("whose settlement was not heard of fetches its result, though %s", async (_what, statement) => {
+    const proof = await payment();
+    const { db } = paid.marketplace.context;
+    const { id } = paid.market.creator;
+    paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
+    const fresh = await payment();
+    try {
+      expect((await post(proof)).status).toBe(503);
+      paid.toFacilitator.behave(() => "pass");
+      await db.query(statement, [id]);
+      expect((await post(fresh)).status).not.toBe(200);
+      expect(await post(proof)).toMatchObject({ status: 200, body: { success: true } });
+    } finally {
+      paid.toFacilitator.behave(() => "pass");
+      await db.query("update payout_wallets set state = 'checked' where account_id = $1 and state = 'unpayable'", [id]);
+      await db.query("update agents set state = 'live' where account_id = $1", [id]);
+    }
+  });
+
   test("that was never sent is settled when it is posted again, without another run", async () => {
     const proof = await payment();
     const before = await balance();

@@ -1,9 +1,9 @@
 import { createTestClient, http, walletActions } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { callerOf } from "../../facilitator/limits/caller.ts";
 import { spentToday } from "../../facilitator/limits/fee-budget.ts";
 import { ReadLimits } from "../../facilitator/limits/read-limits.ts";
 import { revertingToken } from "../../infra/evm-chain/artifacts.ts";
+import { clientOf } from "../../shared/client-address.ts";
 import { connect } from "../../shared/postgres.ts";
 import { documented } from "../support/documented.ts";
 import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
@@ -87,7 +87,7 @@ test.each([
   ["", ""],
   ["not:an:address", "not:an:address"],
 ])("%s counts as %s", (address, caller) => {
-  expect(callerOf(address)).toBe(caller);
+  expect(clientOf(address)).toBe(caller);
 });
 
 test("a payer who settles too often is refused, over copies, without a claim; another payer is not", async () => {

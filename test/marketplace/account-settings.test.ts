@@ -1,3 +1,8 @@
+import { once } from "node:events";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { type IncomingMessage, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { forgetTheEnded } from "../../marketplace/forget.ts";
 import { runCommand } from "../../marketplace/operator/command-line.ts";
@@ -10,6 +15,7 @@ import {
   seedMarket,
   startMarketplace,
   type TestMarketplace,
+  until,
 } from "../support/marketplace.ts";
 
 let market: TestMarketplace;
@@ -93,9 +99,115 @@ describe("an account", () => {
       [handle],
     );
     expect(rows).toHaveLength(0);
+    expect((await new Browser(market.url).get("/api/account")).status).toBe(401);
     const successor = await signedIn(market);
     expect((await successor.post("/api/account", { handle })).status).toBe(409);
   });
+});
+
+test("credits that are left are given up only by saying so", async () => {
+  const { browser, handle } = await withAccount(market);
+  await operator("credits", "grant", "--account", handle, "--credits", "5");
+  const refused = await browser.post("/api/account/close", { handle });
+  expect(refused).toMatchObject({ status: 409, body: { error: expect.stringContaining("5 credits") } });
+  expect((await browser.post("/api/account/close", { handle, give_up_credits: true })).body.state).toBe("closed");
+});
+
+test("whoever signed in with an address without showing it is theirs gets nothing when it is linked", async () => {
+  const { db } = market.context;
+  const [handle, email] = [newHandle(), newEmail()];
+  const squatter = await signedIn(market, email);
+  await db.query("update sign_in_users set email_verified = false where email = $1", [email]);
+  await operator("account", "create", "--handle", handle);
+  await operator("account", "link", "--account", handle, "--email", email);
+  expect((await squatter.get("/api/account")).status).toBe(401);
+  expect((await (await signedIn(market, email)).get("/api/account")).body.account.handle).toBe(handle);
+});
+
+test("a seed is applied again after people have renamed and closed what it made", async () => {
+  const [renamed, closed] = [newHandle(), newHandle()];
+  const file = join(await mkdtemp(join(tmpdir(), "seed-")), "seed.json");
+  const accounts = [renamed, closed].map((handle) => ({ handle, email: `${handle}@example.com` }));
+  await writeFile(file, JSON.stringify({ accounts }));
+  await operator("seed", "--file", file);
+  const later = newHandle();
+  await (await signedIn(market, `${renamed}@example.com`)).patch("/api/account", { handle: later });
+  await (await signedIn(market, `${closed}@example.com`)).post("/api/account/close", { handle: closed });
+  const again = JSON.parse(await operator("seed", "--file", file, "--json"));
+  expect(again.accounts).toMatchObject([{ handle: later }, { handle: closed, state: "closed", skipped: true }]);
+});
+
+describe("a request that was slow on its way", () => {
+  /** Sends the head of a request, lets `meanwhile` happen, and then sends its body. */
+  async function slowly(
+    browser: Browser,
+    method: string,
+    path: string,
+    body: object,
+    meanwhile: () => Promise<unknown>,
+  ) {
+    const text = JSON.stringify(body);
+    const { hostname, port } = new URL(market.url);
+    const headers = { cookie: browser.cookie, "content-type": "application/json", "content-length": text.length };
+    const asked = request({ hostname, port, method, path, headers });
+    const answered = once(asked, "response");
+    asked.write(text.slice(0, 1));
+    await until(
+      async () =>
+        (await market.context.db.query("select from rate_limits where subject like 'changes:%'")).rowCount! > 0,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await meanwhile();
+    asked.end(text.slice(1));
+    const [response] = (await answered) as [IncomingMessage];
+    response.resume();
+    return response.statusCode;
+  }
+
+  test("does nothing to an account that was closed meanwhile", async () => {
+    for (const [method, path, body] of [
+      ["PUT", "/api/account/agents/echo", echoAgent],
+      ["POST", "/api/account/keys", { name: "late" }],
+      ["PATCH", "/api/account", { handle: newHandle() }],
+    ] as const) {
+      const { browser, handle } = await withAccount(market);
+      const close = () => browser.post("/api/account/close", { handle });
+      expect({ path, status: await slowly(browser, method, path, body, close) }).toEqual({ path, status: 409 });
+      const { rows } = await market.context.db.query("select state from accounts where handle = $1", [handle]);
+      expect(rows).toEqual([{ state: "closed" }]);
+    }
+  });
+
+  test("keeps an agent under the account's handle as it is then", async () => {
+    const { browser, handle } = await withAccount(market);
+    await browser.put("/api/account/agents/echo", echoAgent);
+    const renamed = newHandle();
+    const rename = () => browser.patch("/api/account", { handle: renamed });
+    const next = { ...echoAgent, name: "Next" };
+    expect(await slowly(browser, "PUT", "/api/account/agents/echo", next, rename)).toBe(200);
+    const { agents } = (await browser.get("/api/account/agents")).body;
+    expect(agents).toMatchObject([{ agent: `${renamed}/echo`, newest_version: 2 }]);
+    await market.context.db.query("update accounts set handle_changed_at = null where handle = $1", [renamed]);
+    expect((await browser.patch("/api/account", { handle })).status).toBe(200);
+  });
+});
+
+test("texts that no database can keep are refused, naming the field, and nothing is logged of them", async () => {
+  const { browser } = await withAccount(market);
+  for (const [path, body, field] of [
+    ["/api/account/keys", '{"name":"a\\u0000b"}', "name"],
+    ["/api/account/sign-in/wallet", '{"challenge_id":"a\\u0000b","signature":"0x"}', "challenge_id"],
+    ["/api/account/agent-definitions/check", '{"settings":{"prompt":"RECIPE \\ud800"}}', "prompt"],
+    ["/api/account/agent-definitions/check", '{"settings":{"a\\u0000":1}}', "a name"],
+  ] as const) {
+    const answer = await browser.post(path, body);
+    expect(answer).toMatchObject({ status: 400, body: { field } });
+  }
+  for (const path of ["wallets/%00", "keys/%00", "agents/%00"]) {
+    expect([404, 405]).toContain((await browser.delete(`/api/account/${path}`)).status);
+  }
+  expect((await browser.post("/api/account/keys", '{"name":"\\ud83d\\ude00 fine"}')).status).toBe(201);
+  expect(market.lines.join("")).not.toContain("RECIPE \\ud800");
 });
 
 describe("a handle", () => {
@@ -197,6 +309,12 @@ describe("keys", () => {
     }
   });
 
+  test("with a cap of nothing are listed, too", async () => {
+    const { browser } = await withAccount(market);
+    await browser.post("/api/account/keys", { name: "for free agents", max_credits_per_day: 0 });
+    expect((await browser.get("/api/account/keys")).body.keys).toMatchObject([{ max_credits_per_day: 0 }]);
+  });
+
   test("of one account are not another's to see or revoke", async () => {
     const [one, other] = [await withAccount(market), await withAccount(market)];
     const { id } = (await one.browser.post("/api/account/keys", { name: "mine" })).body;
@@ -235,7 +353,8 @@ describe("agents", () => {
     expect(own).toMatchObject({
       live_version: 1,
       newest_version: 2,
-      definition: { name: "Echo 2", secrets: ["token"] },
+      definition: { name: "Echo 2" },
+      secret_names: ["token"],
     });
     expect((await browser.get("/api/account/agents")).body.agents).toMatchObject([{ agent: address, live_version: 1 }]);
     await browser.post(`${at}/publish`);
@@ -258,9 +377,9 @@ describe("agents", () => {
       await browser.post(`${at}/publish`),
       await browser.get("/api/account/agents"),
     ];
-    expect(answers[2]?.body.definition.secrets.toSorted()).toEqual(["other", "token"]);
+    expect(answers[2]?.body.secret_names.toSorted()).toEqual(["other", "token"]);
     await browser.put(at, { ...definition, name: "Less", secrets: { token: null } });
-    expect((await browser.get(at)).body.definition.secrets).toEqual(["other"]);
+    expect((await browser.get(at)).body.secret_names).toEqual(["other"]);
     const told = answers.map(({ text }) => text).join("") + market.lines.join("");
     for (const secret of ["a-secret-value", "another-secret"]) expect(told).not.toContain(secret);
   });
@@ -310,15 +429,25 @@ describe("agents", () => {
     }
   });
 
-  test("are a thousand at most, and drafts that were replaced are not kept", async () => {
+  test("are a thousand at most, of a hundred versions and the live one each", async () => {
     const { browser, handle } = await withAccount(market);
     const at = "/api/account/agents/redrafted";
-    for (let n = 0; n < 4; n += 1) await browser.put(at, { ...echoAgent, name: `Draft ${n}` });
+    await browser.put(at, echoAgent);
+    await browser.post(`${at}/publish`);
     const { db } = market.context;
-    const owned = "where agent_id in (select id from agents where handle = $1)";
-    await db.query(`update agent_versions set created_at = now() - interval '2 hours' ${owned}`, [handle]);
-    expect((await browser.put(at, { ...echoAgent, name: "Draft 4" })).body.version).toBe(5);
-    expect((await db.query(`select version from agent_versions ${owned}`, [handle])).rows).toEqual([{ version: 5 }]);
+    await db.query(
+      `insert into agent_versions
+       select agent_id, n, name, description, connector, price_credits, fields, accepts_extra_instructions, output_kind,
+         settings, sealed_secrets, search
+       from agent_versions v, generate_series(2, 300) n where agent_id = (select id from agents where handle = $1)`,
+      [handle],
+    );
+    expect((await browser.put(at, { ...echoAgent, name: "Draft 301" })).body.version).toBe(301);
+    const { rows } = await db.query(
+      "select version from agent_versions where agent_id in (select id from agents where handle = $1) order by version",
+      [handle],
+    );
+    expect([rows.length, rows[0].version, rows[1].version]).toEqual([101, 1, 202]);
     await db.query(
       `insert into agents (id, account_id, handle, slug, tool_name)
        select 'agt_' || n || $1, (select id from accounts where handle = $1), $1, 'agent-' || n, n || $1

@@ -1,5 +1,4 @@
 import { Writable } from "node:stream";
-import { pino } from "pino";
 import { type ModelStandIn, startModelStandIn } from "../../infra/model-stand-in/server.ts";
 import { type Account, createAccount } from "../../marketplace/accounts/create.ts";
 import { type Published, publishAgent } from "../../marketplace/agents/publish.ts";
@@ -11,6 +10,7 @@ import { type Proof, proveLedger as prove } from "../../marketplace/credits/prov
 import { openApiDocument } from "../../marketplace/openapi/document.ts";
 import { createServer } from "../../marketplace/server.ts";
 import { listen } from "../../shared/http.ts";
+import { createLog } from "../../shared/log.ts";
 import { credits } from "../../shared/units.ts";
 import { contractOf } from "./contract.ts";
 import { freshDatabase } from "./postgres.ts";
@@ -28,7 +28,7 @@ export async function startMarketplace(options: StartOptions = {}): Promise<Test
   });
   const environment = environmentOf(databaseUrl, model.baseUrl, options.env);
   const context = await createContext(readConfig(environment), {
-    log: pino({ level: "debug" }, sink),
+    log: createLog("marketplace", "debug", sink),
     ...options.overrides,
   });
   const listening = await listen(createServer(context), { host: "127.0.0.1", port: 0 });

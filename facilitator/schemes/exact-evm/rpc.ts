@@ -1,4 +1,5 @@
 import { Pool } from "undici";
+import { NetworkAway } from "../scheme.ts";
 
 /**
  * A JSON-RPC client for one node. Calls made while others are under way travel together in one batch, so that its load
@@ -95,7 +96,7 @@ export class RpcError extends Error {
 }
 
 /** No answer: the call may or may not have been carried out. Carries no URL, since URLs hold keys. */
-export class RpcUnreachable extends Error {
+export class RpcUnreachable extends NetworkAway {
   override readonly name = "RpcUnreachable";
 }
 

@@ -7,7 +7,7 @@ import type { EvmConfig } from "../../config.ts";
 import { EvmFeePayer } from "../../fee-payers/evm.ts";
 import { v1NameOf } from "../../networks.ts";
 import type { SettlementStore } from "../../settlements/store.ts";
-import { type Outcome, type PaymentRequest, type Refusal, refuse, type Scheme } from "../scheme.ts";
+import { NetworkAway, type Outcome, type PaymentRequest, type Refusal, refuse, type Scheme } from "../scheme.ts";
 import { EvmChain, outcomeOf } from "./chain.ts";
 import { checkWindow, decodePayment } from "./checks.ts";
 import { transferCall } from "./eip3009.ts";
@@ -154,6 +154,7 @@ async function verifyConfiguration(chain: EvmChain, config: EvmConfig): Promise<
         problems.push(`EIP155_${config.chainId}_ASSETS: there is no contract at ${asset}`);
     }
   } catch (error) {
+    if (error instanceof NetworkAway) throw error;
     problems.push(`EIP155_${config.chainId}_RPC_URL: ${(error as Error).message}`);
   }
   if (problems.length > 0) throw new ConfigError("facilitator", problems);

@@ -3,6 +3,7 @@ import type { Log } from "../../../shared/log.ts";
 import { addressProblem, hostProblem } from "../../../shared/public-address.ts";
 import type { JsonObject } from "../../../shared/x402.ts";
 import type { HederaConfig } from "../../config.ts";
+import { NetworkAway } from "../scheme.ts";
 import type { Mirror } from "./mirror.ts";
 
 /**
@@ -36,8 +37,10 @@ export class AddressBook {
       if (listed.size === 0) return [];
       return Object.values(nodes).flatMap((id) => (listed.has(id) ? [] : [`${network} has no consensus node ${id}`]));
     } catch (error) {
+      if (error instanceof NetworkAway) throw error;
       return [`the mirror of ${network} cannot be read: ${(error as Error).message}`];
     } finally {
+      clearInterval(this.#timer);
       this.#timer = setInterval(() => this.#refreshWhenDue(), lookEveryMs);
       this.#timer.unref();
     }

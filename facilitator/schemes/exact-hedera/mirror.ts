@@ -1,5 +1,6 @@
 import { Pool } from "undici";
 import type { JsonObject } from "../../../shared/x402.ts";
+import { NetworkAway } from "../scheme.ts";
 import { type Key, readMirrorKey } from "./keys.ts";
 import { Reads } from "./reads.ts";
 
@@ -83,7 +84,7 @@ export class Mirror {
 }
 
 /** The mirror did not answer, or not in a way that can be relied on. */
-export class MirrorSilent extends Error {
+export class MirrorSilent extends NetworkAway {
   override readonly name = "MirrorSilent";
 
   constructor(path: string, cause: unknown) {

@@ -47,10 +47,10 @@ export class Preflight {
   async #checkSignatures(payment: HederaPayment): Promise<Refusal | undefined> {
     const bodies = this.#toSend(payment);
     const account = await this.#mirror.account(payment.payer, keptMs);
-    if (account && this.#keepSigned(payment, bodies, account)) return undefined;
+    if (account && (await this.#keepSigned(payment, bodies, account))) return undefined;
     const current = await this.#mirror.account(payment.payer, justReadMs);
     if (current === undefined) return invalid("signature_invalid", "signature_unverifiable: the payer has no account.");
-    if (current !== account && this.#keepSigned(payment, bodies, current)) return undefined;
+    if (current !== account && (await this.#keepSigned(payment, bodies, current))) return undefined;
     return current.key.kind === "unusable"
       ? invalid("signature_invalid", "signature_unverifiable: the payer's account has no key that can sign.")
       : invalid("signature_invalid", "signature_invalid: the payer's key has not signed every body.");
@@ -62,12 +62,13 @@ export class Preflight {
     return order.map((node) => byNode.get(node) as SignedBody);
   }
 
-  #keepSigned(payment: HederaPayment, bodies: readonly SignedBody[], { key }: LedgerAccount): boolean {
+  async #keepSigned(payment: HederaPayment, bodies: readonly SignedBody[], { key }: LedgerAccount): Promise<boolean> {
+    const found = await Promise.all(bodies.map((body) => signaturesFor(key, body)));
     const sendables: Sendable[] = [];
-    for (const body of bodies) {
-      const signatures = signaturesFor(key, body);
+    for (const [index, { node, bytes }] of bodies.entries()) {
+      const signatures = found[index];
       if (signatures === undefined) return false;
-      sendables.push({ node: body.node as string, bytes: body.bytes, signatures });
+      sendables.push({ node: node as string, bytes, signatures });
     }
     this.#sendables.set(payment, sendables);
     return true;

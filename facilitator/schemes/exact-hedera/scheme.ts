@@ -7,7 +7,7 @@ import type { HederaConfig } from "../../config.ts";
 import { HederaFeePayers } from "../../fee-payers/hedera.ts";
 import { v1NameOf } from "../../networks.ts";
 import type { SettlementStore } from "../../settlements/store.ts";
-import { type Refusal, refuse, type Scheme } from "../scheme.ts";
+import { NetworkAway, type Refusal, refuse, type Scheme } from "../scheme.ts";
 import { AddressBook } from "./address-book.ts";
 import { find, submit } from "./chain.ts";
 import { decodePayment } from "./checks.ts";
@@ -86,6 +86,7 @@ function tokenProblems(config: HederaConfig, mirror: Mirror, log: Log): Readonly
       if (token.paused) log.warn({ asset }, "an asset is paused; payments in it are refused until it is not");
       return [];
     } catch (error) {
+      if (error instanceof NetworkAway) throw error;
       return [`token ${asset} could not be checked: ${(error as Error).message}`];
     }
   });

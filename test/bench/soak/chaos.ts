@@ -7,7 +7,7 @@ import { between, Mischief } from "./mischief.ts";
 import { disagreements, readPayments, readTruth } from "./verdict.ts";
 import { startWorld } from "./world.ts";
 
-const customersOnEachNetwork = 6;
+const customersOnEachNetwork = 12;
 const reportEveryMs = 30_000;
 const endMaxMs = 300_000;
 
@@ -94,7 +94,7 @@ class Killer {
   async #torment(daemon: Service): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      await sleep(between(4_000, 25_000), undefined, { signal }).catch(() => {});
+      await sleep(between(6_000, 30_000), undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
       await daemon.kill();
       this.kills += 1;

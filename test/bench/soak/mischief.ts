@@ -11,6 +11,7 @@ export class Mischief {
   readonly #proxy: RpcProxy;
   readonly #stopping = new AbortController();
   #working: Promise<unknown> = Promise.resolve();
+  #chainIsAway = false;
 
   constructor(world: World, proxy: RpcProxy) {
     this.#world = world;
@@ -48,14 +49,18 @@ export class Mischief {
     const fate = pick(["pass", "pass", "lose-answer", "lose-call", "refuse", "late"] as const);
     const share = Math.random() * 0.3;
     this.#count(`EVM calls: ${fate}`);
-    this.#proxy.behave(() => (Math.random() < share ? fate : "pass"));
+    this.#proxy.behave(() => {
+      if (this.#chainIsAway) return "lose-call";
+      return Math.random() < share ? fate : "pass";
+    });
   }
 
   async #disturbLedger(): Promise<void> {
     const counters = ["busy", "unavailable", "dropReply", "resetReply", "loseTx", "throttleAtConsensus"] as const;
     const silent = ["queryUnavailable", "mirrorUnavailable"] as const;
     const fault = pick([...counters, ...silent, "delayMs", "consensusDelayMs", "mirrorLagMs"]);
-    const value = fault.endsWith("Ms") ? Math.floor(between(0, 1_500)) : Math.ceil(between(0, 6));
+    // A level stays until it is set again: mostly a low one.
+    const value = fault.endsWith("Ms") ? Math.floor(Math.random() ** 3 * 1_500) : Math.ceil(between(0, 6));
     this.#count(`ledger: ${fault}`);
     await fetch(`${this.#world.ledger.admin}/faults`, {
       method: "POST",
@@ -74,8 +79,16 @@ export class Mischief {
     this.#count("EVM transaction dropped");
   }
 
+  /** Nobody answers for a while, and what was waiting to be mined is forgotten. */
   async #restartChain(): Promise<void> {
-    await this.#world.restartChain();
+    this.#chainIsAway = true;
+    try {
+      const method = "anvil_dropAllTransactions" as never;
+      await createTestClient({ mode: "anvil", transport: http(this.#world.chain.rpcUrl) }).request({ method });
+      await sleep(between(1_000, 8_000));
+    } finally {
+      this.#chainIsAway = false;
+    }
     this.#count("EVM node restarted");
   }
 

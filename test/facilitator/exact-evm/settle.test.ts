@@ -162,7 +162,14 @@ test("a fee payer without gas money refuses to settle with 503, claims nothing, 
 test("fifty distinct payments at once all settle, with one transaction each", async () => {
   const bodies = await Promise.all(Array.from({ length: 50 }, pay));
   const before = await sent();
-  const answers = await Promise.all(bodies.map((body) => facilitator.settle(body)));
+  // A busy machine may take longer than the two seconds that are waited for here: then one asks again.
+  const untilEnded = async (body: unknown) => {
+    for (;;) {
+      const answer = await facilitator.settle(body);
+      if (answer.body.errorReason !== "settlement_pending") return answer;
+    }
+  };
+  const answers = await Promise.all(bodies.map(untilEnded));
   expect(answers.filter(({ body }) => !body.success)).toEqual([]);
   expect(await sent()).toBe(before + 50);
 });

@@ -10,8 +10,8 @@ const operatorDoors = [
   "connectors/model-client.ts",
   "files/s3-store.ts",
   "payments/facilitator-client.ts",
+  "sign-in/auth.ts",
   "sign-in/mail.ts",
-  "sign-in/sign-in.ts",
 ];
 
 test("nothing in the marketplace opens a connection but the outbound guard and the doors to what the operator configured", () => {

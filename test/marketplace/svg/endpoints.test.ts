@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { balanceOf, call, proveLedger } from "../../support/marketplace.ts";
 import { type PaidMarket, startPaidMarket } from "../../support/paid-market.ts";
 import { decodeHeader, payQuote, post } from "../../support/pay-call.ts";
+import { noise, png } from "./pictures.ts";
 
 let paid: PaidMarket;
 let logo: string;
@@ -74,6 +75,22 @@ describe("POST /api/v1/svg/vectorize", () => {
     const answer = await ask("vectorize", { image });
     expect(answer).toMatchObject({ status: 422, body: { error: expect.stringMatching(/\w/) } });
     expect(await credits()).toBe(before);
+  });
+
+  test("429 with Retry-After while the tracer's queue is full, before the image is read; nothing is charged", async () => {
+    const { tracers } = paid.marketplace.context;
+    const done = new AbortController();
+    const bytes = await png(noise(900, 900));
+    const jobs: Promise<unknown>[] = [];
+    while (!tracers.full()) jobs.push(tracers.run({ bytes, options: {}, files: [] }, done.signal).catch(() => {}));
+    const before = await credits();
+    const answer = await ask("vectorize", "no JSON at all");
+    expect(answer.status).toBe(429);
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    done.abort();
+    await Promise.all(jobs);
+    expect(await credits()).toBe(before);
+    expect((await ask("vectorize", { image: logo })).status).toBe(200);
   });
 
   test("under one name it is traced and charged once, however often and at once it is asked", async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { checkSvg } from "../../../marketplace/svg/check-svg.ts";
+import { DeadlinePassed } from "../../../marketplace/svg/deadline.ts";
 import type { TraceOptions } from "../../../marketplace/svg/options.ts";
 import { renderRaster, scoreTrace } from "../../../marketplace/svg/render.ts";
-import { trace } from "../../../marketplace/svg/trace.ts";
+import { trace, traceInTime } from "../../../marketplace/svg/trace.ts";
 import { landscape, logo, mosaic, noise, picture } from "./pictures.ts";
 
 describe("the same picture and options give the same bytes", () => {
@@ -34,6 +35,24 @@ describe("what is drawn is what was drawn", () => {
     expect(result.svg).toContain("<linearGradient");
     expect(result.paths).toBeLessThan(12);
     expect(scoreTrace(image, result).psnr).toBeGreaterThan(34);
+  });
+
+  test("a radial gradient is one, with its centre where it was", () => {
+    const image = picture(
+      400,
+      300,
+      `<defs><radialGradient id="a" gradientUnits="userSpaceOnUse" cx="176" cy="114" r="144"><stop stop-color="#fff"/>
+        <stop offset="1" stop-color="#c22"/></radialGradient></defs><rect width="400" height="300" fill="#eef"/>
+        <circle cx="200" cy="150" r="120" fill="url(#a)"/>`,
+    );
+    const result = trace(image);
+    expect(result.paths).toBe(2);
+    const [, cx, cy] = /<radialGradient[^>]* cx="(\d+)" cy="(\d+)"/.exec(result.svg)!.map(Number);
+    expect(Math.abs(cx! / 4 - 176)).toBeLessThan(4);
+    expect(Math.abs(cy! / 4 - 114)).toBeLessThan(4);
+    expect(scoreTrace(image, result).psnr).toBeGreaterThan(42);
+    expect(trace(image).svg).toBe(result.svg);
+    expect(trace(image, { colors: 8 }).svg).not.toContain("Gradient");
   });
 
   test("circles are circles and upright rectangles rectangles, to a fifth of a pixel", () => {
@@ -257,7 +276,18 @@ describe("limits", () => {
   });
 
   test("a deadline that has passed ends the trace", () => {
-    expect(() => trace(noise(400, 300), {}, performance.now())).toThrow("deadline");
+    expect(() => trace(noise(400, 300), {}, { deadlineMs: performance.now() })).toThrow(DeadlinePassed);
+  });
+
+  test("what there is no time for is traced from fewer pixels, at its own size still", () => {
+    const image = picture(900, 600, landscape);
+    const hurried = traceInTime(image, {}, 0);
+    expect(hurried).toEqual(trace(image, {}, { share: 1 / 16 }));
+    expect(hurried.svg).not.toBe(trace(image).svg);
+    expect(hurried).toMatchObject({ width: 900, height: 600 });
+    checkSvg(hurried.svg);
+    expect(scoreTrace(image, hurried).score).toBeGreaterThan(0.75);
+    expect(traceInTime(image, {}, 60_000)).toEqual(trace(image));
   });
 });
 

@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
 
 /** Who calls, as limits count it: an IPv4 address, or the /64 that one customer of IPv6 has all addresses of. */
-export function callerOf(address: string): string {
+export function clientOf(address: string): string {
   if (!address.includes(":") || !ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   if (parsed.kind() === "ipv4") return parsed.toString();

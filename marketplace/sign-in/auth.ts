@@ -1,0 +1,154 @@
+import { createHash } from "node:crypto";
+import { betterAuth } from "better-auth";
+import { createAuthEndpoint } from "better-auth/api";
+import { setSessionCookie } from "better-auth/cookies";
+import { fromNodeHeaders } from "better-auth/node";
+import { genericOAuth } from "better-auth/plugins/generic-oauth";
+import { magicLink } from "better-auth/plugins/magic-link";
+import type { Request, Response } from "express";
+import { z } from "zod";
+import { ApiError } from "../../shared/errors.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Database } from "../../shared/postgres.ts";
+import { isMailAddress } from "../accounts/users.ts";
+import type { Wallet } from "../accounts/wallet-proof.ts";
+import type { OidcConfig } from "./config.ts";
+import { columns } from "./tables.ts";
+
+export const linkMinutes = 15;
+export const oidcProvider = "oidc";
+
+/**
+ * better-auth, with its tables beside ours: sessions, e-mail links, OpenID Connect, and sessions for who shows a wallet
+ * alone. Its own router stays closed, but for the way back from the provider: requests go through our route table.
+ */
+export function createAuth(options: AuthOptions) {
+  const { db, log, publicUrl, secret } = options;
+  return betterAuth({
+    appName: "marketplace",
+    baseURL: publicUrl,
+    basePath: "/api/account/sign-in",
+    secret,
+    database: db,
+    ...columns,
+    session: { ...columns.session, expiresIn: 7 * day, updateAge: day },
+    account: { ...columns.account, accountLinking: { enabled: true }, updateAccountOnSignIn: false },
+    databaseHooks: {
+      // Nobody comes in under an address that was not shown to be theirs: they would hold it against its owner.
+      user: { create: { before: async (user) => isProven(user) && { data: user } } },
+      // What a provider lets us do with its accounts is of no use here, so it is not kept.
+      account: { create: { before: async (identity) => ({ data: { ...identity, ...noTokens } }) } },
+    },
+    plugins: [
+      magicLink({
+        expiresIn: linkMinutes * 60,
+        storeToken: { type: "custom-hasher", hash: async (token) => hashOf(token) },
+        sendMagicLink: async ({ token, metadata }) => (metadata as unknown as Delivery).deliver(token),
+      }),
+      walletSessions,
+      ...(options.oidc ? [genericOAuth({ config: [providerOf(options.oidc)] })] : []),
+    ],
+    advanced: {
+      cookiePrefix: "marketplace",
+      useSecureCookies: publicUrl.startsWith("https:"),
+      ipAddress: { disableIpTracking: true },
+    },
+    rateLimit: { enabled: false },
+    telemetry: { enabled: false },
+    // What else it would say can hold tokens.
+    logger: { level: "warn", log: (level, message) => log[level === "error" ? "warn" : "debug"](message) },
+  });
+}
+
+export type Auth = ReturnType<typeof createAuth>;
+
+export interface AuthOptions {
+  readonly db: Database;
+  readonly log: Log;
+  readonly publicUrl: string;
+  readonly secret: string;
+  readonly oidc?: OidcConfig;
+}
+
+/** Refuses what cannot be done where no session secret is set. */
+export function requireAuth(auth: Auth | undefined): Auth {
+  if (auth) return auth;
+  throw new ApiError("unavailable", "Signing in is not set up here.");
+}
+
+export function headersOf(request: Request): Headers {
+  return fromNodeHeaders(request.headers);
+}
+
+/** Hands the cookies of better-auth's answer on; true when one of them opens a session. */
+export function passCookies({ headers }: Pick<globalThis.Response, "headers">, response: Response): boolean {
+  const cookies = headers.getSetCookie();
+  for (const cookie of cookies) response.appendHeader("set-cookie", cookie);
+  return cookies.some((cookie) => /^(__Secure-)?marketplace\.session_token=[^;]/.test(cookie));
+}
+
+/** What is stored of a link's token, which is random. */
+export function hashOf(token: string): string {
+  return createHash("sha256").update(token).digest("base64url");
+}
+
+function isProven(user: { email: string; emailVerified: boolean; walletAddress?: unknown }): boolean {
+  return user.walletAddress ? true : user.emailVerified === true && isMailAddress(user.email);
+}
+
+/** How one request's link reaches its reader. */
+export interface Delivery {
+  deliver(token: string): Promise<void>;
+}
+
+/** A session for a wallet whose signature was checked; it belongs to no account and never can. */
+const walletSessions = {
+  id: "wallet",
+  endpoints: {
+    signInWallet: createAuthEndpoint(
+      "/wallet",
+      { method: "POST", body: z.object({ network: z.string(), address: z.string() }), metadata: { SERVER_ONLY: true } },
+      async (ctx) => {
+        const { internalAdapter } = ctx.context;
+        const email = placeholderOf(ctx.body);
+        const find = async () => (await internalAdapter.findUserByEmail(email))?.user;
+        const make = () => internalAdapter.createUser(walletUser(email, ctx.body), { method: "wallet" });
+        // Of two who come first, one finds what the other made.
+        const user = (await find()) ?? (await make().catch(find));
+        if (!user) throw new Error("the user of a wallet could not be made");
+        const session = await internalAdapter.createSession(user.id);
+        await setSessionCookie(ctx, { session, user });
+        return ctx.json({ ok: true });
+      },
+    ),
+  },
+} as const;
+
+function walletUser(email: string, { network, address }: Wallet) {
+  return { email, emailVerified: false, name: address, walletNetwork: network, walletAddress: address };
+}
+
+/** The address that stands for a wallet where an e-mail address is needed; mail to `.invalid` goes nowhere (RFC 2606). */
+function placeholderOf({ network, address }: Wallet): string {
+  return `${address.toLowerCase()}@${network.replace(":", "-")}.wallet.invalid`;
+}
+
+function providerOf({ issuer, clientId, clientSecret, name }: OidcConfig) {
+  return {
+    providerId: oidcProvider,
+    name,
+    clientId,
+    clientSecret: clientSecret.reveal(),
+    discoveryUrl: `${issuer}/.well-known/openid-configuration`,
+    requireIdTokenVerification: true,
+    // Some providers say it as text, and "false" is true; and an address that is not plain ASCII is not told apart from
+    // its look-alikes once it is in lower case.
+    mapProfileToUser: ({ email, email_verified: verified }: { email?: unknown; email_verified?: unknown }) => ({
+      emailVerified: verified === true && isMailAddress(String(email)),
+    }),
+    scopes: ["openid", "email", "profile"],
+  };
+}
+
+const day = 24 * 60 * 60;
+const noTokens = { accessToken: null, refreshToken: null, idToken: null };

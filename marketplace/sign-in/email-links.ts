@@ -1,0 +1,81 @@
+import { randomUUID } from "node:crypto";
+import type { Request, Response } from "express";
+import { ApiError } from "../../shared/errors.ts";
+import type { Database } from "../../shared/postgres.ts";
+import { type Auth, hashOf, headersOf, linkMinutes, passCookies, requireAuth } from "./auth.ts";
+import type { Mailer } from "./mail.ts";
+
+const lettersPerDay = 20;
+
+/** Links that sign in once. */
+export class EmailLinks {
+  readonly #needs: Needs;
+
+  constructor(needs: Needs) {
+    this.#needs = needs;
+  }
+
+  get isSetUp(): boolean {
+    return this.#needs.mailer !== undefined || this.#needs.showsLinks;
+  }
+
+  /** Sends a link; answers it where it may be shown. The same for known and unknown addresses. 429 past twenty a day. */
+  async send(request: Request, email: string): Promise<string | undefined> {
+    const { mailer, showsLinks, publicUrl } = this.#needs;
+    const { api } = requireAuth(this.#needs.auth);
+    if (!this.isSetUp) throw new ApiError("not_found", "There is no signing in by e-mail here.");
+    let shown: string | undefined;
+    const deliver = async (token: string) => {
+      const link = `${publicUrl}/sign-in?token=${token}`;
+      if (showsLinks) shown = link;
+      else await mailer?.sendLink(email, link, linkMinutes);
+    };
+    if (!showsLinks) await this.#countLetter(email);
+    await api.signInMagicLink({ body: { email, metadata: { deliver } }, headers: headersOf(request) });
+    return shown;
+  }
+
+  /** Exchanges a link's token for a session. 401 for one that is unknown, used or too old. */
+  async open(request: Request, response: Response, token: string): Promise<void> {
+    const { api } = requireAuth(this.#needs.auth);
+    await this.#ensureUser(token);
+    const answer = await api.magicLinkVerify({ query: { token }, headers: headersOf(request), asResponse: true });
+    if (answer.status !== 200) throw new ApiError("unauthenticated", "This link was used already, or is too old.");
+    passCookies(answer, response);
+  }
+
+  /**
+   * Two links of one new address that are opened together must not both make its user: the loser's would be used up.
+   * Whoever holds a link that is good has shown that the address is theirs.
+   */
+  async #ensureUser(token: string): Promise<void> {
+    const { internalAdapter } = await requireAuth(this.#needs.auth).$context;
+    const pending = await internalAdapter.findVerificationValue(`magic-link:${hashOf(token)}`);
+    if (!pending || pending.expiresAt < new Date()) return;
+    await this.#needs.db.query(
+      "insert into sign_in_users (id, name, email, email_verified) values ($1, '', $2, true) on conflict do nothing",
+      [`usr_${randomUUID()}`, JSON.parse(pending.value).email.toLowerCase()],
+    );
+  }
+
+  async #countLetter(email: string): Promise<void> {
+    const { rowCount } = await this.#needs.db.query(
+      `insert into letters_sent as sent (address) values ($1)
+       on conflict (address, day) do update set letters = sent.letters + 1 where sent.letters < ${lettersPerDay}`,
+      [email.toLowerCase()],
+    );
+    if (rowCount === 1) return;
+    throw new ApiError("rate_limited", "This address was sent enough links for today.", {
+      headers: { "retry-after": "3600" },
+    });
+  }
+}
+
+interface Needs {
+  readonly auth: Auth | undefined;
+  readonly db: Database;
+  readonly publicUrl: string;
+  readonly mailer: Mailer | undefined;
+  /** Links are shown to whoever asks for one: on a developer's machine, where there is no mail server. */
+  readonly showsLinks: boolean;
+}

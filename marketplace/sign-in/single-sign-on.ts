@@ -1,0 +1,82 @@
+import type { Request, Response } from "express";
+import { ApiError } from "../../shared/errors.ts";
+import { type Auth, type AuthOptions, createAuth, headersOf, oidcProvider, passCookies } from "./auth.ts";
+import type { OidcConfig } from "./config.ts";
+
+/** Where the provider sends people back to; registered there as the redirect URI. */
+export const oidcCallbackPath = `/api/account/sign-in/callback/${oidcProvider}`;
+
+const patienceMs = 10_000;
+
+/** Sign-in at an OpenID Connect provider. One that is away, or silent, keeps nobody else from signing in. */
+export class SingleSignOn {
+  readonly #needs: Needs;
+  #auth: Promise<Auth> | undefined;
+
+  constructor(needs: Needs) {
+    this.#needs = needs;
+  }
+
+  /** Where the provider's own sign-in begins; it comes back to `finish`, and then goes on to `next`. */
+  async start(request: Request, response: Response, next: string): Promise<string> {
+    const auth = await this.#ready();
+    const body = { provider: oidcProvider, callbackURL: next, errorCallbackURL: next, disableRedirect: true };
+    const answer = await soon(auth.api.signInSocial({ body, headers: headersOf(request), asResponse: true }));
+    const { url } = (await answer.json()) as { url?: string };
+    if (!url) throw away();
+    passCookies(answer, response);
+    return url;
+  }
+
+  /** The provider sent somebody back: where to go on to, signed in. 401 when the provider or we refused. */
+  async finish(request: Request, response: Response): Promise<string> {
+    const auth = await this.#ready();
+    const { publicUrl } = this.#needs;
+    const url = new URL(request.originalUrl, publicUrl);
+    const answer = await soon(auth.handler(new Request(url, { headers: headersOf(request) })));
+    const location = new URL(answer.headers.get("location") ?? "/", publicUrl);
+    if (passCookies(answer, response)) return location.href;
+    const why = location.searchParams.get("error");
+    const advice = "The provider has to vouch for your e-mail address; begin again.";
+    throw new ApiError("unauthenticated", `Single sign-on did not work${why ? ` (${why})` : ""}. ${advice}`);
+  }
+
+  /** better-auth asks the provider about itself once, when it is made: that is done when it answers, not before. */
+  async #ready(): Promise<Auth> {
+    const { base, oidc } = this.#needs;
+    if (!base) throw new ApiError("unavailable", "Signing in is not set up here.");
+    if (!oidc) throw new ApiError("not_found", "There is no single sign-on here.");
+    this.#auth ??= makeAuth(base, oidc).catch((cause) => {
+      this.#auth = undefined;
+      throw away(cause);
+    });
+    return this.#auth;
+  }
+}
+
+async function makeAuth(base: AuthOptions, oidc: OidcConfig): Promise<Auth> {
+  const auth = createAuth({ ...base, oidc });
+  const { socialProviders } = await soon(auth.$context);
+  if (socialProviders.some(({ id }) => id === oidcProvider)) return auth;
+  throw new Error("the provider does not say how to sign in with it");
+}
+
+/** The library waits for the provider without a limit. */
+async function soon<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(away(new Error("the provider is silent"))), patienceMs);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+function away(cause?: unknown): ApiError {
+  return new ApiError("unavailable", "Single sign-on is not available at the moment; try again shortly.", { cause });
+}
+
+interface Needs {
+  /** Undefined where no session secret is set. */
+  readonly base: AuthOptions | undefined;
+  readonly oidc: OidcConfig | undefined;
+  readonly publicUrl: string;
+}

@@ -1,0 +1,56 @@
+import { randomBytes } from "node:crypto";
+import type { Request, Response } from "express";
+import { ApiError } from "../../shared/errors.ts";
+import { challengeText, type Wallet } from "../accounts/wallet-proof.ts";
+import { newId } from "../ids.ts";
+import { type Auth, headersOf, passCookies, requireAuth } from "./auth.ts";
+
+const challengeMinutes = 10;
+
+/** Sessions for who shows a wallet and nothing else. */
+export class WalletSignIn {
+  readonly #auth: Auth | undefined;
+  readonly #host: string;
+
+  constructor({ auth, host }: { auth: Auth | undefined; host: string }) {
+    this.#auth = auth;
+    this.#host = host;
+  }
+
+  /** A text for the wallet to sign, and its name for the answer. */
+  async challenge(wallet: Wallet): Promise<Challenge> {
+    const { internalAdapter } = await requireAuth(this.#auth).$context;
+    const id = newId("chl");
+    const expiresAt = new Date(Date.now() + challengeMinutes * 60_000);
+    const nonce = randomBytes(16).toString("hex");
+    const message = challengeText(wallet, "You sign in with this wallet.", this.#host, nonce, expiresAt);
+    const value = JSON.stringify({ ...wallet, message });
+    await internalAdapter.createVerificationValue({ identifier: identifierOf(id), value, expiresAt });
+    return { id, message, expiresAt };
+  }
+
+  /** What was to be signed under that name, once; 422 when it is unknown, used or too old. */
+  async takeChallenge(id: string): Promise<Wallet & { message: string }> {
+    const { internalAdapter } = await requireAuth(this.#auth).$context;
+    const taken = await internalAdapter.consumeVerificationValue(identifierOf(id));
+    if (taken && taken.expiresAt > new Date()) return JSON.parse(taken.value);
+    const field = { body: { field: "challenge_id" } };
+    throw new ApiError("invalid_value", '"challenge_id" is unknown, was used already, or is too old.', field);
+  }
+
+  /** A session for a wallet that has proved itself. */
+  async open(request: Request, response: Response, { network, address }: Wallet): Promise<void> {
+    const { api } = requireAuth(this.#auth);
+    const asked = { body: { network, address }, headers: headersOf(request), asResponse: true } as const;
+    const answer = await api.signInWallet(asked);
+    if (!passCookies(answer, response)) throw new Error(`no session was opened: status ${answer.status}`);
+  }
+}
+
+interface Challenge {
+  readonly id: string;
+  readonly message: string;
+  readonly expiresAt: Date;
+}
+
+const identifierOf = (id: string) => `wallet-challenge:${id}`;

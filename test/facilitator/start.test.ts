@@ -1,0 +1,107 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { type DevLedger, startDevLedger } from "../../infra/dev-ledger/ledger.ts";
+import { type EvmChain, startEvmChain } from "../../infra/evm-chain/chain.ts";
+import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import { paymentBody } from "../support/evm-payments.ts";
+import { startFacilitator } from "../support/facilitator.ts";
+import { type HederaTerms, hederaProof, hederaVariables } from "../support/hedera-payments.ts";
+import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+
+let setting: EvmSetting;
+let ledger: DevLedger;
+let otherChain: EvmChain;
+let proxies: Record<"own" | "other", RpcProxy>;
+
+beforeAll(async () => {
+  [setting, ledger, otherChain] = await Promise.all([evmSetting(), startDevLedger(), startEvmChain({ chainId: 8453 })]);
+  const [own, other] = await Promise.all([startRpcProxy(setting.chain.rpcUrl), startRpcProxy(otherChain.rpcUrl)]);
+  proxies = { own, other };
+});
+afterEach(() => {
+  for (const proxy of Object.values(proxies)) proxy.behave(() => "pass");
+});
+afterAll(async () => {
+  for (const proxy of Object.values(proxies ?? {})) await proxy.stop();
+  await Promise.all([setting?.stop(), ledger?.close(), otherChain?.stop()]);
+});
+
+/** A daemon of both networks that comes up while its EVM node is away. */
+function startWithoutNode(proxy: RpcProxy) {
+  proxy.behave(() => "lose-call");
+  return startFacilitator({ ...setting.variables, ...hederaVariables(ledger), EIP155_84532_RPC_URL: proxy.url });
+}
+
+async function hederaPayment(): Promise<object> {
+  const { buyer, creator, feePayer } = ledger.accounts;
+  const terms: HederaTerms = {
+    network: "hedera:testnet",
+    asset: ledger.usdc,
+    amount: "1000",
+    payTo: creator.accountId,
+    maxTimeoutSeconds: 120,
+    extra: { feePayer: feePayer.accountId },
+  };
+  const quoted = { scheme: "exact", ...terms };
+  return {
+    paymentPayload: await hederaProof(buyer, quoted, { url: "https://a.example.com" }),
+    paymentRequirements: quoted,
+  };
+}
+
+test("a network that is away when the daemon starts is closed until it is there; the others are served", async () => {
+  const daemon = await startWithoutNode(proxies.own);
+  try {
+    expect((await daemon.settle(await hederaPayment())).body).toMatchObject({ success: true });
+    const payment = await paymentBody(await setting.fundedBuyer(), setting.terms);
+    for (const verb of [daemon.verify, daemon.settle]) {
+      expect(await verb(payment)).toMatchObject({
+        status: 503,
+        body: { error: expect.stringContaining("eip155:84532") },
+      });
+    }
+    expect(await daemon.get("/readyz")).toMatchObject({
+      status: 200,
+      body: { networks: { "eip155:84532": false, "hedera:testnet": true } },
+    });
+    expect((await daemon.get("/health")).status).toBe(503);
+    expect((await daemon.get("/supported")).body.kinds.length).toBeGreaterThan(3);
+
+    proxies.own.behave(() => "pass");
+    await expect.poll(async () => (await daemon.verify(payment)).status, { timeout: 15_000 }).toBe(200);
+    expect((await daemon.settle(payment)).body).toMatchObject({ success: true });
+    expect((await daemon.get("/health")).status).toBe(200);
+  } finally {
+    await daemon.stop();
+  }
+});
+
+test("one that turns out to be another network stays closed, and nothing is concluded from what it says", async () => {
+  const daemon = await startWithoutNode(proxies.other);
+  try {
+    const { db } = daemon.context;
+    const { payTo, asset } = setting.terms;
+    await db.query(
+      `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic,
+                             transaction_id, raw_transactions, fee_payer, nonce, expires_at, lease_until)
+       values ('eip155:84532', lower($2 || ':' || $1 || ':0x1'), 'broadcast', gen_random_uuid(), 'exact', $1, $1, $2, 1,
+               '0x1', array['\\x00'::bytea], $1, 0, now() - interval '1 hour', now())`,
+      [payTo, asset],
+    );
+    const before = proxies.other.counts.get("eth_chainId") ?? 0;
+    proxies.other.behave(() => "pass");
+    await expect.poll(() => proxies.other.counts.get("eth_chainId"), { timeout: 15_000 }).toBeGreaterThan(before + 1);
+    const payment = await paymentBody(await setting.fundedBuyer(), setting.terms);
+    expect((await daemon.verify(payment)).status).toBe(503);
+    expect((await db.query("select state from payments where transaction_id = '0x1'")).rows).toEqual([
+      { state: "broadcast" },
+    ]);
+  } finally {
+    await daemon.stop();
+  }
+});
+
+test("a daemon that can ask none of its networks does not start", async () => {
+  proxies.own.behave(() => "lose-call");
+  const variables = { ...setting.variables, EIP155_84532_RPC_URL: proxies.own.url };
+  await expect(startFacilitator(variables)).rejects.toThrow("facilitator cannot start");
+});
