@@ -192,7 +192,8 @@ function firstBelow(length: number, from: number, to: number, merging: Merging):
   return low;
 }
 
-function finish(drawing: Drawing, background: Background | null): Trace {
+/** A drawing written out, with its counts. */
+export function finish(drawing: Drawing, background: Background | null): Trace {
   const svg = writeSvg(drawing);
   const colours = new Set<string>();
   for (const { elements } of drawing.groups) {
