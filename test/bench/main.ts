@@ -5,6 +5,7 @@ import { benchMarketplace } from "./marketplace.ts";
 import { benchMcp } from "./mcp.ts";
 import { benchSvg } from "./svg.ts";
 import { benchSvgQueue } from "./svg-queue.ts";
+import { benchSvgRenderers } from "./svg-renderers.ts";
 
 const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   facilitator: [benchFacilitatorEvm, benchFacilitatorHedera],
@@ -13,6 +14,7 @@ const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   mcp: [benchMcp],
   svg: [benchSvg],
   "svg-queue": [benchSvgQueue],
+  "svg-renderers": [benchSvgRenderers],
 };
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
