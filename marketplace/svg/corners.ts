@@ -127,7 +127,7 @@ const endWideMax = 6;
 const endSide = 4;
 const endOffMax = 0.12;
 /** Farthest a corner may lie from the chain's point beside it; half a pixel is what a square one cuts off. */
-const endNear = 0.72;
+const endNear = 0.6;
 
 /** Where two lines meet, if they do at something like a right angle. */
 function crossing(a: Line, b: Line): readonly [number, number] | null {
