@@ -4,6 +4,7 @@ import { benchFacilitatorRecord } from "./facilitator-record.ts";
 import { benchMarketplace } from "./marketplace.ts";
 import { benchMcp } from "./mcp.ts";
 import { benchSvg } from "./svg.ts";
+import { benchSvgLarge } from "./svg-large.ts";
 import { benchSvgQueue } from "./svg-queue.ts";
 import { benchSvgRenderers } from "./svg-renderers.ts";
 
@@ -13,6 +14,7 @@ const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   marketplace: [benchMarketplace],
   mcp: [benchMcp],
   svg: [benchSvg],
+  "svg-large": [benchSvgLarge],
   "svg-queue": [benchSvgQueue],
   "svg-renderers": [benchSvgRenderers],
 };
