@@ -160,5 +160,5 @@ function asAgent(product: SvgProduct, run: LiveAgent["version"]["run"]): LiveAge
   };
 }
 
-/** A trace takes seconds; one that takes this long is ended wherever it is. */
-const traceDeadlineMs = 60_000;
+/** A trace takes seconds and may wait a minute for its turn; one that has taken this long is ended wherever it is. */
+const traceDeadlineMs = 120_000;
