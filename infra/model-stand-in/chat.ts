@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { drawSvg } from "./picture.ts";
 
 const part = z.union([
   z.object({ type: z.literal("text"), text: z.string() }),
@@ -25,11 +26,17 @@ export const chatRequest = z.object({
 
 export type ChatRequest = z.infer<typeof chatRequest>;
 
+interface ChatFaults {
+  readonly truncate?: boolean | undefined;
+  readonly refuse?: boolean | undefined;
+  readonly answer?: string | undefined;
+}
+
 /** The same messages get the same answer, apart from the time it was created. */
-export function answerChat(request: ChatRequest, faults: { truncate?: boolean; refuse?: boolean }): object {
+export function answerChat(request: ChatRequest, faults: ChatFaults): object {
   const prompt = request.messages.map(textOf).join("\n");
   const digest = createHash("sha256").update(JSON.stringify(request.messages)).digest("hex");
-  const wholeAnswer = compose(request, digest);
+  const wholeAnswer = faults.answer ?? compose(request, digest);
   const tokensMax = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY;
   const charactersMax = Math.min(tokensMax * charactersPerToken, faults.truncate ? wholeAnswer.length / 2 : Infinity);
   const content = wholeAnswer.slice(0, charactersMax);
@@ -62,6 +69,8 @@ export function lacksTheWordJson({ response_format: format, messages }: ChatRequ
 
 function compose({ messages, response_format: format }: ChatRequest, digest: string): string {
   const asked = textOf(messages.findLast(({ role }) => role === "user") ?? messages.at(-1) ?? {}).slice(0, 2000);
+  const [, width, height] = /<svg viewBox="0 0 (\d{1,4}) (\d{1,4})">/.exec(textOf(messages[0] ?? {})) ?? [];
+  if (width && height) return drawSvg(digest, Number(width), Number(height));
   const note = "This answer was made without a model, by the stand-in.";
   if (format?.type !== "json_object") return `${note}\n\nAsked: ${asked}\n\nFingerprint: ${digest.slice(0, 12)}`;
   return JSON.stringify({ note, made_without_a_model: true, asked, fingerprint: digest.slice(0, 12) });

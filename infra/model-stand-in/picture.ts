@@ -22,6 +22,28 @@ export function drawPicture(seed: string, width: number, height: number): Buffer
   return encodePng(pixels, width, height, "drawn by the model stand-in, without a model");
 }
 
+/** The same shapes written as SVG, with a gradient behind them and outlines round them. */
+export function drawSvg(seed: string, width: number, height: number): string {
+  const bytes = Buffer.from(seed, "hex");
+  const hex = (at: number) => `#${Buffer.from(colorOf(bytes, at)).toString("hex")}`;
+  const shapes = Array.from({ length: 5 }, (_, index) => {
+    const at = 3 + index * 5;
+    const [x, y, r] = [width * fractionOf(bytes, at), height * fractionOf(bytes, at + 1), radiusOf(bytes, at)];
+    const [rx, ry] = [width * r, height * r].map(Math.round) as [number, number];
+    const style = `fill="${hex(at + 2)}" stroke="${hex(at + 4)}" stroke-width="6"`;
+    const [cx, cy] = [Math.round(x), Math.round(y)];
+    const shape = isRound(bytes, at)
+      ? `<ellipse cx="${cx}" cy="${cy}" rx="${rx}" ry="${ry}" ${style}/>`
+      : `<rect x="${cx - rx}" y="${cy - ry}" width="${2 * rx}" height="${2 * ry}" ${style}/>`;
+    return `<g>${shape}</g>`;
+  });
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}"><!-- drawn by the stand-in, without a model -->` +
+    `<defs><linearGradient id="sky" x2="0" y2="1"><stop stop-color="${hex(0)}"/><stop offset="1" stop-color="${hex(5)}"/></linearGradient></defs>` +
+    `<rect width="${width}" height="${height}" fill="url(#sky)"/>${shapes.join("")}</svg>`
+  );
+}
+
 type Color = readonly [number, number, number];
 
 interface Shape {
@@ -32,9 +54,8 @@ interface Shape {
 
 function shapeOf(bytes: Buffer, index: number): Shape {
   const at = 3 + index * 5;
-  const fraction = (offset: number) => (bytes[(at + offset) % bytes.length] ?? 0) / 255;
-  const [centerX, centerY, radius] = [fraction(0), fraction(1), 0.1 + fraction(2) * 0.2];
-  const round = fraction(3) < 0.5;
+  const [centerX, centerY, radius] = [fractionOf(bytes, at), fractionOf(bytes, at + 1), radiusOf(bytes, at)];
+  const round = isRound(bytes, at);
   return {
     color: colorOf(bytes, at + 2),
     covers: (x, y) => {
@@ -43,6 +64,10 @@ function shapeOf(bytes: Buffer, index: number): Shape {
     },
   };
 }
+
+const fractionOf = (bytes: Buffer, at: number) => (bytes[at % bytes.length] ?? 0) / 255;
+const radiusOf = (bytes: Buffer, at: number) => 0.1 + fractionOf(bytes, at + 2) * 0.2;
+const isRound = (bytes: Buffer, at: number) => fractionOf(bytes, at + 3) < 0.5;
 
 function colorOf(bytes: Buffer, at: number): Color {
   const channel = (offset: number) => bytes[(at + offset) % bytes.length] ?? 0;

@@ -102,6 +102,8 @@ const fault = z.strictObject({
   /** Half an answer, with finish_reason `length`. */
   truncate: z.boolean().optional(),
   refuse: z.boolean().optional(),
+  /** What a chat is answered with. */
+  answer: z.string().optional(),
   hangUp: z.boolean().optional(),
   /** JSON that ends early. */
   garbled: z.boolean().optional(),
@@ -111,14 +113,14 @@ const fault = z.strictObject({
 type Fault = z.infer<typeof fault>;
 type Answer = (request: Request, response: Response, fault: Partial<Fault>) => void;
 
-const chat: Answer = (request, response, { truncate = false, refuse = false }) => {
+const chat: Answer = (request, response, fault) => {
   const asked = chatRequest.parse(request.body);
   if (lacksTheWordJson(asked)) {
     const message =
       "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.";
     throw new WireError(400, message, null, "messages");
   }
-  response.json(answerChat(asked, { truncate, refuse }));
+  response.json(answerChat(asked, fault));
 };
 
 const images: Answer = (request, response, { refuse }) => {

@@ -269,7 +269,13 @@ export const svgShape = covering<SvgResult & { svg: string }>()(
       colors: z.int(),
       bytes: z.int(),
       layers: z.array(z.object({ id: z.string(), fill: z.array(z.string()) })),
-      score: z.number().min(0).max(1).describe("Likeness of the drawing to its source."),
+      score: z
+        .number()
+        .min(0)
+        .max(1)
+        .describe(
+          "Likeness of the drawing, rendered, to its source: the image, the picture traced, or what a chat model wrote. How well it answers a prompt is not measured.",
+        ),
       metrics: z.object({ ssim: z.number(), psnr: z.number() }),
       cost_usd: z.number(),
       ms: z.int(),

@@ -46,14 +46,13 @@ export function describeAreas(
 /** Neighbours that were given one paint become one area, so that no edge runs between them. */
 function joinPaints(areas: Areas): Areas {
   const { map, paints, planes, sums, sloped, radials, opaque, empty, background } = areas;
-  if (paints.every((paint, a) => paint < 0 || paint === a)) return areas;
+  if (!neighboursShare(map, paints)) return areas;
   const labels = new Int32Array(map.flat.length);
   for (let p = 0; p < labels.length; p++) {
     const a = map.flat[p]!;
     labels[p] = paints[a]! < 0 ? a : paints[a]!;
   }
   const joined = components(labels, map.width, map.height, map.count);
-  if (joined.count === map.count) return areas;
   const from = new Int32Array(joined.count);
   for (let p = map.flat.length - 1; p >= 0; p--) from[joined.flat[p]!] = map.flat[p]!;
   const picked = (values: Uint8Array) => Uint8Array.from(from, (a) => values[a]!);
@@ -76,6 +75,20 @@ function joinPaints(areas: Areas): Areas {
     background: background && { ...background, areas: picked(background.areas) },
     paints: Int32Array.from(from, (a) => paints[a]!),
   };
+}
+
+function neighboursShare({ flat, width, height }: AreaMap, paints: Int32Array): boolean {
+  const share = (p: number, q: number) => paints[flat[p]!]! >= 0 && paints[flat[p]!] === paints[flat[q]!];
+  for (let y = 0, p = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, p++) {
+      if (x + 1 < width && flat[p] !== flat[p + 1] && share(p, p + 1)) return true;
+      if (y + 1 === height) continue;
+      if (flat[p] !== flat[p + width] && share(p, p + width)) return true;
+      if (x + 1 < width && flat[p] !== flat[p + width + 1] && share(p, p + width + 1)) return true;
+      if (x > 0 && flat[p] !== flat[p + width - 1] && share(p, p + width - 1)) return true;
+    }
+  }
+  return false;
 }
 
 function describeEach(

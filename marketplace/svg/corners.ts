@@ -24,7 +24,7 @@ export function markCorners(points: Points, apart = false): void {
       if (k > 2 && !apart) continue;
       if (points.corner[(i - k + n) % n] === 1 || points.corner[(i + k) % n] === 1) peak = false;
     }
-    if (peak) sharpen(points, i, t);
+    if (peak && !(t > turnBack && squareEnd(points, i))) sharpen(points, i, t);
   }
 }
 
@@ -32,6 +32,8 @@ export function markCorners(points: Points, apart = false): void {
 const turnMin = 0.3;
 /** 1 - cos of 90°: a corner even when its sides are not straight. */
 const turnSure = 1;
+/** Less than a right angle over this reach is no end of a stroke. */
+const turnBack = 0.8;
 /** How straight both sides of a corner must be, and how far beyond the chain it may lie, px. */
 const offMax = 0.18;
 const beyondMax = 1;
@@ -84,6 +86,59 @@ function sharpen(points: Points, i: number, turn: number): void {
     }
   }
   if (turn >= turnSure) corner[i] = 1;
+}
+
+/**
+ * The end of a stroke a few pixels wide, cut off square: its two corners are too near each other to be found one by one.
+ * `i` is somewhere on it. A round end is left alone: the lines of its sides and its end meet too far outside it.
+ */
+function squareEnd(points: Points, i: number): boolean {
+  const { corner, count: n } = points;
+  for (let wide = endWideMin; wide <= endWideMax && n >= wide + 2 * endSide + 2; wide++) {
+    for (let from = i - wide + 1; from <= i; from++) {
+      // The outermost points lie in the corners' own pixels, whose coverage says little of either edge.
+      const end = wide > 3 ? line(points, from + 1, wide - 2) : line(points, from, wide);
+      if (end.off > endOffMax) continue;
+      const before = line(points, from - endSide, endSide);
+      const after = line(points, from + wide, endSide);
+      if (before.off > offMax || after.off > offMax) continue;
+      const first = (from + n) % n;
+      const last = (from + wide - 1 + n) % n;
+      const one = crossing(before, end);
+      const two = crossing(end, after);
+      if (!one || !two || !near(points, first, one) || !near(points, last, two)) continue;
+      for (const [at, [px, py]] of [
+        [first, one],
+        [last, two],
+      ] as const) {
+        points.x[at] = px;
+        points.y[at] = py;
+        corner[at] = 1;
+      }
+      return true;
+    }
+  }
+  return false;
+}
+
+/** Ends of strokes, in points of the chain: widest and narrowest, and how much of each side must be straight. */
+const endWideMin = 3;
+const endWideMax = 6;
+const endSide = 4;
+const endOffMax = 0.12;
+/** Farthest a corner may lie from the chain's point beside it; half a pixel is what a square one cuts off. */
+const endNear = 0.6;
+
+/** Where two lines meet, if they do at something like a right angle. */
+function crossing(a: Line, b: Line): readonly [number, number] | null {
+  const cross = a.dx * b.dy - a.dy * b.dx;
+  if (Math.abs(cross) < 0.85) return null;
+  const s = ((b.x - a.x) * b.dy - (b.y - a.y) * b.dx) / cross;
+  return [a.x + a.dx * s, a.y + a.dy * s];
+}
+
+function near({ x, y }: Points, i: number, [px, py]: readonly [number, number]): boolean {
+  return (px - x[i]!) ** 2 + (py - y[i]!) ** 2 < endNear * endNear;
 }
 
 /** Lays a point beside a corner, which the chain had cut, onto its side. */

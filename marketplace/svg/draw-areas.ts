@@ -88,6 +88,7 @@ export function drawAreas(
     spanX: width,
     spanY: height,
     grid: settings.grid,
+    oneWay: true,
     crisp: false,
     groups: groups.filter((group) => group.elements.length > 0),
   };

@@ -11,6 +11,8 @@ export interface Drawing {
   readonly groups: readonly Group[];
   /** Units of the file per unit of the drawing: numbers in the file are whole. */
   readonly grid: number;
+  /** All outlines turn the same way, so that neighbours of one paint may be one element. */
+  readonly oneWay: boolean;
   /** Edges on whole pixels: drawn without anti-aliasing. */
   readonly crisp: boolean;
 }
@@ -26,7 +28,12 @@ export interface Element {
 }
 
 export type Shape =
-  | { readonly kind: "path"; readonly outlines: readonly Outline[] }
+  | {
+      readonly kind: "path";
+      readonly outlines: readonly Outline[];
+      /** Inside is where a ray crosses the outlines an odd number of times; otherwise nonzero winding. */
+      readonly evenOdd?: boolean;
+    }
   | { readonly kind: "circle"; readonly cx: number; readonly cy: number; readonly r: number }
   | { readonly kind: "rect"; readonly x: number; readonly y: number; readonly width: number; readonly height: number };
 

@@ -12,7 +12,7 @@ export interface Palette {
  * areas' colours, then Lloyd's iteration (1982); no random start, so the same picture gives the same palette.
  */
 export function paletteOf(sums: Float64Array, count: number, { palette, colors }: Settings): Palette {
-  if (palette) return { colours: palette.map(parse) };
+  if (palette) return { colours: palette.map(parseColour) };
   const clusters = bins(sums, count);
   const wanted = colors ?? 256;
   while (clusters.length > wanted) joinNearest(clusters);
@@ -25,7 +25,7 @@ export function assignPalette(sums: Float64Array, count: number, { colours }: Pa
   const entries = new Int32Array(count);
   for (let a = 0; a < count; a++) {
     const { r, g, b, alpha } = meanOf(sums, a);
-    entries[a] = alpha < 128 ? colours.length : nearest(colours, r, g, b);
+    entries[a] = alpha < 128 ? colours.length : nearestColour(colours, r, g, b);
   }
   return entries;
 }
@@ -95,7 +95,7 @@ function lloyd(sums: Float64Array, count: number, centres: Colour[]): Colour[] {
       const { r, g, b, alpha } = meanOf(sums, a);
       if (alpha < 128) continue;
       const n = sums[a * stride]!;
-      const cluster = next[nearest(colours, r, g, b)]!;
+      const cluster = next[nearestColour(colours, r, g, b)]!;
       cluster.n += n;
       cluster.r += r * n;
       cluster.g += g * n;
@@ -106,7 +106,8 @@ function lloyd(sums: Float64Array, count: number, centres: Colour[]): Colour[] {
   return colours.map(({ r, g, b }) => ({ r: Math.round(r), g: Math.round(g), b: Math.round(b), opacity: 1 }));
 }
 
-function nearest(colours: readonly Colour[], r: number, g: number, b: number): number {
+/** The index of the colour nearest to one. */
+export function nearestColour(colours: readonly Colour[], r: number, g: number, b: number): number {
   let best = 0;
   let least = Number.POSITIVE_INFINITY;
   for (let i = 0; i < colours.length; i++) {
@@ -120,7 +121,8 @@ function nearest(colours: readonly Colour[], r: number, g: number, b: number): n
   return best;
 }
 
-function parse(text: string): Colour {
+/** `#rrggbb` as a colour. */
+export function parseColour(text: string): Colour {
   const value = Number.parseInt(text.slice(1), 16);
   return { r: value >> 16, g: (value >> 8) & 255, b: value & 255, opacity: 1 };
 }

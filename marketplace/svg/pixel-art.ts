@@ -74,7 +74,16 @@ export function drawPixels(image: Raster, cell: number): Drawing {
     const colour = straight(pixels[at]!, pixels[at + 1]!, pixels[at + 2]!, pixels[at + 3]!);
     elements.push({ fill: { kind: "flat", colour }, shape: { kind: "path", outlines } });
   }
-  return { width: image.width, height: image.height, spanX: width, spanY: height, grid: 1, crisp: true, groups };
+  return {
+    width: image.width,
+    height: image.height,
+    spanX: width,
+    spanY: height,
+    grid: 1,
+    oneWay: true,
+    crisp: true,
+    groups,
+  };
 }
 
 function staircase(steps: Uint8Array, { x, y, from, to }: Contour): Outline {

@@ -10,6 +10,7 @@ import { shapePrompt, sizeOf, traceOptionsOf } from "./prompt.ts";
 import type { GenerateRequest, VectorizeRequest } from "./request.ts";
 import { vectorize } from "./vectorize.ts";
 import type { Vectorized } from "./worker.ts";
+import { compose } from "./written/compose.ts";
 
 /** The three things the platform sells itself, with their price in credits; a credit is a cent. */
 export const svgProducts = {
@@ -93,7 +94,13 @@ async function traceImage(context: Context, request: VectorizeRequest, signal: A
 }
 
 async function draw(context: Context, request: GenerateRequest, signal: AbortSignal): Promise<Vectorized> {
-  const [picture] = await context.tools.models.draw({
+  const { tools, tracers, config } = context;
+  const { engine, model } = config.services.drawings;
+  if (engine === "chat") {
+    const files = withPng(request.files);
+    return compose(request, { models: tools.models, model, tracers, files, deadlineMs: traceDeadlineMs, signal });
+  }
+  const [picture] = await tools.models.draw({
     prompt: shapePrompt(request),
     count: 1,
     size: sizeOf(request),
@@ -102,7 +109,7 @@ async function draw(context: Context, request: GenerateRequest, signal: AbortSig
   });
   if (!picture) throw new ConnectorFailure("The image model gave no image.");
   const deadline = { deadlineMs: traceDeadlineMs, files: withPng(request.files) };
-  return vectorize(context.tracers, picture, traceOptionsOf(request), deadline);
+  return vectorize(tracers, picture, traceOptionsOf(request), deadline);
 }
 
 async function keep({ tools }: Context, traced: Vectorized, ownerId: AccountId, runId: RunId) {
@@ -155,5 +162,5 @@ function asAgent(product: SvgProduct, run: LiveAgent["version"]["run"]): LiveAge
   };
 }
 
-/** A trace takes seconds; one that takes this long is ended wherever it is. */
-const traceDeadlineMs = 60_000;
+/** A trace takes seconds and may wait a minute for its turn; one that has taken this long is ended wherever it is. */
+const traceDeadlineMs = 120_000;

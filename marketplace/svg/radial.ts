@@ -116,7 +116,7 @@ const borderShare = 0.5;
 const refusedMax = 3;
 const fitsBase = 6;
 const pixelsPerFit = 30_000;
-const samplesMax = 600;
+const samplesMax = 300;
 /** Most that two areas may differ across their border and count as passing into each other, levels squared. */
 const smoothMax = 400;
 
@@ -168,7 +168,6 @@ function smoothBorders(
   const touch = (p: number, q: number) => {
     const a = labels[p]!;
     const b = labels[q]!;
-    if (a === b) return;
     const key = a < b ? a * count + b : b * count + a;
     const pair = pairs.get(key) ?? { length: 0, unlike: 0 };
     if (pair.length++ === 0) pairs.set(key, pair);
@@ -176,8 +175,8 @@ function smoothBorders(
   };
   for (let y = 0, p = 0; y < height; y++) {
     for (let x = 0; x < width; x++, p++) {
-      if (x + 1 < width) touch(p, p + 1);
-      if (y + 1 < height) touch(p, p + width);
+      if (x + 1 < width && labels[p] !== labels[p + 1]) touch(p, p + 1);
+      if (y + 1 < height && labels[p] !== labels[p + width]) touch(p, p + width);
     }
   }
   const borders = new Map<number, Map<number, number>>();

@@ -28,7 +28,7 @@ export function segment(
   }
   const { from, step, weightEnd } = edges;
   const steps = [1, width, width + 1, width - 1];
-  for (let weight = 1, e = 0; weight < 256; weight++) {
+  for (let weight = 1, e = 0, last = 0; weight < 256 && weight <= last + scale; weight++) {
     for (const end = weightEnd[weight]!; e < end; e++) {
       const p = from[e]!;
       const a = find(parent, p);
@@ -37,15 +37,23 @@ export function segment(
       if (a === b || weight > limit[b]!) continue;
       const root = join(parent, size, a, b);
       limit[root] = weight + scale / size[root]!;
+      last = weight;
       count--;
     }
   }
   // Noise leaves every pixel an area of its own; the paper's own remedy, a least size, raised until the cap holds.
+  const small = new Uint8Array(count > regionsMax ? n : 0);
   for (let least = 2; count > regionsMax && least < n; least *= 2) {
-    for (let p = 0; p < n; p++) parent[p] = find(parent, p);
+    for (let p = 0; p < n; p++) {
+      parent[p] = find(parent, p);
+      small[p] = size[parent[p]!]! < least ? 1 : 0;
+    }
     for (let e = 0; e < from.length && count > regionsMax; e++) {
-      const a = find(parent, from[e]!);
-      const b = find(parent, from[e]! + steps[step[e]!]!);
+      const p = from[e]!;
+      const q = p + steps[step[e]!]!;
+      if (small[p] === 0 && small[q] === 0) continue;
+      const a = find(parent, p);
+      const b = find(parent, q);
       if (a === b || (size[a]! >= least && size[b]! >= least)) continue;
       join(parent, size, a, b);
       count--;

@@ -114,7 +114,8 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
   const { labels, count } = segment(clean, width, height, evenness, settings.pixelsMax * areasShare);
   const merging = new Merging({ pixels: clean, width, height, labels, count, deadlineMs });
   merging.run(settings.lambda);
-  merging.absorb(settings.areaMin, 4 * settings.lambda);
+  // Specks that stand out, such as the dot on a small i, stay.
+  merging.absorb(settings.areaMin, 2 * settings.lambda);
   return { width, height, pixels, clean, merging };
 }
 
@@ -192,7 +193,8 @@ function firstBelow(length: number, from: number, to: number, merging: Merging):
   return low;
 }
 
-function finish(drawing: Drawing, background: Background | null): Trace {
+/** A drawing written out, with its counts. */
+export function finish(drawing: Drawing, background: Background | null): Trace {
   const svg = writeSvg(drawing);
   const colours = new Set<string>();
   for (const { elements } of drawing.groups) {

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { Piscina } from "piscina";
 import { ApiError } from "../../shared/errors.ts";
 import type { TraceOptions } from "./options.ts";
-import type { Vectorized, VectorizeFile, VectorizeJob, VectorizeOutcome } from "./worker.ts";
+import type { RedrawJob, Vectorized, VectorizeFile, VectorizeJob, VectorizeOutcome } from "./worker.ts";
 
 export type TracePool = ReturnType<typeof createTracePool>;
 
@@ -19,7 +19,7 @@ export function createTracePool({
   queueMax?: number;
 } = {}) {
   const source = import.meta.url.endsWith(".ts");
-  const pool = new Piscina<VectorizeJob, VectorizeOutcome>({
+  const pool = new Piscina<VectorizeJob | RedrawJob, VectorizeOutcome>({
     filename: fileURLToPath(new URL(source ? "./worker.ts" : "./worker.js", import.meta.url)),
     // From source, a thread needs the loader its parent may have got in another way.
     ...(source ? { execArgv: ["--import", import.meta.resolve("tsx")] } : {}),
@@ -34,7 +34,7 @@ export function createTracePool({
   return {
     /** Whether a job handed in now would be refused. */
     full: () => pool.queueSize >= queueMax,
-    run: (job: VectorizeJob, signal: AbortSignal) => pool.run(job, { signal }),
+    run: (job: VectorizeJob | RedrawJob, signal: AbortSignal) => pool.run(job, { signal }),
     close: () => pool.destroy(),
   };
 }
@@ -44,19 +44,24 @@ export function createTracePool({
  * thread with it. Throws ApiError: `invalid_value` unreadable image, `bad_request` option out of range, `rate_limited`
  * queue full, `unavailable` deadline passed.
  */
-export async function vectorize(
+export function vectorize(
   pool: TracePool,
   bytes: Uint8Array,
   options: TraceOptions = {},
   { deadlineMs = 60_000, files = ["png"] }: { deadlineMs?: number; files?: readonly VectorizeFile[] } = {},
 ): Promise<Vectorized> {
+  return perform(pool, { bytes, options, files }, deadlineMs);
+}
+
+/** A job done on a worker thread. Throws ApiError as `vectorize` does, and `upstream_failed` for an answer of no use. */
+export async function perform(pool: TracePool, job: VectorizeJob | RedrawJob, deadlineMs: number): Promise<Vectorized> {
   if (pool.full()) {
     throw new ApiError("rate_limited", "the tracer's queue is full", { headers: { "Retry-After": "10" } });
   }
   const signal = AbortSignal.timeout(deadlineMs);
   let outcome: VectorizeOutcome;
   try {
-    outcome = await pool.run({ bytes, options, files }, signal);
+    outcome = await pool.run(job, signal);
   } catch (error) {
     if (!signal.aborted) throw error;
     throw new ApiError("unavailable", "the trace took too long", { cause: error });

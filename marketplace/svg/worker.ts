@@ -5,10 +5,19 @@ import type { TraceOptions } from "./options.ts";
 import { renderAndScore } from "./render.ts";
 import { type Trace, traceInTime } from "./trace.ts";
 import { writePdf } from "./write-pdf.ts";
+import { BadMarkup } from "./written/markup.ts";
+import { type Drawn, redraw, type Wish } from "./written/redraw.ts";
 
 export interface VectorizeJob {
   readonly bytes: Uint8Array;
   readonly options: TraceOptions;
+  readonly files: readonly VectorizeFile[];
+}
+
+/** A chat model's answer with an SVG in it, to be drawn again by our own writer (written/redraw.ts). */
+export interface RedrawJob {
+  readonly answer: string;
+  readonly wish: Wish;
   readonly files: readonly VectorizeFile[];
 }
 
@@ -26,25 +35,32 @@ export type VectorizeOutcome =
   | { readonly done: Vectorized }
   | { readonly refused: ErrorCode; readonly message: string };
 
-/** The whole way from an image's bytes to its SVG, run on a worker thread. */
-export default async function vectorizeJob({ bytes, options, files }: VectorizeJob): Promise<VectorizeOutcome> {
+/** The whole way from an image's bytes, or from a model's answer, to its SVG, run on a worker thread. */
+export default async function vectorizeJob(job: VectorizeJob | RedrawJob): Promise<VectorizeOutcome> {
   try {
-    const image = await decodeImage(bytes);
-    const { drawing, removed, ...result } = traceInTime(image, options, traceBudgetMs);
-    checkSvg(result.svg);
-    const { png, likeness } = renderAndScore(image, { svg: result.svg, removed });
-    const { score, ssim, psnr } = likeness;
-    const made: Partial<Record<VectorizeFile, Uint8Array>> = {};
-    if (files.includes("png")) made.png = png;
-    if (files.includes("pdf")) made.pdf = writePdf(drawing);
-    return {
-      done: { ...result, score: round(score), metrics: { ssim: round(ssim), psnr: round(psnr, 2) }, files: made },
-    };
+    return { done: "answer" in job ? finished(redraw(job.answer, job.wish), job.files) : await traced(job) };
   } catch (error) {
     if (error instanceof ApiError) return { refused: error.code, message: error.message };
+    if (error instanceof BadMarkup) return { refused: "upstream_failed", message: error.message };
     if (error instanceof RangeError) return { refused: "bad_request", message: error.message };
     throw error;
   }
+}
+
+async function traced({ bytes, options, files }: VectorizeJob): Promise<Vectorized> {
+  const image = await decodeImage(bytes);
+  const result = traceInTime(image, options, traceBudgetMs);
+  checkSvg(result.svg);
+  return finished({ result, ...renderAndScore(image, result) }, files);
+}
+
+function finished({ result, png, likeness }: Drawn, files: readonly VectorizeFile[]): Vectorized {
+  const { drawing, removed: _, ...rest } = result;
+  const { score, ssim, psnr } = likeness;
+  const made: Partial<Record<VectorizeFile, Uint8Array>> = {};
+  if (files.includes("png")) made.png = png;
+  if (files.includes("pdf")) made.pdf = writePdf(drawing);
+  return { ...rest, score: round(score), metrics: { ssim: round(ssim), psnr: round(psnr, 2) }, files: made };
 }
 
 /** Two more attempts, each coarser, fit in what is left of a job's time (vectorize.ts). */

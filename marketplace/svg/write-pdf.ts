@@ -29,14 +29,15 @@ export function writePdf(drawing: Drawing): Uint8Array {
 
 function paint(fill: Fill, shape: Shape, resources: Resources, spanX: number, spanY: number): string {
   const path = pathOperators(shape);
+  const rule = shape.kind === "path" && shape.evenOdd ? "*" : "";
   if (fill.kind === "flat") {
     const { r, g, b, opacity } = fill.colour;
     const state = opacity < 1 ? `/${resources.opacity(opacity)} gs ` : "";
-    return `${state}${n(r / 255)} ${n(g / 255)} ${n(b / 255)} rg ${path}f\n`;
+    return `${state}${n(r / 255)} ${n(g / 255)} ${n(b / 255)} rg ${path}f${rule}\n`;
   }
   const soft = fill.stops.some(({ colour }) => colour.opacity < 1);
   const mask = soft ? `/${resources.mask(fill, spanX, spanY)} gs ` : "";
-  return `${mask}${path}W n /${resources.shading(fill, "colour")} sh\n`;
+  return `${mask}${path}W${rule} n /${resources.shading(fill, "colour")} sh\n`;
 }
 
 function pathOperators(shape: Shape): string {

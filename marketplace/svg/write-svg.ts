@@ -6,10 +6,10 @@ import type { Outline } from "./outline.ts";
  * colours and references to own gradients can come out of it: it has no way to write anything else.
  */
 export function writeSvg(drawing: Drawing): string {
-  const { width, height, spanX, spanY, groups, crisp, grid: unit } = drawing;
+  const { width, height, spanX, spanY, groups, crisp, oneWay, grid: unit } = drawing;
   const gradients = new Map<string, string>();
   const body = groups.map((group) => {
-    const elements = writeElements(group.elements, unit, gradients);
+    const elements = writeElements(group.elements, unit, oneWay, gradients);
     return group.id === null ? elements : `<g id="${group.id}">${elements}</g>`;
   });
   const defs = [...gradients].map(([markup, id]) => markup.replace(" ", ` id="${id}" `)).join("");
@@ -20,7 +20,12 @@ export function writeSvg(drawing: Drawing): string {
   );
 }
 
-function writeElements(elements: readonly Element[], unit: number, gradients: Map<string, string>): string {
+function writeElements(
+  elements: readonly Element[],
+  unit: number,
+  oneWay: boolean,
+  gradients: Map<string, string>,
+): string {
   let text = "";
   let open = "";
   const data = new PathData(unit);
@@ -29,7 +34,8 @@ function writeElements(elements: readonly Element[], unit: number, gradients: Ma
     data.clear();
   };
   for (const { fill, shape } of elements) {
-    const paint = paintOf(fill, unit, gradients);
+    const evenOdd = shape.kind === "path" && shape.evenOdd;
+    const paint = paintOf(fill, unit, gradients) + (evenOdd ? ' fill-rule="evenodd"' : "");
     if (shape.kind !== "path") {
       flush();
       const n = (v: number) => String(Math.round(v * unit));
@@ -40,7 +46,7 @@ function writeElements(elements: readonly Element[], unit: number, gradients: Ma
       continue;
     }
     // Neighbours in drawing order with one opaque paint are one element.
-    if (paint !== open || fill.kind !== "flat" || fill.colour.opacity < 1) flush();
+    if (!oneWay || paint !== open || fill.kind !== "flat" || fill.colour.opacity < 1) flush();
     open = paint;
     for (const outline of shape.outlines) data.add(outline);
   }

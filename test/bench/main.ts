@@ -6,7 +6,9 @@ import { benchMarketplace } from "./marketplace.ts";
 import { benchMcp } from "./mcp.ts";
 import { benchPerCall } from "./per-call.ts";
 import { benchSvg } from "./svg.ts";
+import { benchSvgLarge } from "./svg-large.ts";
 import { benchSvgQueue } from "./svg-queue.ts";
+import { benchSvgRenderers } from "./svg-renderers.ts";
 
 const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   facilitator: [benchFacilitatorEvm, benchFacilitatorHedera],
@@ -16,7 +18,9 @@ const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   mcp: [benchMcp],
   "per-call": [benchPerCall],
   svg: [benchSvg],
+  "svg-large": [benchSvgLarge],
   "svg-queue": [benchSvgQueue],
+  "svg-renderers": [benchSvgRenderers],
 };
 
 /** Half an hour, and no figure beside a peer's. */

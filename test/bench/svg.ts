@@ -53,10 +53,13 @@ export async function benchSvg(): Promise<void> {
 function measure(raster: Raster, run: (picture: Raster) => string): Run {
   let svg = "";
   let ms = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < 3 && ms > 0; round++) {
+  // Three rounds, more of what is over in milliseconds: there compiling and collecting would be most of the figure.
+  for (let round = 0, spent = 0; round < 3 || (round < 15 && spent < 300); round++) {
     const before = process.cpuUsage();
     svg = run(raster);
-    ms = Math.min(ms, process.cpuUsage(before).user / 1000);
+    const took = process.cpuUsage(before).user / 1000;
+    ms = Math.min(ms, took);
+    spent += took;
     if (ms > 700) break;
   }
   const rendering = renderRaster(svg, raster.width, raster.height);

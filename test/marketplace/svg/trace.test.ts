@@ -85,6 +85,19 @@ describe("what is drawn is what was drawn", () => {
     expect(data.match(/-?\d+/g)!.length).toBeLessThanOrEqual(8);
   });
 
+  test("the end of a narrow stroke is square where it was square and round where it was round", () => {
+    const bar = (more: string) =>
+      trace(
+        picture(
+          60,
+          80,
+          `<rect width="60" height="80" fill="#fff"/><path d="M22.3 15V60" stroke="#123" stroke-width="4" ${more}/>`,
+        ),
+      ).svg;
+    expect(bar("")).toMatch(/<rect fill="#123"/);
+    expect(bar('stroke-linecap="round"')).toMatch(/<path fill="#123"[^>]*[cs]/);
+  });
+
   test.each([0.8, 1, 1.5, 2])("a slanted line %d px wide stays whole", (width) => {
     const image = picture(
       240,

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { renderRaster } from "../../../marketplace/svg/render.ts";
+import { BadMarkup } from "../../../marketplace/svg/written/markup.ts";
+import { redraw, type Wish } from "../../../marketplace/svg/written/redraw.ts";
+import {
+  balanceOf,
+  call,
+  type Market,
+  seedMarket,
+  startMarketplace,
+  type TestMarketplace,
+} from "../../support/marketplace.ts";
+
+const wish: Wish = { width: 400, height: 400, bytesMax: 500_000, objects: false };
+const svg = (body: string, viewBox = "0 0 100 100") =>
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${viewBox}">${body}</svg>`;
+
+describe("what a model writes is drawn as it was meant", () => {
+  test.each([
+    ["shapes", `<rect width="60" height="40" rx="8" fill="#c22"/><circle cx="70" cy="60" r="20" fill="#08f"/>`],
+    [
+      "every path command",
+      `<path fill="#264" d="M5 5h30v10l10 5H50V40c0 10-5 20-15 20s-10 5-15 0q-5-5 0-10t-8-4a9 5 20 01-4-20z"/>`,
+    ],
+    ["an even-odd hole", `<path fill="#0a0" fill-rule="evenodd" d="M10 10h60v60h-60zM25 25h30v30h-30z"/>`],
+    [
+      "overlaps that turn both ways",
+      `<path fill="#00c" d="M10 10h50v50h-50z"/><path fill="#00c" d="M30 30v50h50v-50z"/>`,
+    ],
+    [
+      "strokes",
+      `<g fill="none" stroke="#222" stroke-width="4"><path d="M10 80C20 10 40 10 50 40S80 70 90 10" stroke-linecap="round"/><circle cx="30" cy="70" r="12"/></g>`,
+    ],
+    [
+      "transforms",
+      `<g transform="translate(50 50) rotate(30)"><rect x="-20" y="-10" width="40" height="20" transform="skewX(20) scale(1.2 .8)"/></g>`,
+    ],
+    [
+      "gradients",
+      `<defs><linearGradient id="a" x2="1" y2="1"><stop offset="10%" stop-color="#f80"/><stop offset="1" stop-color="#802"/></linearGradient><radialGradient id="b"><stop stop-color="#fff"/><stop offset="1" stop-color="#08f" stop-opacity=".2"/></radialGradient></defs><rect x="5" y="5" width="80" height="30" transform="skewX(10)" fill="url(#a)"/><circle cx="60" cy="65" r="25" fill="url(#b)"/>`,
+    ],
+    [
+      "opacity",
+      `<rect width="70" height="70" fill="#06c"/><g opacity=".5"><circle cx="60" cy="60" r="30" fill="#fd0" fill-opacity=".8"/></g>`,
+    ],
+  ])("%s", (_name, body) => {
+    const { result, likeness } = redraw(svg(body), wish);
+    expect(likeness.score).toBeGreaterThan(0.95);
+    expect(result).toMatchObject({ width: 400, height: 400, bytes: Buffer.byteLength(result.svg) });
+  });
+
+  test("whatever stands around it, and comments, are left out", () => {
+    const { result } = redraw(
+      `Here:\n\`\`\`svg\n${svg(`<!-- <script> --><circle cx="9" cy="9" r="5"/>`)}\n\`\`\`\nEnjoy!`,
+      wish,
+    );
+    expect(result.svg).not.toMatch(/script|Enjoy/);
+  });
+
+  test("groups are layers, or objects where those were asked for", () => {
+    const body = `<rect width="100" height="100" fill="#eee"/><g><circle cx="30" cy="30" r="9"/></g><g><circle cx="70" cy="70" r="9"/></g>`;
+    expect(redraw(svg(body), wish).result.layers.map(({ id }) => id)).toEqual(["layer-1", "layer-2", "layer-3"]);
+    expect(redraw(svg(body), { ...wish, objects: true }).result.layers[0]!.id).toBe("object-1");
+  });
+
+  test("background, palette and count of colours are kept to, whatever the model chose", () => {
+    const body = `<circle cx="30" cy="30" r="20" fill="#d11"/><circle cx="70" cy="30" r="20" fill="#1d1"/><circle cx="70" cy="70" r="20" fill="#11d"/>`;
+    const { rgba } = renderRaster(redraw(svg(body), { ...wish, background: "#ffeedd" }).result.svg, 400, 400);
+    expect([...rgba.subarray(0, 4)]).toEqual([0xff, 0xee, 0xdd, 255]);
+    const palette = ["#000000", "#ff0000"];
+    for (const { fill } of redraw(svg(body), { ...wish, palette }).result.layers)
+      for (const colour of fill) expect(["#000", "#f00"]).toContain(colour);
+    expect(redraw(svg(body), { ...wish, colors: 2 }).result.colors).toBe(2);
+  });
+});
+
+describe("what is not on the list is refused", () => {
+  test.each([
+    ["no SVG at all", "I cannot draw."],
+    ["half an SVG", `<svg viewBox="0 0 9 9"><rect width="9" height="9"/>`],
+    ["a script", svg(`<script>alert(1)</script>`)],
+    ["an event handler", svg(`<rect width="9" height="9" onload="x()"/>`)],
+    ["a link", svg(`<a href="https://example.com"><rect width="9" height="9"/></a>`)],
+    ["an image", svg(`<image href="https://example.com/a.png"/>`)],
+    ["a foreign object", svg(`<foreignObject><p/></foreignObject>`)],
+    ["a reuse", svg(`<use href="#a"/>`)],
+    ["a style", svg(`<rect style="fill:url(https://example.com)" width="9" height="9"/>`)],
+    ["a paint from elsewhere", svg(`<rect fill="url(https://example.com/#a)" width="9" height="9"/>`)],
+    ["an unknown gradient", svg(`<rect fill="url(#none)" width="9" height="9"/>`)],
+    ["an entity", `<!DOCTYPE svg [<!ENTITY a "b">]>${svg("&a;")}`],
+    ["text", svg("<text>hello</text>")],
+    ["loose text", svg("hello")],
+    ["an animation", svg(`<rect width="9" height="9"><animate/></rect>`)],
+    ["nothing to see", svg(`<rect width="0" height="9"/>`)],
+    ["a blank page", svg(`<rect width="100" height="100" fill="#fff"/>`)],
+    ["a number out of bounds", svg(`<rect width="1e9" height="9"/>`)],
+    ["numbers that are none", svg(`<path d="M0 0L5 Infinity"/>`)],
+    ["a path that begins nowhere", svg(`<path d="L5 5z"/>`)],
+    ["too many elements", svg(`<rect width="9" height="9"/>`.repeat(2_001))],
+    ["nesting without end", svg(`${"<g>".repeat(20)}${"</g>".repeat(20)}`)],
+    ["an endless path", svg(`<path d="M0 0${"h1".repeat(6_000)}z"/>`)],
+    ["too many bytes", svg(`<rect width="9" height="9"/>${" ".repeat(200_000)}`)],
+    ["no canvas", `<svg><rect width="9" height="9"/></svg>`],
+  ])("%s", (_name, answer) => {
+    expect(() => redraw(answer, wish)).toThrow(BadMarkup);
+  });
+
+  test("and in no time, however it is made", () => {
+    for (const hostile of [
+      "<svg ".repeat(30_000),
+      `<svg${" a".repeat(60_000)}></svg>`,
+      `<svg><!--${"-".repeat(150_000)}</svg>`,
+    ]) {
+      const startedAt = performance.now();
+      expect(() => redraw(hostile, wish)).toThrow(BadMarkup);
+      expect(performance.now() - startedAt).toBeLessThan(1_000);
+    }
+  });
+});
+
+describe("POST /api/v1/svg/generate with a chat model", () => {
+  let marketplace: TestMarketplace;
+  let market: Market;
+
+  beforeAll(async () => {
+    marketplace = await startMarketplace({ env: { SVG_ENGINE: "chat", SVG_MODEL: "writer-1" } });
+    market = await seedMarket(marketplace.context, { balance: 100 });
+  });
+  afterAll(() => marketplace?.stop());
+
+  const generate = (body: object) => call(marketplace.url, "/api/v1/svg/generate", { key: market.key, body });
+  const credits = async () => (await balanceOf(marketplace, market.key)).credits as number;
+  const asks = () => marketplace.model.requests.filter(({ path }) => path === "/v1/chat/completions");
+
+  test("answers every field, for three credits, asking the model that was configured", async () => {
+    const before = await credits();
+    const { status, body } = await generate({ prompt: "A fox", aspect: "wide", files: ["pdf"], background: "#112233" });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ width: 1792, height: 1024, cost_usd: 0.03, svg: expect.stringMatching(/^<svg/) });
+    for (const field of ["paths", "colors", "bytes", "ms"]) expect(body[field]).toBeGreaterThan(0);
+    expect(body.score).toBeGreaterThan(0.9);
+    expect(Object.keys(body.files).sort()).toEqual(["pdf", "png"]);
+    expect(body.svg).not.toContain("stand-in");
+    expect(asks().at(-1)!.body).toMatchObject({ model: "writer-1" });
+    expect(await credits()).toBe(before - 3);
+  });
+
+  test("the same order, the same drawing", async () => {
+    const [one, other] = [await generate({ prompt: "A boat" }), await generate({ prompt: "A boat" })];
+    expect(one.body.svg).toBe(other.body.svg);
+  });
+
+  test("an answer that cannot be used is answered with why, once", async () => {
+    const before = asks().length;
+    marketplace.model.injectFault({ answer: svg("<script>alert(1)</script>") });
+    const { status, body } = await generate({ prompt: "A hut" });
+    expect(status).toBe(200);
+    expect(body.svg).not.toContain("script");
+    expect(asks().length).toBe(before + 2);
+    expect(JSON.stringify(asks().at(-1)!.body)).toContain("<script> is not allowed");
+  });
+
+  test.each([
+    ["two answers of no use", { answer: "I would rather not.", times: 2 }],
+    ["two that are cut off", { truncate: true, times: 2 }],
+    ["a refusal", { refuse: true }],
+    ["a failure", { status: 500 }],
+  ])("%s: 502, and nothing is charged", async (_name, fault) => {
+    const before = await credits();
+    marketplace.model.injectFault(fault);
+    const answer = await generate({ prompt: "A wall" });
+    marketplace.model.clearFaults();
+    expect(answer.status).toBe(502);
+    expect(await credits()).toBe(before);
+  });
+});
