@@ -13,7 +13,7 @@ import {
   type Refusal,
   type Scheme,
 } from "./schemes/scheme.ts";
-import { anotherPayment, isSamePayment, type Known } from "./settlements/store.ts";
+import { anotherPayment, isSamePayment, type Known } from "./settlements/known.ts";
 
 /**
  * POST /settle: checks the payment again, claims it, sends it, waits for the chain. However often and wherever one

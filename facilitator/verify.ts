@@ -2,7 +2,7 @@ import type { VerifyResponse } from "../shared/x402.ts";
 import type { Context } from "./context.ts";
 import { parsePaymentRequest } from "./request.ts";
 import { isRefusal, type Payment, type PaymentRequest, type Refusal, refuse } from "./schemes/scheme.ts";
-import { anotherPayment, isSamePayment, type Known } from "./settlements/store.ts";
+import { anotherPayment, isSamePayment, type Known } from "./settlements/known.ts";
 
 /**
  * POST /verify: would this payment settle now? Moves nothing. Throws ApiError 400 on a malformed body; everything

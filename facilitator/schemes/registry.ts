@@ -22,10 +22,15 @@ export class SchemeRegistry {
    */
   async start(log: Log): Promise<void> {
     const results = await Promise.allSettled(this.all.map((scheme) => this.#start(scheme)));
-    const reasons = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
-    const wrong = reasons.filter((reason) => !(reason instanceof NetworkAway));
-    if (wrong.length > 0 || this.#open.size === 0) throw new ConfigError("facilitator", reasons.flatMap(problemsOf));
-    for (const scheme of this.all.filter((one) => !this.#open.has(one))) this.#retry(scheme, log);
+    const failures = this.all.flatMap((scheme, index) => {
+      const result = results[index];
+      return result?.status === "rejected" ? [{ scheme, reason: result.reason as unknown }] : [];
+    });
+    if (failures.some(({ reason }) => !(reason instanceof NetworkAway)) || this.#open.size === 0) {
+      const problems = failures.flatMap(({ scheme, reason }) => problemsOf(scheme, reason));
+      throw new ConfigError("facilitator", problems);
+    }
+    for (const { scheme } of failures) this.#retry(scheme, log);
   }
 
   async stop(): Promise<void> {
@@ -74,7 +79,7 @@ export class SchemeRegistry {
         if (!this.#retries.has(scheme)) return await scheme.stop();
         log.info({ network }, "the network is there and open now");
       } catch (error) {
-        log.error({ network, problems: problemsOf(error) }, "the network stays closed");
+        log.error({ network, problems: problemsOf(scheme, error) }, "the network stays closed");
         if (this.#retries.has(scheme)) this.#retries.set(scheme, setTimeout(again, retryMs));
       }
     };
@@ -82,6 +87,7 @@ export class SchemeRegistry {
   }
 }
 
-function problemsOf(reason: unknown): readonly string[] {
-  return reason instanceof ConfigError ? reason.problems : [reason instanceof Error ? reason.message : String(reason)];
+function problemsOf({ network }: Scheme, reason: unknown): readonly string[] {
+  if (reason instanceof ConfigError) return reason.problems;
+  return [`${network}: ${reason instanceof Error ? reason.message : String(reason)}`];
 }

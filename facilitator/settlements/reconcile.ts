@@ -1,7 +1,8 @@
 import type { Log } from "../../shared/log.ts";
 import type { Events } from "../events.ts";
 import type { SchemeRegistry } from "../schemes/registry.ts";
-import type { Abandoned, SettlementStore } from "./store.ts";
+import type { Abandoned } from "./known.ts";
+import type { SettlementStore } from "./store.ts";
 
 const everyMs = 1_000;
 const batchMax = 50;

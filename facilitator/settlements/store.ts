@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import { batched } from "../../shared/batch.ts";
 import type { Database, Queryable } from "../../shared/postgres.ts";
 import type { StoredOffer } from "../discovery/offers.ts";
-import { type Claim, type Outcome, type Payment, refuse, type Unfinished } from "../schemes/scheme.ts";
+import type { Claim, Outcome, Payment } from "../schemes/scheme.ts";
+import { type Abandoned, type Known, readAbandoned, readKnown } from "./known.ts";
 
 /**
  * How long a holder may be silent before the reconciler looks after its payment. A claim that is released too early
@@ -231,12 +232,7 @@ export class SettlementStore {
        returning *`,
       [limit],
     );
-    return rows.map((row) => ({
-      state: row.state,
-      createdAt: row.created_at,
-      token: row.claim_token,
-      ...unfinished(row),
-    }));
+    return rows.map(readAbandoned);
   }
 
   /** Ends a claim whose holder died before it signed anything; the payment is free to be claimed again. */
@@ -252,12 +248,14 @@ export class SettlementStore {
   async #lookupAll(keys: ReadonlyArray<{ network: string; key: string }>): Promise<ReadonlyArray<Known | undefined>> {
     const { rows } = await this.#db.query({
       name: "lookup-payments",
-      text: `select p.* from payments p
+      text: `select p.network, p.payment_key, p.state, p.payer, p.pay_to, p.asset, p.amount_atomic, p.transaction_id,
+                    p.error_reason, p.error_message, p.retryable
+               from payments p
                join unnest($1::text[], $2::text[]) as asked (network, payment_key)
                  on p.network = asked.network and p.payment_key = asked.payment_key`,
       values: [keys.map(({ network }) => network), keys.map(({ key }) => key)],
     });
-    const found = new Map<string, Known>(rows.map((row) => [`${row.network} ${row.payment_key}`, known(row)]));
+    const found = new Map<string, Known>(rows.map((row) => [`${row.network} ${row.payment_key}`, readKnown(row)]));
     return keys.map(({ network, key }) => found.get(`${network} ${key}`));
   }
 }
@@ -285,64 +283,4 @@ interface SentOne {
   readonly raw: Buffer;
   readonly feePayer: string;
   readonly nonce: bigint;
-}
-
-/** A payment somebody has claimed before. */
-export interface Known {
-  readonly state: "claimed" | "broadcast" | "unknown" | "settled" | "failed";
-  readonly payer: string;
-  readonly payTo: string;
-  readonly asset: string;
-  readonly amount: bigint;
-  readonly transaction: string;
-  readonly errorReason: string | undefined;
-  readonly errorMessage: string | undefined;
-  readonly retryable: boolean;
-}
-
-/** Whoever borrows the id of a settled payment for other terms must not be told that those were met. */
-export function isSamePayment(known: Known, { payer, payTo, asset, amount }: Payment): boolean {
-  return known.payer === payer && known.payTo === payTo && known.asset === asset && known.amount === amount;
-}
-
-export const anotherPayment = refuse("invalid_transaction_state", "Another payment has used this payment's id.");
-
-export interface Abandoned extends Unfinished {
-  readonly state: "claimed" | "broadcast" | "unknown";
-  readonly createdAt: Date;
-  readonly token: string;
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: a row of the payments table, typed by the two functions below
-type Row = any;
-
-function known(row: Row): Known {
-  return {
-    state: row.state,
-    payer: row.payer,
-    payTo: row.pay_to,
-    asset: row.asset,
-    amount: row.amount_atomic,
-    transaction: row.transaction_id ?? "",
-    errorReason: row.error_reason ?? undefined,
-    errorMessage: row.error_message ?? undefined,
-    retryable: row.retryable,
-  };
-}
-
-function unfinished(row: Row): Unfinished {
-  return {
-    id: row.id,
-    network: row.network,
-    key: row.payment_key,
-    payer: row.payer,
-    payTo: row.pay_to,
-    asset: row.asset,
-    amount: row.amount_atomic,
-    feePayer: row.fee_payer ?? "",
-    transaction: row.transaction_id ?? "",
-    raw: row.raw_transactions ?? [],
-    nonce: row.nonce ?? undefined,
-    expiresAt: row.expires_at,
-  };
 }

@@ -101,7 +101,8 @@ async function makeReadable(stateFile: string): Promise<Anvil["origin"]> {
   const copy = `${stateFile}.last-good`;
   const state = await readState(stateFile);
   if (state) {
-    state.blocks = state.blocks.filter(isWorthKeeping);
+    const oldest = state.blocks.reduce((newest, block) => Math.max(newest, numberOf(block)), 0) - blocksKept;
+    state.blocks = state.blocks.filter((block) => block.transactions.length > 0 || numberOf(block) > oldest);
     await writeFile(`${copy}.new`, JSON.stringify(state));
     await rename(`${copy}.new`, copy);
   }
@@ -122,14 +123,14 @@ async function readState(file: string): Promise<State | undefined> {
 
 const blocksKept = 256;
 
-function isWorthKeeping(block: Block, index: number, blocks: readonly Block[]): boolean {
-  return block.transactions.length > 0 || index >= blocks.length - blocksKept;
-}
+/** They are in no order in the file. */
+const numberOf = ({ header }: Block): number => Number(header.number);
 
 interface State {
   blocks: Block[];
 }
 
 interface Block {
+  readonly header: { readonly number: string };
   readonly transactions: readonly unknown[];
 }

@@ -103,5 +103,5 @@ test("one that turns out to be another network stays closed, and nothing is conc
 test("a daemon that can ask none of its networks does not start", async () => {
   proxies.own.behave(() => "lose-call");
   const variables = { ...setting.variables, EIP155_84532_RPC_URL: proxies.own.url };
-  await expect(startFacilitator(variables)).rejects.toThrow("facilitator cannot start");
+  await expect(startFacilitator(variables)).rejects.toThrow(/cannot start:\n {2}- eip155:84532: the node/);
 });

@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type Address,
   type BaseError,
   createPublicClient,
+  createTestClient,
   createWalletClient,
   getAddress,
   type Hex,
@@ -182,6 +183,28 @@ test("a restart keeps balances and used authorizations, and the clock is the mac
     expect(third.origin).toBe("older copy of the state file");
     expect(await balance(third.usdc, stranger, third)).toBe(12n);
     await third.stop();
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+test("a restart after thousands of empty blocks goes on from the newest, with what was mined before them", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "evm-chain-"));
+  const stateFile = join(directory, "state.json");
+  try {
+    const first = await startEvmChain({ stateFile });
+    await first.fund(stranger, { usdc: 12n });
+    const { hash, number } = await reader(first).getBlock();
+    await createTestClient({ mode: "anvil", transport: http(first.rpcUrl) }).mine({ blocks: 3_000 });
+    await first.stop();
+
+    const second = await startEvmChain({ stateFile });
+    expect(second.origin).toBe("state file");
+    expect(await reader(second).getBlockNumber()).toBeGreaterThanOrEqual(number + 3_000n);
+    expect(await balance(second.usdc, stranger, second)).toBe(12n);
+    expect((await reader(second).getBlock({ blockHash: hash })).hash).toBe(hash);
+    await second.stop();
+    expect((await stat(stateFile)).size).toBeLessThan(3_000_000);
   } finally {
     await rm(directory, { recursive: true });
   }

@@ -11,7 +11,6 @@ export class Mischief {
   readonly #proxy: RpcProxy;
   readonly #stopping = new AbortController();
   #working: Promise<unknown> = Promise.resolve();
-  #chainIsAway = false;
 
   constructor(world: World, proxy: RpcProxy) {
     this.#world = world;
@@ -49,10 +48,7 @@ export class Mischief {
     const fate = pick(["pass", "pass", "lose-answer", "lose-call", "refuse", "late"] as const);
     const share = Math.random() * 0.3;
     this.#count(`EVM calls: ${fate}`);
-    this.#proxy.behave(() => {
-      if (this.#chainIsAway) return "lose-call";
-      return Math.random() < share ? fate : "pass";
-    });
+    this.#proxy.behave(() => (Math.random() < share ? fate : "pass"));
   }
 
   async #disturbLedger(): Promise<void> {
@@ -79,16 +75,8 @@ export class Mischief {
     this.#count("EVM transaction dropped");
   }
 
-  /** Nobody answers for a while, and what was waiting to be mined is forgotten. */
   async #restartChain(): Promise<void> {
-    this.#chainIsAway = true;
-    try {
-      const method = "anvil_dropAllTransactions" as never;
-      await createTestClient({ mode: "anvil", transport: http(this.#world.chain.rpcUrl) }).request({ method });
-      await sleep(between(1_000, 8_000));
-    } finally {
-      this.#chainIsAway = false;
-    }
+    await this.#world.restartChain();
     this.#count("EVM node restarted");
   }
 

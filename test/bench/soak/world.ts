@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { startPostgres } from "../../../infra/dev/postgres.ts";
+import { startAnvil } from "../../../infra/evm-chain/anvil.ts";
 import { type EvmChain, startEvmChain } from "../../../infra/evm-chain/chain.ts";
 import { type Buyer, type EvmTerms, newBuyer } from "../../support/evm-payments.ts";
 import { type LedgerProcess, ledgerVariables, startLedger } from "../ledger-process.ts";
@@ -12,11 +13,17 @@ import { price } from "./payments.ts";
 /** Both networks, a database, and buyers with money. `blocksEverySecond`: as on a public chain, not on arrival. */
 export async function startWorld({ blocksEverySecond }: { blocksEverySecond: boolean }): Promise<World> {
   const directory = await mkdtemp(join(tmpdir(), "soak-"));
+  const anvilOptions = {
+    chainId: 84532,
+    stateFile: join(directory, "chain.json"),
+    ...(blocksEverySecond && { blockTimeSeconds: 1, instant: false }),
+  };
   const [postgres, chain, ledger] = await Promise.all([
     startPostgres({ directory: join(directory, "postgres"), durable: true }),
-    startEvmChain(blocksEverySecond ? { blockTimeSeconds: 1, instant: false } : {}),
+    startEvmChain(anvilOptions),
     startLedger({ stateFile: join(directory, "ledger.json") }),
   ]);
+  let anvil: Pick<EvmChain, "stop"> = chain;
   const signers = [generatePrivateKey(), generatePrivateKey()];
   for (const key of signers) await chain.fund(privateKeyToAccount(key).address, { wei: parseEther("1000") });
   const buyers = Array.from({ length: 8 }, newBuyer);
@@ -46,8 +53,12 @@ export async function startWorld({ blocksEverySecond }: { blocksEverySecond: boo
       EIP155_84532_SIGNERS: signers.join(","),
       ...ledgerVariables(ledger),
     },
+    restartChain: async () => {
+      await anvil.stop();
+      anvil = await startAnvil({ ...anvilOptions, port: Number(new URL(chain.rpcUrl).port) });
+    },
     stop: async () => {
-      await Promise.all([chain.stop(), ledger.stop(), postgres.stop()]);
+      await Promise.all([anvil.stop(), ledger.stop(), postgres.stop()]);
       await rm(directory, { recursive: true, force: true });
     },
   };
@@ -61,5 +72,7 @@ export interface World {
   readonly terms: EvmTerms;
   /** For a daemon that talks to both networks without anything in between. */
   readonly variables: Readonly<Record<string, string>>;
+  /** The node stops, which loses what was not mined yet, and comes back. */
+  restartChain(): Promise<void>;
   stop(): Promise<void>;
 }
