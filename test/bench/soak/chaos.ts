@@ -4,7 +4,7 @@ import { startRpcProxy } from "../../support/rpc-proxy.ts";
 import { Service } from "../../support/service.ts";
 import { type Asked, Customers } from "./customers.ts";
 import { between, Mischief } from "./mischief.ts";
-import { disagreements, readPayments, readTruth } from "./verdict.ts";
+import { disagreements, LedgerWitness, readPayments, readTruth } from "./verdict.ts";
 import { startWorld } from "./world.ts";
 
 const customersOnEachNetwork = 12;
@@ -33,7 +33,8 @@ export async function chaos(minutes: number): Promise<void> {
     world,
     daemons.map(({ url }) => url),
   );
-  const mischief = new Mischief(world, proxy);
+  const witness = new LedgerWitness(world, db);
+  const mischief = new Mischief(world, proxy, witness);
   const killer = new Killer(daemons);
   process.stdout.write(`\nFacilitator, ${minutes} minutes of two daemons among faults and kill -9\n`);
   try {
@@ -50,7 +51,7 @@ export async function chaos(minutes: number): Promise<void> {
     await askAgain(customers);
 
     const rows = await readPayments(db);
-    const problems = disagreements(customers.asked, rows, await readTruth(world, rows));
+    const problems = disagreements(customers.asked, rows, await readTruth(world, witness));
     const settled = rows.filter(({ state }) => state === "settled");
     process.stdout.write(
       `faults: ${[...mischief.done].map(([kind, times]) => `${kind} ${times}`).join(", ")}\n` +

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createTestClient, type Hex, http, publicActions } from "viem";
 import type { RpcProxy } from "../../support/rpc-proxy.ts";
+import type { LedgerWitness } from "./verdict.ts";
 import type { World } from "./world.ts";
 
 /** What goes wrong between the daemons and their networks until `stop`, which makes everything well again. */
@@ -9,12 +10,14 @@ export class Mischief {
   readonly done = new Map<string, number>();
   readonly #world: World;
   readonly #proxy: RpcProxy;
+  readonly #witness: LedgerWitness;
   readonly #stopping = new AbortController();
   #working: Promise<unknown> = Promise.resolve();
 
-  constructor(world: World, proxy: RpcProxy) {
+  constructor(world: World, proxy: RpcProxy, witness: LedgerWitness) {
     this.#world = world;
     this.#proxy = proxy;
+    this.#witness = witness;
   }
 
   start(): void {
@@ -81,6 +84,7 @@ export class Mischief {
   }
 
   async #restartLedger(): Promise<void> {
+    await this.#witness.look();
     await this.#world.ledger.restart();
     this.#count("ledger restarted");
   }

@@ -52,8 +52,36 @@ export async function readPayments(db: Database): Promise<readonly PaymentRow[]>
   return rows;
 }
 
+/**
+ * What the ledger's mirror has shown of each payment that moved. To be asked before the ledger is restarted, which makes
+ * it forget all but its newest transactions.
+ */
+export class LedgerWitness {
+  readonly #seen = new Set<string>();
+  readonly #world: World;
+  readonly #db: Database;
+
+  constructor(world: World, db: Database) {
+    this.#world = world;
+    this.#db = db;
+  }
+
+  /** The keys of all payments seen to have moved. */
+  async look(): Promise<ReadonlySet<string>> {
+    const { rows } = await this.#db.query("select payment_key as key from payments where network = 'hedera:testnet'");
+    for (const { key } of rows) {
+      if (this.#seen.has(key)) continue;
+      const path = key.replace("@", "-").replace(/\.(\d+)$/, "-$1");
+      const response = await fetch(`${this.#world.ledger.mirror}/api/v1/transactions/${path}`);
+      const { transactions = [] } = (await response.json()) as { transactions?: Array<{ result: string }> };
+      if (transactions.some(({ result }) => result === "SUCCESS")) this.#seen.add(key);
+    }
+    return this.#seen;
+  }
+}
+
 /** By the token's own events, and by the ledger's mirror; what the payees hold must add up to the same. */
-export async function readTruth({ chain, terms, ledger }: World, rows: readonly PaymentRow[]): Promise<Truth> {
+export async function readTruth({ chain, terms, ledger }: World, witness: LedgerWitness): Promise<Truth> {
   const truth = new Map<string, string[]>();
   const client = createPublicClient({ transport: http(chain.rpcUrl) });
   const used = await client.getLogs({
@@ -68,25 +96,13 @@ export async function readTruth({ chain, terms, ledger }: World, rows: readonly 
   const { usdc: evmCredit } = await chain.balances(terms.payTo as `0x${string}`);
   if (evmCredit !== BigInt(truth.size) * price) throw new Error(`EVM: ${truth.size} moved, the payee has ${evmCredit}`);
 
-  let onLedger = 0n;
-  for (const { key, network } of rows) {
-    if (network !== "hedera:testnet") continue;
-    const path = key.replace("@", "-").replace(/\.(\d+)$/, "-$1");
-    const response = await fetch(`${ledger.mirror}/api/v1/transactions/${path}`);
-    const { transactions = [] } = (await response.json()) as { transactions?: Array<{ result: string }> };
-    const moved = transactions.filter(({ result }) => result === "SUCCESS");
-    onLedger += BigInt(moved.length);
-    if (moved.length > 0)
-      truth.set(
-        key,
-        moved.map(() => key),
-      );
-  }
+  const onLedger = await witness.look();
+  for (const key of onLedger) truth.set(key, [key]);
   const { accountId } = ledger.accounts.creator;
   const held = await fetch(`${ledger.mirror}/api/v1/accounts/${accountId}/tokens?token.id=${ledger.usdc}`);
   const { tokens } = (await held.json()) as { tokens: [{ balance: number }] };
-  if (BigInt(tokens[0].balance) !== onLedger * price) {
-    throw new Error(`Hedera: ${onLedger} moved, the payee has ${tokens[0].balance}`);
+  if (BigInt(tokens[0].balance) !== BigInt(onLedger.size) * price) {
+    throw new Error(`Hedera: ${onLedger.size} moved, the payee has ${tokens[0].balance}`);
   }
   return truth;
 }
