@@ -78,8 +78,8 @@ function keepFull({ order }: Service, body: string) {
       if (status === 200) counts.made++;
       else if (status === 429) counts.refused++;
       else counts.failed++;
-      // Sooner than Retry-After asks, so that no place stays empty for long.
-      if (status !== 200) await pause(1_500);
+      // As Retry-After asks. Whoever was served orders again at once, so that no place stays empty.
+      if (status !== 200) await pause(10_000);
     }
   };
   const customers = Array.from({ length: ordersAtOnce }, customer);
