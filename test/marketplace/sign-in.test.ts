@@ -1,16 +1,14 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
 import { PrivateKey } from "@hashgraph/sdk";
-import Provider from "oidc-provider";
-import { SMTPServer } from "smtp-server";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DevLedger, startDevLedger } from "../../infra/dev-ledger/ledger.ts";
 import { type EvmChain, startEvmChain } from "../../infra/evm-chain/chain.ts";
 import { Browser, newEmail, signedIn, tokenIn } from "../support/browser.ts";
 import { startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { type MailServer, type OidcServer, startMailServer, startOidcProvider } from "../support/sign-in-servers.ts";
 
 let ledger: DevLedger;
 let chain: EvmChain;
@@ -24,7 +22,7 @@ beforeAll(async () => {
   [ledger, mail, provider] = await Promise.all([
     startDevLedger({ consensusDelayMs: 5 }),
     startMailServer(),
-    startOidc(),
+    startOidcProvider(publicUrl),
   ]);
   chain = await startEvmChain();
   local = await startMarketplace({
@@ -224,7 +222,7 @@ describe("by OpenID Connect", () => {
   });
 
   test("a provider that was away at the start is a 503 until it is there", async () => {
-    const late = await startOidc({ listen: false });
+    const late = await startOidcProvider(publicUrl, { listen: false });
     const market = await startMarketplace({
       env: { OIDC_ISSUER: late.issuer, OIDC_CLIENT_ID: "marketplace", OIDC_CLIENT_SECRET: "a client secret" },
     });
@@ -421,84 +419,6 @@ async function signatureMap(key: PrivateKey, text: string): Promise<string> {
 
 async function linkTo(email: string): Promise<string> {
   return /https:\S+/.exec(await mail.letterTo(email))?.[0] ?? "";
-}
-
-/** A real mail server that keeps what it is given. */
-async function startMailServer(): Promise<MailServer> {
-  const letters: Array<{ to: string[]; body: string }> = [];
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ["STARTTLS", "AUTH"],
-    onData: (stream, session, done) => {
-      text(stream).then((body) => {
-        letters.push({ to: session.envelope.rcptTo.map(({ address }) => address), body });
-        done();
-      }, done);
-    },
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server.server, "listening");
-  const { port } = server.server.address() as AddressInfo;
-  return {
-    url: `smtp://127.0.0.1:${port}`,
-    // Long lines are broken by the mail's encoding.
-    letterTo: async (address) => {
-      const body = letters.findLast(({ to }) => to.includes(address))?.body ?? "";
-      return body.replaceAll("=\r\n", "").replaceAll("=3D", "=");
-    },
-    stop: () => new Promise((resolve) => server.close(() => resolve())),
-  };
-}
-
-interface MailServer {
-  readonly url: string;
-  letterTo(address: string): Promise<string>;
-  stop(): Promise<void>;
-}
-
-/** A real OpenID Connect provider whose users are e-mail addresses; one that begins with "unverified" is not verified. */
-async function startOidc(options: { listen?: boolean; claimsByUserinfo?: boolean } = {}): Promise<OidcServer> {
-  const server = createServer();
-  const port = await new Promise<number>((resolve) => {
-    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
-  });
-  const issuer = `http://127.0.0.1:${port}`;
-  const provider = new Provider(issuer, {
-    clients: [
-      {
-        client_id: "marketplace",
-        client_secret: "a client secret",
-        redirect_uris: [`${publicUrl}/api/account/sign-in/callback/oidc`],
-      },
-    ],
-    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
-    conformIdTokenClaims: options.claimsByUserinfo ?? true,
-    pkce: { required: () => true },
-    cookies: { keys: ["a cookie key"] },
-    findAccount: (_ctx, id) => ({
-      accountId: id,
-      claims: () => ({ sub: id, email: id, email_verified: isVerified(id), name: id }),
-    }),
-  });
-  server.on("request", provider.callback());
-  const close = () => {
-    server.closeAllConnections();
-    return new Promise<void>((resolve) => server.close(() => resolve()));
-  };
-  if (options.listen === false) await close();
-  return { issuer, listen: async () => void (await once(server.listen(port, "127.0.0.1"), "listening")), stop: close };
-}
-
-/** "false" as text is what some providers say. */
-function isVerified(id: string): boolean {
-  if (id.startsWith("worded")) return "false" as unknown as boolean;
-  return !id.startsWith("unverified");
-}
-
-interface OidcServer {
-  readonly issuer: string;
-  listen(): Promise<void>;
-  stop(): Promise<void>;
 }
 
 /** Goes to the provider as a browser does, logs in there as `email` and agrees; the path it is sent back to. */

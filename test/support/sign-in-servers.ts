@@ -1,0 +1,86 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import Provider from "oidc-provider";
+import { SMTPServer } from "smtp-server";
+
+/** A real mail server that keeps what it is given. */
+export async function startMailServer(): Promise<MailServer> {
+  const letters: Array<{ to: string[]; body: string }> = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS", "AUTH"],
+    onData: (stream, session, done) => {
+      text(stream).then((body) => {
+        letters.push({ to: session.envelope.rcptTo.map(({ address }) => address), body });
+        done();
+      }, done);
+    },
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server.server, "listening");
+  const { port } = server.server.address() as AddressInfo;
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    // Long lines are broken by the mail's encoding.
+    letterTo: async (address) => {
+      const body = letters.findLast(({ to }) => to.includes(address))?.body ?? "";
+      return body.replaceAll("=\r\n", "").replaceAll("=3D", "=");
+    },
+    stop: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+export interface MailServer {
+  readonly url: string;
+  letterTo(address: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/**
+ * A real OpenID Connect provider, for the marketplace at `clientUrl`, whose users are e-mail addresses; one that begins with "unverified" is
+ * not verified, of one that begins with "worded" it says so in words.
+ */
+export async function startOidcProvider(clientUrl: string, options: { listen?: boolean } = {}): Promise<OidcServer> {
+  const server = createServer();
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
+  });
+  const issuer = `http://127.0.0.1:${port}`;
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: "marketplace",
+        client_secret: "a client secret",
+        redirect_uris: [`${clientUrl}/api/account/sign-in/callback/oidc`],
+      },
+    ],
+    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
+    pkce: { required: () => true },
+    cookies: { keys: ["a cookie key"] },
+    findAccount: (_ctx, id) => ({
+      accountId: id,
+      claims: () => ({ sub: id, email: id, email_verified: isVerified(id), name: id }),
+    }),
+  });
+  server.on("request", provider.callback());
+  const close = () => {
+    server.closeAllConnections();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  };
+  if (options.listen === false) await close();
+  return { issuer, listen: async () => void (await once(server.listen(port, "127.0.0.1"), "listening")), stop: close };
+}
+
+/** "false" as text is what some providers say. */
+function isVerified(id: string): boolean {
+  if (id.startsWith("worded")) return "false" as unknown as boolean;
+  return !id.startsWith("unverified");
+}
+
+export interface OidcServer {
+  readonly issuer: string;
+  listen(): Promise<void>;
+  stop(): Promise<void>;
+}
