@@ -2,6 +2,8 @@ import type { Queryable } from "../../shared/postgres.ts";
 import type { ListQuery } from "./list.ts";
 import { asArray, columns, filters, type Statement } from "./listing-sql.ts";
 
+/** Stands for all connectors together. */
+const everywhere = "*";
 /** A word with more spellings than this is asked of the index as the beginning it is. */
 const spellingsMax = 50;
 /** A word that more agents have ranks by whether it is in their name, and nothing finer. */
@@ -20,17 +22,16 @@ export async function searchStatement(
   const { rows: all } = await db.query<Term>({
     name: "look words up",
     text: lookUp,
-    values: [words, spellingsMax + 1],
+    values: [words, spellingsMax + 1, query.connector ?? everywhere],
   });
   const stemmed = all.filter(({ stem }) => stem !== null);
   const terms = stemmed.length > 0 ? stemmed : all;
   if (terms.length === 0 || terms.some(({ spellings }) => spellings.length === 0)) return undefined;
-  const { creator, connector, limit, offset } = query;
+  const { creator, limit, offset } = query;
   const only = terms.length === 1 && all.length === 1 ? terms[0]! : undefined;
   const word = only?.spellings.length === 1 && only.agents > rankedMax ? only.spellings[0]! : undefined;
   if (word === undefined) return ranked(query, terms, rankOf(all, terms));
-  const unfiltered = creator === undefined && connector === undefined;
-  if (unfiltered && offset + limit <= only!.names) return byName(query, word);
+  if (creator === undefined && offset + limit <= only!.names) return byName(query, word);
   return ranked(query, terms, { expression: "(search @@ $4::tsquery)::integer", tsquery: `${quoted(word)}:A` });
 }
 
@@ -45,7 +46,7 @@ const lookUp = `
         coalesce(max(names), 0)::integer as names
       from (
         select word, agents, names from listing_words
-        where agents > 0 and (word >= said and word < said || chr(1114111)
+        where connector = $3 and agents > 0 and (word >= said and word < said || chr(1114111)
           or word >= stem and word < stem || chr(1114111))
         limit $2
       ) found
@@ -62,16 +63,18 @@ interface Term {
 }
 
 /** Newest first of those that have the word in their name: they come before all others, and the page needs no more. */
-function byName({ limit, offset }: ListQuery, word: string): Statement {
+function byName({ connector, limit, offset }: ListQuery, word: string): Statement {
+  const ofConnector = connector === undefined ? "" : "and connector = $4";
   const text = `
     with page as (
-      select agent_id, created_at from listing_names where word = $3
+      select agent_id, created_at from listing_names where word = $3 ${ofConnector}
       order by created_at desc, agent_id limit $1 offset $2
     )
-    select (select agents from listing_words where word = $3) as total, ${asArray(`
+    select (select agents from listing_words where connector = $4 and word = $3) as total, ${asArray(`
       select ${columns} from page join listings using (agent_id, created_at) order by created_at desc, agent_id`)}
       as agents`;
-  return { name: "search by name", text, values: [limit, offset, word] };
+  const name = `search by name${connector === undefined ? "" : " on connector"}`;
+  return { name, text, values: [limit, offset, word, connector ?? everywhere] };
 }
 
 /** Only what ranks is read of every match; what is shown, of the page alone. */

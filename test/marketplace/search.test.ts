@@ -60,6 +60,7 @@ test.each([
   ["q=beaco", 50],
   ["q=beacon&creator=lighthouse", 100],
   ["q=beacon&connector=llm", 60],
+  ["q=beacon&connector=llm&creator=lighthouse", 60],
 ])("%s, %i a page: every agent once, named ones first, newest first", async (query, limit) => {
   expect(await everyPage(query, limit)).toEqual(namedFirst);
 });
@@ -67,6 +68,25 @@ test.each([
 test("a beginning that is spelled in more ways than are asked for one by one finds all of them", async () => {
   expect((await everyPage("q=own", 100)).toSorted()).toEqual(beacons(all).toSorted());
   expect((await find("q=own&limit=1")).total).toBe(300);
+});
+
+test("a word is looked for on one connector alone, and its total is of that one", async () => {
+  expect(await find("q=beacon&connector=http-api")).toMatchObject({ agents: [], total: 0 });
+  const { context } = market;
+  const owner = await createAccount(context.db, { handle: "elsewhere" });
+  const http = { connector: "http-api", settings: { url: "https://api.github.com/" }, fields: [] };
+  await publishAgent(context, owner, "over-http", { ...echoAgent, ...http, name: "Beacon over HTTP" });
+  expect(await find("q=beacon&connector=http-api")).toMatchObject({
+    agents: [{ agent: "elsewhere/over-http" }],
+    total: 1,
+  });
+  expect((await find("q=beacon&connector=llm&limit=1")).total).toBe(300);
+  expect((await find("q=beacon&limit=1")).total).toBe(301);
+  await publishAgent(context, owner, "over-http", { ...echoAgent, name: "Beacon over HTTP" });
+  expect((await find("q=beacon&connector=llm&limit=1")).total).toBe(301);
+  expect(await find("q=beacon&connector=http-api")).toMatchObject({ total: 0 });
+  await moveAgent(context.db, "elsewhere/over-http", "unpublish");
+  expect((await find("q=beacon&limit=1")).total).toBe(300);
 });
 
 test("several words are searched for together, and one that nobody has leaves nothing", async () => {
@@ -90,18 +110,20 @@ test("the words are counted as agents come, change their words and go, also at o
     }),
   );
   const { rows: counted } = await context.db.query(
-    "select word, agents, names from listing_words where agents > 0 order by word",
+    "select connector, word, agents, names from listing_words where agents > 0 order by word, connector",
   );
   const { rows: there } = await context.db.query(
-    `select lexeme as word, count(*) as agents, count(*) filter (where 'A' = any (weights)) as names
-     from listings, unnest(search) group by lexeme order by lexeme collate "C"`,
+    `select place as connector, lexeme as word, count(*) as agents,
+       count(*) filter (where 'A' = any (weights)) as names
+     from listings, unnest(search), lateral (values ('*'), (connector)) places (place)
+     group by place, lexeme order by lexeme collate "C", place`,
   );
   expect(counted).toEqual(there);
   const { rows: names } = await context.db.query(
-    "select word, agent_id, created_at from listing_names order by word, agent_id",
+    "select word, connector, agent_id, created_at from listing_names order by word, agent_id",
   );
   const { rows: named } = await context.db.query(
-    `select lexeme as word, agent_id, created_at from listings, unnest(search) where 'A' = any (weights)
+    `select lexeme as word, connector, agent_id, created_at from listings, unnest(search) where 'A' = any (weights)
      order by lexeme collate "C", agent_id`,
   );
   expect(names).toEqual(named);
