@@ -8,11 +8,11 @@ import type { RedrawJob, Vectorized, VectorizeFile, VectorizeJob, VectorizeOutco
 export type TracePool = ReturnType<typeof createTracePool>;
 
 /**
- * Worker threads that trace, so that no other request waits for one. At most `threadsMax` jobs run and `queueMax` wait;
- * what comes beyond is refused at once.
+ * Worker threads that trace, so that no other request waits for one: one core is left to all the rest. At most
+ * `threadsMax` jobs run and `queueMax` wait; what comes beyond is refused at once.
  */
 export function createTracePool({
-  threadsMax = availableParallelism(),
+  threadsMax = Math.max(1, availableParallelism() - 1),
   queueMax = 32,
 }: {
   threadsMax?: number;
