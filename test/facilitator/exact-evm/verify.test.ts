@@ -255,7 +255,7 @@ async function cancel({ chain, terms }: EvmSetting, buyer: Buyer, nonce: `0x${st
   const sender = createTestClient({ mode: "anvil", transport: http(chain.rpcUrl) }).extend(walletActions);
   await chain.fund(buyer.address, { wei: 10n ** 18n });
   await sender.impersonateAccount({ address: buyer.address });
-  await sender.writeContract({
+  const hash = await sender.writeContract({
     address: chain.usdc,
     abi: usdcStandIn.abi,
     functionName: "cancelAuthorization",
@@ -263,7 +263,8 @@ async function cancel({ chain, terms }: EvmSetting, buyer: Buyer, nonce: `0x${st
     account: buyer.address,
     chain: null,
   });
-  const client = createPublicClient({ transport: http(chain.rpcUrl) });
+  const client = createPublicClient({ transport: http(chain.rpcUrl), pollingInterval: 20 });
+  await client.waitForTransactionReceipt({ hash });
   const used = await client.readContract({
     address: chain.usdc,
     abi: usdcStandIn.abi,
