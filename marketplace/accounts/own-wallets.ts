@@ -82,7 +82,7 @@ export async function removeWallet(db: Queryable, account: Account, id: string):
 async function findWallet(db: Queryable, accountId: AccountId, id: string): Promise<ListedWallet> {
   if (!/^wal_\w{1,40}$/.test(id)) throw unknownWallet(id);
   const { rows } = await db.query<ListedWallet>(`${select} where id = $1 and account_id = $2 and state <> 'retired'`, [
-    id.replaceAll("\0", ""),
+    id,
     accountId,
   ]);
   if (!rows[0]) throw unknownWallet(id);

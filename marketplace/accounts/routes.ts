@@ -77,12 +77,7 @@ export function postClose(context: Context): RequestHandler {
         body: { field: "handle" },
       });
     }
-    const [balance] = await readBalances(context.db, [account.id]);
-    const left = balance!.credits + balance!.earned;
-    if (left > 0n && !givesUp) {
-      throw new ApiError("conflict", `There are ${left} credits left; close with "give_up_credits" to lose them.`);
-    }
-    const closed = await moveAccount(context.db, account, "close");
+    const closed = await moveAccount(context.db, account, "close", { unlessCredits: !givesUp });
     response.json({ id: closed.id, handle: closed.handle, state: closed.state });
   };
 }

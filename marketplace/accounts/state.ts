@@ -1,5 +1,6 @@
 import { ApiError } from "../../shared/errors.ts";
-import { type Database, inTransaction } from "../../shared/postgres.ts";
+import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
+import { readBalances } from "../credits/balance.ts";
 import type { Account } from "./create.ts";
 
 const moves = {
@@ -14,15 +15,22 @@ export const accountMoves = Object.keys(moves) as AccountMove[];
 /**
  * Suspends, restores or closes an account. Its keys are refused and its agents cannot be run from the next call on,
  * on every copy of the service. Closing is for good: keys are revoked, agents unpublished, wallets taken out, and who
- * signed in is forgotten; what the ledger says of the account stays, and its handles. 409 from another state, and for closing while runs are under way.
+ * signed in is forgotten; what the ledger says of the account stays, and its handles. 409 from another state, for closing
+ * while runs are under way, and with `unlessCredits` for closing while there are credits to lose.
  */
-export async function moveAccount(db: Database, account: Account, move: AccountMove): Promise<Account> {
+export async function moveAccount(
+  db: Database,
+  account: Account,
+  move: AccountMove,
+  { unlessCredits = false } = {},
+): Promise<Account> {
   const { from, to } = moves[move];
   return inTransaction(db, async (tx) => {
     // First the account, as whoever changes it does; and whoever starts a run for it waits for its balance.
     await tx.query("select from accounts where id = $1 for no key update", [account.id]);
     await tx.query("select from balances where account_id = $1 for update", [account.id]);
     if (move === "close") {
+      if (unlessCredits) await refuseToLoseCredits(tx, account);
       const running = await tx.query("select from runs where account_id = $1 and state = 'running' limit 1", [
         account.id,
       ]);
@@ -46,4 +54,11 @@ export async function moveAccount(db: Database, account: Account, move: AccountM
     if (rows[0]) return rows[0];
     throw new ApiError("conflict", `"${account.handle}" is not ${from.join(" or ")}.`);
   });
+}
+
+async function refuseToLoseCredits(tx: Transaction, account: Account): Promise<void> {
+  const [balance] = await readBalances(tx, [account.id]);
+  const left = balance!.credits + balance!.earned;
+  if (left === 0n) return;
+  throw new ApiError("conflict", `There are ${left} credits left; close with "give_up_credits" to lose them.`);
 }
