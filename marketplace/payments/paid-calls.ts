@@ -167,6 +167,15 @@ export class PaidCalls {
     return rowCount === 1;
   }
 
+  /** Leaves a finished call's result for the buyer to fetch. */
+  async leaveForBuyer({ network, key }: PaidCallId): Promise<void> {
+    await this.#db.query(
+      `update paid_calls set proof = null, holder = null, lease_until = null, updated_at = now()
+        where network = $1 and payment_key = $2 and output is not null and transaction_id is not null`,
+      [network, key],
+    );
+  }
+
   /** The answer certainly did not reach the buyer; the same payment may fetch it again. */
   async undeliver(id: PaidCallId): Promise<void> {
     await this.#db.query("update paid_calls set delivered_at = null where network = $1 and payment_key = $2", [

@@ -34,9 +34,7 @@ export function startCrediting(context: Context): { stop(): Promise<void> } {
   const credit = async () => {
     for (const call of await context.paidCalls.toGoOn(20)) {
       const [, accountId, bought] = call.product.split(":") as [string, AccountId, string];
-      const end = await goOn(context, purchaseWork(context, accountId, Number(bought)), call);
-      // The buyer, should they come back, has not been told yet.
-      if (end?.outcome === "delivered") await end.undelivered();
+      await goOn(context, purchaseWork(context, accountId, Number(bought)), call);
     }
   };
   return startRounds(credit, everyMs, (error) => {

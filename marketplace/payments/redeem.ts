@@ -78,6 +78,8 @@ interface Work extends PaidWork {
   readonly requirements: PaymentRequirements;
   readonly payment: PaymentId;
   readonly id: PaidCallId;
+  /** Nobody waits for the result. */
+  readonly unattended?: true;
   /** When this post of the payment came in. */
   readonly receivedAt: Date;
 }
@@ -150,17 +152,21 @@ async function resume(context: Context, asked: Omit<Work, "requirements">, first
   return { outcome: "unknown", message: askAgain };
 }
 
-/** Goes on with a call whose buyer has not come back. Undefined when somebody else works on it. */
-export async function goOn(context: Context, work: PaidWork, call: AbandonedCall): Promise<Redemption | undefined> {
+/** Goes on with a call whose buyer has not come back, unless somebody else works on it; its result waits for them. */
+export async function goOn(context: Context, work: PaidWork, call: AbandonedCall): Promise<void> {
   const { id, proof, requirements } = call;
   const held = await context.paidCalls.takeUp(id, newId("run"));
   const payment = identifyPayment(proof.network, requirements.asset, proof.payload);
-  if (!held || !payment) return undefined;
-  return workOff(context, { ...work, proof, requirements, payment, id, receivedAt: new Date() }, held);
+  if (!held || !payment) return;
+  await workOff(context, { ...work, proof, requirements, payment, id, receivedAt: new Date(), unattended: true }, held);
 }
 
 /** A finished call is handed out once, and again only to those who asked before that or if it never arrived. */
 async function finished(context: Context, work: Work): Promise<Redemption> {
+  if (work.unattended) {
+    await context.paidCalls.leaveForBuyer(work.id);
+    return { outcome: "unknown", message: askAgain };
+  }
   const first = await context.paidCalls.deliver(work.id);
   const call = await context.paidCalls.find(work.id);
   if (!call?.output || !call.transaction) return { outcome: "unknown", message: askAgain };

@@ -12,7 +12,21 @@ export class Service {
   #child: ChildProcess | undefined;
 
   static async start(service: "facilitator" | "marketplace", variables: Record<string, string>): Promise<Service> {
-    const port = await freePort();
+    // Between looking for a free port and listening on it another program can take it.
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await Service.#startOn(await freePort(), service, variables);
+      } catch (error) {
+        if (attempt === 3 || !String(error).includes("is taken by another program")) throw error;
+      }
+    }
+  }
+
+  static async #startOn(
+    port: number,
+    service: "facilitator" | "marketplace",
+    variables: Record<string, string>,
+  ): Promise<Service> {
     const main = fileURLToPath(new URL(`../../${service}/main.ts`, import.meta.url));
     const portVariable = `${service.toUpperCase()}_PORT`;
     const probe = service === "facilitator" ? "/supported" : "/health";
