@@ -9,7 +9,7 @@ import { type HttpProxy, startHttpProxy } from "./http-proxy.ts";
 import { type Market, seedMarket, startMarketplace, type TestMarketplace } from "./marketplace.ts";
 
 /** Both services and both chains, with a creator who can be paid on each. */
-export async function startPaidMarket(options: { env?: Record<string, string> } = {}): Promise<PaidMarket> {
+export async function startPaidMarket(options: Options = {}): Promise<PaidMarket> {
   const [setting, ledger] = await Promise.all([evmSetting(), startDevLedger({ consensusDelayMs: 5 })]);
   const facilitator = await startFacilitator({ ...setting.variables, ...hederaVariables(ledger) });
   const toFacilitator = await startHttpProxy(facilitator.url);
@@ -21,7 +21,8 @@ export async function startPaidMarket(options: { env?: Record<string, string> } 
     PLATFORM_WALLETS: `hedera:testnet=${ledger.accounts.platform.accountId},eip155:84532=${platformWallet}`,
     ...options.env,
   };
-  const marketplace = await startMarketplace({ env });
+  const { databaseUrl } = options;
+  const marketplace = await startMarketplace({ env, ...(databaseUrl && { databaseUrl }) });
   const market = await seedMarket(marketplace.context);
   const evmWallet = newBuyer().address;
   const wallets = { "eip155:84532": evmWallet, "hedera:testnet": ledger.accounts.creator.accountId };
@@ -48,6 +49,12 @@ export async function startPaidMarket(options: { env?: Record<string, string> } 
       await Promise.all([ledger.close(), setting.stop()]);
     },
   };
+}
+
+interface Options {
+  readonly env?: Record<string, string>;
+  /** The marketplace's database; a fresh one when none is given. */
+  readonly databaseUrl?: string;
 }
 
 export interface PaidMarket {
