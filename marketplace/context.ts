@@ -18,6 +18,7 @@ import { InFlight } from "./in-flight.ts";
 import { type OwnTool, ownTools } from "./mcp/own-tools.ts";
 import { migrations } from "./migrations/all.ts";
 import { FacilitatorClient } from "./payments/facilitator-client.ts";
+import { HeadStart } from "./payments/head-start.ts";
 import { PaidCalls } from "./payments/paid-calls.ts";
 import { startCrediting } from "./payments/purchase.ts";
 import { startRounds } from "./rounds.ts";
@@ -47,6 +48,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const facilitator = new FacilitatorClient(config.facilitatorUrl);
   disposer.add(() => facilitator.stop());
   const paidCalls = new PaidCalls(db, config.runLeaseMs);
+  const headStart = new HeadStart({ facilitator, paidCalls });
   const tracers = createTracePool();
   disposer.add(() => tracers.close());
 
@@ -75,6 +77,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     tools,
     facilitator,
     paidCalls,
+    headStart,
     tracers,
     leases,
     inFlight,
@@ -105,6 +108,7 @@ export interface Context {
   readonly tools: Tools;
   readonly facilitator: FacilitatorClient;
   readonly paidCalls: PaidCalls;
+  readonly headStart: HeadStart;
   readonly tracers: TracePool;
   readonly leases: Leases;
   /** Work that outlives its request. */

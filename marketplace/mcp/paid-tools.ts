@@ -37,7 +37,7 @@ export async function callPaidTool(
     const proof = readPayment(_meta[paymentKey]);
     if (proof === undefined || typeof proof === "string") return await quote(proof ?? "Payment is required.");
     const work = await goods.prepare(input);
-    const redemption = await redeem(context, work, proof, offer, receivedAt);
+    const redemption = await redeem(context, work, { proof, offer, receivedAt });
     if (redemption.outcome === "refused") return await quote(`${redemption.reason}: ${redemption.message}`);
     return await bought(redemption, work, extra);
   } catch (thrown) {

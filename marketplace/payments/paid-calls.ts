@@ -31,6 +31,11 @@ export class PaidCalls {
     return known;
   }
 
+  /** The same without noting it. */
+  wasSeenHere({ network, key }: PaidCallId): boolean {
+    return this.#seen.has(`${network} ${key}`);
+  }
+
   async find(id: PaidCallId): Promise<PaidCall | undefined> {
     const { rows } = await this.#db.query({
       name: "find paid call",
@@ -54,8 +59,7 @@ export class PaidCalls {
         insert into paid_calls (network, payment_key, product, call_digest, requirements, payer, run_id, transaction_id,
                                 holder, lease_until, proof)
         select $1, $2, $3, $4::bytea, $5::json, $6, $7, $8, $9::uuid, now() + $10::integer * interval '1 ms', $11::json
-          from set_config('synchronous_commit',
-                          case when $12::boolean then 'off' else current_setting('synchronous_commit') end, true)
+          from ${commitMode("not $12")}
         on conflict do nothing`,
       values: [
         id.network,
@@ -126,13 +130,17 @@ export class PaidCalls {
     return this.#update(held, "transaction_id = $4, payer = coalesce($5, payer)", [transaction, payer ?? null]);
   }
 
-  /** The last step of a call whose result is kept: keeps the transaction and hands the result out, to its holder. */
+  /**
+   * The last step of a call whose result is kept: keeps the transaction and hands the result out, to its holder. All see
+   * it at once; a database that crashes before it is on disk gives the result once more to the same payment, for nothing.
+   */
   async settleAndDeliver({ id, holder }: Held, transaction: string, payer: string | null): Promise<boolean> {
     const { rowCount } = await this.#db.query({
       name: "settle and deliver paid call",
       text: `update paid_calls
                 set transaction_id = $4, payer = coalesce($5, payer), delivered_at = now(), holder = null,
                     lease_until = null, updated_at = now()
+               from ${commitMode("false")}
               where network = $1 and payment_key = $2 and holder = $3 and output is not null and delivered_at is null`,
       values: [id.network, id.key, holder, transaction, payer],
     });
@@ -195,6 +203,10 @@ export class PaidCalls {
 }
 
 const seenMax = 10_000;
+
+/** SQL for one row, whose reading says whether the statement waits for the disk. */
+const commitMode = (durable: string) => `
+  set_config('synchronous_commit', case when ${durable} then current_setting('synchronous_commit') else 'off' end, true)`;
 
 export interface PaidCallId {
   readonly network: string;

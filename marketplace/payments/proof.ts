@@ -1,6 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { type JsonObject, paymentHeaders } from "../../shared/x402.ts";
-import { toCaip2 } from "./networks.ts";
+import { type JsonObject, type PaymentRequirements, paymentHeaders } from "../../shared/x402.ts";
+import type { FacilitatorRequest } from "./facilitator-client.ts";
+import { stablecoinOn, toCaip2 } from "./networks.ts";
+import type { PaidCallId } from "./paid-calls.ts";
+import { identifyPayment } from "./payment-id.ts";
 
 /** A payment as a buyer's header carries it; nothing of it is believed yet. */
 export interface Proof {
@@ -32,6 +35,21 @@ export function proofOf(paymentPayload: JsonObject, place: string): Proof | stri
   const network = version === 2 ? accepted.network : paymentPayload.network;
   if (typeof network !== "string") return `${place} names no network.`;
   return { version, network: toCaip2(network), paymentPayload, accepted, payload };
+}
+
+/** What a proof's payment is known by; undefined when that cannot be read. */
+export function paidCallIdOf({ network, payload }: Proof): PaidCallId | undefined {
+  const asset = stablecoinOn(network)?.asset;
+  const payment = asset && identifyPayment(network, asset, payload);
+  return payment ? { network, key: payment.key } : undefined;
+}
+
+/** As the facilitator reads it: our terms, the buyer's payload as it came. */
+export function facilitatorRequest(proof: Proof, requirements: PaymentRequirements): FacilitatorRequest {
+  const { version, paymentPayload } = proof;
+  if (version === 2) return { x402Version: 2, paymentPayload, paymentRequirements: requirements };
+  const { amount, ...terms } = requirements;
+  return { x402Version: 1, paymentPayload, paymentRequirements: { ...terms, maxAmountRequired: amount } };
 }
 
 /** JSON as a payment header carries it. */

@@ -1,15 +1,16 @@
+import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "../../shared/errors.ts";
 import type { PaymentRequirements, SettleResponse } from "../../shared/x402.ts";
 import type { Output, Result } from "../connectors/connector.ts";
 import type { Context } from "../context.ts";
 import { newId, type RunId } from "../ids.ts";
 import { recordRun } from "../runs/record.ts";
-import type { FacilitatorRequest } from "./facilitator-client.ts";
+import type { EarlyVerdict } from "./head-start.ts";
 import { stablecoinOn } from "./networks.ts";
 import type { Offer, PaidWork } from "./offer.ts";
 import type { AbandonedCall, Held, PaidCall, PaidCallId, Progress } from "./paid-calls.ts";
 import { identifyPayment, type PaymentId } from "./payment-id.ts";
-import type { Proof } from "./proof.ts";
+import { facilitatorRequest, type Proof } from "./proof.ts";
 import { termsFor } from "./terms.ts";
 
 /**
@@ -18,13 +19,8 @@ import { termsFor } from "./terms.ts";
  * succeeds. Two posts of one payment, wherever, are one run and one charge. Every refusal is a Redemption, never a
  * guess: a settlement nobody knows the end of is "unknown", and the same proof posted again takes it up.
  */
-export async function redeem(
-  context: Context,
-  work: PaidWork,
-  proof: Proof,
-  offer: Offer,
-  receivedAt: Date,
-): Promise<Redemption> {
+export async function redeem(context: Context, work: PaidWork, presented: Presented): Promise<Redemption> {
+  const { proof, offer, receivedAt } = presented;
   const asset = stablecoinOn(proof.network)?.asset;
   if (!asset) return notOffered(proof);
   const payment = identifyPayment(proof.network, asset, proof.payload);
@@ -34,7 +30,9 @@ export async function redeem(
   const call = context.paidCalls.isKnownHere(id) ? await context.paidCalls.find(id) : undefined;
   if (call) return resume(context, asked, call);
   const requirements = await termsFor(context, offer, proof).catch((error: unknown) => ({ error }));
-  if (requirements && !("error" in requirements)) return begin(context, { ...asked, requirements });
+  if (requirements && !("error" in requirements)) {
+    return begin(context, { ...asked, requirements }, await presented.early);
+  }
   // What is not offered any more was offered to whoever used this payment before.
   const first = await context.paidCalls.find(id);
   if (first) return resume(context, asked, first);
@@ -42,11 +40,13 @@ export async function redeem(
   return notOffered(proof);
 }
 
-/** What a proof's payment is known by here; undefined when that cannot be read. */
-export function paidCallIdOf({ network, payload }: Proof): PaidCallId | undefined {
-  const asset = stablecoinOn(network)?.asset;
-  const payment = asset && identifyPayment(network, asset, payload);
-  return payment ? { network, key: payment.key } : undefined;
+/** A payment as it came for what is offered now. */
+export interface Presented {
+  readonly proof: Proof;
+  readonly offer: Offer;
+  readonly receivedAt: Date;
+  /** What the facilitator was asked ahead. */
+  readonly early?: Promise<EarlyVerdict | undefined>;
 }
 
 function notOffered({ network }: Proof): Redemption {
@@ -88,8 +88,10 @@ interface Work extends PaidWork {
  * A payment seen for the first time, or so it seems: the facilitator is asked before anything is written, and nothing
  * is refused before the row that another copy may have written was looked for.
  */
-async function begin(context: Context, work: Work): Promise<Redemption> {
-  const verdict = await context.facilitator.verify(facilitatorRequest(work));
+async function begin(context: Context, work: Work, early?: EarlyVerdict): Promise<Redemption> {
+  const verdict = await (isDeepStrictEqual(early?.requirements, work.requirements)
+    ? early?.verdict
+    : context.facilitator.verify(facilitatorRequest(work.proof, work.requirements)));
   if (verdict?.isValid) {
     const held = await take(context, work, verdict.payer);
     if (held) return workOff(context, work, held);
@@ -104,7 +106,7 @@ async function begin(context: Context, work: Work): Promise<Redemption> {
 
 /** The buyer settled it with the facilitator and now presents it. */
 async function beginSettled(context: Context, work: Work): Promise<Redemption> {
-  const settlement = await context.facilitator.settle(facilitatorRequest(work));
+  const settlement = await context.facilitator.settle(facilitatorRequest(work.proof, work.requirements));
   const transaction = transactionOf(settlement);
   if (transaction === undefined) return refusalOf(settlement);
   const held = await take(context, work, settlement?.payer, transaction);
@@ -170,8 +172,7 @@ async function finished(context: Context, work: Work): Promise<Redemption> {
   const first = await context.paidCalls.deliver(work.id);
   const call = await context.paidCalls.find(work.id);
   if (!call?.output || !call.transaction) return { outcome: "unknown", message: askAgain };
-  if (first || (call.deliveredAt !== null && call.deliveredAt >= work.receivedAt))
-    return delivered(context, work, call);
+  if (first || (call.deliveredAt !== null && call.deliveredAt > work.receivedAt)) return delivered(context, work, call);
   const message = "This payment has been used: its result was delivered.";
   return { outcome: "refused", reason: "already_settled", message };
 }
@@ -242,7 +243,7 @@ async function run(context: Context, work: Work, held: Held, charged: boolean): 
 
 /** The settled payment's transaction; or why it is not settled, the call being put down. */
 async function settle(context: Context, work: Work, held: Held): Promise<Settled | Redemption> {
-  const settlement = await context.facilitator.settle(facilitatorRequest(work));
+  const settlement = await context.facilitator.settle(facilitatorRequest(work.proof, work.requirements));
   const transaction = transactionOf(settlement);
   if (transaction !== undefined) return { transaction, payer: settlement?.payer };
   const refusal = refusalOf(settlement);
@@ -280,14 +281,6 @@ function refusalOf(settlement: SettleResponse | undefined): Redemption {
   if (!settlement || settlement.errorReason === "settlement_pending") return { outcome: "unknown", message: askAgain };
   const { errorReason: reason = "unexpected_settle_error", errorMessage: message = "" } = settlement;
   return { outcome: "refused", reason, message, settlement };
-}
-
-/** As the facilitator reads it: our terms, the buyer's payload as it came. */
-function facilitatorRequest({ proof, requirements }: Work): FacilitatorRequest {
-  const { version, paymentPayload } = proof;
-  if (version === 2) return { x402Version: 2, paymentPayload, paymentRequirements: requirements };
-  const { amount, ...terms } = requirements;
-  return { x402Version: 1, paymentPayload, paymentRequirements: { ...terms, maxAmountRequired: amount } };
 }
 
 function unreachable(): ApiError {

@@ -7,19 +7,19 @@ import { executeRun } from "../runs/execute.ts";
 import { type PreparedRun, prepareAgent } from "../runs/prepare.ts";
 import { closeRun, openRun } from "../runs/record.ts";
 import { agentOffer, agentWork } from "./agent-call.ts";
-import { readProof } from "./proof.ts";
-import { paidCallIdOf } from "./redeem.ts";
+import { paidCallIdOf, readProof } from "./proof.ts";
 import { sell } from "./sell.ts";
 
 /** POST /api/agent/{handle}/{slug}: the agent's result for a payment to its creator. A free agent simply answers. */
 export function postPaidCall(context: Context): RequestHandler {
   return async (request, response) => {
     const address = `${request.params.handle}/${request.params.slug}`;
+    const early = context.headStart.verify(address, request.headers);
     const agent = await findLiveAgent(context, address).catch((error) => findPaidFor(context, request, address, error));
     if (agent.version.priceCredits === 0n) return answerFree(context, prepare(agent, request), response);
-    return sell(context, request, response, agentOffer(context, agent), async () =>
-      agentWork(context, prepare(agent, request)),
-    );
+    const offer = agentOffer(context, agent);
+    context.headStart.note(address, offer);
+    return sell(context, request, response, offer, async () => agentWork(context, prepare(agent, request)), early);
   };
 }
 

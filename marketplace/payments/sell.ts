@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
 import { paymentHeaders, type SettleResponse } from "../../shared/x402.ts";
 import type { Context } from "../context.ts";
+import type { EarlyVerdict } from "./head-start.ts";
 import type { Offer, PaidWork } from "./offer.ts";
 import { encodeHeader, readProof } from "./proof.ts";
 import { quoteOf } from "./quote.ts";
@@ -10,7 +11,7 @@ import { termsOf } from "./terms.ts";
 /**
  * The door of everything that is paid per call: without a proof of payment a 402 with the quote, with one the result.
  * `prepare` reads the input and refuses what is wrong with it before the payment is looked at, so that no refusal
- * costs anything.
+ * costs anything. `early` is what the facilitator may have been asked about it already.
  */
 export async function sell(
   context: Context,
@@ -18,6 +19,7 @@ export async function sell(
   response: Response,
   offer: Offer,
   prepare: () => Promise<PaidWork>,
+  early?: Promise<EarlyVerdict | undefined>,
 ): Promise<void> {
   const quote = async (error: string) => {
     const v1Names = request.query.x402Version === "1";
@@ -27,7 +29,12 @@ export async function sell(
   const proof = readProof(request.headers);
   if (proof === undefined || typeof proof === "string") return quote(proof ?? "Payment is required.");
   const work = await prepare();
-  const redemption = await redeem(context, work, proof, offer, response.locals.receivedAt);
+  const redemption = await redeem(context, work, {
+    proof,
+    offer,
+    receivedAt: response.locals.receivedAt,
+    ...(early && { early }),
+  });
   if (redemption.outcome !== "refused") return answer(response, redemption, work);
   if (redemption.settlement) setSettlementHeaders(response, redemption.settlement);
   return quote(`${redemption.reason}: ${redemption.message}`);

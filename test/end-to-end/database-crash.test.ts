@@ -102,3 +102,17 @@ test("a database that crashes while the payment is settled has the result still:
   expect(model.requests.length).toBe(asked + 1);
   await expectPaidOnce(proof, before);
 });
+
+test("a database that crashes right after a result was handed out charges nothing and runs nothing for it again", async () => {
+  const { model } = paid.marketplace;
+  const proof = await payQuote(paid, "hedera", await post());
+  const before = await wallet();
+  const asked = model.requests.length;
+  const first = await post(proof);
+  await crash();
+  expect(first).toMatchObject({ status: 200, body: { success: true } });
+  const again = await insist(proof, await post(proof));
+  if (again.status === 200) expect(again.body).toEqual(first.body);
+  expect(model.requests.length).toBe(asked + 1);
+  await expectPaidOnce(proof, before);
+});

@@ -234,6 +234,35 @@ describe.each([
   });
 });
 
+test("a payment is held against the terms of now, whatever the last call's were, and the facilitator asked once where they are the same", async () => {
+  const { context } = paid.marketplace;
+  const publish = (price_credits: number) =>
+    publishAgent(context, paid.market.creator, "repriced", { ...echoAgent, price_credits });
+  await publish(5);
+  const url = `${paid.marketplace.url}/api/agent/${paid.market.creator.handle}/repriced`;
+  const payment = async () => payQuote(paid, "hedera", await post(undefined, { url }));
+  let verified = 0;
+  paid.toFacilitator.behave((path) => {
+    if (path === "/verify") verified += 1;
+    return "pass";
+  });
+  try {
+    expect((await post(await payment(), { url })).status).toBe(200);
+    expect(verified).toBe(1);
+    const cheap = await payment();
+    await publish(7);
+    const before = await hederaBalance();
+    const runs = paid.marketplace.model.requests.length;
+    expect(await post(cheap, { url })).toMatchObject({ status: 402, body: { accepts: expect.any(Array) } });
+    expect(verified).toBe(3);
+    expect(paid.marketplace.model.requests.length).toBe(runs);
+    expect((await post(await payment(), { url })).status).toBe(200);
+    await expect.poll(hederaBalance).toBe(before + 70_000);
+  } finally {
+    paid.toFacilitator.behave(() => "pass");
+  }
+});
+
 describe("on another copy of the service, which has not seen the payment", () => {
   let other: TestMarketplace;
   beforeAll(async () => {

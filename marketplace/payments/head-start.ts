@@ -1,0 +1,51 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { PaymentRequirements, VerifyResponse } from "../../shared/x402.ts";
+import type { Context } from "../context.ts";
+import type { Offer } from "./offer.ts";
+import { facilitatorRequest, paidCallIdOf, readProof } from "./proof.ts";
+import { termsFor } from "./terms.ts";
+
+/**
+ * Has the facilitator look at a payment while what it pays for is still being looked up, on the terms of the last offer
+ * at that address. Verifying moves nothing, and the verdict counts only if these prove to be the terms of now; so
+ * nothing is done on a guess, and a wrong one costs a question.
+ */
+export class HeadStart {
+  readonly #needs: Needs;
+  /** By address, the one noted longest ago first. */
+  readonly #lastOffers = new Map<string, Offer>();
+
+  constructor(needs: Needs) {
+    this.#needs = needs;
+  }
+
+  /** What is offered at this address now. */
+  note(address: string, offer: Offer): void {
+    const key = address.toLowerCase();
+    this.#lastOffers.delete(key);
+    this.#lastOffers.set(key, offer);
+    if (this.#lastOffers.size > offersMax) this.#lastOffers.delete(this.#lastOffers.keys().next().value as string);
+  }
+
+  /** Undefined when there is nothing to ask about, or nothing known yet to hold it against. */
+  async verify(address: string, headers: IncomingHttpHeaders): Promise<EarlyVerdict | undefined> {
+    const offer = this.#lastOffers.get(address.toLowerCase());
+    const proof = offer && readProof(headers);
+    if (proof === undefined || typeof proof === "string") return undefined;
+    const id = paidCallIdOf(proof);
+    if (id === undefined || this.#needs.paidCalls.wasSeenHere(id)) return undefined;
+    const requirements = await termsFor(this.#needs, offer as Offer, proof).catch(() => undefined);
+    if (!requirements) return undefined;
+    return { requirements, verdict: this.#needs.facilitator.verify(facilitatorRequest(proof, requirements)) };
+  }
+}
+
+export interface EarlyVerdict {
+  /** The terms that the payment was held against. */
+  readonly requirements: PaymentRequirements;
+  readonly verdict: Promise<VerifyResponse | undefined>;
+}
+
+type Needs = Pick<Context, "facilitator" | "paidCalls">;
+
+const offersMax = 1_000;
