@@ -43,6 +43,13 @@ function steepest({ width, rgba }: Raster, x: number, from: number, to: number):
   return most;
 }
 
+/** Where alpha, going down a column, has fallen to a sixteenth. */
+function faintFrom({ width, rgba }: Raster, x: number, from: number): number {
+  let y = from;
+  while (rgba[(y * width + x) * 4 + 3]! > 16) y++;
+  return y;
+}
+
 describe("a soft shadow fades to nothing as its source does", () => {
   test.each([
     ["of an ellipse", pillar, 130, 194],
@@ -53,6 +60,8 @@ describe("a soft shadow fades to nothing as its source does", () => {
     const result = trace(image);
     checkSvg(result.svg);
     const rendering = renderRaster(result.svg, 260, 260);
+    const rim = faintFrom(image, x, from);
+    expect(steepest(rendering, x, rim, 258)).toBeLessThanOrEqual(steepest(image, x, rim, 258) + 3);
     expect(steepest(rendering, x, from, 258)).toBeLessThanOrEqual(2 * steepest(image, x, from, 258));
     expect(rendering.rgba[3]).toBe(0);
     expect(result.layers[0]!.id).toBe("shadow");
