@@ -35,12 +35,12 @@ const paint = ["fill", "fill-opacity"];
 const elements: Readonly<Record<string, ReadonlySet<string>>> = {
   svg: new Set(["xmlns", "width", "height", "viewBox", "shape-rendering", "preserveAspectRatio"]),
   defs: new Set(),
-  g: new Set(["id"]),
+  g: new Set(["id", "shape-rendering"]),
   path: new Set([...paint, "fill-rule", "d"]),
   circle: new Set([...paint, "cx", "cy", "r"]),
   rect: new Set([...paint, "x", "y", "width", "height"]),
   linearGradient: new Set(["id", "gradientUnits", "x1", "y1", "x2", "y2"]),
-  radialGradient: new Set(["id", "gradientUnits", "cx", "cy", "r"]),
+  radialGradient: new Set(["id", "gradientUnits", "cx", "cy", "r", "gradientTransform"]),
   stop: new Set(["offset", "stop-color", "stop-opacity"]),
 };
 
@@ -52,6 +52,7 @@ const values: Readonly<Record<string, RegExp>> = {
   "shape-rendering": /^crispEdges$/,
   preserveAspectRatio: /^none$/,
   gradientUnits: /^userSpaceOnUse$/,
+  gradientTransform: /^matrix\(1 0 0 \d*(?:\.\d{1,3})? 0 -?\d+\)$/,
   id: /^[a-z][a-z0-9-]*$/,
   fill: /^(?:#[0-9a-f]{3}|#[0-9a-f]{6}|url\(#g[0-9a-z]+\))$/,
   "fill-rule": /^evenodd$/,

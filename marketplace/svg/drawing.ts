@@ -20,6 +20,8 @@ export interface Drawing {
 export interface Group {
   readonly id: string | null;
   readonly elements: readonly Element[];
+  /** Drawn without anti-aliasing, so that see-through neighbours meet without a seam. */
+  readonly crisp?: boolean;
 }
 
 export interface Element {
@@ -65,6 +67,8 @@ export type Fill =
       readonly cx: number;
       readonly cy: number;
       readonly r: number;
+      /** The radius up and down, where that is another. */
+      readonly ry?: number;
       readonly stops: readonly Stop[];
     };
 

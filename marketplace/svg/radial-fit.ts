@@ -175,7 +175,14 @@ function ringSpread(cx: number, cy: number, x: Float64Array, y: Float64Array, co
 }
 
 /** Least-squares linear spline of colour over distance, knots evenly from `inner` to `end`; offsets are shares of `r`. */
-function spline(distance: Float64Array, colours: Float64Array, inner: number, end: number, r: number, knots: number) {
+export function spline(
+  distance: Float64Array,
+  colours: Float64Array,
+  inner: number,
+  end: number,
+  r: number,
+  knots: number,
+) {
   const normal = new Float64Array(knots * knots);
   const right = new Float64Array(knots * 4);
   const step = (end - inner) / (knots - 1) || 1;

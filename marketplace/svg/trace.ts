@@ -1,7 +1,7 @@
 import { type Background, describeAreas } from "./areas.ts";
 import { DeadlinePassed, keepTo } from "./deadline.ts";
 import { drawAreas } from "./draw-areas.ts";
-import { type Colour, type Drawing, fillColours, hex } from "./drawing.ts";
+import { type Colour, type Drawing, fillColours, type Group, hex } from "./drawing.ts";
 import { strengthenHairlines } from "./hairlines.ts";
 import { describeLayers } from "./layers.ts";
 import { Merging } from "./merge.ts";
@@ -13,6 +13,7 @@ import type { Radial } from "./radial-fit.ts";
 import { premultiply, type Raster, reduce } from "./raster.ts";
 import { relaxBorders } from "./relax.ts";
 import { segment } from "./segment.ts";
+import { liftShadow } from "./shadow/shadow.ts";
 import { workingScale } from "./texture.ts";
 import { unblend } from "./unblend.ts";
 import { writeSvg } from "./write-svg.ts";
@@ -99,6 +100,8 @@ interface Stage {
   readonly height: number;
   readonly pixels: Uint8Array;
   readonly clean: Uint8Array;
+  /** Drawn beneath all else. */
+  readonly shadow: Group | null;
   readonly merging: Merging;
 }
 
@@ -107,7 +110,8 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
   const width = Math.max(1, Math.round(image.width * scale));
   const height = Math.max(1, Math.round(image.height * scale));
   const working = width === image.width && height === image.height ? image : reduce(image, width, height);
-  const pixels = premultiply(working);
+  const source = premultiply(working);
+  const { above: pixels, shadow } = liftedShadow(source, width, height, settings) ?? { above: source, shadow: null };
   const clean = unblend(pixels, width, height);
   strengthenHairlines(clean, width, height);
   keepTo(deadlineMs);
@@ -116,15 +120,27 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
   merging.run(settings.lambda);
   // Specks that stand out, such as the dot on a small i, stay.
   merging.absorb(settings.areaMin, 2 * settings.lambda);
-  return { width, height, pixels, clean, merging };
+  return { width, height, pixels, clean, shadow, merging };
 }
 
+/** What lies on a shadow and the shadow, where it may be drawn on its own and the byte budget has room for that. */
+function liftedShadow(pixels: Uint8Array, width: number, height: number, settings: Settings) {
+  const { gradients, mode, grid, bytesMax } = settings;
+  const lifted = gradients && mode === "stacked" ? liftShadow(pixels, width, height) : null;
+  if (!lifted) return null;
+  const groups = [lifted.shadow];
+  const alone = { width, height, spanX: width, spanY: height, groups, grid, oneWay: true, crisp: false };
+  return writeSvg(alone).length <= bytesMax * shadowShare ? lifted : null;
+}
+
+/** Most of the byte budget a shadow may take. */
+const shadowShare = 0.2;
 const evenness = 20;
 /** Most areas the merge begins with, to the pixels traced: finer ones cost time and are merged all the same. */
 const areasShare = 0.015;
 
 function draw(
-  { width, height, pixels, clean, merging }: Stage,
+  { width, height, pixels, clean, shadow, merging }: Stage,
   merges: number,
   image: Raster,
   settings: Settings,
@@ -137,7 +153,9 @@ function draw(
     : new Map<number, Radial>();
   const areas = describeAreas(clean, width, height, labels, count, gradients, settings);
   const objectOf = settings.objects ? findObjects(areas, clean) : null;
-  const drawing = { ...drawAreas(areas, pixels, settings, objectOf), width: image.width, height: image.height };
+  const drawn = drawAreas(areas, pixels, settings, objectOf);
+  const groups = shadow ? [shadow, ...drawn.groups] : drawn.groups;
+  const drawing = { ...drawn, groups, width: image.width, height: image.height };
   return finish(drawing, settings.removeBackground ? areas.background : null);
 }
 

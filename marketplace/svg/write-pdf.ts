@@ -37,7 +37,14 @@ function paint(fill: Fill, shape: Shape, resources: Resources, spanX: number, sp
   }
   const soft = fill.stops.some(({ colour }) => colour.opacity < 1);
   const mask = soft ? `/${resources.mask(fill, spanX, spanY)} gs ` : "";
-  return `${mask}${path}W${rule} n /${resources.shading(fill, "colour")} sh\n`;
+  return `${mask}${path}W${rule} n ${squeeze(fill)}/${resources.shading(fill, "colour")} sh\n`;
+}
+
+/** Brings a circle's height to that of an ellipse with the same middle. */
+function squeeze(fill: Gradient): string {
+  if (fill.kind === "linear" || fill.ry === undefined) return "";
+  const by = fill.ry / fill.r;
+  return `1 0 0 ${n(by)} 0 ${n(fill.cy * (1 - by))} cm `;
 }
 
 function pathOperators(shape: Shape): string {
@@ -88,7 +95,7 @@ class Resources {
   }
 
   mask(fill: Gradient, spanX: number, spanY: number): string {
-    const body = "/S sh";
+    const body = `${squeeze(fill)}/S sh`;
     const form = this.add(
       `<</Type/XObject/Subtype/Form/BBox[0 0 ${n(spanX)} ${n(spanY)}]/Group<</S/Transparency/CS/DeviceGray>>` +
         `/Resources<</Shading<</S ${shadingOf(fill, "opacity")}>>>>/Length ${body.length}>>\nstream\n${body}\nendstream`,

@@ -10,15 +10,17 @@ export function writeSvg(drawing: Drawing): string {
   const gradients = new Map<string, string>();
   const body = groups.map((group) => {
     const elements = writeElements(group.elements, unit, oneWay, gradients);
-    return group.id === null ? elements : `<g id="${group.id}">${elements}</g>`;
+    return group.id === null ? elements : `<g id="${group.id}"${group.crisp ? crispEdges : ""}>${elements}</g>`;
   });
   const defs = [...gradients].map(([markup, id]) => markup.replace(" ", ` id="${id}" `)).join("");
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${spanX * unit} ${spanY * unit}"` +
     `${spanX * height === spanY * width ? "" : ' preserveAspectRatio="none"'}` +
-    `${crisp ? ' shape-rendering="crispEdges"' : ""}>${defs && `<defs>${defs}</defs>`}${body.join("")}</svg>`
+    `${crisp ? crispEdges : ""}>${defs && `<defs>${defs}</defs>`}${body.join("")}</svg>`
   );
 }
+
+const crispEdges = ' shape-rendering="crispEdges"';
 
 function writeElements(
   elements: readonly Element[],
@@ -65,19 +67,26 @@ function paintOf(fill: Fill, unit: number, gradients: Map<string, string>): stri
   const stops = fill.stops
     .map(({ offset, colour }) => {
       const opacity = colour.opacity < 1 ? ` stop-opacity="${decimal(colour.opacity)}"` : "";
-      return `<stop${offset > 0 ? ` offset="${decimal(offset)}"` : ""} stop-color="${hex(colour)}"${opacity}/>`;
+      const paint = hex(colour);
+      return `<stop${offset > 0 ? ` offset="${decimal(offset)}"` : ""}${paint === "#000" ? "" : ` stop-color="${paint}"`}${opacity}/>`;
     })
     .join("");
   const markup =
     fill.kind === "linear"
       ? `<linearGradient gradientUnits="userSpaceOnUse" x1="${n(fill.x1)}" y1="${n(fill.y1)}" x2="${n(fill.x2)}" y2="${n(fill.y2)}">${stops}</linearGradient>`
-      : `<radialGradient gradientUnits="userSpaceOnUse" cx="${n(fill.cx)}" cy="${n(fill.cy)}" r="${n(fill.r)}">${stops}</radialGradient>`;
+      : `<radialGradient gradientUnits="userSpaceOnUse" cx="${n(fill.cx)}" cy="${n(fill.cy)}" r="${n(fill.r)}"${squeeze(fill, unit)}>${stops}</radialGradient>`;
   let id = gradients.get(markup);
   if (id === undefined) {
     id = `g${gradients.size.toString(36)}`;
     gradients.set(markup, id);
   }
   return ` fill="url(#${id})"`;
+}
+
+/** Brings a circle's height to that of an ellipse with the same middle. */
+function squeeze({ cy, r, ry = r }: { cy: number; r: number; ry?: number }, unit: number): string {
+  const by = Math.round((ry / r) * 1000) / 1000;
+  return by === 1 ? "" : ` gradientTransform="matrix(1 0 0 ${decimal(by)} 0 ${Math.round(cy * unit * (1 - by))})"`;
 }
 
 function decimal(v: number): string {
