@@ -135,6 +135,29 @@ describe("what is drawn is what was drawn", () => {
   });
 });
 
+describe("small lettering", () => {
+  test("the ground shows in the counters, also where the ink's colour covers more than the ground does", () => {
+    const centres = Array.from({ length: 45 }, (_, i) => [12.2 + (i % 9) * 20.23, 12.1 + Math.floor(i / 9) * 13.37]);
+    const rings = centres.map(([x, y]) => `<ellipse cx="${x}" cy="${y}" rx="2.6" ry="3.2"/>`).join("");
+    const image = picture(
+      400,
+      160,
+      `<rect width="400" height="160" fill="#fff"/><rect width="190" height="80" fill="#2a7"/>
+        <g fill="none" stroke="#fff" stroke-width="1.15">${rings}</g>`,
+    );
+    const { rgba } = renderRaster(trace(image).svg, 1600, 640);
+    for (const [x, y] of centres)
+      expect(distance(rgba, Math.round(y! * 4) * 1600 + Math.round(x! * 4), "#22aa77")).toBeLessThan(90);
+  });
+});
+
+/** The largest difference in a channel between pixel `p` and a colour `#rrggbb`. */
+function distance(rgba: Uint8Array, p: number, colour: string): number {
+  return Math.max(
+    ...[0, 1, 2].map((c) => Math.abs(rgba[p * 4 + c]! - Number.parseInt(colour.slice(1 + 2 * c, 3 + 2 * c), 16))),
+  );
+}
+
 describe("no hairline gaps", () => {
   test("stacked shapes drawn at four times the size show nothing of what lies behind", () => {
     const image = picture(300, 300, mosaic);
