@@ -4,6 +4,7 @@ import { type Colour, opaqueMin } from "./drawing.ts";
 import type { Settings } from "./options.ts";
 import { assignPalette, type Palette, paletteOf } from "./palette.ts";
 import type { Radial } from "./radial-fit.ts";
+import { find } from "./segment.ts";
 
 /** The areas a picture is cut into, with what is known of each before it is outlined. */
 export interface Areas {
@@ -46,12 +47,10 @@ export function describeAreas(
 /** Neighbours that were given one paint become one area, so that no edge runs between them. */
 function joinPaints(areas: Areas): Areas {
   const { map, paints, planes, sums, sloped, radials, opaque, empty, background } = areas;
-  if (!neighboursShare(map, paints)) return areas;
+  const groups = groupsOfOnePaint(map, paints);
+  if (!groups) return areas;
   const labels = new Int32Array(map.flat.length);
-  for (let p = 0; p < labels.length; p++) {
-    const a = map.flat[p]!;
-    labels[p] = paints[a]! < 0 ? a : paints[a]!;
-  }
+  for (let p = 0; p < labels.length; p++) labels[p] = groups[map.flat[p]!]!;
   const joined = components(labels, map.width, map.height, map.count);
   const from = new Int32Array(joined.count);
   for (let p = map.flat.length - 1; p >= 0; p--) from[joined.flat[p]!] = map.flat[p]!;
@@ -77,18 +76,36 @@ function joinPaints(areas: Areas): Areas {
   };
 }
 
-function neighboursShare({ flat, width, height }: AreaMap, paints: Int32Array): boolean {
-  const share = (p: number, q: number) => paints[flat[p]!]! >= 0 && paints[flat[p]!] === paints[flat[q]!];
+/**
+ * A common number for areas that touch, if only at a corner, and share a paint; null if there are none. Not one for all
+ * areas of a paint: where two diagonals cross the smaller label passes, and a letter is less than its ground.
+ */
+function groupsOfOnePaint({ flat, width, height, count }: AreaMap, paints: Int32Array): Int32Array | null {
+  if (paints.every((paint, a) => paint < 0 || paint === a)) return null;
+  const groups = Int32Array.from({ length: count }, (_, a) => a);
+  let found = false;
+  const touch = (a: number, b: number) => {
+    if (paints[a]! < 0 || paints[a] !== paints[b]) return;
+    const one = find(groups, a);
+    const other = find(groups, b);
+    groups[Math.max(one, other)] = Math.min(one, other);
+    found = true;
+  };
   for (let y = 0, p = 0; y < height; y++) {
     for (let x = 0; x < width; x++, p++) {
-      if (x + 1 < width && flat[p] !== flat[p + 1] && share(p, p + 1)) return true;
-      if (y + 1 === height) continue;
-      if (flat[p] !== flat[p + width] && share(p, p + width)) return true;
-      if (x + 1 < width && flat[p] !== flat[p + width + 1] && share(p, p + width + 1)) return true;
-      if (x > 0 && flat[p] !== flat[p + width - 1] && share(p, p + width - 1)) return true;
+      const here = flat[p]!;
+      const right = x + 1 < width ? flat[p + 1]! : here;
+      const below = y + 1 < height ? flat[p + width]! : here;
+      if (right !== here) touch(here, right);
+      if (below === here) continue;
+      touch(here, below);
+      // Where one way round is the same area, the corner is met as a side elsewhere.
+      if (right !== here) touch(here, flat[p + width + 1]!);
+      if (x > 0 && flat[p - 1] !== here) touch(here, flat[p + width - 1]!);
     }
   }
-  return false;
+  for (let a = 0; a < count; a++) groups[a] = find(groups, a);
+  return found ? groups : null;
 }
 
 function describeEach(

@@ -236,8 +236,14 @@ function measure(
   // A line one pixel wide shares its coverage between its two edges.
   let shift = (inside2 ? here : here / 2) + (outside2 ? there : there / 2);
   if (inside2 && areas[at - 2 * step] === area) {
-    const t = coverage(pixels, pixel - pixelStep, span) - 1;
-    if (t < -0.12) shift += t;
+    const t = coverage(pixels, pixel - pixelStep, span);
+    if (t < 0.88) {
+      // Where a line thinner than its pixels ends, they are no fuller further in.
+      const thin = endsHere(areas, area, at, step, map.stride);
+      const full = thin ? Math.max(0.1, coverage(pixels, pixel - 2 * pixelStep, span)) : 1;
+      shift = Math.min(0, (here + 1) / full - 1) + (outside2 ? there : there / 2) / full;
+      if (t < 0.88 * full) shift += t / full - 1;
+    }
   }
   if (outside2 && areas[at + 3 * step] === other) {
     const t = coverage(pixels, pixel + 2 * pixelStep, span);
@@ -245,6 +251,18 @@ function measure(
   }
   measured.shift = Math.max(-0.95, Math.min(0.95, shift));
   measured.slack = Math.min(2.5, Math.max(0.8, Math.sqrt(90 / Math.sqrt(span))));
+}
+
+/** Whether an area at most two pixels wide ends with pixel `at`, `step` pointing out of it. */
+function endsHere(areas: Int32Array, area: number, at: number, step: number, stride: number): boolean {
+  const side = step === 1 || step === -1 ? stride : 1;
+  if (areas[at + step - side] === area || areas[at + step + side] === area) return false;
+  const deep = at - 2 * step;
+  if (areas[deep - step] !== area) return false;
+  const left = areas[deep - side] === area;
+  const right = areas[deep + side] === area;
+  if (left && right) return false;
+  return left ? areas[deep - 2 * side] !== area : right ? areas[deep + 2 * side] !== area : true;
 }
 
 /** How much of a pixel the inner colour covers, 0..1. */

@@ -3,6 +3,7 @@ import { DeadlinePassed, keepTo } from "./deadline.ts";
 import { drawAreas } from "./draw-areas.ts";
 import { type Colour, type Drawing, fillColours, type Group, hex } from "./drawing.ts";
 import { strengthenHairlines } from "./hairlines.ts";
+import { evenInk } from "./ink.ts";
 import { describeLayers } from "./layers.ts";
 import { Merging } from "./merge.ts";
 import { findObjects } from "./objects.ts";
@@ -151,8 +152,9 @@ function draw(
   const gradients = settings.gradients
     ? joinRadials(labels, sums, clean, width, height, settings.lambda)
     : new Map<number, Radial>();
-  const areas = describeAreas(clean, width, height, labels, count, gradients, settings);
-  const objectOf = settings.objects ? findObjects(areas, clean) : null;
+  const inked = evenInk({ labels, sums, gradients, clean, width, height });
+  const areas = describeAreas(inked, width, height, labels, count, gradients, settings);
+  const objectOf = settings.objects ? findObjects(areas, inked) : null;
   const drawn = drawAreas(areas, pixels, settings, objectOf);
   const groups = shadow ? [shadow, ...drawn.groups] : drawn.groups;
   const drawing = { ...drawn, groups, width: image.width, height: image.height };

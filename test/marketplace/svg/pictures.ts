@@ -41,3 +41,24 @@ export const landscape = `<defs><linearGradient id="a" x2="0" y2="1"><stop stop-
 /** Overlapping tiles with slanted edges that cover a magenta ground: none of it may ever show. */
 export const mosaic = `<rect width="300" height="300" fill="#f0f"/><path d="M-5 -5H305V305H-5z" fill="#2a6"/>
   <path d="M160 -5H305V170L140 150z" fill="#26a"/><path d="M138 150L305 168V305H118z" fill="#a62"/>`;
+
+/** Lines of small words in thin strokes, so that no font is needed; each letter lies otherwise on the pixel grid. */
+export function lettering(ink: string, ground: string): string {
+  const letters: [string, number][] = [
+    ["M1 -9V0", 3.1],
+    ["M1 -6V0M1 -8.8V-7.6", 3.1],
+    ["M1 0V-6M1 -3.5Q2 -6 4 -5.8", 4.9],
+    ["M1 -3a2.3 2.8 0 1 0 4.6 0a2.3 2.8 0 1 0 -4.6 0", 7.1],
+    ["M1 0V-6M1 -3.5C2 -6.4 5 -6.4 5 -3.5V0", 6.9],
+  ];
+  const paths: string[] = [];
+  for (let row = 0; row < 5; row++) {
+    for (let i = 0, x = 8; x < 225; i++) {
+      const [d, advance] = letters[(i * 7 + row + (i >> 2)) % 5]!;
+      paths.push(`<path transform="translate(${x.toFixed(2)} ${(18 + row * 15.23).toFixed(2)})" d="${d}"/>`);
+      x += advance + (i % 6 === 5 ? 3.8 : 0);
+    }
+  }
+  return `<rect width="240" height="90" fill="${ground}"/>
+    <g fill="none" stroke="${ink}" stroke-width="1.2">${paths.join("")}</g>`;
+}

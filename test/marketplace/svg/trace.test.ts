@@ -4,7 +4,7 @@ import { DeadlinePassed } from "../../../marketplace/svg/deadline.ts";
 import type { TraceOptions } from "../../../marketplace/svg/options.ts";
 import { renderRaster, scoreTrace } from "../../../marketplace/svg/render.ts";
 import { trace, traceInTime } from "../../../marketplace/svg/trace.ts";
-import { landscape, logo, mosaic, noise, picture } from "./pictures.ts";
+import { landscape, lettering, logo, mosaic, noise, picture } from "./pictures.ts";
 
 describe("the same picture and options give the same bytes", () => {
   const pictures = { logo: picture(400, 300, logo), landscape: picture(600, 400, landscape), noise: noise(90, 70) };
@@ -134,6 +134,79 @@ describe("what is drawn is what was drawn", () => {
     expect(renderRaster(trace(image).svg, 200, 200).rgba[(100 * 200 + 100) * 4 + 3]).toBe(0);
   });
 });
+
+describe("small lettering", () => {
+  test.each([
+    ["#333333", "#f6f7f9"],
+    ["#777777", "#ffffff"],
+    ["#cdd6f4", "#1e1e2e"],
+    ["#ffffff", "#22aa77"],
+  ])("%s on %s comes out in one tone, its own", (ink, ground) => {
+    const image = picture(240, 90, lettering(ink, ground));
+    const { rgba } = renderRaster(trace(image).svg, 960, 360);
+    const words = new Uint32Array(rgba.buffer, rgba.byteOffset, 960 * 360);
+    let written = 0;
+    let even = 0;
+    // Within shapes only, where the rendering's own anti-aliasing does not reach.
+    for (let p = 961; p < words.length - 961; p++) {
+      if ([-961, -960, -959, -1, 1, 959, 960, 961].some((step) => words[p + step] !== words[p])) continue;
+      if (distance(rgba, p, ground) < 10) continue;
+      written++;
+      if (distance(rgba, p, ink) < 16) even++;
+    }
+    expect(written).toBeGreaterThan(10_000);
+    expect(even / written).toBeGreaterThan(0.99);
+  });
+
+  test("a stroke between two rows of pixels is as long as one on a row", () => {
+    const image = picture(
+      60,
+      50,
+      `<rect width="60" height="50" fill="#fff"/><path d="M20.5 15V35M24 15V35M27.5 15V35" stroke="#222"/>`,
+    );
+    const { rgba } = renderRaster(trace(image).svg, 240, 200);
+    const lengths = [20.5, 24, 27.5].map((x) => {
+      let dark = 0;
+      for (let y = 0; y < 200; y++) if (rgba[(y * 240 + Math.floor(x * 4)) * 4]! < 128) dark++;
+      return dark / 4;
+    });
+    for (const length of lengths) expect(Math.abs(length - 20)).toBeLessThan(0.6);
+  });
+
+  test("pale strokes by themselves stay pale", () => {
+    const ground = `<rect width="60" height="50" fill="#fff"/>`;
+    const { svg } = trace(
+      picture(
+        60,
+        50,
+        `${ground}<path d="M10 15V35M16 15V35" stroke="#aaa" stroke-width="2"/>
+        <path d="M40 15V35M46 15V35" stroke="#000" stroke-width="2"/>`,
+      ),
+    );
+    expect(svg).toContain("#aaa");
+  });
+
+  test("the ground shows in the counters, also where the ink's colour covers more than the ground does", () => {
+    const centres = Array.from({ length: 45 }, (_, i) => [12.2 + (i % 9) * 20.23, 12.1 + Math.floor(i / 9) * 13.37]);
+    const rings = centres.map(([x, y]) => `<ellipse cx="${x}" cy="${y}" rx="2.6" ry="3.2"/>`).join("");
+    const image = picture(
+      400,
+      160,
+      `<rect width="400" height="160" fill="#fff"/><rect width="190" height="80" fill="#2a7"/>
+        <g fill="none" stroke="#fff" stroke-width="1.15">${rings}</g>`,
+    );
+    const { rgba } = renderRaster(trace(image).svg, 1600, 640);
+    for (const [x, y] of centres)
+      expect(distance(rgba, Math.round(y! * 4) * 1600 + Math.round(x! * 4), "#22aa77")).toBeLessThan(90);
+  });
+});
+
+/** The largest difference in a channel between pixel `p` and a colour `#rrggbb`. */
+function distance(rgba: Uint8Array, p: number, colour: string): number {
+  return Math.max(
+    ...[0, 1, 2].map((c) => Math.abs(rgba[p * 4 + c]! - Number.parseInt(colour.slice(1 + 2 * c, 3 + 2 * c), 16))),
+  );
+}
 
 describe("no hairline gaps", () => {
   test("stacked shapes drawn at four times the size show nothing of what lies behind", () => {
