@@ -8,7 +8,7 @@ import { termsFor } from "./terms.ts";
 /**
  * Has the facilitator look at a payment while what it pays for is still being looked up, on the terms of the last offer
  * at that address. Verifying moves nothing, and the verdict counts only if these prove to be the terms of now; so
- * nothing is done on a guess, and a wrong one costs a question.
+ * nothing is done on a guess. A wrong one, or one for a call whose input is then refused, costs a question.
  */
 export class HeadStart {
   readonly #needs: Needs;
@@ -30,11 +30,12 @@ export class HeadStart {
   /** Undefined when there is nothing to ask about, or nothing known yet to hold it against. */
   async verify(address: string, headers: IncomingHttpHeaders): Promise<EarlyVerdict | undefined> {
     const offer = this.#lastOffers.get(address.toLowerCase());
-    const proof = offer && readProof(headers);
+    if (!offer) return undefined;
+    const proof = readProof(headers);
     if (proof === undefined || typeof proof === "string") return undefined;
     const id = paidCallIdOf(proof);
     if (id === undefined || this.#needs.paidCalls.wasSeenHere(id)) return undefined;
-    const requirements = await termsFor(this.#needs, offer as Offer, proof).catch(() => undefined);
+    const requirements = await termsFor(this.#needs, offer, proof).catch(() => undefined);
     if (!requirements) return undefined;
     return { requirements, verdict: this.#needs.facilitator.verify(facilitatorRequest(proof, requirements)) };
   }

@@ -10,8 +10,8 @@ import { termsOf } from "./terms.ts";
 
 /**
  * The door of everything that is paid per call: without a proof of payment a 402 with the quote, with one the result.
- * `prepare` reads the input and refuses what is wrong with it before the payment is looked at, so that no refusal
- * costs anything. `early` is what the facilitator may have been asked about it already.
+ * `prepare` reads the input and refuses what is wrong with it before the payment is used, so that no refusal costs
+ * anything. `early` is what the facilitator may have been asked about it already.
  */
 export async function sell(
   context: Context,

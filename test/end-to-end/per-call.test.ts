@@ -310,7 +310,7 @@ describe("on another copy of the service, which has not seen the payment", () =>
 });
 
 describe("what is refused costs nothing", () => {
-  test("a missing input is 400 and a broken rule 422, before the payment is looked at", async () => {
+  test("a missing input is 400 and a broken rule 422, and the payment stays unused", async () => {
     const proof = await hederaPayment();
     const before = (await settled()).rows[0].count;
     expect((await post(proof, { body: {} })).status).toBe(400);
