@@ -26,7 +26,7 @@ import { Leases } from "./runs/leases.ts";
 import { startRecovery } from "./runs/recover.ts";
 import { createSealer, type Sealer } from "./sealing.ts";
 import { createSignIn, type SignIn } from "./sign-in/sign-in.ts";
-import { createTracePool, type TracePool } from "./svg/vectorize.ts";
+import { TracePool } from "./svg/trace-pool.ts";
 
 /** What the verbs need, built once. Tests replace parts through `overrides`, and nowhere else. */
 export async function createContext(config: Config, overrides: Overrides = {}): Promise<Context> {
@@ -49,7 +49,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   disposer.add(() => facilitator.stop());
   const paidCalls = new PaidCalls(db, config.runLeaseMs);
   const headStart = new HeadStart({ facilitator, paidCalls });
-  const tracers = createTracePool();
+  const tracers = new TracePool();
   disposer.add(() => tracers.close());
 
   const leases = new Leases({ db, leaseMs: config.runLeaseMs, events });

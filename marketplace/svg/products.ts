@@ -6,10 +6,10 @@ import type { Context } from "../context.ts";
 import type { AccountId, AgentId, RunId } from "../ids.ts";
 import type { PreparedRun } from "../runs/prepare.ts";
 import { readImage } from "./image-source.ts";
+import type { Vectorized } from "./job.ts";
 import { shapePrompt, sizeOf, traceOptionsOf } from "./prompt.ts";
 import type { GenerateRequest, VectorizeRequest } from "./request.ts";
 import { vectorize } from "./vectorize.ts";
-import type { Vectorized } from "./worker.ts";
 import { compose } from "./written/compose.ts";
 
 /** The three things the platform sells itself, with their price in credits; a credit is a cent. */

@@ -118,7 +118,7 @@ function keyOnly(field: string): ApiError {
 }
 
 function refuseWhenBusy({ tracers }: Context): void {
-  if (!tracers.full()) return;
+  if (!tracers.full) return;
   const headers = { "retry-after": "10" };
   throw new ApiError("rate_limited", "Too many drawings are being made at the moment.", { headers });
 }

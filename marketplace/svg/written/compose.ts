@@ -1,10 +1,11 @@
 import { ApiError } from "../../../shared/errors.ts";
 import { ConnectorFailure } from "../../connectors/connector.ts";
 import type { ModelClient } from "../../connectors/model-client.ts";
+import type { Vectorized, VectorizeFile } from "../job.ts";
 import { shapePrompt, sizeOf } from "../prompt.ts";
 import type { GenerateRequest } from "../request.ts";
-import { perform, type TracePool } from "../vectorize.ts";
-import type { Vectorized, VectorizeFile } from "../worker.ts";
+import type { TracePool } from "../trace-pool.ts";
+import { perform } from "../vectorize.ts";
 import type { Wish } from "./redraw.ts";
 
 interface Means {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import vectorizeJob from "../../../marketplace/svg/worker.ts";
+import { vectorizeJob } from "../../../marketplace/svg/job.ts";
 
-/** One job as a worker thread does it, in a process of its own: what it took, as JSON. */
+/** One job as a worker does it, in a process of its own: what it took, as JSON. */
 const bytes = await readFile(process.argv[2]!);
 const startedAt = performance.now();
 const outcome = await vectorizeJob({ bytes, options: {}, files: ["png"] });

@@ -82,7 +82,8 @@ describe("POST /api/v1/svg/vectorize", () => {
     const done = new AbortController();
     const bytes = await png(noise(900, 900));
     const jobs: Promise<unknown>[] = [];
-    while (!tracers.full()) jobs.push(tracers.run({ bytes, options: {}, files: [] }, done.signal).catch(() => {}));
+    const run = () => tracers.run({ bytes, options: {}, files: [] }, AbortSignal.any([done.signal]));
+    while (!tracers.full) jobs.push(run().catch(() => {}));
     const before = await credits();
     const answer = await ask("vectorize", "no JSON at all");
     expect(answer.status).toBe(429);

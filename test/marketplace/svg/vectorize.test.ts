@@ -1,9 +1,13 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkSvg } from "../../../marketplace/svg/check-svg.ts";
 import { decodeImage } from "../../../marketplace/svg/decode.ts";
-import { createTracePool, type TracePool, vectorize } from "../../../marketplace/svg/vectorize.ts";
+import { TracePool } from "../../../marketplace/svg/trace-pool.ts";
+import { vectorize } from "../../../marketplace/svg/vectorize.ts";
 import { landscape, logo, noise, picture, png } from "./pictures.ts";
 
 describe("decoding", () => {
@@ -79,10 +83,10 @@ describe("decoding", () => {
   });
 });
 
-describe("on worker threads", () => {
+describe("in worker processes", () => {
   let pool: TracePool;
   beforeAll(() => {
-    pool = createTracePool({ threadsMax: 1, queueMax: 1 });
+    pool = new TracePool({ workersMax: 1, queueMax: 1 });
   });
   afterAll(() => pool.close());
 
@@ -98,7 +102,7 @@ describe("on worker threads", () => {
     );
   });
 
-  test("refusals keep their code across the thread", async () => {
+  test("refusals keep their code across the processes", async () => {
     await expect(vectorize(pool, Buffer.from("no"), {})).rejects.toMatchObject({ code: "invalid_value", status: 422 });
     await expect(vectorize(pool, await png(noise(9, 9)), { colors: 999 })).rejects.toMatchObject({
       code: "bad_request",
@@ -111,6 +115,42 @@ describe("on worker threads", () => {
     await expect(vectorize(pool, hard, {}, { deadlineMs: 300 })).rejects.toMatchObject({ code: "unavailable" });
     expect(performance.now() - begun).toBeLessThan(2000);
     expect((await vectorize(pool, await png(picture(40, 30, logo)))).width).toBe(40);
+  });
+
+  test("a process killed while it traces, or while it waits, costs nobody a result", async () => {
+    const running = vectorize(pool, await png(noise(800, 600)));
+    await pause(50);
+    killWorker();
+    expect((await running).width).toBe(800);
+    killWorker();
+    expect((await vectorize(pool, await png(picture(40, 30, logo)))).width).toBe(40);
+  });
+
+  test("a picture whose process dies each time is refused, and the next one runs", async () => {
+    const running = vectorize(pool, await png(noise(800, 600))).catch((error: unknown) => error);
+    await pause(50);
+    const first = killWorker();
+    while (workers().includes(first) || workers().length === 0) await pause(5);
+    killWorker();
+    expect(await running).toMatchObject({ code: "unavailable", message: expect.stringContaining("ended its process") });
+    expect((await vectorize(pool, await png(picture(40, 30, logo)))).width).toBe(40);
+  });
+
+  test.runIf(process.platform === "linux")("it gives way in every thread and knows none of the settings", async () => {
+    process.env.SEALING_SECRET = "not for it";
+    const own = new TracePool({ workersMax: 1 });
+    const before = workers();
+    await vectorize(own, await png(picture(40, 30, logo)));
+    const [pid] = workers().filter((worker) => !before.includes(worker));
+    const threads = readdirSync(`/proc/${pid}/task`);
+    expect(threads.length).toBeGreaterThan(4);
+    // Field 19 of stat(5), the seventeenth after the name in brackets.
+    const nice = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/stat`, "latin1").split(") ")[1]);
+    expect(new Set(nice.map((fields) => fields?.split(" ")[16]))).toEqual(new Set(["19"]));
+    expect(readFileSync(`/proc/${pid}/environ`, "latin1")).not.toContain("SEALING_SECRET");
+    await own.close();
+    while (workers().includes(pid!)) await pause(5);
+    delete process.env.SEALING_SECRET;
   });
 
   test("what the queue does not hold is refused at once, and the event loop stays free", async () => {
@@ -135,6 +175,21 @@ describe("on worker threads", () => {
     expect(longest).toBeLessThan(250);
   });
 });
+
+/** The processes that this one's pools have started. */
+function workers(): number[] {
+  const list = execFileSync("ps", ["-o", "pid=,args=", "--ppid", String(process.pid)], { encoding: "utf8" });
+  return list
+    .split("\n")
+    .filter((line) => line.includes("svg/worker.ts"))
+    .map((line) => Number.parseInt(line, 10));
+}
+
+function killWorker(): number {
+  const [pid] = workers();
+  process.kill(pid!, "SIGKILL");
+  return pid!;
+}
 
 /** A PNG that says it is huge; its data are a few zeros. */
 function bomb(width: number, height: number): Buffer {
