@@ -15,6 +15,7 @@ import { agentsAsTools } from "./0021-agents-as-tools.ts";
 import { signIn } from "./0022-sign-in.ts";
 import { listingWords } from "./0023-listing-words.ts";
 import { paidCallsInPlace } from "./0024-paid-calls-in-place.ts";
+import { paidCallVersions } from "./0025-paid-call-versions.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   signIn,
   listingWords,
   paidCallsInPlace,
+  paidCallVersions,
 ];

@@ -25,15 +25,16 @@ export function agentOffer(context: Context, agent: LiveAgent): Offer {
 export function agentWork(context: Context, prepared: PreparedRun): PaidWork {
   const { agent } = prepared;
   const { number: agentVersion, priceCredits, permanent, hasEffects } = agent.version;
-  const record = { agentId: agent.id, agentVersion, priceCredits };
+  const what = { agentId: agent.id, agentVersion, priceCredits };
   return {
     product: agent.id,
     digest: digestOf(prepared),
     permanent,
-    record,
+    agent: what,
+    opensRun: hasEffects,
     run: async ({ id, runId, ...limit }) => {
       // What was begun on a ledger is looked after by its run's row, whatever becomes of this process.
-      if (hasEffects) await openRun(context.db, { ...record, id: runId, leaseMs: context.config.runLeaseMs });
+      if (hasEffects) await openRun(context.db, { ...what, id: runId, leaseMs: context.config.runLeaseMs });
       context.leases.keep(runId);
       try {
         const effectKey = `${id.network}/${id.key}`;

@@ -35,8 +35,10 @@ export interface PaidWork {
   readonly present?: (output: Output) => Promise<object>;
   /** Goes on by itself when the buyer does not come back; only what needs nothing but its proof can. */
   readonly goesOn?: true;
-  /** What the run's record says; what keeps no such record has none. */
-  readonly record?: WhatRuns;
+  /** The agent that runs, where one does. */
+  readonly agent?: WhatRuns;
+  /** Its run has a row of its own from the start. */
+  readonly opensRun?: boolean;
   /** Does it once, within `deadlineMs` where one is given; never throws for a failure. */
   readonly run: (call: { id: PaidCallId; runId: RunId; deadlineMs?: number }) => Promise<Outcome>;
 }

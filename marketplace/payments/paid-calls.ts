@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { Database } from "../../shared/postgres.ts";
+import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
 import type { PaymentRequirements } from "../../shared/x402.ts";
 import type { Output, Result } from "../connectors/connector.ts";
 import type { RunId } from "../ids.ts";
-import { type EndedRun, endedRunSql, endedRunValues } from "../runs/record.ts";
+import { closeRun } from "../runs/record.ts";
 import type { Proof } from "./proof.ts";
 
 /**
@@ -57,8 +57,9 @@ export class PaidCalls {
       name: "begin paid call",
       text: `
         insert into paid_calls (network, payment_key, product, call_digest, requirements, payer, run_id, transaction_id,
-                                holder, lease_until, proof)
-        select $1, $2, $3, $4::bytea, $5::json, $6, $7, $8, $9::uuid, now() + $10::integer * interval '1 ms', $11::json
+                                holder, lease_until, proof, agent_version)
+        select $1, $2, $3, $4::bytea, $5::json, $6, $7, $8, $9::uuid, now() + $10::integer * interval '1 ms', $11::json,
+               $13::integer
           from ${commitMode("not $12")}
         on conflict do nothing`,
       values: [
@@ -74,6 +75,7 @@ export class PaidCalls {
         this.#leaseMs,
         call.proof === undefined ? null : JSON.stringify(call.proof),
         runsUnpaid,
+        call.agentVersion,
       ],
     });
     return rowCount === 1 ? { id, holder, runId, payer, transaction, output: null, receipt: null } : undefined;
@@ -113,17 +115,19 @@ export class PaidCalls {
     return this.#update(held, `lease_until = now() + $4::integer * interval '1 ms'`, [this.#leaseMs]);
   }
 
-  /** Keeps the result, before anything else is done with it, and with it the run's record. */
-  async keepResult({ id, holder }: Held, result: Result, run: EndedRun | undefined): Promise<boolean> {
-    const { rowCount } = await this.#db.query({
-      name: "keep paid result",
-      text: `
-        with ended as (${endedRunSql})
-        update paid_calls set output = $7, receipt = $8, updated_at = now()
-         where network = $10 and payment_key = $11 and holder = $12`,
-      values: [...endedRunValues(run, { success: true, ...result }), id.network, id.key, holder],
+  /**
+   * Keeps the result, before anything else is done with it; the call is then its run's record as well. Where the run was
+   * opened with a row of its own, that ends with it.
+   */
+  async keepResult(held: Held, result: Result, opened?: RunId): Promise<boolean> {
+    const { output, receipt } = result;
+    const values = [JSON.stringify(output), receipt && JSON.stringify(receipt)];
+    const keep = (db: Queryable) => this.#update(held, "output = $4, receipt = $5", values, db);
+    if (opened === undefined) return keep(this.#db);
+    return inTransaction(this.#db, async (tx) => {
+      await closeRun(tx, opened, { success: true, ...result });
+      return keep(tx);
     });
-    return rowCount === 1;
   }
 
   async keepTransaction(held: Held, transaction: string, payer: string | undefined): Promise<boolean> {
@@ -192,12 +196,18 @@ export class PaidCalls {
     ]);
   }
 
-  async #update({ id, holder }: Held, assignments: string, values: unknown[]): Promise<boolean> {
-    const { rowCount } = await this.#db.query(
-      `update paid_calls set ${assignments}, updated_at = now()
-        where network = $1 and payment_key = $2 and holder = $3`,
-      [id.network, id.key, holder, ...values],
-    );
+  async #update(
+    { id, holder }: Held,
+    assignments: string,
+    values: readonly unknown[],
+    db: Queryable = this.#db,
+  ): Promise<boolean> {
+    const { rowCount } = await db.query({
+      name: `paid call: ${assignments}`,
+      text: `update paid_calls set ${assignments}, updated_at = now()
+              where network = $1 and payment_key = $2 and holder = $3`,
+      values: [id.network, id.key, holder, ...values],
+    });
     return rowCount === 1;
   }
 }
@@ -247,6 +257,7 @@ export interface AbandonedCall {
 interface NewPaidCall {
   readonly id: PaidCallId;
   readonly product: string;
+  readonly agentVersion: number | undefined;
   readonly digest: Buffer;
   readonly requirements: PaymentRequirements;
   readonly payer: string | undefined;

@@ -4,7 +4,7 @@ import type { PaymentRequirements, SettleResponse } from "../../shared/x402.ts";
 import type { Output, Result } from "../connectors/connector.ts";
 import type { Context } from "../context.ts";
 import { newId, type RunId } from "../ids.ts";
-import { recordRun } from "../runs/record.ts";
+import { recordFailure } from "../runs/record.ts";
 import type { EarlyVerdict } from "./head-start.ts";
 import { stablecoinOn } from "./networks.ts";
 import type { Offer, PaidWork } from "./offer.ts";
@@ -116,10 +116,11 @@ async function beginSettled(context: Context, work: Work): Promise<Redemption> {
 }
 
 function take(context: Context, work: Work, payer?: string, transaction?: string): Promise<Held | undefined> {
-  const { id, product, digest, requirements, permanent, goesOn, proof } = work;
+  const { id, product, agent, digest, requirements, permanent, goesOn, proof } = work;
   return context.paidCalls.begin({
     id,
     product,
+    agentVersion: agent?.agentVersion,
     digest,
     requirements,
     payer,
@@ -224,10 +225,10 @@ async function run(context: Context, work: Work, held: Held, charged: boolean): 
     const message = "The payment expires too soon for the agent to run before it is settled.";
     return { outcome: "refused", reason: "payment_expires_too_soon", message };
   }
-  const record = work.record && { ...work.record, id: runId, startedAt: new Date() };
+  const startedAt = new Date();
   const outcome = await work.run({ id: work.id, runId, ...(deadlineMs === undefined ? {} : { deadlineMs }) });
   if (outcome.success) {
-    const kept = await paidCalls.keepResult(held, outcome, record);
+    const kept = await paidCalls.keepResult(held, outcome, work.opensRun ? runId : undefined);
     // A lease that lapsed under a stalled process belongs to somebody else, whose run counts.
     return kept ? outcome : { outcome: "unknown", message: askAgain };
   }
@@ -235,7 +236,7 @@ async function run(context: Context, work: Work, held: Held, charged: boolean): 
     await paidCalls.putDown(held);
     return { outcome: "unknown", message: outcome.error };
   }
-  if (record) await recordRun(db, record, outcome);
+  if (work.agent) await recordFailure(db, { ...work.agent, id: runId, startedAt }, outcome.error);
   if (charged) await paidCalls.putDown(held);
   else await paidCalls.forget(held);
   return { outcome: "failed", error: outcome.error, runId, charged };

@@ -26,30 +26,20 @@ export async function closeRun(db: Queryable, id: RunId, outcome: Outcome): Prom
 }
 
 /**
- * Writes a run down that has ended; in place of its row if it was opened. A run that can simply be repeated is written
- * down at its end alone.
+ * Writes a run down that failed; in place of its row if it was opened. One that succeeds and was not opened is written
+ * down by the call that paid for it (payments/paid-calls.ts).
  */
-export async function recordRun(db: Queryable, run: EndedRun, outcome: Outcome): Promise<void> {
-  await db.query({ name: "record ended run", text: endedRunSql, values: endedRunValues(run, outcome) });
-}
-
-/** That statement, to be part of another; of no run at all it writes nothing. */
-export const endedRunSql = `
-  insert into runs (id, rail, agent_id, agent_version, price_credits, created_at, state, output, receipt, error,
-                    finished_at)
-  select $1, 'per_call', $2, $3::integer, $4::bigint, $5::timestamptz, $6, $7::json, $8::json, $9, now()
-   where $2::text is not null
-  on conflict (id) do update
-    set state = excluded.state, output = excluded.output, receipt = excluded.receipt, error = excluded.error,
-        finished_at = excluded.finished_at, lease_until = null
-    where runs.rail = 'per_call' and runs.state = 'running'`;
-
-/** Its parameters, $1 to $9: $7 is the output and $8 the receipt. */
-export function endedRunValues(run: EndedRun | undefined, outcome: Outcome): unknown[] {
-  const what = [run?.id, run?.agentId, run?.agentVersion, run?.priceCredits, run?.startedAt];
-  if (!outcome.success) return [...what, "failed", null, null, outcome.error];
-  const { output, receipt } = outcome;
-  return [...what, "succeeded", JSON.stringify(output), receipt && JSON.stringify(receipt), null];
+export async function recordFailure(db: Queryable, run: EndedRun, error: string): Promise<void> {
+  await db.query({
+    name: "record failed run",
+    text: `
+      insert into runs (id, rail, agent_id, agent_version, price_credits, created_at, state, error, finished_at)
+      values ($1, 'per_call', $2, $3, $4, $5, 'failed', $6, now())
+      on conflict (id) do update
+        set state = 'failed', error = excluded.error, finished_at = excluded.finished_at, lease_until = null
+        where runs.rail = 'per_call' and runs.state = 'running'`,
+    values: [run.id, run.agentId, run.agentVersion, run.priceCredits, run.startedAt, error],
+  });
 }
 
 export interface EndedRun extends WhatRuns {
