@@ -1,10 +1,12 @@
 import { type CallToolRequest, type CallToolResult, ErrorCode, type Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { Response } from "express";
 import { asApiError } from "../../shared/http.ts";
 import type { JsonObject } from "../../shared/x402.ts";
 import { findLiveAgent } from "../agents/find.ts";
 import { addressOfTool } from "../agents/scope.ts";
 import type { Context } from "../context.ts";
 import { agentOffer, agentWork } from "../payments/agent-call.ts";
+import { handOut } from "../payments/hand-out.ts";
 import type { Offer, PaidWork } from "../payments/offer.ts";
 import { proofOf } from "../payments/proof.ts";
 import { type Redemption, redeem } from "../payments/redeem.ts";
@@ -26,7 +28,7 @@ export async function callPaidTool(
   context: Context,
   { name, arguments: input = {}, _meta = {} }: CallToolRequest["params"],
   extra: Extra,
-  receivedAt: Date,
+  response: Response,
 ): Promise<CallToolResult> {
   const goods = await findGoods(context, name);
   if (!goods) throw new RpcError(ErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name.slice(0, 64))}.`);
@@ -37,9 +39,9 @@ export async function callPaidTool(
     const proof = readPayment(_meta[paymentKey]);
     if (proof === undefined || typeof proof === "string") return await quote(proof ?? "Payment is required.");
     const work = await goods.prepare(input);
-    const redemption = await redeem(context, work, { proof, offer, receivedAt });
+    const redemption = await redeem(context, work, { proof, offer, receivedAt: response.locals.receivedAt });
     if (redemption.outcome === "refused") return await quote(`${redemption.reason}: ${redemption.message}`);
-    return await bought(redemption, work, extra);
+    return await bought(context, redemption, work, response);
   } catch (thrown) {
     const error = asApiError(thrown);
     if (error.status === 500) context.log.error({ err: error.cause ?? thrown, tool: name }, error.message);
@@ -103,16 +105,17 @@ async function quoteResult(context: Context, name: string, offer: Offer, error: 
 }
 
 async function bought(
+  context: Context,
   redemption: Exclude<Redemption, { outcome: "refused" }>,
   { present }: PaidWork,
-  { signal }: Pick<Extra, "signal">,
+  response: Response,
 ): Promise<CallToolResult> {
   switch (redemption.outcome) {
     case "delivered": {
-      // Nobody is there to take it: the same payment fetches the result.
-      if (signal.aborted) await redemption.undelivered();
-      const { output, receipt, settlement, runId } = redemption.result;
-      const content = present ? structured(await present(output)) : contentOf(output, receipt);
+      const content = await handOut(context, response, redemption, async ({ output, receipt }) =>
+        present ? structured(await present(output)) : contentOf(output, receipt),
+      );
+      const { settlement, runId } = redemption.result;
       return { ...content, _meta: { run_id: runId, "x402/payment-response": settlement } };
     }
     case "failed": {

@@ -18,7 +18,7 @@ export function postMcp(context: Context): RequestHandler {
 
 /** POST /api/x402/mcp: the same without a key, for tools that are paid with the call. */
 export function postPaidMcp(context: Context): RequestHandler {
-  return answerWith(context, (response) => createPaidToolServer(context, response.locals.receivedAt));
+  return answerWith(context, (response) => createPaidToolServer(context, response));
 }
 
 function answerWith(context: Context, serverFor: (response: Response) => Server): RequestHandler {

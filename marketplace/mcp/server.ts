@@ -8,6 +8,7 @@ import {
   type ListToolsResult,
   type ServerResult,
 } from "@modelcontextprotocol/sdk/types.js";
+import type { Response } from "express";
 import { asApiError } from "../../shared/http.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
 import type { Context } from "../context.ts";
@@ -24,11 +25,11 @@ export function createToolServer(context: Context, caller: Caller): Server {
   });
 }
 
-/** The same for somebody without a key who pays for the call itself, which came in at `receivedAt`. */
-export function createPaidToolServer(context: Context, receivedAt: Date): Server {
+/** The same for somebody without a key who pays for the call itself; `response` is what the answer goes out on. */
+export function createPaidToolServer(context: Context, response: Response): Server {
   return serverOf(context, paidInstructions, {
     list: async () => ({ tools: paidTools(context) }),
-    call: (params, extra) => callPaidTool(context, params, extra, receivedAt),
+    call: (params, extra) => callPaidTool(context, params, extra, response),
   });
 }
 

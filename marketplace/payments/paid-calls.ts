@@ -93,7 +93,7 @@ export class PaidCalls {
     return rows.map(({ network, key, ...call }) => ({ ...call, id: { network, key } }));
   }
 
-  /** Takes up a call that is not finished and that nobody works on any more. */
+  /** Takes up a call whose result was not handed out and that nobody works on any more. */
   async takeUp(id: PaidCallId, runId: RunId): Promise<Held | undefined> {
     const holder = randomUUID();
     const { rows } = await this.#db.query({
@@ -102,7 +102,7 @@ export class PaidCalls {
         update paid_calls
            set holder = $3, lease_until = now() + $4::integer * interval '1 ms', updated_at = now(),
                run_id = case when output is null then $5 else run_id end
-         where network = $1 and payment_key = $2 and (output is null or transaction_id is null)
+         where network = $1 and payment_key = $2 and delivered_at is null
            and (lease_until is null or lease_until < now())
         returning run_id as "runId", payer, transaction_id as transaction, output, receipt`,
       values: [id.network, id.key, holder, this.#leaseMs, runId],
@@ -130,25 +130,25 @@ export class PaidCalls {
     });
   }
 
-  async keepTransaction(held: Held, transaction: string, payer: string | undefined): Promise<boolean> {
-    return this.#update(held, "transaction_id = $4, payer = coalesce($5, payer)", [transaction, payer ?? null]);
+  async keepTransaction(held: Held, transaction: string, payer: string | null): Promise<boolean> {
+    return this.#update(held, "transaction_id = $4, payer = $5", [transaction, payer]);
   }
 
   /**
-   * The last step of a call whose result is kept: keeps the transaction and hands the result out, to its holder. All see
-   * it at once; a database that crashes before it is on disk gives the result once more to the same payment, for nothing.
+   * The last step of a call whose result is kept: its result left at `handedOutAt`, or else (null) the buyer has still to
+   * fetch it. All see it at once; a database that crashes before it is on disk gives the result once more to the same
+   * payment, for nothing.
    */
-  async settleAndDeliver({ id, holder }: Held, transaction: string, payer: string | null): Promise<boolean> {
-    const { rowCount } = await this.#db.query({
-      name: "settle and deliver paid call",
+  async conclude({ id, holder, transaction, payer }: Held, handedOutAt: Date | null): Promise<void> {
+    await this.#db.query({
+      name: "conclude paid call",
       text: `update paid_calls
-                set transaction_id = $4, payer = coalesce($5, payer), delivered_at = now(), holder = null,
-                    lease_until = null, updated_at = now()
+                set transaction_id = $4, payer = $5, delivered_at = $6, proof = null, holder = null, lease_until = null,
+                    updated_at = now()
                from ${commitMode("false")}
-              where network = $1 and payment_key = $2 and holder = $3 and output is not null and delivered_at is null`,
-      values: [id.network, id.key, holder, transaction, payer],
+              where network = $1 and payment_key = $2 and holder = $3`,
+      values: [id.network, id.key, holder, transaction, payer, handedOutAt],
     });
-    return rowCount === 1;
   }
 
   /** Puts the call down as it is, for the same payment to take up. */
@@ -164,36 +164,6 @@ export class PaidCalls {
               where network = $1 and payment_key = $2 and holder = $3 and output is null and transaction_id is null`,
       values: [id.network, id.key, holder],
     });
-  }
-
-  /** Hands a finished call's result out: true for the first who asks. */
-  async deliver(id: PaidCallId): Promise<boolean> {
-    const { rowCount } = await this.#db.query({
-      name: "deliver paid call",
-      text: `update paid_calls
-                set delivered_at = now(), proof = null, holder = null, lease_until = null, updated_at = now()
-              where network = $1 and payment_key = $2 and output is not null and transaction_id is not null
-                and delivered_at is null`,
-      values: [id.network, id.key],
-    });
-    return rowCount === 1;
-  }
-
-  /** Leaves a finished call's result for the buyer to fetch. */
-  async leaveForBuyer({ network, key }: PaidCallId): Promise<void> {
-    await this.#db.query(
-      `update paid_calls set proof = null, holder = null, lease_until = null, updated_at = now()
-        where network = $1 and payment_key = $2 and output is not null and transaction_id is not null`,
-      [network, key],
-    );
-  }
-
-  /** The answer certainly did not reach the buyer; the same payment may fetch it again. */
-  async undeliver(id: PaidCallId): Promise<void> {
-    await this.#db.query("update paid_calls set delivered_at = null where network = $1 and payment_key = $2", [
-      id.network,
-      id.key,
-    ]);
   }
 
   async #update(

@@ -54,7 +54,7 @@ function notOffered({ network }: Proof): Redemption {
 }
 
 export type Redemption =
-  | { readonly outcome: "delivered"; readonly result: PaidResult; readonly undelivered: () => Promise<void> }
+  | Delivered
   /** The payment was not taken; nobody was charged for it here. */
   | {
       readonly outcome: "refused";
@@ -65,6 +65,16 @@ export type Redemption =
   /** The agent failed. `charged`: the payment is settled, and good for another try. */
   | { readonly outcome: "failed"; readonly error: string; readonly runId: RunId; readonly charged: boolean }
   | { readonly outcome: "unknown"; readonly message: string };
+
+/** A result, to be handed out (hand-out.ts) and nothing else. */
+export interface Delivered {
+  readonly outcome: "delivered";
+  readonly result: PaidResult;
+  /** Records when it was handed out; null: it was not, and the same payment may fetch it. */
+  readonly conclude: Conclude;
+}
+
+type Conclude = (handedOutAt: Date | null) => Promise<void>;
 
 export interface PaidResult {
   readonly runId: RunId;
@@ -144,7 +154,7 @@ async function resume(context: Context, asked: Omit<Work, "requirements">, first
   for (let pauseMs = 20; Date.now() < deadline; pauseMs = Math.min(pauseMs * 1.5, 500)) {
     // Whoever worked on it found the agent failing or the payment bad, and charged nothing.
     if (!call) return begin(context, work);
-    if (call.output !== null && call.transaction !== null) return finished(context, work);
+    if (call.deliveredAt !== null) return again(work, call, call.deliveredAt);
     if (!call.leased) {
       const held = await context.paidCalls.takeUp(work.id, newId("run"));
       if (held) return workOff(context, work, held);
@@ -164,16 +174,9 @@ export async function goOn(context: Context, work: PaidWork, call: AbandonedCall
   await workOff(context, { ...work, proof, requirements, payment, id, receivedAt: new Date(), unattended: true }, held);
 }
 
-/** A finished call is handed out once, and again only to those who asked before that or if it never arrived. */
-async function finished(context: Context, work: Work): Promise<Redemption> {
-  if (work.unattended) {
-    await context.paidCalls.leaveForBuyer(work.id);
-    return { outcome: "unknown", message: askAgain };
-  }
-  const first = await context.paidCalls.deliver(work.id);
-  const call = await context.paidCalls.find(work.id);
-  if (!call?.output || !call.transaction) return { outcome: "unknown", message: askAgain };
-  if (first || (call.deliveredAt !== null && call.deliveredAt > work.receivedAt)) return delivered(context, work, call);
+/** A result that was handed out is for those, too, who had asked before. */
+function again(work: Work, call: Progress, deliveredAt: Date): Redemption {
+  if (deliveredAt > work.receivedAt) return delivered(work, call, async () => {});
   const message = "This payment has been used: its result was delivered.";
   return { outcome: "refused", reason: "already_settled", message };
 }
@@ -194,25 +197,28 @@ async function workOff(context: Context, work: Work, held: Held): Promise<Redemp
 }
 
 async function finish(context: Context, work: Work, held: Held): Promise<Redemption> {
-  const { permanent } = work;
-  const settled = held.transaction !== null;
-  if (permanent && !settled) {
+  let { transaction, payer, output, receipt } = held;
+  if (work.permanent && transaction === null) {
     const settlement = await settle(context, work, held);
     if ("outcome" in settlement) return settlement;
-    await context.paidCalls.keepTransaction(held, settlement.transaction, settlement.payer);
+    ({ transaction, payer } = settlement);
+    await context.paidCalls.keepTransaction(held, transaction, payer);
   }
-  let { output, receipt } = held;
   if (output === null) {
-    const result = await run(context, work, held, permanent || settled);
+    const result = await run(context, work, held, transaction !== null);
     if ("outcome" in result) return result;
     ({ output, receipt = null } = result);
   }
-  if (permanent || settled) return finished(context, work);
-  const settlement = await settle(context, work, held);
-  if ("outcome" in settlement) return settlement;
-  const { transaction, payer = held.payer } = settlement;
-  if (!(await context.paidCalls.settleAndDeliver(held, transaction, payer))) return finished(context, work);
-  return delivered(context, work, { ...held, output, receipt, transaction, payer });
+  if (transaction === null) {
+    const settlement = await settle(context, work, held);
+    if ("outcome" in settlement) return settlement;
+    ({ transaction, payer } = settlement);
+  }
+  const call = { ...held, transaction, payer, output, receipt };
+  const conclude: Conclude = (handedOutAt) => context.paidCalls.conclude(call, handedOutAt);
+  if (!work.unattended) return delivered(work, call, conclude);
+  await conclude(null);
+  return { outcome: "unknown", message: askAgain };
 }
 
 /** Runs it and keeps the result; or says why there is none. */
@@ -246,7 +252,7 @@ async function run(context: Context, work: Work, held: Held, charged: boolean): 
 async function settle(context: Context, work: Work, held: Held): Promise<Settled | Redemption> {
   const settlement = await context.facilitator.settle(facilitatorRequest(work.proof, work.requirements));
   const transaction = transactionOf(settlement);
-  if (transaction !== undefined) return { transaction, payer: settlement?.payer };
+  if (transaction !== undefined) return { transaction, payer: settlement?.payer ?? held.payer };
   const refusal = refusalOf(settlement);
   // A result is withheld, not lost: it waits for this payment to be settled. A call without a result is forgotten.
   if (refusal.outcome === "refused") await context.paidCalls.forget(held);
@@ -256,10 +262,10 @@ async function settle(context: Context, work: Work, held: Held): Promise<Settled
 
 interface Settled {
   readonly transaction: string;
-  readonly payer: string | undefined;
+  readonly payer: string | null;
 }
 
-function delivered({ paidCalls }: Context, { id, proof }: Work, call: Progress): Redemption {
+function delivered({ proof }: Work, call: Progress, conclude: Conclude): Redemption {
   const settlement: SettleResponse = {
     success: true,
     transaction: call.transaction ?? "",
@@ -267,8 +273,7 @@ function delivered({ paidCalls }: Context, { id, proof }: Work, call: Progress):
     ...(call.payer === null ? {} : { payer: call.payer }),
   };
   const { runId, receipt } = call;
-  const result = { runId, output: call.output as Output, receipt, settlement };
-  return { outcome: "delivered", result, undelivered: () => paidCalls.undeliver(id) };
+  return { outcome: "delivered", result: { runId, output: call.output as Output, receipt, settlement }, conclude };
 }
 
 /** The payment is ours by its row, so `already_settled` is as good as success. */

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
 import { paymentHeaders, type SettleResponse } from "../../shared/x402.ts";
 import type { Context } from "../context.ts";
+import { handOut } from "./hand-out.ts";
 import type { EarlyVerdict } from "./head-start.ts";
 import type { Offer, PaidWork } from "./offer.ts";
 import { encodeHeader, readProof } from "./proof.ts";
@@ -35,7 +36,7 @@ export async function sell(
     receivedAt: response.locals.receivedAt,
     ...(early && { early }),
   });
-  if (redemption.outcome !== "refused") return answer(response, redemption, work);
+  if (redemption.outcome !== "refused") return answer(context, response, redemption, work);
   if (redemption.settlement) setSettlementHeaders(response, redemption.settlement);
   return quote(`${redemption.reason}: ${redemption.message}`);
 }
@@ -47,17 +48,17 @@ export const noteArrival: RequestHandler = (_request, response, next) => {
 };
 
 async function answer(
+  context: Context,
   response: Response,
   redemption: Exclude<Redemption, { outcome: "refused" }>,
   { present }: PaidWork,
 ): Promise<void> {
   switch (redemption.outcome) {
     case "delivered": {
-      // The buyer hung up: the same payment fetches the result.
-      if (response.socket?.destroyed !== false) return redemption.undelivered();
-      const { runId, output, receipt, settlement } = redemption.result;
-      const body = present ? await present(output) : { success: true, run_id: runId, output, receipt };
-      setSettlementHeaders(response, settlement);
+      const body = await handOut(context, response, redemption, ({ runId, output, receipt }) =>
+        present ? present(output) : { success: true, run_id: runId, output, receipt },
+      );
+      setSettlementHeaders(response, redemption.result.settlement);
       response.json(body);
       return;
     }

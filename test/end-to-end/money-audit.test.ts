@@ -127,6 +127,9 @@ test("whatever is killed and lost, each payment ends as one of three things, and
     ),
   );
 
+  // Whoever paid was handed the result at least once, whatever was killed meanwhile.
+  expect(delivered.size).toBe(payments);
+
   const { rows: calls } = await marketDb.query(
     "select network, payment_key, transaction_id, output is not null as done from paid_calls",
   );
@@ -151,6 +154,41 @@ test("whatever is killed and lost, each payment ends as one of three things, and
   });
   expect(Number(balance)).toBe((payments - onHedera) * price);
 }, 240_000);
+
+test("a copy that is killed while it hands results out loses none: each is fetched at the other, and paid once", async () => {
+  const [first, second] = marketplaces as [Service, Service];
+  const route = ({ url }: Service) => `${url}/api/agent/${address}`;
+  const body = { text: "hello" };
+  const quote = await post(route(first), { body });
+  const buyers = 24;
+  const paid = { setting, ledger } as unknown as PaidMarket;
+  const proofs: object[] = [];
+  for (let made = 0; made < buyers; made += 1) proofs.push(await payQuote(paid, "hedera", quote));
+  const before = await usdcOf(ledger, ledger.accounts.creator.accountId);
+
+  let killed: Promise<void> | undefined;
+  const answers = await Promise.all(
+    proofs.map(async (proof) => {
+      const answer = await post(route(first), { body, proof }).catch(() => undefined);
+      if (answer?.status === 200) killed ??= first.kill();
+      return answer?.status;
+    }),
+  );
+  await killed;
+  expect(answers).toContain(undefined);
+
+  const fetched = proofs.map(async (proof, index) => {
+    for (;;) {
+      const { status, body: told } = await post(route(second), { body, proof });
+      if (status === 200) return true;
+      if (status === 402) return answers[index] === 200 && /already_settled/.test(told.error);
+      expect(status).toBe(503);
+    }
+  });
+  expect(await Promise.all(fetched)).toEqual(proofs.map(() => true));
+  await expect.poll(() => usdcOf(ledger, ledger.accounts.creator.accountId)).toBe(before + buyers * price);
+  await first.start();
+}, 60_000);
 
 /** Mulberry32: the same seed, the same schedule. */
 function generator(start: number): () => number {
