@@ -1,8 +1,7 @@
-import type { IncomingHttpHeaders } from "node:http";
 import type { PaymentRequirements, VerifyResponse } from "../../shared/x402.ts";
 import type { Context } from "../context.ts";
 import type { Offer } from "./offer.ts";
-import { facilitatorRequest, paidCallIdOf, readProof } from "./proof.ts";
+import { facilitatorRequest, type Proof, paidCallIdOf } from "./proof.ts";
 import { termsFor } from "./terms.ts";
 
 /**
@@ -28,11 +27,9 @@ export class HeadStart {
   }
 
   /** Undefined when there is nothing to ask about, or nothing known yet to hold it against. */
-  async verify(address: string, headers: IncomingHttpHeaders): Promise<EarlyVerdict | undefined> {
+  async verify(address: string, proof: Proof): Promise<EarlyVerdict | undefined> {
     const offer = this.#lastOffers.get(address.toLowerCase());
     if (!offer) return undefined;
-    const proof = readProof(headers);
-    if (proof === undefined || typeof proof === "string") return undefined;
     const id = paidCallIdOf(proof);
     if (id === undefined || this.#needs.paidCalls.wasSeenHere(id)) return undefined;
     const requirements = await termsFor(this.#needs, offer, proof).catch(() => undefined);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
-import type { PaymentRequirements } from "../../shared/x402.ts";
+import type { JsonObject, PaymentRequirements } from "../../shared/x402.ts";
 import type { Output, Result } from "../connectors/connector.ts";
 import type { RunId } from "../ids.ts";
 import { closeRun } from "../runs/record.ts";
@@ -84,7 +84,8 @@ export class PaidCalls {
   /** Calls that go on without their buyer and that nobody works on now, oldest first. */
   async toGoOn(limit: number): Promise<readonly AbandonedCall[]> {
     const { rows } = await this.#db.query(
-      `select network, payment_key as key, product, call_digest as digest, requirements, proof from paid_calls
+      `select network, payment_key as key, product, call_digest as digest, requirements,
+              proof->'paymentPayload' as "paymentPayload" from paid_calls
         where proof is not null and (output is null or transaction_id is null)
           and (lease_until is null or lease_until < now()) and updated_at < now() - interval '2 seconds'
         order by created_at limit $1`,
@@ -221,7 +222,7 @@ export interface AbandonedCall {
   readonly product: string;
   readonly digest: Buffer;
   readonly requirements: PaymentRequirements;
-  readonly proof: Proof;
+  readonly paymentPayload: JsonObject;
 }
 
 interface NewPaidCall {

@@ -3,7 +3,7 @@ import { type JsonObject, type PaymentRequirements, paymentHeaders } from "../..
 import type { FacilitatorRequest } from "./facilitator-client.ts";
 import { stablecoinOn, toCaip2 } from "./networks.ts";
 import type { PaidCallId } from "./paid-calls.ts";
-import { identifyPayment } from "./payment-id.ts";
+import { identifyPayment, type PaymentId } from "./payment-id.ts";
 
 /** A payment as a buyer's header carries it; nothing of it is believed yet. */
 export interface Proof {
@@ -14,7 +14,8 @@ export interface Proof {
   readonly paymentPayload: JsonObject;
   /** What the buyer accepted of the quote (version 2). */
   readonly accepted: JsonObject;
-  readonly payload: unknown;
+  /** What it is known by; undefined when that cannot be read, or its chain is none of ours. */
+  readonly payment: PaymentId | undefined;
 }
 
 /** The proof in either version's header; undefined when there is none; a sentence when it cannot be read. */
@@ -34,14 +35,15 @@ export function proofOf(paymentPayload: JsonObject, place: string): Proof | stri
   if (typeof accepted !== "object" || accepted === null) return `${place} carries no "accepted".`;
   const network = version === 2 ? accepted.network : paymentPayload.network;
   if (typeof network !== "string") return `${place} names no network.`;
-  return { version, network: toCaip2(network), paymentPayload, accepted, payload };
+  const chain = toCaip2(network);
+  const coin = stablecoinOn(chain);
+  const payment = coin && identifyPayment(chain, coin.asset, payload);
+  return { version, network: chain, paymentPayload, accepted, payment };
 }
 
-/** What a proof's payment is known by; undefined when that cannot be read. */
-export function paidCallIdOf({ network, payload }: Proof): PaidCallId | undefined {
-  const asset = stablecoinOn(network)?.asset;
-  const payment = asset && identifyPayment(network, asset, payload);
-  return payment ? { network, key: payment.key } : undefined;
+/** The call that a proof pays for; undefined when its payment cannot be identified. */
+export function paidCallIdOf({ network, payment }: Proof): PaidCallId | undefined {
+  return payment && { network, key: payment.key };
 }
 
 /** As the facilitator reads it: our terms, the buyer's payload as it came. */

@@ -9,8 +9,8 @@ import type { EarlyVerdict } from "./head-start.ts";
 import { stablecoinOn } from "./networks.ts";
 import type { Offer, PaidWork } from "./offer.ts";
 import type { AbandonedCall, Held, PaidCall, PaidCallId, Progress } from "./paid-calls.ts";
-import { identifyPayment, type PaymentId } from "./payment-id.ts";
-import { facilitatorRequest, type Proof } from "./proof.ts";
+import type { PaymentId } from "./payment-id.ts";
+import { facilitatorRequest, type Proof, proofOf } from "./proof.ts";
 import { termsFor } from "./terms.ts";
 
 /**
@@ -21,9 +21,8 @@ import { termsFor } from "./terms.ts";
  */
 export async function redeem(context: Context, work: PaidWork, presented: Presented): Promise<Redemption> {
   const { proof, offer, receivedAt } = presented;
-  const asset = stablecoinOn(proof.network)?.asset;
-  if (!asset) return notOffered(proof);
-  const payment = identifyPayment(proof.network, asset, proof.payload);
+  if (!stablecoinOn(proof.network)) return notOffered(proof);
+  const { payment } = proof;
   if (!payment) return { outcome: "refused", reason: "invalid_payload", message: "The payment cannot be read." };
   const id: PaidCallId = { network: proof.network, key: payment.key };
   const asked = { ...work, proof, payment, id, receivedAt };
@@ -167,10 +166,12 @@ async function resume(context: Context, asked: Omit<Work, "requirements">, first
 
 /** Goes on with a call whose buyer has not come back, unless somebody else works on it; its result waits for them. */
 export async function goOn(context: Context, work: PaidWork, call: AbandonedCall): Promise<void> {
-  const { id, proof, requirements } = call;
+  const { id, requirements } = call;
+  const proof = proofOf(call.paymentPayload, "The payment");
+  if (typeof proof === "string" || !proof.payment) return;
   const held = await context.paidCalls.takeUp(id, newId("run"));
-  const payment = identifyPayment(proof.network, requirements.asset, proof.payload);
-  if (!held || !payment) return;
+  if (!held) return;
+  const { payment } = proof;
   await workOff(context, { ...work, proof, requirements, payment, id, receivedAt: new Date(), unattended: true }, held);
 }
 

@@ -7,27 +7,35 @@ import { executeRun } from "../runs/execute.ts";
 import { type PreparedRun, prepareAgent } from "../runs/prepare.ts";
 import { closeRun, openRun } from "../runs/record.ts";
 import { agentOffer, agentWork } from "./agent-call.ts";
-import { paidCallIdOf, readProof } from "./proof.ts";
+import { type Proof, paidCallIdOf, readProof } from "./proof.ts";
 import { sell } from "./sell.ts";
 
 /** POST /api/agent/{handle}/{slug}: the agent's result for a payment to its creator. A free agent simply answers. */
 export function postPaidCall(context: Context): RequestHandler {
   return async (request, response) => {
     const address = `${request.params.handle}/${request.params.slug}`;
-    const early = context.headStart.verify(address, request.headers);
-    const agent = await findLiveAgent(context, address).catch((error) => findPaidFor(context, request, address, error));
+    const proof = readProof(request.headers);
+    const early = typeof proof === "object" ? context.headStart.verify(address, proof) : undefined;
+    const agent = await findLiveAgent(context, address).catch((error) => findPaidFor(context, proof, address, error));
     if (agent.version.priceCredits === 0n) return answerFree(context, prepare(agent, request), response);
     const offer = agentOffer(context, agent);
     context.headStart.note(address, offer);
-    return sell(context, request, response, offer, async () => agentWork(context, prepare(agent, request)), early);
+    return sell(context, request, response, offer, async () => agentWork(context, prepare(agent, request)), {
+      proof,
+      early,
+    });
   };
 }
 
 /** An agent that is off the market still owes what was paid for before; for everybody else it is not there. */
-async function findPaidFor(context: Context, request: Request, address: string, error: unknown): Promise<LiveAgent> {
-  const proof = readProof(request.headers);
+async function findPaidFor(
+  context: Context,
+  proof: Proof | string | undefined,
+  address: string,
+  error: unknown,
+): Promise<LiveAgent> {
   const isGone = error instanceof ApiError && error.code === "not_found";
-  if (!isGone || proof === undefined || typeof proof === "string") throw error;
+  if (!isGone || typeof proof !== "object") throw error;
   const id = paidCallIdOf(proof);
   const [agent, call] = await Promise.all([findWithdrawnAgent(context, address), id && context.paidCalls.find(id)]);
   if (!agent || call?.product !== agent.id) throw error;

@@ -4,7 +4,7 @@ import type { Context } from "../context.ts";
 import { handOut } from "./hand-out.ts";
 import type { EarlyVerdict } from "./head-start.ts";
 import type { Offer, PaidWork } from "./offer.ts";
-import { encodeHeader, readProof } from "./proof.ts";
+import { encodeHeader, type Proof, readProof } from "./proof.ts";
 import { quoteOf } from "./quote.ts";
 import { type Redemption, redeem } from "./redeem.ts";
 import { termsOf } from "./terms.ts";
@@ -12,7 +12,7 @@ import { termsOf } from "./terms.ts";
 /**
  * The door of everything that is paid per call: without a proof of payment a 402 with the quote, with one the result.
  * `prepare` reads the input and refuses what is wrong with it before the payment is used, so that no refusal costs
- * anything. `early` is what the facilitator may have been asked about it already.
+ * anything. What was done ahead need not be done again.
  */
 export async function sell(
   context: Context,
@@ -20,14 +20,13 @@ export async function sell(
   response: Response,
   offer: Offer,
   prepare: () => Promise<PaidWork>,
-  early?: Promise<EarlyVerdict | undefined>,
+  { proof = readProof(request.headers), early }: Ahead = {},
 ): Promise<void> {
   const quote = async (error: string) => {
     const v1Names = request.query.x402Version === "1";
     const { body, header } = quoteOf(offer, await termsOf(context, offer), error, v1Names);
     response.status(402).setHeader(paymentHeaders.quoteV2, header).json(body);
   };
-  const proof = readProof(request.headers);
   if (proof === undefined || typeof proof === "string") return quote(proof ?? "Payment is required.");
   const work = await prepare();
   const redemption = await redeem(context, work, {
@@ -39,6 +38,12 @@ export async function sell(
   if (redemption.outcome !== "refused") return answer(context, response, redemption, work);
   if (redemption.settlement) setSettlementHeaders(response, redemption.settlement);
   return quote(`${redemption.reason}: ${redemption.message}`);
+}
+
+/** The proof as read, and what the facilitator was asked about it. */
+interface Ahead {
+  readonly proof?: Proof | string | undefined;
+  readonly early?: Promise<EarlyVerdict | undefined> | undefined;
 }
 
 /** Notes when a post of a payment came in, before its body is awaited. */
