@@ -128,6 +128,21 @@ describe.each([
     await expect.poll(balance).toBe(before + 50_000);
   });
 
+  test("whose buyer hangs up while the agent runs has its result waiting, from one run for one charge", async () => {
+    const { model } = paid.marketplace;
+    const before = await balance();
+    const proof = await payment();
+    const asked = model.requests.length;
+    model.injectFault({ delayMs: 300 });
+    const call = { method: "POST", headers: { "payment-signature": encode(proof) }, body: JSON.stringify(input) };
+    await expect(fetch(paid.url, { ...call, signal: AbortSignal.timeout(150) })).rejects.toThrow();
+    await expect.poll(balance).toBe(before + 50_000);
+    expect(await post(proof)).toMatchObject({ status: 200, body: { success: true } });
+    expect((await post(proof)).status).toBe(402);
+    expect(model.requests.length).toBe(asked + 1);
+    expect(await balance()).toBe(before + 50_000);
+  });
+
   test("settled by the buyer with the facilitator first is a proof, once", async () => {
     const before = await balance();
     const proof = await payment();
