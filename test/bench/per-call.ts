@@ -34,9 +34,10 @@ interface Round {
  * the agent's result. Its parts are what cannot be left out: POST /verify and POST /settle at the same facilitator, over
  * kept-alive connections as any resource server sends them, and the connector's run between them. They are measured each
  * by itself and summed, and as one chain without anything between them: by itself a part shares its statements and blocks
- * with more of its kind than it does among others. All are kept at the same number in flight, turn by turn in rounds, each with payments of its own that nobody has seen before; so what the machine
- * can take limits all alike. The overhead is what the rail's middle call takes longer, and how much longer a round of
- * calls takes. The chain says at the end that every payment arrived, once.
+ * with more of its kind than it does among others. All are kept at the same number in flight, turn by turn in rounds, each
+ * with payments of its own that nobody has seen before; so what the machine can take limits all alike. The overhead is
+ * what the rail's middle call takes longer, and how much longer a round of calls takes. The chain says at the end that
+ * every payment arrived, once.
  */
 export async function benchPerCall(): Promise<void> {
   const setting = await startSetting();
