@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createServer, type Server } from "node:http";
+import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from "express";
 import { ApiError } from "./errors.ts";
@@ -91,7 +91,7 @@ export function errorHandler(log: Log, shape: (error: ApiError) => object = plai
 
 /** Listens on `host:port` (0 = any free port); `stop` refuses new connections and waits for running requests. */
 export async function listen(app: Express, options: { host: string; port: number }): Promise<Listening> {
-  const server = createServer(app);
+  const server = createServer(messagesOf(app), app);
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(describeListenError(error, options)));
@@ -99,6 +99,18 @@ export async function listen(app: Express, options: { host: string; port: number
   });
   const { port } = server.address() as AddressInfo;
   return { url: `http://${options.host}:${port}`, port, stop: () => close(server) };
+}
+
+/**
+ * The application's requests and responses, of their kind from the start. Express makes them so by changing the prototype
+ * of each, and an object whose prototype has changed is slow to whatever reads or writes it from then on.
+ */
+function messagesOf(app: Express) {
+  class Request extends IncomingMessage {}
+  class Response extends ServerResponse {}
+  app.request = Object.setPrototypeOf(Request.prototype, app.request);
+  app.response = Object.setPrototypeOf(Response.prototype, app.response);
+  return { IncomingMessage: Request, ServerResponse: Response };
 }
 
 export interface Listening extends Running {
