@@ -1,5 +1,6 @@
 import { createLog, type Log } from "../shared/log.ts";
 import { createOutbound } from "../shared/outbound.ts";
+import { startCountingGrown } from "../shared/planning.ts";
 import { connect, type Database, migrate } from "../shared/postgres.ts";
 import { Disposer, type Running } from "../shared/process.ts";
 import type { Config } from "./config.ts";
@@ -40,6 +41,8 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     await migrate(config.databaseUrl, migrations);
     const db = connect(config.databaseUrl, { poolMax: config.databasePoolMax, applicationName: "facilitator" });
     disposer.add(() => db.end());
+    const counting = startCountingGrown(db, (err) => log.warn({ err }, "tables could not be counted for planning"));
+    disposer.add(() => counting.stop());
     const store = new SettlementStore(db);
     const schemes = new SchemeRegistry([
       ...config.evm.map((network) => createExactEvm(network, { store, db, log })),

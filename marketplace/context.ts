@@ -1,8 +1,10 @@
 import { batched } from "../shared/batch.ts";
 import { createLog, type Log } from "../shared/log.ts";
 import { createOutbound, type Resolve } from "../shared/outbound.ts";
+import { startCountingGrown } from "../shared/planning.ts";
 import { connect, type Database, migrate } from "../shared/postgres.ts";
 import { Disposer } from "../shared/process.ts";
+import { startRounds } from "../shared/rounds.ts";
 import { recheckEveryMs, recheckWallets } from "./accounts/recheck-wallets.ts";
 import { type AgentRow, findAgents } from "./agents/find.ts";
 import { Versions } from "./agents/version.ts";
@@ -21,7 +23,6 @@ import { FacilitatorClient } from "./payments/facilitator-client.ts";
 import { HeadStart } from "./payments/head-start.ts";
 import { PaidCalls } from "./payments/paid-calls.ts";
 import { startCrediting } from "./payments/purchase.ts";
-import { startRounds } from "./rounds.ts";
 import { Leases } from "./runs/leases.ts";
 import { startRecovery } from "./runs/recover.ts";
 import { createSealer, type Sealer } from "./sealing.ts";
@@ -92,6 +93,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   disposer.add(() => crediting.stop());
   const failed = (error: unknown) => events.roundFailed({ error });
   for (const rounds of [
+    startCountingGrown(db, failed),
     startRounds(() => recheckWallets(context), recheckEveryMs, failed),
     startRounds(() => forgetTheEnded(db), forgetEveryMs, failed),
   ]) {

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import type { RequestHandler } from "express";
 import { z } from "zod";
+import { startRounds } from "../../shared/rounds.ts";
 import { credits, toSafeNumber } from "../../shared/units.ts";
 import { callerOf } from "../api-keys/require-key.ts";
 import type { Context } from "../context.ts";
 import { grant } from "../credits/ledger.ts";
 import type { AccountId } from "../ids.ts";
 import { parse } from "../parse.ts";
-import { startRounds } from "../rounds.ts";
 import { atomicPerCredit, type Offer, type PaidWork } from "./offer.ts";
 import { goOn } from "./redeem.ts";
 import { sell } from "./sell.ts";

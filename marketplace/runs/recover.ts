@@ -1,4 +1,5 @@
 import type { Queryable } from "../../shared/postgres.ts";
+import { startRounds } from "../../shared/rounds.ts";
 import type { Credits } from "../../shared/units.ts";
 import type { Config } from "../config.ts";
 import { ConnectorFailure, OutcomeUnknown, type Tools } from "../connectors/connector.ts";
@@ -7,7 +8,6 @@ import { platformFee } from "../credits/amount.ts";
 import { capture, release } from "../credits/ledger.ts";
 import type { Events } from "../events.ts";
 import type { AccountId, RunId } from "../ids.ts";
-import { startRounds } from "../rounds.ts";
 import type { Outcome } from "./execute.ts";
 import { closeRun } from "./record.ts";
 import { resultOf } from "./settle-effect.ts";
