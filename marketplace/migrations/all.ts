@@ -16,6 +16,7 @@ import { signIn } from "./0022-sign-in.ts";
 import { listingWords } from "./0023-listing-words.ts";
 import { paidCallsInPlace } from "./0024-paid-calls-in-place.ts";
 import { paidCallVersions } from "./0025-paid-call-versions.ts";
+import { paidCallsTogether } from "./0026-paid-calls-together.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   listingWords,
   paidCallsInPlace,
   paidCallVersions,
+  paidCallsTogether,
 ];

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Field, Value } from "../agents/contract.ts";
 import { type LiveAgent, ownerOf } from "../agents/find.ts";
 import type { Context } from "../context.ts";
@@ -51,9 +51,7 @@ export function agentWork(context: Context, prepared: PreparedRun): PaidWork {
 
 function digestOf({ agent, input }: PreparedRun): Buffer {
   const values = Object.entries(input.values).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return createHash("sha256")
-    .update(JSON.stringify([agent.id, values, input.extraInstructions ?? null]))
-    .digest();
+  return hash("sha256", JSON.stringify([agent.id, values, input.extraInstructions ?? null]), "buffer");
 }
 
 function exampleOf(fields: readonly Field[]): Record<string, Value> {

@@ -2,8 +2,8 @@ import { type Dispatcher, Pool } from "undici";
 import type { SettleResponse, SupportedResponse, VerifyResponse } from "../../shared/x402.ts";
 
 /**
- * The facilitator as any third party speaks to it. Its "no" is an answer; no answer is `undefined`, which is never
- * taken for a "no".
+ * The facilitator as any third party speaks to it; a request is the JSON of its body. Its "no" is an answer; no answer is
+ * `undefined`, which is never taken for a "no".
  */
 export class FacilitatorClient {
   readonly #pool: Pool;
@@ -16,7 +16,7 @@ export class FacilitatorClient {
     this.#path = pathname.replace(/\/$/, "");
   }
 
-  async verify(request: FacilitatorRequest): Promise<VerifyResponse | undefined> {
+  async verify(request: string): Promise<VerifyResponse | undefined> {
     const answer = await this.#post("/verify", request, verifyTimeoutMs);
     return typeof answer?.isValid === "boolean" ? (answer as unknown as VerifyResponse) : undefined;
   }
@@ -25,7 +25,7 @@ export class FacilitatorClient {
    * Settles, and asks once more when the outcome is pending, as the protocol has it. Undefined, or
    * `settlement_pending`: nobody knows yet, ask again.
    */
-  async settle(request: FacilitatorRequest): Promise<SettleResponse | undefined> {
+  async settle(request: string): Promise<SettleResponse | undefined> {
     const first = await this.#settleOnce(request);
     if (first && first.errorReason !== "settlement_pending") return first;
     return (await this.#settleOnce(request)) ?? first;
@@ -47,7 +47,7 @@ export class FacilitatorClient {
     await this.#pool.close();
   }
 
-  async #settleOnce(request: FacilitatorRequest): Promise<SettleResponse | undefined> {
+  async #settleOnce(request: string): Promise<SettleResponse | undefined> {
     const answer = await this.#post("/settle", request, settleTimeoutMs);
     return typeof answer?.success === "boolean" ? (answer as unknown as SettleResponse) : undefined;
   }
@@ -64,17 +64,18 @@ export class FacilitatorClient {
     return answer;
   }
 
-  async #post(path: string, request: FacilitatorRequest, timeoutMs: number): Promise<Answer | undefined> {
+  async #post(path: string, request: string, timeoutMs: number): Promise<Answer | undefined> {
     try {
       const answer = await this.#ask({
         path: this.#path + path,
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify(request),
+        body: request,
         headersTimeout: timeoutMs,
         bodyTimeout: timeoutMs,
       });
-      return JSON.parse(answer) as Answer;
+      // PostgreSQL stores no such text, and what is written together with it would not be written either.
+      return answer.includes("\\u0000") ? undefined : (JSON.parse(answer) as Answer);
     } catch {
       return undefined;
     }
@@ -98,12 +99,6 @@ export class FacilitatorClient {
       });
     });
   }
-}
-
-export interface FacilitatorRequest {
-  readonly x402Version: 1 | 2;
-  readonly paymentPayload: object;
-  readonly paymentRequirements: object;
 }
 
 type Answer = Readonly<Record<string, unknown>>;

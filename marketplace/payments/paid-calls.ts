@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { batched } from "../../shared/batch.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
 import type { JsonObject, PaymentRequirements } from "../../shared/x402.ts";
 import type { Output, Result } from "../connectors/connector.ts";
 import type { RunId } from "../ids.ts";
 import { closeRun } from "../runs/record.ts";
+import { beginCalls, concludeCalls, type EndedCall, type KeptResult, keepResults } from "./paid-call-steps.ts";
 import type { Proof } from "./proof.ts";
 
 /**
@@ -15,10 +17,21 @@ export class PaidCalls {
   readonly #leaseMs: number;
   /** The payments this copy of the service was lately asked for, oldest first. */
   readonly #seen = new Set<string>();
+  /**
+   * Begins a payment's call; undefined when the payment was used before, by anybody, on any copy of the service. A call
+   * that runs before it is settled is there for all to see at once, and durable with its result: a database that
+   * crashes in between forgets a run, but no money.
+   */
+  readonly begin: (call: NewPaidCall) => Promise<Held | undefined>;
+  readonly #keep: (kept: KeptResult) => Promise<boolean>;
+  readonly #conclude: (ended: EndedCall) => Promise<true>;
 
   constructor(db: Database, leaseMs: number) {
     this.#db = db;
     this.#leaseMs = leaseMs;
+    this.begin = batched((calls) => beginCalls(db, leaseMs, calls), atOnce);
+    this.#keep = batched((kept) => keepResults(db, kept), atOnce);
+    this.#conclude = batched((ended) => concludeCalls(db, ended), { ...atOnce, windowMs: 20 });
   }
 
   /** Notes the payment and says whether this copy of the service noted it before; it knows nothing of other copies. */
@@ -43,42 +56,6 @@ export class PaidCalls {
       values: [id.network, id.key],
     });
     return rows[0];
-  }
-
-  /**
-   * Begins a payment's call; undefined when the payment was used before, by anybody, on any copy of the service. A call
-   * that runs before it is settled is there for all to see at once, and durable with its result: a database that
-   * crashes in between forgets a run, but no money.
-   */
-  async begin(call: NewPaidCall): Promise<Held | undefined> {
-    const { id, runId, payer = null, transaction = null, runsUnpaid } = call;
-    const holder = randomUUID();
-    const { rowCount } = await this.#db.query({
-      name: "begin paid call",
-      text: `
-        insert into paid_calls (network, payment_key, product, call_digest, requirements, payer, run_id, transaction_id,
-                                holder, lease_until, proof, agent_version)
-        select $1, $2, $3, $4::bytea, $5::json, $6, $7, $8, $9::uuid, now() + $10::integer * interval '1 ms', $11::json,
-               $13::integer
-          from ${commitMode("not $12")}
-        on conflict do nothing`,
-      values: [
-        id.network,
-        id.key,
-        call.product,
-        call.digest,
-        JSON.stringify(call.requirements),
-        payer,
-        runId,
-        transaction,
-        holder,
-        this.#leaseMs,
-        call.proof === undefined ? null : JSON.stringify(call.proof),
-        runsUnpaid,
-        call.agentVersion,
-      ],
-    });
-    return rowCount === 1 ? { id, holder, runId, payer, transaction, output: null, receipt: null } : undefined;
   }
 
   /** Calls that go on without their buyer and that nobody works on now, oldest first. */
@@ -120,15 +97,16 @@ export class PaidCalls {
    * Keeps the result, before anything else is done with it; the call is then its run's record as well. Where the run was
    * opened with a row of its own, that ends with it.
    */
-  async keepResult(held: Held, result: Result, opened?: RunId): Promise<boolean> {
-    const { output, receipt } = result;
-    const values = [JSON.stringify(output), receipt && JSON.stringify(receipt)];
-    const keep = (db: Queryable) => this.#update(held, "output = $4, receipt = $5", values, db);
-    if (opened === undefined) return keep(this.#db);
-    return inTransaction(this.#db, async (tx) => {
-      await closeRun(tx, opened, { success: true, ...result });
-      return keep(tx);
-    });
+  async keepResult({ id, holder }: Held, result: Result, opened?: RunId): Promise<boolean> {
+    const output = JSON.stringify(result.output);
+    const kept = { id, holder, output, receipt: result.receipt ? JSON.stringify(result.receipt) : null };
+    if (opened !== undefined) {
+      return inTransaction(this.#db, async (tx) => {
+        await closeRun(tx, opened, { success: true, ...result });
+        return keepAlone(tx, kept);
+      });
+    }
+    return output.length > sharedOutputMax ? keepAlone(this.#db, kept) : this.#keep(kept);
   }
 
   async keepTransaction(held: Held, transaction: string, payer: string | null): Promise<boolean> {
@@ -137,19 +115,20 @@ export class PaidCalls {
 
   /**
    * The last step of a call whose result is kept: its result left at `handedOutAt`, or else (null) the buyer has still to
-   * fetch it. All see it at once; a database that crashes before it is on disk gives the result once more to the same
+   * fetch it. Nobody waits for it, so it is written together with what else ends within moments, and tried again when the
+   * database is away. A process or a database that crashes before it is on disk gives the result once more to the same
    * payment, for nothing.
    */
-  async conclude({ id, holder, transaction, payer }: Held, handedOutAt: Date | null): Promise<void> {
-    await this.#db.query({
-      name: "conclude paid call",
-      text: `update paid_calls
-                set transaction_id = $4, payer = $5, delivered_at = $6, proof = null, holder = null, lease_until = null,
-                    updated_at = now()
-               from ${commitMode("false")}
-              where network = $1 and payment_key = $2 and holder = $3`,
-      values: [id.network, id.key, holder, transaction, payer, handedOutAt],
-    });
+  async conclude(call: Held, handedOutAt: Date | null): Promise<void> {
+    for (const pauseMs of concludeAgainMs) {
+      try {
+        await this.#conclude({ ...call, handedOutAt });
+        return;
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+    }
+    await this.#conclude({ ...call, handedOutAt });
   }
 
   /** Puts the call down as it is, for the same payment to take up. */
@@ -167,13 +146,8 @@ export class PaidCalls {
     });
   }
 
-  async #update(
-    { id, holder }: Held,
-    assignments: string,
-    values: readonly unknown[],
-    db: Queryable = this.#db,
-  ): Promise<boolean> {
-    const { rowCount } = await db.query({
+  async #update({ id, holder }: Held, assignments: string, values: readonly unknown[]): Promise<boolean> {
+    const { rowCount } = await this.#db.query({
       name: `paid call: ${assignments}`,
       text: `update paid_calls set ${assignments}, updated_at = now()
               where network = $1 and payment_key = $2 and holder = $3`,
@@ -185,9 +159,15 @@ export class PaidCalls {
 
 const seenMax = 10_000;
 
-/** SQL for one row, whose reading says whether the statement waits for the disk. */
-const commitMode = (durable: string) => `
-  set_config('synchronous_commit', case when ${durable} then current_setting('synchronous_commit') else 'off' end, true)`;
+const atOnce = { sizeMax: 50, windowMs: 0 };
+/** Characters. A longer one is written by itself, so that nobody waits for somebody else's. */
+const sharedOutputMax = 65_536;
+const concludeAgainMs = [250, 1_000, 4_000];
+
+async function keepAlone(db: Queryable, kept: KeptResult): Promise<boolean> {
+  const [stillHeld = false] = await keepResults(db, [kept]);
+  return stillHeld;
+}
 
 export interface PaidCallId {
   readonly network: string;
@@ -225,7 +205,7 @@ export interface AbandonedCall {
   readonly paymentPayload: JsonObject;
 }
 
-interface NewPaidCall {
+export interface NewPaidCall {
   readonly id: PaidCallId;
   readonly product: string;
   readonly agentVersion: number | undefined;

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type JsonObject, type PaymentRequirements, paymentHeaders } from "../../shared/x402.ts";
-import type { FacilitatorRequest } from "./facilitator-client.ts";
 import { stablecoinOn, toCaip2 } from "./networks.ts";
 import type { PaidCallId } from "./paid-calls.ts";
 import { identifyPayment, type PaymentId } from "./payment-id.ts";
@@ -10,8 +9,12 @@ export interface Proof {
   readonly version: 1 | 2;
   /** CAIP-2. */
   readonly network: string;
-  /** As received: goes to the facilitator unchanged. */
   readonly paymentPayload: JsonObject;
+  /**
+   * The payload in JSON, for the facilitator, which is asked more than once. Written anew from what was read: a name that
+   * occurs twice in what was received could mean one thing to us and another to the facilitator.
+   */
+  readonly payloadText: string;
   /** What the buyer accepted of the quote (version 2). */
   readonly accepted: JsonObject;
   /** What it is known by; undefined when that cannot be read, or its chain is none of ours. */
@@ -38,7 +41,7 @@ export function proofOf(paymentPayload: JsonObject, place: string): Proof | stri
   const chain = toCaip2(network);
   const coin = stablecoinOn(chain);
   const payment = coin && identifyPayment(chain, coin.asset, payload);
-  return { version, network: chain, paymentPayload, accepted, payment };
+  return { version, network: chain, paymentPayload, payloadText: JSON.stringify(paymentPayload), accepted, payment };
 }
 
 /** The call that a proof pays for; undefined when its payment cannot be identified. */
@@ -46,12 +49,11 @@ export function paidCallIdOf({ network, payment }: Proof): PaidCallId | undefine
   return payment && { network, key: payment.key };
 }
 
-/** As the facilitator reads it: our terms, the buyer's payload as it came. */
-export function facilitatorRequest(proof: Proof, requirements: PaymentRequirements): FacilitatorRequest {
-  const { version, paymentPayload } = proof;
-  if (version === 2) return { x402Version: 2, paymentPayload, paymentRequirements: requirements };
+/** What the facilitator is asked, in JSON: the buyer's payload on our terms. */
+export function facilitatorRequest({ version, payloadText }: Proof, requirements: PaymentRequirements): string {
   const { amount, ...terms } = requirements;
-  return { x402Version: 1, paymentPayload, paymentRequirements: { ...terms, maxAmountRequired: amount } };
+  const ours = JSON.stringify(version === 2 ? requirements : { ...terms, maxAmountRequired: amount });
+  return `{"x402Version":${version},"paymentPayload":${payloadText},"paymentRequirements":${ours}}`;
 }
 
 /** JSON as a payment header carries it. */

@@ -116,3 +116,16 @@ test("a database that crashes right after a result was handed out charges nothin
   expect(model.requests.length).toBe(asked + 1);
   await expectPaidOnce(proof, before);
 });
+
+test("a result that was handed out while the database was away is recorded when it is back", async () => {
+  const proof = await payQuote(paid, "hedera", await post());
+  const before = await wallet();
+  expect(await post(proof)).toMatchObject({ status: 200, body: { success: true } });
+  await crash();
+  const handedOut = async () => {
+    const { rows } = await paid.marketplace.context.db.query("select 1 from paid_calls where delivered_at is null");
+    return rows.length === 0;
+  };
+  await expect.poll(() => handedOut().catch(() => false), { timeout: 8_000 }).toBe(true);
+  await expectPaidOnce(proof, before);
+});

@@ -1,3 +1,6 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { createPublicClient, http } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type DevLedger, startDevLedger } from "../../infra/dev-ledger/ledger.ts";
@@ -9,6 +12,7 @@ import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { newBuyer } from "../support/evm-payments.ts";
 import { hederaVariables, usdcOf } from "../support/hedera-payments.ts";
 import { seedMarket, startMarketplace } from "../support/marketplace.ts";
+import { textOf } from "../support/mcp.ts";
 import type { PaidMarket } from "../support/paid-market.ts";
 import { type PaidAnswer, payQuote, post } from "../support/pay-call.ts";
 import { Service } from "../support/service.ts";
@@ -130,14 +134,14 @@ test("whatever is killed and lost, each payment ends as one of three things, and
   // Whoever paid was handed the result at least once, whatever was killed meanwhile.
   expect(delivered.size).toBe(payments);
 
-  const { rows: calls } = await marketDb.query(
-    "select network, payment_key, transaction_id, output is not null as done from paid_calls",
-  );
+  // The end of a call is written moments after its answer has left.
+  const unfinished = "select 1 from paid_calls where output is null or transaction_id is null or delivered_at is null";
+  await expect.poll(async () => (await marketDb.query(unfinished)).rowCount, { timeout: 5_000 }).toBe(0);
+  const { rows: calls } = await marketDb.query("select transaction_id from paid_calls");
   const { rows: settled } = await facilitatorDb.query(
     "select network, payment_key, transaction_id, state from payments",
   );
   expect(calls).toHaveLength(payments);
-  expect(calls.every(({ done, transaction_id }) => done && transaction_id !== null)).toBe(true);
   expect(settled.filter(({ state }) => state === "settled")).toHaveLength(payments);
   const ids = (rows: Array<{ transaction_id: string }>) => rows.map((row) => row.transaction_id).toSorted();
   expect(ids(calls)).toEqual(ids(settled));
@@ -155,40 +159,70 @@ test("whatever is killed and lost, each payment ends as one of three things, and
   expect(Number(balance)).toBe((payments - onHedera) * price);
 }, 240_000);
 
-test("a copy that is killed while it hands results out loses none: each is fetched at the other, and paid once", async () => {
-  const [first, second] = marketplaces as [Service, Service];
-  const route = ({ url }: Service) => `${url}/api/agent/${address}`;
-  const body = { text: "hello" };
-  const quote = await post(route(first), { body });
-  const buyers = 24;
-  const paid = { setting, ledger } as unknown as PaidMarket;
-  const proofs: object[] = [];
-  for (let made = 0; made < buyers; made += 1) proofs.push(await payQuote(paid, "hedera", quote));
-  const before = await usdcOf(ledger, ledger.accounts.creator.accountId);
+type Told = "result" | "used before" | "ask again" | "no answer";
+type Buy = (service: Service, proof: object) => Promise<Told>;
 
-  let killed: Promise<void> | undefined;
-  const answers = await Promise.all(
-    proofs.map(async (proof) => {
-      const answer = await post(route(first), { body, proof }).catch(() => undefined);
-      if (answer?.status === 200) killed ??= first.kill();
-      return answer?.status;
-    }),
-  );
-  await killed;
-  expect(answers).toContain(undefined);
+const byCall: Buy = async ({ url }, proof) => {
+  const answer = await post(`${url}/api/agent/${address}`, { body: { text: "hello" }, proof }).catch(() => undefined);
+  if (!answer) return "no answer";
+  if (answer.status === 200) return "result";
+  return /already_settled/.test(answer.body.error) ? "used before" : "ask again";
+};
 
-  const fetched = proofs.map(async (proof, index) => {
-    for (;;) {
-      const { status, body: told } = await post(route(second), { body, proof });
-      if (status === 200) return true;
-      if (status === 402) return answers[index] === 200 && /already_settled/.test(told.error);
-      expect(status).toBe(503);
-    }
-  });
-  expect(await Promise.all(fetched)).toEqual(proofs.map(() => true));
-  await expect.poll(() => usdcOf(ledger, ledger.accounts.creator.accountId)).toBe(before + buyers * price);
-  await first.start();
-}, 60_000);
+const asTool: Buy = async ({ url }, proof) => {
+  const client = new Client({ name: "audit", version: "1" });
+  try {
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/api/x402/mcp`)) as never);
+    const call = { name: address.replace("/", "--"), arguments: { text: "hello" }, _meta: { "x402/payment": proof } };
+    // The client goes on waiting when the server is gone.
+    const answer = (await client.callTool(call, undefined, { timeout: 5_000 })) as CallToolResult;
+    if (!answer.isError) return "result";
+    return /already_settled/.test(textOf(answer)) ? "used before" : "ask again";
+  } catch {
+    return "no answer";
+  } finally {
+    await client.close();
+  }
+};
+
+test.each([
+  ["as calls", byCall],
+  ["as tools", asTool],
+])(
+  "a copy that is killed while it hands results out %s loses none: each is fetched at the other, and paid once",
+  async (_, buy) => {
+    const [first, second] = marketplaces as [Service, Service];
+    const quote = await post(`${first.url}/api/agent/${address}`, { body: { text: "hello" } });
+    const buyers = 24;
+    const paid = { setting, ledger } as unknown as PaidMarket;
+    const proofs: object[] = [];
+    for (let made = 0; made < buyers; made += 1) proofs.push(await payQuote(paid, "hedera", quote));
+    const before = await usdcOf(ledger, ledger.accounts.creator.accountId);
+
+    let killed: Promise<void> | undefined;
+    const told = await Promise.all(
+      proofs.map(async (proof) => {
+        const answer = await buy(first, proof);
+        if (answer === "result") killed ??= first.kill();
+        return answer;
+      }),
+    );
+    await killed;
+    expect(told).toContain("no answer");
+
+    const fetched = proofs.map(async (proof, index) => {
+      for (;;) {
+        const answer = await buy(second, proof);
+        if (answer !== "ask again")
+          return answer === "result" || (answer === "used before" && told[index] === "result");
+      }
+    });
+    expect(await Promise.all(fetched)).toEqual(proofs.map(() => true));
+    await expect.poll(() => usdcOf(ledger, ledger.accounts.creator.accountId)).toBe(before + buyers * price);
+    await first.start();
+  },
+  60_000,
+);
 
 /** Mulberry32: the same seed, the same schedule. */
 function generator(start: number): () => number {
