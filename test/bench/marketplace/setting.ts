@@ -54,7 +54,7 @@ export async function startSetting(): Promise<Setting> {
 }
 
 /** A creator with one agent, and a buyer with a key and more credits than a bench can spend. */
-export async function seedBench(db: Database): Promise<Seeded> {
+export async function seedBench(db: Database, priceCredits = 5): Promise<Seeded> {
   const creator = await createAccount(db, { handle: "creator" });
   const buyer = await createAccount(db, { handle: "buyer" });
   await grant(db, { accountId: buyer.id, credits: credits(1_000_000_000n) });
@@ -65,7 +65,7 @@ export async function seedBench(db: Database): Promise<Seeded> {
     name: "Instant",
     description: "Answers at once.",
     connector: "llm",
-    price_credits: 5,
+    price_credits: priceCredits,
     fields: [{ name: "text", type: "text", required: true }],
     settings: { prompt: "{{text}}" },
   });
