@@ -10,32 +10,21 @@ export async function measure(
   inFlight: number,
   restMs = 0,
 ): Promise<Figures> {
-  const latenciesMs: number[] = [];
+  const latenciesMs = new Array<number>(calls.length).fill(0);
   let next = 0;
   let succeeded = 0;
   const startedAt = performance.now();
   const worker = async () => {
     while (next < calls.length) {
-      const call = calls[next++] as () => Promise<boolean>;
+      const index = next++;
       const begunAt = performance.now();
-      if (await call().catch(() => false)) succeeded += 1;
-      latenciesMs.push(performance.now() - begunAt);
+      if (await calls[index]!().catch(() => false)) succeeded += 1;
+      latenciesMs[index] = performance.now() - begunAt;
       if (restMs > 0) await pause(restMs);
     }
   };
   await Promise.all(Array.from({ length: inFlight }, worker));
-  const seconds = (performance.now() - startedAt) / 1_000;
-  latenciesMs.sort((a, b) => a - b);
-  const quantile = (q: number) =>
-    latenciesMs[Math.min(latenciesMs.length - 1, Math.floor(latenciesMs.length * q))] ?? 0;
-  return {
-    calls: calls.length,
-    succeeded,
-    perSecond: calls.length / seconds,
-    p50Ms: quantile(0.5),
-    p95Ms: quantile(0.95),
-    p99Ms: quantile(0.99),
-  };
+  return figuresOf(latenciesMs, succeeded, (performance.now() - startedAt) / 1_000);
 }
 
 export interface Figures {
@@ -45,6 +34,35 @@ export interface Figures {
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly p99Ms: number;
+  /** Of each call, in the order of the calls. */
+  readonly latenciesMs: readonly number[];
+}
+
+/**
+ * What the steps of the same calls take one after the other: of each call the sum of what its steps took. The middle of
+ * these sums is a call's middle; the sum of the steps' middles would be no call's.
+ */
+export function inTurn(steps: readonly Figures[]): Figures {
+  const [first, ...others] = steps as [Figures, ...Figures[]];
+  const latenciesMs = first.latenciesMs.map((ms, call) =>
+    others.reduce((all, step) => all + (step.latenciesMs[call] as number), ms),
+  );
+  const seconds = steps.reduce((all, { calls, perSecond }) => all + calls / perSecond, 0);
+  return figuresOf(latenciesMs, Math.min(...steps.map(({ succeeded }) => succeeded)), seconds);
+}
+
+function figuresOf(latenciesMs: readonly number[], succeeded: number, seconds: number): Figures {
+  const sorted = latenciesMs.toSorted((a, b) => a - b);
+  const quantile = (q: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0;
+  return {
+    calls: latenciesMs.length,
+    succeeded,
+    perSecond: latenciesMs.length / seconds,
+    p50Ms: quantile(0.5),
+    p95Ms: quantile(0.95),
+    p99Ms: quantile(0.99),
+    latenciesMs,
+  };
 }
 
 /** Posts JSON over kept-alive connections and answers whether the reply satisfies `good`. */

@@ -7,23 +7,27 @@ import { type HederaTerms, signHederaTransfer, usdcOf } from "../support/hedera-
 import { encodeHeader, type Proof, post, quoteIn } from "../support/pay-call.ts";
 import { startChild } from "./child.ts";
 import { ledgerVariables, startLedger } from "./ledger-process.ts";
-import { type Figures, measure, poster } from "./load.ts";
+import { type Figures, inTurn, measure, poster } from "./load.ts";
 import { instantRun } from "./marketplace/instant-run.ts";
 import { seedBench, startSetting } from "./marketplace/setting.ts";
 
 const evm = "eip155:84532";
 const hedera = "hedera:testnet";
-const rounds = 9;
 /**
- * Calls before anything is measured: as many as it takes until the services are compiled through and a call costs what it
- * costs in a service that has been up for a while. They are made where a payment does not leave the chain slower behind.
+ * Turns before anything is measured, 160 calls each: as many as it takes until the services are compiled through and a
+ * call costs what it costs in a service that has been up for a while. Most are made where a payment does not leave the
+ * chain slower behind.
  */
-const warmUp = { [hedera]: 2_000, [evm]: 640 };
+const warmUpTurns = { [hedera]: 20, [evm]: 4 };
 /**
- * Calls at the start of each turn that are not counted, for each one in flight. While others have their turn the
- * marketplace stands idle, as the facilitator never does, and an idle engine gives memory back that it then has to regain.
+ * While others have their turn the marketplace stands idle, as the facilitator never does; after eight seconds its engine
+ * gives back memory and with it what it had compiled, and the next thousand calls cost up to twice as much. So turns are
+ * short, every third is the rail's, and each begins with `leadIn` calls that are not counted.
  */
-const leadIn = 10;
+const turns = [
+  { inFlight: 16, count: 160, leadIn: 80, rounds: 15 },
+  { inFlight: 1, count: 40, leadIn: 5, rounds: 9 },
+];
 const overheadWanted = 0.25;
 
 interface Round {
@@ -38,11 +42,11 @@ interface Round {
  * The per-call rail beside the bare sum of its parts. A call of the rail is one POST with a payment, from the request to
  * the agent's result. Its parts are what cannot be left out: POST /verify and POST /settle at the same facilitator, over
  * kept-alive connections as any resource server sends them, and the connector's run between them. They are measured each
- * by itself and summed, and as one chain without anything between them: by itself a part shares its statements and blocks
- * with more of its kind than it does among others. All are kept at the same number in flight, turn by turn in rounds, each
- * with payments of its own that nobody has seen before; so what the machine can take limits all alike. The overhead is
- * what the rail's middle call takes longer, and how much longer a round of calls takes. The chain says at the end that
- * every payment arrived, once.
+ * by itself and summed call by call, and as one chain without anything between them: by itself a part shares its
+ * statements and blocks with more of its kind than it does among others. All are kept at the same number in flight, turn
+ * by turn in rounds, each with payments of its own that nobody has seen before; so what the machine can take limits all
+ * alike. The rail's turn is next to both that it is held against. The overhead is what the rail's middle call takes
+ * longer, and how much longer a round of calls takes. The chain says at the end that every payment arrived, once.
  */
 export async function benchPerCall(): Promise<void> {
   const setting = await startSetting();
@@ -136,15 +140,7 @@ export async function benchPerCall(): Promise<void> {
         ),
       ];
       await close();
-      const total = (one: (figures: Figures) => number) => each.reduce((all, figures) => all + one(figures), 0);
-      return {
-        calls: bodies.length,
-        succeeded: Math.min(...each.map(({ succeeded }) => succeeded)),
-        perSecond: 1 / total(({ perSecond }) => 1 / perSecond),
-        p50Ms: total(({ p50Ms }) => p50Ms),
-        p95Ms: total(({ p95Ms }) => p95Ms),
-        p99Ms: total(({ p99Ms }) => p99Ms),
-      };
+      return inTurn(each);
     };
 
     const arrived = {
@@ -154,24 +150,26 @@ export async function benchPerCall(): Promise<void> {
     process.stdout.write("\nPer-call rail beside the bare sum of verify, settle and an instant connector\n");
     for (const network of [hedera, evm] as const) {
       const before = await arrived[network]();
-      for (const way of [rail, parts, sum]) await way(network, warmUp[network], 16);
-      let paid = 3 * warmUp[network];
-      for (const { inFlight, count } of [
-        { inFlight: 16, count: 320 },
-        { inFlight: 1, count: 60 },
-      ]) {
+      let paid = 0;
+      const take = (way: typeof rail, count: number, inFlight: number) => {
+        paid += count;
+        return way(network, count, inFlight);
+      };
+      for (let turn = 0; turn < warmUpTurns[network]; turn += 1) {
+        for (const way of [sum, rail, parts]) await take(way, 160, 16);
+      }
+      for (const { inFlight, count, leadIn, rounds } of turns) {
         const figures: Round[] = [];
         for (let round = 0; round < rounds; round += 1) {
-          const ways = [rail, parts, sum];
+          const ways = [sum, rail, parts];
           if (round % 2 === 0) ways.reverse();
           const taken = new Map<typeof rail, Figures>();
           for (const way of ways) {
-            await way(network, leadIn * inFlight, inFlight);
-            taken.set(way, await way(network, count, inFlight));
+            await take(way, leadIn, inFlight);
+            taken.set(way, await take(way, count, inFlight));
           }
           figures.push({ ours: taken.get(rail)!, bare: taken.get(parts)!, sum: taken.get(sum)! });
         }
-        paid += (count + leadIn * inFlight) * 3 * rounds;
         print(network, inFlight, figures);
       }
       const expected = before + paid * Number(quote.accepts[0].amount);
