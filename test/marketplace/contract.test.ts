@@ -24,17 +24,27 @@ test("a pattern says yes and no as the built-in engine does", () => {
     fc.property(pattern, text, (source, given) => {
       let expression: RegExp;
       try {
-        expression = new RegExp(source, "u");
+        expression = new RegExp(source, "uy");
       } catch {
         return;
       }
       compared += 1;
-      expect(compilePattern(source)(given)).toBe(expression.test(given));
+      expect(compilePattern(source)(given)).toBe(findsIn(given, expression));
     }),
     { numRuns: 3000 },
   );
   expect(compared).toBeGreaterThan(500);
 });
+
+/** Tried at each character: by itself the built-in engine also begins between the halves of one, against its specification. */
+function findsIn(given: string, sticky: RegExp): boolean {
+  let start = 0;
+  return [...given, ""].some((character) => {
+    sticky.lastIndex = start;
+    start += character.length;
+    return sticky.test(given);
+  });
+}
 
 test.each(["^(a+)+$", "^(a|a)*$", "(a*)*b", "(.*)(.*)(.*)(.*)x", "(.?){160}x"])(
   "the pattern %s, which hangs a backtracking engine, is answered at once",
