@@ -21,8 +21,8 @@ const hedera = "hedera:testnet";
 const warmUpTurns = { [hedera]: 20, [evm]: 4 };
 /**
  * While others have their turn the marketplace stands idle, as the facilitator never does; after eight seconds its engine
- * gives back memory and with it what it had compiled, and the next thousand calls cost up to twice as much. So turns are
- * short, every third is the rail's, and each begins with `leadIn` calls that are not counted.
+ * begins to give back memory, and the next thousand calls were seen to cost up to twice as much. So turns are short, every
+ * third is the rail's, and each begins with `leadIn` calls that are not counted.
  */
 const turns = [
   { inFlight: 16, count: 160, leadIn: 80, rounds: 15 },
