@@ -87,7 +87,7 @@ test("npm start comes up within 30 s, everything it prints works, and Ctrl-C lea
   const interrupted = performance.now();
   process.kill(-stack.pid, "SIGINT");
   await stack.ended;
-  expect(processes.filter(exists)).toEqual([]);
+  await expect.poll(() => processes.filter(exists), { timeout: 5000, interval: 20 }).toEqual([]);
   expect(performance.now() - interrupted).toBeLessThan(5000);
   expect(existsSync(join(directory, "stack.json"))).toBe(false);
   await expect(shell("npm run -s demo")).rejects.toThrow("Start one with: npm start");
@@ -120,7 +120,7 @@ test("damaged state does not keep it from starting; after a kill -9 the next sta
     output: expect.stringContaining("Facilitator was ended by SIGKILL"),
   });
   expect(next.output()).toContain("facilitator.log");
-  expect(processes.filter(exists)).toEqual([]);
+  await expect.poll(() => processes.filter(exists), { timeout: 5000 }).toEqual([]);
 }, 90_000);
 
 test("--fresh forgets everything, and the stack goes down with the npm that ran it", async () => {

@@ -31,18 +31,22 @@ describe("busy", () => {
 
   it("for one node leaves the others alone", async () => {
     on.ledger.faults.set({ busy: 1 }, "0.0.4");
-    expect(await nodes[0]!.submit(signedPayment(on.ledger))).toBe("OK");
+    const body = paymentBody(on.ledger);
+    expect(await nodes[0]!.submit(signedPayment(on.ledger, body))).toBe("OK");
     expect(await nodes[1]!.submit(signedPayment(on.ledger))).toBe("BUSY");
     expect(await nodes[1]!.submit(signedPayment(on.ledger))).toBe("INVALID_NODE_ACCOUNT");
+    await eventually(() => nodes[0]!.receipt(body.transactionID!)).toBe("SUCCESS");
   });
 });
 
 describe("unavailable", () => {
   it("runs nothing, so the same payment can be submitted again", async () => {
     on.ledger.faults.set({ unavailable: 1 });
-    const payment = signedPayment(on.ledger);
+    const body = paymentBody(on.ledger);
+    const payment = signedPayment(on.ledger, body);
     await expect(nodes[0]!.submit(payment)).rejects.toMatchObject({ code: 14 });
     expect(await nodes[0]!.submit(payment)).toBe("OK");
+    await eventually(() => nodes[0]!.receipt(body.transactionID!)).toBe("SUCCESS");
   });
 });
 
