@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { PrivateKey } from "@hashgraph/sdk";
 import type { HederaBuyer } from "../support/hedera-payments.ts";
 
 /** The dev ledger in a process of its own, as a network would be. With a state file it can be stopped and go on. */
@@ -37,6 +38,27 @@ export interface LedgerProcess {
   stop(): Promise<void>;
   /** Away for a moment, then back on the same ports. */
   restart(): Promise<void>;
+}
+
+/** A new account with `units` of USDC. */
+export async function newLedgerBuyer(ledger: LedgerProcess, units: bigint): Promise<HederaBuyer> {
+  const key = PrivateKey.generateED25519();
+  const account = { publicKey: key.publicKey.toStringRaw(), associate: [ledger.usdc] };
+  const { accountId } = await askLedger<{ accountId: string }>(ledger, "/accounts", account);
+  await askLedger(ledger, "/faucet", { account: accountId, amount: units.toString() });
+  return { accountId, privateKey: key.toStringDer() };
+}
+
+/** From a node's OK to the receipt, until it is set again. */
+export async function setConsensusDelay(ledger: LedgerProcess, consensusDelayMs: number): Promise<void> {
+  await askLedger(ledger, "/faults", { consensusDelayMs });
+}
+
+async function askLedger<Answer>({ admin }: LedgerProcess, path: string, body: object): Promise<Answer> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(admin + path, { method: "POST", headers, body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(`the ledger answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as Answer;
 }
 
 /** The daemon's variables for this ledger. */
