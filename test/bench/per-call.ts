@@ -19,14 +19,15 @@ const hedera = "hedera:testnet";
  * chain slower behind.
  */
 const warmUpTurns = { [hedera]: 20, [evm]: 4 };
+const consensusAtOnceMs = 20;
 const wanted = "wanted ≤ +25 %";
 /**
  * A buyer waits for a chain: Base has a block in two seconds, Hedera consensus in two to three. Here it takes one. A chain
  * that answers at once leaves nothing to wait for but the machine: one call at a time still tells what the rail adds to
  * it, but 16 are as many as two processors can take, with the buyers, the chain and all databases on them, and what is
- * measured is how much processor time the marketplace takes from the others. It is told beside. Turns are short, every
- * third is the rail's, and each begins with `leadIn` calls that are not counted, so that what changes on the machine in
- * the meantime changes for all.
+ * measured is how much processor time the marketplace takes from the others. It is told beside. Where blocks come at fixed
+ * times, what is done before the next one costs no time. Turns are short, every third is the rail's, and each begins with
+ * `leadIn` calls that are not counted, so that what changes on the machine in the meantime changes for all.
  */
 const paces: readonly Pace[] = [
   {
@@ -52,7 +53,6 @@ interface Pace {
   readonly chainSeconds: number;
   readonly turns: ReadonlyArray<{ inFlight: number; count: number; leadIn: number; rounds: number; note: string }>;
 }
-const consensusAtOnceMs = 20;
 
 interface Round {
   readonly ours: Figures;
