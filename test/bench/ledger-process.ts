@@ -49,12 +49,8 @@ export async function newLedgerBuyer(ledger: LedgerProcess, units: bigint): Prom
   return { accountId, privateKey: key.toStringDer() };
 }
 
-/** From a node's OK to the receipt, until it is set again. */
-export async function setConsensusDelay(ledger: LedgerProcess, consensusDelayMs: number): Promise<void> {
-  await askLedger(ledger, "/faults", { consensusDelayMs });
-}
-
-async function askLedger<Answer>({ admin }: LedgerProcess, path: string, body: object): Promise<Answer> {
+/** Turns the ledger's switches or its faucet. Throws with the ledger's own words when it will not. */
+export async function askLedger<Answer>({ admin }: LedgerProcess, path: string, body: object): Promise<Answer> {
   const headers = { "content-type": "application/json" };
   const response = await fetch(admin + path, { method: "POST", headers, body: JSON.stringify(body) });
   if (!response.ok) throw new Error(`the ledger answered ${response.status}: ${await response.text()}`);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createTestClient, type Hex, http, publicActions } from "viem";
 import type { RpcProxy } from "../../support/rpc-proxy.ts";
+import { askLedger } from "../ledger-process.ts";
 import type { LedgerWitness } from "./verdict.ts";
 import type { World } from "./world.ts";
 
@@ -61,11 +62,7 @@ export class Mischief {
     // A level stays until it is set again: mostly a low one.
     const value = fault.endsWith("Ms") ? Math.floor(Math.random() ** 3 * 1_500) : Math.ceil(between(0, 6));
     this.#count(`ledger: ${fault}`);
-    await fetch(`${this.#world.ledger.admin}/faults`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ [fault]: value }),
-    });
+    await askLedger(this.#world.ledger, "/faults", { [fault]: value });
   }
 
   /** Out of the pool of the EVM node, which lets those behind it wait. */

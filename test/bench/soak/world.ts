@@ -7,7 +7,7 @@ import { startPostgres } from "../../../infra/dev/postgres.ts";
 import { startAnvil } from "../../../infra/evm-chain/anvil.ts";
 import { type EvmChain, startEvmChain } from "../../../infra/evm-chain/chain.ts";
 import { type Buyer, type EvmTerms, newBuyer } from "../../support/evm-payments.ts";
-import { type LedgerProcess, ledgerVariables, startLedger } from "../ledger-process.ts";
+import { askLedger, type LedgerProcess, ledgerVariables, startLedger } from "../ledger-process.ts";
 import { price } from "./payments.ts";
 
 /** Both networks, a database, and buyers with money. `blocksEverySecond`: as on a public chain, not on arrival. */
@@ -28,11 +28,7 @@ export async function startWorld({ blocksEverySecond }: { blocksEverySecond: boo
   for (const key of signers) await chain.fund(privateKeyToAccount(key).address, { wei: parseEther("1000") });
   const buyers = Array.from({ length: 8 }, newBuyer);
   await Promise.all(buyers.map((buyer) => chain.fund(buyer.address, { usdc: 10n ** 12n })));
-  await fetch(`${ledger.admin}/faucet`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ account: ledger.accounts.buyer.accountId, amount: "1000000000000" }),
-  });
+  await askLedger(ledger, "/faucet", { account: ledger.accounts.buyer.accountId, amount: "1000000000000" });
   const databaseUrl = await postgres.createDatabase("facilitator");
   return {
     chain,

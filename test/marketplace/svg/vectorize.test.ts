@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { checkSvg } from "../../../marketplace/svg/check-svg.ts";
 import { decodeImage } from "../../../marketplace/svg/decode.ts";
 import { TracePool } from "../../../marketplace/svg/trace-pool.ts";
@@ -137,7 +137,8 @@ describe("in worker processes", () => {
   });
 
   test.runIf(process.platform === "linux")("it gives way in every thread and knows none of the settings", async () => {
-    process.env.SEALING_SECRET = "not for it";
+    vi.stubEnv("SEALING_SECRET", "not for it");
+    onTestFinished(() => void vi.unstubAllEnvs());
     const own = new TracePool({ workersMax: 1 });
     const before = workers();
     await vectorize(own, await png(picture(40, 30, logo)));
@@ -150,7 +151,6 @@ describe("in worker processes", () => {
     expect(readFileSync(`/proc/${pid}/environ`, "latin1")).not.toContain("SEALING_SECRET");
     await own.close();
     while (workers().includes(pid!)) await pause(5);
-    delete process.env.SEALING_SECRET;
   });
 
   test("what the queue does not hold is refused at once, and the event loop stays free", async () => {
