@@ -18,7 +18,7 @@ const hedera = "hedera:testnet";
  * call costs what it costs in a service that has been up for a while. Most are made where a payment does not leave the
  * chain slower behind.
  */
-const warmUpTurns = { [hedera]: 20, [evm]: 4 };
+const warmUpTurns = { [hedera]: 16, [evm]: 3 };
 /** As the ledger has it by itself. */
 const consensusAtOnceMs = 20;
 /**
@@ -26,7 +26,7 @@ const consensusAtOnceMs = 20;
  * can take, with the buyers, the chain and all databases on them, and what is measured is processor time. On one that takes
  * its time (Base has a block in two seconds, Hedera consensus in two to three; here it is one) it is what a buyer waits
  * longer; where blocks come at fixed times, what is done before the next one costs none. The first goes first, since anvil
- * grows slower with every payment. Turns are short, every third is the rail's, and each begins with `leadIn` calls that are
+ * grows slower with every payment. Turns are short, every fourth is the rail's, and each begins with `leadIn` calls that are
  * not counted, so that what changes on the machine in the meantime changes for all.
  */
 const paces: readonly Pace[] = [
@@ -34,8 +34,8 @@ const paces: readonly Pace[] = [
     name: "a chain that answers at once",
     chainSeconds: 0,
     turns: [
-      { inFlight: 16, count: 160, leadIn: 80, rounds: 15 },
-      { inFlight: 1, count: 40, leadIn: 5, rounds: 9 },
+      { inFlight: 16, count: 160, leadIn: 80, rounds: 11 },
+      { inFlight: 1, count: 40, leadIn: 5, rounds: 7 },
     ],
   },
   {
@@ -54,8 +54,18 @@ interface Pace {
   readonly turns: ReadonlyArray<{ inFlight: number; count: number; leadIn: number; rounds: number }>;
 }
 
+/** Where a call can be bought: ours, and the peer's. */
+interface Shop {
+  readonly url: string;
+  readonly path: string;
+  readonly quote: Pick<Proof, "resource" | "extensions"> & { readonly accepts: readonly HederaTerms[] };
+}
+
+type Way = (network: string, count: number, inFlight: number) => Promise<Figures>;
+
 interface Round {
   readonly ours: Figures;
+  readonly peer: Figures;
   /** The parts as one chain. */
   readonly bare: Figures;
   /** Each part by itself, summed. */
@@ -70,7 +80,8 @@ interface Round {
  * statements and blocks with more of its kind than it does among others. All are kept at the same number in flight, turn
  * by turn in rounds, each with payments of its own that nobody has seen before; so what the machine can take limits all
  * alike. The rail's turn is next to both that it is held against. The overhead is what the rail's middle call takes
- * longer, and how much longer a round of calls takes. The chain says at the end that every payment arrived, once.
+ * longer, and how much longer a round of calls takes. The peer is the official SDK's paywall at the same facilitator, held
+ * against the same parts; it keeps no record of anything. The chain says at the end that every payment arrived, once.
  */
 export async function benchPerCall(): Promise<void> {
   const setting = await startSetting();
@@ -84,6 +95,7 @@ export async function benchPerCall(): Promise<void> {
     EIP155_84532_SIGNERS: signerKey,
     ...ledgerVariables(ledger),
   });
+  let paywall: Awaited<ReturnType<typeof startChild>> | undefined;
   try {
     const { url: databaseUrl, db } = await setting.database("per_call");
     const { creator, agent } = await seedBench(db, 1);
@@ -91,9 +103,19 @@ export async function benchPerCall(): Promise<void> {
     for (const [network, address] of Object.entries(wallets))
       await addPayoutWallet(db, { accountId: creator.id, network, address, checked: true });
     const marketplace = await setting.service(databaseUrl, facilitator.url);
-    const path = `/api/agent/${agent.address}`;
     const body = { text: "hello" };
-    const quote = quoteIn(await post(marketplace + path, { body }));
+    const shopAt = async (url: string, path: string): Promise<Shop> => {
+      return { url, path, quote: quoteIn(await post(url + path, { body })) };
+    };
+    const ours = await shopAt(marketplace, `/api/agent/${agent.address}`);
+    const { accepts } = ours.quote;
+    paywall = await startChild(
+      "peers/x402-express.ts",
+      "PEER_PORT",
+      { PEER_FACILITATOR: facilitator.url, PEER_ACCEPTS: JSON.stringify(accepts) },
+      "/health",
+    );
+    const peer = await shopAt(paywall.url, "/call");
 
     // More than there are calls in flight: what a facilitator reads about one payer is of no use for another.
     const buyers = Array.from({ length: 20 }, newBuyer);
@@ -106,19 +128,21 @@ export async function benchPerCall(): Promise<void> {
       },
       [hedera]: (accepted, n) => signHederaTransfer(ledgerBuyers[n % ledgerBuyers.length]!, accepted),
     };
-    const payments = async (network: string, count: number): Promise<Proof[]> => {
-      const accepted = quote.accepts.find((entry: HederaTerms) => entry.network === network);
+    const payments = async (network: string, count: number, { quote } = ours): Promise<Proof[]> => {
+      const accepted = quote.accepts.find((entry) => entry.network === network)!;
       const { resource, extensions } = quote;
+      const echoed = { resource, ...(extensions && { extensions }) };
       const proofs: Proof[] = [];
       for (let n = 0; n < count; n += 1) {
-        proofs.push({ x402Version: 2, resource, accepted, payload: await sign[network]!(accepted, n), extensions });
+        proofs.push({ x402Version: 2, ...echoed, accepted, payload: await sign[network]!(accepted, n) });
       }
       return proofs;
     };
 
-    const rail = async (network: string, count: number, inFlight: number): Promise<Figures> => {
-      const calls = (await payments(network, count)).map((proof) => encodeHeader(proof));
-      const { post: call, close } = poster(marketplace, inFlight);
+    const buyAt = async (shop: Shop, network: string, count: number, inFlight: number): Promise<Figures> => {
+      const { url, path } = shop;
+      const calls = (await payments(network, count, shop)).map((proof) => encodeHeader(proof));
+      const { post: call, close } = poster(url, inFlight);
       const sent = JSON.stringify(body);
       const figures = await measure(
         calls.map((proof) => () => call(path, sent, ({ success }) => success === true, { "payment-signature": proof })),
@@ -127,13 +151,15 @@ export async function benchPerCall(): Promise<void> {
       await close();
       return figures;
     };
+    const rail: Way = (...asked) => buyAt(ours, ...asked);
+    const paywallCalls: Way = (...asked) => buyAt(peer, ...asked);
     const bodiesOf = async (network: string, count: number) =>
       (await payments(network, count)).map((paymentPayload) =>
         JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements: paymentPayload.accepted }),
       );
     const isValid = (reply: Record<string, unknown>) => reply.isValid === true;
     const isSettled = (reply: Record<string, unknown>) => reply.success === true;
-    const parts = async (network: string, count: number, inFlight: number): Promise<Figures> => {
+    const parts: Way = async (network, count, inFlight) => {
       const bodies = await bodiesOf(network, count);
       const { post, close } = poster(facilitator.url, inFlight);
       const figures = await measure(
@@ -148,7 +174,7 @@ export async function benchPerCall(): Promise<void> {
       return figures;
     };
     /** Each part by itself, all payments before the next part, and what they take together. */
-    const sum = async (network: string, count: number, inFlight: number): Promise<Figures> => {
+    const sum: Way = async (network, count, inFlight) => {
       const bodies = await bodiesOf(network, count);
       const { post, close } = poster(facilitator.url, inFlight);
       const each = [
@@ -185,31 +211,32 @@ export async function benchPerCall(): Promise<void> {
     for (const network of [hedera, evm] as const) {
       const before = await arrived[network]();
       let paid = 0;
-      const take = (way: typeof rail, count: number, inFlight: number) => {
+      const take = (way: Way, count: number, inFlight: number) => {
         paid += count;
         return way(network, count, inFlight);
       };
       for (let turn = 0; turn < warmUpTurns[network]; turn += 1) {
-        for (const way of [sum, rail, parts]) await take(way, 160, 16);
+        for (const way of [sum, rail, parts, paywallCalls]) await take(way, 160, 16);
       }
       for (const { name, chainSeconds, turns } of paces) {
         await setPace[network](chainSeconds);
         for (const { inFlight, count, leadIn, rounds } of turns) {
           const figures: Round[] = [];
           for (let round = 0; round < rounds; round += 1) {
-            const ways = [sum, rail, parts];
+            const ways = [paywallCalls, sum, rail, parts];
             if (round % 2 === 0) ways.reverse();
-            const taken = new Map<typeof rail, Figures>();
+            const taken = new Map<Way, Figures>();
             for (const way of ways) {
               await take(way, leadIn, inFlight);
               taken.set(way, await take(way, count, inFlight));
             }
-            figures.push({ ours: taken.get(rail)!, bare: taken.get(parts)!, sum: taken.get(sum)! });
+            const of = (way: Way) => taken.get(way)!;
+            figures.push({ ours: of(rail), peer: of(paywallCalls), bare: of(parts), sum: of(sum) });
           }
           print(`${network}, ${name}, ${inFlight} in flight`, figures);
         }
       }
-      const expected = before + paid * Number(quote.accepts[0].amount);
+      const expected = before + paid * Number(accepts[0]!.amount);
       for (let waited = 0; (await arrived[network]()) !== expected && waited < 5_000; waited += 100)
         await new Promise((resolve) => setTimeout(resolve, 100));
       const received = (await arrived[network]()) - before;
@@ -218,6 +245,7 @@ export async function benchPerCall(): Promise<void> {
     }
   } finally {
     await setting.stop();
+    await paywall?.stop();
     await facilitator.stop();
     await Promise.all([chain.stop(), ledger.stop()]);
   }
@@ -227,11 +255,13 @@ export async function benchPerCall(): Promise<void> {
 function print(title: string, figures: readonly Round[]): void {
   const middle = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number;
   const percent = (ratio: number) => `${ratio >= 1 ? "+" : ""}${((ratio - 1) * 100).toFixed(0)} %`;
-  const over = (side: "bare" | "sum") => {
-    const byLatency = middle(figures.map((one) => one.ours.p50Ms / one[side].p50Ms));
-    const byTime = middle(figures.map((one) => one[side].perSecond / one.ours.perSecond));
+  const over = (rail: "ours" | "peer", side: "bare" | "sum") => {
+    const byLatency = middle(figures.map((one) => one[rail].p50Ms / one[side].p50Ms));
+    const byTime = middle(figures.map((one) => one[side].perSecond / one[rail].perSecond));
     return `p50 ${percent(byLatency)}, time ${percent(byTime)}`;
   };
+  const overheads = (rail: "ours" | "peer") =>
+    `overhead over the sum: ${over(rail, "sum")}; over the chain: ${over(rail, "bare")}`;
   const told = (side: keyof Round) => {
     const of = figures.map((one) => one[side]);
     const sum = (what: "succeeded" | "calls") => of.reduce((all, one) => all + one[what], 0);
@@ -241,8 +271,9 @@ function print(title: string, figures: readonly Round[]): void {
   };
   process.stdout.write(
     `${title} (wanted ≤ +25 %)\n` +
-      `  rail                        ${told("ours")}\n` +
-      `  sum of the parts            ${told("sum")}   overhead: ${over("sum")}\n` +
-      `  the parts as one chain      ${told("bare")}   overhead: ${over("bare")}\n`,
+      `  sum of the parts            ${told("sum")}\n` +
+      `  the parts as one chain      ${told("bare")}\n` +
+      `  rail                        ${told("ours")}   ${overheads("ours")}\n` +
+      `  @x402/express, no records   ${told("peer")}   ${overheads("peer")}\n`,
   );
 }
