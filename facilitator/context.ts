@@ -14,10 +14,10 @@ import { migrations } from "./migrations/all.ts";
 import { createExactEvm } from "./schemes/exact-evm/scheme.ts";
 import { createExactHedera } from "./schemes/exact-hedera/scheme.ts";
 import { SchemeRegistry } from "./schemes/registry.ts";
-import { Reconciler } from "./settlements/reconcile.ts";
+import { startReconciling } from "./settlements/reconcile.ts";
 import { RefusalRecorder } from "./settlements/refusals.ts";
 import { SettlementStore } from "./settlements/store.ts";
-import { Tally } from "./settlements/tally.ts";
+import { startTallying } from "./settlements/tally.ts";
 
 /** What the verbs need. Built once; tests replace a part through `overrides`, and nowhere else. */
 export interface Context extends Running {
@@ -63,12 +63,10 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     );
     disposer.add(() => refusals.stop());
     const events = createEvents(log, metrics, (refusal) => refusals.record(refusal));
-    const reconciler = new Reconciler({ store, schemes, events, log });
-    disposer.add(() => reconciler.stop());
-    reconciler.start();
-    const tally = new Tally(db, log);
-    disposer.add(() => tally.stop());
-    tally.start();
+    const reconciling = startReconciling({ store, schemes, events, log });
+    disposer.add(() => reconciling.stop());
+    const tallying = startTallying(db, log);
+    disposer.add(() => tallying.stop());
     const { probe, allowLocalhost } = config.discovery;
     const outbound = createOutbound({});
     disposer.add(() => outbound.stop());

@@ -1,22 +1,22 @@
 /**
  * Does background work now and again `everyMs` after each round has ended, whatever happens in one; `failed` hears of
- * it. `stop` waits for the round that is under way.
+ * it. `stop` waits for the round that is under way; one that takes long looks at `stopping` between its steps.
  */
 export function startRounds(
-  work: () => Promise<unknown>,
+  work: (stopping: AbortSignal) => Promise<unknown>,
   everyMs: number,
   failed: (error: unknown) => void,
 ): { stop(): Promise<void> } {
+  const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
   const round = async (): Promise<void> => {
-    await work().catch(failed);
-    if (!stopped) timer = setTimeout(() => (current = round()), everyMs);
+    await work(stopping.signal).catch(failed);
+    if (!stopping.signal.aborted) timer = setTimeout(() => (current = round()), everyMs);
   };
   let current = round();
   return {
     stop: () => {
-      stopped = true;
+      stopping.abort();
       clearTimeout(timer);
       return current;
     },

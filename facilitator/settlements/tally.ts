@@ -1,5 +1,6 @@
 import type { Log } from "../../shared/log.ts";
 import { type Database, inTransaction } from "../../shared/postgres.ts";
+import { startRounds } from "../../shared/rounds.ts";
 import { environmentOf } from "../networks.ts";
 
 const everyMs = 1_000;
@@ -9,37 +10,14 @@ const batchMax = 20_000;
  * Moves recorded settlements from the queue into the daily totals in the background, so that recording one never waits
  * for a row that all of them share. Any number of daemons may run it; one at a time works.
  */
-export class Tally {
-  readonly #db: Database;
-  readonly #log: Log;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> = Promise.resolve();
-  #stopped = false;
-
-  constructor(db: Database, log: Log) {
-    this.#db = db;
-    this.#log = log;
-  }
-
-  start(): void {
-    this.#running = this.#round().finally(() => {
-      if (!this.#stopped) this.#timer = setTimeout(() => this.start(), everyMs);
-    });
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#running;
-  }
-
-  async #round(): Promise<void> {
-    try {
-      while (!this.#stopped && (await tally(this.#db)) === batchMax);
-    } catch (error) {
-      this.#log.error({ err: error }, "settlements were not added up; statistics take the slow path until they are");
-    }
-  }
+export function startTallying(db: Database, log: Log): { stop(): Promise<void> } {
+  return startRounds(
+    async (stopping) => {
+      while (!stopping.aborted && (await tally(db)) === batchMax);
+    },
+    everyMs,
+    (error) => log.error({ err: error }, "settlements were not added up; statistics take the slow path until they are"),
+  );
 }
 
 /** Adds up the oldest settlements of the queue and answers how many; 0 also while somebody else does it. */
