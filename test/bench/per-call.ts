@@ -82,7 +82,8 @@ interface Round {
  * by turn in rounds, each with payments of its own that nobody has seen before; so what the machine can take limits all
  * alike. The rail's turn is next to both that it is held against. The overhead is what the rail's middle call takes
  * longer, and how much longer a round of calls takes. The peer is the official SDK's paywall at the same facilitator, held
- * against the same parts; it keeps no record of anything. The chain says at the end that every payment arrived, once.
+ * against the same parts; it keeps no record of anything and, unlike ours and the parts, asks for nothing to be listed.
+ * The chain says at the end that every payment arrived, once.
  */
 export async function benchPerCall(): Promise<void> {
   const setting = await startSetting();
