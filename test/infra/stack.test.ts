@@ -30,10 +30,14 @@ beforeAll(async () => {
     "FACILITATOR_PORT",
     "MARKETPLACE_PORT",
   ];
-  const ports: Array<[string, string]> = [];
-  for (const name of [...names, ...ledgerPorts]) ports.push([name, String(await freePort())]);
-  const nodePorts = [await freePort(), await freePort(), await freePort()].join(",");
-  env = { ...process.env, ...Object.fromEntries(ports), DEV_LEDGER_NODE_PORTS: nodePorts, STACK_DATA_DIR: directory };
+  const named = [...names, ...ledgerPorts];
+  // A port asked for after another one was given back can be the same one.
+  const free = new Set<number>();
+  while (free.size < named.length + 3) free.add(await freePort());
+  const ports = [...free].map(String);
+  const nodePorts = ports.splice(0, 3).join(",");
+  const portOf = Object.fromEntries(named.map((name, index) => [name, ports[index]]));
+  env = { ...process.env, ...portOf, DEV_LEDGER_NODE_PORTS: nodePorts, STACK_DATA_DIR: directory };
 });
 
 afterEach(async () => {
