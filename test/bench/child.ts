@@ -3,7 +3,19 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../../infra/dev/postgres.ts";
 
-/** Runs a program of this repository on a free port, given in the variable `portVariable`, until it answers `path`. */
+/**
+ * The program as `npm run build` compiles it, which is what is deployed; `npm run bench` builds first. Run from source, each
+ * function that is made within another costs a call that names it.
+ */
+export function compiled(source: URL): string {
+  const root = fileURLToPath(new URL("../..", import.meta.url));
+  return fileURLToPath(source).replace(root, `${root}dist/`).replace(/\.ts$/, ".js");
+}
+
+/**
+ * Runs a program of this repository, compiled, on a free port, given in the variable `portVariable`, until it answers
+ * `path`.
+ */
 export async function startChild(
   file: string,
   portVariable: string,
@@ -11,7 +23,7 @@ export async function startChild(
   path = "/supported",
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const port = await freePort();
-  const child = spawn(process.execPath, ["--import", "tsx", fileURLToPath(new URL(file, import.meta.url))], {
+  const child = spawn(process.execPath, [compiled(new URL(file, import.meta.url))], {
     env: { PATH: process.env.PATH, NODE_ENV: "production", ...variables, [portVariable]: String(port) },
     stdio: ["ignore", "ignore", "inherit"],
   });

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { PrivateKey } from "@hashgraph/sdk";
 import type { HederaBuyer } from "../support/hedera-payments.ts";
+import { compiled } from "./child.ts";
 
 /** The dev ledger in a process of its own, as a network would be. With a state file it can be stopped and go on. */
 export async function startLedger(options: { stateFile?: string } = {}): Promise<LedgerProcess> {
@@ -71,8 +71,8 @@ export function ledgerVariables({ nodes, mirror, accounts: { feePayer } }: Ledge
 const freePorts = { DEV_LEDGER_NODE_PORTS: "0,0,0", DEV_LEDGER_MIRROR_PORT: "0", DEV_LEDGER_ADMIN_PORT: "0" };
 
 async function launch(variables: Record<string, string>): Promise<{ child: ChildProcess; ready: LedgerProcess }> {
-  const main = fileURLToPath(new URL("../../infra/dev-ledger/main.ts", import.meta.url));
-  const child = spawn(process.execPath, ["--import", "tsx", main], {
+  const main = compiled(new URL("../../infra/dev-ledger/main.ts", import.meta.url));
+  const child = spawn(process.execPath, [main], {
     env: { PATH: process.env.PATH, ...variables },
     stdio: ["ignore", "pipe", "inherit"],
   });
