@@ -36,6 +36,8 @@ export interface AnvilOptions {
   readonly port?: number;
   /** The chain goes on where the file says it stopped; written every 10 s and at stop. The clock is the machine's. */
   readonly stateFile?: string;
+  /** Goes on from the newest block of the chain there, which must stay up and stay as it is. Not with a state file. */
+  readonly forkUrl?: string;
   /** A block at least this often, so that the newest block's time never lags behind further. Default: only when needed. */
   readonly blockTimeSeconds?: number;
   /** Transactions are mined on arrival (default), or wait for the next block as on a public chain. */
@@ -60,11 +62,12 @@ function binary(): string {
 }
 
 function flagsOf(options: AnvilOptions): string[] {
-  const { chainId, port = 0, stateFile, blockTimeSeconds, instant = true } = options;
+  const { chainId, port = 0, stateFile, forkUrl, blockTimeSeconds, instant = true } = options;
   const flags = ["--quiet", "--host=127.0.0.1", `--port=${port}`, `--chain-id=${chainId}`, "--accounts=0"];
   // Of every older block it would keep the whole state, on disk and for good when it is killed: gigabytes in an hour.
   flags.push(`--prune-history=${statesKept}`);
   if (stateFile) flags.push(`--state=${stateFile}`, "--state-interval=10");
+  if (forkUrl) flags.push(`--fork-url=${forkUrl}`, "--no-storage-caching", "--no-rate-limit");
   if (blockTimeSeconds) flags.push(`--block-time=${blockTimeSeconds}`, ...(instant ? ["--mixed-mining"] : []));
   return flags;
 }

@@ -1,6 +1,6 @@
 import { createTestClient, http, parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { startEvmChain } from "../../infra/evm-chain/chain.ts";
+import { startSteadyEvmChain } from "../../infra/evm-chain/chain.ts";
 import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
 import { newBuyer, signAuthorization } from "../support/evm-payments.ts";
 import { type HederaTerms, signHederaTransfer, usdcOf } from "../support/hedera-payments.ts";
@@ -15,19 +15,18 @@ const evm = "eip155:84532";
 const hedera = "hedera:testnet";
 /**
  * Turns before anything is measured: as many as it takes until all services are compiled through and a call costs what
- * it costs in a service that has been up for a while; a marketplace needs some 8,000. Most are made where a payment does
- * not leave the chain slower behind.
+ * it costs in a service that has been up for a while; a marketplace needs some 8,000 calls.
  */
-const warmUpTurns = { [hedera]: 16, [evm]: 3 };
+const warmUpTurns = 16;
 /** As the ledger has it by itself. */
 const consensusAtOnceMs = 20;
 /**
  * On a chain that answers at once there is nothing to wait for but the machine: 16 in flight are as many as two processors
  * can take, with the buyers, the chain and all databases on them, and what is measured is processor time. On one that takes
  * its time (Base has a block in two seconds, Hedera consensus in two to three; here it is one) it is what a buyer waits
- * longer; where blocks come at fixed times, what is done before the next one costs none. The first goes first, since anvil
- * grows slower with every payment. Turns are short, every fourth is the rail's, and each begins with `leadIn` calls that are
- * not counted, so that what changes on the machine in the meantime changes for all.
+ * longer; where blocks come at fixed times, what is done before the next one costs none. Turns are short, every fourth is
+ * the rail's, and each begins with `leadIn` calls that are not counted, so that what changes on the machine in the meantime
+ * changes for all.
  */
 const paces: readonly Pace[] = [
   {
@@ -87,7 +86,7 @@ interface Round {
  */
 export async function benchPerCall(): Promise<void> {
   const setting = await startSetting();
-  const [chain, ledger] = await Promise.all([startEvmChain(), startLedger()]);
+  const [chain, ledger] = await Promise.all([startSteadyEvmChain(), startLedger()]);
   const signerKey = generatePrivateKey();
   await chain.fund(privateKeyToAccount(signerKey).address, { wei: parseEther("100") });
   const facilitator = await startChild("../../facilitator/main.ts", "FACILITATOR_PORT", {
@@ -217,7 +216,7 @@ export async function benchPerCall(): Promise<void> {
         paid += count;
         return way(network, count, inFlight);
       };
-      for (let turn = 0; turn < warmUpTurns[network]; turn += 1) {
+      for (let turn = 0; turn < warmUpTurns; turn += 1) {
         for (const way of [sum, parts]) await take(way, 160, 16);
         for (const way of [rail, paywallCalls]) await take(way, 480, 16);
       }

@@ -27,7 +27,7 @@ import {
   silentToken,
   usdcStandIn,
 } from "../../infra/evm-chain/artifacts.ts";
-import { type EvmChain, startEvmChain } from "../../infra/evm-chain/chain.ts";
+import { type EvmChain, startEvmChain, startSteadyEvmChain } from "../../infra/evm-chain/chain.ts";
 import { compileContracts } from "../../infra/evm-chain/compile.ts";
 
 const abi = usdcStandIn.abi;
@@ -260,6 +260,18 @@ test("a taken port is said so", async () => {
 
 // --- parts -------------------------------------------------------------------------------------------------------
 
+test("a steady chain pays like any other and computes no root of its state", async () => {
+  const steady = await startSteadyEvmChain();
+  try {
+    const from = await fundedPayer(steady.usdc, steady);
+    await submit(await authorize(from, { value: 40n }), "bytes", steady.usdc, steady);
+    expect(await steady.balances(payee)).toEqual({ wei: 0n, usdc: 40n });
+    expect((await reader(steady).getBlock()).stateRoot).toBe(`0x${"0".repeat(64)}`);
+  } finally {
+    await steady.stop();
+  }
+});
+
 const authorizationFields = [
   { name: "from", type: "address" },
   { name: "to", type: "address" },
@@ -323,12 +335,12 @@ function transferCall(signed: Signed, form: "vrs" | "bytes", token: Address) {
 }
 
 /** Sent by another account than the payer, with a fixed gas limit, as a facilitator would. */
-async function submit(signed: Signed, form: "vrs" | "bytes", token = chain.usdc) {
+async function submit(signed: Signed, form: "vrs" | "bytes", token = chain.usdc, on = chain) {
   const sender = payer();
-  await chain.fund(sender.address, { wei: 10n ** 18n });
+  await on.fund(sender.address, { wei: 10n ** 18n });
   const call = transferCall(signed, form, token) as Parameters<ReturnType<typeof writer>["writeContract"]>[0];
-  const hash = await writer(sender).writeContract({ ...call, gas: 200_000n });
-  return reader(chain).waitForTransactionReceipt({ hash });
+  const hash = await writer(sender, on).writeContract({ ...call, gas: 200_000n });
+  return reader(on).waitForTransactionReceipt({ hash });
 }
 
 async function refusal(signed: Signed, form: "vrs" | "bytes", token = chain.usdc): Promise<string> {
