@@ -33,7 +33,7 @@ const paces: readonly Pace[] = [
     name: "a chain that answers at once",
     chainSeconds: 0,
     turns: [
-      { inFlight: 16, count: 160, leadIn: 80, rounds: 12 },
+      { inFlight: 16, count: 160, leadIn: 80, rounds: 20 },
       { inFlight: 1, count: 40, leadIn: 5, rounds: 8 },
     ],
   },
