@@ -16,8 +16,9 @@ import {
 import { type AnvilOptions, startAnvil } from "./anvil.ts";
 import { multicall3, usdcStandIn } from "./artifacts.ts";
 
+/** Base Sepolia's. */
 const defaultChainId = 84532;
-/** Where Circle's USDC stands on Base Sepolia, whose chain id the local chain borrows. */
+/** Where Circle's USDC stands on Base Sepolia. */
 export const usdcAddress = "0x036CbD53842c5426634e7929541eC2318f3dCF7e";
 
 /**
@@ -102,8 +103,8 @@ export async function startEvmChain(options: Partial<AnvilOptions> = {}): Promis
 
 /**
  * The same on a chain whose blocks cost the same however much has been paid on it, to measure what uses it. For each block
- * anvil computes the root of the whole state anew, which makes a payment cost it 1 ms at first and 15 ms after 5,000; of a
- * chain that goes on from another, here an empty one, it computes none.
+ * anvil computes the root of the whole state anew: a payment takes it 1 ms at first and 15 ms after 5,000 others. Of a
+ * chain that goes on from another one, here from an empty one, it computes none.
  */
 export async function startSteadyEvmChain(): Promise<EvmChain> {
   const origin = await startAnvil({ chainId: defaultChainId });

@@ -1,15 +1,17 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../../infra/dev/postgres.ts";
+import { projectDirectory } from "../../infra/dev/settings.ts";
 
 /**
  * The program as `npm run build` compiles it, which is what is deployed; `npm run bench` builds first. Run from source, each
  * function that is made within another costs a call that names it.
  */
 export function compiled(source: URL): string {
-  const root = fileURLToPath(new URL("../..", import.meta.url));
-  return fileURLToPath(source).replace(root, `${root}dist/`).replace(/\.ts$/, ".js");
+  const file = relative(projectDirectory, fileURLToPath(source));
+  return join(projectDirectory, "dist", file.replace(/\.ts$/, ".js"));
 }
 
 /**

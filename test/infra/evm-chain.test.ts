@@ -195,7 +195,9 @@ test("a restart after thousands of empty blocks goes on from the newest, with wh
     const first = await startEvmChain({ stateFile });
     await first.fund(stranger, { usdc: 12n });
     const { hash, number } = await reader(first).getBlock();
-    await createTestClient({ mode: "anvil", transport: http(first.rpcUrl) }).mine({ blocks: 3_000 });
+    // Asked again for want of patience, it would mine as many once more.
+    const transport = http(first.rpcUrl, { timeout: 50_000, retryCount: 0 });
+    await createTestClient({ mode: "anvil", transport }).mine({ blocks: 3_000 });
     await first.stop();
 
     const second = await startEvmChain({ stateFile });
@@ -258,8 +260,6 @@ test("a taken port is said so", async () => {
   await expect(startEvmChain({ port })).rejects.toThrow("EADDRINUSE");
 });
 
-// --- parts -------------------------------------------------------------------------------------------------------
-
 test("a steady chain pays like any other and computes no root of its state", async () => {
   const steady = await startSteadyEvmChain();
   try {
@@ -271,6 +271,8 @@ test("a steady chain pays like any other and computes no root of its state", asy
     await steady.stop();
   }
 });
+
+// --- parts -------------------------------------------------------------------------------------------------------
 
 const authorizationFields = [
   { name: "from", type: "address" },
