@@ -1,5 +1,5 @@
 import { ApiError } from "../shared/errors.ts";
-import type { JsonObject, PaymentRequirements } from "../shared/x402.ts";
+import { type JsonObject, type PaymentRequirements, publicUrl, termsDigest } from "../shared/x402.ts";
 import { announcementOfPayment } from "./discovery/announcement.ts";
 import { toCaip2 } from "./networks.ts";
 import { type PaymentRequest, type Refusal, refuse } from "./schemes/scheme.ts";
@@ -23,14 +23,17 @@ export function parsePaymentRequest(body: unknown): PaymentRequest | Refusal {
   const terms = readRequirements(requirements, version);
   if ("refused" in terms) return terms;
   const scheme = objectAt(payload, "paymentPayload.payload");
+  const asked = { ...terms, network: toCaip2(terms.network) };
+  const resourceUrl = publicUrl(version === 2 ? resourceOf(payload) : requirements.resource);
   return {
     version,
-    network: toCaip2(terms.network),
+    network: asked.network,
     networkAsGiven: terms.network,
-    requirements: { ...terms, network: toCaip2(terms.network) },
+    requirements: asked,
     accepted: version === 2 ? readAccepted(objectAt(payload, "paymentPayload.accepted")) : readV1Accepted(payload),
     payload: scheme,
-    resourceUrl: publicUrl(version === 2 ? resourceOf(payload) : requirements.resource),
+    resourceUrl,
+    termsDigest: termsDigest(asked, resourceUrl),
     announcement: announcementOfPayment(body),
   };
 }
@@ -100,12 +103,4 @@ function readV1Accepted(payload: JsonObject): Partial<PaymentRequirements> {
 function resourceOf(payload: JsonObject): unknown {
   const resource = payload.resource;
   return typeof resource === "object" && resource !== null ? (resource as JsonObject).url : resource;
-}
-
-/** The URL as it may be shown: tokens live in queries and user names. */
-function publicUrl(value: unknown): string | undefined {
-  if (typeof value !== "string" || value.length > 2_048 || !URL.canParse(value)) return undefined;
-  const url = new URL(value);
-  if (!["http:", "https:"].includes(url.protocol)) return undefined;
-  return `${url.origin}${url.pathname}`;
 }

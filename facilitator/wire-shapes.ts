@@ -100,6 +100,12 @@ export const settleShape = covering<SettleResponse>()(
         .describe("`settlement_pending`: unknown yet, send the same again. `already_settled`: see `transaction`."),
       errorMessage: z.string().optional(),
       payer: z.string().optional(),
+      termsDigest: z
+        .string()
+        .optional()
+        .describe(
+          "Beside `already_settled`, where the terms asked about name a quote (`extra.quoteId`) and are those that this payment was settled for, by this service: the hex SHA-256 of the JSON array [scheme, network (CAIP-2), asset, payTo, amount, extra.quoteId, resource]; addresses of EVM chains in lower case, the resource's URL without query and fragment or null. `already_settled` alone proves nothing: whoever reads the chain can present a settled payment.",
+        ),
     })
     .meta({ id: "SettleResponse" }),
 );

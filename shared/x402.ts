@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 /**
  * The x402 wire contract, versions 1 and 2, as resource servers, buyers and facilitators speak it.
  * Source: x402 specification v1 and v2, sections "PaymentPayload", "Facilitator interface".
@@ -32,6 +34,8 @@ export interface SettleResponse {
   readonly errorReason?: string;
   readonly errorMessage?: string;
   readonly payer?: string;
+  /** With `already_settled`: the terms asked about are those it was settled for, by us (see `termsDigest`). */
+  readonly termsDigest?: string;
 }
 
 export interface SupportedKind {
@@ -58,3 +62,29 @@ export const paymentHeaders = {
 } as const;
 
 export type JsonObject = { readonly [field: string]: unknown };
+
+/**
+ * Names the terms of a quote: hex SHA-256 of scheme, network (CAIP-2), asset, payTo, amount, `extra.quoteId` and the
+ * resource, as `publicUrl` gives it. Undefined for terms without a quoteId: those are nobody's in particular.
+ */
+export function termsDigest(
+  { scheme, network, asset, payTo, amount, extra }: PaymentRequirements,
+  resource: string | undefined,
+): string | undefined {
+  const quoteId = extra?.quoteId;
+  if (typeof quoteId !== "string" || quoteId === "" || quoteId.length > quoteIdLengthMax) return undefined;
+  const address = (text: string) => (network.startsWith("eip155:") ? text.toLowerCase() : text);
+  // As JSON, so that no two lists of texts are written alike.
+  const terms = [scheme, network, address(asset), address(payTo), amount, quoteId, resource ?? null];
+  return createHash("sha256").update(JSON.stringify(terms)).digest("hex");
+}
+
+/** A resource's URL as it may be shown, since tokens live in queries and user names; undefined unless http or https. */
+export function publicUrl(value: unknown): string | undefined {
+  if (typeof value !== "string" || value.length > 2_048 || !URL.canParse(value)) return undefined;
+  const url = new URL(value);
+  if (!["http:", "https:"].includes(url.protocol)) return undefined;
+  return `${url.origin}${url.pathname}`;
+}
+
+const quoteIdLengthMax = 512;

@@ -47,6 +47,8 @@ export interface PaymentRequest {
   readonly accepted: Partial<PaymentRequirements>;
   readonly payload: JsonObject;
   readonly resourceUrl: string | undefined;
+  /** Of what was asked for, where it names a quote (shared/x402.ts). */
+  readonly termsDigest: string | undefined;
   /** What the caller wants listed, unread; undefined when nothing. */
   readonly announcement: Announcement | undefined;
 }

@@ -55,6 +55,7 @@ export function request(transaction: unknown, change: RequestChange = {}): Payme
     accepted: { ...requirements, ...change.accepted },
     payload: { transaction },
     resourceUrl: undefined,
+    termsDigest: undefined,
     announcement: undefined,
     ...change.envelope,
   } as PaymentRequest;
