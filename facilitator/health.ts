@@ -12,6 +12,8 @@ export async function health({ schemes, db }: Pick<Context, "schemes" | "db">): 
       balance: payer.balance === undefined ? null : Number(formatUnits(payer.balance, payer.decimals)),
       unit: payer.unit,
       lowBalance: payer.low,
+      empty: payer.empty,
+      settling: schemes.isSettling(scheme),
     })),
   );
   const networks = schemes.all.map((scheme) => scheme.network);
@@ -26,12 +28,7 @@ export async function health({ schemes, db }: Pick<Context, "schemes" | "db">): 
  */
 export async function readiness({ schemes, db }: Pick<Context, "schemes" | "db">): Promise<Readiness> {
   const database = await answers(db);
-  const networks = Object.fromEntries(
-    schemes.all.map((scheme) => [
-      scheme.network,
-      scheme.balances().some(({ balance, empty }) => balance !== undefined && !empty),
-    ]),
-  );
+  const networks = Object.fromEntries(schemes.all.map((scheme) => [scheme.network, schemes.isSettling(scheme)]));
   return { ready: database && Object.values(networks).includes(true), database, networks };
 }
 

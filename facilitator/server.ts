@@ -126,5 +126,5 @@ function verifyShape(error: ApiError): object {
 function settleShape(error: ApiError): object {
   const errorReason = error.status < 500 ? "invalid_payload" : "unexpected_settle_error";
   const settlement = { success: false, errorReason, errorMessage: error.message, transaction: "", network: "" };
-  return { error: error.message, ...error.body, ...settlement };
+  return { error: error.message, ...settlement, ...error.body };
 }

@@ -1,7 +1,7 @@
-import { ApiError } from "../shared/errors.ts";
 import type { SettleResponse } from "../shared/x402.ts";
 import type { Context } from "./context.ts";
 import { offerOf } from "./discovery/offers.ts";
+import { requireFeePayer } from "./fee-payers/empty.ts";
 import { coolingDown } from "./limits/payer-record.ts";
 import { parsePaymentRequest } from "./request.ts";
 import {
@@ -36,12 +36,7 @@ export async function settle(context: Context, body: unknown): Promise<Settled> 
     return resume(context, request, payment, known, deadline);
   }
 
-  if (scheme.balances().every(({ empty }) => empty)) {
-    throw new ApiError(
-      "unavailable",
-      `Nothing is settled on ${scheme.network} now: the fee payer's balance is too low.`,
-    );
-  }
+  requireFeePayer(scheme, payment);
   const verdicts = await Promise.all([scheme.check(payment), context.limits.ofPayment(request.network, payment)]);
   const refusal = verdicts[0] ?? verdicts[1];
   if (refusal) return refused(context, request, payment, refusal, startedAt);

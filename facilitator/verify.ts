@@ -1,12 +1,13 @@
 import type { VerifyResponse } from "../shared/x402.ts";
 import type { Context } from "./context.ts";
+import { requireFeePayer } from "./fee-payers/empty.ts";
 import { parsePaymentRequest } from "./request.ts";
 import { isRefusal, type Payment, type PaymentRequest, type Refusal, refuse } from "./schemes/scheme.ts";
 import { anotherPayment, isSamePayment, type Known } from "./settlements/known.ts";
 
 /**
- * POST /verify: would this payment settle now? Moves nothing. Throws ApiError 400 on a malformed body; everything
- * else is an answer.
+ * POST /verify: would this payment settle now? Moves nothing. Throws ApiError 400 on a malformed body, 503 when its
+ * network is away or nobody can pay its fee; everything else is an answer.
  */
 export async function verify(context: Context, body: unknown): Promise<VerifyResponse> {
   const startedAt = performance.now();
@@ -25,6 +26,7 @@ export async function verify(context: Context, body: unknown): Promise<VerifyRes
   const verdict =
     (known && refusalOfKnown(known, payment)) ?? refusal ?? context.payers.refusalOf(request.network, payment);
   if (verdict) return refused(context, request, payment, verdict, startedAt);
+  requireFeePayer(scheme, payment);
   context.events.verified(request.network, payment, performance.now() - startedAt);
   return { isValid: true, payer: payment.payer };
 }

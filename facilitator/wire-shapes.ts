@@ -146,13 +146,23 @@ export const healthShape = z
         balance: z.number().nullable().describe("Whole units; null while it cannot be read."),
         unit: z.string(),
         lowBalance: z.boolean(),
+        empty: z.boolean().describe("This fee payer pays for nothing any more."),
+        settling: z
+          .boolean()
+          .describe(
+            "Of the network: false while it is away or none of its fee payers can pay; then nothing settles there.",
+          ),
       }),
     ),
     time: z.iso.datetime(),
   })
   .meta({ id: "Health" });
 
-const error = { error: z.string().describe("For a person to read; wording may change."), field: z.string().optional() };
+const error = {
+  error: z.string().describe("For a person to read; wording may change."),
+  field: z.string().optional(),
+  network: z.string().optional(),
+};
 export const errorShape = z.object(error).meta({ id: "Error" });
 export const verifyErrorShape = z.object({ ...error, ...verifyShape.shape }).meta({ id: "VerifyError" });
 export const settleErrorShape = z.object({ ...error, ...settleShape.shape }).meta({ id: "SettleError" });

@@ -44,6 +44,11 @@ export class SchemeRegistry {
     return this.all.find((scheme) => scheme.network === network && this.#open.has(scheme));
   }
 
+  /** Whether a network is there, as far as is known, and has a fee payer that can pay. */
+  isSettling(scheme: Scheme): boolean {
+    return this.#open.has(scheme) && scheme.balances().some(({ balance, empty }) => balance !== undefined && !empty);
+  }
+
   /** Throws ApiError 503 while the network is closed. */
   find(request: PaymentRequest): Scheme | Refusal {
     const { scheme, network } = request.requirements;

@@ -22,8 +22,8 @@ export interface Scheme<P extends Payment = Payment> {
   submit(payment: P, claim: Claim, deadline: Date): Promise<Outcome>;
   /** What the chain says about a payment that was sent and not seen to end. */
   find(unfinished: Unfinished): Promise<Outcome>;
-  /** Each fee payer's balance as last read, for GET /health. */
-  balances(): readonly FeePayerBalance[];
+  /** Each fee payer's balance as last read; with a payment, of those that may pay its fee. */
+  balances(payment?: P): readonly FeePayerBalance[];
   /**
    * Throws ConfigError, naming every problem, when configuration and chain do not agree, and NetworkAway when the chain
    * cannot be asked: then it may be called again.

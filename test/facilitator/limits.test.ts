@@ -144,7 +144,7 @@ test("a fee payer that has spent its day's budget settles nothing more", async (
   try {
     const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
     expect(await second.settle(body)).toMatchObject({ status: 503, body: { success: false } });
-    expect((await second.verify(body)).body).toMatchObject({ isValid: true });
+    expect(await second.verify(body)).toMatchObject({ status: 503, body: { isValid: false } });
   } finally {
     await second.stop();
   }

@@ -7,7 +7,7 @@ import type { HederaConfig } from "../../config.ts";
 import { HederaFeePayers } from "../../fee-payers/hedera.ts";
 import { v1NameOf } from "../../networks.ts";
 import type { SettlementStore } from "../../settlements/store.ts";
-import { NetworkAway, type Refusal, refuse, type Scheme } from "../scheme.ts";
+import { NetworkAway, type Scheme } from "../scheme.ts";
 import { AddressBook } from "./address-book.ts";
 import { find, submit } from "./chain.ts";
 import { decodePayment } from "./checks.ts";
@@ -33,10 +33,10 @@ export function createExactHedera(
     kinds: kindsOf(config),
     feePayers: feePayers.accounts,
     decode: (request) => decodePayment(request, config, nodes.ids),
-    check: async (payment) => refuseWhenEmpty(feePayers, payment) ?? preflight.check(payment),
+    check: (payment) => preflight.check(payment),
     submit: (payment, claim, deadline) => submit(chain, payment, claim, deadline),
     find: (unfinished) => find(chain, unfinished),
-    balances: () => feePayers.balances,
+    balances: (payment) => (payment ? [feePayers.balanceOf(payment.feePayer)] : feePayers.balances),
     async start() {
       const problems = await Promise.all([
         feePayers.start(),
@@ -66,12 +66,6 @@ function kindsOf({ network, feePayers }: HederaConfig): readonly SupportedKind[]
     { x402Version: 1, scheme: "exact", network, extra },
   ];
   return alias === undefined ? kinds : [...kinds, { x402Version: 1, scheme: "exact", network: alias, extra }];
-}
-
-/** Not the payer's fault, and said before anything is claimed. */
-function refuseWhenEmpty(feePayers: HederaFeePayers, { feePayer }: HederaPayment): Refusal | undefined {
-  if (!feePayers.balanceOf(feePayer).empty) return undefined;
-  return refuse("unexpected_settle_error", `Fee payer ${feePayer} has no HBAR left for network fees.`);
 }
 
 /** G17 at the start; later, every payment looks again. */

@@ -160,6 +160,8 @@ describe.each<[string, string, ReadonlyArray<[string, Type]>]>([
       ["chains.0.balance", "number"],
       ["chains.0.unit", "string"],
       ["chains.0.lowBalance", "boolean"],
+      ["chains.0.empty", "boolean"],
+      ["chains.0.settling", "boolean"],
     ],
   ],
   [

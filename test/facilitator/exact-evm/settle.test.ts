@@ -141,18 +141,23 @@ test("who borrows a settled payment's nonce for a dearer payment is not told tha
   });
 });
 
-test("a fee payer without gas money refuses to settle with 503, claims nothing, and /health says so", async () => {
+test("a fee payer without gas money is 503 at /settle and /verify, claims nothing, and /health says so", async () => {
   const poor = await evmSetting({ FACILITATOR_DATABASE_URL: await freshDatabase("facilitator") });
   poor.variables.EIP155_84532_BALANCE_EMPTY_WEI = String(11n * 10n ** 18n);
   poor.variables.EIP155_84532_BALANCE_LOW_WEI = String(12n * 10n ** 18n);
   const daemon = await startFacilitator(poor.variables);
   try {
     const body = await paymentBody(await poor.fundedBuyer(), poor.terms);
-    expect(await daemon.settle(body)).toMatchObject({ status: 503, body: { success: false, transaction: "" } });
-    expect(await daemon.get("/health")).toMatchObject({ status: 503, body: { chains: [{ lowBalance: true }] } });
+    const refused = { status: 503, body: { error: expect.stringContaining("eip155:84532"), network: "eip155:84532" } };
+    for (const answer of [await daemon.settle(body), await daemon.verify(body)]) {
+      expect(answer).toMatchObject(refused);
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    }
+    expect((await daemon.context.db.query("select from payments")).rowCount).toBe(0);
+    const chains = [{ network: "eip155:84532", lowBalance: true, empty: true, settling: false }];
+    expect(await daemon.get("/health")).toMatchObject({ status: 503, body: { chains } });
     expect(await daemon.get("/readyz")).toMatchObject({ status: 503, body: { networks: { "eip155:84532": false } } });
     expect(await daemon.get("/livez")).toMatchObject({ status: 200, body: { status: "ok" } });
-    expect((await daemon.verify(body)).body).toMatchObject({ isValid: true });
   } finally {
     await daemon.stop();
     await poor.stop();
