@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { EnvReader, Secret } from "../shared/env.ts";
 import { type LedgersConfig, readLedgers, readServices, type ServicesConfig } from "./connectors/config.ts";
+import type { FailedProofLimits } from "./payments/failed-proofs.ts";
 import { readSignIn, type SignInConfig } from "./sign-in/config.ts";
 
 /** Everything the marketplace is told by its environment. Throws ConfigError naming every problem at once. */
@@ -17,6 +18,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ...readStore(env),
     databasePoolMax: env.integer("MARKETPLACE_DATABASE_POOL", 16, { min: 2, max: 500 }),
     facilitatorUrl: env.url("FACILITATOR_URL"),
+    failedProofs: {
+      perAddress: env.integer("LIMIT_FAILED_PROOFS_PER_ADDRESS", 60, { min: 1 }),
+      perPayer: env.integer("LIMIT_FAILED_PROOFS_PER_PAYER", 30, { min: 1 }),
+    },
     platformFeeBasisPoints: env.integer("PLATFORM_FEE_BASIS_POINTS", 0, { max: 9_999 }),
     platformWallets: readWallets(env, "PLATFORM_WALLETS"),
     runLeaseMs: env.integer("RUN_LEASE_MS", 60_000, { min: 1_000, max: 600_000 }),
@@ -59,6 +64,7 @@ export interface Config extends StoreConfig {
   readonly logLevel: string;
   readonly databasePoolMax: number;
   readonly facilitatorUrl: string;
+  readonly failedProofs: FailedProofLimits;
   readonly platformFeeBasisPoints: number;
   /** Where the platform is paid for what it sells itself: credits, vector graphics. */
   readonly platformWallets: ReadonlyArray<{ readonly network: string; readonly address: string }>;

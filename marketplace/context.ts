@@ -20,6 +20,7 @@ import { InFlight } from "./in-flight.ts";
 import { type OwnTool, ownTools } from "./mcp/own-tools.ts";
 import { migrations } from "./migrations/all.ts";
 import { FacilitatorClient } from "./payments/facilitator-client.ts";
+import { FailedProofs } from "./payments/failed-proofs.ts";
 import { HeadStart } from "./payments/head-start.ts";
 import { PaidCalls } from "./payments/paid-calls.ts";
 import { startCrediting } from "./payments/purchase.ts";
@@ -49,7 +50,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const facilitator = new FacilitatorClient(config.facilitatorUrl);
   disposer.add(() => facilitator.stop());
   const paidCalls = new PaidCalls(db, config.runLeaseMs);
-  const headStart = new HeadStart({ facilitator, paidCalls });
+  const failedProofs = new FailedProofs(config.failedProofs);
+  const headStart = new HeadStart({ facilitator, paidCalls, failedProofs });
   const tracers = new TracePool();
   disposer.add(() => tracers.close());
 
@@ -78,6 +80,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     tools,
     facilitator,
     paidCalls,
+    failedProofs,
     headStart,
     tracers,
     leases,
@@ -110,6 +113,7 @@ export interface Context {
   readonly tools: Tools;
   readonly facilitator: FacilitatorClient;
   readonly paidCalls: PaidCalls;
+  readonly failedProofs: FailedProofs;
   readonly headStart: HeadStart;
   readonly tracers: TracePool;
   readonly leases: Leases;

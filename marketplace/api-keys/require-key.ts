@@ -1,8 +1,9 @@
 import type { Request, RequestHandler, Response } from "express";
+import { clientOf } from "../../shared/client-address.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Context } from "../context.ts";
+import { RecentFailures } from "../recent-failures.ts";
 import { type Admission, type Caller, noteUse } from "./authenticate.ts";
-import { FailedAttempts } from "./failed-attempts.ts";
 import { digestOf, isWellFormed } from "./token.ts";
 
 const failuresPerMinute = 300;
@@ -12,7 +13,7 @@ const failuresPerMinute = 300;
  * much of the limit is left. 401 without a key, 429 past the limit, 503 when keys cannot be looked up right now.
  */
 export function requireKey(context: Context): RequestHandler {
-  const failures = new FailedAttempts(failuresPerMinute);
+  const failures = new RecentFailures(failuresPerMinute);
   return async (request, response, next) => {
     const admission = await findAdmission(context, request);
     if (!admission) throw refusal(failures, request.ip ?? "unknown");
@@ -46,13 +47,14 @@ function bearerToken(header: string | undefined): string | undefined {
 }
 
 /** 401, or 429 for an address that has failed too often of late. A valid key from there is never refused. */
-function refusal(failures: FailedAttempts, address: string): ApiError {
-  const waitSeconds = failures.waitSeconds(address);
+function refusal(failures: RecentFailures, address: string): ApiError {
+  const client = clientOf(address);
+  const waitSeconds = failures.waitSeconds(client);
   if (waitSeconds > 0) {
     const headers = { "retry-after": String(waitSeconds) };
     return new ApiError("rate_limited", "Too many requests without a valid key.", { headers });
   }
-  failures.note(address);
+  failures.note(client);
   return new ApiError("unauthenticated", "A valid API key is required: Authorization: Bearer <API_KEY>.", {
     headers: { "www-authenticate": 'Bearer realm="marketplace"' },
   });

@@ -10,7 +10,7 @@ import { handOut } from "../payments/hand-out.ts";
 import type { Offer, PaidWork } from "../payments/offer.ts";
 import { proofOf } from "../payments/proof.ts";
 import { type Redemption, redeem } from "../payments/redeem.ts";
-import { termsOf } from "../payments/terms.ts";
+import { quotedTerms } from "../payments/terms.ts";
 import { prepareAgent } from "../runs/prepare.ts";
 import { type SvgProduct, svgProducts } from "../svg/products.ts";
 import { paidSvgWork, svgOffer } from "../svg/routes.ts";
@@ -39,7 +39,8 @@ export async function callPaidTool(
     const proof = readPayment(_meta[paymentKey]);
     if (proof === undefined || typeof proof === "string") return await quote(proof ?? "Payment is required.");
     const work = await goods.prepare(input);
-    const redemption = await redeem(context, work, { proof, offer, receivedAt: response.locals.receivedAt });
+    const from = response.req.ip ?? "";
+    const redemption = await redeem(context, work, { proof, offer, from, receivedAt: response.locals.receivedAt });
     if (redemption.outcome === "refused") return await quote(`${redemption.reason}: ${redemption.message}`);
     return await bought(context, redemption, work, response);
   } catch (thrown) {
@@ -100,7 +101,7 @@ function readPayment(payment: unknown) {
 async function quoteResult(context: Context, name: string, offer: Offer, error: string): Promise<CallToolResult> {
   const { description } = offer;
   const resource = { url: `mcp://tool/${name}`, description, mimeType: "application/json" };
-  const accepts = await termsOf(context, offer);
+  const accepts = await quotedTerms(context, offer);
   return { isError: true, ...structured({ x402Version: 2, error, resource, accepts }) };
 }
 

@@ -150,7 +150,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     key: true,
     body: purchaseBody,
     headers: proofHeaders,
-    answers: { 200: paidResultShape, 402: quoteShape, 500: paidFailureShape, 503: errorShape },
+    answers: { 200: paidResultShape, 402: quoteShape, 429: errorShape, 500: paidFailureShape, 503: errorShape },
     answerHeaders: settlementHeaders,
   },
   "POST /api/v1/svg/vectorize": {
@@ -182,6 +182,7 @@ export const operations: Readonly<Record<string, Operation>> = {
       402: quoteShape,
       404: errorShape,
       422: errorShape,
+      429: errorShape,
       500: paidFailureShape,
       503: errorShape,
     },

@@ -1,23 +1,39 @@
 import { type Dispatcher, Pool } from "undici";
 import type { SettleResponse, SupportedResponse, VerifyResponse } from "../../shared/x402.ts";
+import { ChainStates } from "./chain-states.ts";
 
 /**
  * The facilitator as any third party speaks to it; a request is the JSON of its body. Its "no" is an answer; no answer is
- * `undefined`, which is never taken for a "no".
+ * `undefined`, which is never taken for a "no". A facilitator that is busy, or that cannot settle now, gives no answer.
  */
 export class FacilitatorClient {
   readonly #pool: Pool;
   readonly #path: string;
+  readonly #chains: ChainStates;
   #supported: { readonly at: number; readonly answer: Promise<SupportedResponse> } | undefined;
+  #busyUntil = 0;
 
   constructor(url: string) {
     const { origin, pathname } = new URL(url);
     this.#pool = new Pool(origin, { connections: 64, pipelining: 1, connect: { timeout: connectTimeoutMs } });
     this.#path = pathname.replace(/\/$/, "");
+    this.#chains = new ChainStates(() => this.#get("/health"));
+  }
+
+  /** Seconds after which it is worth asking again, once it gave no answer: as it said itself, or a few. */
+  get retryAfterSeconds(): number {
+    return Math.max(retryUsuallySeconds, Math.ceil((this.#busyUntil - Date.now()) / 1_000));
+  }
+
+  /** Whether it says that this network settles now; what it does not say is taken for a yes. At most some seconds old. */
+  settlesOn(network: string): Promise<boolean> {
+    return this.#chains.settlesOn(network);
   }
 
   async verify(request: string): Promise<VerifyResponse | undefined> {
     const answer = await this.#post("/verify", request, verifyTimeoutMs);
+    // It could not ask the chain.
+    if (answer?.invalidReason === "unexpected_verify_error") return undefined;
     return typeof answer?.isValid === "boolean" ? (answer as unknown as VerifyResponse) : undefined;
   }
 
@@ -49,24 +65,25 @@ export class FacilitatorClient {
 
   async #settleOnce(request: string): Promise<SettleResponse | undefined> {
     const answer = await this.#post("/settle", request, settleTimeoutMs);
+    if (notJudged.has(answer?.errorReason)) return undefined;
     return typeof answer?.success === "boolean" ? (answer as unknown as SettleResponse) : undefined;
   }
 
   async #getSupported(): Promise<SupportedResponse> {
-    const { statusCode, body } = await this.#pool.request({
-      path: `${this.#path}/supported`,
-      method: "GET",
-      headersTimeout: verifyTimeoutMs,
-      bodyTimeout: verifyTimeoutMs,
-    });
-    const answer = (await body.json()) as SupportedResponse;
-    if (statusCode !== 200 || !Array.isArray(answer.kinds)) throw new Error(`the facilitator answered ${statusCode}`);
+    const { status, body } = await this.#get("/supported");
+    const answer = JSON.parse(body) as SupportedResponse;
+    if (status !== 200 || !Array.isArray(answer.kinds)) throw new Error(`the facilitator answered ${status}`);
     return answer;
+  }
+
+  #get(path: string): Promise<RawAnswer> {
+    const timeouts = { headersTimeout: verifyTimeoutMs, bodyTimeout: verifyTimeoutMs };
+    return this.#ask({ path: this.#path + path, method: "GET", ...timeouts });
   }
 
   async #post(path: string, request: string, timeoutMs: number): Promise<Answer | undefined> {
     try {
-      const answer = await this.#ask({
+      const { status, retryAfter, body } = await this.#ask({
         path: this.#path + path,
         method: "POST",
         headers: { "content-type": "application/json" },
@@ -74,27 +91,36 @@ export class FacilitatorClient {
         headersTimeout: timeoutMs,
         bodyTimeout: timeoutMs,
       });
+      if (!verdictStatuses.has(status)) {
+        this.#busyUntil = Date.now() + secondsIn(retryAfter) * 1_000;
+        return undefined;
+      }
       // PostgreSQL stores no such text, and what is written together with it would not be written either.
-      return answer.includes("\\u0000") ? undefined : (JSON.parse(answer) as Answer);
+      return body.includes("\\u0000") ? undefined : (JSON.parse(body) as Answer);
     } catch {
       return undefined;
     }
   }
 
-  /** The answer's body, gathered without a stream, which would be a tenth of what a paid call costs this service. */
-  #ask(options: Dispatcher.DispatchOptions): Promise<string> {
+  /** The answer, gathered without a stream, which would be a tenth of what a paid call costs this service. */
+  #ask(options: Dispatcher.DispatchOptions): Promise<RawAnswer> {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
+      let status = 0;
+      let retryAfter: string | undefined;
       this.#pool.dispatch(options, {
         onRequestStart() {},
-        onResponseStart() {},
+        onResponseStart(_controller, statusCode, headers) {
+          status = statusCode;
+          retryAfter = [headers["retry-after"]].flat()[0];
+        },
         onResponseData(controller, chunk) {
           bytes += chunk.length;
           if (bytes > answerBytesMax) controller.abort(new Error("the facilitator's answer is too long"));
           chunks.push(chunk);
         },
-        onResponseEnd: () => resolve(Buffer.concat(chunks).toString()),
+        onResponseEnd: () => resolve({ status, retryAfter, body: Buffer.concat(chunks).toString() }),
         onResponseError: (_controller, error) => reject(error),
       });
     });
@@ -102,6 +128,24 @@ export class FacilitatorClient {
 }
 
 type Answer = Readonly<Record<string, unknown>>;
+
+interface RawAnswer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly body: string;
+}
+
+/** Of a Retry-After header; 0 when it says nothing, or a date. */
+function secondsIn(retryAfter: string | undefined): number {
+  return /^\d{1,6}$/.test(retryAfter ?? "") ? Math.min(Number(retryAfter), retryMaxSeconds) : 0;
+}
+
+/** With any other it has not judged the payment, whatever the body says. */
+const verdictStatuses = new Set([200, 400, 413, 422]);
+/** The chain could not be asked, or payer or payee settle too often for now: which says nothing of this payment. */
+const notJudged: ReadonlySet<unknown> = new Set(["unexpected_settle_error", "rate_limited"]);
+const retryUsuallySeconds = 5;
+const retryMaxSeconds = 300;
 
 const connectTimeoutMs = 5_000;
 const verifyTimeoutMs = 15_000;

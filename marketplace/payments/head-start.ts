@@ -26,10 +26,10 @@ export class HeadStart {
     if (this.#lastOffers.size > offersMax) this.#lastOffers.delete(this.#lastOffers.keys().next().value as string);
   }
 
-  /** Undefined when there is nothing to ask about, or nothing known yet to hold it against. */
-  async verify(address: string, proof: Proof): Promise<EarlyVerdict | undefined> {
+  /** Undefined when there is nothing to ask about, nothing known yet to hold it against, or who asks (`from`) failed too often. */
+  async verify(address: string, proof: Proof, from: string): Promise<EarlyVerdict | undefined> {
     const offer = this.#lastOffers.get(address.toLowerCase());
-    if (!offer) return undefined;
+    if (!offer || this.#needs.failedProofs.waitSeconds(from, proof) > 0) return undefined;
     const id = paidCallIdOf(proof);
     if (id === undefined || this.#needs.paidCalls.wasSeenHere(id)) return undefined;
     const requirements = await termsFor(this.#needs, offer, proof).catch(() => undefined);
@@ -44,6 +44,6 @@ export interface EarlyVerdict {
   readonly verdict: Promise<VerifyResponse | undefined>;
 }
 
-type Needs = Pick<Context, "facilitator" | "paidCalls">;
+type Needs = Pick<Context, "facilitator" | "paidCalls" | "failedProofs">;
 
 const offersMax = 1_000;

@@ -4,22 +4,25 @@
  */
 export function identifyPayment(network: string, asset: string, payload: unknown): PaymentId | undefined {
   if (typeof payload !== "object" || payload === null) return undefined;
-  return network.startsWith("eip155:") ? identifyEvm(asset, payload) : identifyHedera(payload);
+  return network.startsWith("eip155:") ? identifyEvm(network, asset, payload) : identifyHedera(payload);
 }
 
 export interface PaymentId {
   readonly key: string;
+  /** Who signed it, as it says itself; on Hedera only its transfers tell. */
+  readonly payer?: string;
   /** After this moment the payment can no longer be settled. */
   readonly expiresAt: Date;
 }
 
 /** A token spends an authorizer's nonce once. */
-function identifyEvm(asset: string, payload: { authorization?: unknown }): PaymentId | undefined {
+function identifyEvm(network: string, asset: string, payload: { authorization?: unknown }): PaymentId | undefined {
   const { from, nonce, validBefore } = (payload.authorization ?? {}) as Record<string, unknown>;
   if (typeof from !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(from)) return undefined;
   if (typeof nonce !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(nonce)) return undefined;
   if (typeof validBefore !== "string" || !/^\d{1,78}$/.test(validBefore)) return undefined;
-  return { key: `${asset}:${from}:${nonce}`.toLowerCase(), expiresAt: secondsAsDate(BigInt(validBefore)) };
+  const key = `${asset}:${from}:${nonce}`.toLowerCase();
+  return { key, payer: `${network} ${from}`.toLowerCase(), expiresAt: secondsAsDate(BigInt(validBefore)) };
 }
 
 /** The transaction id inside: TransactionList.1 → Transaction.5 → SignedTransaction.1 → TransactionBody.1 and .4. */

@@ -20,6 +20,14 @@ import { termsFor } from "./terms.ts";
  * guess: a settlement nobody knows the end of is "unknown", and the same proof posted again takes it up.
  */
 export async function redeem(context: Context, work: PaidWork, presented: Presented): Promise<Redemption> {
+  const { proof, from } = presented;
+  context.failedProofs.refuseOverBound(from, proof);
+  const redemption = await redeemOnce(context, work, presented);
+  if (redemption.outcome === "refused") context.failedProofs.note(from, proof, redemption.reason);
+  return redemption;
+}
+
+async function redeemOnce(context: Context, work: PaidWork, presented: Presented): Promise<Redemption> {
   const { proof, offer, receivedAt } = presented;
   if (!stablecoinOn(proof.network)) return notOffered(proof);
   const { payment } = proof;
@@ -43,6 +51,8 @@ export async function redeem(context: Context, work: PaidWork, presented: Presen
 export interface Presented {
   readonly proof: Proof;
   readonly offer: Offer;
+  /** The network address it came from. */
+  readonly from: string;
   readonly receivedAt: Date;
   /** What the facilitator was asked ahead. */
   readonly early?: Promise<EarlyVerdict | undefined>;
@@ -107,7 +117,7 @@ async function begin(context: Context, work: Work, early?: EarlyVerdict): Promis
   }
   const call = await context.paidCalls.find(work.id);
   if (call) return resume(context, work, call);
-  if (!verdict) throw unreachable();
+  if (!verdict) throw unreachable(context);
   if (verdict.isValid) return { outcome: "unknown", message: askAgain };
   const { invalidReason: reason = "invalid", invalidMessage: message = "" } = verdict;
   return settledAlready.has(reason) ? beginSettled(context, work) : { outcome: "refused", reason, message };
@@ -290,9 +300,9 @@ function refusalOf(settlement: SettleResponse | undefined): Redemption {
   return { outcome: "refused", reason, message, settlement };
 }
 
-function unreachable(): ApiError {
+function unreachable({ facilitator }: Context): ApiError {
   return new ApiError("unavailable", "The payment cannot be checked at the moment; nothing was charged. Try again.", {
-    headers: { "retry-after": "5" },
+    headers: { "retry-after": String(facilitator.retryAfterSeconds) },
   });
 }
 

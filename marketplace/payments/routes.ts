@@ -15,7 +15,8 @@ export function postPaidCall(context: Context): RequestHandler {
   return async (request, response) => {
     const address = `${request.params.handle}/${request.params.slug}`;
     const proof = readProof(request.headers);
-    const early = typeof proof === "object" ? context.headStart.verify(address, proof) : undefined;
+    const from = request.ip ?? "";
+    const early = typeof proof === "object" ? context.headStart.verify(address, proof, from) : undefined;
     const agent = await findLiveAgent(context, address).catch((error) => findPaidFor(context, proof, address, error));
     if (agent.version.priceCredits === 0n) return answerFree(context, prepare(agent, request), response);
     const offer = agentOffer(context, agent);

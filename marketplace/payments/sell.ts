@@ -7,7 +7,7 @@ import type { Offer, PaidWork } from "./offer.ts";
 import { encodeHeader, type Proof, readProof } from "./proof.ts";
 import { quoteOf } from "./quote.ts";
 import { type Redemption, redeem } from "./redeem.ts";
-import { termsOf } from "./terms.ts";
+import { quotedTerms } from "./terms.ts";
 
 /**
  * The door of everything that is paid per call: without a proof of payment a 402 with the quote, with one the result.
@@ -24,7 +24,7 @@ export async function sell(
 ): Promise<void> {
   const quote = async (error: string) => {
     const v1Names = request.query.x402Version === "1";
-    const { body, header } = quoteOf(offer, await termsOf(context, offer), error, v1Names);
+    const { body, header } = quoteOf(offer, await quotedTerms(context, offer), error, v1Names);
     response.status(402).setHeader(paymentHeaders.quoteV2, header).json(body);
   };
   if (proof === undefined || typeof proof === "string") return quote(proof ?? "Payment is required.");
@@ -32,6 +32,7 @@ export async function sell(
   const redemption = await redeem(context, work, {
     proof,
     offer,
+    from: request.ip ?? "",
     receivedAt: response.locals.receivedAt,
     ...(early && { early }),
   });

@@ -9,10 +9,23 @@ import type { Proof } from "./proof.ts";
 export const maxTimeoutSeconds = 180;
 
 /**
- * How the offer can be paid now: one entry per chain on which its seller has a wallet and the facilitator settles. 503
- * when there is none, or when the facilitator cannot be asked.
+ * What a quote names: how the offer can be paid now, one entry per chain on which its seller has a wallet and the
+ * facilitator settles at the moment. 503 when there is none, or when the facilitator cannot be asked.
  */
-export async function termsOf(context: Needs, offer: Offer): Promise<readonly PaymentRequirements[]> {
+export async function quotedTerms(context: Needs, offer: Offer): Promise<readonly PaymentRequirements[]> {
+  const { facilitator } = context;
+  const terms = await termsOf(context, offer);
+  const settles = await Promise.all(terms.map(({ network }) => facilitator.settlesOn(network)));
+  const quoted = terms.filter((_entry, index) => settles[index]);
+  if (quoted.length > 0) return quoted;
+  const networks = terms.map(({ network }) => network).join(" and ");
+  throw new ApiError("unavailable", `Payments on ${networks} cannot be settled at the moment; nothing was charged.`, {
+    headers: { "retry-after": String(facilitator.retryAfterSeconds) },
+  });
+}
+
+/** The same with the chains on which nothing is settled at the moment: what was settled there before is still good. */
+async function termsOf(context: Needs, offer: Offer): Promise<readonly PaymentRequirements[]> {
   const wallets = offer.wallets();
   const supported = await askSupported(context);
   const amount = offer.amount.toString();

@@ -9,7 +9,7 @@ import { encodeHeader, type Proof, payQuote, post } from "../support/pay-call.ts
 let paid: PaidMarket;
 let proofs: Proof[];
 beforeAll(async () => {
-  paid = await startPaidMarket();
+  paid = await startPaidMarket({ env: { LIMIT_FAILED_PROOFS_PER_ADDRESS: "1000000" } });
   const quote = () => post(paid.url, { body: { text: "hello" } });
   proofs = [await payQuote(paid, "hedera", await quote()), await payQuote(paid, "evm", await quote())];
 });

@@ -6,12 +6,12 @@ import { FacilitatorClient } from "../../marketplace/payments/facilitator-client
 let server: Server;
 let client: FacilitatorClient;
 let asked: string[];
-let answers: Array<{ status?: number; body: string }>;
+let answers: Array<{ status?: number; headers?: Record<string, string>; body: string }>;
 beforeAll(async () => {
   server = createServer((request, response) => {
     asked.push(request.url as string);
-    const { status = 200, body } = answers.shift() ?? { body: "{}" };
-    request.resume().on("end", () => response.writeHead(status).end(body));
+    const { status = 200, headers = {}, body } = answers.shift() ?? { body: "{}" };
+    request.resume().on("end", () => response.writeHead(status, headers).end(body));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   client = new FacilitatorClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}/base/`);
@@ -43,4 +43,38 @@ test.each([
   expect(await client.verify("{}")).toBeUndefined();
   expect(await client.settle("{}")).toBeUndefined();
   expect(asked).toEqual(["/base/verify", "/base/settle", "/base/settle"]);
+});
+
+test.each([401, 404, 429, 500, 503])(
+  "an answer with status %i judges no payment, whatever its body says",
+  async (status) => {
+    asked = [];
+    const body = '{"isValid":false,"success":false,"errorReason":"invalid_payload","invalidReason":"invalid_payload"}';
+    answers = Array.from({ length: 3 }, () => ({ status, headers: { "retry-after": "17" }, body }));
+    expect(await client.verify("{}")).toBeUndefined();
+    expect(client.retryAfterSeconds).toBe(17);
+    expect(await client.settle("{}")).toBeUndefined();
+  },
+);
+
+test("what could not be asked on the chain, or comes too often for now, judges no payment", async () => {
+  answered(
+    '{"isValid":false,"invalidReason":"unexpected_verify_error"}',
+    ...Array(2).fill('{"success":false,"errorReason":"rate_limited"}'),
+  );
+  expect(await client.verify("{}")).toBeUndefined();
+  expect(await client.settle("{}")).toBeUndefined();
+});
+
+test("a network settles unless the facilitator says of every fee payer there that it does not", async () => {
+  const chains = [
+    { network: "eip155:1", settling: false },
+    { network: "eip155:8453", settling: false },
+    { network: "eip155:8453", settling: true },
+    { network: "hedera:testnet" },
+  ];
+  answered(JSON.stringify({ chains }));
+  const networks = ["eip155:1", "eip155:8453", "hedera:testnet", "eip155:10"];
+  expect(await Promise.all(networks.map((network) => client.settlesOn(network)))).toEqual([false, true, true, true]);
+  expect(asked).toEqual(["/base/health"]);
 });

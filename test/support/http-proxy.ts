@@ -18,7 +18,9 @@ export async function startHttpProxy(upstream: string): Promise<HttpProxy> {
     });
     const text = await answer.text();
     if (fate === "lose-answer") return void request.socket.destroy();
-    response.writeHead(answer.status, { "content-type": "application/json" }).end(text);
+    const retryAfter = answer.headers.get("retry-after");
+    const headers = { "content-type": "application/json", ...(retryAfter !== null && { "retry-after": retryAfter }) };
+    response.writeHead(answer.status, headers).end(text);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

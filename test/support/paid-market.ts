@@ -11,7 +11,11 @@ import { type Market, seedMarket, startMarketplace, type TestMarketplace } from 
 /** Both services and both chains, with a creator who can be paid on each. */
 export async function startPaidMarket(options: Options = {}): Promise<PaidMarket> {
   const [setting, ledger] = await Promise.all([evmSetting(), startDevLedger({ consensusDelayMs: 5 })]);
-  const facilitator = await startFacilitator({ ...setting.variables, ...hederaVariables(ledger) });
+  const facilitator = await startFacilitator({
+    ...setting.variables,
+    ...hederaVariables(ledger),
+    ...options.facilitatorEnv,
+  });
   const toFacilitator = await startHttpProxy(facilitator.url);
   const publicUrl = "https://market.example.com";
   const platformWallet = newBuyer().address;
@@ -53,6 +57,7 @@ export async function startPaidMarket(options: Options = {}): Promise<PaidMarket
 
 interface Options {
   readonly env?: Record<string, string>;
+  readonly facilitatorEnv?: Record<string, string>;
   /** The marketplace's database; a fresh one when none is given. */
   readonly databaseUrl?: string;
 }

@@ -4,12 +4,13 @@ import type { PaidMarket } from "./paid-market.ts";
 
 /** A POST with or without a proof of payment; the answer as it came. */
 export async function post(url: string, options: PostOptions = {}): Promise<PaidAnswer> {
-  const { proof, body = {}, header = "PAYMENT-SIGNATURE", key } = options;
+  const { proof, body = {}, header = "PAYMENT-SIGNATURE", key, from } = options;
   const response = await fetch(url, {
     method: "POST",
     headers: {
       "content-type": "application/json",
       ...(proof && { [header]: encodeHeader(proof) }),
+      ...(from && { "x-forwarded-for": from }),
       ...(key && { authorization: `Bearer ${key}` }),
     },
     body: JSON.stringify(body),
@@ -29,6 +30,8 @@ interface PostOptions {
   readonly body?: unknown;
   readonly header?: string;
   readonly key?: string;
+  /** The network address it seems to come from. */
+  readonly from?: string;
 }
 
 export const encodeHeader = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64");
