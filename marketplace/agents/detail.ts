@@ -29,7 +29,7 @@ export async function describeAgent(context: Needs, address: string): Promise<Ag
     accepts_extra_instructions: version.contract.acceptsExtraInstructions,
     output_kind: version.outputKind,
     // A free agent answers there without a payment, so it needs no wallet.
-    per_call: version.priceCredits === 0n || wallets.length > 0 ? perCall : null,
+    per_call: !version.needsAccount && (version.priceCredits === 0n || wallets.length > 0) ? perCall : null,
     mcp_tool: agent.toolName,
     page_url: `${publicUrl}/${agent.address}`,
     updated_at: agent.updatedAt.toISOString(),

@@ -13,8 +13,15 @@ import type { AgentVersion } from "./version.ts";
 export async function findLiveAgent({ lookups, versions }: Needs, address: string): Promise<LiveAgent> {
   const key = parseAddress(address);
   const row = key && (await lookups.agent(key).catch(refuseToGuess));
-  if (!row) throw new ApiError("not_found", "There is no such agent.");
+  if (!row) throw noSuchAgent();
   return { ...row, address: `${row.handle}/${row.slug}`, version: await versions.load(row.id, row.liveVersion) };
+}
+
+/** The same of those that can be called without an account, and paid so unless they are free. */
+export async function findAgentSoldPerCall(needs: Needs, address: string): Promise<LiveAgent> {
+  const agent = await findLiveAgent(needs, address);
+  if (agent.version.needsAccount) throw noSuchAgent();
+  return agent;
 }
 
 /** An agent its creator took off the market, for who has paid for a call of it already; undefined when there is none. */
@@ -110,6 +117,8 @@ export interface AgentRow {
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
+
+const noSuchAgent = () => new ApiError("not_found", "There is no such agent.");
 
 type Needs = Pick<Context, "lookups" | "versions">;
 

@@ -23,6 +23,8 @@ export interface AgentVersion {
   readonly permanent: boolean;
   /** Its runs write down what they do before they do it. */
   readonly hasEffects: boolean;
+  /** Who runs it must have an account, so that it cannot be paid per call. */
+  readonly needsAccount: boolean;
   readonly run: (call: Omit<Call<unknown>, "settings" | "secrets">, tools: Tools) => Promise<Result>;
 }
 
@@ -74,6 +76,7 @@ async function loadVersion(db: Queryable, sealer: Sealer, agentId: AgentId, numb
     timeLimitMs: connector.timeLimitMs,
     permanent: connector.permanent,
     hasEffects: connector.hasEffects ?? false,
+    needsAccount: connector.needsAccount ?? false,
     run: (call, tools) =>
       connector.run({ ...call, settings, secrets: openAll(sealer, agentId, row.sealed_secrets) }, tools),
   };

@@ -37,6 +37,8 @@ export interface Connector<Settings> {
   readonly permanent: boolean;
   /** A run writes what it does into `tools.effects` first; whether it failed, that book knows better than the run. */
   readonly hasEffects?: true;
+  /** A run needs a buyer with an account, so that it is sold for credits alone. */
+  readonly needsAccount?: true;
   readonly settings: z.ZodType<Settings>;
   outputKind(settings: Settings): OutputKind;
   /** Names of fields and secrets that the settings' templates use. */

@@ -21,9 +21,10 @@ const settings = z
 export const xRewardCredits: Connector<z.infer<typeof settings>> = {
   id: "x-reward-credits",
   timeLimitMs: 30_000,
-  // It moves nothing outside; and paid by a call without an account it fails before anything is settled.
+  // It moves nothing outside.
   permanent: false,
   hasEffects: true,
+  needsAccount: true,
   settings,
   outputKind: () => "receipt",
   slots: ({ post, rule }) => slotsOf([post, rule]),

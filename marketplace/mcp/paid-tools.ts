@@ -80,7 +80,7 @@ async function findGoods(context: Context, name: string): Promise<Goods | undefi
   }
   const address = await addressOfTool(context.db, name);
   const agent = address === undefined ? undefined : await findLiveAgent(context, address);
-  if (!agent || agent.version.priceCredits === 0n) return undefined;
+  if (!agent || agent.version.priceCredits === 0n || agent.version.needsAccount) return undefined;
   return {
     offer: agentOffer(context, agent),
     prepare: async (input) => agentWork(context, prepareAgent(agent, input)),

@@ -138,7 +138,9 @@ export const agentDetailShape = covering<AgentDetail>()(
       per_call: z
         .object({ url: z.string(), price_usd: z.number(), networks: z.array(z.string()) })
         .nullable()
-        .describe("Where the agent can be called without an account; null when it cannot be paid so."),
+        .describe(
+          "Where the agent can be called without an account; null when it cannot be paid so, or needs an account.",
+        ),
       mcp_tool: z.string(),
       page_url: z.string(),
       updated_at: moment,

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
-import { findLiveAgent, findWithdrawnAgent, type LiveAgent } from "../agents/find.ts";
+import { findAgentSoldPerCall, findWithdrawnAgent, type LiveAgent } from "../agents/find.ts";
 import type { Context } from "../context.ts";
 import { newId } from "../ids.ts";
 import { executeRun } from "../runs/execute.ts";
@@ -17,7 +17,9 @@ export function postPaidCall(context: Context): RequestHandler {
     const proof = readProof(request.headers);
     const from = request.ip ?? "";
     const early = typeof proof === "object" ? context.headStart.verify(address, proof, from) : undefined;
-    const agent = await findLiveAgent(context, address).catch((error) => findPaidFor(context, proof, address, error));
+    const agent = await findAgentSoldPerCall(context, address).catch((error) =>
+      findPaidFor(context, proof, address, error),
+    );
     if (agent.version.priceCredits === 0n) return answerFree(context, prepare(agent, request), response);
     const offer = agentOffer(context, agent);
     context.headStart.note(address, offer);

@@ -157,6 +157,7 @@ function asAgent(product: SvgProduct, run: LiveAgent["version"]["run"]): LiveAge
       timeLimitMs: 280_000,
       permanent: false,
       hasEffects: false,
+      needsAccount: false,
       run,
     },
   };

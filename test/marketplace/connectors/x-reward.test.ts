@@ -1,5 +1,8 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startXStandIn, type XStandIn } from "../../../infra/x-stand-in/server.ts";
+import { addPayoutWallet } from "../../../marketplace/accounts/payout-wallets.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
 import { credits } from "../../../shared/units.ts";
@@ -243,12 +246,28 @@ describe("x-reward-credits", () => {
     expect(body).toMatchObject({ success: false, credits_used: 0 });
   });
 
-  test("called without an account it gives nothing and charges nothing", async () => {
-    const { buyer, agent } = await campaign();
+  test("without an account it is not there: no price, no route, no paid tool, and nothing is charged", async () => {
+    const { buyer, creator, agent, key } = await campaign();
+    const address = market.open.accounts.creator.accountId;
+    const wallet = { accountId: creator.id, network: "hedera:testnet", address, checked: true };
+    await addPayoutWallet(market.context.db, wallet);
+    const detail = await call(market.url, `/api/v1/agents/${agent.address}`, { key });
+    expect(detail.body).toMatchObject({ connector: "x-reward-credits", per_call: null });
+    const body = { post: newPost(`from ${buyer.handle}`).id };
+    const nowhere = await call(market.url, `/api/agent/${creator.handle}/nothing-here`, { body });
+    const proof = Buffer.from('{"x402Version":2,"accepted":{"network":"hedera:testnet"}}').toString("base64");
+    for (const headers of [{}, { "payment-signature": proof }]) {
+      const answer = await call(market.url, `/api/agent/${agent.address}`, { body, headers });
+      expect([answer.status, answer.body]).toEqual([404, nowhere.body]);
+    }
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${market.url}/api/x402/mcp`)) as never);
+    const called = client.callTool({ name: detail.body.mcp_tool, arguments: body });
+    await expect(called).rejects.toThrow("There is no tool");
+    await client.close();
     const { executeRun } = await import("../../../marketplace/runs/execute.ts");
     const { prepareRun } = await import("../../../marketplace/runs/prepare.ts");
-    const prepared = await prepareRun(market.context, agent.address, { post: newPost(`from ${buyer.handle}`).id });
-    expect(prepared.agent.version.permanent).toBe(false);
+    const prepared = await prepareRun(market.context, agent.address, body);
     expect(await executeRun(market.context, { runId: "run_x", prepared })).toMatchObject({ success: false });
   });
 });
