@@ -1,7 +1,8 @@
 import type { Express, RequestHandler, Response } from "express";
 import helmet from "helmet";
 import { ApiError } from "../shared/errors.ts";
-import { createApp, errorHandler, jsonBody, noStore, notFound, requestId } from "../shared/http.ts";
+import { createApp, errorHandler, noStore, notFound, requestId } from "../shared/http.ts";
+import { jsonBody } from "../shared/request-body.ts";
 import type { Context } from "./context.ts";
 import { extensionResponses } from "./discovery/extension-responses.ts";
 import { listingQuery, listResources } from "./discovery/listing.ts";
@@ -24,7 +25,7 @@ const publicForAMinute = "public, max-age=60";
 /** The route table of the daemon. */
 export function createServer(context: Context): Express {
   const app = createApp({ trustProxy: context.config.trustProxy });
-  const body = jsonBody(bodyBytesMax);
+  const body = jsonBody({ bytesMax: bodyBytesMax });
   app.post("/verify", noStore, limited(context, "verify"), body, async (request, response) => {
     const answer = await verify(context, request.body);
     reportExtensions(context, response, request.body, answer.isValid);

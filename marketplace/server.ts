@@ -1,7 +1,8 @@
 import type { Express, RequestHandler } from "express";
 import helmet from "helmet";
 import { ApiError } from "../shared/errors.ts";
-import { createApp, errorHandler, jsonBody, noStore, notFound, requestId } from "../shared/http.ts";
+import { createApp, errorHandler, noStore, notFound, requestId } from "../shared/http.ts";
+import { jsonBody, laterBody } from "../shared/request-body.ts";
 import {
   deleteWallet,
   getAccount,
@@ -79,30 +80,36 @@ export function createServer(context: Context): Express {
   route(app, "/health", { get: [health(context)] });
   route(app, "/llms.txt", { get: [getLlmsTxt(context)] });
   route(app, "/api/v1/openapi.json", { get: [getOpenApi(context)] });
-  route(app, "/api/v1/run", { post: [key, jsonBody(runBodyBytesMax), postRun(context)] });
+  route(app, "/api/v1/run", { post: [key, jsonBody({ bytesMax: runBodyBytesMax }), postRun(context)] });
   route(app, "/api/v1/runs", { get: [key, getRuns(context)] });
   route(app, "/api/v1/runs/:run_id", { get: [key, getRun(context)] });
   route(app, "/api/v1/agents", { get: [key, getAgents(context)] });
   route(app, "/api/v1/agents/:handle/:slug", { get: [key, getAgent(context)] });
-  route(app, "/api/agent/:handle/:slug", { post: [noteArrival, jsonBody(runBodyBytesMax), postPaidCall(context)] });
+  route(app, "/api/agent/:handle/:slug", {
+    post: [noteArrival, laterBody({ bytesMax: runBodyBytesMax }), postPaidCall(context)],
+  });
   route(app, "/api/v1/balance", { get: [key, readBalance(context)] });
   route(app, "/api/v1/ledger", { get: [key, getStatement(context)] });
   route(app, "/api/v1/credits/purchase", {
-    post: [noteArrival, key, jsonBody(smallBodyBytesMax), postPurchase(context)],
+    post: [noteArrival, key, laterBody({ bytesMax: smallBodyBytesMax }), postPurchase(context)],
   });
-  route(app, "/api/v1/credits/transfer", { post: [key, jsonBody(smallBodyBytesMax), postTransfer(context)] });
+  route(app, "/api/v1/credits/transfer", {
+    post: [key, jsonBody({ bytesMax: smallBodyBytesMax }), postTransfer(context)],
+  });
   route(app, "/api/v1/svg/vectorize", {
-    post: [key, refuseEarly(context), jsonBody(imageBodyBytesMax), postVectorize(context)],
+    post: [key, refuseEarly(context), jsonBody({ bytesMax: imageBodyBytesMax }), postVectorize(context)],
   });
-  route(app, "/api/v1/svg/generate", { post: [key, jsonBody(smallBodyBytesMax), postGenerate(context)] });
+  route(app, "/api/v1/svg/generate", { post: [key, jsonBody({ bytesMax: smallBodyBytesMax }), postGenerate(context)] });
   for (const product of Object.keys(svgProducts) as SvgProduct[]) {
     const bytesMax = product === "svg-vectorize" ? imageBodyBytesMax : smallBodyBytesMax;
-    route(app, `/api/x402/${product}`, { post: [noteArrival, jsonBody(bytesMax), postPaidSvg(context, product)] });
+    route(app, `/api/x402/${product}`, { post: [noteArrival, laterBody({ bytesMax }), postPaidSvg(context, product)] });
   }
-  route(app, "/api/mcp", { post: [ownPagesOnly(context), key, jsonBody(imageBodyBytesMax), postMcp(context)] });
+  route(app, "/api/mcp", {
+    post: [ownPagesOnly(context), key, jsonBody({ bytesMax: imageBodyBytesMax }), postMcp(context)],
+  });
   route(app, "/api/v1/rewards", { get: [key, getRewards(context)] });
   route(app, "/api/x402/mcp", {
-    post: [noteArrival, ownPagesOnly(context), jsonBody(imageBodyBytesMax), postPaidMcp(context)],
+    post: [noteArrival, ownPagesOnly(context), jsonBody({ bytesMax: imageBodyBytesMax }), postPaidMcp(context)],
   });
   route(app, "/files/:name", { get: [getFile(context)] });
   route(app, "/api/v1/files", { get: [key, getFiles(context)] });
@@ -122,8 +129,8 @@ function accountRoutes(app: Express, context: Context): void {
   const ownPages = ownPagesOnly(context);
   const session = requireSession(context);
   const account = requireAccount(context);
-  const json = jsonBody(smallBodyBytesMax, { storable: true });
-  const definition = jsonBody(definitionBytesMax, { storable: true });
+  const json = jsonBody({ bytesMax: smallBodyBytesMax, storable: true });
+  const definition = jsonBody({ bytesMax: definitionBytesMax, storable: true });
 
   route(app, "/sign-in", { get: [getSignIn(context)] });
   route(app, "/api/account/sign-in/email", { post: [ownPages, json, postEmail(context)] });
@@ -157,7 +164,9 @@ function accountRoutes(app: Express, context: Context): void {
   });
   route(app, "/api/account/agents/:slug/publish", { post: [...account, postPublish(context)] });
   route(app, "/api/account/agents/:slug/unpublish", { post: [...account, postUnpublish(context)] });
-  route(app, "/api/account/agents/:slug/try", { post: [...account, jsonBody(runBodyBytesMax), postTry(context)] });
+  route(app, "/api/account/agents/:slug/try", {
+    post: [...account, jsonBody({ bytesMax: runBodyBytesMax }), postTry(context)],
+  });
 }
 
 /** A path and its methods; any other method is a 405 that says which there are. */

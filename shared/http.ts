@@ -16,42 +16,6 @@ export function createApp(options: { trustProxy: string | number | boolean }): E
   return app;
 }
 
-/**
- * Parses a JSON body of at most `bytesMax`; anything else is a 400 or 413 that says what is wrong. `storable` refuses
- * texts that PostgreSQL cannot keep, naming the field.
- */
-export function jsonBody(bytesMax: number, { storable = false } = {}): RequestHandler {
-  const options = { limit: bytesMax, strict: false, type: () => true };
-  if (!storable) return express.json(options);
-  const suspects = new WeakSet<object>();
-  // Only an escape can write such a character, so that almost every body passes without being looked at twice.
-  const verify = (request: object, _response: unknown, body: Buffer, encoding: string) => {
-    if (encoding !== "utf-8" || body.includes("\\u")) suspects.add(request);
-  };
-  const parse = express.json({ ...options, verify });
-  return (request, response, next) =>
-    parse(request, response, (error?: unknown) => {
-      const field = !error && suspects.has(request) ? unstorableIn(request.body, "the body") : undefined;
-      if (field === undefined) return next(error);
-      const message = `"${field}" holds a character that is none (NUL, or half of a surrogate pair), or too many levels.`;
-      next(new ApiError("bad_request", message, { body: { field } }));
-    });
-}
-
-/** The name of a field whose text cannot be kept; undefined when there is none. */
-function unstorableIn(value: unknown, field: string, depth = 0): string | undefined {
-  if (typeof value === "string") return value.includes("\0") || /\p{Surrogate}/u.test(value) ? field : undefined;
-  if (typeof value !== "object" || value === null) return undefined;
-  if (depth > depthMax) return field;
-  for (const [name, inner] of Object.entries(value)) {
-    const found = unstorableIn(name, "a name") ?? unstorableIn(inner, Array.isArray(value) ? field : name, depth + 1);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-const depthMax = 100;
-
 export const noStore: RequestHandler = (_request, response, next) => {
   response.setHeader("cache-control", "no-store");
   next();

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
 import { z } from "zod";
-import { createApp, jsonBody, type Listening, listen } from "../../shared/http.ts";
+import { createApp, type Listening, listen } from "../../shared/http.ts";
+import { jsonBody } from "../../shared/request-body.ts";
 import { answerChat, chatRequest, lacksTheWordJson } from "./chat.ts";
 import { answerImages, imagesRequest, pictureAddress } from "./images.ts";
 import { drawPicture, seedOf } from "./picture.ts";
@@ -18,7 +19,7 @@ export async function startModelStandIn(options: { port?: number; apiKey?: strin
     response.setHeader("x-model-stand-in", "true");
     next();
   });
-  app.use(jsonBody(20_000_000));
+  app.use(jsonBody({ bytesMax: 20_000_000 }));
 
   app.use("/v1", requireBearer(options.apiKey));
   app.get("/v1/models", (_request, response) => void response.json(models));

@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler } from "express";
 import { z } from "zod";
-import { createApp, jsonBody, type Listening, listen } from "../../shared/http.ts";
+import { createApp, type Listening, listen } from "../../shared/http.ts";
+import { jsonBody } from "../../shared/request-body.ts";
 
 /**
  * A server that speaks the part of X's API v2 that reads a post with its author, over posts that it is given. Every
@@ -37,7 +38,11 @@ export async function startXStandIn(options: { port?: number; token?: string } =
     response.json(post ? answer(post, String(request.query.expansions ?? "")) : { errors: [notFound(id)] });
   });
 
-  app.post("/admin/posts", jsonBody(100_000), (request, response) => void response.json(add(request.body)));
+  app.post(
+    "/admin/posts",
+    jsonBody({ bytesMax: 100_000 }),
+    (request, response) => void response.json(add(request.body)),
+  );
   app.use((_request, response) => void response.status(404).json(problem(404, "Not Found")));
   const onError: ErrorRequestHandler = (thrown, _request, response, _next) =>
     void response.status(400).json(problem(400, (thrown as Error).message));

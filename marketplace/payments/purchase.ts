@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { RequestHandler } from "express";
 import { z } from "zod";
+import { pendingBody } from "../../shared/request-body.ts";
 import { startRounds } from "../../shared/rounds.ts";
 import { credits, toSafeNumber } from "../../shared/units.ts";
 import { callerOf } from "../api-keys/require-key.ts";
@@ -19,7 +20,7 @@ export const purchaseBody = z.object({ credits: z.int().min(1).max(purchaseMax) 
 export function postPurchase(context: Context): RequestHandler {
   return async (request, response) => {
     const { accountId } = callerOf(response);
-    const { credits: bought } = parse(purchaseBody, request.body ?? {}, "bad_request");
+    const { credits: bought } = parse(purchaseBody, (await pendingBody(response).json()) ?? {}, "bad_request");
     return sell(context, request, response, purchaseOffer(context, bought), async () =>
       purchaseWork(context, accountId, bought),
     );

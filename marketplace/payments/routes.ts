@@ -1,5 +1,6 @@
-import type { Request, RequestHandler, Response } from "express";
+import type { RequestHandler, Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
+import { pendingBody } from "../../shared/request-body.ts";
 import { findAgentSoldPerCall, findWithdrawnAgent, type LiveAgent } from "../agents/find.ts";
 import type { Context } from "../context.ts";
 import { newId } from "../ids.ts";
@@ -15,15 +16,18 @@ export function postPaidCall(context: Context): RequestHandler {
   return async (request, response) => {
     const address = `${request.params.handle}/${request.params.slug}`;
     const proof = readProof(request.headers);
+    const body = pendingBody(response);
+    if (typeof proof === "object") await body.json();
     const from = request.ip ?? "";
     const early = typeof proof === "object" ? context.headStart.verify(address, proof, from) : undefined;
     const agent = await findAgentSoldPerCall(context, address).catch((error) =>
       findPaidFor(context, proof, address, error),
     );
-    if (agent.version.priceCredits === 0n) return answerFree(context, prepare(agent, request), response);
+    if (agent.version.priceCredits === 0n) return answerFree(context, prepare(agent, await body.json()), response);
     const offer = agentOffer(context, agent);
     context.headStart.note(address, offer);
-    return sell(context, request, response, offer, async () => agentWork(context, prepare(agent, request)), {
+    if (typeof proof !== "object") await body.drain();
+    return sell(context, request, response, offer, async () => agentWork(context, prepare(agent, await body.json())), {
       proof,
       early,
     });
@@ -45,8 +49,8 @@ async function findPaidFor(
   return agent;
 }
 
-function prepare(agent: LiveAgent, request: Request): PreparedRun {
-  const body: unknown = request.body ?? {};
+function prepare(agent: LiveAgent, given: unknown): PreparedRun {
+  const body = given ?? {};
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new ApiError("bad_request", "The body must be a JSON object of the agent's input fields.");
   }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Request, RequestHandler, Response } from "express";
 import { z } from "zod";
 import { ApiError } from "../../shared/errors.ts";
+import { pendingBody } from "../../shared/request-body.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
 import { callerOf } from "../api-keys/require-key.ts";
 import type { Output } from "../connectors/connector.ts";
@@ -9,6 +10,7 @@ import type { Context } from "../context.ts";
 import { parse } from "../parse.ts";
 import { agentWork } from "../payments/agent-call.ts";
 import { atomicPerCredit, type Offer, type PaidWork } from "../payments/offer.ts";
+import { readProof } from "../payments/proof.ts";
 import { sell } from "../payments/sell.ts";
 import { readIdempotencyKey } from "../runs/routes.ts";
 import { type AskedRun, type RunAnswer, runOnce } from "../runs/run.ts";
@@ -81,8 +83,13 @@ export async function runSvg(
 /** POST /api/x402/{product}: the same for a payment of a fixed price to the platform. */
 export function postPaidSvg(context: Context, product: SvgProduct): RequestHandler {
   const offer = svgOffer(context, product);
-  return (request, response) =>
-    sell(context, request, response, offer, async () => paidSvgWork(context, product, request.body ?? {}));
+  return async (request, response) => {
+    const proof = readProof(request.headers);
+    const body = pendingBody(response);
+    if (typeof proof !== "object") await body.drain();
+    const prepare = async () => paidSvgWork(context, product, (await body.json()) ?? {});
+    return sell(context, request, response, offer, prepare, { proof });
+  };
 }
 
 /** What one payment of the product's price buys; throws what is wrong with the input. */

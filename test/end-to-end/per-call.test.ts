@@ -82,6 +82,15 @@ describe("the quote", () => {
     expect(decode(answer.headers.get("x-payment-response"))).toMatchObject({ success: true, network: "base-sepolia" });
   });
 
+  test.each([
+    ["what is no JSON", "{", 402],
+    ["a million levels", "[".repeat(1_000_000), 402],
+    ["two megabytes of small values", `[${"1,".repeat(1_000_000)}1]`, 402],
+    ["more than the route takes", "x".repeat(2_097_153), 413],
+  ])("is given for %s without a look at it", async (_what, body, status) => {
+    expect((await fetch(paid.url, { method: "POST", body })).status).toBe(status);
+  });
+
   test("a path that leads to no live agent is the same 404 as no agent", async () => {
     const nowhere = await post(undefined, { url: `${paid.marketplace.url}/api/agent/nobody/nothing` });
     expect(nowhere.status).toBe(404);
