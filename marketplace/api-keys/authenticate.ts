@@ -4,10 +4,10 @@ import type { AccountId, AgentId, KeyId } from "../ids.ts";
 import type { Scope } from "./create.ts";
 
 /**
- * Looks keys up by digest and counts one call each against their rate limits, all in one statement. Nothing is
- * remembered between statements, so a revoked key is refused from its next call on, on every copy of the service,
- * and the limit holds across copies. Answers in the order asked; undefined for an unknown or revoked key, or one
- * whose account is not open.
+ * Looks keys up by digest and counts one call each against their rate limits, and all of an account's together against
+ * its ceiling, in one statement. Nothing is remembered between statements, so a revoked key is refused from its next call
+ * on, on every copy of the service, and limits hold across copies. Answers in the order asked; undefined for an unknown
+ * or revoked key, or one whose account is not open.
  */
 export async function admitCalls(db: Queryable, digests: readonly string[]): Promise<Array<Admission | undefined>> {
   const calls = new Map<string, number>();
@@ -19,15 +19,19 @@ export async function admitCalls(db: Queryable, digests: readonly string[]): Pro
       select found.*, counted.*
       from (
         select encode(k.digest, 'hex') as digest, asked.calls, k.id, k.account_id, a.handle, k.name, k.start, k.scope,
-          k.scope_agents, k.rate_limit_per_minute, k.max_credits_per_day,
+          k.scope_agents, least(k.rate_limit_per_minute, a.calls_per_minute_max) as rate_limit_per_minute,
+          k.max_credits_per_day, a.calls_per_minute_max,
+          not exists (select from api_keys o where o.account_id = k.account_id and o.revoked_at is null and o.id <> k.id)
+            as is_only_key,
           coalesce(k.last_used_at < now() - interval '1 minute', true) as use_is_news
         from unnest($1::text[], $2::integer[]) asked (digest, calls)
         join api_keys k on k.digest = decode(asked.digest, 'hex')
         join accounts a on a.id = k.account_id
         where k.revoked_at is null and a.state = 'open'
-        order by k.id
+        order by k.account_id, k.id
       ) found
-      cross join lateral count_calls(found.id, found.calls, found.rate_limit_per_minute) counted`,
+      cross join lateral count_key_calls(found.account_id, found.id, found.is_only_key, found.calls,
+                                         found.rate_limit_per_minute, found.calls_per_minute_max) counted`,
     values: [[...calls.keys()], [...calls.values()]],
   });
   const found = new Map<string, Counted>(rows.map((row: Row) => [row.digest, asCounted(row)]));
@@ -56,6 +60,7 @@ export interface Caller {
     readonly start: string;
     readonly scope: Scope;
     readonly scopeAgents: readonly AgentId[];
+    /** Its own, or its account's ceiling where that is lower. */
     readonly rateLimitPerMinute: number;
     /** All that runs asked with this key may cost in a day (UTC). */
     readonly maxCreditsPerDay: Credits | undefined;
@@ -87,7 +92,7 @@ interface Row {
   max_credits_per_day: bigint | null;
   use_is_news: boolean;
   admitted: number;
-  used: number;
+  remaining: number;
   reset_seconds: number;
 }
 
@@ -117,7 +122,7 @@ function nextAdmission(counted: Counted): Admission {
   return {
     caller,
     admitted: counted.answered <= row.admitted,
-    remaining: Math.max(0, row.rate_limit_per_minute - row.used) + Math.max(0, row.admitted - counted.answered),
+    remaining: row.remaining + Math.max(0, row.admitted - counted.answered),
     resetSeconds: Math.max(1, row.reset_seconds),
     useIsNews: row.use_is_news && counted.answered === 1,
   };

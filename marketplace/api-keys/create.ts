@@ -2,6 +2,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { isUniqueViolation, type Queryable } from "../../shared/postgres.ts";
 import { parseAddress } from "../agents/address.ts";
 import { type AccountId, type AgentId, type KeyId, newId } from "../ids.ts";
+import { readCallCeiling } from "./ceiling.ts";
 import { digestOf, displayOf, newToken } from "./token.ts";
 
 export const keysPerAccount = 5;
@@ -11,13 +12,19 @@ export type Scope = (typeof scopes)[number];
 const chosenMax = 100;
 const wholeUpTo = (max: number, value: number, min = 0) => Number.isInteger(value) && value >= min && value <= max;
 
-/** Makes a key. `token` is in this answer and nowhere else, ever. 409 when all five slots of the account are in use. */
+/**
+ * Makes a key. `token` is in this answer and nowhere else, ever. 409 when all five slots of the account are in use; 422
+ * naming the field, as for a rate limit above the account's ceiling.
+ */
 export async function createKey(db: Queryable, input: NewKey): Promise<{ id: KeyId; name: string; token: string }> {
-  const { accountId, rateLimitPerMinute = 60, scope = "own_agents", agents = [], maxCreditsPerDay } = input;
+  const { accountId, scope = "own_agents", agents = [], maxCreditsPerDay } = input;
   const name = input.name.trim();
   if (name.length < 1 || name.length > 100) throw invalid("name", "must have 1 to 100 characters");
-  if (!wholeUpTo(100_000, rateLimitPerMinute, 1)) {
-    throw invalid("rate_limit_per_minute", "must be a whole number between 1 and 100000");
+  const ceiling = await readCallCeiling(db, accountId);
+  const rateLimitPerMinute = input.rateLimitPerMinute ?? Math.min(60, ceiling);
+  if (!wholeUpTo(ceiling, rateLimitPerMinute, 1)) {
+    const why = "what all keys of the account may call together";
+    throw invalid("rate_limit_per_minute", `must be a whole number between 1 and ${ceiling}, ${why}`);
   }
   if (maxCreditsPerDay !== undefined && !wholeUpTo(1_000_000_000, maxCreditsPerDay)) {
     throw invalid("max_credits_per_day", "must be a whole number between 0 and 1000000000");

@@ -15,7 +15,10 @@ export const keyBody = z.strictObject({
     .max(100)
     .optional()
     .describe("Of the scope chosen_agents: `handle/slug` of live agents."),
-  rate_limit_per_minute: z.int().optional().describe("1 to 100000; 60 by default."),
+  rate_limit_per_minute: z
+    .int()
+    .optional()
+    .describe("60 by default; at most what all keys of the account may call together, 600 by default."),
   max_credits_per_day: z.int().optional().describe("What runs by this key may cost in a day (UTC); no cap by default."),
 });
 

@@ -17,6 +17,7 @@ import { listingWords } from "./0023-listing-words.ts";
 import { paidCallsInPlace } from "./0024-paid-calls-in-place.ts";
 import { paidCallVersions } from "./0025-paid-call-versions.ts";
 import { paidCallsTogether } from "./0026-paid-calls-together.ts";
+import { callCeilings } from "./0033-call-ceilings.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   paidCallsInPlace,
   paidCallVersions,
   paidCallsTogether,
+  callCeilings,
 ];

@@ -7,6 +7,7 @@ import { checkDefinition } from "../agents/check.ts";
 import { listOwnAgents } from "../agents/own.ts";
 import { type Needs, publishAgent, saveDraft } from "../agents/publish.ts";
 import { agentMoves, moveAgent } from "../agents/state.ts";
+import { readCallCeiling, setCallCeiling } from "../api-keys/ceiling.ts";
 import { createKey, type Scope, scopes } from "../api-keys/create.ts";
 import { listKeys } from "../api-keys/list.ts";
 import { revokeKey } from "../api-keys/revoke.ts";
@@ -24,6 +25,8 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
   account create     --handle <handle> [--if-missing]
   account show       --account <handle>
   account ${accountMoves.join("|")}  --account <handle>; closing is for good
+  account ceiling    --account <handle> --rate-limit <per minute>
+                     what all keys of the account may call together in a minute; 600 until it is changed
   account link       --account <handle> --email <address>
                      whoever shows that the address is theirs signs in to the account from now on
   key create         --account <handle> --name <name> [--rate-limit <per minute>] [--scope ${scopes.join("|")}]
@@ -70,7 +73,12 @@ export const commands: Record<string, Command> = {
     const account = await accountByHandle(db, given.text("account"));
     const [balance] = await readBalances(db, [account.id]);
     const { credits, held, earned } = balance!;
-    return { ...account, credits, held, earned };
+    return { ...account, credits, held, earned, calls_per_minute_max: await readCallCeiling(db, account.id) };
+  },
+  "account ceiling": async ({ db }, given) => {
+    const account = await accountByHandle(db, given.text("account"));
+    await setCallCeiling(db, account.id, given.integer("rate-limit"));
+    return { account: account.handle, calls_per_minute_max: given.integer("rate-limit") };
   },
   ...Object.fromEntries(
     accountMoves.map((move) => [

@@ -25,7 +25,9 @@ export async function benchMcp(): Promise<void> {
     const { token } = await createKey(db, { accountId: seeded.creator.id, name: "own" });
     await grant(db, { accountId: seeded.creator.id, credits: credits(1_000_000_000n) });
     await db.query("alter table api_keys drop constraint api_keys_rate_limit_per_minute_check");
+    await db.query("alter table accounts drop constraint accounts_calls_per_minute_max_check");
     await db.query("update api_keys set rate_limit_per_minute = 100000000");
+    await db.query("update accounts set calls_per_minute_max = 100000000");
     await db.query("vacuum analyze");
     const service = await startService(databaseUrl);
     try {

@@ -182,6 +182,8 @@ test.each([
   ["account create --handle x-", '"handle" must be'],
   ["account show --account nobody", 'no account "nobody"'],
   ["key create --account cli-creator --name x --rate-limit many", "--rate-limit must be"],
+  ["key create --account cli-creator --name x --rate-limit 601", "between 1 and 600"],
+  ["account ceiling --account cli-creator --rate-limit 100001", "must be a whole number"],
   ["key create --account cli-creator --name x --rate-limit 0", '"rate_limit_per_minute" must be'],
   ["key create --account cli-creator --name x --scope all", "--scope must be one of"],
   ["credits grant --account cli-creator --credits 0", "--credits must be"],

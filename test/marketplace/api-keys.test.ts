@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createAccount } from "../../marketplace/accounts/create.ts";
+import { setCallCeiling } from "../../marketplace/api-keys/ceiling.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
 import { listKeys } from "../../marketplace/api-keys/list.ts";
 import { revokeKey } from "../../marketplace/api-keys/revoke.ts";
@@ -172,6 +173,63 @@ describe("a key's rate limit", () => {
     expect((await call(market.url, "/api/v1/balance", { key: one.key })).status).toBe(200);
     expect((await call(market.url, "/api/v1/balance", { key: one.key })).status).toBe(429);
     expect((await call(market.url, "/api/v1/balance", { key: other.key })).status).toBe(200);
+  });
+});
+
+describe("an account's ceiling over all its keys", () => {
+  const setup = async (ceiling: number, limits: readonly number[]) => {
+    const { db } = market.context;
+    const { id } = await createAccount(db, { handle: `ceiling-${ceiling}-${limits.join("-")}` });
+    await setCallCeiling(db, id, 100_000);
+    const keys = [];
+    for (const limit of limits) {
+      keys.push(await createKey(db, { accountId: id, name: `${limit}`, rateLimitPerMinute: limit }));
+    }
+    await setCallCeiling(db, id, ceiling);
+    const ask = async (key: string, calls: number) => {
+      const answers = await Promise.all(
+        Array.from({ length: calls }, (_, n) => call(n % 2 ? copy.url : market.url, "/api/v1/balance", { key })),
+      );
+      for (const { status, headers } of answers) {
+        if (status === 429) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+      }
+      return answers.filter(({ status }) => status === 200).length;
+    };
+    return { id, keys, ask };
+  };
+
+  test("holds a key that has a higher limit of its own, and says so", async () => {
+    const { keys, ask } = await setup(15, [100_000]);
+    expect(await ask(keys[0]!.token, 40)).toBe(15);
+    const { headers } = await call(market.url, "/api/v1/balance", { key: keys[0]!.token });
+    expect(headers.get("x-ratelimit-limit")).toBe("15");
+  });
+
+  test("holds all keys together, over two copies at once", async () => {
+    const { keys, ask } = await setup(20, [100, 100, 5]);
+    const admitted = await Promise.all(keys.map(({ token }) => ask(token, 30)));
+    expect(admitted.reduce((sum, one) => sum + one)).toBe(20);
+    expect(admitted[2]).toBeLessThanOrEqual(5);
+  });
+
+  test("is not stretched by revoking a key and making another", async () => {
+    const { id, keys, ask } = await setup(10, [10]);
+    expect(await ask(keys[0]!.token, 12)).toBe(10);
+    await revokeKey(market.context.db, id, keys[0]!.id);
+    const again = await createKey(market.context.db, { accountId: id, name: "again", rateLimitPerMinute: 10 });
+    expect(await ask(again.token, 12)).toBe(0);
+  });
+
+  test("of a new account is 600; a key above it is refused, naming the field and the ceiling", async () => {
+    const { db } = market.context;
+    const { id } = await createAccount(db, { handle: "usual-ceiling" });
+    const made = (rateLimitPerMinute: number) => createKey(db, { accountId: id, name: "x", rateLimitPerMinute });
+    await expect(made(601)).rejects.toMatchObject({
+      code: "invalid_value",
+      message: expect.stringMatching(/"rate_limit_per_minute".* 600/),
+      body: { field: "rate_limit_per_minute" },
+    });
+    await made(600);
   });
 });
 

@@ -2,6 +2,7 @@ import { Writable } from "node:stream";
 import { type ModelStandIn, startModelStandIn } from "../../infra/model-stand-in/server.ts";
 import { type Account, createAccount } from "../../marketplace/accounts/create.ts";
 import { type Published, publishAgent } from "../../marketplace/agents/publish.ts";
+import { setCallCeiling } from "../../marketplace/api-keys/ceiling.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
 import { readConfig } from "../../marketplace/config.ts";
 import { type Context, createContext, type Overrides } from "../../marketplace/context.ts";
@@ -68,6 +69,8 @@ export async function seedMarket(context: Context, seed: Seed = {}): Promise<Mar
   const suffix = Math.random().toString(36).slice(2, 8);
   const creator = await createAccount(context.db, { handle: `creator-${suffix}` });
   const buyer = await createAccount(context.db, { handle: `buyer-${suffix}` });
+  // Tests call faster than customers do.
+  for (const { id } of [creator, buyer]) await setCallCeiling(context.db, id, 100_000);
   if (balance > 0) await grant(context.db, { accountId: buyer.id, credits: credits(BigInt(balance)) });
   const key = await createKey(context.db, { accountId: buyer.id, name: "test", rateLimitPerMinute: rateLimit });
   const agent = await publishAgent(context, creator, "echo", { ...echoAgent, price_credits: price, ...seed.agent });

@@ -6,6 +6,7 @@ import { Pool } from "undici";
 import { startPostgres } from "../../../infra/dev/postgres.ts";
 import { createAccount } from "../../../marketplace/accounts/create.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
+import { setCallCeiling } from "../../../marketplace/api-keys/ceiling.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
 import { createEvents } from "../../../marketplace/events.ts";
@@ -58,6 +59,7 @@ export async function seedBench(db: Database, priceCredits = 5): Promise<Seeded>
   const creator = await createAccount(db, { handle: "creator" });
   const buyer = await createAccount(db, { handle: "buyer" });
   await grant(db, { accountId: buyer.id, credits: credits(1_000_000_000n) });
+  await setCallCeiling(db, buyer.id, 100_000);
   const key = await createKey(db, { accountId: buyer.id, name: "bench", rateLimitPerMinute: 100_000 });
   const outbound = createOutbound({});
   const needs = { db, events: createEvents(pino({ level: "silent" })), sealer: createSealer([]), tools: { outbound } };
