@@ -34,7 +34,9 @@ export interface LedgerProcess {
   readonly mirror: string;
   readonly admin: string;
   readonly usdc: string;
-  readonly accounts: Readonly<Record<"feePayer" | "buyer" | "creator", HederaBuyer & { readonly publicKey: string }>>;
+  readonly accounts: Readonly<
+    Record<"feePayer" | "buyer" | "creator" | "operator", HederaBuyer & { readonly publicKey: string }>
+  >;
   stop(): Promise<void>;
   /** Away for a moment, then back on the same ports. */
   restart(): Promise<void>;

@@ -71,8 +71,8 @@ export async function chaos(minutes: number): Promise<void> {
   }
 }
 
-/** Kills a daemon every few seconds, now and then both, and starts it again. */
-class Killer {
+/** Kills a service every few seconds, now and then several, and starts it again. */
+export class Killer {
   kills = 0;
   readonly #daemons: readonly Service[];
   readonly #stopping = new AbortController();
@@ -129,7 +129,7 @@ function report(moment: string, { asked }: Customers, { kills }: Killer): void {
 const successesOf = (asked: readonly Asked[]) =>
   asked.filter(({ answers }) => answers.some(({ success }) => success)).length;
 
-async function allEnded(db: Database): Promise<void> {
+export async function allEnded(db: Database): Promise<void> {
   const startedAt = performance.now();
   for (;;) {
     const { rows } = await db.query("select count(*) from payments where state not in ('settled', 'failed')");
@@ -141,7 +141,7 @@ async function allEnded(db: Database): Promise<void> {
 }
 
 /** From then on nothing that was called failed can land any more. */
-async function allExpired(db: Database): Promise<void> {
+export async function allExpired(db: Database): Promise<void> {
   const { rows } = await db.query("select max(expires_at) as last from payments");
   await sleep(Math.max(0, rows[0].last.getTime() + 5_000 - Date.now()));
 }

@@ -35,6 +35,7 @@ export async function startWorld({ blocksEverySecond }: { blocksEverySecond: boo
     ledger,
     buyers,
     databaseUrl,
+    createDatabase: (name) => postgres.createDatabase(name),
     terms: {
       network: "eip155:84532",
       chainId: 84532,
@@ -65,6 +66,8 @@ export interface World {
   readonly ledger: LedgerProcess;
   readonly buyers: readonly Buyer[];
   readonly databaseUrl: string;
+  /** One more, on the same server. */
+  createDatabase(name: string): Promise<string>;
   readonly terms: EvmTerms;
   /** For a daemon that talks to both networks without anything in between. */
   readonly variables: Readonly<Record<string, string>>;
