@@ -5,7 +5,7 @@ import { startRpcProxy } from "../support/rpc-proxy.ts";
 import { Service } from "../support/service.ts";
 import { Cutter } from "./market-soak/cutter.ts";
 import { marketVariables, openMarket } from "./market-soak/market.ts";
-import { Shoppers } from "./market-soak/shoppers.ts";
+import { type Purchase, Shoppers } from "./market-soak/shoppers.ts";
 import { problemsOf } from "./market-soak/verdict.ts";
 import { allEnded, allExpired, Killer } from "./soak/chaos.ts";
 import { Mischief } from "./soak/mischief.ts";
@@ -46,7 +46,11 @@ export async function benchMarketSoak(): Promise<void> {
   const killer = new Killer([...facilitators, ...marketplaces]);
   const cutter = new Cutter(world.databaseUrl);
   const urlsOf = (services: readonly Service[]) => services.map(({ url }) => url);
-  const shoppers = new Shoppers(world, market, urlsOf(marketplaces), urlsOf(facilitators));
+  const isSettled = async ({ network, key }: Purchase) => {
+    const settled = "select from payments where network = $1 and payment_key = $2 and state = 'settled'";
+    return (await db.query(settled, [network, key])).rowCount === 1;
+  };
+  const shoppers = new Shoppers(world, market, urlsOf(marketplaces), urlsOf(facilitators), isSettled);
   process.stdout.write(`\nMarketplace, ${minutes} minutes of two copies of each service among faults and kill -9\n`);
   try {
     shoppers.start(shoppersMax);

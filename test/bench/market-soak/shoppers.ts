@@ -42,12 +42,21 @@ export class Shoppers {
   readonly #market: OpenMarket;
   readonly #markets: readonly string[];
   readonly #facilitators: readonly string[];
+  readonly #isSettled: (purchase: Purchase) => Promise<boolean>;
   readonly #agent = new Agent({ connections: 64, connectTimeout: 2_000 });
   #stopped = false;
   #working: Promise<unknown> = Promise.resolve();
   #made = 0;
 
-  constructor(world: World, market: OpenMarket, markets: readonly string[], facilitators: readonly string[]) {
+  /** `isSettled`: what the chain would show everybody. */
+  constructor(
+    world: World,
+    market: OpenMarket,
+    markets: readonly string[],
+    facilitators: readonly string[],
+    isSettled: (purchase: Purchase) => Promise<boolean>,
+  ) {
+    this.#isSettled = isSettled;
     this.#world = world;
     this.#market = market;
     this.#markets = markets;
@@ -110,7 +119,8 @@ export class Shoppers {
 
   async #quoteAndSign(): Promise<Purchase> {
     this.#made += 1;
-    const agent = agents[this.#made % agents.length]!;
+    const number = this.#made;
+    const agent = agents[number % agents.length]!;
     const isBad = Math.random() < 0.3;
     const [good, bad] = await this.#inputsFor(agent);
     const quoted = await this.#call(`${pick(this.#markets)}/api/agent/soak-creator/${agent}`, good, {});
@@ -120,7 +130,7 @@ export class Shoppers {
     const accepted = quote.accepts.find((entry: any) => entry.network === network);
     const { key, payload } = network.startsWith("eip155")
       ? await this.#signEvm(accepted)
-      : await this.#signHedera(accepted);
+      : await this.#signHedera(accepted, number);
     const proof = { x402Version: 2, resource: quote.resource, accepted, payload };
     return {
       agent,
@@ -157,9 +167,9 @@ export class Shoppers {
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: a quote's entry
-  async #signHedera(accepted: any) {
+  async #signHedera(accepted: any, number: number) {
     const seconds = Math.floor(Date.now() / 1_000) - 1;
-    const nanos = String(this.#made).padStart(9, "0");
+    const nanos = String(number).padStart(9, "0");
     const key = `${accepted.extra.feePayer}@${seconds}.${nanos}`;
     const { buyer } = this.#world.ledger.accounts;
     const payload = await signHederaTransfer(
@@ -180,10 +190,9 @@ export class Shoppers {
     }
   }
 
-  /** What a stranger can know: the payment as the chain shows it, without the quote's secret; and another input. */
+  /** What a stranger can know: a settled payment as the chain shows it, without the quote's secret; and another input. */
   async #postAsStranger(purchase: Purchase): Promise<void> {
-    const settled = purchase.literal || purchase.answers.length > 0;
-    if (!settled) return;
+    if (!(await this.#isSettled(purchase).catch(() => false))) return;
     const proof = JSON.parse(Buffer.from(purchase.header, "base64").toString());
     const { quoteId: _, ...extra } = proof.accepted.extra;
     const header = Buffer.from(JSON.stringify({ ...proof, accepted: { ...proof.accepted, extra } })).toString("base64");
