@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { EnvReader, Secret } from "../shared/env.ts";
+import { type AnonymousLimitsConfig, readAnonymousLimits } from "./anonymous-limits.ts";
 import { type LedgersConfig, readLedgers, readServices, type ServicesConfig } from "./connectors/config.ts";
 import type { FailedProofLimits } from "./payments/failed-proofs.ts";
 import { readSignIn, type SignInConfig } from "./sign-in/config.ts";
@@ -32,6 +33,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     },
     services: readServices(env),
     signIn: readSignIn(env),
+    anonymousLimits: readAnonymousLimits(env),
   };
   requireHttps(env, config.publicUrl);
   env.finish("marketplace");
@@ -75,6 +77,7 @@ export interface Config extends StoreConfig {
   /** Where images are drawn, posts are read and files are kept. */
   readonly services: ServicesConfig;
   readonly signIn: SignInConfig;
+  readonly anonymousLimits: AnonymousLimitsConfig;
 }
 
 function readStore(env: EnvReader): StoreConfig {

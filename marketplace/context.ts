@@ -8,6 +8,7 @@ import { startRounds } from "../shared/rounds.ts";
 import { recheckEveryMs, recheckWallets } from "./accounts/recheck-wallets.ts";
 import { type AgentRow, findAgents } from "./agents/find.ts";
 import { Versions } from "./agents/version.ts";
+import { AnonymousLimits } from "./anonymous-limits.ts";
 import { type Admission, admitCalls } from "./api-keys/authenticate.ts";
 import type { Config } from "./config.ts";
 import type { Tools } from "./connectors/connector.ts";
@@ -73,6 +74,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     balance: batched((accountIds) => readBalances(db, accountIds), batches),
   };
   const needs = {
+    anonymousLimits: new AnonymousLimits(db, config.anonymousLimits),
     config,
     log,
     events,
@@ -106,6 +108,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
 }
 
 export interface Context {
+  readonly anonymousLimits: AnonymousLimits;
   readonly config: Config;
   readonly log: Log;
   readonly events: Events;

@@ -37,9 +37,12 @@ export async function callPaidTool(
     const { offer } = goods;
     const quote = (error: string) => quoteResult(context, name, offer, error);
     const proof = readPayment(_meta[paymentKey]);
-    if (proof === undefined || typeof proof === "string") return await quote(proof ?? "Payment is required.");
-    const work = await goods.prepare(input);
     const from = response.req.ip ?? "";
+    if (proof === undefined || typeof proof === "string") {
+      await context.anonymousLimits.admitQuote(from, offer.url);
+      return await quote(proof ?? "Payment is required.");
+    }
+    const work = await goods.prepare(input);
     const redemption = await redeem(context, work, { proof, offer, from, receivedAt: response.locals.receivedAt });
     if (redemption.outcome === "refused") return await quote(`${redemption.reason}: ${redemption.message}`);
     return await bought(context, redemption, work, response);

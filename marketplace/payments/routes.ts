@@ -23,7 +23,10 @@ export function postPaidCall(context: Context): RequestHandler {
     const agent = await findAgentSoldPerCall(context, address).catch((error) =>
       findPaidFor(context, proof, address, error),
     );
-    if (agent.version.priceCredits === 0n) return answerFree(context, prepare(agent, await body.json()), response);
+    if (agent.version.priceCredits === 0n) {
+      await context.anonymousLimits.admitFreeCall(from, agent.id);
+      return answerFree(context, prepare(agent, await body.json()), response);
+    }
     const offer = agentOffer(context, agent);
     context.headStart.note(address, offer);
     if (typeof proof !== "object") await body.drain();

@@ -27,7 +27,10 @@ export async function sell(
     const { body, header } = quoteOf(offer, await quotedTerms(context, offer), error, v1Names);
     response.status(402).setHeader(paymentHeaders.quoteV2, header).json(body);
   };
-  if (proof === undefined || typeof proof === "string") return quote(proof ?? "Payment is required.");
+  if (proof === undefined || typeof proof === "string") {
+    await context.anonymousLimits.admitQuote(request.ip ?? "", offer.url);
+    return quote(proof ?? "Payment is required.");
+  }
   const work = await prepare();
   const redemption = await redeem(context, work, {
     proof,

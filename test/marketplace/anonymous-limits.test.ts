@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Answer, call, seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import { freshDatabase } from "../support/postgres.ts";
+
+const env = {
+  LIMIT_QUOTES_PER_ADDRESS: "20",
+  LIMIT_QUOTES_PER_OFFER: "600",
+  LIMIT_FREE_CALLS_PER_ADDRESS: "10",
+  LIMIT_FREE_CALLS_PER_AGENT: "25",
+};
+
+let paid: PaidMarket;
+let copy: TestMarketplace;
+let free: string;
+beforeAll(async () => {
+  const databaseUrl = await freshDatabase("marketplace");
+  paid = await startPaidMarket({ databaseUrl, env });
+  const { FACILITATOR_URL = "", MARKETPLACE_PUBLIC_URL = "" } = paid.marketplace.environment;
+  copy = await startMarketplace({
+    databaseUrl,
+    model: paid.marketplace.model,
+    env: { ...env, FACILITATOR_URL, MARKETPLACE_PUBLIC_URL },
+  });
+  free = (await seedMarket(copy.context, { price: 0 })).agent.address;
+}, 120_000);
+afterAll(async () => {
+  await copy?.stop();
+  await paid?.stop();
+});
+
+const post = (n: number, address: string, agent: string) =>
+  call(n % 2 ? copy.url : paid.marketplace.url, `/api/agent/${agent}`, {
+    body: { text: "hello" },
+    headers: { "x-forwarded-for": address },
+  });
+
+function holdsAt(limit: number, status: number, answers: readonly Answer[]): void {
+  expect(answers.filter((answer) => answer.status === status)).toHaveLength(limit);
+  for (const answer of answers) {
+    if (answer.status === status) continue;
+    expect(answer.status).toBe(429);
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(answer.body).toEqual({ error: expect.any(String) });
+  }
+}
+
+const times = <T>(count: number, work: (n: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, n) => work(n)));
+
+describe("who shows no key and no payment", () => {
+  test("may ask an address's number of prices a minute, over all copies", async () => {
+    holdsAt(20, 402, await times(45, (n) => post(n, "203.0.113.1", paid.address)));
+    expect((await post(0, "203.0.113.2", paid.address)).status).toBe(402);
+  });
+
+  test("is one customer in all of an IPv6 network", async () => {
+    holdsAt(20, 402, await times(45, (n) => post(n, `2001:db8:1:2::${n + 1}`, paid.address)));
+  });
+
+  test("may call free agents an address's number of times, and no agent more often than it bears", async () => {
+    holdsAt(10, 200, await times(30, (n) => post(n, "203.0.113.3", free)));
+    holdsAt(15, 200, await times(60, (n) => post(n, `198.51.100.${n}`, free)));
+  });
+
+  test("of the tool server that takes payments is counted alike", async () => {
+    const [handle, slug] = paid.address.split("/");
+    const ask = () =>
+      fetch(`${copy.url}/api/x402/mcp`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          "x-forwarded-for": "203.0.113.4",
+        },
+        body: JSON.stringify({
+          jsonrpc: "2.0",
+          id: 1,
+          method: "tools/call",
+          params: { name: `${handle}--${slug}`, arguments: {} },
+        }),
+      }).then((answer) => answer.text());
+    const answers = await times(30, ask);
+    expect(answers.filter((text) => text.includes("accepts"))).toHaveLength(20);
+    expect(answers.filter((text) => text.includes("Too many prices"))).toHaveLength(10);
+  });
+});
+
+test("where a limit is high a copy counts a share of it by itself, and all copies keep the limit", async () => {
+  const addresses = (n: number) => `192.0.2.${n % 250}`;
+  const answers = await times(700, (n) => post(n, addresses(n), paid.address));
+  const quoted = answers.filter(({ status }) => status === 402).length;
+  // Earlier prices of the same minute count; what one copy has taken and not used the other lacks.
+  expect(quoted).toBeLessThanOrEqual(600);
+  expect(quoted).toBeGreaterThan(480);
+});
