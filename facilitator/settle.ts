@@ -13,7 +13,7 @@ import {
   type Refusal,
   type Scheme,
 } from "./schemes/scheme.ts";
-import { anotherPayment, isSamePayment, type Known } from "./settlements/known.ts";
+import { isClaimable, isForSameTerms, type Known, refusalToTell } from "./settlements/known.ts";
 
 /**
  * POST /settle: checks the payment again, claims it, sends it, waits for the chain. However often and wherever one
@@ -32,7 +32,8 @@ export async function settle(context: Context, body: unknown): Promise<Settled> 
   const deadline = new Date(Date.now() + context.config.settleTimeoutMs);
   const known = await context.store.lookup(request.network, payment.key);
   if (known && !isClaimable(known)) {
-    if (!isSamePayment(known, payment)) return refused(context, request, payment, anotherPayment, startedAt);
+    const untold = await refusalToTell(scheme, known, payment);
+    if (untold) return refused(context, request, payment, untold, startedAt);
     return resume(context, request, payment, known, deadline);
   }
 
@@ -42,6 +43,7 @@ export async function settle(context: Context, body: unknown): Promise<Settled> 
   if (refusal) return refused(context, request, payment, refusal, startedAt);
   const claim = await context.store.claim(request.network, scheme.scheme, payment, {
     resourceUrl: request.resourceUrl,
+    termsDigest: request.termsDigest,
     failuresMax: context.config.limits.failuresPerPayer,
     failuresPerDayMax: context.config.limits.failuresPerPayerDay,
     offer: offerOf(request, context.config.discovery),
@@ -49,7 +51,8 @@ export async function settle(context: Context, body: unknown): Promise<Settled> 
   if (!claim) {
     const winner = await context.store.lookup(request.network, payment.key);
     if (!winner || isClaimable(winner)) return refused(context, request, payment, coolingDown, startedAt);
-    if (!isSamePayment(winner, payment)) return refused(context, request, payment, anotherPayment, startedAt);
+    const untold = await refusalToTell(scheme, winner, payment);
+    if (untold) return refused(context, request, payment, untold, startedAt);
     return resume(context, request, payment, winner, deadline);
   }
 
@@ -109,7 +112,10 @@ async function recorded(context: Context, claim: Claim, payment: Payment, outcom
   }
 }
 
-/** A payment claimed before: wait for its end, then say what became of it. */
+/**
+ * A payment claimed before: wait for its end, then say what became of it. A success that was told to nobody yet is for
+ * who asks about the terms it was claimed for.
+ */
 async function resume(
   context: Context,
   request: PaymentRequest,
@@ -120,7 +126,7 @@ async function resume(
   const known = await untilEnded(context, request, payment, first, deadline);
   if (known?.state === "settled") {
     const outcome: Outcome = { outcome: "settled", transaction: known.transaction };
-    const mine = await context.store.deliver(request.network, payment.key);
+    const mine = isForSameTerms(known, request) && (await context.store.deliver(request.network, payment.key));
     return mine ? answer(context, request, payment, outcome) : alreadySettled(request, payment, known);
   }
   if (known?.state === "failed") {
@@ -169,10 +175,14 @@ function answer(context: Context, request: PaymentRequest, payment: Payment, out
   }
 }
 
-function alreadySettled(request: PaymentRequest, payment: Payment, { transaction }: Known): Settled {
+/** No proof of a purchase by itself, for whoever reads the chain can present it; with the digest, of the terms' own. */
+function alreadySettled(request: PaymentRequest, payment: Payment, known: Known): Settled {
+  const { transaction, termsDigest } = known;
   const errorMessage = `This payment was settled in transaction ${transaction}.`;
   const common = { transaction, network: request.networkAsGiven, payer: payment.payer };
-  return { response: { success: false, errorReason: "already_settled", errorMessage, ...common } };
+  const isProven = termsDigest !== undefined && termsDigest === request.termsDigest && !known.landedByAnother;
+  const proof = isProven ? { termsDigest } : {};
+  return { response: { success: false, errorReason: "already_settled", errorMessage, ...common, ...proof } };
 }
 
 function refused(
@@ -198,4 +208,3 @@ function refused(
 
 const unknown = (transaction: string): Outcome => ({ outcome: "unknown", transaction });
 const hasEnded = (known: Known) => known.state === "settled" || known.state === "failed";
-const isClaimable = (known: Known) => known.state === "failed" && known.retryable;

@@ -2,8 +2,8 @@ import type { VerifyResponse } from "../shared/x402.ts";
 import type { Context } from "./context.ts";
 import { requireFeePayer } from "./fee-payers/empty.ts";
 import { parsePaymentRequest } from "./request.ts";
-import { isRefusal, type Payment, type PaymentRequest, type Refusal, refuse } from "./schemes/scheme.ts";
-import { anotherPayment, isSamePayment, type Known } from "./settlements/known.ts";
+import { isRefusal, type Payment, type PaymentRequest, type Refusal, refuse, type Scheme } from "./schemes/scheme.ts";
+import { isClaimable, type Known, refusalToTell } from "./settlements/known.ts";
 
 /**
  * POST /verify: would this payment settle now? Moves nothing. Throws ApiError 400 on a malformed body, 503 when its
@@ -24,7 +24,9 @@ export async function verify(context: Context, body: unknown): Promise<VerifyRes
     scheme.check(payment),
   ]);
   const verdict =
-    (known && refusalOfKnown(known, payment)) ?? refusal ?? context.payers.refusalOf(request.network, payment);
+    (known && (await refusalOfKnown(scheme, known, payment))) ??
+    refusal ??
+    context.payers.refusalOf(request.network, payment);
   if (verdict) return refused(context, request, payment, verdict, startedAt);
   requireFeePayer(scheme, payment);
   context.events.verified(request.network, payment, performance.now() - startedAt);
@@ -32,9 +34,10 @@ export async function verify(context: Context, body: unknown): Promise<VerifyRes
 }
 
 /** A payment somebody claimed before is not to be had again, unless it failed in a way that left it valid. */
-function refusalOfKnown(known: Known, payment: Payment): Refusal | undefined {
-  if (known.state === "failed" && known.retryable) return undefined;
-  if (!isSamePayment(known, payment)) return anotherPayment;
+async function refusalOfKnown(scheme: Scheme, known: Known, payment: Payment): Promise<Refusal | undefined> {
+  if (isClaimable(known)) return undefined;
+  const untold = await refusalToTell(scheme, known, payment);
+  if (untold) return untold;
   if (known.state === "settled") {
     return refuse("already_settled", `This payment was settled in transaction ${known.transaction}.`);
   }

@@ -24,9 +24,14 @@ export function readTerms(given: unknown): Terms | undefined {
     asset: asset as string,
     payTo: payTo as string,
     maxTimeoutSeconds: Number.isSafeInteger(maxTimeoutSeconds) ? (maxTimeoutSeconds as number) : 60,
-    ...(isSmallObject(extra) && { extra }),
+    ...(isSmallObject(extra) && { extra: forEverybody(extra) }),
     ...(maxAmountRequired !== undefined && { maxAmountRequired: price }),
   };
+}
+
+/** A quote's id is its buyer's, and another one every time. */
+function forEverybody({ quoteId: _, ...extra }: JsonObject): JsonObject {
+  return extra;
 }
 
 const isShort = (value: unknown) => typeof value === "string" && value.length <= 128 && !value.includes("\0");

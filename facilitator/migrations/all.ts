@@ -7,6 +7,7 @@ import { discoveryPath } from "./0005-discovery-path.ts";
 import { settleTimes } from "./0006-settle-times.ts";
 import { listingOffers } from "./0007-listing-offers.ts";
 import { payerFailures } from "./0008-payer-failures.ts";
+import { paymentProof } from "./0010-payment-proof.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   settleTimes,
   listingOffers,
   payerFailures,
+  paymentProof,
 ];

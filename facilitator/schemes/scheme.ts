@@ -18,6 +18,8 @@ export interface Scheme<P extends Payment = Payment> {
   decode(request: PaymentRequest): P | Refusal;
   /** The rules that need the clock or the chain; undefined when the payment holds. */
   check(payment: P): Promise<Refusal | undefined>;
+  /** The part of `check` that asks who signed, and nothing else. Throws NetworkAway when only the chain could tell. */
+  checkSignature(payment: P): Promise<Refusal | undefined>;
   /** Sends the payment of a won claim; stores what it signed before it sends. Waits at most `deadline` for the chain. */
   submit(payment: P, claim: Claim, deadline: Date): Promise<Outcome>;
   /** What the chain says about a payment that was sent and not seen to end. */
@@ -61,6 +63,8 @@ export interface Payment {
   readonly payTo: string;
   readonly asset: string;
   readonly amount: bigint;
+  /** Of what the payer signed, whoever encoded it and with whichever of its valid signatures. */
+  readonly messageDigest: Buffer;
   /** From this moment on the payment can no longer land on the chain. */
   readonly expiresAt: Date;
 }

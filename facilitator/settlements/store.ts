@@ -43,16 +43,16 @@ export class SettlementStore {
     network: string,
     scheme: string,
     payment: Payment,
-    { resourceUrl, failuresMax, failuresPerDayMax, offer }: ClaimTerms,
+    { resourceUrl, termsDigest, failuresMax, failuresPerDayMax, offer }: ClaimTerms,
   ): Promise<Claim | undefined> {
     const token = randomUUID();
     const { rows } = await this.#db.query({
       name: "claim-payment",
       text: `
         insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic,
-                              resource_url, expires_at, lease_until, offer, offer_digest)
+                              resource_url, expires_at, lease_until, offer, offer_digest, message_digest, terms_digest)
         select $1, $2, 'claimed', $3::uuid, $4, $5, $6, $7, $8::numeric, $9, $10::timestamptz,
-               now() + make_interval(secs => $11), $13, $14::bytea
+               now() + make_interval(secs => $11), $13, $14::bytea, $16::bytea, $17
          where ($12 = 0 or $12 > (select count(*) from payer_failures
                                    where network = $1 and payer = $5 and failed_at > now() - interval '10 minutes'))
            and ($15 = 0 or $15 > (select count(*) from payer_failures
@@ -62,7 +62,8 @@ export class SettlementStore {
               asset = excluded.asset, amount_atomic = excluded.amount_atomic, resource_url = excluded.resource_url,
               expires_at = excluded.expires_at, lease_until = excluded.lease_until, fee_payer = null, nonce = null,
               transaction_id = null, raw_transactions = null, error_reason = null, error_message = null,
-              finished_at = null, retryable = false, offer = excluded.offer, offer_digest = excluded.offer_digest
+              finished_at = null, retryable = false, offer = excluded.offer, offer_digest = excluded.offer_digest,
+              message_digest = excluded.message_digest, terms_digest = excluded.terms_digest
           where payments.state = 'failed' and payments.retryable
         returning id`,
       values: [
@@ -81,6 +82,8 @@ export class SettlementStore {
         offer?.text ?? null,
         offer?.digest ?? null,
         failuresPerDayMax,
+        payment.messageDigest,
+        termsDigest ?? null,
       ],
     });
     return rows[0] ? { id: rows[0].id, token } : undefined;
@@ -249,7 +252,8 @@ export class SettlementStore {
     const { rows } = await this.#db.query({
       name: "lookup-payments",
       text: `select p.network, p.payment_key, p.state, p.payer, p.pay_to, p.asset, p.amount_atomic, p.transaction_id,
-                    p.error_reason, p.error_message, p.retryable
+                    p.error_reason, p.error_message, p.retryable, p.expires_at, p.message_digest, p.terms_digest,
+                    p.resource_url, p.landed_by_another
                from payments p
                join unnest($1::text[], $2::text[]) as asked (network, payment_key)
                  on p.network = asked.network and p.payment_key = asked.payment_key`,
@@ -263,6 +267,7 @@ export class SettlementStore {
 /** What a claim is made on, beside the payment itself. */
 interface ClaimTerms {
   readonly resourceUrl: string | undefined;
+  readonly termsDigest?: string | undefined;
   readonly failuresMax: number;
   readonly failuresPerDayMax: number;
   /** To be listed once the payment has settled. */

@@ -47,7 +47,7 @@ export class EvmChain {
 
   /** ERC-1271: does the payer's contract take this signature? Anything but the magic value is no. */
   async walletAccepts(payment: EvmPayment): Promise<boolean> {
-    const data = isValidSignatureCall(payment.digest, payment.signature);
+    const data = isValidSignatureCall(payment.messageDigest, payment.signature);
     return (await this.#optionalCall({ to: payment.payer, data, gas: "0x30d40" })) === erc1271Magic;
   }
 

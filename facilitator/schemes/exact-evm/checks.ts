@@ -223,7 +223,10 @@ function asPayment(
 ): EvmPayment {
   const asset = getAddress(requirements.asset);
   const domain = { name: String(requirements.extra?.name), version: String(requirements.extra?.version) };
-  const digest = authorizationDigest({ ...domain, chainId: config.chainId, verifyingContract: asset }, authorization);
+  const messageDigest = authorizationDigest(
+    { ...domain, chainId: config.chainId, verifyingContract: asset },
+    authorization,
+  );
   return {
     key: paymentKeyOf(asset, authorization),
     payer: authorization.from,
@@ -233,9 +236,9 @@ function asPayment(
     expiresAt: expiryOf(authorization.validBefore),
     authorization,
     signature,
-    digest,
+    messageDigest,
     domain,
-    signedByKey: recoverSigner(digest, signature) === authorization.from.toLowerCase(),
+    signedByKey: recoverSigner(messageDigest, signature) === authorization.from.toLowerCase(),
   };
 }
 

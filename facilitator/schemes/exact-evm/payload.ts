@@ -7,8 +7,6 @@ export interface EvmPayment extends Payment {
   readonly asset: string;
   readonly authorization: Authorization;
   readonly signature: Buffer;
-  /** What the payer signed. */
-  readonly digest: Buffer;
   /** EIP-712 name and version as the caller claims them. */
   readonly domain: { readonly name: string; readonly version: string };
   /** A strict signature made by the payer's own key. False leaves only a contract wallet. */

@@ -37,6 +37,7 @@ export function createExactEvm(
     feePayers: feePayers.map(({ address }) => address),
     decode: (request: PaymentRequest) => decodePayment(request, config),
     check: (payment) => check({ chain, config, assets, sender: feePayers[0]?.address as Hex, fromContracts }, payment),
+    checkSignature: (payment) => checkSignature(chain, payment),
     async submit(payment, claim, deadline) {
       const signer = fromContracts.has(payment) ? "contract" : "key";
       const data = transferCall(payment.authorization, payment.signature, signer);
@@ -103,14 +104,20 @@ interface CheckNeeds {
   readonly fromContracts: WeakSet<EvmPayment>;
 }
 
+/** Rule E5. A key's own signature is proof without the chain, also where its account has code. */
+async function checkSignature(chain: EvmChain, payment: EvmPayment): Promise<Refusal | undefined> {
+  if (payment.signedByKey) return undefined;
+  if (!(await chain.hasCode(payment.payer))) return refuseSignature(payment);
+  return (await chain.walletAccepts(payment)) ? undefined : walletRefuses;
+}
+
 /** A payer with code (contract wallet, EIP-7702) is asked by ERC-1271 alone; its key's signature means nothing. */
 async function checkWallet(chain: EvmChain, sender: Hex, payment: EvmPayment): Promise<Refusal | undefined> {
   const [accepts, simulation] = await Promise.all([
     chain.walletAccepts(payment),
     chain.simulate(sender, payment, "contract"),
   ]);
-  if (!accepts)
-    return refuse("invalid_exact_evm_signature", "The payer's wallet contract does not accept the signature.");
+  if (!accepts) return walletRefuses;
   return simulation && (await chain.diagnose(payment, simulation));
 }
 
@@ -122,6 +129,11 @@ function refuseSignature({ signature }: EvmPayment): Refusal {
   }
   return refuse("invalid_exact_evm_signature", "The signature is not the payer's for this authorization.");
 }
+
+const walletRefuses = refuse(
+  "invalid_exact_evm_signature",
+  "The payer's wallet contract does not accept the signature.",
+);
 
 async function refuseAsset(chain: EvmChain, config: EvmConfig, asset: string): Promise<Refusal> {
   if (!(await chain.hasCode(asset))) {

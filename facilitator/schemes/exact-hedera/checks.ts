@@ -3,6 +3,7 @@ import { textAt } from "../../request.ts";
 import type { PaymentRequest, Refusal } from "../scheme.ts";
 import {
   accountText,
+  digestOfBody,
   type HederaPayment,
   hbar,
   type Row,
@@ -240,6 +241,7 @@ function asPayment({ body, bodies, payer, knownNodes, request: { requirements } 
     payTo: requirements.payTo,
     asset: requirements.asset,
     amount: BigInt(requirements.amount),
+    messageDigest: digestOfBody(bodies[0]!.bytes),
     expiresAt: new Date(Math.ceil(validStartMs) + (durationSeconds + 10) * 1_000),
     feePayer,
     validStartMs,

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { createHash } from "node:crypto";
 import type { Payment } from "../scheme.ts";
 import { bool, bytes, decode, fieldSpan, int, Malformed, message, present, repeated, sint, sub, uint } from "./wire.ts";
 
@@ -83,6 +84,12 @@ export function readSigned(raw: Buffer): { signed: Buffer; node: string } {
   const signed = decode(transaction, raw).signedBytes ?? empty;
   const { bodyBytes = empty } = decode(signedTransaction, signed);
   return { signed, node: accountText(decode(transactionBody, bodyBytes).node) ?? "" };
+}
+
+/** SHA-256 of a transaction as it reads for whichever node it is sent to, which its payer signs once for each. */
+export function digestOfBody(bytes: Buffer): Buffer {
+  const { start, end } = fieldSpan(bytes, nodeField) ?? { start: 0, end: 0 };
+  return createHash("sha256").update(bytes.subarray(0, start)).update(bytes.subarray(end)).digest();
 }
 
 /** Each copy must be the first one but for its node id. */

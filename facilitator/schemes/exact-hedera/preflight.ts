@@ -27,6 +27,11 @@ export class Preflight {
     return checkWindow(payment, Date.now()) ?? this.#ifReadable(() => this.#checkOnLedger(payment));
   }
 
+  /** H22 alone. Throws MirrorSilent. */
+  async checkSignature(payment: HederaPayment): Promise<Refusal | undefined> {
+    return this.#sendables.has(payment) ? undefined : this.#checkSignatures(payment);
+  }
+
   /** What to send of a payment: up to three bodies, as `check` verified them. */
   async sendables(payment: HederaPayment): Promise<readonly Sendable[] | Refusal> {
     const known = this.#sendables.get(payment);

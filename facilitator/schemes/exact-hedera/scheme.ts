@@ -34,6 +34,7 @@ export function createExactHedera(
     feePayers: feePayers.accounts,
     decode: (request) => decodePayment(request, config, nodes.ids),
     check: (payment) => preflight.check(payment),
+    checkSignature: (payment) => preflight.checkSignature(payment),
     submit: (payment, claim, deadline) => submit(chain, payment, claim, deadline),
     find: (unfinished) => find(chain, unfinished),
     balances: (payment) => (payment ? [feePayers.balanceOf(payment.feePayer)] : feePayers.balances),

@@ -1,0 +1,265 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { ownerWallet } from "../../../infra/evm-chain/artifacts.ts";
+import { type PaymentRequirements, termsDigest } from "../../../shared/x402.ts";
+import { edited } from "../../support/edit.ts";
+import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
+import { asV1, type Buyer, newBuyer, paymentBody, signAuthorization } from "../../support/evm-payments.ts";
+import { startFacilitator } from "../../support/facilitator.ts";
+import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
+
+let setting: EvmSetting;
+let proxy: RpcProxy;
+let facilitator: Awaited<ReturnType<typeof startFacilitator>>;
+
+beforeAll(async () => {
+  setting = await evmSetting({ SETTLE_TIMEOUT_MS: "5000", EIP155_84532_RPC_TIMEOUT_MS: "1000" });
+  proxy = await startRpcProxy(setting.chain.rpcUrl);
+  setting.variables.EIP155_84532_RPC_URL = proxy.url;
+  facilitator = await startFacilitator(setting.variables);
+});
+afterEach(() => proxy.behave(() => "pass"));
+afterAll(async () => {
+  await facilitator?.stop();
+  await proxy?.stop();
+  await setting?.stop();
+});
+
+type Body = Awaited<ReturnType<typeof paymentBody>>;
+
+async function settledPayment(changes: Record<string, unknown> = {}): Promise<{ buyer: Buyer; body: Body }> {
+  const buyer = await setting.fundedBuyer();
+  const body = edited(await paymentBody(buyer, setting.terms), changes);
+  expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
+  return { buyer, body };
+}
+
+const withSignature = (body: Body, signature: string) =>
+  edited(body, { "paymentPayload.payload.signature": signature });
+
+/** As if the answer with the success had never left. */
+const undeliver = ({ paymentPayload: { payload } }: Body) =>
+  facilitator.context.db.query("update payments set delivered_at = null where payment_key like '%' || $1", [
+    payload.authorization.nonce,
+  ]);
+
+/** The other of the two signatures that anybody can compute from one. */
+function malleated(signature: string): string {
+  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+  const s = (order - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, "0");
+  return `${signature.slice(0, 66)}${s}${signature.slice(130) === "1b" ? "1c" : "1b"}`;
+}
+
+async function expectUntold(body: unknown, reason: string): Promise<void> {
+  const verified = await facilitator.verify(body);
+  expect(verified).toMatchObject({ status: 200, body: { isValid: false, invalidReason: reason } });
+  const settled = await facilitator.settle(body);
+  expect(settled).toMatchObject({ status: 200, body: { success: false, errorReason: reason, transaction: "" } });
+  expect(settled.body).not.toHaveProperty("termsDigest");
+}
+
+describe.each(["delivered", "not delivered yet"])("a settled payment whose success was %s", (delivery) => {
+  const payment = async () => {
+    const paid = await settledPayment();
+    if (delivery !== "delivered") await undeliver(paid.body);
+    return paid;
+  };
+
+  test("is told to nobody with a signature that is not its payer's for its message", async () => {
+    const { buyer, body } = await payment();
+    const { signature } = body.paymentPayload.payload;
+    const foreign = await signAuthorization(buyer, setting.terms);
+    const forged = [
+      `0x${"11".repeat(65)}`,
+      `0x${"11".repeat(64)}1b`,
+      `0x${randomBytes(65).toString("hex")}`,
+      `0x${"00".repeat(65)}`,
+      "0x11",
+      foreign.signature,
+      malleated(signature),
+      `${signature}00`,
+    ];
+    for (const junk of forged) await expectUntold(withSignature(body, junk), "invalid_exact_evm_signature");
+    await expectUntold(asV1(withSignature(body, forged[0] as string)), "invalid_exact_evm_signature");
+    const wrapped = `${signature}${"6492".repeat(16)}`;
+    await expectUntold(withSignature(body, wrapped), "eip6492_factory_not_allowed");
+    const answer = (await facilitator.settle(body)).body;
+    expect(answer).toMatchObject(
+      delivery === "delivered" ? { success: false, errorReason: "already_settled" } : { success: true },
+    );
+  });
+
+  test("is another payment than one with its nonce and another window, domain, recipient or amount", async () => {
+    const { buyer, body } = await payment();
+    const { authorization } = body.paymentPayload.payload;
+    const { nonce } = authorization;
+    const later = String(Number(authorization.validBefore) + 60);
+    const signedAnew = [
+      await paymentBody(buyer, setting.terms, { ...authorization, validBefore: later }),
+      await paymentBody(buyer, setting.terms, { ...authorization, validAfter: "1" }),
+      await paymentBody(buyer, { ...setting.terms, name: "USD Coin" }, authorization),
+      await paymentBody(buyer, { ...setting.terms, version: "1" }, authorization),
+      await paymentBody(buyer, { ...setting.terms, amount: "10001" }, { nonce }),
+      await paymentBody(buyer, { ...setting.terms, payTo: newBuyer().address }, { nonce }),
+    ];
+    const edits = [
+      edited(body, { "paymentPayload.payload.authorization.validBefore": later }),
+      edited(body, { "paymentPayload.payload.authorization.validAfter": "1" }),
+    ];
+    for (const other of [...signedAnew, ...edits]) await expectUntold(other, "invalid_transaction_state");
+  });
+});
+
+describe("the terms of a quote", () => {
+  const quoted = {
+    "paymentRequirements.extra.quoteId": "q-of-the-buyer",
+    "paymentPayload.accepted.extra.quoteId": "q",
+  };
+  const digestOf = ({ paymentRequirements }: Body) =>
+    termsDigest(paymentRequirements as PaymentRequirements, "https://api.example.com/weather");
+
+  test("come back as their digest with `already_settled`, in either version, and with nothing else", async () => {
+    const { body } = await settledPayment(quoted);
+    const digest = digestOf(body);
+    expect(digest).toMatch(/^[0-9a-f]{64}$/);
+    for (const same of [body, asV1(body), asV1(body, "eip155:84532")]) {
+      expect((await facilitator.settle(same)).body).toMatchObject({
+        success: false,
+        errorReason: "already_settled",
+        termsDigest: digest,
+      });
+    }
+    const others = [
+      edited(body, { "paymentRequirements.extra.quoteId": "another" }),
+      edited(body, { "paymentRequirements.extra.quoteId": "" }),
+      edited(body, { "paymentRequirements.extra.quoteId": ["q-of-the-buyer"] }),
+      edited(body, { "paymentRequirements.extra.quoteId": undefined }),
+      edited(body, { "paymentPayload.resource.url": "https://api.example.com/other" }),
+    ];
+    for (const other of others) {
+      const answer = (await facilitator.settle(other)).body;
+      expect(answer).toMatchObject({ errorReason: "already_settled", transaction: expect.stringMatching(/^0x/) });
+      expect(answer).not.toHaveProperty("termsDigest");
+    }
+  });
+
+  test("that were not those of the claim prove nothing, now or later", async () => {
+    const { body } = await settledPayment();
+    const claimed = edited(body, { "paymentRequirements.extra.quoteId": "made up afterwards" });
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const answer = (await facilitator.settle(claimed)).body;
+      expect(answer.errorReason).toBe("already_settled");
+      expect(answer).not.toHaveProperty("termsDigest");
+    }
+  });
+
+  test("decide who gets a success that was never delivered, and one caller does", async () => {
+    const { body } = await settledPayment(quoted);
+    await undeliver(body);
+    const strangers = [
+      edited(body, { "paymentRequirements.extra.quoteId": "another" }),
+      edited(body, { "paymentRequirements.extra.quoteId": undefined }),
+      edited(body, { "paymentPayload.resource.url": "https://evil.example.com/" }),
+    ];
+    const asked = Array.from({ length: 30 }, (_, index) => strangers[index % 3] as Body);
+    const answers = await Promise.all(asked.map((one) => facilitator.settle(one)));
+    expect(new Set(answers.map(({ body }) => body.errorReason))).toEqual(new Set(["already_settled"]));
+    const owners = await Promise.all(Array.from({ length: 20 }, () => facilitator.settle(body)));
+    expect(owners.filter(({ body }) => body.success)).toHaveLength(1);
+    const told = owners.filter(({ body }) => !body.success).map(({ body }) => body.termsDigest);
+    expect(told).toEqual(Array(19).fill(digestOf(body)));
+  });
+
+  test("without a quote, the resource decides", async () => {
+    const { body } = await settledPayment();
+    await undeliver(body);
+    const elsewhere = edited(body, { "paymentPayload.resource.url": "https://evil.example.com/" });
+    expect((await facilitator.settle(elsewhere)).body).toMatchObject({ errorReason: "already_settled" });
+    expect((await facilitator.settle(asV1(body))).body).toMatchObject({ success: true });
+  });
+
+  test("are not told of a payment that somebody else's transaction landed", async () => {
+    const { body } = await settledPayment(quoted);
+    await facilitator.context.db.query(
+      "update payments set landed_by_another = true where payment_key like '%' || $1",
+      [body.paymentPayload.payload.authorization.nonce],
+    );
+    const answer = (await facilitator.settle(body)).body;
+    expect(answer.errorReason).toBe("already_settled");
+    expect(answer).not.toHaveProperty("termsDigest");
+  });
+
+  test("leave their id nowhere: not in the database, the routes, or the metrics", async () => {
+    const quoteId = `quote-${randomBytes(16).toString("hex")}`;
+    const bazaar = {
+      info: { input: { type: "http", method: "GET" } },
+      schema: { type: "object", properties: { input: { type: "object" } }, required: ["input"] },
+    };
+    const { body } = await settledPayment({
+      "paymentRequirements.extra.quoteId": quoteId,
+      "paymentPayload.accepted.extra.quoteId": quoteId,
+      "paymentPayload.extensions": { bazaar },
+    });
+    await facilitator.settle(withSignature(body, "0x11"));
+    await facilitator.verify(edited(body, { "paymentRequirements.amount": "1" }));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const { db } = facilitator.context;
+    for (const table of ["payments", "transactions", "discovery_offers", "discovery_resources", "discovery_accepts"]) {
+      const { rows } = await db.query(`select coalesce(string_agg(t::text, ''), '') as dump from ${table} t`);
+      expect(rows[0].dump).not.toContain(quoteId);
+    }
+    for (const path of ["/transactions", "/metrics", "/discovery/resources", "/stats"]) {
+      expect(JSON.stringify(await (await fetch(`${facilitator.url}${path}`)).text())).not.toContain(quoteId);
+    }
+  });
+});
+
+describe("a contract wallet's settled payment", () => {
+  const walletPayment = async () => {
+    const owner = newBuyer();
+    const wallet = await setting.chain.deploy(ownerWallet, [owner.address]);
+    await setting.chain.fund(wallet, { usdc: 20_000n });
+    const body = await paymentBody(owner, setting.terms, { from: wallet });
+    expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
+    return body;
+  };
+
+  test("is told to who presents a signature that the wallet accepts, and to nobody else", async () => {
+    const body = await walletPayment();
+    await expectUntold(withSignature(body, `0x${"11".repeat(65)}`), "invalid_exact_evm_signature");
+    await expectUntold(
+      withSignature(body, (await signAuthorization(newBuyer(), setting.terms)).signature),
+      "invalid_exact_evm_signature",
+    );
+    expect((await facilitator.settle(body)).body).toMatchObject({ errorReason: "already_settled" });
+  });
+
+  test("is not spoken of while nobody can ask the wallet: 503", async () => {
+    const body = await walletPayment();
+    proxy.behave(() => "lose-call");
+    const settled = await facilitator.settle(body);
+    expect(settled).toMatchObject({ status: 503, body: { success: false, transaction: "" } });
+    expect(settled.headers.get("retry-after")).toMatch(/^\d+$/);
+    expect(await facilitator.verify(body)).toMatchObject({ status: 503, body: { isValid: false } });
+    const keyed = await (async () => {
+      proxy.behave(() => "pass");
+      const { body } = await settledPayment();
+      proxy.behave(() => "lose-call");
+      return body;
+    })();
+    expect((await facilitator.settle(keyed)).body).toMatchObject({ errorReason: "already_settled" });
+  });
+});
+
+test("a payment claimed before messages were kept is told by its fields and its signature", async () => {
+  const { buyer, body } = await settledPayment();
+  await facilitator.context.db.query("update payments set message_digest = null where payment_key like '%' || $1", [
+    body.paymentPayload.payload.authorization.nonce,
+  ]);
+  const { authorization } = body.paymentPayload.payload;
+  const later = String(Number(authorization.validBefore) + 60);
+  const other = await paymentBody(buyer, setting.terms, { ...authorization, validBefore: later });
+  await expectUntold(other, "invalid_transaction_state");
+  await expectUntold(withSignature(body, `0x${"11".repeat(65)}`), "invalid_exact_evm_signature");
+  expect((await facilitator.settle(body)).body).toMatchObject({ errorReason: "already_settled" });
+});

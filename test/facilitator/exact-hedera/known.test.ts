@@ -1,0 +1,122 @@
+import { AccountId, type PrivateKey, type Transaction, TransferTransaction } from "@hashgraph/sdk";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { PaymentRequest } from "../../../facilitator/schemes/scheme.ts";
+import { type DevLedger, startDevLedger } from "../../../infra/dev-ledger/ledger.ts";
+import { startFacilitator, type Variables } from "../../support/facilitator.ts";
+import { hederaVariables } from "../../support/hedera-payments.ts";
+import { freshDatabase } from "../../support/postgres.ts";
+import { usdc } from "./payloads.ts";
+import { buyerOf, newBuyer, newId, price, signedPayment } from "./setting.ts";
+
+let ledger: DevLedger;
+let variables: Variables;
+let facilitator: Awaited<ReturnType<typeof startFacilitator>>;
+
+beforeAll(async () => {
+  ledger = await startDevLedger();
+  variables = { ...hederaVariables(ledger), FACILITATOR_DATABASE_URL: await freshDatabase("facilitator") };
+  facilitator = await startFacilitator(variables);
+});
+afterEach(() => ledger.faults.clear());
+afterAll(async () => {
+  await facilitator?.stop();
+  await ledger?.close();
+});
+
+const bodyOf = ({ requirements, payload }: Pick<PaymentRequest, "requirements" | "payload">, quoteId?: string) => {
+  const terms = { ...requirements, extra: { ...requirements.extra, ...(quoteId && { quoteId }) } };
+  return {
+    x402Version: 2,
+    paymentPayload: { x402Version: 2, accepted: terms, payload, resource: { url: "https://shop.example/a" } },
+    paymentRequirements: terms,
+  };
+};
+type Body = ReturnType<typeof bodyOf>;
+
+/** The same transfer as the ledger's buyer makes, under an id that is known, with anything about it changed. */
+async function transferUnder(
+  id: Transaction["transactionId"],
+  change: { memo?: string; seconds?: number; nodes?: readonly number[]; feeMax?: number; keys?: readonly PrivateKey[] },
+) {
+  const { payer, payTo, keys } = buyerOf(ledger);
+  const transfer = new TransferTransaction()
+    .addTokenTransfer(usdc, payer, -Number(price))
+    .addTokenTransfer(usdc, payTo, Number(price))
+    .setTransactionId(id as NonNullable<typeof id>)
+    .setNodeAccountIds((change.nodes ?? [3, 4, 5]).map((node) => new AccountId(node)))
+    .setTransactionValidDuration(change.seconds ?? 120);
+  if (change.memo) transfer.setTransactionMemo(change.memo);
+  if (change.feeMax) transfer.setMaxTransactionFee(change.feeMax);
+  const frozen: Transaction = transfer.freeze();
+  for (const key of change.keys ?? keys) await frozen.sign(key);
+  return { transaction: Buffer.from(frozen.toBytes()).toString("base64") };
+}
+
+const withPayload = (body: Body, payload: { transaction: string }): Body => ({
+  ...body,
+  paymentPayload: { ...body.paymentPayload, payload },
+});
+
+async function expectUntold(body: unknown, reason: string): Promise<void> {
+  expect((await facilitator.verify(body)).body).toMatchObject({ isValid: false, invalidReason: reason });
+  const answer = (await facilitator.settle(body)).body;
+  expect(answer).toMatchObject({ success: false, errorReason: reason, transaction: "" });
+  expect(answer).not.toHaveProperty("termsDigest");
+}
+
+test.each(["delivered", "not delivered yet"])(
+  "a settled payment whose success was %s is told to nobody who has only what the ledger shows",
+  async (delivery) => {
+    const id = newId(buyerOf(ledger).feePayer, -1);
+    const body = bodyOf(await signedPayment({ ...buyerOf(ledger), transactionId: id }), "q-1");
+    expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
+    if (delivery !== "delivered") await facilitator.context.db.query("update payments set delivered_at = null");
+
+    const stranger = newBuyer(ledger);
+    const signature = "invalid_exact_hedera_payload_signature_invalid";
+    await expectUntold(withPayload(body, await transferUnder(id, { keys: [] })), signature);
+    await expectUntold(withPayload(body, await transferUnder(id, { keys: stranger.keys })), signature);
+    const others = [{ memo: "for me" }, { seconds: 119 }, { feeMax: 1.5 }];
+    for (const change of others) {
+      await expectUntold(withPayload(body, await transferUnder(id, change)), "invalid_transaction_state");
+      const forged = await transferUnder(id, { ...change, keys: stranger.keys });
+      await expectUntold(withPayload(body, forged), "invalid_transaction_state");
+    }
+
+    // The owner's own copies, for other nodes or with needless signatures, are the same payment.
+    const own = [
+      await transferUnder(id, { nodes: [4] }),
+      await transferUnder(id, { keys: [...stranger.keys, ...buyerOf(ledger).keys] }),
+    ];
+    const answers = [];
+    for (const payload of own) answers.push((await facilitator.settle(withPayload(body, payload))).body);
+    const already = {
+      success: false,
+      errorReason: "already_settled",
+      termsDigest: expect.stringMatching(/^[0-9a-f]{64}$/),
+    };
+    expect(answers).toMatchObject(delivery === "delivered" ? [already, already] : [{ success: true }, already]);
+    const other = (
+      await facilitator.settle(
+        bodyOf({ requirements: body.paymentRequirements, payload: body.paymentPayload.payload }, "q-2"),
+      )
+    ).body;
+    expect(other).toMatchObject({ errorReason: "already_settled" });
+    expect(other).not.toHaveProperty("termsDigest");
+  },
+);
+
+test("a settled payment is not spoken of while nobody can look up the payer's key: 503", async () => {
+  const body = bodyOf(await signedPayment(buyerOf(ledger)), "q-1");
+  expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
+  const other = await startFacilitator(variables);
+  try {
+    ledger.faults.set({ mirrorUnavailable: 1_000 });
+    expect(await other.settle(body)).toMatchObject({ status: 503, body: { success: false, transaction: "" } });
+    expect(await other.verify(body)).toMatchObject({ status: 503, body: { isValid: false } });
+    ledger.faults.clear();
+    expect((await other.settle(body)).body).toMatchObject({ errorReason: "already_settled" });
+  } finally {
+    await other.stop();
+  }
+});
