@@ -7,6 +7,7 @@ import type { Config } from "./config.ts";
 import { Catalog } from "./discovery/catalog.ts";
 import { createUnpaidFetch } from "./discovery/unpaid-fetch.ts";
 import { createEvents, type Events } from "./events.ts";
+import { HoldStore } from "./holds/store.ts";
 import { CallLimits } from "./limits/call-limits.ts";
 import { PayerRecord } from "./limits/payer-record.ts";
 import { Metrics } from "./metrics.ts";
@@ -26,6 +27,7 @@ export interface Context extends Running {
   readonly db: Database;
   readonly store: SettlementStore;
   readonly schemes: SchemeRegistry;
+  readonly holds: HoldStore;
   readonly limits: CallLimits;
   readonly payers: PayerRecord;
   readonly events: Events;
@@ -51,6 +53,9 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     disposer.add(() => schemes.stop());
     await schemes.start(log);
 
+    const holds = new HoldStore(db);
+    const sweeping = holds.startSweeping(log);
+    disposer.add(() => sweeping.stop());
     const limits = new CallLimits(db, config.limits);
     disposer.add(() => limits.stop());
     const payers = new PayerRecord(db, log, config.limits);
@@ -74,7 +79,20 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     const catalog = new Catalog({ db, log, metrics, fetchUnpaid, allowLocalhost });
     disposer.add(() => catalog.stop());
     catalog.start();
-    return { config, log, db, store, schemes, limits, payers, events, metrics, catalog, stop: () => disposer.stop() };
+    return {
+      config,
+      log,
+      db,
+      store,
+      schemes,
+      holds,
+      limits,
+      payers,
+      events,
+      metrics,
+      catalog,
+      stop: () => disposer.stop(),
+    };
   } catch (error) {
     await disposer.stop();
     throw error;

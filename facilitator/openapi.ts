@@ -11,6 +11,8 @@ import {
   livezShape,
   paymentBodyShape,
   readyzShape,
+  releaseBodyShape,
+  releaseShape,
   settleErrorShape,
   settleShape,
   supportedShape,
@@ -68,6 +70,13 @@ const operations: Readonly<Record<string, Operation>> = {
       503: verifyErrorShape,
     },
     extensionResponses: true,
+  },
+  "POST /release": {
+    summary:
+      "Gives up one verification, so that its payer's money is free at once; for a seller that will not settle it. " +
+      "What another verification of the same payment holds stays.",
+    body: releaseBodyShape,
+    answers: { 200: releaseShape, 400: errorShape, 413: errorShape, 503: errorShape },
   },
   "POST /settle": {
     summary: "Settles the payment and waits for the chain, 60 s at most. Needs no /verify before.",

@@ -8,11 +8,13 @@ import { extensionResponses } from "./discovery/extension-responses.ts";
 import { listingQuery, listResources } from "./discovery/listing.ts";
 import { searchQuery, searchResources } from "./discovery/search.ts";
 import { health, readiness } from "./health.ts";
+import type { LimitedVerb } from "./limits/call-limits.ts";
 import { ReadLimits } from "./limits/read-limits.ts";
 import { metricsText } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
 import { payment, paymentQuery } from "./payments.ts";
 import { readQuery } from "./query.ts";
+import { release } from "./release.ts";
 import { type Settled, settle } from "./settle.ts";
 import { stats, statsQuery } from "./stats.ts";
 import { supported } from "./supported.ts";
@@ -35,6 +37,9 @@ export function createServer(context: Context): Express {
     const settled = await settle(context, request.body);
     reportExtensions(context, response, request.body, settled.response.success);
     await send(response, settled);
+  });
+  app.post("/release", noStore, limited(context, "release"), body, async (request, response) => {
+    response.json(await release(context, request.body));
   });
   app.use(requestId, helmet());
   const reading = limitedReads(context);
@@ -84,7 +89,7 @@ export function createServer(context: Context): Express {
 }
 
 /** 429 for an address that calls too often, before its body is read. */
-function limited({ limits }: Context, verb: "verify" | "settle"): RequestHandler {
+function limited({ limits }: Context, verb: LimitedVerb): RequestHandler {
   return async (request, _response, next) => {
     const seconds = await limits.ofAddress(verb, request.ip ?? "");
     if (seconds !== undefined) throw tooMany(`calls of /${verb}`, seconds);

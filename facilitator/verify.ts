@@ -1,6 +1,7 @@
 import type { VerifyResponse } from "../shared/x402.ts";
 import type { Context } from "./context.ts";
 import { requireFeePayer } from "./fee-payers/empty.ts";
+import { cover } from "./holds/cover.ts";
 import { parsePaymentRequest } from "./request.ts";
 import { isRefusal, type Payment, type PaymentRequest, type Refusal, refuse, type Scheme } from "./schemes/scheme.ts";
 import { isClaimable, type Known, refusalToTell } from "./settlements/known.ts";
@@ -18,19 +19,22 @@ export async function verify(context: Context, body: unknown): Promise<VerifyRes
   const payment = scheme.decode(request);
   if (isRefusal(payment)) return refused(context, request, undefined, payment, startedAt);
 
-  // Asked together to save a round trip; what the table knows goes before what the chain says.
-  const [known, refusal] = await Promise.all([
-    context.store.lookup(request.network, payment.key),
-    scheme.check(payment),
-  ]);
-  const verdict =
-    (known && (await refusalOfKnown(scheme, known, payment))) ??
-    refusal ??
-    context.payers.refusalOf(request.network, payment);
-  if (verdict) return refused(context, request, payment, verdict, startedAt);
+  const bad = (await scheme.check(payment)) ?? context.payers.refusalOf(request.network, payment);
+  if (bad) {
+    // What the table knows of a payment goes before what the chain says.
+    const known = await context.store.lookup(request.network, payment.key);
+    const refusal = (known && (await refusalOfKnown(scheme, known, payment))) ?? bad;
+    return refused(context, request, payment, refusal, startedAt);
+  }
   requireFeePayer(scheme, payment);
+  // Only what the chain found good is held: nobody else than the payer can tie up a payer's money.
+  const covered = await cover(context.holds, scheme, payment);
+  if (!("holdId" in covered)) {
+    const refusal = "known" in covered ? await refusalOfKnown(scheme, covered.known, payment) : covered;
+    return refused(context, request, payment, refusal ?? beingSettled, startedAt);
+  }
   context.events.verified(request.network, payment, performance.now() - startedAt);
-  return { isValid: true, payer: payment.payer };
+  return { isValid: true, payer: payment.payer, holdId: covered.holdId };
 }
 
 /** A payment somebody claimed before is not to be had again, unless it failed in a way that left it valid. */
@@ -42,8 +46,10 @@ async function refusalOfKnown(scheme: Scheme, known: Known, payment: Payment): P
     return refuse("already_settled", `This payment was settled in transaction ${known.transaction}.`);
   }
   if (known.state === "failed") return refuse(known.errorReason ?? "transaction_failed", known.errorMessage ?? "");
-  return refuse("settlement_pending", "This payment is being settled.");
+  return beingSettled;
 }
+
+const beingSettled = refuse("settlement_pending", "This payment is being settled.");
 
 function refused(
   context: Context,

@@ -84,9 +84,23 @@ export const verifyShape = covering<VerifyResponse>()(
       invalidReason: z.string().optional(),
       invalidMessage: z.string().optional(),
       payer: z.string().optional(),
+      holdId: z
+        .string()
+        .optional()
+        .describe(
+          "The payment's amount is held of the payer's balance until it is settled, released, or 180 s have passed.",
+        ),
     })
     .meta({ id: "VerifyResponse" }),
 );
+
+export const releaseBodyShape = z
+  .looseObject({ holdId: z.string().describe("As /verify gave it.") })
+  .meta({ id: "ReleaseBody" });
+
+export const releaseShape = z
+  .object({ released: z.boolean().describe("False when it was over already, or never there.") })
+  .meta({ id: "Release" });
 
 export const settleShape = covering<SettleResponse>()(
   z

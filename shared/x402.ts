@@ -23,6 +23,8 @@ export interface VerifyResponse {
   readonly invalidReason?: string;
   readonly invalidMessage?: string;
   readonly payer?: string;
+  /** Ours: what is held of the payer's balance for this verification, to be given up with POST /release. */
+  readonly holdId?: string;
 }
 
 export interface SettleResponse {

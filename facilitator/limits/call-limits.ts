@@ -5,6 +5,9 @@ import { type Payment, type Refusal, refuse } from "../schemes/scheme.ts";
 
 const windowSeconds = 60;
 
+/** What is verified may be released as often. */
+export type LimitedVerb = "verify" | "settle" | "release";
+
 /**
  * How often somebody may call, counted in Postgres so that copies of the daemon count together. A limit of 0 is none
  * and costs no query.
@@ -28,8 +31,8 @@ export class CallLimits {
   }
 
   /** Seconds to wait when this address has called too often. */
-  async ofAddress(verb: "verify" | "settle", address: string): Promise<number | undefined> {
-    const limit = verb === "verify" ? this.#config.verifyPerAddress : this.#config.settlePerAddress;
+  async ofAddress(verb: LimitedVerb, address: string): Promise<number | undefined> {
+    const limit = verb === "settle" ? this.#config.settlePerAddress : this.#config.verifyPerAddress;
     if (limit === 0) return undefined;
     const [count] = await this.#count([`${verb} ${clientOf(address)}`]);
     return count && count.calls > limit ? count.secondsLeft : undefined;

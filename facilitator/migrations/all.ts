@@ -8,6 +8,7 @@ import { settleTimes } from "./0006-settle-times.ts";
 import { listingOffers } from "./0007-listing-offers.ts";
 import { payerFailures } from "./0008-payer-failures.ts";
 import { paymentProof } from "./0010-payment-proof.ts";
+import { paymentHolds } from "./0013-payment-holds.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   listingOffers,
   payerFailures,
   paymentProof,
+  paymentHolds,
 ];

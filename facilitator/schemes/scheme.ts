@@ -20,6 +20,12 @@ export interface Scheme<P extends Payment = Payment> {
   check(payment: P): Promise<Refusal | undefined>;
   /** The part of `check` that asks who signed, and nothing else. Throws NetworkAway when only the chain could tell. */
   checkSignature(payment: P): Promise<Refusal | undefined>;
+  /** What the payer holds of the payment's asset, base units, as `check` read it not more than a second before. */
+  balanceOf(payment: P): bigint;
+  /** The same as the chain has it now, and whether all of `transactions` show in it. Throws NetworkAway. */
+  readBalance(payment: P, transactions: readonly string[]): Promise<{ balance: bigint; shows: boolean }>;
+  /** The scheme's own refusal of a payer who has too little. */
+  insufficient(message: string): Refusal;
   /** Sends the payment of a won claim; stores what it signed before it sends. Waits at most `deadline` for the chain. */
   submit(payment: P, claim: Claim, deadline: Date): Promise<Outcome>;
   /** What the chain says about a payment that was sent and not seen to end. */

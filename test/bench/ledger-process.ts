@@ -43,7 +43,10 @@ export interface LedgerProcess {
 }
 
 /** A new account with `units` of USDC. */
-export async function newLedgerBuyer(ledger: LedgerProcess, units: bigint): Promise<HederaBuyer> {
+export async function newLedgerBuyer(
+  ledger: Pick<LedgerProcess, "admin" | "usdc">,
+  units: bigint,
+): Promise<HederaBuyer> {
   const key = PrivateKey.generateED25519();
   const account = { publicKey: key.publicKey.toStringRaw(), associate: [ledger.usdc] };
   const { accountId } = await askLedger<{ accountId: string }>(ledger, "/accounts", account);
@@ -52,7 +55,11 @@ export async function newLedgerBuyer(ledger: LedgerProcess, units: bigint): Prom
 }
 
 /** Turns the ledger's switches or its faucet. Throws with the ledger's own words when it will not. */
-export async function askLedger<Answer>({ admin }: LedgerProcess, path: string, body: object): Promise<Answer> {
+export async function askLedger<Answer>(
+  { admin }: Pick<LedgerProcess, "admin">,
+  path: string,
+  body: object,
+): Promise<Answer> {
   const headers = { "content-type": "application/json" };
   const response = await fetch(admin + path, { method: "POST", headers, body: JSON.stringify(body) });
   if (!response.ok) throw new Error(`the ledger answered ${response.status}: ${await response.text()}`);

@@ -16,6 +16,7 @@ export function documented<F extends RunningFacilitator>(facilitator: F): F {
     ...facilitator,
     verify: async (body: unknown) => checked("post", "/verify", await facilitator.verify(body)),
     settle: async (body: unknown) => checked("post", "/settle", await facilitator.settle(body)),
+    post: async (path: string, body: unknown) => checked("post", path, await facilitator.post(path, body)),
     get: async (path: string) => checked("get", path, await facilitator.get(path)),
   };
 }

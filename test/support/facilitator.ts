@@ -58,6 +58,7 @@ export interface RunningFacilitator {
   readonly url: string;
   verify(body: unknown): Promise<Answer>;
   settle(body: unknown): Promise<Answer>;
+  post(path: string, body: unknown): Promise<Answer>;
   get(path: string): Promise<Answer>;
   stop(): Promise<void>;
 }
@@ -77,5 +78,11 @@ export function callsTo(url: string) {
       headers: { "content-type": "application/json" },
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
-  return { url, verify: post("/verify"), settle: post("/settle"), get: (path: string) => call(path) };
+  return {
+    url,
+    verify: post("/verify"),
+    settle: post("/settle"),
+    post: (path: string, body: unknown) => post(path)(body),
+    get: (path: string) => call(path),
+  };
 }

@@ -96,6 +96,12 @@ export class EvmChain {
     return refuse("invalid_exact_evm_nonce_already_used", "The authorization's nonce is used or cancelled.");
   }
 
+  /** What `owner` holds of a token, base units. */
+  async holding(asset: string, owner: string): Promise<bigint> {
+    const balance = await this.#call({ to: asset, data: balanceOfCall(owner) });
+    return isEmpty(balance) ? 0n : BigInt(balance);
+  }
+
   async isNonceUsed(asset: string, from: Hex, nonce: Hex): Promise<boolean> {
     const used = await this.#call({ to: asset, data: authorizationStateCall(from, nonce) });
     return !isEmpty(used) && BigInt(used) !== 0n;

@@ -7,6 +7,7 @@ import type { EvmConfig } from "../../config.ts";
 import { EvmFeePayer } from "../../fee-payers/evm.ts";
 import { v1NameOf } from "../../networks.ts";
 import type { SettlementStore } from "../../settlements/store.ts";
+import { Reads } from "../reads.ts";
 import { NetworkAway, type Outcome, type PaymentRequest, type Refusal, refuse, type Scheme } from "../scheme.ts";
 import { EvmChain, outcomeOf } from "./chain.ts";
 import { checkWindow, decodePayment } from "./checks.ts";
@@ -27,8 +28,16 @@ export function createExactEvm(
   const feePayers = config.signers.map((key) => new EvmFeePayer(key.reveal(), config, { chain, ...needs }));
   /** Payments whose payer `check` found to be a contract, so that `submit` need not ask again. */
   const fromContracts = new WeakSet<EvmPayment>();
+  const sender = feePayers[0]?.address as Hex;
   const assets = new Set(config.assets.map((asset) => getAddress(asset)));
+  const reads = new Reads(payersRemembered);
+  const balances = new WeakMap<EvmPayment, bigint>();
   const timers: NodeJS.Timeout[] = [];
+  /** What the payer holds beside this payment may be a moment old: what left it through us meanwhile is counted. */
+  const noteBalance = async (payment: EvmPayment) => {
+    const { asset, payer } = payment;
+    balances.set(payment, await reads.read(`${asset} ${payer}`, balanceAgeMaxMs, () => chain.holding(asset, payer)));
+  };
 
   return {
     scheme: "exact",
@@ -36,8 +45,14 @@ export function createExactEvm(
     kinds: kindsOf(config.network),
     feePayers: feePayers.map(({ address }) => address),
     decode: (request: PaymentRequest) => decodePayment(request, config),
-    check: (payment) => check({ chain, config, assets, sender: feePayers[0]?.address as Hex, fromContracts }, payment),
     checkSignature: (payment) => checkSignature(chain, payment),
+    check: (payment) => check({ chain, config, assets, sender, fromContracts, noteBalance }, payment),
+    balanceOf: (payment) => balances.get(payment) ?? 0n,
+    async readBalance({ asset, payer }, transactions) {
+      const receipts = await Promise.all(transactions.map((transaction) => chain.receipt(transaction)));
+      return { balance: await chain.holding(asset, payer), shows: receipts.every((receipt) => receipt !== undefined) };
+    },
+    insufficient: (message) => refuse("invalid_exact_evm_insufficient_balance", message),
     async submit(payment, claim, deadline) {
       const signer = fromContracts.has(payment) ? "contract" : "key";
       const data = transferCall(payment.authorization, payment.signature, signer);
@@ -72,7 +87,7 @@ export function createExactEvm(
  * remembered. A node that does not answer is a refusal that says so.
  */
 async function check(needs: CheckNeeds, payment: EvmPayment): Promise<Refusal | undefined> {
-  const { chain, config, assets, sender, fromContracts } = needs;
+  const { chain, config, assets, sender, fromContracts, noteBalance } = needs;
   const late = checkWindow(payment, new Date());
   if (late) return late;
   try {
@@ -81,6 +96,7 @@ async function check(needs: CheckNeeds, payment: EvmPayment): Promise<Refusal | 
     const [isContract, simulation] = await Promise.all([
       chain.hasCode(payment.payer),
       payment.signedByKey ? chain.simulate(sender, payment, "key") : undefined,
+      noteBalance(payment),
     ]);
     if (isContract) {
       fromContracts.add(payment);
@@ -102,6 +118,7 @@ interface CheckNeeds {
   readonly assets: ReadonlySet<string>;
   readonly sender: Hex;
   readonly fromContracts: WeakSet<EvmPayment>;
+  readonly noteBalance: (payment: EvmPayment) => Promise<void>;
 }
 
 /** Rule E5. A key's own signature is proof without the chain, also where its account has code. */
@@ -183,5 +200,7 @@ function leastBusy(feePayers: readonly EvmFeePayer[]): EvmFeePayer {
   return (able.length > 0 ? able : feePayers).toSorted((a, b) => a.waiting - b.waiting)[0] as EvmFeePayer;
 }
 
+const balanceAgeMaxMs = 1_000;
+const payersRemembered = 20_000;
 const balanceEveryMs = 30_000;
 const upkeepEveryMs = 2_000;

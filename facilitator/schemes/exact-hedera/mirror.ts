@@ -1,8 +1,8 @@
 import { Pool } from "undici";
 import type { JsonObject } from "../../../shared/x402.ts";
+import { Reads } from "../reads.ts";
 import { NetworkAway } from "../scheme.ts";
 import { type Key, readMirrorKey } from "./keys.ts";
-import { Reads } from "./reads.ts";
 
 /**
  * A mirror node's REST interface, read sparingly: the public ones allow 50 requests a second. What is asked twice at

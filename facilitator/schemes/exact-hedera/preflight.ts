@@ -17,10 +17,22 @@ export class Preflight {
   readonly #mirror: Mirror;
   readonly #nodes: HederaNodes;
   readonly #sendables = new WeakMap<HederaPayment, readonly Sendable[]>();
+  readonly #balances = new WeakMap<HederaPayment, bigint>();
 
   constructor(mirror: Mirror, nodes: HederaNodes) {
     this.#mirror = mirror;
     this.#nodes = nodes;
+  }
+
+  /** The payer's balance as `check` read it. */
+  balanceOf(payment: HederaPayment): bigint {
+    return this.#balances.get(payment) ?? 0n;
+  }
+
+  /** The payer's balance as the mirror has it now. Throws MirrorSilent. */
+  async readBalance({ payer, asset }: HederaPayment): Promise<bigint> {
+    const source = asset === hbar ? this.#mirror.account(payer, 0) : this.#mirror.holding(payer, asset, 0);
+    return (await source)?.balance ?? 0n;
   }
 
   async check(payment: HederaPayment): Promise<Refusal | undefined> {
@@ -80,10 +92,12 @@ export class Preflight {
   }
 
   /** H23: the payer can pay, now. */
-  async #checkPayer({ payer, asset, amount }: HederaPayment): Promise<Refusal | undefined> {
+  async #checkPayer(payment: HederaPayment): Promise<Refusal | undefined> {
+    const { payer, asset, amount } = payment;
     if (asset === hbar) {
       const account = await this.#mirror.account(payer, 0);
       if (!account || account.deleted) return failed("payer_deleted: the payer's account does not exist any more.");
+      this.#balances.set(payment, account.balance);
       return account.balance < amount ? poor(account.balance) : undefined;
     }
     const [account, holding] = await Promise.all([
@@ -92,6 +106,7 @@ export class Preflight {
     ]);
     if (!account || account.deleted) return failed("payer_deleted: the payer's account does not exist any more.");
     if (!holding || holding.balance < amount) return poor(holding?.balance ?? 0n);
+    this.#balances.set(payment, holding.balance);
     if (holding.frozen === "FROZEN") return failed("payer_frozen: the payer is frozen for this token.");
     if (holding.kyc === "REVOKED") return failed("payer_kyc_not_granted: the payer lacks KYC for this token.");
     return undefined;

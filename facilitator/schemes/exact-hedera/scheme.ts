@@ -14,6 +14,7 @@ import { decodePayment } from "./checks.ts";
 import { Mirror } from "./mirror.ts";
 import { type HederaPayment, hbar } from "./payload.ts";
 import { Preflight } from "./preflight.ts";
+import { invalid } from "./terms.ts";
 
 /** `exact` on one Hedera network: a transfer the payer signed, co-signed, sent and paid for by one of our accounts. */
 export function createExactHedera(
@@ -35,6 +36,12 @@ export function createExactHedera(
     decode: (request) => decodePayment(request, config, nodes.ids),
     check: (payment) => preflight.check(payment),
     checkSignature: (payment) => preflight.checkSignature(payment),
+    balanceOf: (payment) => preflight.balanceOf(payment),
+    readBalance: async (payment, transactions) => {
+      const shows = await showAll(mirror, transactions);
+      return { balance: await preflight.readBalance(payment), shows };
+    },
+    insufficient: (message) => invalid("preflight_failed", `insufficient_balance: ${message}`),
     submit: (payment, claim, deadline) => submit(chain, payment, claim, deadline),
     find: (unfinished) => find(chain, unfinished),
     balances: (payment) => (payment ? [feePayers.balanceOf(payment.feePayer)] : feePayers.balances),
@@ -67,6 +74,12 @@ function kindsOf({ network, feePayers }: HederaConfig): readonly SupportedKind[]
     { x402Version: 1, scheme: "exact", network, extra },
   ];
   return alias === undefined ? kinds : [...kinds, { x402Version: 1, scheme: "exact", network: alias, extra }];
+}
+
+/** Asked before the balance, which then has them too: a mirror takes in whole record files. */
+async function showAll(mirror: Mirror, transactions: readonly string[]): Promise<boolean> {
+  const records = await Promise.all(transactions.map((transaction) => mirror.records(transaction)));
+  return records.every((found) => found.length > 0);
 }
 
 /** G17 at the start; later, every payment looks again. */

@@ -27,7 +27,10 @@ const now = () => Math.floor(Date.now() / 1_000);
 describe("a payment that holds", () => {
   test("is valid in version 2, and its payer is named", async () => {
     const { status, body } = await facilitator.verify(await valid());
-    expect({ status, body }).toEqual({ status: 200, body: { isValid: true, payer: buyer.address } });
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { isValid: true, payer: buyer.address, holdId: expect.any(String) },
+    });
   });
 
   test("is valid in version 1, by network name and by CAIP-2 id", async () => {
@@ -149,7 +152,7 @@ describe("contract wallets (ERC-1271)", () => {
     const wallet = await setting.chain.deploy(ownerWallet, [owner.address]);
     await setting.chain.fund(wallet, { usdc: 1_000_000n });
     const own = await paymentBody(owner, setting.terms, { from: wallet });
-    expect((await facilitator.verify(own)).body).toEqual({ isValid: true, payer: wallet });
+    expect((await facilitator.verify(own)).body).toEqual({ isValid: true, payer: wallet, holdId: expect.any(String) });
     const foreign = await paymentBody(newBuyer(), setting.terms, { from: wallet });
     expect((await facilitator.verify(foreign)).body.invalidReason).toBe("invalid_exact_evm_signature");
   });

@@ -58,7 +58,11 @@ interface Body {
 test("twenty settlements of one payment over two daemons: one success, one transfer, nineteen told of it", async () => {
   const before = await creatorHas();
   const body = await paymentBody();
-  expect((await daemons[0]!.verify(body)).body).toEqual({ isValid: true, payer: ledger.accounts.buyer.accountId });
+  expect((await daemons[0]!.verify(body)).body).toEqual({
+    isValid: true,
+    payer: ledger.accounts.buyer.accountId,
+    holdId: expect.any(String),
+  });
   const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => daemons[index % 2]!.settle(body)));
   const successes = answers.filter(({ body: answer }) => answer.success);
   expect(successes).toHaveLength(1);

@@ -1,0 +1,138 @@
+import { randomUUID } from "node:crypto";
+import { batched } from "../../shared/batch.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Database } from "../../shared/postgres.ts";
+import { startRounds } from "../../shared/rounds.ts";
+import type { Payment } from "../schemes/scheme.ts";
+import { type Known, readKnown } from "../settlements/known.ts";
+
+const sweepEveryMs = 15_000;
+const sweptPayersMax = 1_000;
+
+/**
+ * What payers have in flight, over all copies of the daemon: a hold a payment, from the moment it was verified until its
+ * settlement has ended and shows in the payer's balance, it is given up, or 180 seconds have passed.
+ */
+export class HoldStore {
+  readonly #db: Database;
+  readonly #place: (wanted: Wanted) => Promise<Placed>;
+  readonly #release: (held: Holder) => Promise<boolean>;
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#place = batched((wanted) => this.#placeAll(wanted), { sizeMax: 100, windowMs: 0 });
+    this.#release = batched((held) => this.#releaseAll(held), { sizeMax: 100, windowMs: 0 });
+  }
+
+  /**
+   * Holds the payment's amount, if `balance` covers it beside all else that its payer has in flight; of any number of
+   * payments that one balance covers together no more are held, however many copies are asked at once. A payment that
+   * was ever claimed and is not to be had again is answered with instead.
+   */
+  place(network: string, payment: Payment, balance: bigint, shownUntil?: string): Promise<Placed> {
+    return this.#place({ network, payment, balance, shownUntil, holder: randomUUID() });
+  }
+
+  /** Gives up one verification; true when it held something until now. The hold ends when all its verifications are given up. */
+  async release(holdId: string): Promise<boolean> {
+    const [, id, holder] = holdIdForm.exec(holdId) ?? [];
+    return id !== undefined && holder !== undefined && this.#release({ id: BigInt(id), holder });
+  }
+
+  startSweeping(log: Log): { stop(): Promise<void> } {
+    return startRounds(
+      () => this.#db.query("select sweep_holds($1)", [sweptPayersMax]),
+      sweepEveryMs,
+      (error) => log.warn({ err: error }, "holds that are over could not be swept away; it will be tried again"),
+    );
+  }
+
+  /** One statement and one round trip, which also looks the payments up; nobody waits for the disk (the tables are unlogged). */
+  async #placeAll(wanted: readonly Wanted[]): Promise<readonly Placed[]> {
+    const { rows } = await this.#db.query({
+      name: "place-holds",
+      text: `
+        select h.item, h.hold_id, h.in_flight, h.settled_until::text, h.transactions, p.state, p.payer, p.pay_to, p.asset,
+               p.amount_atomic, p.transaction_id, p.error_reason, p.error_message, p.retryable
+          from set_config('synchronous_commit', 'off', true),
+               place_holds($1, $2, $3, $4, $5, $6, $7, $8, $9) h left join payments p on p.id = h.payment_id`,
+      values: [
+        wanted.map(({ network }) => network),
+        wanted.map(({ payment }) => payment.key),
+        wanted.map(({ payment }) => payment.payer),
+        wanted.map(({ payment }) => payment.asset),
+        wanted.map(({ payment }) => payment.amount),
+        wanted.map(({ balance }) => balance),
+        wanted.map(({ payment }) => payment.expiresAt),
+        wanted.map(({ holder }) => holder),
+        wanted.map(({ shownUntil }) => shownUntil ?? null),
+      ],
+    });
+    const byItem = new Map(rows.map((row) => [Number(row.item), row]));
+    return wanted.map(({ holder }, index) => {
+      const row = byItem.get(index + 1);
+      if (row.state !== null) return { known: readKnown(row) };
+      if (row.hold_id !== null) return { holdId: `hold_${row.hold_id}_${holder}` };
+      return {
+        inFlight: row.in_flight,
+        settledUntil: row.settled_until ?? undefined,
+        settledLately: row.transactions ?? [],
+      };
+    });
+  }
+
+  async #releaseAll(held: readonly Holder[]): Promise<readonly boolean[]> {
+    const { rows } = await this.#db.query({
+      name: "release-holds",
+      text: `
+        with given as (
+          select id, array_agg(holder) as holders from unnest($1::bigint[], $2::uuid[]) as g (id, holder) group by id
+        ), locked as (
+          select h.id, h.holders as had, given.holders as given, array(select unnest(h.holders) except select unnest(given.holders)) as left_over
+            from payment_holds h join given using (id) where h.holders && given.holders order by h.id for update of h
+        ), released as (
+          update payment_holds h
+             set holders = left_over,
+                 until = case when releasable and cardinality(left_over) = 0 then least(until, now()) else until end
+            from locked where h.id = locked.id
+          returning h.id
+        )
+        select locked.id, locked.had from locked join released using (id)`,
+      values: [held.map(({ id }) => id), held.map(({ holder }) => holder)],
+    });
+    const had = new Map<bigint, readonly string[]>(rows.map((row) => [row.id, row.had]));
+    return held.map(({ id, holder }) => had.get(id)?.includes(holder) ?? false);
+  }
+}
+
+const holdIdForm = /^hold_(\d{1,18})_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
+
+export const isHoldId = (text: string): boolean => holdIdForm.test(text);
+
+export type Placed =
+  | { readonly holdId: string }
+  /** Claimed before, and not to be had again. */
+  | { readonly known: Known }
+  | Crowded;
+
+/** The balance does not cover it all. */
+interface Crowded {
+  /** Base units of the payer's other payments. */
+  readonly inFlight: bigint;
+  /** What of them has settled, up to when (a timestamp in full) and in which transactions (the newest): the balance may have it. */
+  readonly settledUntil: string | undefined;
+  readonly settledLately: readonly string[];
+}
+
+interface Wanted {
+  readonly network: string;
+  readonly payment: Payment;
+  readonly balance: bigint;
+  readonly shownUntil: string | undefined;
+  readonly holder: string;
+}
+
+interface Holder {
+  readonly id: bigint;
+  readonly holder: string;
+}

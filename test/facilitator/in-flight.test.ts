@@ -1,0 +1,188 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type DevLedger, startDevLedger } from "../../infra/dev-ledger/ledger.ts";
+import { newLedgerBuyer } from "../bench/ledger-process.ts";
+import { documented } from "../support/documented.ts";
+import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import { paymentBody } from "../support/evm-payments.ts";
+import { startFacilitator } from "../support/facilitator.ts";
+import { hederaProof, hederaVariables } from "../support/hedera-payments.ts";
+
+let setting: EvmSetting;
+let ledger: DevLedger;
+let copies: ReadonlyArray<Awaited<ReturnType<typeof startFacilitator>>>;
+
+beforeAll(async () => {
+  [setting, ledger] = await Promise.all([evmSetting(), startDevLedger({ consensusDelayMs: 5 })]);
+  const variables = { ...setting.variables, ...hederaVariables(ledger) };
+  copies = await Promise.all([1, 2].map(async () => documented(await startFacilitator(variables))));
+});
+afterAll(async () => {
+  await Promise.all(copies?.map((copy) => copy.stop()) ?? []);
+  await Promise.all([setting?.stop(), ledger?.close()]);
+});
+
+const one = () => copies[0]!;
+const two = () => copies[1]!;
+const price = 10_000n;
+
+/** Makes payments of `price` out of one wallet that holds so much. */
+type Wallet = (units: bigint) => Promise<() => Promise<object>>;
+
+const evmWallet: Wallet = async (units) => {
+  const buyer = await setting.fundedBuyer(units);
+  return () => paymentBody(buyer, setting.terms);
+};
+
+const hederaWallet: Wallet = async (units) => {
+  const buyer = await newLedgerBuyer({ admin: ledger.adminUrl, usdc: ledger.usdc }, units);
+  const terms = {
+    scheme: "exact",
+    network: "hedera:testnet",
+    asset: ledger.usdc,
+    amount: String(price),
+    payTo: ledger.accounts.creator.accountId,
+    maxTimeoutSeconds: 120,
+    extra: { feePayer: ledger.accounts.feePayer.accountId },
+  };
+  return async () => ({
+    paymentPayload: await hederaProof(buyer, terms, { url: "https://a.example.com" }),
+    paymentRequirements: terms,
+  });
+};
+
+describe.each([
+  ["EVM", evmWallet, "invalid_exact_evm_insufficient_balance"],
+  ["Hedera", hederaWallet, "invalid_exact_hedera_payload_preflight_failed"],
+])("%s", (_, wallet, insufficient) => {
+  const inFlight = {
+    isValid: false,
+    invalidReason: insufficient,
+    invalidMessage: expect.stringContaining("in flight"),
+  };
+
+  test("of payments verified at once on two copies no more are good than the balance covers together", async () => {
+    const pay = await wallet(3n * price);
+    const bodies = await Promise.all(Array.from({ length: 12 }, pay));
+    const answers = await Promise.all(bodies.map((body, index) => copies[index % 2]!.verify(body)));
+    expect(answers.filter(({ body }) => body.isValid)).toHaveLength(3);
+    for (const { body } of answers.filter(({ body: { isValid } }) => !isValid)) expect(body).toMatchObject(inFlight);
+    const good = bodies.filter((__, index) => answers[index]?.body.isValid);
+    for (const body of good) expect((await two().settle(body)).body).toMatchObject({ success: true });
+  });
+
+  test("the same payment is counted once, however often and wherever it is verified", async () => {
+    const body = await (await wallet(price))();
+    const answers = await Promise.all(Array.from({ length: 40 }, (__, index) => copies[index % 2]!.verify(body)));
+    for (const answer of answers) expect(answer.body).toMatchObject({ isValid: true, holdId: expect.any(String) });
+    expect(new Set(answers.map((answer) => answer.body.holdId)).size).toBe(40);
+    expect((await one().settle(body)).body).toMatchObject({ success: true });
+  });
+
+  test("what is released is free at once; what another verifier of the same payment holds is not", async () => {
+    const pay = await wallet(price);
+    const [first, second] = [await pay(), await pay()];
+    const mine = (await one().verify(first)).body.holdId as string;
+    const theirs = (await two().verify(first)).body.holdId as string;
+    expect((await two().verify(second)).body).toMatchObject(inFlight);
+    expect(await two().post("/release", { holdId: mine })).toMatchObject({ status: 200, body: { released: true } });
+    expect((await one().verify(second)).body).toMatchObject(inFlight);
+    expect((await one().post("/release", { holdId: mine })).body).toEqual({ released: false });
+    expect((await one().verify(second)).body).toMatchObject(inFlight);
+    expect((await one().post("/release", { holdId: theirs })).body).toEqual({ released: true });
+    expect((await two().verify(second)).body).toMatchObject({ isValid: true });
+    expect((await one().verify(first)).body).toMatchObject(inFlight);
+  });
+
+  test("a wallet pays one after the other down to its last unit, with and without /verify", async () => {
+    const pay = await wallet(5n * price);
+    for (let paid = 0; paid < 5; paid += 1) {
+      const body = await pay();
+      const copy = copies[paid % 2]!;
+      if (paid !== 2) expect((await copy.verify(body)).body).toEqual({ isValid: true, payer: expect.any(String), holdId: expect.any(String) });
+      expect((await copy.settle(body)).body).toMatchObject({ success: true });
+      expect((await copies[(paid + 1) % 2]!.verify(body)).body).toMatchObject({ isValid: false });
+    }
+    expect((await one().verify(await pay())).body.isValid).toBe(false);
+  });
+
+  test("a payment that is being settled counts, whoever verified it or did not, and cannot be released", async () => {
+    const pay = await wallet(price);
+    const [first, second] = [await pay(), await pay()];
+    const { holdId } = (await one().verify(first)).body;
+    await one().context.db.query(
+      `create function wait_a_moment() returns trigger language plpgsql as $$ begin perform pg_sleep(1); return new; end $$;
+       create trigger wait_a_moment before update on payments for each row when (new.state = 'settled') execute function wait_a_moment()`,
+    );
+    const settling = one().settle(first);
+    await expect.poll(() => unfinished(), { timeout: 5_000 }).toBe(1);
+    expect((await two().post("/release", { holdId })).status).toBe(200);
+    expect((await two().verify(second)).body.isValid).toBe(false);
+    expect((await settling).body).toMatchObject({ success: true });
+    await one().context.db.query("drop function wait_a_moment cascade");
+  });
+});
+
+const unfinished = async () =>
+  (await one().context.db.query("select count(*)::int as n from payments where state in ('claimed', 'broadcast')"))
+    .rows[0].n;
+
+describe("a mirror that lags", () => {
+  test("does not let a wallet spend twice what it has just paid, and lets it go on when it has caught up", async () => {
+    const pay = await hederaWallet(2n * price);
+    const [first, second, third] = [await pay(), await pay(), await pay()];
+    ledger.faults.set({ mirrorLagMs: 1_500 });
+    // The wallet must be old enough to be known to it.
+    await pause(1_600);
+    try {
+      expect((await one().settle(first)).body).toMatchObject({ success: true });
+      // The mirror still shows two; one is spent.
+      expect((await one().verify(second)).body).toMatchObject({ isValid: true });
+      expect((await two().verify(third)).body).toMatchObject({ isValid: false });
+      await expect.poll(async () => (await two().settle(second)).body.success, { timeout: 10_000 }).toBe(true);
+    } finally {
+      ledger.faults.clear();
+    }
+  });
+});
+
+test("what a stranger posts in a payer's name holds nothing of the payer's", async () => {
+  const buyer = await setting.fundedBuyer(price);
+  const body = await paymentBody(buyer, setting.terms);
+  for (let tries = 0; tries < 5; tries += 1) {
+    const forged = await paymentBody(buyer, setting.terms);
+    forged.paymentPayload.payload.signature = `0x${"11".repeat(65)}`;
+    expect((await one().verify(forged)).body.isValid).toBe(false);
+  }
+  expect((await two().verify(body)).body).toMatchObject({ isValid: true });
+});
+
+test("holds that are over are swept away, and their payers with them", async () => {
+  const { db } = one().context;
+  const pay = await evmWallet(price);
+  await one().verify(await pay());
+  await db.query("update payment_holds set until = now() - interval '1 second' where until < 'infinity'");
+  expect((await two().verify(await pay())).body).toMatchObject({ isValid: true });
+  await db.query("update payment_holds set until = now() - interval '1 second' where until < 'infinity'");
+  await db.query("select sweep_holds(1000)");
+  expect((await db.query("select from payment_holds")).rowCount).toBe(0);
+  expect((await db.query("select from payers_in_flight")).rowCount).toBe(0);
+});
+
+test.each([
+  ["no JSON object", [], undefined],
+  ["nothing", {}, "holdId"],
+  ["a number", { holdId: 7 }, "holdId"],
+  ["an object that calls itself a text", { holdId: { toString: 1 } }, "holdId"],
+  ["somebody's text", { holdId: "hold_1_x" }, "holdId"],
+])("/release of %s is a 400", async (_, body, field) => {
+  const answer = await one().post("/release", body);
+  expect(answer.status).toBe(400);
+  expect(answer.body.error).toEqual(expect.any(String));
+  if (field) expect(answer.body.field).toBe(field);
+});
+
+test("/release of what never was is no error", async () => {
+  const holdId = "hold_999999999_00000000-0000-4000-8000-000000000000";
+  expect(await one().post("/release", { holdId })).toMatchObject({ status: 200, body: { released: false } });
+});
