@@ -52,8 +52,7 @@ export class HoldStore {
     const { rows } = await this.#db.query({
       name: "place-holds",
       text: `
-        select h.item, h.hold_id, h.in_flight, h.settled_until::text, h.transactions, p.state, p.payer, p.pay_to, p.asset,
-               p.amount_atomic, p.transaction_id, p.error_reason, p.error_message, p.retryable
+        select h.item, h.hold_id, h.in_flight, h.settled_until::text, h.transactions, p.*
           from set_config('synchronous_commit', 'off', true),
                place_holds($1, $2, $3, $4, $5, $6, $7, $8, $9) h left join payments p on p.id = h.payment_id`,
       values: [
