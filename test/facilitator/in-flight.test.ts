@@ -99,7 +99,12 @@ describe.each([
     for (let paid = 0; paid < 5; paid += 1) {
       const body = await pay();
       const copy = copies[paid % 2]!;
-      if (paid !== 2) expect((await copy.verify(body)).body).toEqual({ isValid: true, payer: expect.any(String), holdId: expect.any(String) });
+      if (paid !== 2)
+        expect((await copy.verify(body)).body).toEqual({
+          isValid: true,
+          payer: expect.any(String),
+          holdId: expect.any(String),
+        });
       expect((await copy.settle(body)).body).toMatchObject({ success: true });
       expect((await copies[(paid + 1) % 2]!.verify(body)).body).toMatchObject({ isValid: false });
     }
