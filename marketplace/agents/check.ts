@@ -5,6 +5,8 @@ import { connectors } from "../connectors/registry.ts";
 import type { AccountId } from "../ids.ts";
 import { type Problem, plainMessages, problemsOf } from "../parse.ts";
 import { type Definition, definitionSchema } from "./definition.ts";
+import { searchProblem } from "./secret-search.ts";
+import { unsafeTemplates } from "./unsafe-templates.ts";
 
 /** Whether what a creator says about an agent fits together: its form, the connector's settings, slots and secrets. */
 export async function checkDefinition(
@@ -24,6 +26,7 @@ export async function checkDefinition(
   if (!settings.success) return { problems: problemsOf(settings.error, ["settings"]) };
   const problems = [
     ...slotProblems(connector, settings.data, definition),
+    ...unsafeTemplates(connector, settings.data, definition.fields),
     ...((await connector.publishProblems?.(settings.data, tools, ownerId)) ?? []).map(asProblem),
   ];
   if (problems.length > 0) return { problems };
@@ -50,9 +53,15 @@ export function sentenceOf({ path, message }: Problem): string {
 function slotProblems(connector: Connector<unknown>, settings: unknown, definition: Definition): Problem[] {
   const known = new Set(definition.fields.map(({ name }) => name));
   if (definition.accepts_extra_instructions) known.add("extraInstructions");
-  const { fields, secrets } = connector.slots(settings);
+  const { fields, secrets, problems } = connector.slots(settings);
   const path = ["settings"];
   return [
+    ...secrets.flatMap((name) => {
+      const secret = Object.hasOwn(definition.secrets, name) ? definition.secrets[name] : undefined;
+      const message = secret === undefined ? undefined : searchProblem(secret);
+      return message === undefined ? [] : [{ path: ["secrets", name], message }];
+    }),
+    ...problems.map((problem) => ({ ...problem, path: [...path, ...problem.path] })),
     ...fields
       .filter((name) => !known.has(name))
       .map((name) => ({ path, message: `uses {{${name}}}, which is not a declared field` })),

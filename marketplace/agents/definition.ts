@@ -4,6 +4,9 @@ import { fieldsSchema } from "./contract.ts";
 
 export const secretName = z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, "must be a name");
 
+const secretsMax = 20;
+const isFew = (secrets: object) => Object.keys(secrets).length <= secretsMax;
+
 /** What a creator says about an agent: everything a version holds, with secrets still in the clear. */
 export const definitionSchema = z.strictObject({
   name: z.string().trim().min(1).max(100),
@@ -15,7 +18,7 @@ export const definitionSchema = z.strictObject({
   /** The connector's own; private. */
   settings: z.record(z.string(), z.unknown()),
   /** Named in settings as {{secret.name}}; sealed at rest. */
-  secrets: z.record(secretName, z.string().max(4_000)).default({}),
+  secrets: z.record(secretName, z.string().max(4_000)).refine(isFew, `may be ${secretsMax} at most`).default({}),
 });
 
 export type Definition = z.infer<typeof definitionSchema>;

@@ -8,6 +8,7 @@ import { parse } from "../parse.ts";
 import { accountOf } from "../sign-in/require-session.ts";
 import { checkDefinition } from "./check.ts";
 import { definitionSchema, secretName } from "./definition.ts";
+import { noticesOf } from "./notices.ts";
 import { findOwnAgent, listOwnAgents, type OwnAgent } from "./own.ts";
 import { publishAgent, saveDraft } from "./publish.ts";
 import { moveAgent } from "./state.ts";
@@ -36,7 +37,8 @@ export function getOwnAgent({ db, sealer }: Context): RequestHandler {
   return async (request, response) => {
     const own = await findOwnAgent(db, accountOf(response).id, String(request.params.slug));
     const { secrets, ...definition } = await definitionOf(db, sealer, own.id, own.newestVersion);
-    response.json({ ...shown(own), definition, secret_names: Object.keys(secrets) });
+    const notices = await noticesOf(db, own.id);
+    response.json({ ...shown(own), definition, secret_names: Object.keys(secrets), notices });
   };
 }
 

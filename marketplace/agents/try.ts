@@ -4,6 +4,7 @@ import type { Context } from "../context.ts";
 import { newId } from "../ids.ts";
 import { admitOrRefuse } from "../rate-limit.ts";
 import { executeRun, type Outcome } from "../runs/execute.ts";
+import { requireSafe } from "../runs/prepare.ts";
 import { findOwnAgent } from "./own.ts";
 
 const triesPerMinute = 10;
@@ -24,6 +25,7 @@ export async function tryAgent(
   if (version.permanent) {
     throw new ApiError("conflict", "What this agent does cannot be taken back, so there is no trying it.");
   }
+  requireSafe(version);
   const input = version.contract.read(given);
   await admitOrRefuse(
     context.db,

@@ -5,6 +5,9 @@ import { connectors } from "../connectors/registry.ts";
 import type { AgentId } from "../ids.ts";
 import type { Sealer } from "../sealing.ts";
 import { type Contract, compileContract, type Field } from "./contract.ts";
+import { noteFor } from "./notices.ts";
+import { unsafeTemplates } from "./unsafe-templates.ts";
+import { withoutSecrets } from "./withhold.ts";
 
 /**
  * One version of an agent, ready to run. The creator's recipe (settings and secrets) lives inside `run` alone, so no
@@ -25,6 +28,8 @@ export interface AgentVersion {
   readonly hasEffects: boolean;
   /** Who runs it must have an account, so that it cannot be paid per call. */
   readonly needsAccount: boolean;
+  /** It could be made to give away a secret or to say what its creator did not mean. */
+  readonly unsafe: boolean;
   readonly run: (call: Omit<Call<unknown>, "settings" | "secrets">, tools: Tools) => Promise<Result>;
 }
 
@@ -77,8 +82,13 @@ async function loadVersion(db: Queryable, sealer: Sealer, agentId: AgentId, numb
     permanent: connector.permanent,
     hasEffects: connector.hasEffects ?? false,
     needsAccount: connector.needsAccount ?? false,
-    run: (call, tools) =>
-      connector.run({ ...call, settings, secrets: openAll(sealer, agentId, row.sealed_secrets) }, tools),
+    unsafe: unsafeTemplates(connector, settings, row.fields).length > 0,
+    run: (call, tools) => {
+      const secrets = openAll(sealer, agentId, row.sealed_secrets);
+      const sent = connector.slots(settings).secrets.flatMap((name) => secrets[name] ?? []);
+      const told = () => noteFor(db, agentId, number, "secret_in_answer");
+      return withoutSecrets(sent, told, () => connector.run({ ...call, settings, secrets }, tools));
+    },
   };
 }
 

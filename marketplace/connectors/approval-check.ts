@@ -20,7 +20,7 @@ export const approvalCheck: Connector<z.infer<typeof settings>> = {
   permanent: false,
   settings,
   outputKind: () => "json",
-  slots: ({ network, wallet }) => slotsOf([network, wallet]),
+  slots: ({ network, wallet }) => slotsOf({ network, wallet }),
   run: async (call, tools) => {
     const { network: template, wallet: subject, blocks } = call.settings;
     const { network, found } = await readOnLedger(

@@ -1,13 +1,15 @@
 import type { z } from "zod";
 import type { Outbound } from "../../shared/outbound.ts";
-import type { Input, Values } from "../agents/contract.ts";
+import type { Field, Input, Values } from "../agents/contract.ts";
 import type { Files } from "../files/files.ts";
 import type { AccountId, AgentId, RunId } from "../ids.ts";
+import type { Problem } from "../parse.ts";
 import type { Effects } from "./effects.ts";
 import type { EvmChains } from "./evm.ts";
 import type { Hedera } from "./hedera/hedera.ts";
 import type { ModelClient } from "./model-client.ts";
 import type { People } from "./people.ts";
+import type { Slots } from "./template.ts";
 import type { XClient } from "./x/client.ts";
 
 /** Every building block an agent can run on, in plain words. */
@@ -41,8 +43,15 @@ export interface Connector<Settings> {
   readonly needsAccount?: true;
   readonly settings: z.ZodType<Settings>;
   outputKind(settings: Settings): OutputKind;
-  /** Names of fields and secrets that the settings' templates use. */
-  slots(settings: Settings): { readonly fields: readonly string[]; readonly secrets: readonly string[] };
+  /** What the settings' templates name. */
+  slots(settings: Settings): Slots;
+  /**
+   * Templates may name secrets: what they make goes to the creator's own service. Where it goes to a model or a public
+   * ledger, a secret would be given away.
+   */
+  readonly takesSecrets?: true;
+  /** Where in the settings a value could leave the place it is meant for; a version that has such a place does not run. */
+  templateProblems?(settings: Settings, fields: readonly Field[]): readonly Problem[];
   /** What keeps `ownerId` from publishing these settings, beyond their form; each a sentence naming the setting. */
   publishProblems?(settings: Settings, tools: PublishTools, ownerId: AccountId): Promise<string[]>;
   /**

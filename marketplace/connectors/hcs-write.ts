@@ -32,7 +32,7 @@ export const hcsWrite: Connector<Settings> = {
   hasEffects: true,
   settings,
   outputKind: () => "receipt",
-  slots: ({ message }) => slotsOf(message),
+  slots: ({ message }) => slotsOf({ message }),
   publishProblems: ({ network, topic }, tools, ownerId) =>
     groundProblems(tools, network, ownerId, (ground) => topicProblems(ground, topic)),
   run: async (call, tools) => {

@@ -32,7 +32,7 @@ export const hederaMint: Connector<Settings> = {
   hasEffects: true,
   settings,
   outputKind: () => "receipt",
-  slots: ({ amount, metadata }) => slotsOf([amount, metadata]),
+  slots: ({ amount, metadata }) => slotsOf({ amount, metadata }),
   publishProblems: (settings, tools, ownerId) =>
     groundProblems(tools, settings.network, ownerId, (ground) => tokenProblems(ground, settings)),
   run: async (call, tools) => {

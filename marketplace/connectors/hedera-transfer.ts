@@ -39,7 +39,7 @@ export const hederaTransfer: Connector<Settings> = {
   hasEffects: true,
   settings,
   outputKind: () => "receipt",
-  slots: ({ to, amount }) => slotsOf([to, amount]),
+  slots: ({ to, amount }) => slotsOf({ to, amount }),
   publishProblems: ({ network, asset, per_run_max: perRunMax }, tools, ownerId) =>
     groundProblems(tools, network, ownerId, (ground) => allowanceProblems(ground, asset, BigInt(perRunMax))),
   run: async (call, tools) => {

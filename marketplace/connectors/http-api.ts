@@ -1,13 +1,16 @@
 import { z } from "zod";
 import { type Answer, OutboundFailed, OutboundRefused } from "../../shared/outbound.ts";
+import type { Problem } from "../parse.ts";
+import { bodyTemplateProblem, fillBody } from "./body-template.ts";
 import { type Connector, ConnectorFailure, jsonOutput } from "./connector.ts";
-import { type Filling, fillingOf, fillJson, fillText, slotsOf } from "./template.ts";
+import { fillHeader, headersProblems } from "./header-template.ts";
+import { type Filling, fillingOf, type Slot, slotsOf } from "./template.ts";
+import { fillUrl, originOf, urlTemplateProblem } from "./url-template.ts";
 
 const bytesMax = 2_097_152;
 /** Headers that belong to the connection, not to the call. */
 const connectionHeaders =
   /^(host|content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|proxy-.*)$/i;
-const literalOrigin = /^https?:\/\/[^{}/?#\\\s]+(?=[/?#]|$)/i;
 const headerName = z
   .string()
   .regex(/^[A-Za-z0-9-]{1,64}$/, "must be a header name")
@@ -15,7 +18,10 @@ const headerName = z
 
 const settings = z.strictObject({
   method: z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"]).default("GET"),
-  url: z.string().max(2_048).regex(literalOrigin, "must begin with http:// or https:// and a host without slots"),
+  url: z
+    .string()
+    .max(2_048)
+    .refine((url) => originOf(url) !== undefined, "must begin with http:// or https:// and a host without slots"),
   headers: z.record(headerName, z.string().max(4_000)).default({}),
   /** A text, or JSON with slots in its texts. */
   body: z.json().optional(),
@@ -31,13 +37,23 @@ export const httpApi: Connector<Settings> = {
   permanent: false,
   settings,
   outputKind: ({ format }) => format,
-  slots: ({ url, headers, body }) => slotsOf([url, headers, body]),
+  takesSecrets: true,
+  slots: ({ url, headers, body }) => slotsOf({ url, headers, body }),
+  templateProblems: ({ url, headers, body }, fields) => {
+    const typeOf = ({ secret, name }: Slot) => (secret ? undefined : fields.find((field) => field.name === name)?.type);
+    const problem = (path: string, message: string | undefined): Problem[] =>
+      message ? [{ path: [path], message }] : [];
+    return [
+      ...problem("url", urlTemplateProblem(url)),
+      ...headersProblems(headers),
+      ...problem("body", bodyTemplateProblem(body, contentTypeOf(headers), typeOf)),
+    ];
+  },
   publishProblems: async ({ method, url, body }, { outbound }) => {
     const problems: string[] = [];
     if (method === "GET" && body !== undefined) problems.push('"settings.body" cannot go with GET.');
-    if (hasDotSegment(url)) problems.push('"settings.url" must not contain . or .. as a path segment.');
     try {
-      outbound.check(literalOrigin.exec(url)![0]);
+      outbound.check(originOf(url)!);
     } catch {
       problems.push('"settings.url" leads to a host that agents may not call.');
     }
@@ -75,29 +91,14 @@ function fillRequest(
   { headers, body }: Settings,
   filling: Filling,
 ): { headers: Record<string, string>; body?: string } {
-  const filled: Record<string, string> = {};
-  for (const [name, template] of Object.entries(headers)) {
-    const text = fillText(template, filling);
-    if (!/^[\t\x20-\x7e]*$/.test(text)) throw new ConnectorFailure("The input holds characters that cannot be sent.");
-    filled[name.toLowerCase()] = text;
-  }
+  const filled = Object.fromEntries(
+    Object.entries(headers).map(([name, template]) => [name.toLowerCase(), fillHeader(template, filling)]),
+  );
   if (body === undefined) return { headers: filled };
-  if (typeof body === "string") return { headers: filled, body: fillText(body, filling) };
-  return { headers: { "content-type": "application/json", ...filled }, body: JSON.stringify(fillJson(body, filling)) };
+  const { text, contentType } = fillBody(body, contentTypeOf(headers), filling);
+  return { headers: contentType === undefined ? filled : { ...filled, "content-type": contentType }, body: text };
 }
 
-/** A value fills a part of a path or query and cannot leave it. */
-function fillUrl(template: string, filling: Filling): string {
-  try {
-    const url = fillText(template, filling, encodeURIComponent);
-    if (!hasDotSegment(url) && URL.canParse(url)) return url;
-  } catch (error) {
-    if (!(error instanceof URIError)) throw error;
-  }
-  throw new ConnectorFailure("The input does not make a valid address.");
-}
-
-function hasDotSegment(url: string): boolean {
-  const [path = ""] = url.split(/[?#]/);
-  return path.split(/[/\\]/).some((segment) => /^(\.|%2e){1,2}$/i.test(segment));
+function contentTypeOf(headers: Settings["headers"]): string | undefined {
+  return Object.entries(headers).find(([name]) => name.toLowerCase() === "content-type")?.[1];
 }

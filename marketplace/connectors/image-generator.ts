@@ -26,11 +26,11 @@ export const imageGenerator: Connector<z.infer<typeof settings>> = {
   permanent: false,
   settings,
   outputKind: () => "image",
-  slots: ({ prompt }) => slotsOf(prompt),
+  slots: ({ prompt }) => slotsOf({ prompt }),
   run: async (call, { models, files }) => {
     const { settings, extraInstructions, signal, agent, runId } = call;
     const { prompt, model, size, quality, count, response_format: responseFormat } = settings;
-    const appended = extraInstructions && !slotsOf(prompt).fields.includes("extraInstructions");
+    const appended = extraInstructions && !slotsOf({ prompt }).fields.includes("extraInstructions");
     const extra = appended ? `\n\nAdditional instructions:\n${extraInstructions}` : "";
     const text = fillText(prompt, fillingOf(call)) + extra;
     const drawn = await models.draw({ prompt: text, model, size, quality, count, responseFormat, signal });

@@ -21,7 +21,7 @@ export const llm: Connector<z.infer<typeof settings>> = {
   permanent: false,
   settings,
   outputKind: ({ format }) => format,
-  slots: ({ system, prompt }) => slotsOf([system, prompt]),
+  slots: ({ system, prompt }) => slotsOf({ system, prompt }),
   run: async (call, { models }) => {
     const { settings, extraInstructions, signal } = call;
     const { prompt, format } = settings;

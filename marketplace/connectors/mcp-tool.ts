@@ -4,7 +4,8 @@ import { type Outbound, OutboundFailed, OutboundRefused } from "../../shared/out
 import { keepImage } from "../files/images.ts";
 import { type Call, type Connector, ConnectorFailure, jsonOutput, type Result, type Tools } from "./connector.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
-import { fillingOf, fillJson, fillText, slotsOf } from "./template.ts";
+import { fillHeader, headersProblems } from "./header-template.ts";
+import { fillingOf, fillJson, slotsOf } from "./template.ts";
 
 const timeLimitMs = 120_000;
 const bytesMax = 16_777_216;
@@ -35,15 +36,23 @@ export const mcpTool: Connector<Settings> = {
   permanent: false,
   settings,
   outputKind: ({ format }) => format,
-  slots: (settings) => slotsOf([settings.headers, settings.arguments]),
-  publishProblems: async ({ url, headers }, { outbound }) => {
+  takesSecrets: true,
+  slots: ({ headers, arguments: given }) => slotsOf({ headers, arguments: given }),
+  templateProblems: ({ headers }) => [
+    // What a buyer says may not become a credential or a routing decision of the server.
+    ...slotsOf(headers).fields.map((field) => ({
+      path: ["headers"],
+      message: `may use secrets only, not {{${field}}}`,
+    })),
+    ...headersProblems(headers),
+  ],
+  publishProblems: async ({ url }, { outbound }) => {
     try {
       outbound.check(url);
     } catch {
       return ['"settings.url" leads to a host that agents may not call.'];
     }
-    // What a buyer says may not become a credential or a routing decision of the server.
-    return slotsOf(headers).fields.map((field) => `"settings.headers" may use secrets only, not {{${field}}}.`);
+    return [];
   },
   run: async (call, tools) => readResult(await callTool(call, tools.outbound), call, tools),
 };
@@ -59,7 +68,7 @@ async function callTool(call: Call<Settings>, outbound: Outbound): Promise<CallT
   const onBroken = (error: unknown) => broken.abort(error);
   const filling = fillingOf(call);
   const headers = Object.fromEntries(
-    Object.entries(settings.headers).map(([name, template]) => [name, fillText(template, filling)]),
+    Object.entries(settings.headers).map(([name, template]) => [name, fillHeader(template, filling)]),
   );
   const transport = new StreamableHTTPClientTransport(new URL(settings.url), {
     fetch: guardedFetch(outbound, { timeoutMs: timeLimitMs, bytesMax, signal: call.signal, onBroken }),

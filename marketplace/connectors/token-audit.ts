@@ -18,7 +18,7 @@ export const tokenAudit: Connector<z.infer<typeof settings>> = {
   permanent: false,
   settings,
   outputKind: () => "json",
-  slots: ({ network, token }) => slotsOf([network, token]),
+  slots: ({ network, token }) => slotsOf({ network, token }),
   run: async (call, tools) => {
     const { network: template, token: subject } = call.settings;
     const readers = { hedera: auditHederaToken, evm: auditEvmToken };

@@ -27,7 +27,7 @@ export const xRewardCredits: Connector<z.infer<typeof settings>> = {
   needsAccount: true,
   settings,
   outputKind: () => "receipt",
-  slots: ({ post, rule }) => slotsOf([post, rule]),
+  slots: ({ post, rule }) => slotsOf({ post, rule }),
   run: async (call, tools) => {
     const { buyerId, agent, runId, settings } = call;
     if (!buyerId)

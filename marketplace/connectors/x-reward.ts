@@ -40,7 +40,7 @@ export const xReward: Connector<z.infer<typeof settings>> = {
   hasEffects: true,
   settings,
   outputKind: () => "receipt",
-  slots: ({ post, rule, wallet }) => slotsOf([post, rule, wallet]),
+  slots: ({ post, rule, wallet }) => slotsOf({ post, rule, wallet }),
   publishProblems: ({ network, asset, amount }, tools, ownerId) =>
     groundProblems(tools, network, ownerId, (ground) => allowanceProblems(ground, asset, BigInt(amount))),
   run: async (call, tools) => {

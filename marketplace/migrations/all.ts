@@ -18,6 +18,7 @@ import { paidCallsInPlace } from "./0024-paid-calls-in-place.ts";
 import { paidCallVersions } from "./0025-paid-call-versions.ts";
 import { paidCallsTogether } from "./0026-paid-calls-together.ts";
 import { callCeilings } from "./0033-call-ceilings.ts";
+import { agentNotices } from "./0037-agent-notices.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   paidCallVersions,
   paidCallsTogether,
   callCeilings,
+  agentNotices,
 ];

@@ -131,6 +131,20 @@ export const ownAgentShape = z
     ...ownAgent,
     definition: anyObject.describe("Of the newest version, as it was sent, but for the secrets."),
     secret_names: z.array(z.string()),
+    notices: z
+      .array(
+        z
+          .object({
+            kind: z.enum(["secret_in_answer"]),
+            text: z.string(),
+            version: z.int().describe("Of the agent, when it happened last."),
+            times: z.int(),
+            first_at: moment,
+            last_at: moment,
+          })
+          .meta({ id: "AgentNotice" }),
+      )
+      .describe("What its creator should know of what went wrong, the latest first."),
   })
   .meta({ id: "OwnAgentDetail" });
 

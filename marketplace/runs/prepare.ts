@@ -1,11 +1,14 @@
+import { ApiError } from "../../shared/errors.ts";
 import type { Input } from "../agents/contract.ts";
 import { findLiveAgent, type LiveAgent, ownerOf } from "../agents/find.ts";
+import type { AgentVersion } from "../agents/version.ts";
 import type { Context } from "../context.ts";
 import type { AccountId } from "../ids.ts";
 
 /**
  * Everything that is settled before money is touched, on every rail and in this order: 404 no live agent, 400 a
- * required field is missing, 422 a value breaks a rule, 503 the owner cannot be verified.
+ * required field is missing, 422 a value breaks a rule, 503 the owner cannot be verified; 500 the agent is
+ * misconfigured.
  */
 export async function prepareRun(
   context: Pick<Context, "lookups" | "versions">,
@@ -17,8 +20,16 @@ export async function prepareRun(
 
 /** The same for an agent that was found already. */
 export function prepareAgent(agent: LiveAgent, given: Readonly<Record<string, unknown>>): PreparedRun {
+  requireSafe(agent.version);
   const input = agent.version.contract.read(given);
   return { agent, input, creatorId: ownerOf(agent) };
+}
+
+/** 500 for a version whose templates are not safe to fill: it was published before they were looked at so closely. */
+export function requireSafe({ unsafe, name, number }: AgentVersion): void {
+  if (!unsafe) return;
+  const cause = new Error(`${name} version ${number} has unsafe templates`);
+  throw new ApiError("internal", "The agent is misconfigured: its creator must publish it anew.", { cause });
 }
 
 export interface PreparedRun {

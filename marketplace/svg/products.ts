@@ -158,6 +158,7 @@ function asAgent(product: SvgProduct, run: LiveAgent["version"]["run"]): LiveAge
       permanent: false,
       hasEffects: false,
       needsAccount: false,
+      unsafe: false,
       run,
     },
   };

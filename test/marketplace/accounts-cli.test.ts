@@ -48,7 +48,7 @@ price_credits: 3
 fields:
   - { name: text, type: text, required: true }
 settings:
-  prompt: "{{text}} {{secret.word}}"
+  prompt: "{{text}}"
 secrets:
   word: hush
 `;

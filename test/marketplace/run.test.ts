@@ -244,8 +244,7 @@ test("a run that takes longer than it may has failed", async () => {
 });
 
 test("an agent whose secrets no longer open is a 500, and nobody is charged", async () => {
-  const settings = { prompt: "{{text}} {{secret.word}}" };
-  const { key, agent, buyer } = await seedMarket(market.context, { agent: { settings, secrets: { word: "hush" } } });
+  const { key, agent, buyer } = await seedMarket(market.context, { agent: { secrets: { word: "hush" } } });
   const env = { MARKETPLACE_SEALING_KEY: Buffer.alloc(32, 8).toString("base64") };
   const { databaseUrl, model } = market;
   const other = await startMarketplace({ databaseUrl, model, env });

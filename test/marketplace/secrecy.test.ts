@@ -124,7 +124,7 @@ test("no table, answer or log line holds what was sealed or what the operator ke
     await seeded.publish("token-audit", { ...anyNetwork, token: "{{to}}" }, secrets),
     ...(await Promise.all(
       [
-        ["image-generator", { prompt: "{{text}} {{secret.word}}" }],
+        ["image-generator", { prompt: "{{text}}" }],
         [
           "mcp-tool",
           {

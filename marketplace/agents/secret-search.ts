@@ -1,0 +1,147 @@
+/**
+ * Finds secrets in what a run gives out, also where they come back encoded: by percent, JSON, HTML, hex, as numbers of
+ * bytes or in base64 at any offset (as part of Basic credentials, say), and in two of those, one within the other. Case
+ * and everything that is no letter or digit make no difference, so that no line break, dash or quotation mark hides one.
+ */
+export class SecretSearch {
+  readonly #needles = new Map<number, string[]>();
+  /** Says of most places, in a moment, that no needle begins there. */
+  readonly #begins = new Uint8Array(hashesMax);
+  /** Secrets with hardly a letter or digit, looked for as they are. */
+  readonly #odd: readonly string[];
+  readonly #longest: number;
+
+  constructor(secrets: Iterable<string>) {
+    const words = [...secrets].filter((secret) => secret !== "").flatMap(wordsOf);
+    this.#odd = words.filter((word) => squeezed(word).length < windowLength);
+    this.#longest = Math.max(0, ...words.map((word) => word.length));
+    for (const word of words) for (const needle of needlesOf(word)) this.#add(squeezed(needle));
+  }
+
+  /** Lets others go first every so often: a text can have megabytes. */
+  async isIn(text: string): Promise<boolean> {
+    if (this.#longest === 0) return false;
+    // What one encoding in another makes of a secret still lies whole in one of two pieces that overlap.
+    const overlap = 64 + 12 * this.#longest;
+    const step = Math.max(sliceLength, 2 * overlap);
+    for (let at = 0; at < text.length; at += step) {
+      if (at > 0) await new Promise(setImmediate);
+      if (this.#isInPiece(text.slice(at, at + step + overlap))) return true;
+    }
+    return false;
+  }
+
+  #isInPiece(piece: string): boolean {
+    let text = piece;
+    for (let round = 0; round < decodingsMax; round += 1) {
+      if (this.#odd.some((word) => text.includes(word)) || this.#isInSqueezed(squeezed(text))) return true;
+      const decoded = decodedOnce(text);
+      if (decoded === text) return false;
+      text = decoded;
+    }
+    return false;
+  }
+
+  #isInSqueezed(text: string): boolean {
+    for (let at = 0; at + windowLength <= text.length; at += 1) {
+      const hash = hashAt(text, at);
+      if (this.#begins[hash] && this.#needles.get(hash)?.some((needle) => text.startsWith(needle, at))) return true;
+    }
+    return false;
+  }
+
+  #add(needle: string): void {
+    if (needle.length < windowLength) return;
+    const hash = hashAt(needle, 0);
+    this.#begins[hash] = 1;
+    const beside = this.#needles.get(hash) ?? [];
+    if (!beside.includes(needle)) this.#needles.set(hash, [...beside, needle]);
+  }
+}
+
+/** Why a value cannot be a secret that is looked for; read on after its name. */
+export function searchProblem(secret: string): string | undefined {
+  const tooShort = secret.length < secretLengthMin || squeezed(secret).length < windowLength;
+  return tooShort
+    ? `must have at least ${secretLengthMin} characters, ${windowLength} of them letters or digits: a shorter one cannot be told from ordinary text where it comes back`
+    : undefined;
+}
+
+const secretLengthMin = 8;
+const windowLength = 6;
+const hashesMax = 1 << 14;
+const decodingsMax = 5;
+const sliceLength = 131_072;
+
+function hashAt(text: string, at: number): number {
+  let hash = 0;
+  for (let index = at; index < at + windowLength; index += 1) hash = Math.imul(hash, 37) + text.charCodeAt(index);
+  return hash & (hashesMax - 1);
+}
+
+/** A secret, and what it is for whoever reads it as a number or as Basic credentials. */
+function wordsOf(secret: string): string[] {
+  const words = [secret];
+  if (/^\d+$/.test(secret) && secret.length > 15) words.push(String(Number(secret)));
+  const credentials = /^(?:Basic )?([A-Za-z0-9+/_-]{8,}={0,2})$/i.exec(secret)?.[1];
+  const inside = credentials && Buffer.from(credentials, "base64").toString("utf8");
+  if (inside && /^[\x20-\x7e]{8,}$/.test(inside)) words.push(inside, inside.slice(inside.indexOf(":") + 1));
+  return words.filter((word, index) => index === 0 || word.length >= secretLengthMin);
+}
+
+function needlesOf(word: string): string[] {
+  const percented = encodeURIComponent(Buffer.from(word).toString());
+  const spellings = new Set([
+    word,
+    percented,
+    percented.replace(/%../g, (byte) => byte.toLowerCase()),
+    JSON.stringify(word).slice(1, -1),
+    word.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`),
+  ]);
+  const once = [...spellings].flatMap((spelling) => encodingsOf(Buffer.from(spelling)));
+  const wide = encodingsOf(Buffer.from(word, "utf16le"));
+  return [...spellings, ...once, ...wide, ...once.flatMap((encoded) => encodingsOf(Buffer.from(encoded)))];
+}
+
+function encodingsOf(bytes: Buffer): string[] {
+  return [
+    bytes.toString("hex"),
+    [...bytes].map((byte) => `0x${byte.toString(16).padStart(2, "0")}`).join(""),
+    [...bytes].join(""),
+    ...[0, 1, 2].map((before) => base64Core(bytes, before)),
+  ];
+}
+
+/** The characters of base64 that are the same whatever stands around the bytes, `before` of which stand in front. */
+function base64Core(bytes: Buffer, before: number): string {
+  const whole = Buffer.concat([Buffer.alloc(before), bytes]);
+  return whole.toString("base64").slice(Math.ceil((before * 8) / 6), Math.floor((whole.length * 8) / 6));
+}
+
+const squeezed = (text: string) => text.replace(/[^A-Za-z0-9\u{80}-\u{10ffff}]+/gu, "").toLowerCase();
+
+function decodedOnce(text: string): string {
+  if (!/[%\\&]/.test(text)) return text;
+  return text
+    .replace(/%u([0-9a-f]{4})|(?:%[0-9a-f]{2})+/gi, (run, code) => (code ? fromCode(code, 16) : percentDecoded(run)))
+    .replace(/\\(?:u\{([0-9a-f]{1,6})\}|u([0-9a-f]{4})|x([0-9a-f]{2})|[nrtbf0])/gi, (_run, ...[braced, four, two]) =>
+      braced || four || two ? fromCode(braced ?? four ?? two, 16) : " ",
+    )
+    .replace(/\\(.)/gs, "$1")
+    .replace(/&(?:#x0*([0-9a-f]{1,6})|#0*(\d{1,7})|[a-z]{2,8}(?=;));?/gi, (_run, hex, decimal) =>
+      hex || decimal ? fromCode(hex ?? decimal, hex ? 16 : 10) : " ",
+    );
+}
+
+function fromCode(digits: string, radix: number): string {
+  const code = Number.parseInt(digits, radix);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : " ";
+}
+
+function percentDecoded(run: string): string {
+  try {
+    return decodeURIComponent(run);
+  } catch {
+    return Buffer.from(run.replaceAll("%", ""), "hex").toString("latin1");
+  }
+}

@@ -1,0 +1,34 @@
+import { ConnectorFailure, OutcomeUnknown, type Result } from "../connectors/connector.ts";
+import { SecretSearch } from "./secret-search.ts";
+
+/**
+ * What a run gives or says went wrong, unless one of the secrets it sent out is in it: then the run has failed, nothing of
+ * its answer goes any further, and the creator is told.
+ */
+export async function withoutSecrets(
+  secrets: readonly string[],
+  tellCreator: () => Promise<void>,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  if (secrets.length === 0) return run();
+  const ended = await run().catch((error: unknown) => ({ error }));
+  // Built only now, so that nothing is kept in the clear while others are waited for.
+  if (!(await new SecretSearch(secrets).isIn(textOf(ended)))) {
+    if ("error" in ended) throw ended.error;
+    return ended;
+  }
+  // It has failed whether or not the creator can be told now.
+  await tellCreator().catch(() => {});
+  throw new ConnectorFailure(withheld);
+}
+
+const withheld = "The agent's answer could not be given out; its creator has been told.";
+
+/** All of it that anybody could come to see; what is thrown besides is logged by name alone. */
+function textOf(ended: Result | { error: unknown }): string {
+  if (!("error" in ended)) return JSON.stringify(ended);
+  const { error } = ended;
+  if (error instanceof ConnectorFailure) return JSON.stringify([error.message, error.detail]);
+  if (error instanceof OutcomeUnknown) return error.transactionId;
+  return String((error as Error | undefined)?.name);
+}

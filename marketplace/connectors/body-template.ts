@@ -1,0 +1,132 @@
+import type { FieldType } from "../agents/contract.ts";
+import { type Filling, fillJson, fillText, partsOf, type Slot } from "./template.ts";
+import { encodeUrlPart, hasSlotInName } from "./url-template.ts";
+
+/** What a body is written in: who reads it takes a value for what its place in this says. */
+type Notation = "json" | "form" | "plain";
+
+/** Why a body template cannot be filled safely; read on after the field's name. */
+export function bodyTemplateProblem(
+  body: unknown,
+  contentType: string | undefined,
+  typeOf: (slot: Slot) => FieldType | undefined,
+): string | undefined {
+  const isText = typeof body === "string";
+  if (isText && partsOf(body).slots.length === 0) return undefined;
+  const notation = notationOf(body, contentType);
+  if (!notation) return "has slots, which only JSON, application/x-www-form-urlencoded and text/plain may, in UTF-8";
+  if (!isText) return notation === "json" ? undefined : "is JSON, and settings.headers say otherwise";
+  switch (notation) {
+    case "json":
+      return jsonProblem(body, typeOf);
+    case "form":
+      return hasSlotInName(body, { mayStandAlone: false }) ? "must have its slots after a name and =" : undefined;
+    case "plain":
+      return looksStructured(body, contentType !== undefined)
+        ? "looks like JSON, XML or a form; settings.headers must say which by a content-type, so that values can be escaped"
+        : undefined;
+  }
+}
+
+/** A body that has no bodyTemplateProblem, filled. `contentType` is what the headers say; one is added where they say nothing. */
+export function fillBody(
+  body: unknown,
+  contentType: string | undefined,
+  filling: Filling,
+): { text: string; contentType: string | undefined } {
+  if (typeof body !== "string") {
+    return { text: JSON.stringify(fillJson(body, filling)), contentType: contentType ?? "application/json" };
+  }
+  if (partsOf(body).slots.length === 0) return { text: body, contentType };
+  switch (notationOf(body, contentType)) {
+    case "json":
+      return { text: fillJsonText(body, filling), contentType };
+    case "form":
+      return { text: fillText(body, filling, (value) => encodeUrlPart(String(value ?? ""))), contentType };
+    case "plain":
+      return { text: fillText(body, filling), contentType: contentType ?? "text/plain; charset=utf-8" };
+    default:
+      throw new Error("a body in an unknown notation has slots");
+  }
+}
+
+function notationOf(body: unknown, contentType: string | undefined): Notation | undefined {
+  if (contentType === undefined) return typeof body === "string" ? "plain" : "json";
+  const [, type = "", parameters = ""] = /^\s*([\w.+-]+\/[\w.+-]+)\s*(;[^,]*)?$/.exec(contentType) ?? [];
+  const charsets = [...parameters.matchAll(/charset[^=]*=\s*"?([^\s;"]*)/gi)];
+  if (!charsets.every(([, charset = ""]) => /^(utf-?8|us-ascii)$/i.test(charset))) return undefined;
+  if (/^(application|text)\/([\w.-]+\+)?json$/i.test(type)) return "json";
+  if (/^application\/x-www-form-urlencoded$/i.test(type)) return "form";
+  return /^text\/(plain|markdown)$/i.test(type) ? "plain" : undefined;
+}
+
+/** Many servers read JSON whatever its content-type says, and where it says nothing a quoted value is somebody's syntax. */
+function looksStructured(body: string, declared: boolean): boolean {
+  const { literals } = partsOf(body);
+  if (/^\s*([[{"<]|[^\s=&]*=)/.test(literals.join("")) || /^\s*[^\s=&]*=/.test(literals.join(stand))) return true;
+  return !declared && /[{[(,:=]\s*["'`][^"'`]*\u{e000}/u.test(literals.join(stand));
+}
+
+/** Stands for a value while a template is judged; in a JSON text it would be wrong after a backslash. */
+const stand = "\u{e000}";
+
+function jsonProblem(template: string, typeOf: (slot: Slot) => FieldType | undefined): string | undefined {
+  const { slots } = partsOf(template);
+  const places = placesOf(template);
+  for (const [index, slot] of slots.entries()) {
+    if (places[index] === "name") return "must be JSON with slots in its values, not in its names";
+    const bare = places[index] === "value" && !bareTypes.has(typeOf(slot) ?? "text");
+    if (bare)
+      return `must have quotes around {{${slot.secret ? "secret." : ""}${slot.name}}}: it is no number or boolean`;
+  }
+  try {
+    JSON.parse(fillText(template, { values: {}, secrets: {} }, (_value, _slot, at) => sampleAt(places[at])));
+    return undefined;
+  } catch {
+    return "must be JSON, as its content-type says, once its slots are filled";
+  }
+}
+
+const sampleAt = (place: Place | undefined) => (place === "value" ? "null" : stand);
+const bareTypes = new Set<FieldType>(["number", "integer", "boolean"]);
+
+function fillJsonText(template: string, filling: Filling): string {
+  const places = placesOf(template);
+  return fillText(template, filling, (value, _slot, at) => {
+    const inString = places[at] !== "value";
+    return inString ? JSON.stringify(String(value ?? "")).slice(1, -1) : JSON.stringify(value ?? null);
+  });
+}
+
+/** Of a slot in a JSON text: a value's own place, or inside of a string that is a value or a property's name. */
+type Place = "value" | "string" | "name";
+
+const beforeColon = /\s*:/y;
+
+function placesOf(template: string): Place[] {
+  const places: Place[] = [];
+  let inString = false;
+  let escaped = false;
+  /** The slots in the string that is open. */
+  let here: number[] = [];
+  for (const [index, literal] of partsOf(template).literals.entries()) {
+    if (index > 0) {
+      if (inString) here.push(index - 1);
+      places.push(inString ? "string" : "value");
+      escaped = false;
+    }
+    for (let at = 0; at < literal.length; at += 1) {
+      const char = literal[at];
+      if (escaped) escaped = false;
+      else if (inString && char === "\\") escaped = true;
+      else if (char === '"') {
+        inString = !inString;
+        if (inString) continue;
+        beforeColon.lastIndex = at + 1;
+        if (beforeColon.test(literal)) for (const slot of here) places[slot] = "name";
+        here = [];
+      }
+    }
+  }
+  return places;
+}

@@ -1,0 +1,282 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import fc from "fast-check";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import {
+  type Market,
+  run,
+  seedMarket,
+  spendable,
+  startMarketplace,
+  type TestMarketplace,
+} from "../../support/marketplace.ts";
+
+let market: TestMarketplace;
+let base: string;
+let requests: Array<{ url: string; type: string | undefined; body: string }> = [];
+const server = createServer(async (request, response) => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const body = Buffer.concat(chunks).toString();
+  requests.push({ url: request.url ?? "", type: request.headers["content-type"], body });
+  response.end("{}");
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  base = `http://127.0.0.1:${port}`;
+  market = await startMarketplace({ env: { OUTBOUND_ALLOW_HOSTS: `127.0.0.1:${port}` } });
+});
+afterEach(() => {
+  requests = [];
+});
+afterAll(async () => {
+  await market.stop();
+  server.closeAllConnections();
+  server.close();
+});
+
+const fields = [
+  { name: "text", type: "text" },
+  { name: "count", type: "integer" },
+  { name: "flag", type: "boolean" },
+];
+const json = { "Content-Type": "application/json" };
+const seed = (settings: object, more: object = {}): Promise<Market> =>
+  seedMarket(market.context, {
+    balance: 10_000,
+    agent: { connector: "http-api", fields, settings: { method: "POST", url: `${base}/`, ...settings }, ...more },
+  });
+const breakouts = [
+  'x","admin":true,"z":"',
+  '\\","admin":true,"z":"',
+  "\\",
+  '"',
+  "\u2028\n\t\0",
+  '"}, {"admin":true',
+  "&admin=true",
+  "\ud800",
+  "{{count}}",
+];
+
+describe("a value stays in its place", () => {
+  test("in a string of a JSON text, whatever it holds", async () => {
+    const { key, agent } = await seed({
+      headers: { "content-type": "application/vnd.api+json; charset=UTF-8" },
+      body: '{ "admin": false, "x": "<{{text}}>", "n": {{count}}, "f": {{flag}}, "t": "\\n{{count}}", "big": 12345678901234567890 }',
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.constantFrom(...breakouts), fc.string({ unit: "binary" })), async (text) => {
+        requests = [];
+        const stored = text.toWellFormed().replaceAll("\0", "?");
+        const { body } = await run(market, key, agent.address, { text: stored, count: 3 });
+        expect(body.success).toBe(true);
+        const { big: _, ...sent } = JSON.parse(requests[0]!.body);
+        expect(sent).toEqual({ admin: false, x: `<${stored}>`, n: 3, f: null, t: "\n3" });
+        expect(requests[0]!.body).toContain("12345678901234567890");
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("in a pair of a form", async () => {
+    const { key, agent } = await seed({
+      headers: { "Content-Type": "application/x-www-form-urlencoded" },
+      body: "admin=false&x={{text}}&n={{count}}",
+    });
+    for (const text of ["x&admin=true", "a=b&c", "+ %26admin=true", "\n;'()*"]) {
+      requests = [];
+      await run(market, key, agent.address, { text, count: 1 });
+      expect([...new URLSearchParams(requests[0]!.body)]).toEqual([
+        ["admin", "false"],
+        ["x", text],
+        ["n", "1"],
+      ]);
+    }
+  });
+
+  test("in a path and a query, for servers that decode it more than once too", async () => {
+    const { key, agent } = await seed({ method: "GET", url: `${base}/files/{{text}}/meta?q={{text}}&admin=0` });
+    const ways = [
+      "..",
+      ".",
+      "../..",
+      "..%2f..%2fadmin",
+      "%2e%2e",
+      "%252e%252e%252f",
+      "a/../../admin",
+      "..\\..",
+      "．．/x",
+      "..;/admin",
+      "x/..;a=b/",
+      ".. /",
+      "%c0%ae%c0%ae/..",
+      "a\0b",
+      "a\r\nb",
+      "%0d%0aSet-Cookie: x",
+      "",
+      "a/%2e%2E/b",
+    ];
+    for (const text of ways) {
+      const { body } = await run(market, key, agent.address, { text: text.replaceAll("\0", "%00") });
+      expect(body, text).toMatchObject({ success: false, credits_used: 0 });
+    }
+    expect(requests).toEqual([]);
+    for (const text of ["a/b?c#d&admin=1", "1.5", "...", "a..b", "100%", "@evil.com:80//x", "héé 😀"]) {
+      requests = [];
+      expect((await run(market, key, agent.address, { text })).body.success, text).toBe(true);
+      const url = new URL(requests[0]!.url, base);
+      expect(url.pathname.split("/").map(decodeURIComponent)).toEqual(["", "files", text, "meta"]);
+      expect([...url.searchParams]).toEqual([
+        ["q", text],
+        ["admin", "0"],
+      ]);
+    }
+  });
+
+  test("in a header, or in its part of one", async () => {
+    const { key, agent } = await seed({
+      method: "GET",
+      headers: { "X-Whole": "{{text}}", Cookie: "a={{text}}; admin=0" },
+    });
+    for (const text of ["x; admin=1", 'x"', "x,y", "a\r\nb: c", "a\nb", "a\0".replace("\0", "\u0001"), "é"]) {
+      expect((await run(market, key, agent.address, { text })).body.success, text).toBe(false);
+    }
+    expect(requests).toEqual([]);
+    expect((await run(market, key, agent.address, { text: "plain one" })).body.success).toBe(true);
+    const whole = await seed({ method: "GET", headers: { "X-Whole": "{{text}}" } });
+    expect((await run(market, whole.key, whole.agent.address, { text: 'a, "b"; c' })).body.success).toBe(true);
+  });
+
+  test("as plain text where that is said, or nothing else could be meant", async () => {
+    const { key, agent } = await seed({ body: "Tell {{text}} about it." });
+    await run(market, key, agent.address, { text: '{"a":1}' });
+    expect(requests[0]).toMatchObject({ type: "text/plain; charset=utf-8", body: 'Tell {"a":1} about it.' });
+  });
+
+  test("and no input makes a template grow without end", async () => {
+    const many = "{{text}}".repeat(1_000);
+    const { key, agent } = await seed({ body: { many } });
+    const { body } = await run(market, key, agent.address, { text: "x".repeat(20_000) });
+    expect(body).toMatchObject({ success: false, credits_used: 0 });
+    expect(requests).toEqual([]);
+  });
+});
+
+const form = { "content-type": "application/x-www-form-urlencoded" };
+const refused: Array<[string, object, string]> = [
+  ["a body that looks like JSON and is not said to be", { body: '{"x":"{{text}}"}' }, "settings.body"],
+  [
+    "one that says it is plain",
+    { headers: { "content-type": "text/plain" }, body: ' {"x":"{{text}}"}' },
+    "settings.body",
+  ],
+  ["one that begins with a slot", { body: '{{count}}{"x":"{{text}}"}' }, "settings.body"],
+  ["one that looks like a query language", { body: 'query { user(name: "{{text}}") }' }, "settings.body"],
+  ["one that looks like XML", { body: "<a>{{text}}</a>" }, "settings.body"],
+  ["one that looks like a form", { body: "a={{text}}&admin=0" }, "settings.body"],
+  [
+    "an unknown content-type",
+    { headers: { "content-type": "application/graphql" }, body: "{{text}}" },
+    "settings.body",
+  ],
+  ["XML", { headers: { "content-type": "text/xml" }, body: "<a>{{text}}</a>" }, "settings.body"],
+  [
+    "two content-types in one",
+    { headers: { "content-type": "text/plain, application/json" }, body: "{{text}}" },
+    "settings.body",
+  ],
+  [
+    "another charset",
+    { headers: { "content-type": "application/json; charset=utf-7" }, body: '"{{text}}"' },
+    "settings.body",
+  ],
+  ["a text outside quotes", { headers: json, body: '{"x":{{text}}}' }, "quotes around {{text}}"],
+  ["extra instructions outside quotes", { headers: json, body: '{"x":{{extraInstructions}}}' }, "quotes around"],
+  ["a secret outside quotes", { headers: json, body: '{"x":{{secret.word}}}' }, "quotes around {{secret.word}}"],
+  ["a slot in a name", { headers: json, body: '{"{{text}}": 1}' }, "settings.body"],
+  ["a slot in a name, after much space", { headers: json, body: `{"{{text}}"${" ".repeat(500)}: 1}` }, "settings.body"],
+  ["a slot after a backslash", { headers: json, body: '{"x":"\\{{text}}n"}' }, "settings.body"],
+  ["a slot inside an escape", { headers: json, body: '{"x":"\\u00{{text}}"}' }, "settings.body"],
+  ["a slot inside a number", { headers: json, body: '{"x":1{{count}}}' }, "settings.body"],
+  ["what is no JSON", { headers: json, body: '{"x":"{{text}}",}' }, "settings.body"],
+  ["a slot in a form's name", { headers: form, body: "{{text}}=1&b=2" }, "settings.body"],
+  ["a slot alone in a form", { headers: form, body: "{{text}}&b=2" }, "settings.body"],
+  ["JSON sent as a form", { headers: form, body: { a: "{{text}}" } }, "settings.body"],
+  ["a slot in a property's name", { body: { "{{text}}": 1 } }, "no slots in its names"],
+  ["a slot in a query's name", { url: "https://api.github.com/?{{text}}=1" }, "settings.url"],
+  ["a slot in the scheme", { url: "{{text}}://api.github.com/" }, "settings.url"],
+  ["a slot in the host", { url: "https://api.{{text}}.com/" }, "settings.url"],
+  ["a slot right after the host", { url: "https://api.github.com{{text}}/" }, "settings.url"],
+  ["a slot in the port", { url: "https://api.github.com:{{count}}/" }, "settings.url"],
+  ["a slot before an @", { url: "https://{{text}}@api.github.com/" }, "settings.url"],
+  ["encoded dots in the path", { url: "https://api.github.com/a/%2e%2E/{{text}}" }, "settings.url"],
+  ["encoded dots and slashes in the path", { url: "https://api.github.com/a/..%2f{{text}}" }, "settings.url"],
+  [
+    "a content-type with a slot",
+    { headers: { "Content-Type": "{{text}}" }, body: "x" },
+    "settings.headers.Content-Type",
+  ],
+  ["a header that is there twice", { headers: { "X-A": "1", "x-a": "{{text}}" } }, "settings.headers.x-a"],
+  ["a header with a line break", { headers: { "X-A": "a\r\nb: {{text}}" } }, "settings.headers.X-A"],
+  ["an unclosed slot", { body: { x: "a {{text" } }, "settings.body.x"],
+  ["an unclosed slot before another", { headers: { "X-A": "{{text {{count}}" } }, "settings.headers.X-A"],
+  ["a slot that is misspelt", { headers: { "X-A": "{{secret.my-key}}" } }, "settings.headers.X-A"],
+  ["braces that nothing opened", { headers: { "X-A": "text}} {{count}}" } }, "settings.headers.X-A"],
+  ["a secret that is too short to be found again", { headers: { "X-A": "{{secret.short}}" } }, "secrets.short"],
+  ["a secret of hardly a letter", { headers: { "X-A": "{{secret.odd}}" } }, "secrets.odd"],
+];
+
+test.each(refused)("%s is refused at publishing, with the place and the reason", async (_name, settings, named) => {
+  const secrets = { secrets: { word: "long enough", short: "1234567", odd: "--------!!ab" } };
+  const refusal = await seed(settings, secrets).catch((error) => error);
+  expect(refusal).toMatchObject({ code: "invalid_value" });
+  expect(refusal.message).toContain(named);
+});
+
+test.each([
+  ["plain words that a model is told", { connector: "llm", settings: { prompt: 'Answer {"a":{"b":1}} to {{text}}' } }],
+  ["three braces", { connector: "llm", settings: { prompt: "{{{text}}}" } }],
+  ["a lone query", { settings: { method: "GET", url: "https://api.github.com/?{{text}}" } }],
+  ["a body without slots", { settings: { url: "https://api.github.com/", method: "POST", body: '{"a":{"b":1}}' } }],
+])("%s can be published", async (_name, agent) => {
+  await expect(seed({}, agent)).resolves.toBeDefined();
+});
+
+test.each([
+  ["llm", { prompt: "{{text}} {{secret.word}}" }, "settings"],
+  ["llm", { prompt: "{{text}}", system: "{{ secret.word }}" }, "settings"],
+  ["image-generator", { prompt: "{{text}} {{secret.word}}" }, "settings"],
+  ["llm", { prompt: "an unclosed {{text" }, "settings.prompt"],
+  ["llm", { prompt: "{{text}}", system: "text}} without a beginning" }, "settings.system"],
+  ["image-generator", { prompt: "{{ user.name }}" }, "settings.prompt"],
+])("an agent of %s with %j is refused", async (connector, settings, named) => {
+  const refusal = await seed({}, { connector, settings, secrets: { word: "long enough" } }).catch((error) => error);
+  expect(refusal).toMatchObject({ code: "invalid_value", message: expect.stringContaining(`"${named}"`) });
+});
+
+test.each([
+  ["an escape from its body", { body: '{"x":"{{text}}"}' }],
+  ["a secret for a model", { settings: { prompt: "{{text}} {{secret.word}}" } }],
+])(
+  "what was published with %s before that was refused is not run, costs nothing and says why",
+  async (_name, unsafe) => {
+    const isModel = "settings" in unsafe;
+    const { key, agent, buyer, creator } = await seed(
+      {},
+      {
+        ...(isModel ? { connector: "llm", settings: { prompt: "x" } } : {}),
+        secrets: { word: "long enough" },
+      },
+    );
+    const stored = isModel ? unsafe.settings : { method: "POST", url: `${base}/`, ...unsafe };
+    const text = "update agent_versions set settings = $2 where agent_id = $1";
+    await market.context.db.query(text, [agent.agentId, JSON.stringify(stored)]);
+    const { status, body } = await run(market, key, agent.address, { text: 'x","admin":true,"z":"' });
+    expect({ status, body }).toMatchObject({ status: 500, body: { error: expect.stringContaining("misconfigured") } });
+    expect(requests).toEqual([]);
+    expect(await spendable(market.context, buyer)).toBe(10_000);
+    expect(await spendable(market.context, creator)).toBe(0);
+  },
+);

@@ -1,0 +1,193 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { noticesOf } from "../../../marketplace/agents/notices.ts";
+import { SecretSearch } from "../../../marketplace/agents/secret-search.ts";
+import { tryAgent } from "../../../marketplace/agents/try.ts";
+import { call, run, seedMarket, spendable, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
+
+const secret = 'sk-Live/7f3A+92b"é&Zq=01';
+const encodings: Array<[string, (text: string) => string]> = [
+  ["as it is", (text) => text],
+  ["in lower case", (text) => text.toLowerCase()],
+  ["in base64", (text) => Buffer.from(text).toString("base64")],
+  ["in base64 after one byte", (text) => Buffer.from(`x${text}y`).toString("base64")],
+  ["as Basic credentials", (text) => `Basic ${Buffer.from(`me:${text}`).toString("base64")}`],
+  ["in base64 for URLs", (text) => Buffer.from(`user=${text};`).toString("base64url")],
+  ["in base64 of short lines", (text) => Buffer.from(text.repeat(3)).toString("base64").replace(/.{20}/g, "$&\r\n")],
+  ["in base64 twice", (text) => Buffer.from(`(${Buffer.from(text).toString("base64")}`).toString("base64")],
+  ["encoded for a URL, in base64", (text) => Buffer.from(`/?k=${encodeURIComponent(text)}`).toString("base64")],
+  ["in base64, encoded for a URL", (text) => encodeURIComponent(Buffer.from(text).toString("base64"))],
+  ["encoded for a URL", encodeURIComponent],
+  [
+    "encoded for a URL in small letters",
+    (text) => encodeURIComponent(text).replace(/%../g, (byte) => byte.toLowerCase()),
+  ],
+  ["encoded for a URL twice", (text) => encodeURIComponent(encodeURIComponent(text))],
+  ["encoded for a URL to the last letter", (text) => Buffer.from(text).toString("hex").replace(/../g, "%$&")],
+  ["with JSON escapes", (text) => JSON.stringify(text)],
+  [
+    "with JSON escapes to the last letter",
+    (text) => text.replace(/./gs, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  ],
+  ["as JSON in JSON in JSON", (text) => JSON.stringify(JSON.stringify({ headers: { key: text } }))],
+  ["in hex", (text) => Buffer.from(text).toString("hex")],
+  ["in hex in capitals, with colons", (text) => Buffer.from(text).toString("hex").toUpperCase().replace(/../g, "$&:")],
+  ["as bytes", (text) => JSON.stringify(Buffer.from(text))],
+  [
+    "as bytes in hex",
+    (text) => [...Buffer.from(text)].map((byte) => `0x${byte.toString(16).padStart(2, "0")}`).join(", "),
+  ],
+  ["in HTML", (text) => text.replace(/[&"]/g, (char) => ({ "&": "&amp;", '"': "&quot;" })[char]!)],
+  [
+    "in HTML to the last letter",
+    (text) => text.replace(/./gs, (char) => `&#x${char.charCodeAt(0).toString(16).toUpperCase()};`),
+  ],
+  ["in HTML in decimals", (text) => text.replace(/./gs, (char) => `&#0${char.charCodeAt(0)};`)],
+  ["cut into lines", (text) => text.replace(/.{5}/g, "$&\n")],
+  ["between much else", (text) => "lorem ipsum ".repeat(30_000) + text + "dolor ".repeat(100)],
+];
+
+describe("a secret is found", () => {
+  test.each(encodings)("%s", async (_name, encode) => {
+    const search = new SecretSearch([secret, "another-secret"]);
+    for (const before of ["", "a", "ab ", 'x":"']) expect(await search.isIn(before + encode(secret))).toBe(true);
+    expect(await search.isIn(encode(`${secret.slice(0, 8)}x${secret.slice(10)}`))).toBe(false);
+  });
+
+  test("wherever it lies in a long text, and not where it is not", async () => {
+    const long = "0123456789abcdef".repeat(40_000);
+    const search = new SecretSearch([secret]);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(long.length), fc.constantFrom(...encodings.slice(0, 20)), async (at, [, encode]) => {
+        expect(await search.isIn(long.slice(0, at) + encode(secret) + long.slice(at))).toBe(true);
+      }),
+      { numRuns: 25 },
+    );
+    expect(await search.isIn(long)).toBe(false);
+    expect(await new SecretSearch([]).isIn(long)).toBe(false);
+  });
+
+  test("also as what it means: Basic credentials, a long number", async () => {
+    const basic = Buffer.from("robot:correct-horse-battery").toString("base64");
+    expect(await new SecretSearch([basic]).isIn('{"password":"correct-horse-battery"}')).toBe(true);
+    const digits = "123456789012345678901234";
+    expect(await new SecretSearch([digits]).isIn(JSON.stringify({ id: JSON.parse(digits) }))).toBe(true);
+  });
+
+  test("in megabytes, for twenty secrets, without holding up anybody else", async () => {
+    const secrets = Array.from({ length: 20 }, (_, n) => `secret-number-${n}-${"x".repeat(n)}`);
+    const search = new SecretSearch(secrets);
+    let worstMs = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      worstMs = Math.max(worstMs, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    expect(await search.isIn("%7Ba\\u0041&amp;lorem ipsum ".repeat(150_000))).toBe(false);
+    clearInterval(timer);
+    expect(worstMs).toBeLessThan(250);
+  });
+});
+
+let market: TestMarketplace;
+let port: number;
+let echo: (request: IncomingMessage, body: string) => { status?: number; headers?: object; body: string | Buffer };
+const server = createServer(async (request, response) => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const { status = 200, headers = {}, body } = echo(request, Buffer.concat(chunks).toString());
+  response.writeHead(status, { ...headers }).end(body);
+});
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  port = (server.address() as AddressInfo).port;
+  market = await startMarketplace({ env: { OUTBOUND_ALLOW_HOSTS: `127.0.0.1:${port}` } });
+});
+afterAll(async () => {
+  await market.stop();
+  server.closeAllConnections();
+  server.close();
+});
+
+const word = "Token/Mark+4711";
+const settings = {
+  method: "POST",
+  headers: { Authorization: "Bearer {{secret.word}}" },
+  body: { key: "{{secret.word}}", text: "{{text}}" },
+};
+const seed = (more: object = {}) =>
+  seedMarket(market.context, {
+    agent: {
+      connector: "http-api",
+      fields: [{ name: "text", type: "text" }],
+      settings: { ...settings, url: `http://127.0.0.1:${port}/x?k={{secret.word}}`, ...more },
+      secrets: { word },
+    },
+  });
+
+/** Everything that is kept or was said, in which nothing of the secret may be. */
+async function everything(): Promise<string> {
+  const { rows } = await market.context.db.query("select tablename from pg_tables where schemaname = 'public'");
+  const dumps = await Promise.all(
+    rows.map(async ({ tablename }) => {
+      const { rows } = await market.context.db.query(`select string_agg(t::text, ' ') as all from "${tablename}" t`);
+      return rows[0].all ?? "";
+    }),
+  );
+  return [...dumps, ...market.lines].join("\n");
+}
+
+describe("an upstream that echoes its request gives no secret away", () => {
+  test.each<[string, typeof echo, object]>([
+    ["the headers", ({ headers }) => ({ body: JSON.stringify(headers) }), {}],
+    [
+      "the body, as a name deep inside",
+      (_, body) => ({ body: JSON.stringify({ a: [{ [JSON.parse(body).key]: 1 }] }) }),
+      {},
+    ],
+    ["the address", ({ url }) => ({ body: String(url) }), { format: "text" }],
+    [
+      "everything, compressed",
+      (_, body) => ({ headers: { "content-encoding": "gzip" }, body: gzipSync(body) }),
+      { format: "text" },
+    ],
+    ["in base64", (_, body) => ({ body: Buffer.from(body).toString("base64") }), { format: "text" }],
+    ["in an error", (_, body) => ({ status: 500, body }), {}],
+    ["where JSON was wanted", (_, body) => ({ body: `<${body}>` }), {}],
+  ])("of %s", async (_name, how, more) => {
+    echo = how;
+    const { key, agent, creator, buyer } = await seed(more);
+    const request = { agent: agent.address, input: { text: "hello" } };
+    const headers = { "idempotency-key": `echo-${_name}` };
+    const first = await call(market.url, "/api/v1/run", { key, body: request, headers });
+    const again = await call(market.url, "/api/v1/run", { key, body: request, headers });
+    const tried = await tryAgent(market.context, creator, "echo", { text: "hello" });
+    expect(first.body).toMatchObject({ success: false, credits_used: 0, credits_remaining: 100 });
+    expect(again.body).toMatchObject({ success: false, run_id: first.body.run_id });
+    expect(tried.success).toBe(false);
+    expect(await spendable(market.context, buyer)).toBe(100);
+    const all = [first.text, again.text, JSON.stringify(tried), await everything()].join("\n");
+    expect(await new SecretSearch([word]).isIn(all)).toBe(false);
+  });
+
+  test("and its creator is told when, and of which agent, but not the value", async () => {
+    echo = (_, body) => ({ body });
+    const { key, agent } = await seed();
+    await run(market, key, agent.address, { text: "a" });
+    await run(market, key, agent.address, { text: "b" });
+    const notices = await noticesOf(market.context.db, agent.agentId);
+    expect(notices).toMatchObject([{ kind: "secret_in_answer", version: 1, times: 2 }]);
+    expect(notices[0]!.last_at.getTime()).toBeGreaterThan(Date.now() - 60_000);
+  });
+
+  test("while an answer without one is given as ever", async () => {
+    echo = (_, body) => ({ body: JSON.stringify({ said: JSON.parse(body).text, starts: word.slice(0, 4) }) });
+    const { key, agent } = await seed();
+    const { body } = await run(market, key, agent.address, { text: "hi" });
+    expect(body).toMatchObject({ success: true, output: { data: { said: "hi", starts: "Toke" } } });
+    expect(await noticesOf(market.context.db, agent.agentId)).toEqual([]);
+  });
+});
