@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { EnvReader, Secret } from "../shared/env.ts";
 import { type AnonymousLimitsConfig, readAnonymousLimits } from "./anonymous-limits.ts";
 import { type LedgersConfig, readLedgers, readServices, type ServicesConfig } from "./connectors/config.ts";
+import { type ModelList, readModelList } from "./models/model-list.ts";
 import type { FailedProofLimits } from "./payments/failed-proofs.ts";
 import { readSignIn, type SignInConfig } from "./sign-in/config.ts";
 
@@ -29,7 +30,6 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     model: {
       baseUrl: env.url("LLM_BASE_URL"),
       apiKey: optionalSecret(env, "LLM_API_KEY"),
-      name: env.text("LLM_MODEL", "gpt-4o-mini"),
     },
     services: readServices(env),
     signIn: readSignIn(env),
@@ -56,6 +56,7 @@ export interface StoreConfig {
   readonly sealingKeys: readonly Secret[];
   /** The ledgers that agents read and write. */
   readonly ledgers: LedgersConfig;
+  readonly modelList: ModelList;
 }
 
 export interface Config extends StoreConfig {
@@ -72,8 +73,8 @@ export interface Config extends StoreConfig {
   readonly platformWallets: ReadonlyArray<{ readonly network: string; readonly address: string }>;
   /** How long a run outlives the copy of the service that died running it. */
   readonly runLeaseMs: number;
-  /** The OpenAI-compatible endpoint of language models, and the model used where an agent names none. */
-  readonly model: { readonly baseUrl: string; readonly apiKey: Secret | undefined; readonly name: string };
+  /** The OpenAI-compatible endpoint of language models. */
+  readonly model: { readonly baseUrl: string; readonly apiKey: Secret | undefined };
   /** Where images are drawn, posts are read and files are kept. */
   readonly services: ServicesConfig;
   readonly signIn: SignInConfig;
@@ -86,6 +87,7 @@ function readStore(env: EnvReader): StoreConfig {
     outboundAllowHosts: readAllowHosts(env),
     sealingKeys: readSealingKeys(env),
     ledgers: readLedgers(env),
+    modelList: readModelList(env),
   };
 }
 

@@ -188,6 +188,8 @@ export async function startStack({ settings, parts, env, cameUp, note }: StackOp
       OUTBOUND_ALLOW_HOSTS: env.OUTBOUND_ALLOW_HOSTS ?? `127.0.0.1:${ports.model.number}`,
       // A model of one's own is as good as the stand-in.
       LLM_BASE_URL: env.LLM_BASE_URL ?? standIn.baseUrl,
+      LLM_MODELS: env.LLM_MODELS ?? `${env.LLM_MODEL ?? "gpt-4o-mini"}=1:4000:40000`,
+      IMAGES_MODELS: env.IMAGES_MODELS ?? `${env.IMAGES_MODEL ?? "gpt-image-1"}=4:4:4000`,
       FILES_DIR: env.FILES_DIR ?? join(dataDirectory, "files"),
       HEDERA_NETWORK: "testnet",
       HEDERA_MIRROR: ledger.mirror,

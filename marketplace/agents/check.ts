@@ -3,6 +3,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { type Connector, connectorNames, type OutputKind, type PublishTools } from "../connectors/connector.ts";
 import { connectors } from "../connectors/registry.ts";
 import type { AccountId } from "../ids.ts";
+import { modelProblems } from "../models/model-list.ts";
 import { type Problem, plainMessages, problemsOf } from "../parse.ts";
 import { type Definition, definitionSchema } from "./definition.ts";
 import { searchProblem } from "./secret-search.ts";
@@ -27,6 +28,7 @@ export async function checkDefinition(
   const problems = [
     ...slotProblems(connector, settings.data, definition),
     ...unsafeTemplates(connector, settings.data, definition.fields),
+    ...modelProblemsOf(connector, settings.data, definition, tools),
     ...((await connector.publishProblems?.(settings.data, tools, ownerId)) ?? []).map(asProblem),
   ];
   if (problems.length > 0) return { problems };
@@ -69,6 +71,16 @@ function slotProblems(connector: Connector<unknown>, settings: unknown, definiti
       .filter((name) => !Object.hasOwn(definition.secrets, name))
       .map((name) => ({ path, message: `uses {{secret.${name}}}, which "secrets" does not hold` })),
   ];
+}
+
+function modelProblemsOf(
+  connector: Connector<unknown>,
+  settings: unknown,
+  { price_credits }: Definition,
+  { modelList }: PublishTools,
+): readonly Problem[] {
+  const asked = connector.model?.(settings);
+  return asked ? modelProblems(modelList, asked, BigInt(price_credits)) : [];
 }
 
 /** Connectors say a sentence that begins with the setting's name. */

@@ -27,6 +27,7 @@ export async function tryAgent(
   }
   requireSafe(version);
   const input = version.contract.read(given);
+  version.model?.requireShort(input);
   await admitOrRefuse(
     context.db,
     `try:${owner.id}`,

@@ -3,6 +3,8 @@ import { type Credits, credits } from "../../shared/units.ts";
 import type { Call, ConnectorId, OutputKind, Result, Tools } from "../connectors/connector.ts";
 import { connectors } from "../connectors/registry.ts";
 import type { AgentId } from "../ids.ts";
+import type { ModelList } from "../models/model-list.ts";
+import { type VersionModel, versionModel } from "../models/version-model.ts";
 import type { Sealer } from "../sealing.ts";
 import { type Contract, compileContract, type Field } from "./contract.ts";
 import { noteFor } from "./notices.ts";
@@ -30,6 +32,8 @@ export interface AgentVersion {
   readonly needsAccount: boolean;
   /** It could be made to give away a secret or to say what its creator did not mean. */
   readonly unsafe: boolean;
+  /** Absent where it calls no model of the platform's. */
+  readonly model?: VersionModel | undefined;
   readonly run: (call: Omit<Call<unknown>, "settings" | "secrets">, tools: Tools) => Promise<Result>;
 }
 
@@ -37,27 +41,39 @@ export interface AgentVersion {
 export class Versions {
   readonly #db: Queryable;
   readonly #sealer: Sealer;
+  readonly #modelList: ModelList;
   readonly #kept = new Map<string, Promise<AgentVersion>>();
 
-  constructor(db: Queryable, sealer: Sealer) {
+  constructor(db: Queryable, sealer: Sealer, modelList: ModelList) {
     this.#db = db;
     this.#sealer = sealer;
+    this.#modelList = modelList;
   }
 
   load(agentId: AgentId, number: number): Promise<AgentVersion> {
     const key = `${agentId}@${number}`;
-    const version = this.#kept.get(key) ?? loadVersion(this.#db, this.#sealer, agentId, number);
+    const version = this.#kept.get(key) ?? this.#load(agentId, number);
     this.#kept.delete(key);
     this.#kept.set(key, version);
     version.catch(() => this.#kept.delete(key));
     if (this.#kept.size > versionsMax) this.#kept.delete(this.#kept.keys().next().value as string);
     return version;
   }
+
+  async #load(agentId: AgentId, number: number): Promise<AgentVersion> {
+    return loadVersion(this.#db, this.#sealer, this.#modelList, agentId, number);
+  }
 }
 
 const versionsMax = 1_000;
 
-async function loadVersion(db: Queryable, sealer: Sealer, agentId: AgentId, number: number): Promise<AgentVersion> {
+async function loadVersion(
+  db: Queryable,
+  sealer: Sealer,
+  modelList: ModelList,
+  agentId: AgentId,
+  number: number,
+): Promise<AgentVersion> {
   const { rows } = await db.query<VersionRow>(
     `select name, description, connector, price_credits, output_kind, fields, accepts_extra_instructions, settings,
        sealed_secrets
@@ -82,6 +98,7 @@ async function loadVersion(db: Queryable, sealer: Sealer, agentId: AgentId, numb
     permanent: connector.permanent,
     hasEffects: connector.hasEffects ?? false,
     needsAccount: connector.needsAccount ?? false,
+    model: versionModel(connector, settings, row.price_credits, modelList),
     unsafe: unsafeTemplates(connector, settings, row.fields).length > 0,
     run: (call, tools) => {
       const secrets = openAll(sealer, agentId, row.sealed_secrets);

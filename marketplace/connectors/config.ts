@@ -21,7 +21,7 @@ export interface HederaConfig {
 }
 
 export interface ServicesConfig {
-  readonly images: { readonly baseUrl: string; readonly apiKey: Secret | undefined; readonly name: string };
+  readonly images: { readonly baseUrl: string; readonly apiKey: Secret | undefined };
   /** Who makes the drawings that are sold: an image model whose pictures are traced, or a chat model that writes SVG. */
   readonly drawings: { readonly engine: "images" | "chat"; readonly model: string | undefined };
   readonly x: { readonly baseUrl: string; readonly token: Secret | undefined };
@@ -44,7 +44,6 @@ export function readServices(env: EnvReader): ServicesConfig {
           ? env.url("IMAGES_BASE_URL", "http://missing")
           : env.url("IMAGES_BASE_URL", llmBaseUrl),
       apiKey: optionalSecret(env, "IMAGES_API_KEY") ?? optionalSecret(env, "LLM_API_KEY"),
-      name: env.text("IMAGES_MODEL", "gpt-image-1"),
     },
     drawings: { engine: env.choice("SVG_ENGINE", ["images", "chat"], "images"), model: env.optional("SVG_MODEL") },
     x: { baseUrl: env.url("X_API_BASE_URL", "https://api.x.com"), token: optionalSecret(env, "X_API_BEARER_TOKEN") },

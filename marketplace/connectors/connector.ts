@@ -3,6 +3,8 @@ import type { Outbound } from "../../shared/outbound.ts";
 import type { Field, Input, Values } from "../agents/contract.ts";
 import type { Files } from "../files/files.ts";
 import type { AccountId, AgentId, RunId } from "../ids.ts";
+import type { ModelCharge } from "../models/model-charge.ts";
+import type { ModelAsked, ModelList } from "../models/model-list.ts";
 import type { Problem } from "../parse.ts";
 import type { Effects } from "./effects.ts";
 import type { EvmChains } from "./evm.ts";
@@ -52,6 +54,10 @@ export interface Connector<Settings> {
   readonly takesSecrets?: true;
   /** Where in the settings a value could leave the place it is meant for; a version that has such a place does not run. */
   templateProblems?(settings: Settings, fields: readonly Field[]): readonly Problem[];
+  /** What a run asks of the platform's models, once; undefined where it asks nothing. */
+  model?(settings: Settings): ModelAsked;
+  /** Characters of the prompt that this input makes. */
+  promptLength?(input: Input, settings: Settings): number;
   /** What keeps `ownerId` from publishing these settings, beyond their form; each a sentence naming the setting. */
   publishProblems?(settings: Settings, tools: PublishTools, ownerId: AccountId): Promise<string[]>;
   /**
@@ -69,6 +75,8 @@ export interface Call<Settings> extends Input {
   /** What names the call's effect, should it have one: the run, or the payment that pays for it. */
   readonly effectKey: string;
   readonly agent: { readonly id: AgentId; readonly ownerId: AccountId };
+  /** The call of a model that the run may make. */
+  readonly modelCharge: ModelCharge;
   /** Absent where nobody signed in. */
   readonly buyerId?: AccountId;
 }
@@ -76,6 +84,7 @@ export interface Call<Settings> extends Input {
 /** The doors to the outside that connectors share. */
 export interface Tools {
   readonly models: ModelClient;
+  readonly modelList: ModelList;
   readonly outbound: Outbound;
   readonly files: Files;
   readonly effects: Effects;
@@ -87,7 +96,7 @@ export interface Tools {
 }
 
 /** What publishing has of them, on the operator's command line too. */
-export type PublishTools = Pick<Tools, "outbound" | "hedera" | "people">;
+export type PublishTools = Pick<Tools, "outbound" | "hedera" | "people" | "modelList">;
 
 export type OutputKind = "text" | "image" | "json" | "receipt";
 

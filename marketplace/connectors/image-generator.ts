@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Input, Values } from "../agents/contract.ts";
 import { keepImage } from "../files/images.ts";
 import type { Connector } from "./connector.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
@@ -27,13 +28,13 @@ export const imageGenerator: Connector<z.infer<typeof settings>> = {
   settings,
   outputKind: () => "image",
   slots: ({ prompt }) => slotsOf({ prompt }),
+  model: ({ model: name, count: most }) => ({ kind: "images", name, most, mostSetting: "count" }),
+  promptLength: (input, settings) => promptOf({ ...input, secrets: {} }, settings).length,
   run: async (call, { models, files }) => {
-    const { settings, extraInstructions, signal, agent, runId } = call;
-    const { prompt, model, size, quality, count, response_format: responseFormat } = settings;
-    const appended = extraInstructions && !slotsOf({ prompt }).fields.includes("extraInstructions");
-    const extra = appended ? `\n\nAdditional instructions:\n${extraInstructions}` : "";
-    const text = fillText(prompt, fillingOf(call)) + extra;
-    const drawn = await models.draw({ prompt: text, model, size, quality, count, responseFormat, signal });
+    const { settings, signal, agent, runId, modelCharge: caller } = call;
+    const { model, size, quality, count, response_format: responseFormat } = settings;
+    const prompt = promptOf(call, settings);
+    const drawn = await models.draw({ caller, prompt, model, size, quality, count, responseFormat, signal });
     const images: string[] = [];
     for (const bytes of drawn) {
       signal.throwIfAborted();
@@ -42,3 +43,13 @@ export const imageGenerator: Connector<z.infer<typeof settings>> = {
     return { output: { images } };
   },
 };
+
+function promptOf(
+  call: Input & { readonly secrets: Values },
+  settings: z.infer<typeof imageGenerator.settings>,
+): string {
+  const { extraInstructions } = call;
+  const appended = extraInstructions && !imageGenerator.slots(settings).fields.includes("extraInstructions");
+  const extra = appended ? `\n\nAdditional instructions:\n${extraInstructions}` : "";
+  return fillText(settings.prompt, fillingOf(call)) + extra;
+}

@@ -1,5 +1,7 @@
 import { z } from "zod";
+import type { Input, Values } from "../agents/contract.ts";
 import { type Connector, ConnectorFailure, jsonOutput } from "./connector.ts";
+import type { Message } from "./model-client.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
 
 const settings = z.strictObject({
@@ -22,18 +24,15 @@ export const llm: Connector<z.infer<typeof settings>> = {
   settings,
   outputKind: ({ format }) => format,
   slots: ({ system, prompt }) => slotsOf({ system, prompt }),
+  model: ({ model: name, max_tokens: most }) => ({ kind: "chat", name, most, mostSetting: "max_tokens" }),
+  promptLength: (input, settings) =>
+    messagesOf({ ...input, secrets: {} }, settings).reduce((sum, { content }) => sum + content.length, 0),
   run: async (call, { models }) => {
-    const { settings, extraInstructions, signal } = call;
-    const { prompt, format } = settings;
-    const filling = fillingOf(call);
-    const system = [settings.system, ...(format === "json" ? [asJson] : [])].filter((text) => text !== undefined);
-    const appended = extraInstructions && !llm.slots(settings).fields.includes("extraInstructions");
-    const extra = appended ? `\n\nAdditional instructions:\n${extraInstructions}` : "";
+    const { settings, signal, modelCharge: caller } = call;
+    const { format } = settings;
     const text = await models.complete({
-      messages: [
-        ...system.map((text) => ({ role: "system" as const, content: fillText(text, filling) })),
-        { role: "user", content: fillText(prompt, filling) + extra },
-      ],
+      caller,
+      messages: messagesOf(call, settings),
       model: settings.model,
       json: format === "json",
       temperature: settings.temperature,
@@ -43,6 +42,20 @@ export const llm: Connector<z.infer<typeof settings>> = {
     return { output: format === "json" ? jsonOutput(parseAnswer(text)) : { kind: "text", text } };
   },
 };
+
+function messagesOf(call: Input & { readonly secrets: Values }, settings: z.infer<typeof llm.settings>): Message[] {
+  const { extraInstructions } = call;
+  const filling = fillingOf(call);
+  const system = [settings.system, ...(settings.format === "json" ? [asJson] : [])].filter(
+    (text) => text !== undefined,
+  );
+  const appended = extraInstructions && !llm.slots(settings).fields.includes("extraInstructions");
+  const extra = appended ? `\n\nAdditional instructions:\n${extraInstructions}` : "";
+  return [
+    ...system.map((text) => ({ role: "system" as const, content: fillText(text, filling) })),
+    { role: "user", content: fillText(settings.prompt, filling) + extra },
+  ];
+}
 
 /** Models like to wrap JSON in a Markdown fence although nobody asked for one. */
 function parseAnswer(text: string): unknown {

@@ -1,6 +1,8 @@
 import { Agent, request } from "undici";
 import type { Secret } from "../../shared/env.ts";
 import { type Outbound, OutboundFailed, OutboundRefused } from "../../shared/outbound.ts";
+import type { ModelCaller } from "../models/model-charge.ts";
+import type { ListedModel, ModelList, ModelMenu } from "../models/model-list.ts";
 import { ConnectorFailure } from "./connector.ts";
 
 const textBytesMax = 4_194_304;
@@ -10,32 +12,42 @@ const imageBytesMax = 10_000_000;
 
 /**
  * The OpenAI-compatible endpoints that the operator configured. Answers the assistant's text, or the bytes of images;
- * throws ConnectorFailure for everything that is not a whole answer. What an endpoint says about an error can quote
+ * throws ConnectorFailure for everything that is not a whole answer. An agent's call is held to what the operator lists,
+ * and its charge knows afterwards whether it has to be paid for; what the platform asks for itself is its own affair. What an endpoint says about an error can quote
  * the prompt, so only its status and code reach the log.
  */
 export function createModelClient(options: ModelClientOptions): ModelClient {
-  const { chat, images, outbound } = options;
+  const { chat, images, list, outbound } = options;
   const dispatcher = new Agent({ connect: { timeout: 5_000 }, connections: 256 });
+  const endpoints = {
+    chat: { ...chat, name: "language model", path: "/chat/completions", bytesMax: textBytesMax, dispatcher },
+    images: { ...images, name: "image model", path: "/images/generations", bytesMax: imagesBytesMax, dispatcher },
+  };
   return {
-    complete: async ({ messages, model, json, temperature, maxTokens, signal }) => {
-      const answer = await post("language model", chat, "/chat/completions", dispatcher, textBytesMax, signal, {
-        model: model ?? chat.model,
+    complete: async ({ caller, messages, model, json, temperature, maxTokens, signal }) => {
+      const characters = messages.reduce((sum, { content }) => sum + content.length, 0);
+      const listed = caller === "platform" ? undefined : boundsOf(list.chat, model, characters);
+      const tokensMax = listed ? Math.min(maxTokens ?? listed.most, listed.most) : maxTokens;
+      const body = {
+        model: listed?.name ?? model ?? list.chat.usual,
         messages,
         ...(json ? { response_format: { type: "json_object" } } : {}),
         ...(temperature === undefined ? {} : { temperature }),
-        ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
-      });
-      return textOf(answer);
+        ...(tokensMax === undefined ? {} : { max_tokens: tokensMax }),
+      };
+      return textOf(await charged(caller, () => post(endpoints.chat, body, signal)));
     },
-    draw: async ({ prompt, model, count, size, quality, responseFormat, signal }) => {
-      const answer = await post("image model", images, "/images/generations", dispatcher, imagesBytesMax, signal, {
-        model: model ?? images.model,
+    draw: async ({ caller, prompt, model, count, size, quality, responseFormat, signal }) => {
+      const listed = caller === "platform" ? undefined : boundsOf(list.images, model, prompt.length, count);
+      const body = {
+        model: listed?.name ?? model ?? list.images.usual,
         prompt,
         n: count,
         ...(size === undefined ? {} : { size }),
         ...(quality === undefined ? {} : { quality }),
         ...(responseFormat === undefined ? {} : { response_format: responseFormat }),
-      });
+      };
+      const answer = await charged(caller, () => post(endpoints.images, body, signal));
       const data = (answer as ImagesAnswer | undefined)?.data;
       if (!Array.isArray(data) || data.length === 0) throw new ConnectorFailure("The image model gave no image.");
       return Promise.all(data.slice(0, count).map((image) => bytesOf(image, outbound, signal)));
@@ -47,6 +59,7 @@ export function createModelClient(options: ModelClientOptions): ModelClient {
 interface ModelClientOptions {
   readonly chat: ModelEndpoint;
   readonly images: ModelEndpoint;
+  readonly list: ModelList;
   /** For images that come as a link: it is the provider's word where that leads. */
   readonly outbound: Outbound;
 }
@@ -54,8 +67,6 @@ interface ModelClientOptions {
 interface ModelEndpoint {
   readonly baseUrl: string;
   readonly apiKey: Secret | undefined;
-  /** Used where an agent names none. */
-  readonly model: string;
 }
 
 export interface ModelClient {
@@ -66,6 +77,7 @@ export interface ModelClient {
 }
 
 export interface Drawing {
+  readonly caller: ModelCaller;
   readonly prompt: string;
   readonly model?: string | undefined;
   readonly count: number;
@@ -75,8 +87,14 @@ export interface Drawing {
   readonly signal: AbortSignal;
 }
 
+export interface Message {
+  readonly role: "system" | "user";
+  readonly content: string;
+}
+
 export interface Completion {
-  readonly messages: ReadonlyArray<{ readonly role: "system" | "user"; readonly content: string }>;
+  readonly caller: ModelCaller;
+  readonly messages: readonly Message[];
   readonly model?: string | undefined;
   readonly json?: boolean;
   readonly temperature?: number | undefined;
@@ -84,15 +102,48 @@ export interface Completion {
   readonly signal: AbortSignal;
 }
 
-async function post(
-  name: string,
-  { baseUrl, apiKey }: ModelEndpoint,
-  path: string,
-  dispatcher: Agent,
-  bytesMax: number,
-  signal: AbortSignal,
-  body: object,
-): Promise<unknown> {
+/** What the list says of the model; throws for one that is not on it, or is asked for more than it may be. */
+function boundsOf({ usual, models }: ModelMenu, model: string | undefined, characters: number, count = 0): ListedModel {
+  const listed = models.get(model ?? usual);
+  if (!listed) throw new ConnectorFailure("The agent's model is not offered here.");
+  if (characters > listed.charactersMax || count > (count && listed.most)) {
+    throw new ConnectorFailure("The agent asked more of its model than it may.", { characters, count });
+  }
+  return listed;
+}
+
+/** Makes a call and tells its charge what became of it, should it have failed; without a word it has to be paid for. */
+async function charged<T>(caller: ModelCaller, call: () => Promise<T>): Promise<T> {
+  if (caller === "platform") return call();
+  caller.send();
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof NotAnswered) caller.refused();
+    throw error;
+  }
+}
+
+/** The provider refused the call, or it certainly never arrived. */
+class NotAnswered extends ConnectorFailure {}
+
+/** How connecting fails; whatever happens after it may have been heard. */
+const unreached = new Set([
+  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENETDOWN"],
+  ...["UND_ERR_CONNECT_TIMEOUT", "CERT_HAS_EXPIRED", "DEPTH_ZERO_SELF_SIGNED_CERT", "ERR_TLS_CERT_ALTNAME_INVALID"],
+  ...["SELF_SIGNED_CERT_IN_CHAIN", "UNABLE_TO_VERIFY_LEAF_SIGNATURE", "ERR_SSL_WRONG_VERSION_NUMBER"],
+]);
+
+interface Endpoint extends ModelEndpoint {
+  readonly name: string;
+  readonly path: string;
+  readonly bytesMax: number;
+  readonly dispatcher: Agent;
+}
+
+async function post(endpoint: Endpoint, body: object, signal: AbortSignal): Promise<unknown> {
+  const { name, baseUrl, apiKey, path, bytesMax, dispatcher } = endpoint;
+  signal.throwIfAborted();
   const headers = {
     "content-type": "application/json",
     accept: "application/json",
@@ -117,14 +168,15 @@ async function post(
   } catch (error) {
     if (signal.aborted || error instanceof ConnectorFailure) throw error;
     const { code, name: kind } = error as { code?: string; name?: string };
-    throw new ConnectorFailure(`The ${name} could not be reached.`, { reason: code ?? kind });
+    const Failure = unreached.has(code ?? "") ? NotAnswered : ConnectorFailure;
+    throw new Failure(`The ${name} could not be reached.`, { reason: code ?? kind });
   }
   const { statusCode } = answer;
-  if (statusCode === 429) throw new ConnectorFailure(`The ${name} is busy; try again later.`, { statusCode });
+  if (statusCode === 429) throw new NotAnswered(`The ${name} is busy; try again later.`, { statusCode });
   if (statusCode !== 200) {
     const code = errorCodeOf(parsed(text));
     const declined = code !== undefined && refusals.has(code);
-    throw new ConnectorFailure(`The ${name} ${declined ? "declined the request" : "failed"}.`, { statusCode, code });
+    throw new NotAnswered(`The ${name} ${declined ? "declined the request" : "failed"}.`, { statusCode, code });
   }
   return parsed(text);
 }

@@ -24,8 +24,9 @@ export function createTools(
   supported: () => Promise<SupportedResponse>,
 ): Tools {
   const models = createModelClient({
-    chat: { ...config.model, model: config.model.name },
-    images: { ...config.services.images, model: config.services.images.name },
+    chat: config.model,
+    images: config.services.images,
+    list: config.modelList,
     outbound,
   });
   disposer.add(() => models.stop());
@@ -57,5 +58,5 @@ export function createPublishTools(
 ): PublishTools {
   const hedera = config.ledgers.hedera && new Hedera(config.ledgers.hedera, feePayers);
   if (hedera) disposer.add(() => hedera.stop());
-  return { outbound, hedera, people: peopleIn(db) };
+  return { outbound, hedera, people: peopleIn(db), modelList: config.modelList };
 }

@@ -4,6 +4,7 @@ import { pendingBody } from "../../shared/request-body.ts";
 import { findAgentSoldPerCall, findWithdrawnAgent, type LiveAgent } from "../agents/find.ts";
 import type { Context } from "../context.ts";
 import { newId } from "../ids.ts";
+import { refusePaused } from "../models/version-model.ts";
 import { executeRun } from "../runs/execute.ts";
 import { type PreparedRun, prepareAgent } from "../runs/prepare.ts";
 import { closeRun, openRun } from "../runs/record.ts";
@@ -23,6 +24,7 @@ export function postPaidCall(context: Context): RequestHandler {
     const agent = await findAgentSoldPerCall(context, address).catch((error) =>
       findPaidFor(context, proof, address, error),
     );
+    refusePaused(agent.version);
     if (agent.version.priceCredits === 0n) {
       await context.anonymousLimits.admitFreeCall(from, agent.id);
       return answerFree(context, prepare(agent, await body.json()), response);

@@ -1,6 +1,7 @@
 import { ConnectorFailure, OutcomeUnknown, type Output, type Result } from "../connectors/connector.ts";
 import type { Context } from "../context.ts";
 import type { AccountId, RunId } from "../ids.ts";
+import { ModelCharge } from "../models/model-charge.ts";
 import type { PreparedRun } from "./prepare.ts";
 import { settleEffect } from "./settle-effect.ts";
 
@@ -12,7 +13,7 @@ const outputBytesMax = 4_194_304;
  * where an earlier run under it has done it, that one's result is the result.
  */
 export async function executeRun(context: Pick<Context, "events" | "tools">, asked: AskedExecution): Promise<Outcome> {
-  const { runId, prepared, deadlineMs, buyerId, effectKey = runId } = asked;
+  const { runId, prepared, deadlineMs, buyerId, effectKey = runId, modelCharge = ModelCharge.free() } = asked;
   const { agent, input } = prepared;
   const { version } = agent;
   const timeLimitMs = Math.min(version.timeLimitMs, deadlineMs ?? Number.POSITIVE_INFINITY);
@@ -38,7 +39,7 @@ export async function executeRun(context: Pick<Context, "events" | "tools">, ask
   };
   try {
     const { id, ownerId } = agent;
-    const call = { ...input, signal: deadline.signal, runId, effectKey, agent: { id, ownerId } };
+    const call = { ...input, signal: deadline.signal, runId, effectKey, modelCharge, agent: { id, ownerId } };
     const run = async (): Promise<Result> => {
       const done = version.hasEffects ? await settleEffect(context.tools, effectKey) : undefined;
       return done ?? version.run(buyerId === undefined ? call : { ...call, buyerId }, context.tools);
@@ -75,6 +76,8 @@ export interface AskedExecution {
   readonly buyerId?: AccountId;
   /** What the effect happens once for: a payment buys one, however many runs it takes. */
   readonly effectKey?: string;
+  /** Of a run whose model costs something. */
+  readonly modelCharge?: ModelCharge | undefined;
 }
 
 export type Outcome =

@@ -101,6 +101,7 @@ async function draw(context: Context, request: GenerateRequest, signal: AbortSig
     return compose(request, { models: tools.models, model, tracers, files, deadlineMs: traceDeadlineMs, signal });
   }
   const [picture] = await tools.models.draw({
+    caller: "platform",
     prompt: shapePrompt(request),
     count: 1,
     size: sizeOf(request),

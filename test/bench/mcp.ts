@@ -181,6 +181,7 @@ async function startService(databaseUrl: string): Promise<Service> {
       MARKETPLACE_DATABASE_URL: databaseUrl,
       FACILITATOR_URL: "http://127.0.0.1:1",
       LLM_BASE_URL: "http://127.0.0.1:1",
+      LLM_MODELS: "gpt-4o-mini=0:4000:40000",
     },
   });
   const url = `http://127.0.0.1:${port}`;

@@ -55,6 +55,9 @@ function environmentOf(
     FACILITATOR_URL: "http://127.0.0.1:1",
     LLM_BASE_URL: modelUrl,
     LLM_API_KEY: modelApiKey,
+    // Models that cost their creators nothing; what they do cost is test/marketplace/models.test.ts's to ask.
+    LLM_MODELS: ["gpt-4o-mini", "special", "MODEL-MARK"].map((name) => `${name}=0:4000:200000`).join(),
+    IMAGES_MODELS: ["gpt-image-1", "special"].map((name) => `${name}=0:10:40000`).join(),
     // Whoever signs in comes from an address of their own: attempts are counted by it.
     TRUST_PROXY: "loopback",
     SESSION_SECRET: "a session secret for tests, long enough",

@@ -49,7 +49,7 @@ async function attempt(
   wish: Wish,
   { models, model, tracers, files, deadlineMs, signal }: Means,
 ): Promise<Vectorized> {
-  const answer = await models.complete({ messages, model, signal });
+  const answer = await models.complete({ caller: "platform", messages, model, signal });
   return perform(tracers, { answer, wish, files }, deadlineMs);
 }
 

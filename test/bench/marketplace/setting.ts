@@ -11,7 +11,9 @@ import { createKey } from "../../../marketplace/api-keys/create.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
 import { createEvents } from "../../../marketplace/events.ts";
 import { migrations } from "../../../marketplace/migrations/all.ts";
+import { readModelList } from "../../../marketplace/models/model-list.ts";
 import { createSealer } from "../../../marketplace/sealing.ts";
+import { EnvReader } from "../../../shared/env.ts";
 import { createOutbound } from "../../../shared/outbound.ts";
 import { connect, type Database, migrate } from "../../../shared/postgres.ts";
 import { credits } from "../../../shared/units.ts";
@@ -62,7 +64,13 @@ export async function seedBench(db: Database, priceCredits = 5): Promise<Seeded>
   await setCallCeiling(db, buyer.id, 100_000);
   const key = await createKey(db, { accountId: buyer.id, name: "bench", rateLimitPerMinute: 100_000 });
   const outbound = createOutbound({});
-  const needs = { db, events: createEvents(pino({ level: "silent" })), sealer: createSealer([]), tools: { outbound } };
+  const modelList = readModelList(new EnvReader({ LLM_MODELS: "gpt-4o-mini=0:4000:40000" }));
+  const needs = {
+    db,
+    events: createEvents(pino({ level: "silent" })),
+    sealer: createSealer([]),
+    tools: { outbound, modelList },
+  };
   const agent = await publishAgent(needs as unknown as Parameters<typeof publishAgent>[0], creator, "instant", {
     name: "Instant",
     description: "Answers at once.",
@@ -116,5 +124,6 @@ function variablesOf(databaseUrl: string, facilitatorUrl = "http://127.0.0.1:1")
     MARKETPLACE_DATABASE_URL: databaseUrl,
     FACILITATOR_URL: facilitatorUrl,
     LLM_BASE_URL: "http://127.0.0.1:1",
+    LLM_MODELS: "gpt-4o-mini=0:4000:40000",
   };
 }
