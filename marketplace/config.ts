@@ -20,6 +20,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ...readStore(env),
     databasePoolMax: env.integer("MARKETPLACE_DATABASE_POOL", 16, { min: 2, max: 500 }),
     facilitatorUrl: env.url("FACILITATOR_URL"),
+    quoteKeys: readKeys(env, ["MARKETPLACE_QUOTE_KEY", "MARKETPLACE_QUOTE_KEYS_OTHER"]),
     failedProofs: {
       perAddress: env.integer("LIMIT_FAILED_PROOFS_PER_ADDRESS", 60, { min: 1 }),
       perPayer: env.integer("LIMIT_FAILED_PROOFS_PER_PAYER", 30, { min: 1 }),
@@ -67,6 +68,8 @@ export interface Config extends StoreConfig {
   readonly logLevel: string;
   readonly databasePoolMax: number;
   readonly facilitatorUrl: string;
+  /** The first authenticates quotes, all of them recognise what they authenticated; none: one in the database does. */
+  readonly quoteKeys: readonly Secret[];
   readonly failedProofs: FailedProofLimits;
   readonly platformFeeBasisPoints: number;
   /** Where the platform is paid for what it sells itself: credits, vector graphics. */
@@ -85,7 +88,7 @@ function readStore(env: EnvReader): StoreConfig {
   return {
     databaseUrl: env.secret("MARKETPLACE_DATABASE_URL", /^postgres(ql)?:\/\//, "a postgres:// URL"),
     outboundAllowHosts: readAllowHosts(env),
-    sealingKeys: readSealingKeys(env),
+    sealingKeys: readKeys(env, ["MARKETPLACE_SEALING_KEY", "MARKETPLACE_SEALING_KEYS_RETIRED"]),
     ledgers: readLedgers(env),
     modelList: readModelList(env),
   };
@@ -134,8 +137,7 @@ function readAllowHosts(env: EnvReader): readonly string[] {
   return hosts;
 }
 
-function readSealingKeys(env: EnvReader): readonly Secret[] {
-  const names = ["MARKETPLACE_SEALING_KEY", "MARKETPLACE_SEALING_KEYS_RETIRED"] as const;
+function readKeys(env: EnvReader, names: readonly string[]): readonly Secret[] {
   return names.flatMap((name) =>
     env.list(name).map((text) => {
       if (Buffer.from(text, "base64").length !== 32) env.problem(`${name} must be 32 bytes in base64`, undefined);

@@ -25,6 +25,7 @@ import { FailedProofs } from "./payments/failed-proofs.ts";
 import { HeadStart } from "./payments/head-start.ts";
 import { PaidCalls } from "./payments/paid-calls.ts";
 import { startCrediting } from "./payments/purchase.ts";
+import { QuoteIds, quoteSecrets } from "./payments/quote-id.ts";
 import { Leases } from "./runs/leases.ts";
 import { startRecovery } from "./runs/recover.ts";
 import { createSealer, type Sealer } from "./sealing.ts";
@@ -51,6 +52,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const facilitator = new FacilitatorClient(config.facilitatorUrl);
   disposer.add(() => facilitator.stop());
   const paidCalls = new PaidCalls(db, config.runLeaseMs);
+  const quoteKeys = config.quoteKeys.map((key) => Buffer.from(key.reveal(), "base64"));
+  const quoteIds = new QuoteIds(await quoteSecrets(db, quoteKeys));
   const failedProofs = new FailedProofs(config.failedProofs);
   const headStart = new HeadStart({ facilitator, paidCalls, failedProofs });
   const tracers = new TracePool();
@@ -82,6 +85,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     tools,
     facilitator,
     paidCalls,
+    quoteIds,
     failedProofs,
     headStart,
     tracers,
@@ -116,6 +120,7 @@ export interface Context {
   readonly tools: Tools;
   readonly facilitator: FacilitatorClient;
   readonly paidCalls: PaidCalls;
+  readonly quoteIds: QuoteIds;
   readonly failedProofs: FailedProofs;
   readonly headStart: HeadStart;
   readonly tracers: TracePool;

@@ -3,11 +3,11 @@ import type { Queryable } from "../shared/postgres.ts";
 export const forgetEveryMs = 3_600_000;
 
 /**
- * Throws away what has had its time: sessions, links and challenges past their end, people who are signed in nowhere and
+ * Throws away what has had its time: sessions, links, challenges and shown wallets past their end, people who are signed in nowhere and
  * have no account, and counts of calls of an hour ago. None of it means anything any more.
  */
 export async function forgetTheEnded(db: Queryable): Promise<void> {
-  for (const ended of ["sign_in_sessions", "sign_in_verifications"]) {
+  for (const ended of ["sign_in_sessions", "sign_in_verifications", "wallets_shown"]) {
     await db.query(`delete from ${ended} where expires_at < now()`);
   }
   await db.query(

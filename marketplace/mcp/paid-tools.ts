@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { type CallToolRequest, type CallToolResult, ErrorCode, type Tool } from "@modelcontextprotocol/sdk/types.js";
 import type { Response } from "express";
 import { asApiError } from "../../shared/http.ts";
@@ -9,7 +10,10 @@ import { agentOffer, agentWork } from "../payments/agent-call.ts";
 import { handOut } from "../payments/hand-out.ts";
 import type { Offer, PaidWork } from "../payments/offer.ts";
 import { proofOf } from "../payments/proof.ts";
-import { type Redemption, redeem } from "../payments/redeem.ts";
+import { acceptsOf } from "../payments/quote.ts";
+import { redeem } from "../payments/redeem.ts";
+import type { Redemption } from "../payments/redemption.ts";
+import { type SignInTerms, signInChallenge, signInExtension } from "../payments/sign-in-with-x.ts";
 import { quotedTerms } from "../payments/terms.ts";
 import { prepareAgent } from "../runs/prepare.ts";
 import { type SvgProduct, svgProducts } from "../svg/products.ts";
@@ -35,7 +39,7 @@ export async function callPaidTool(
   const progress = reportProgress(extra);
   try {
     const { offer } = goods;
-    const quote = (error: string) => quoteResult(context, name, offer, error);
+    const quote = (error: string, signIn?: SignInTerms) => quoteResult(context, name, offer, error, signIn);
     const proof = readPayment(_meta[paymentKey]);
     const from = response.req.ip ?? "";
     if (proof === undefined || typeof proof === "string") {
@@ -43,8 +47,13 @@ export async function callPaidTool(
       return await quote(proof ?? "Payment is required.");
     }
     const work = await goods.prepare(input);
-    const redemption = await redeem(context, work, { proof, offer, from, receivedAt: response.locals.receivedAt });
-    if (redemption.outcome === "refused") return await quote(`${redemption.reason}: ${redemption.message}`);
+    const { receivedAt } = response.locals;
+    const signIn = _meta[`x402/${signInExtension}`];
+    const presented = { proof, offer, bodyDigest: digestOfArguments(input), signIn, from, receivedAt };
+    const redemption = await redeem(context, work, presented);
+    if (redemption.outcome === "refused") {
+      return await quote(`${redemption.reason}: ${redemption.message}`, redemption.signIn);
+    }
     return await bought(context, redemption, work, response);
   } catch (thrown) {
     const error = asApiError(thrown);
@@ -101,11 +110,32 @@ function readPayment(payment: unknown) {
 }
 
 /** The price as a client of x402 reads it, in both places where it may look. */
-async function quoteResult(context: Context, name: string, offer: Offer, error: string): Promise<CallToolResult> {
+async function quoteResult(
+  context: Context,
+  name: string,
+  offer: Offer,
+  error: string,
+  signIn: SignInTerms | undefined,
+): Promise<CallToolResult> {
   const { description } = offer;
   const resource = { url: `mcp://tool/${name}`, description, mimeType: "application/json" };
-  const accepts = await quotedTerms(context, offer);
-  return { isError: true, ...structured({ x402Version: 2, error, resource, accepts }) };
+  const accepts = acceptsOf(context.quoteIds, offer, await quotedTerms(context, offer), signIn);
+  const extensions = signIn && { extensions: { [signInExtension]: signInChallenge(signIn) } };
+  return { isError: true, ...structured({ x402Version: 2, error, resource, accepts, ...extensions }) };
+}
+
+/**
+ * What a wallet that is shown signs in place of a body's digest: the SHA-256 of the arguments in JSON without spaces, the
+ * members of every object in the order of their names' UTF-16 code units (RFC 8785).
+ */
+function digestOfArguments(input: object): Buffer {
+  return hash("sha256", JSON.stringify(input, inOrder), "buffer");
+}
+
+function inOrder(_name: string, value: unknown): unknown {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!isObject) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 async function bought(

@@ -17,6 +17,7 @@ import { listingWords } from "./0023-listing-words.ts";
 import { paidCallsInPlace } from "./0024-paid-calls-in-place.ts";
 import { paidCallVersions } from "./0025-paid-call-versions.ts";
 import { paidCallsTogether } from "./0026-paid-calls-together.ts";
+import { quotes } from "./0027-quotes.ts";
 import { callCeilings } from "./0033-call-ceilings.ts";
 import { agentNotices } from "./0037-agent-notices.ts";
 
@@ -40,6 +41,7 @@ export const migrations: readonly Migration[] = [
   paidCallsInPlace,
   paidCallVersions,
   paidCallsTogether,
+  quotes,
   callCeilings,
   agentNotices,
 ];

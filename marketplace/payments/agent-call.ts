@@ -11,6 +11,7 @@ import { atomicPerCredit, type Offer, type PaidWork } from "./offer.ts";
 export function agentOffer(context: Context, agent: LiveAgent): Offer {
   const { description, priceCredits, contract } = agent.version;
   return {
+    product: agent.id,
     url: `${context.config.publicUrl}/api/agent/${agent.address}`,
     description,
     amount: priceCredits * atomicPerCredit,

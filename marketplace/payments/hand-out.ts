@@ -1,6 +1,6 @@
 import type { Response } from "express";
 import type { Context } from "../context.ts";
-import type { Delivered, PaidResult } from "./redeem.ts";
+import type { Delivered, PaidResult } from "./redemption.ts";
 
 /**
  * What was bought as `ready` puts it, to be written to `response` next. It is recorded as handed out once it has left, and

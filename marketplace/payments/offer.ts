@@ -1,16 +1,20 @@
 import type { Output } from "../connectors/connector.ts";
-import type { RunId } from "../ids.ts";
+import type { AccountId, RunId } from "../ids.ts";
 import type { Outcome } from "../runs/execute.ts";
 import type { WhatRuns } from "../runs/record.ts";
 import type { PaidCallId } from "./paid-calls.ts";
 
 /** Something that can be paid for per call, as it is quoted. */
 export interface Offer {
+  /** What is sold, as PaidWork names it. */
+  readonly product: string;
   /** Full address of the route. */
   readonly url: string;
   readonly description: string;
   /** Base units of the stablecoin, six decimals. */
   readonly amount: bigint;
+  /** Whose account the call is for, where that is somebody's: of a payment without a quote it is asked, too. */
+  readonly accountId?: AccountId;
   /** Whom it pays, by chain; 503 when that cannot be said for certain. */
   readonly wallets: () => readonly Wallet[];
   /** JSON Schema 2020-12 of the body, and a body that satisfies it. */
@@ -41,6 +45,12 @@ export interface PaidWork {
   readonly opensRun?: boolean;
   /** Does it once, within `deadlineMs` where one is given; never throws for a failure. */
   readonly run: (call: { id: PaidCallId; runId: RunId; deadlineMs?: number }) => Promise<Outcome>;
+}
+
+/** Whether so much, paid before, is enough for it now. What it buys is counted by the price where it is credits. */
+export function isPaidBy({ amount, accountId }: Offer, paid: string): boolean {
+  if (!/^\d{1,78}$/.test(paid)) return false;
+  return accountId === undefined ? BigInt(paid) >= amount : BigInt(paid) === amount;
 }
 
 /** One credit is a cent; the stablecoin has six decimals. */

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { batched } from "../../shared/batch.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
-import type { JsonObject, PaymentRequirements } from "../../shared/x402.ts";
+import type { JsonObject } from "../../shared/x402.ts";
 import type { Output, Result } from "../connectors/connector.ts";
 import type { RunId } from "../ids.ts";
 import { closeRun } from "../runs/record.ts";
 import { beginCalls, concludeCalls, type EndedCall, type KeptResult, keepResults } from "./paid-call-steps.ts";
-import type { Proof } from "./proof.ts";
+import type { Proof, SettleTerms } from "./proof.ts";
 
 /**
  * The payments of the per-call rail. A row says what is done; what is missing of its output and its transaction is
@@ -146,6 +146,21 @@ export class PaidCalls {
     });
   }
 
+  /** Forgets a call, with its result if it has one, that was never settled for who presented the payment. */
+  async discard({ id, holder }: Held): Promise<void> {
+    await this.#db.query({
+      name: "discard paid call",
+      text: `delete from paid_calls
+              where network = $1 and payment_key = $2 and holder = $3 and transaction_id is null`,
+      values: [id.network, id.key, holder],
+    });
+  }
+
+  /** From now on the call is for another input. */
+  async rebind(held: Held, digest: Buffer, agentVersion: number | undefined): Promise<boolean> {
+    return this.#update(held, "call_digest = $4, agent_version = $5", [digest, agentVersion ?? null]);
+  }
+
   async #update({ id, holder }: Held, assignments: string, values: readonly unknown[]): Promise<boolean> {
     const { rowCount } = await this.#db.query({
       name: `paid call: ${assignments}`,
@@ -191,17 +206,19 @@ export interface Progress {
 export interface PaidCall extends Progress {
   readonly product: string;
   readonly digest: Buffer;
-  readonly requirements: PaymentRequirements;
+  readonly requirements: SettleTerms;
   readonly deliveredAt: Date | null;
   /** Somebody is working on it. */
   readonly leased: boolean;
+  /** It was last written to within a day. */
+  readonly isRecent: boolean;
 }
 
 export interface AbandonedCall {
   readonly id: PaidCallId;
   readonly product: string;
   readonly digest: Buffer;
-  readonly requirements: PaymentRequirements;
+  readonly requirements: SettleTerms;
   readonly paymentPayload: JsonObject;
 }
 
@@ -210,7 +227,7 @@ export interface NewPaidCall {
   readonly product: string;
   readonly agentVersion: number | undefined;
   readonly digest: Buffer;
-  readonly requirements: PaymentRequirements;
+  readonly requirements: SettleTerms;
   readonly payer: string | undefined;
   readonly runId: RunId;
   /** Set when the payment was settled before it came here. */
@@ -223,5 +240,6 @@ export interface NewPaidCall {
 
 const select = `
   select product, run_id as "runId", call_digest as digest, requirements, payer, output, receipt, transaction_id as transaction,
-    delivered_at as "deliveredAt", coalesce(lease_until > now(), false) as leased
+    delivered_at as "deliveredAt", coalesce(lease_until > now(), false) as leased,
+    updated_at > now() - interval '1 day' as "isRecent"
   from paid_calls`;

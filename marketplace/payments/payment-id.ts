@@ -4,29 +4,39 @@
  */
 export function identifyPayment(network: string, asset: string, payload: unknown): PaymentId | undefined {
   if (typeof payload !== "object" || payload === null) return undefined;
-  return network.startsWith("eip155:") ? identifyEvm(network, asset, payload) : identifyHedera(payload);
+  return network.startsWith("eip155:") ? identifyEvm(network, asset, payload) : identifyHedera(asset, payload);
 }
 
 export interface PaymentId {
   readonly key: string;
   /** Who signed it, as it says itself; on Hedera only its transfers tell. */
   readonly payer?: string;
+  /** Whom it pays how many base units, as it says itself; undefined when it does not pay one wallet in this asset. */
+  readonly pays?: Paid | undefined;
+  /** The account that pays the network fee, on Hedera. */
+  readonly feePayer?: string;
   /** After this moment the payment can no longer be settled. */
   readonly expiresAt: Date;
 }
 
+export interface Paid {
+  readonly payTo: string;
+  readonly amount: string;
+}
+
 /** A token spends an authorizer's nonce once. */
 function identifyEvm(network: string, asset: string, payload: { authorization?: unknown }): PaymentId | undefined {
-  const { from, nonce, validBefore } = (payload.authorization ?? {}) as Record<string, unknown>;
+  const { from, to, value, nonce, validBefore } = (payload.authorization ?? {}) as Record<string, unknown>;
   if (typeof from !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(from)) return undefined;
   if (typeof nonce !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(nonce)) return undefined;
   if (typeof validBefore !== "string" || !/^\d{1,78}$/.test(validBefore)) return undefined;
   const key = `${asset}:${from}:${nonce}`.toLowerCase();
-  return { key, payer: `${network} ${from}`.toLowerCase(), expiresAt: secondsAsDate(BigInt(validBefore)) };
+  const pays = typeof to === "string" && typeof value === "string" ? { payTo: to, amount: value } : undefined;
+  return { key, payer: `${network} ${from}`.toLowerCase(), pays, expiresAt: secondsAsDate(BigInt(validBefore)) };
 }
 
 /** The transaction id inside: TransactionList.1 → Transaction.5 → SignedTransaction.1 → TransactionBody.1 and .4. */
-function identifyHedera(payload: { transaction?: unknown }): PaymentId | undefined {
+function identifyHedera(asset: string, payload: { transaction?: unknown }): PaymentId | undefined {
   if (typeof payload.transaction !== "string" || payload.transaction.length > transactionTextMax) return undefined;
   try {
     const list = fieldsOf(Buffer.from(payload.transaction, "base64"));
@@ -37,12 +47,35 @@ function identifyHedera(payload: { transaction?: unknown }): PaymentId | undefin
     const seconds = numberIn(start, 1);
     const nanos = numberIn(start, 2);
     const duration = numberIn(fieldsOf(only(body, 4)), 1);
-    const key = `0.0.${account}@${seconds}.${String(nanos).padStart(9, "0")}`;
-    return { key, expiresAt: secondsAsDate(seconds + duration) };
+    const feePayer = `0.0.${account}`;
+    const key = `${feePayer}@${seconds}.${String(nanos).padStart(9, "0")}`;
+    return { key, feePayer, pays: creditIn(asset, body), expiresAt: secondsAsDate(seconds + duration) };
   } catch {
     return undefined;
   }
 }
+
+/** TransactionBody.14 (cryptoTransfer) → .2 (tokenTransfers) → .1 (token), .2 (accountID .1, amount .2). */
+function creditIn(asset: string, body: readonly ProtobufField[]): Paid | undefined {
+  try {
+    const lists = fieldsOf(only(body, 14)).filter(({ number }) => number === 2);
+    const rows = lists.flatMap(({ value }) => {
+      const list = fieldsOf(value as Buffer);
+      if (accountIn(only(list, 1)) !== asset) return [];
+      return list.filter(({ number }) => number === 2).map((row) => fieldsOf(bytesIn(row)));
+    });
+    const credits = rows.flatMap((row) => {
+      const zigzag = numberIn(row, 2);
+      return zigzag % 2n === 0n && zigzag > 0n ? [{ payTo: accountIn(only(row, 1)), amount: `${zigzag / 2n}` }] : [];
+    });
+    return credits.length === 1 ? credits[0] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Accounts and tokens have their number in the same place. */
+const accountIn = (bytes: Buffer) => `0.0.${numberIn(fieldsOf(bytes), 3)}`;
 
 const transactionTextMax = 65_536;
 

@@ -1,5 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { type JsonObject, type PaymentRequirements, paymentHeaders } from "../../shared/x402.ts";
+import {
+  type JsonObject,
+  type PaymentRequirements,
+  paymentHeaders,
+  publicUrl,
+  termsDigest,
+} from "../../shared/x402.ts";
 import { stablecoinOn, toCaip2 } from "./networks.ts";
 import type { PaidCallId } from "./paid-calls.ts";
 import { identifyPayment, type PaymentId } from "./payment-id.ts";
@@ -49,11 +55,23 @@ export function paidCallIdOf({ network, payment }: Proof): PaidCallId | undefine
   return payment && { network, key: payment.key };
 }
 
+/** Terms as they are settled. Version 1 names the resource among them, version 2 in the payload. */
+export interface SettleTerms extends PaymentRequirements {
+  readonly resource?: string;
+}
+
 /** What the facilitator is asked, in JSON: the buyer's payload on our terms. */
-export function facilitatorRequest({ version, payloadText }: Proof, requirements: PaymentRequirements): string {
+export function facilitatorRequest({ version, payloadText }: Proof, requirements: SettleTerms): string {
   const { amount, ...terms } = requirements;
   const ours = JSON.stringify(version === 2 ? requirements : { ...terms, maxAmountRequired: amount });
   return `{"x402Version":${version},"paymentPayload":${payloadText},"paymentRequirements":${ours}}`;
+}
+
+/** What the facilitator names these terms by when they are those that the payment was settled for. */
+export function digestOf({ version, paymentPayload }: Proof, terms: SettleTerms): string | undefined {
+  const { resource } = paymentPayload;
+  const named = typeof resource === "object" && resource !== null ? (resource as { url?: unknown }).url : resource;
+  return termsDigest(terms, publicUrl(version === 2 ? named : terms.resource));
 }
 
 /** JSON as a payment header carries it. */

@@ -21,7 +21,7 @@ export function postPurchase(context: Context): RequestHandler {
   return async (request, response) => {
     const { accountId } = callerOf(response);
     const { credits: bought } = parse(purchaseBody, (await pendingBody(response).json()) ?? {}, "bad_request");
-    return sell(context, request, response, purchaseOffer(context, bought), async () =>
+    return sell(context, request, response, purchaseOffer(context, accountId, bought), async () =>
       purchaseWork(context, accountId, bought),
     );
   };
@@ -45,8 +45,10 @@ export function startCrediting(context: Context): { stop(): Promise<void> } {
 
 const everyMs = 5_000;
 
-function purchaseOffer({ config }: Context, bought: number): Offer {
+function purchaseOffer({ config }: Context, accountId: AccountId, bought: number): Offer {
   return {
+    product: productOf(accountId, bought),
+    accountId,
     url: `${config.publicUrl}/api/v1/credits/purchase`,
     description: "Credits for running agents by API key; one credit is US$0.01.",
     amount: BigInt(bought) * atomicPerCredit,
@@ -55,9 +57,11 @@ function purchaseOffer({ config }: Context, bought: number): Offer {
   };
 }
 
+const productOf = (accountId: AccountId, bought: number) => `credits:${accountId}:${bought}`;
+
 /** Crediting cannot be undone and needs nothing but the settled payment, whose key makes it happen once. */
 function purchaseWork(context: Context, accountId: AccountId, bought: number): PaidWork {
-  const product = `credits:${accountId}:${bought}`;
+  const product = productOf(accountId, bought);
   return {
     product,
     digest: createHash("sha256").update(product).digest(),

@@ -2,16 +2,23 @@ import type { PaymentRequirements } from "../../shared/x402.ts";
 import { v1NameOf } from "./networks.ts";
 import type { Offer } from "./offer.ts";
 import { encodeHeader } from "./proof.ts";
+import type { QuoteIds } from "./quote-id.ts";
+import { type SignInTerms, signInChallenge, signInExtension } from "./sign-in-with-x.ts";
 
 /**
  * What a caller without a good payment is told: the body that the specification shows and the header that version 2
- * clients read. `error` says why this is the answer and not the result. Stock version 1 clients refuse a whole body for
- * one network they have no name for; `v1Names` gives them what they can read.
+ * clients read, each entry with the id of this quote for that version (quote-id.ts). Stock version 1 clients refuse a whole body
+ * for one network they have no name for; `v1Names` gives them what they can read.
  */
-export function quoteOf(offer: Offer, terms: readonly PaymentRequirements[], error: string, v1Names = false): Quote {
-  const { url, description } = offer;
+export function quoteOf(quoteIds: QuoteIds, offer: Offer, terms: readonly PaymentRequirements[], why: Why): Quote {
+  const { url, description, product } = offer;
+  const { error, bodyDigest, signIn, v1Names = false } = why;
   const resource = { url, description, mimeType };
-  const entries = v1Names ? terms.flatMap((entry) => withV1Name(entry) ?? []) : terms;
+  const named = terms.map((entry) => withQuoteId(entry, quoteIds.ofBody({ ...entry, product }, bodyDigest)));
+  const entries = v1Names ? named.flatMap((entry) => withV1Name(entry) ?? []) : named;
+  const shown = signIn && { [signInExtension]: signInChallenge(signIn) };
+  const accepts = acceptsOf(quoteIds, offer, terms, signIn);
+  const header = { x402Version: 2, error, resource, accepts, extensions: { bazaar: bazaarOf(offer), ...shown } };
   return {
     body: {
       x402Version: 1,
@@ -24,10 +31,38 @@ export function quoteOf(offer: Offer, terms: readonly PaymentRequirements[], err
         mimeType,
         outputSchema: { input: inputOf(offer), output: null },
       })),
+      ...(shown && { extensions: shown }),
     },
-    header: encodeHeader({ x402Version: 2, error, resource, accepts: terms, extensions: { bazaar: bazaarOf(offer) } }),
+    header: encodeHeader(header),
   };
 }
+
+/** A version 2 quote's entries; the chain on which a wallet is to be shown first, since stock clients sign for the first one. */
+export function acceptsOf(
+  quoteIds: QuoteIds,
+  { product }: Offer,
+  terms: readonly PaymentRequirements[],
+  signIn: SignInTerms | undefined,
+): readonly PaymentRequirements[] {
+  const ordered = terms.toSorted(
+    (a, b) => Number(b.network === signIn?.network) - Number(a.network === signIn?.network),
+  );
+  return ordered.map((entry) => withQuoteId(entry, quoteIds.issue({ ...entry, product })));
+}
+
+/** Why this is the answer and not the result, and to what. */
+interface Why {
+  readonly error: string;
+  /** SHA-256 of the body that is quoted. */
+  readonly bodyDigest: Buffer;
+  /** A wallet to be shown for the payment that came. */
+  readonly signIn?: SignInTerms | undefined;
+  readonly v1Names?: boolean;
+}
+
+const withQuoteId = (entry: PaymentRequirements, quoteId: string): PaymentRequirements => {
+  return { ...entry, extra: { ...entry.extra, quoteId } };
+};
 
 function withV1Name(entry: PaymentRequirements): PaymentRequirements | undefined {
   const network = v1NameOf(entry.network);

@@ -1,23 +1,23 @@
 import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "../../shared/errors.ts";
-import type { PaymentRequirements, SettleResponse } from "../../shared/x402.ts";
-import type { Output, Result } from "../connectors/connector.ts";
+import type { PaymentRequirements, VerifyResponse } from "../../shared/x402.ts";
 import type { Context } from "../context.ts";
-import { newId, type RunId } from "../ids.ts";
-import { recordFailure } from "../runs/record.ts";
-import type { EarlyVerdict } from "./head-start.ts";
+import { newId } from "../ids.ts";
+import { type Asked, claimSettled, holderOf, isPaying, namedTerms, paidIn } from "./authority.ts";
 import { stablecoinOn } from "./networks.ts";
-import type { Offer, PaidWork } from "./offer.ts";
-import type { AbandonedCall, Held, PaidCall, PaidCallId, Progress } from "./paid-calls.ts";
-import type { PaymentId } from "./payment-id.ts";
+import type { PaidWork } from "./offer.ts";
+import type { AbandonedCall, Held, PaidCall, PaidCallId } from "./paid-calls.ts";
 import { facilitatorRequest, type Proof, proofOf } from "./proof.ts";
-import { termsFor } from "./terms.ts";
+import { askAgain, type Presented, type Redemption, type Refused, type Work } from "./redemption.ts";
+import { termsFor, termsPaying } from "./terms.ts";
+import { delivered, workOff } from "./work-off.ts";
 
 /**
  * Turns a proof of payment into the agent's result, once. What can be undone runs before it is settled, so that a run
  * that fails costs nothing; what cannot be undone is settled first, and the payment then stays good until a run
  * succeeds. Two posts of one payment, wherever, are one run and one charge. Every refusal is a Redemption, never a
- * guess: a settlement nobody knows the end of is "unknown", and the same proof posted again takes it up.
+ * guess: a settlement nobody knows the end of is "unknown", and the same proof posted again takes it up. Who may redeem a
+ * payment is authority.ts's to say.
  */
 export async function redeem(context: Context, work: PaidWork, presented: Presented): Promise<Redemption> {
   const { proof, from } = presented;
@@ -28,110 +28,82 @@ export async function redeem(context: Context, work: PaidWork, presented: Presen
 }
 
 async function redeemOnce(context: Context, work: PaidWork, presented: Presented): Promise<Redemption> {
-  const { proof, offer, receivedAt } = presented;
+  const { proof, offer } = presented;
   if (!stablecoinOn(proof.network)) return notOffered(proof);
   const { payment } = proof;
   if (!payment) return { outcome: "refused", reason: "invalid_payload", message: "The payment cannot be read." };
   const id: PaidCallId = { network: proof.network, key: payment.key };
-  const asked = { ...work, proof, payment, id, receivedAt };
+  const asked: Asked = { ...work, proof, payment, id, presented };
   const call = context.paidCalls.isKnownHere(id) ? await context.paidCalls.find(id) : undefined;
   if (call) return resume(context, asked, call);
-  const requirements = await termsFor(context, offer, proof).catch((error: unknown) => ({ error }));
-  if (requirements && !("error" in requirements)) {
-    return begin(context, { ...asked, requirements }, await presented.early);
+  const terms = await termsFor(context, offer, proof).catch((error: unknown) => ({ error }));
+  const paid = paidIn(proof);
+  if (terms && !("error" in terms) && (!paid || isPaying(paid, terms))) {
+    const early = await presented.early;
+    const verdict = isDeepStrictEqual(early?.requirements, terms) ? await early?.verdict : undefined;
+    return begin(context, asked, terms, verdict);
   }
-  // What is not offered any more was offered to whoever used this payment before.
+  // What is not offered any more was offered to whoever used or settled this payment before.
   const first = await context.paidCalls.find(id);
   if (first) return resume(context, asked, first);
-  if (requirements) throw requirements.error;
-  return notOffered(proof);
-}
-
-/** A payment as it came for what is offered now. */
-export interface Presented {
-  readonly proof: Proof;
-  readonly offer: Offer;
-  /** The network address it came from. */
-  readonly from: string;
-  readonly receivedAt: Date;
-  /** What the facilitator was asked ahead. */
-  readonly early?: Promise<EarlyVerdict | undefined>;
+  const claimed = await beginOnOtherTerms(context, asked);
+  if (claimed) return claimed;
+  if (!terms) return notOffered(proof);
+  if ("error" in terms) throw terms.error;
+  return {
+    outcome: "refused",
+    reason: "accepted_payment_requirements_mismatch",
+    message: `This costs ${terms.amount} base units to ${terms.payTo} now, which is not what the payment pays.`,
+  };
 }
 
 function notOffered({ network }: Proof): Redemption {
   return { outcome: "refused", reason: "invalid_network", message: `Payment on ${network} is not offered.` };
 }
 
-export type Redemption =
-  | Delivered
-  /** The payment was not taken; nobody was charged for it here. */
-  | {
-      readonly outcome: "refused";
-      readonly reason: string;
-      readonly message: string;
-      readonly settlement?: SettleResponse;
-    }
-  /** The agent failed. `charged`: the payment is settled, and good for another try. */
-  | { readonly outcome: "failed"; readonly error: string; readonly runId: RunId; readonly charged: boolean }
-  | { readonly outcome: "unknown"; readonly message: string };
-
-/** A result, to be handed out (hand-out.ts) and nothing else. */
-export interface Delivered {
-  readonly outcome: "delivered";
-  readonly result: PaidResult;
-  /** Records when it was handed out; null: it was not, and the same payment may fetch it. */
-  readonly conclude: Conclude;
-}
-
-type Conclude = (handedOutAt: Date | null) => Promise<void>;
-
-export interface PaidResult {
-  readonly runId: RunId;
-  readonly output: Output;
-  readonly receipt: object | null;
-  readonly settlement: SettleResponse;
-}
-
-interface Work extends PaidWork {
-  readonly proof: Proof;
-  readonly requirements: PaymentRequirements;
-  readonly payment: PaymentId;
-  readonly id: PaidCallId;
-  /** Nobody waits for the result. */
-  readonly unattended?: true;
-  /** When this post of the payment came in. */
-  readonly receivedAt: Date;
-}
-
 /**
  * A payment seen for the first time, or so it seems: the facilitator is asked before anything is written, and nothing
  * is refused before the row that another copy may have written was looked for.
  */
-async function begin(context: Context, work: Work, early?: EarlyVerdict): Promise<Redemption> {
-  const verdict = await (isDeepStrictEqual(early?.requirements, work.requirements)
-    ? early?.verdict
-    : context.facilitator.verify(facilitatorRequest(work.proof, work.requirements)));
+async function begin(
+  context: Context,
+  asked: Asked,
+  terms: PaymentRequirements,
+  early?: VerifyResponse,
+): Promise<Redemption> {
+  const verdict = early ?? (await context.facilitator.verify(facilitatorRequest(asked.proof, terms)));
   if (verdict?.isValid) {
+    const work: Work = { ...asked, requirements: namedTerms(context, asked, terms), isHolder: true };
     const held = await take(context, work, verdict.payer);
     if (held) return workOff(context, work, held);
   }
-  const call = await context.paidCalls.find(work.id);
-  if (call) return resume(context, work, call);
+  const call = await context.paidCalls.find(asked.id);
+  if (call) return resume(context, asked, call);
   if (!verdict) throw unreachable(context);
-  if (verdict.isValid) return { outcome: "unknown", message: askAgain };
+  if (verdict.isValid) return askAgain;
+  if (isSettled(verdict)) return beginSettled(context, asked);
   const { invalidReason: reason = "invalid", invalidMessage: message = "" } = verdict;
-  return settledAlready.has(reason) ? beginSettled(context, work) : { outcome: "refused", reason, message };
+  return { outcome: "refused", reason, message };
 }
 
 /** The buyer settled it with the facilitator and now presents it. */
-async function beginSettled(context: Context, work: Work): Promise<Redemption> {
-  const settlement = await context.facilitator.settle(facilitatorRequest(work.proof, work.requirements));
-  const transaction = transactionOf(settlement);
-  if (transaction === undefined) return refusalOf(settlement);
-  const held = await take(context, work, settlement?.payer, transaction);
+async function beginSettled(context: Context, asked: Asked): Promise<Redemption> {
+  const claimed = await claimSettled(context, asked);
+  if ("outcome" in claimed) return claimed;
+  const { requirements, isHolder, settlement } = claimed;
+  const work: Work = { ...asked, requirements, isHolder };
+  const held = await take(context, work, settlement.payer, settlement.transaction);
   if (held) return workOff(context, work, held);
-  const call = await context.paidCalls.find(work.id);
-  return call ? resume(context, work, call) : { outcome: "unknown", message: askAgain };
+  const call = await context.paidCalls.find(asked.id);
+  return call ? resume(context, asked, call) : askAgain;
+}
+
+/** The same where price or wallet have changed since it was quoted. One that is not settled is held to those of now. */
+async function beginOnOtherTerms(context: Context, asked: Asked): Promise<Redemption | undefined> {
+  const paid = paidIn(asked.proof);
+  const terms = paid && (await termsPaying(context, asked.proof, paid).catch(() => undefined));
+  const verdict = terms && (await context.facilitator.verify(facilitatorRequest(asked.proof, terms)));
+  return verdict && isSettled(verdict) ? beginSettled(context, asked) : undefined;
 }
 
 function take(context: Context, work: Work, payer?: string, transaction?: string): Promise<Held | undefined> {
@@ -151,19 +123,22 @@ function take(context: Context, work: Work, payer?: string, transaction?: string
 }
 
 /** A payment seen before: wait for whoever works on it, or take it up. */
-async function resume(context: Context, asked: Omit<Work, "requirements">, first: PaidCall): Promise<Redemption> {
+async function resume(context: Context, asked: Asked, first: PaidCall): Promise<Redemption> {
+  const isSame = first.digest.equals(asked.digest);
+  if (first.product !== asked.product || (!isSame && first.output !== null)) return usedForAnother;
+  const holder = await holderOf(context, asked, first);
+  if ("outcome" in holder) return holder;
   // The terms it was first used under.
-  const work = { ...asked, requirements: first.requirements };
-  if (!first.digest.equals(work.digest)) {
-    const message = "This payment was made for another call: it buys the agent and the input it was first used with.";
-    return { outcome: "refused", reason: "payment_used_for_another_call", message };
-  }
+  const work: Work = { ...asked, ...holder, requirements: first.requirements };
+  if (!isSame) return resumeWithOther(context, work, first);
   const deadline = Date.now() + waitMaxMs;
   let call: PaidCall | undefined = first;
   for (let pauseMs = 20; Date.now() < deadline; pauseMs = Math.min(pauseMs * 1.5, 500)) {
     // Whoever worked on it found the agent failing or the payment bad, and charged nothing.
-    if (!call) return begin(context, work);
-    if (call.deliveredAt !== null) return again(work, call, call.deliveredAt);
+    if (!call) return begin(context, asked, first.requirements);
+    if (!call.digest.equals(asked.digest)) return usedForAnother;
+    const over = call.leased ? undefined : ending(work, call);
+    if (over) return over;
     if (!call.leased) {
       const held = await context.paidCalls.takeUp(work.id, newId("run"));
       if (held) return workOff(context, work, held);
@@ -171,7 +146,22 @@ async function resume(context: Context, asked: Omit<Work, "requirements">, first
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     call = await context.paidCalls.find(work.id);
   }
-  return { outcome: "unknown", message: askAgain };
+  return askAgain;
+}
+
+/** A settled payment whose run failed is good for another input, as long as nothing was done and nothing may be under way. */
+async function resumeWithOther(context: Context, work: Work, { leased, transaction }: PaidCall): Promise<Redemption> {
+  if (leased || transaction === null) return usedForAnother;
+  const { paidCalls, tools } = context;
+  const held = await paidCalls.takeUp(work.id, newId("run"));
+  if (!held) return usedForAnother;
+  const effect = await tools.effects.find(`${work.id.network}/${work.id.key}`).catch(() => ({ state: "open" }));
+  if (held.output === null && (!effect || effect.state === "void")) {
+    const isBound = await paidCalls.rebind(held, work.digest, work.agent?.agentVersion);
+    return isBound ? workOff(context, work, held) : askAgain;
+  }
+  await paidCalls.putDown(held);
+  return effect?.state === "open" ? askAgain : usedForAnother;
 }
 
 /** Goes on with a call whose buyer has not come back, unless somebody else works on it; its result waits for them. */
@@ -182,123 +172,25 @@ export async function goOn(context: Context, work: PaidWork, call: AbandonedCall
   const held = await context.paidCalls.takeUp(id, newId("run"));
   if (!held) return;
   const { payment } = proof;
-  await workOff(context, { ...work, proof, requirements, payment, id, receivedAt: new Date(), unattended: true }, held);
+  await workOff(context, { ...work, proof, requirements, payment, id, isHolder: false }, held);
 }
 
-/** A result that was handed out is for those, too, who had asked before. */
-function again(work: Work, call: Progress, deliveredAt: Date): Redemption {
-  if (deliveredAt > work.receivedAt) return delivered(work, call, async () => {});
-  const message = "This payment has been used: its result was delivered.";
-  return { outcome: "refused", reason: "already_settled", message };
-}
-
-/** Does what remains, holding the lease; puts the call down in a state that the same payment can take up. */
-async function workOff(context: Context, work: Work, held: Held): Promise<Redemption> {
-  const heartbeat = setInterval(() => {
-    context.inFlight.background(context.paidCalls.extend(held));
-  }, context.config.runLeaseMs / 4);
-  try {
-    return await context.inFlight.track(finish(context, work, held));
-  } catch (error) {
-    await context.paidCalls.putDown(held).catch(() => {});
-    throw error;
-  } finally {
-    clearInterval(heartbeat);
+/**
+ * What there is to say of a call whose result needs nothing more: one that was handed out is for those, too, who had asked
+ * before; one that was not is kept for its holder, and anybody who knows the input may have a copy for a day.
+ */
+function ending(work: Work, { deliveredAt, output, transaction, isRecent, ...call }: PaidCall): Redemption | undefined {
+  const progress = { ...call, output, transaction };
+  const copy = () => delivered(work, progress, async () => {});
+  if (deliveredAt !== null) {
+    const isWaiting = work.presented && deliveredAt > work.presented.receivedAt;
+    return isWaiting ? copy() : { outcome: "refused", reason: "already_settled", message: resultDelivered };
   }
+  if (work.isHolder || output === null || transaction === null) return undefined;
+  return isRecent ? copy() : { outcome: "refused", reason: "already_settled", message: resultNotKept };
 }
 
-async function finish(context: Context, work: Work, held: Held): Promise<Redemption> {
-  let { transaction, payer, output, receipt } = held;
-  if (work.permanent && transaction === null) {
-    const settlement = await settle(context, work, held);
-    if ("outcome" in settlement) return settlement;
-    ({ transaction, payer } = settlement);
-    await context.paidCalls.keepTransaction(held, transaction, payer);
-  }
-  if (output === null) {
-    const result = await run(context, work, held, transaction !== null);
-    if ("outcome" in result) return result;
-    ({ output, receipt = null } = result);
-  }
-  if (transaction === null) {
-    const settlement = await settle(context, work, held);
-    if ("outcome" in settlement) return settlement;
-    ({ transaction, payer } = settlement);
-  }
-  const call = { ...held, transaction, payer, output, receipt };
-  const conclude: Conclude = (handedOutAt) => context.paidCalls.conclude(call, handedOutAt);
-  if (!work.unattended) return delivered(work, call, conclude);
-  await conclude(null);
-  return { outcome: "unknown", message: askAgain };
-}
-
-/** Runs it and keeps the result; or says why there is none. */
-async function run(context: Context, work: Work, held: Held, charged: boolean): Promise<Result | Redemption> {
-  const { db, paidCalls } = context;
-  const { runId } = held;
-  const deadlineMs = charged ? undefined : work.payment.expiresAt.getTime() - Date.now() - settleMarginMs;
-  if (deadlineMs !== undefined && deadlineMs < deadlineMinMs) {
-    await paidCalls.forget(held);
-    const message = "The payment expires too soon for the agent to run before it is settled.";
-    return { outcome: "refused", reason: "payment_expires_too_soon", message };
-  }
-  const startedAt = new Date();
-  const outcome = await work.run({ id: work.id, runId, ...(deadlineMs === undefined ? {} : { deadlineMs }) });
-  if (outcome.success) {
-    const kept = await paidCalls.keepResult(held, outcome, work.opensRun ? runId : undefined);
-    // A lease that lapsed under a stalled process belongs to somebody else, whose run counts.
-    return kept ? outcome : { outcome: "unknown", message: askAgain };
-  }
-  if (outcome.unknown) {
-    await paidCalls.putDown(held);
-    return { outcome: "unknown", message: outcome.error };
-  }
-  if (work.agent) await recordFailure(db, { ...work.agent, id: runId, startedAt }, outcome.error);
-  if (charged) await paidCalls.putDown(held);
-  else await paidCalls.forget(held);
-  return { outcome: "failed", error: outcome.error, runId, charged };
-}
-
-/** The settled payment's transaction; or why it is not settled, the call being put down. */
-async function settle(context: Context, work: Work, held: Held): Promise<Settled | Redemption> {
-  const settlement = await context.facilitator.settle(facilitatorRequest(work.proof, work.requirements));
-  const transaction = transactionOf(settlement);
-  if (transaction !== undefined) return { transaction, payer: settlement?.payer ?? held.payer };
-  const refusal = refusalOf(settlement);
-  // A result is withheld, not lost: it waits for this payment to be settled. A call without a result is forgotten.
-  if (refusal.outcome === "refused") await context.paidCalls.forget(held);
-  await context.paidCalls.putDown(held);
-  return refusal;
-}
-
-interface Settled {
-  readonly transaction: string;
-  readonly payer: string | null;
-}
-
-function delivered({ proof }: Work, call: Progress, conclude: Conclude): Redemption {
-  const settlement: SettleResponse = {
-    success: true,
-    transaction: call.transaction ?? "",
-    network: String(proof.paymentPayload.network ?? proof.accepted.network),
-    ...(call.payer === null ? {} : { payer: call.payer }),
-  };
-  const { runId, receipt } = call;
-  return { outcome: "delivered", result: { runId, output: call.output as Output, receipt, settlement }, conclude };
-}
-
-/** The payment is ours by its row, so `already_settled` is as good as success. */
-function transactionOf(settlement: SettleResponse | undefined): string | undefined {
-  if (!settlement) return undefined;
-  const settled = settlement.success || settlement.errorReason === "already_settled";
-  return settled && settlement.transaction !== "" ? settlement.transaction : undefined;
-}
-
-function refusalOf(settlement: SettleResponse | undefined): Redemption {
-  if (!settlement || settlement.errorReason === "settlement_pending") return { outcome: "unknown", message: askAgain };
-  const { errorReason: reason = "unexpected_settle_error", errorMessage: message = "" } = settlement;
-  return { outcome: "refused", reason, message, settlement };
-}
+const isSettled = ({ isValid, invalidReason }: VerifyResponse) => !isValid && settledAlready.has(invalidReason ?? "");
 
 function unreachable({ facilitator }: Context): ApiError {
   return new ApiError("unavailable", "The payment cannot be checked at the moment; nothing was charged. Try again.", {
@@ -306,9 +198,12 @@ function unreachable({ facilitator }: Context): ApiError {
   });
 }
 
+const usedForAnother: Refused = {
+  outcome: "refused",
+  reason: "payment_used_for_another_call",
+  message: "This payment was made for another call: it buys the agent and the input it was first used with.",
+};
+const resultDelivered = "This payment has been used: its result was delivered.";
+const resultNotKept = "This payment has been used: its result is kept for who shows the wallet that paid.";
 const settledAlready = new Set(["already_settled", "settlement_pending"]);
-const askAgain = "The outcome is not known yet. Post the same payment again to learn it; do not pay anew.";
-/** What is left of a payment's life for settling it after the run. */
-const settleMarginMs = 30_000;
-const deadlineMinMs = 3_000;
 const waitMaxMs = 170_000;

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Request, RequestHandler, Response } from "express";
 import { paymentHeaders, type SettleResponse } from "../../shared/x402.ts";
 import type { Context } from "../context.ts";
@@ -6,7 +7,9 @@ import type { EarlyVerdict } from "./head-start.ts";
 import type { Offer, PaidWork } from "./offer.ts";
 import { encodeHeader, type Proof, readProof } from "./proof.ts";
 import { quoteOf } from "./quote.ts";
-import { type Redemption, redeem } from "./redeem.ts";
+import { redeem } from "./redeem.ts";
+import type { Redemption } from "./redemption.ts";
+import { type SignInTerms, signInHeader } from "./sign-in-with-x.ts";
 import { quotedTerms } from "./terms.ts";
 
 /**
@@ -22,9 +25,10 @@ export async function sell(
   prepare: () => Promise<PaidWork>,
   { proof = readProof(request.headers), early }: Ahead = {},
 ): Promise<void> {
-  const quote = async (error: string) => {
-    const v1Names = request.query.x402Version === "1";
-    const { body, header } = quoteOf(offer, await quotedTerms(context, offer), error, v1Names);
+  const digestNow = () => response.locals.bodyDigest ?? emptyDigest;
+  const quote = async (error: string, signIn?: SignInTerms) => {
+    const why = { error, signIn, bodyDigest: digestNow(), v1Names: request.query.x402Version === "1" };
+    const { body, header } = quoteOf(context.quoteIds, offer, await quotedTerms(context, offer), why);
     response.status(402).setHeader(paymentHeaders.quoteV2, header).json(body);
   };
   if (proof === undefined || typeof proof === "string") {
@@ -35,14 +39,19 @@ export async function sell(
   const redemption = await redeem(context, work, {
     proof,
     offer,
+    bodyDigest: digestNow(),
+    signIn: request.headers[signInHeader.toLowerCase()],
     from: request.ip ?? "",
     receivedAt: response.locals.receivedAt,
     ...(early && { early }),
   });
   if (redemption.outcome !== "refused") return answer(context, response, redemption, work);
   if (redemption.settlement) setSettlementHeaders(response, redemption.settlement);
-  return quote(`${redemption.reason}: ${redemption.message}`);
+  return quote(`${redemption.reason}: ${redemption.message}`, redemption.signIn);
 }
+
+/** Of a request without a body. */
+const emptyDigest = hash("sha256", "", "buffer");
 
 /** The proof as read, and what the facilitator was asked about it. */
 interface Ahead {

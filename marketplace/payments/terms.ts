@@ -3,6 +3,7 @@ import type { PaymentRequirements, SupportedResponse } from "../../shared/x402.t
 import type { Context } from "../context.ts";
 import { stablecoinOn } from "./networks.ts";
 import type { Offer } from "./offer.ts";
+import type { Paid } from "./payment-id.ts";
 import type { Proof } from "./proof.ts";
 
 /** How long a payment must be good for, seconds; as long as a Hedera transaction can be. */
@@ -29,35 +30,48 @@ async function termsOf(context: Needs, offer: Offer): Promise<readonly PaymentRe
   const wallets = offer.wallets();
   const supported = await askSupported(context);
   const amount = offer.amount.toString();
-  const terms = wallets.flatMap(({ network, address }) => {
-    const coin = stablecoinOn(network);
-    const kind = supported.kinds.find(
-      (one) => one.x402Version === 2 && one.scheme === "exact" && one.network === network,
-    );
-    if (!coin || !kind) return [];
-    const { asset, domain } = coin;
-    const extra = { ...kind.extra, ...domain };
-    return [{ scheme: "exact", network, amount, asset, payTo: address, maxTimeoutSeconds, extra }];
-  });
+  const terms = wallets.flatMap(({ network, address }) => entryFor(supported.kinds, network, address, amount) ?? []);
   if (terms.length === 0) throw new ApiError("unavailable", "This cannot be paid per call at the moment.");
   return terms;
 }
 
 /**
- * The terms a proof is held against: ours, not the buyer's. Only the fee payer may be another of the facilitator's than
- * the quote would name now, since it can change between quote and payment.
+ * The terms a payment presented now is held against: ours, not the buyer's. Undefined where its chain is not offered. They
+ * name no quote (see authority.ts).
  */
-export async function termsFor(
+export async function termsFor(context: Needs, offer: Offer, proof: Proof): Promise<PaymentRequirements | undefined> {
+  const own = (await termsOf(context, offer)).find(({ network }) => network === proof.network);
+  return own && termsPaying(context, proof, own);
+}
+
+/**
+ * Terms on the proof's chain that pay this. Only the fee payer may be another of the facilitator's than a quote would name
+ * now, since it can change between quote and payment. Undefined where the facilitator does not settle.
+ */
+export async function termsPaying(
   context: Needs,
-  offer: Offer,
-  { network, accepted }: Proof,
+  { network, accepted, payment }: Proof,
+  { payTo, amount }: Paid,
 ): Promise<PaymentRequirements | undefined> {
-  const own = (await termsOf(context, offer)).find((one) => one.network === network);
-  const named = (accepted.extra as { feePayer?: unknown } | undefined)?.feePayer;
+  const { kinds, signers } = await askSupported(context);
+  const own = entryFor(kinds, network, payTo, amount);
+  const named = (accepted.extra as { feePayer?: unknown } | undefined)?.feePayer ?? payment?.feePayer;
   if (!own || typeof named !== "string" || own.extra?.feePayer === undefined) return own;
-  const { signers } = await askSupported(context);
   const ours = Object.values(signers).some((accounts) => accounts.includes(named));
   return ours ? { ...own, extra: { ...own.extra, feePayer: named } } : own;
+}
+
+function entryFor(
+  kinds: SupportedResponse["kinds"],
+  network: string,
+  payTo: string,
+  amount: string,
+): PaymentRequirements | undefined {
+  const coin = stablecoinOn(network);
+  const kind = kinds.find((one) => one.x402Version === 2 && one.scheme === "exact" && one.network === network);
+  if (!coin || !kind) return undefined;
+  const { asset, domain } = coin;
+  return { scheme: "exact", network, amount, asset, payTo, maxTimeoutSeconds, extra: { ...kind.extra, ...domain } };
 }
 
 type Needs = Pick<Context, "facilitator">;

@@ -143,10 +143,11 @@ export async function readMarkup({ tools }: Context, url: string): Promise<strin
 
 export function svgOffer({ config }: Context, product: SvgProduct): Offer {
   const schema = product === "svg-vectorize" ? vectorizeRequest : generateRequest;
-  const { name, price } = svgProducts[product];
+  const { id, name, price } = svgProducts[product];
   const example =
     product === "svg-vectorize" ? { image: "https://example.com/logo.png" } : { prompt: "A fox made of paper" };
   return {
+    product: id,
     url: `${config.publicUrl}/api/x402/${product}`,
     description: name,
     amount: price * atomicPerCredit,
