@@ -65,6 +65,7 @@ const replayedHeader = {
 const proofHeaders = {
   "PAYMENT-SIGNATURE": "Proof of payment, x402 version 2. Without a proof the answer is the quote.",
   "X-PAYMENT": "Proof of payment, x402 version 1.",
+  "SIGN-IN-WITH-X": "Shows the wallet that paid, beside a settled payment; base64 of JSON, as the 402 asks for it.",
 };
 const settlementHeaders = {
   "PAYMENT-RESPONSE": "The settlement, base64 of JSON.",

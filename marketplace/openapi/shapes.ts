@@ -315,8 +315,20 @@ export const quoteShape = z
         payTo: z.string(),
         resource: z.string(),
         maxTimeoutSeconds: z.int(),
+        extra: z
+          .looseObject({ quoteId: z.string() })
+          .describe(
+            "What a wallet must know to sign. Settle with it whole: `quoteId` is what makes the payment yours here.",
+          ),
       }),
     ),
+    extensions: z
+      .looseObject({ "sign-in-with-x": z.looseObject({}) })
+      .optional()
+      .describe(
+        "Beside a settled payment that is taken only from who shows the wallet that paid: what that wallet is to sign " +
+          "(EIP-4361; on Hedera the same text), for the SIGN-IN-WITH-X header.",
+      ),
   })
   .meta({ id: "PaymentQuote" });
 

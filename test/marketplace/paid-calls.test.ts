@@ -77,6 +77,7 @@ test("each call of many that are written together gets what is its own", async (
       receipt: null,
       deliveredAt: handedOutAt[n],
       leased: false,
+      isRecent: true,
     })),
   );
 });
