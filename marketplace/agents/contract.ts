@@ -1,21 +1,20 @@
 import { z } from "zod";
 import { ApiError } from "../../shared/errors.ts";
-import { compilePattern, PatternError } from "./pattern.ts";
+import { jsonSchemaOf } from "./contract-schema.ts";
+import {
+  extraInstructionsLengthMax,
+  imageStart,
+  lengthMaxOf,
+  patternTextLengthMax,
+  patternWorkMax,
+} from "./field-limits.ts";
+import { compilePattern } from "./pattern.ts";
+import { PatternError } from "./pattern-syntax.ts";
 
 export const fieldTypes = ["string", "text", "number", "integer", "boolean", "choice", "url", "image"] as const;
 export type FieldType = (typeof fieldTypes)[number];
 export type Value = string | number | boolean;
 export type Values = Readonly<Record<string, Value>>;
-
-export const extraInstructionsLengthMax = 2_000;
-const patternTextLengthMax = 2_000;
-const lengthMaxByType: Partial<Record<FieldType, number>> = {
-  string: 2_000,
-  text: 20_000,
-  url: 2_048,
-  image: 1_500_000,
-};
-const imageStart = "^(https://|data:image/(png|jpeg|webp);base64,)";
 
 const value = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -48,6 +47,9 @@ export const fieldsSchema = z
       if (names.has(name)) issues.addIssue({ code: "custom", path: [index, "name"], message: "is taken already" });
       names.add(name);
     });
+    for (const [path, message] of [...workProblems(fields), ...valueProblems(fields)]) {
+      issues.addIssue({ code: "custom", path, message });
+    }
   });
 
 export type Field = z.infer<typeof fieldSchema>;
@@ -65,10 +67,11 @@ export function compileContract(fields: readonly Field[], acceptsExtraInstructio
         if (required && fallback === undefined && given(name) === undefined) throw missing(name);
       }
       const values: Record<string, Value> = {};
+      const work = { left: patternWorkMax };
       fields.forEach(({ name, default: fallback }, index) => {
         const found = given(name) ?? fallback;
         if (found === undefined) return;
-        const problem = checks[index]!(found);
+        const problem = checks[index]!(found, work);
         if (problem) throw broken(name, problem);
         values[name] = found as Value;
       });
@@ -105,7 +108,8 @@ function broken(field: string, problem: string): ApiError {
   return new ApiError("invalid_value", `"${field}" ${problem}.`, { body: { field } });
 }
 
-type Check = (value: unknown) => string | undefined;
+/** What is wrong with a value. What its pattern costs is taken from `work`, of which a field has to leave enough for the next. */
+type Check = (value: unknown, work: { left: number }) => string | undefined;
 
 function compileField(field: Field): Check {
   const { min = -Number.MAX_VALUE, max = Number.MAX_VALUE, choices = [] } = field;
@@ -127,14 +131,17 @@ function compileField(field: Field): Check {
 function compileText(field: Field): Check {
   const lengthMax = lengthMaxOf(field);
   const fits = field.pattern === undefined ? undefined : compilePattern(field.pattern);
-  return (value) => {
+  return (value, work) => {
     const problem = textProblem(value, lengthMax);
     if (problem) return problem;
     if (field.type === "url" && !isWebUrl(value as string)) return "must be an http or https URL";
     if (field.type === "image" && !new RegExp(imageStart).test(value as string)) {
       return "must be an https URL or a data: URI of a PNG, JPEG or WebP image";
     }
-    return fits && !fits(value as string) ? `must match ${field.pattern}` : undefined;
+    if (!fits) return undefined;
+    work.left -= fits.workPerCharacter * (lengthOf(value as string) + 1);
+    if (work.left < 0) return "is too long for its pattern to be checked, beside the other fields";
+    return fits(value as string) ? undefined : `must match ${field.pattern}`;
   };
 }
 
@@ -146,17 +153,21 @@ function boundsProblem(value: number, min: number, max: number): string | undefi
 /** Length is counted in characters (code points), as JSON Schema does. */
 function textProblem(value: unknown, lengthMax: number): string | undefined {
   if (typeof value !== "string") return "must be a text";
-  const tooLong = value.length > lengthMax && (value.length > 2 * lengthMax || Array.from(value).length > lengthMax);
+  const tooLong = value.length > lengthMax && (value.length > 2 * lengthMax || lengthOf(value) > lengthMax);
   return tooLong ? `must have at most ${lengthMax} characters` : undefined;
+}
+
+function lengthOf(text: string): number {
+  let length = text.length;
+  for (let at = 0; at + 1 < text.length; at += 1) {
+    const isPair = (text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
+    if (isPair) length -= 1;
+  }
+  return length;
 }
 
 function isWebUrl(value: string): boolean {
   return URL.canParse(value) && /^https?:\/\//i.test(value);
-}
-
-function lengthMaxOf(field: Field): number {
-  const usual = field.pattern === undefined ? (lengthMaxByType[field.type] ?? 0) : patternTextLengthMax;
-  return field.max_length ?? usual;
 }
 
 function* fieldProblems(field: Field): Generator<[keyof Field, string]> {
@@ -172,66 +183,45 @@ function* fieldProblems(field: Field): Generator<[keyof Field, string]> {
   if (field.min !== undefined && field.max !== undefined && field.min > field.max) yield ["max", "is below min"];
   if ((field.type === "choice") !== (field.choices !== undefined)) yield ["choices", "go with the type choice"];
   if (new Set(field.choices).size !== (field.choices?.length ?? 0)) yield ["choices", "must differ"];
+  const pattern = patternOf(field);
+  if (pattern instanceof PatternError) yield ["pattern", pattern.message];
+}
+
+function patternOf({ pattern }: Field): ReturnType<typeof compilePattern> | PatternError | undefined {
   try {
-    const check = compileField(field);
-    for (const name of ["default", "example"] as const) {
-      const problem = field[name] === undefined ? undefined : check(field[name]);
-      if (problem) yield [name, problem];
-    }
+    return pattern === undefined ? undefined : compilePattern(pattern);
   } catch (error) {
-    if (!(error instanceof PatternError)) throw error;
-    yield ["pattern", error.message];
+    if (error instanceof PatternError) return error;
+    throw error;
   }
 }
 
-function jsonSchemaOf(fields: readonly Field[], acceptsExtraInstructions: boolean): object {
-  const properties = Object.fromEntries(fields.map((field) => [field.name, propertyOf(field)]));
-  if (acceptsExtraInstructions) {
-    properties.extraInstructions = {
-      type: "string",
-      maxLength: extraInstructionsLengthMax,
-      description: "Anything to add to what the agent does.",
-    };
-  }
-  return {
-    $schema: "https://json-schema.org/draft/2020-12/schema",
-    type: "object",
-    properties,
-    required: fields.filter((field) => field.required && field.default === undefined).map(({ name }) => name),
-  };
+type Found = [path: (string | number)[], message: string];
+
+/** Patterns that would take too long together, over all the characters their fields may have. */
+function workProblems(fields: readonly Field[]): Found[] {
+  const works = fields.flatMap((field) => {
+    const pattern = patternOf(field);
+    if (pattern === undefined || pattern instanceof PatternError) return [];
+    return [{ name: field.name, work: pattern.workPerCharacter * (lengthMaxOf(field) + 1) }];
+  });
+  const total = works.reduce((sum, { work }) => sum + work, 0);
+  if (total <= patternWorkMax) return [];
+  const dearest = works.toSorted((a, b) => b.work - a.work).map(({ name, work }) => `${name} ${work}`);
+  const named = `${dearest.slice(0, 10).join(", ")}${dearest.length > 10 ? " …" : ""}`;
+  const message = `have patterns that take ${total} steps (${named}), at most ${patternWorkMax} together: use smaller repetitions or a smaller max_length`;
+  return [[[], message]];
 }
 
-function propertyOf(field: Field): object {
-  const { label, description, default: fallback, example } = field;
-  return {
-    ...(label === undefined ? {} : { title: label }),
-    ...(description === undefined ? {} : { description }),
-    ...ruleOf(field),
-    ...(fallback === undefined ? {} : { default: fallback }),
-    ...(example === undefined ? {} : { examples: [example] }),
-  };
-}
-
-function ruleOf(field: Field): object {
-  const { min, max, choices, pattern } = field;
-  switch (field.type) {
-    case "boolean":
-      return { type: "boolean" };
-    case "choice":
-      return { type: "string", enum: choices };
-    case "number":
-      return {
-        type: "number",
-        ...(min === undefined ? {} : { minimum: min }),
-        ...(max === undefined ? {} : { maximum: max }),
-      };
-    case "integer":
-      return { type: "integer", minimum: min ?? Number.MIN_SAFE_INTEGER, maximum: max ?? Number.MAX_SAFE_INTEGER };
-    case "url":
-      return { type: "string", format: "uri", pattern: "^[hH][tT][tT][pP][sS]?://", maxLength: lengthMaxOf(field) };
-    case "image":
-      return { type: "string", pattern: imageStart, maxLength: lengthMaxOf(field) };
-    default:
-      return { type: "string", maxLength: lengthMaxOf(field), ...(pattern === undefined ? {} : { pattern }) };
-  }
+/** Defaults and examples that break the rules, looked at with no more work than one input may take each. */
+function valueProblems(fields: readonly Field[]): Found[] {
+  const spare = { default: { left: patternWorkMax }, example: { left: patternWorkMax } };
+  return fields.flatMap((field, index) => {
+    if (patternOf(field) instanceof PatternError) return [];
+    const check = compileField(field);
+    return (["default", "example"] as const).flatMap((name): Found[] => {
+      const problem = field[name] === undefined ? undefined : check(field[name], spare[name]);
+      return problem ? [[[index, name], problem]] : [];
+    });
+  });
 }

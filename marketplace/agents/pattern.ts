@@ -1,136 +1,34 @@
+import {
+  type Assertion,
+  type Character,
+  type Node,
+  PatternError,
+  parsePattern,
+  type Repeat,
+} from "./pattern-syntax.ts";
+
 /**
  * A creator's `pattern`, matched in time linear in the text: all ways through the pattern are followed at once, one
  * character at a time, so no pattern can make the service hang. The language is ECMA-262's with the `u` flag, less
  * what cannot be matched that way: back-references and look-around. Throws PatternError naming what is refused.
  */
-export function compilePattern(source: string): (text: string) => boolean {
-  if (source.length > sourceLengthMax) throw new PatternError(`is longer than ${sourceLengthMax} characters`);
-  try {
-    new RegExp(source, "u");
-  } catch {
-    throw new PatternError("is not a regular expression");
-  }
+export function compilePattern(source: string): Pattern {
   const program: Step[] = [];
-  emit(program, new Parser(source).parse());
+  emit(program, parsePattern(source));
   push(program, { kind: "match" });
-  return (text) => matches(program, Array.from(text));
+  const classes = new Set(program.filter((step) => step.kind === "character").map(({ test }) => test)).size;
+  return Object.assign(matcherOf(program), { workPerCharacter: program.length + classWork * classes });
 }
 
-export class PatternError extends Error {
-  override readonly name = "PatternError";
+/** Whether a text matches. Takes at most `workPerCharacter` times its characters, and one, in the unit of one step. */
+export interface Pattern {
+  (text: string): boolean;
+  readonly workPerCharacter: number;
 }
 
-const sourceLengthMax = 200;
 const stepsMax = 500;
-
-class Parser {
-  readonly #source: string[];
-  #at = 0;
-
-  constructor(source: string) {
-    this.#source = Array.from(source);
-  }
-
-  /** The whole pattern; RegExp has already made sure that it is well formed. */
-  parse(): Node {
-    const options = [this.#sequence()];
-    while (this.#take("|")) options.push(this.#sequence());
-    return options.length === 1 ? options[0]! : { kind: "either", options };
-  }
-
-  #sequence(): Node {
-    const items: Node[] = [];
-    while (this.#at < this.#source.length && this.#peek() !== "|" && this.#peek() !== ")") {
-      items.push(this.#repeated(this.#item()));
-    }
-    return { kind: "sequence", items };
-  }
-
-  #item(): Node {
-    const char = this.#next();
-    if (char === "(") return this.#group();
-    if (char === "^") return { kind: "assert", holds: (before) => before === undefined };
-    if (char === "$") return { kind: "assert", holds: (_before, after) => after === undefined };
-    if (char === "[") return oneCharacter(this.#class());
-    if (char === "\\") return this.#escape();
-    return char === "." ? oneCharacter(".") : { kind: "character", test: (given) => given === char };
-  }
-
-  #group(): Node {
-    if (this.#take("?") && !this.#take(":")) throw new PatternError("uses look-around or a named group");
-    const inside = this.parse();
-    this.#next();
-    return inside;
-  }
-
-  #class(): string {
-    let text = "[";
-    for (;;) {
-      const char = this.#next();
-      text += char;
-      if (char === "\\") text += this.#next();
-      else if (char === "]") return text;
-    }
-  }
-
-  #escape(): Node {
-    const char = this.#next();
-    if (/[1-9k]/.test(char)) throw new PatternError("uses a back-reference");
-    if (char === "b") return { kind: "assert", holds: (before, after) => isWord(before) !== isWord(after) };
-    if (char === "B") return { kind: "assert", holds: (before, after) => isWord(before) === isWord(after) };
-    if (char === "c") return oneCharacter(`\\c${this.#next()}`);
-    if (char === "x") return oneCharacter(`\\x${this.#next()}${this.#next()}`);
-    if (/[upP]/.test(char) && this.#peek() === "{") return oneCharacter(`\\${char}${this.#braces()}`);
-    if (char === "u") return oneCharacter(`\\u${this.#next()}${this.#next()}${this.#next()}${this.#next()}`);
-    return oneCharacter(`\\${char}`);
-  }
-
-  #repeated(item: Node): Node {
-    const [min, max] = this.#bounds();
-    if (min === 1 && max === 1) return item;
-    this.#take("?");
-    return { kind: "repeat", item, min, max };
-  }
-
-  #bounds(): [number, number] {
-    if (this.#take("*")) return [0, Number.POSITIVE_INFINITY];
-    if (this.#take("+")) return [1, Number.POSITIVE_INFINITY];
-    if (this.#take("?")) return [0, 1];
-    if (this.#peek() !== "{") return [1, 1];
-    const [min = "", max = min] = this.#braces().slice(1, -1).split(",");
-    return [Number(min), max === "" ? Number.POSITIVE_INFINITY : Number(max)];
-  }
-
-  #braces(): string {
-    let text = "";
-    do text += this.#next();
-    while (!text.endsWith("}"));
-    return text;
-  }
-
-  #peek(): string | undefined {
-    return this.#source[this.#at];
-  }
-
-  #next(): string {
-    const char = this.#source[this.#at];
-    if (char === undefined) throw new PatternError("ends too early");
-    this.#at += 1;
-    return char;
-  }
-
-  #take(char: string): boolean {
-    if (this.#peek() !== char) return false;
-    this.#at += 1;
-    return true;
-  }
-}
-
-/** A class or escape stands for one character, so the built-in engine decides about it in constant time. */
-function oneCharacter(source: string): Node {
-  const expression = new RegExp(`^${source}$`, "u");
-  return { kind: "character", test: (given) => expression.test(given) };
-}
+/** What it costs to ask the built-in engine about one character, in steps. */
+const classWork = 12;
 
 function emit(program: Step[], node: Node): void {
   switch (node.kind) {
@@ -191,53 +89,63 @@ function push<S extends Step>(program: Step[], step: S): S {
   return step;
 }
 
-function matches(program: readonly Step[], text: readonly string[]): boolean {
-  let here: number[] = [];
-  for (let at = 0; at <= text.length; at += 1) {
-    const seen = new Uint8Array(program.length);
-    const waiting: number[] = [];
-    const open = [0, ...here];
-    while (open.length > 0) {
-      const index = open.pop()!;
-      if (seen[index]) continue;
-      seen[index] = 1;
-      const step = program[index]!;
-      if (step.kind === "match") return true;
-      if (step.kind === "fork") open.push(...step.to);
-      else if (step.kind === "character") waiting.push(index);
-      else if (step.holds(text[at - 1], text[at])) open.push(index + 1);
+/**
+ * Follows all ways through the program at once, a character at a time. The program lies in flat arrays: whoever publishes
+ * an agent chooses how often this loop turns.
+ */
+function matcherOf(program: readonly Step[]): (text: string) => boolean {
+  const size = program.length;
+  const tests = [...new Set(program.flatMap((step) => (step.kind === "character" ? step.test : [])))];
+  const kinds = Uint8Array.from(program, ({ kind }) => kindNumbers[kind]);
+  const test = Int32Array.from(program, (step) => (step.kind === "character" ? tests.indexOf(step.test) : -1));
+  const first = Int32Array.from(program, (step, index) => (step.kind === "fork" ? step.to[0]! : index + 1));
+  const second = Int32Array.from(program, (step) => (step.kind === "fork" ? (step.to[1] ?? -1) : -1));
+  const asserts = program.map((step) => (step.kind === "assert" ? step.holds : undefined));
+  /** The place in the text, counted from 1, at which a step was reached last. */
+  const reachedAt = new Int32Array(size);
+  /** What was reached and not yet followed; each step at most twice, since it is looked at only when it is taken. */
+  const open = new Int32Array(3 * size + 1);
+  const next = new Int32Array(size);
+  /** What each test says of the character here: 0 nothing yet. */
+  const verdicts = new Int8Array(tests.length);
+
+  return (text) => {
+    reachedAt.fill(0);
+    let waiting = 0;
+    let before: number | undefined;
+    for (let at = 0, place = 1; at <= text.length; place += 1) {
+      const here = text.codePointAt(at);
+      verdicts.fill(0);
+      open[0] = 0;
+      let opened = 1;
+      for (let index = 0; index < waiting; index += 1) open[opened++] = next[index]!;
+      waiting = 0;
+      while (opened > 0) {
+        const index = open[--opened]!;
+        if (reachedAt[index] === place) continue;
+        reachedAt[index] = place;
+        const kind = kinds[index];
+        if (kind === kindNumbers.fork) {
+          open[opened++] = first[index]!;
+          if (second[index]! >= 0) open[opened++] = second[index]!;
+        } else if (kind === kindNumbers.character) {
+          const which = test[index]!;
+          if (verdicts[which] === 0) verdicts[which] = here !== undefined && tests[which]!(here) ? 1 : -1;
+          if (verdicts[which] === 1) next[waiting++] = index + 1;
+        } else if (kind === kindNumbers.match) return true;
+        else if (asserts[index]!(before, here)) open[opened++] = index + 1;
+      }
+      before = here;
+      at += here !== undefined && here > 0xffff ? 2 : 1;
     }
-    const char = text[at];
-    here = char === undefined ? [] : waiting.filter((index) => (program[index] as Character).test(char)).map(after);
-  }
-  return false;
+    return false;
+  };
 }
 
-const after = (index: number) => index + 1;
-const isWord = (char: string | undefined) => char !== undefined && /^\w$/.test(char);
+const kindNumbers = { character: 0, assert: 1, fork: 2, match: 3 } as const;
 
-interface Character {
-  readonly kind: "character";
-  readonly test: (char: string) => boolean;
-}
-interface Assertion {
-  readonly kind: "assert";
-  readonly holds: (before: string | undefined, after: string | undefined) => boolean;
-}
-interface Repeat {
-  readonly kind: "repeat";
-  readonly item: Node;
-  readonly min: number;
-  readonly max: number;
-}
 interface Fork {
   readonly kind: "fork";
   readonly to: number[];
 }
-type Node =
-  | Character
-  | Assertion
-  | Repeat
-  | { readonly kind: "sequence"; readonly items: readonly Node[] }
-  | { readonly kind: "either"; readonly options: readonly Node[] };
 type Step = Character | Assertion | Fork | { readonly kind: "match" };

@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { compileContract, type Field, fieldsSchema } from "../../marketplace/agents/contract.ts";
 import { compilePattern } from "../../marketplace/agents/pattern.ts";
 
@@ -145,4 +145,71 @@ test("what is read holds declared fields alone, with defaults", () => {
   expect(contract.read({ other: 1, extraInstructions: "x" })).toEqual({ values: { a: 3 } });
   expect(contract.read({ a: 4, b: false, constructor: "x" })).toEqual({ values: { a: 4, b: false, constructor: "x" } });
   expect(contract.read({ a: null })).toEqual({ values: { a: 3 } });
+});
+
+describe("the patterns of an agent", () => {
+  const dear = (n: number) =>
+    Array.from({ length: n }, (_, at) => ({ name: `f${at}`, type: "string", pattern: "(.?){160}x" }));
+  const problemsOf = (fields: object[]) => fieldsSchema.safeParse(fields).error?.issues ?? [];
+
+  test("are refused where they take too long together, by the fields' names", () => {
+    expect(problemsOf(dear(1))).toEqual([]);
+    const [problem] = problemsOf(dear(50));
+    expect(problem?.message).toMatch(/f0 \d+, f1 \d+.*at most 1000000 together/);
+    expect(problemsOf(dear(50).map((field) => ({ ...field, max_length: 40 })))).toEqual([]);
+    const usual = { type: "string", pattern: "^0\\.0\\.[0-9]{1,12}$", max_length: 40 };
+    expect(problemsOf(Array.from({ length: 50 }, (_, at) => ({ ...usual, name: `f${at}` })))).toEqual([]);
+  });
+
+  test.each(["default", "example"])("are refused at once, whatever their %s", (what) => {
+    const startedAt = performance.now();
+    const [problem] = problemsOf(dear(50).map((field) => ({ ...field, [what]: "a".repeat(2_000) })));
+    expect(problem?.message).toContain("together");
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+
+  const worst = [
+    ["of one field", [{ name: "a", type: "string", pattern: "(?:a?){230}x" }]],
+    ["of fifty fields", dear(50).map((field) => ({ ...field, max_length: 56 }))],
+    ["of classes", [{ name: "a", type: "string", pattern: `(?:${"[^b][^c][^d]".repeat(9)})*x`, max_length: 2_000 }]],
+    ["of word ends", [{ name: "a", type: "string", pattern: `(?:${"\\b".repeat(90)}.?)*x`, max_length: 2_000 }]],
+  ] as const;
+  test.each(worst)("keep everybody waiting for a moment at the worst: %s", (_name, declared) => {
+    const fields = fieldsSchema.parse(declared);
+    const contract = compileContract(fields, false);
+    const long = (character: string) =>
+      Object.fromEntries(
+        fields.map(({ name, max_length: max = 2_000 }) => [name, character.repeat(max / character.length)]),
+      );
+    const inputs = ["a", "é", "a ", "ab"].map(long);
+    const times = [...inputs, ...inputs, ...inputs].map((input) => {
+      const startedAt = performance.now();
+      expect(() => contract.read(input)).toThrow("must match");
+      return performance.now() - startedAt;
+    });
+    expect(times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]).toBeLessThan(40);
+  });
+
+  test("that were published before there was a limit are checked as far as it goes", () => {
+    const fields = dear(50) as Field[];
+    const contract = compileContract(fields, false);
+    const input = (length: number) =>
+      Object.fromEntries(fields.map(({ name }) => [name, `${"a".repeat(length - 1)}x`]));
+    expect(Object.keys(contract.read(input(20)).values)).toHaveLength(50);
+    const startedAt = performance.now();
+    expect(() => contract.read(input(2_000))).toThrow("too long for its pattern");
+    expect(performance.now() - startedAt).toBeLessThan(100);
+  });
+
+  test("and lengths are counted in characters, in a moment", () => {
+    const fields = fieldsSchema.parse(
+      Array.from({ length: 50 }, (_, at) => ({ name: `f${at}`, type: "text", max_length: 100_000 })),
+    );
+    const contract = compileContract(fields, false);
+    const input = Object.fromEntries(fields.map(({ name }) => [name, "😀".repeat(100_000)]));
+    const startedAt = performance.now();
+    expect(Object.keys(contract.read(input).values)).toHaveLength(50);
+    expect(performance.now() - startedAt).toBeLessThan(250);
+    expect(() => contract.read({ f0: `${"😀".repeat(100_000)}a` })).toThrow("at most 100000 characters");
+  });
 });
