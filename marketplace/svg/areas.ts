@@ -1,10 +1,12 @@
+import { type Background, findBackground } from "./background.ts";
 import { moments, plane, stride } from "./colour-model.ts";
 import { type AreaMap, components } from "./components.ts";
 import { type Colour, opaqueMin } from "./drawing.ts";
 import type { Settings } from "./options.ts";
-import { assignPalette, type Palette, paletteOf } from "./palette.ts";
+import type { Sample } from "./palette.ts";
 import type { Radial } from "./radial-fit.ts";
 import { find } from "./segment.ts";
+import { alphaMin, straightMean, type Toned, toneAreas } from "./tones.ts";
 
 /** The areas a picture is cut into, with what is known of each before it is outlined. */
 export interface Areas {
@@ -21,16 +23,15 @@ export interface Areas {
   readonly background: Background | null;
   /** Opaque areas of one flat colour share a number; others have -1. */
   readonly paints: Int32Array;
-}
-
-export interface Background {
-  readonly areas: Uint8Array;
-  readonly colour: Colour;
+  /** The one colour of each area, however its opacity changes; empty where areas may be gradients of colour. */
+  readonly tones: readonly (Colour | null)[];
+  /** The only colours used, where that was asked for. */
+  readonly palette: readonly Colour[] | null;
 }
 
 /**
  * From a label per pixel to described areas. `clean` is the unblended picture the labels were made from; `gradients` are
- * the labels whose colour is a radial gradient.
+ * the labels whose colour is a radial gradient; `shade` is the colour of a shadow that was lifted off the picture.
  */
 export function describeAreas(
   clean: Uint8Array,
@@ -40,13 +41,14 @@ export function describeAreas(
   labelCount: number,
   gradients: ReadonlyMap<number, Radial>,
   settings: Settings,
+  shade: Sample | null,
 ): Areas {
-  return joinPaints(describeEach(clean, width, height, labels, labelCount, gradients, settings));
+  return joinPaints(describeEach(clean, width, height, labels, labelCount, gradients, settings, shade));
 }
 
 /** Neighbours that were given one paint become one area, so that no edge runs between them. */
 function joinPaints(areas: Areas): Areas {
-  const { map, paints, planes, sums, sloped, radials, opaque, empty, background } = areas;
+  const { map, paints, planes, sums, sloped, radials, opaque, empty, background, tones, palette } = areas;
   const groups = groupsOfOnePaint(map, paints);
   if (!groups) return areas;
   const labels = new Int32Array(map.flat.length);
@@ -73,6 +75,8 @@ function joinPaints(areas: Areas): Areas {
     empty: picked(empty),
     background: background && { ...background, areas: picked(background.areas) },
     paints: Int32Array.from(from, (a) => paints[a]!),
+    tones: from.length > 0 && tones.length > 0 ? Array.from(from, (a) => tones[a]!) : [],
+    palette,
   };
 }
 
@@ -116,16 +120,14 @@ function describeEach(
   labelCount: number,
   gradients: ReadonlyMap<number, Radial>,
   settings: Settings,
+  shade: Sample | null,
 ): Areas {
   let map = components(labels, width, height, labelCount);
   let sums = moments(clean, width, height, map.flat, map.count);
-  let palette: Palette | null = null;
+  let toned: Toned | null = null;
   if (settings.palette || settings.colors !== null) {
-    palette = paletteOf(sums, map.count, settings);
-    const entries = assignPalette(sums, map.count, palette);
-    const entryOf = new Int32Array(labels.length);
-    for (let p = 0; p < entryOf.length; p++) entryOf[p] = entries[map.flat[p]!]!;
-    map = components(entryOf, width, height, palette.colours.length + 1);
+    toned = toneAreas(map, sums, settings, shade);
+    map = components(toned.labels, width, height, toned.labelCount);
     sums = moments(clean, width, height, map.flat, map.count);
   }
   const { count } = map;
@@ -133,28 +135,27 @@ function describeEach(
   const sloped = new Uint8Array(count);
   const opaque = new Uint8Array(count);
   const empty = new Uint8Array(count);
-  const gainMin = settings.gradients ? slopeWorth * settings.lambda : Number.POSITIVE_INFINITY;
-  const entries = palette ? assignPalette(sums, count, palette) : null;
+  const tones: (Colour | null)[] = [];
+  const gainMin = slopeWorth * settings.lambda;
   const radials = radialAreas(map, labels, gradients);
   for (let a = 0; a < count; a++) {
-    if (palette && entries) {
-      const colour = palette.colours[entries[a]!];
-      empty[a] = colour ? 0 : 1;
-      opaque[a] = colour ? 1 : 0;
-      const premultiplied = colour ? [colour.r, colour.g, colour.b, 255] : [0, 0, 0, 0];
-      for (let c = 0; c < 4; c++) planes[a * 12 + c * 3] = premultiplied[c]!;
-      continue;
-    }
     const radial = radials.get(a);
-    sloped[a] = plane(sums, a, radial ? 0 : gainMin, planes, a * 12) || radial ? 1 : 0;
     const alpha = sums[a * stride + 15]! / sums[a * stride]!;
+    sloped[a] = plane(sums, a, radial ? 0 : gainMin, planes, a * 12, settings.gradients ? 0 : 3) || radial ? 1 : 0;
     const fades =
       (sloped[a] === 1 && Math.hypot(planes[a * 12 + 10]!, planes[a * 12 + 11]!) > 0.02) ||
       radial?.stops.some((v, i) => i % 5 === 4 && v < opaqueMin);
     opaque[a] = alpha >= opaqueMin && !fades ? 1 : 0;
-    empty[a] = alpha < 4 ? 1 : 0;
+    empty[a] = alpha < alphaMin ? 1 : 0;
+    if (settings.gradients) continue;
+    const tone = toned ? toned.tones[map.labelOf[a]!]! : straightMean(sums, a);
+    if (opaque[a] === 1) sloped[a] = 0;
+    if (tone) paintIn(tone, planes, a, opaque[a] === 1);
+    else empty[a] = 1;
+    tones[a] = tone;
   }
-  const background = findBackground(map, sums, opaque);
+  for (let a = 0; a < count; a++) if (empty[a] === 1) opaque[a] = 0;
+  const background = toned && settings.removeBackground ? toned.removed(map) : findBackground(map, sums, opaque);
   if (settings.removeBackground && background) {
     for (let a = 0; a < count; a++) {
       if (background.areas[a] === 0) continue;
@@ -162,8 +163,29 @@ function describeEach(
       opaque[a] = 0;
     }
   }
-  const paints = sharePaints(sums, planes, sloped, opaque, palette ? 0 : settings.lambda * paintWorth);
-  return { map, planes, sums, sloped, radials, opaque, empty, background, paints };
+  const paints = sharePaints(sums, planes, sloped, opaque, toned ? 0 : settings.lambda * paintWorth);
+  return {
+    map,
+    planes,
+    sums,
+    sloped,
+    radials,
+    opaque,
+    empty,
+    background,
+    paints,
+    tones,
+    palette: toned?.palette ?? null,
+  };
+}
+
+/** Makes the plane of an area that of one colour, as see-through as the area is. */
+function paintIn({ r, g, b }: Colour, planes: Float64Array, area: number, opaque: boolean): void {
+  const at = area * 12;
+  if (opaque) planes.set([255, 0, 0], at + 9);
+  [r, g, b].forEach((level, c) => {
+    for (let k = 0; k < 3; k++) planes[at + c * 3 + k] = (planes[at + 9 + k]! * level) / 255;
+  });
 }
 
 function radialAreas(map: AreaMap, labels: Int32Array, gradients: ReadonlyMap<number, Radial>): Map<number, Radial> {
@@ -231,42 +253,3 @@ function sharePaints(
   }
   return paints;
 }
-
-/** The colour of most of the picture's border, and the areas at the border that have it, within eight levels. */
-function findBackground(
-  { areas, stride: row, width, height, count }: AreaMap,
-  sums: Float64Array,
-  opaque: Uint8Array,
-): Background | null {
-  const onBorder = new Int32Array(count);
-  const touch = (x: number, y: number) => {
-    onBorder[areas[(y + 1) * row + x + 1]!]!++;
-  };
-  for (let x = 0; x < width; x++) {
-    touch(x, 0);
-    touch(x, height - 1);
-  }
-  for (let y = 0; y < height; y++) {
-    touch(0, y);
-    touch(width - 1, y);
-  }
-  let main = 0;
-  for (let a = 1; a < count; a++) if (onBorder[a]! > onBorder[main]!) main = a;
-  if (onBorder[main]! < borderShareMin * 2 * (width + height) || opaque[main] === 0) return null;
-  const mean = (a: number, c: number) => sums[a * stride + 6 + c * 3]! / sums[a * stride]!;
-  const same = new Uint8Array(count);
-  for (let a = 0; a < count; a++) {
-    if (onBorder[a] === 0) continue;
-    same[a] = [0, 1, 2].every((c) => Math.abs(mean(a, c) - mean(main, c)) <= levelsAlike) ? 1 : 0;
-  }
-  const colour = {
-    r: Math.round(mean(main, 0)),
-    g: Math.round(mean(main, 1)),
-    b: Math.round(mean(main, 2)),
-    opacity: 1,
-  };
-  return { areas: same, colour };
-}
-
-const borderShareMin = 0.35;
-const levelsAlike = 8;

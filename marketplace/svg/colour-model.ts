@@ -117,9 +117,16 @@ function error(s: Float64Array, o: number): number {
 
 /**
  * The plane of an area, 12 numbers: per channel the colour at the picture's centre and the slopes per px. Areas whose
- * slopes explain less than `gainMin` of squared error get none.
+ * slopes explain less than `gainMin` of squared error get none; only the channels from `first` on count for that.
  */
-export function plane(sums: Float64Array, label: number, gainMin: number, out: Float64Array, at: number): boolean {
+export function plane(
+  sums: Float64Array,
+  label: number,
+  gainMin: number,
+  out: Float64Array,
+  at: number,
+  first = 0,
+): boolean {
   const o = label * stride;
   const n = sums[o]!;
   const mx = sums[o + 1]! / n;
@@ -136,7 +143,7 @@ export function plane(sums: Float64Array, label: number, gainMin: number, out: F
     const by = sums[k + 2]! - sums[o + 2]! * mean;
     const gx = (bx * vyy - by * vxy) * inverse;
     const gy = (by * vxx - bx * vxy) * inverse;
-    gain += gx * bx + gy * by;
+    if (c >= first) gain += gx * bx + gy * by;
     out[at + c * 3] = mean - gx * mx - gy * my;
     out[at + c * 3 + 1] = gx;
     out[at + c * 3 + 2] = gy;

@@ -38,7 +38,7 @@ export function components(labels: Int32Array, width: number, height: number, la
       }
     }
   }
-  return mapOf(begins, parent, total, width, height);
+  return mapOf({ begins, parent, total, labels, labelSizes: sizes, width, height });
 }
 
 /** Stretches of one label within a row: where each begins, with one more entry for the end; the first run of each row. */
@@ -59,19 +59,28 @@ function runsOf(labels: Int32Array, width: number, height: number) {
   return { begins, rows };
 }
 
-function mapOf(begins: Int32Array, parent: Int32Array, total: number, width: number, height: number): AreaMap {
+interface Runs extends Pick<AreaMap, "labelSizes" | "width" | "height"> {
+  readonly begins: Int32Array;
+  readonly parent: Int32Array;
+  readonly total: number;
+  readonly labels: Int32Array;
+}
+
+function mapOf({ begins, parent, total, labels, labelSizes, width, height }: Runs): AreaMap {
   const stridePx = width + 2;
   const areas = new Int32Array(stridePx * (height + 2)).fill(-1);
   const flat = new Int32Array(width * height);
   const names = new Int32Array(total);
   const sizes: number[] = [];
+  const labelOf: number[] = [];
   for (let r = 0; r < total; r++) {
     const root = find(parent, r);
     // A root is the first run of its area, so it is named before any other run of it is met.
+    const begin = begins[r]!;
     if (root === r) names[r] = sizes.push(0) - 1;
     const name = names[root]!;
     names[r] = name;
-    const begin = begins[r]!;
+    labelOf[name] = labels[begin]!;
     const end = begins[r + 1]!;
     sizes[name] = sizes[name]! + end - begin;
     const shift = stridePx + 1 + 2 * Math.floor(begin / width);
@@ -80,13 +89,31 @@ function mapOf(begins: Int32Array, parent: Int32Array, total: number, width: num
       areas[p + shift] = name;
     }
   }
-  return { areas, flat, count: sizes.length, sizes: Int32Array.from(sizes), width, height, stride: stridePx };
+  return {
+    areas,
+    flat,
+    count: sizes.length,
+    sizes: Int32Array.from(sizes),
+    labelOf: Int32Array.from(labelOf),
+    labelSizes,
+    width,
+    height,
+    stride: stridePx,
+  };
 }
 
 /** Whether a diagonal of `label` passes between the two other pixels of its 2 × 2 block. */
-export function passes(label: number, one: number, other: number, sizes: Int32Array): boolean {
+function passes(label: number, one: number, other: number, sizes: Int32Array): boolean {
   if (one !== other) return true;
   return sizes[label]! < sizes[one]! || (sizes[label] === sizes[one] && label < one);
+}
+
+/**
+ * The same of an area's diagonal in the map. It is the labels that are asked, as when the areas were joined: an area's
+ * own size would decide otherwise, and its outline would leave out what it was joined to.
+ */
+export function areaPasses({ labelOf, labelSizes }: AreaMap, area: number, one: number, other: number): boolean {
+  return one !== other || passes(labelOf[area]!, labelOf[one]!, labelOf[other]!, labelSizes);
 }
 
 function unite(parent: Int32Array, p: number, q: number): void {
@@ -103,6 +130,9 @@ export interface AreaMap {
   readonly flat: Int32Array;
   readonly count: number;
   readonly sizes: Int32Array;
+  /** The label each area was made of, and how many pixels have it. */
+  readonly labelOf: Int32Array;
+  readonly labelSizes: Int32Array;
   readonly width: number;
   readonly height: number;
   readonly stride: number;

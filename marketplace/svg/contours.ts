@@ -1,4 +1,4 @@
-import { type AreaMap, passes } from "./components.ts";
+import { type AreaMap, areaPasses } from "./components.ts";
 
 /** One closed outline of an area, as unit steps along pixel edges with the area on the right hand. */
 export interface Contour {
@@ -30,7 +30,7 @@ export interface Contours {
  * and Image Processing" (1982) §7.5; nesting as in Suzuki & Abe (1985).
  */
 export function contours(map: AreaMap): Contours {
-  const { areas, stride, width, height, count, sizes } = map;
+  const { areas, stride, width, height, count } = map;
   let steps = new Uint8Array(1 << 16);
   let used = 0;
   const all: Contour[] = [];
@@ -70,7 +70,9 @@ export function contours(map: AreaMap): Contours {
         const nextOutside = outside + step;
         const insideSame = areas[nextInside] === area;
         const outsideSame = areas[nextOutside] === area;
-        const left = insideSame ? outsideSame : outsideSame && passes(area, areas[outside]!, areas[nextInside]!, sizes);
+        const left = insideSame
+          ? outsideSame
+          : outsideSame && areaPasses(map, area, areas[outside]!, areas[nextInside]!);
         if (left) {
           // The area is also ahead on the left: turn towards it.
           inside = nextOutside;

@@ -2,7 +2,7 @@ import type { Areas } from "./areas.ts";
 import { stride } from "./colour-model.ts";
 import { type Contour, type Contours, contours } from "./contours.ts";
 import { markCorners } from "./corners.ts";
-import type { Drawing, Element, Fill, Group, Shape } from "./drawing.ts";
+import { type Drawing, type Element, type Fill, type Group, inOneColour, type Shape } from "./drawing.ts";
 import { type Extent, planeFill, radialFill } from "./fills.ts";
 import { fitClosed } from "./fit-curve.ts";
 import { depthLayers, objectLayers } from "./layers.ts";
@@ -33,7 +33,7 @@ export function drawAreas(
   const hidden = cutout
     ? () => false
     : (area: number, other: number) => rank[other]! > rank[area]! && opaque[other] === 1;
-  const holes = holesByArea(chain, cutout ? null : openHoles(chain, areas, rank));
+  const holes = holesToCut(areas, chain, rank, settings.mode);
   const input = {
     pixels,
     map,
@@ -94,8 +94,18 @@ export function drawAreas(
   };
 }
 
+/** The holes to be cut into each area that has any, by area: all of them for a cutout. */
+export function holesToCut(
+  areas: Pick<Areas, "map" | "opaque">,
+  chain: Contours,
+  rank: Int32Array,
+  mode: Settings["mode"],
+): ReadonlyMap<number, readonly Contour[]> {
+  return holesByArea(chain, mode === "cutout" ? null : openHoles(chain, areas, rank));
+}
+
 /** Which holes must be cut: those with anything in them that the area would wrongly cover. */
-function openHoles(chain: Contours, { map, opaque }: Areas, rank: Int32Array): Uint8Array {
+function openHoles(chain: Contours, { map, opaque }: Pick<Areas, "map" | "opaque">, rank: Int32Array): Uint8Array {
   const open = new Uint8Array(chain.all.length);
   for (let area = 0; area < map.count; area++) {
     for (let hole = chain.container[area]!; hole >= 0; ) {
@@ -119,7 +129,13 @@ function holesByArea(chain: Contours, open: Uint8Array | null): Map<number, Cont
   return holes;
 }
 
-function fillOf({ planes, sloped, radials, sums, map }: Areas, area: number, chain: Contours, outer: Contour): Fill {
+function fillOf(areas: Areas, area: number, chain: Contours, outer: Contour): Fill {
+  const fill = ownFill(areas, area, chain, outer);
+  const tone = areas.tones[area];
+  return tone ? inOneColour(fill, tone) : fill;
+}
+
+function ownFill({ planes, sloped, radials, sums, map }: Areas, area: number, chain: Contours, outer: Contour): Fill {
   const radial = radials.get(area);
   if (radial) return radialFill(radial);
   const cx = map.width / 2;

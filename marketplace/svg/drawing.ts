@@ -77,6 +77,13 @@ export function fillColours(fill: Fill): readonly Colour[] {
   return fill.kind === "flat" ? [fill.colour] : fill.stops.map((stop) => stop.colour);
 }
 
+/** A fill in another colour, as see-through as it is. */
+export function inOneColour(fill: Fill, { r, g, b }: Omit<Colour, "opacity">): Fill {
+  const paint = ({ opacity }: Colour) => ({ r, g, b, opacity });
+  if (fill.kind === "flat") return { ...fill, colour: paint(fill.colour) };
+  return { ...fill, stops: fill.stops.map(({ offset, colour }) => ({ offset, colour: paint(colour) })) };
+}
+
 /** `#rgb` or `#rrggbb`. */
 export function hex({ r, g, b }: Colour): string {
   const pairs = [r, g, b].map((v) => byte(v).toString(16).padStart(2, "0"));

@@ -1,4 +1,4 @@
-import { type Fill, straight } from "./drawing.ts";
+import { type Fill, type Stop, straight } from "./drawing.ts";
 import type { Radial } from "./radial-fit.ts";
 
 /**
@@ -40,10 +40,10 @@ export function planeFill(planes: Float64Array, area: number, sloped: boolean, e
     y1: y(from),
     x2: x(to),
     y2: y(to),
-    stops: [
+    stops: inSeenColours([
       { offset: 0, colour: end(from) },
       { offset: 1, colour: end(to) },
-    ],
+    ]),
   };
 }
 
@@ -54,11 +54,25 @@ export function radialFill({ cx, cy, r, stops }: Radial): Fill {
     cx,
     cy,
     r,
-    stops: Array.from({ length: stops.length / 5 }, (_, k) => {
-      const [offset, red, green, blue, alpha] = stops.subarray(k * 5, k * 5 + 5);
-      return { offset: offset!, colour: straight(red!, green!, blue!, alpha!) };
-    }),
+    stops: inSeenColours(
+      Array.from({ length: stops.length / 5 }, (_, k) => {
+        const [offset, red, green, blue, alpha] = stops.subarray(k * 5, k * 5 + 5);
+        return { offset: offset!, colour: straight(red!, green!, blue!, alpha!) };
+      }),
+    ),
   };
+}
+
+/**
+ * Stops that show nothing in the colour of the next that does: gradients are mixed by straight colour, so a fade towards
+ * a transparent black would darken on its way.
+ */
+function inSeenColours(stops: readonly Stop[]): Stop[] {
+  return stops.map((stop, i) => {
+    if (stop.colour.opacity > 0) return stop;
+    const next = stops[i + 1]?.colour.opacity ? stops[i + 1] : stops[i - 1];
+    return { ...stop, colour: { ...(next ?? stop).colour, opacity: 0 } };
+  });
 }
 
 /** Along a unit direction: the least and the greatest reach of the area; and its middle. */

@@ -25,7 +25,7 @@ export function depthLayers(chain: Contours, count: number, paints: Int32Array):
  * Groups by object (objects.ts): the background and what is transparent first, then objects, those that reach round
  * others before them, so that what lies under an object is whole; objects under 0.05 % of the picture share one group.
  */
-export function objectLayers({ map }: Areas, chain: Contours, objectOf: Int32Array): Layering {
+export function objectLayers({ map }: Pick<Areas, "map">, chain: Contours, objectOf: Int32Array): Layering {
   const { count, width, height } = map;
   const pixels = new Int32Array(count);
   const reach = new Float64Array(count);

@@ -9,7 +9,7 @@ import { find } from "./segment.ts";
  * or the picture has no ground, it is divided instead: the merge goes on, without the ground, until twelve regions are
  * left. `clean` is the unblended picture the areas were made from.
  */
-export function findObjects(areas: Areas, clean: Uint8Array): Int32Array {
+export function findObjects(areas: ObjectAreas, clean: Uint8Array): Int32Array {
   const { map, empty, background } = areas;
   const { count, sizes } = map;
   const ground = Uint8Array.from(empty, (nothing, a) => (nothing === 1 || background?.areas[a] === 1 ? 1 : 0));
@@ -35,12 +35,14 @@ export function findObjects(areas: Areas, clean: Uint8Array): Int32Array {
   });
 }
 
+type ObjectAreas = Pick<Areas, "map" | "empty" | "background">;
+
 /** From this share on, one object is no division of the picture. */
 const wholeShare = 0.9;
 const regionsMax = 12;
 
 /** Areas that touch, also by a corner, and are not ground, as one; named by the first of them. */
-function connected({ map }: Areas, ground: Uint8Array): Int32Array {
+function connected({ map }: ObjectAreas, ground: Uint8Array): Int32Array {
   const { areas: pixels, stride, width, height, count } = map;
   const parent = Int32Array.from({ length: count }, (_, a) => a);
   for (let y = 0; y < height; y++) {
@@ -61,7 +63,7 @@ function connected({ map }: Areas, ground: Uint8Array): Int32Array {
 }
 
 /** A name per area, the areas that are not `apart` joined until few are left. */
-function divide({ map }: Areas, clean: Uint8Array, apart: Uint8Array): Int32Array {
+function divide({ map }: ObjectAreas, clean: Uint8Array, apart: Uint8Array): Int32Array {
   const { flat: labels, width, height, count } = map;
   const kept = apart.reduce((sum, one) => sum + one, 0);
   const deadlineMs = Number.POSITIVE_INFINITY;

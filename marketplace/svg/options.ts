@@ -8,11 +8,11 @@ export interface TraceOptions {
   readonly mode?: (typeof traceModes)[number];
   readonly style?: (typeof traceStyles)[number];
   readonly preset?: (typeof tracePresets)[number];
-  /** Most colours, 2–256; areas are then flat. */
+  /** Most colours, 2–256; areas are then of one colour each, and as see-through as they were. */
   readonly colors?: number;
   /** 0 (default) keeps all detail the preset keeps, 1 keeps the least. */
   readonly simplify?: number;
-  /** `#rrggbb` colours, at most 256; only these are used, and areas are flat. */
+  /** `#rrggbb` colours, at most 256; only these are used, one to an area, in whatever opacity. */
   readonly palette?: readonly string[];
   readonly removeBackground?: boolean;
   /** One group per object instead of one per depth. */

@@ -1,35 +1,31 @@
-import { stride } from "./colour-model.ts";
 import type { Colour } from "./drawing.ts";
 import type { Settings } from "./options.ts";
 
-/** The only colours to be used. The entry after the last stands for transparent. */
-export interface Palette {
-  readonly colours: readonly Colour[];
+/** A straight colour of the picture and how much of it there is, px times squared opacity: as much as an error in it counts. */
+export interface Sample {
+  readonly n: number;
+  readonly r: number;
+  readonly g: number;
+  readonly b: number;
 }
 
 /**
- * The palette asked for, or the best `colors` colours for these areas. Source: greedy pairwise merging (Ward 1963) of the
- * areas' colours, then Lloyd's iteration (1982); no random start, so the same picture gives the same palette.
+ * The palette asked for, or the best `colors` colours for these samples. It is of colours alone: how see-through a place
+ * is stays as it was, so that a shadow is the palette's dark, and as faint. Source: greedy pairwise merging (Ward 1963) of
+ * the colours, then Lloyd's iteration (1982); no random start, so the same picture gives the same palette.
  */
-export function paletteOf(sums: Float64Array, count: number, { palette, colors }: Settings): Palette {
-  if (palette) return { colours: palette.map(parseColour) };
-  const clusters = bins(sums, count);
+export function paletteOf(samples: readonly Sample[], { palette, colors }: Settings): readonly Colour[] {
+  if (palette) return palette.map(parseColour);
+  const clusters = bins(samples);
   const wanted = colors ?? 256;
   while (clusters.length > wanted) joinNearest(clusters);
-  const centres = clusters.map(({ n, r, g, b }) => ({ r: r / n, g: g / n, b: b / n, opacity: 1 }));
-  return { colours: lloyd(sums, count, centres) };
+  return lloyd(
+    samples,
+    clusters.map(({ n, r, g, b }) => ({ r: r / n, g: g / n, b: b / n, opacity: 1 })),
+  );
 }
 
-/** The palette entry nearest to each area's mean colour; the entry after the last for areas mostly transparent. */
-export function assignPalette(sums: Float64Array, count: number, { colours }: Palette): Int32Array {
-  const entries = new Int32Array(count);
-  for (let a = 0; a < count; a++) {
-    const { r, g, b, alpha } = meanOf(sums, a);
-    entries[a] = alpha < 128 ? colours.length : nearestColour(colours, r, g, b);
-  }
-  return entries;
-}
-
+/** Sums of colour, each times how much of it there is. */
 interface Cluster {
   n: number;
   r: number;
@@ -37,28 +33,21 @@ interface Cluster {
   b: number;
 }
 
-function meanOf(sums: Float64Array, a: number) {
-  const o = a * stride;
-  const alpha = sums[o + 15]!;
-  const scale = alpha > 0 ? 255 / alpha : 0;
-  return { r: sums[o + 6]! * scale, g: sums[o + 9]! * scale, b: sums[o + 12]! * scale, alpha: alpha / sums[o]! };
+function add(to: Cluster, { n, r, g, b }: Sample): void {
+  to.n += n;
+  to.r += r * n;
+  to.g += g * n;
+  to.b += b * n;
 }
 
-/** Area colours gathered in bins of 16 levels: at most a few hundred clusters to begin with. */
-function bins(sums: Float64Array, count: number): Cluster[] {
+/** Samples gathered in bins of 16 levels: at most a few hundred clusters to begin with. */
+function bins(samples: readonly Sample[]): Cluster[] {
   const found = new Map<number, Cluster>();
-  for (let a = 0; a < count; a++) {
-    const { r, g, b, alpha } = meanOf(sums, a);
-    if (alpha < 128) continue;
-    const n = sums[a * stride]!;
-    const key = ((r >> 4) << 8) | ((g >> 4) << 4) | (b >> 4);
-    const bin = found.get(key);
-    if (bin) {
-      bin.n += n;
-      bin.r += r * n;
-      bin.g += g * n;
-      bin.b += b * n;
-    } else found.set(key, { n, r: r * n, g: g * n, b: b * n });
+  for (const sample of samples) {
+    const key = ((sample.r >> 4) << 8) | ((sample.g >> 4) << 4) | (sample.b >> 4);
+    const bin = found.get(key) ?? { n: 0, r: 0, g: 0, b: 0 };
+    add(bin, sample);
+    found.set(key, bin);
   }
   const all = [...found.values()].sort((x, y) => y.n - x.n || x.r - y.r || x.g - y.g || x.b - y.b);
   return all.slice(0, 512);
@@ -87,20 +76,11 @@ function joinNearest(clusters: Cluster[]): void {
   clusters.splice(drop, 1);
 }
 
-function lloyd(sums: Float64Array, count: number, centres: Colour[]): Colour[] {
+function lloyd(samples: readonly Sample[], centres: Colour[]): Colour[] {
   let colours = centres;
   for (let round = 0; round < 8; round++) {
     const next: Cluster[] = colours.map(() => ({ n: 0, r: 0, g: 0, b: 0 }));
-    for (let a = 0; a < count; a++) {
-      const { r, g, b, alpha } = meanOf(sums, a);
-      if (alpha < 128) continue;
-      const n = sums[a * stride]!;
-      const cluster = next[nearestColour(colours, r, g, b)]!;
-      cluster.n += n;
-      cluster.r += r * n;
-      cluster.g += g * n;
-      cluster.b += b * n;
-    }
+    for (const sample of samples) add(next[nearestColour(colours, sample.r, sample.g, sample.b)]!, sample);
     colours = next.map(({ n, r, g, b }, i) => (n > 0 ? { r: r / n, g: g / n, b: b / n, opacity: 1 } : colours[i]!));
   }
   return colours.map(({ r, g, b }) => ({ r: Math.round(r), g: Math.round(g), b: Math.round(b), opacity: 1 }));

@@ -1,4 +1,5 @@
 import { planeError, stride } from "./colour-model.ts";
+import { opaqueMin } from "./drawing.ts";
 import { fitRadial, type Radial, radialError } from "./radial-fit.ts";
 
 /**
@@ -7,7 +8,8 @@ import { fitRadial, type Radial, radialError } from "./radial-fit.ts";
  * stops counted in, grows by less than the outline and the fills it saves (on the scale of merge.ts).
  *
  * In: a label per pixel, changed in place, the moments of each area (colour-model.ts) and the unblended picture. Out: the
- * radial gradient of each label that has one. How many fits are tried is bounded by the picture's size.
+ * radial gradient of each label that has one. How many fits are tried is bounded by the picture's size. With `fadesOnly`
+ * only what is see-through is joined, for the sake of its opacity.
  */
 export function joinRadials(
   labels: Int32Array,
@@ -16,17 +18,19 @@ export function joinRadials(
   width: number,
   height: number,
   lambda: number,
+  fadesOnly = false,
 ): Map<number, Radial> {
   const radials = new Map<number, Radial>();
   const count = sums.length / stride;
+  const left = Uint8Array.from({ length: count }, (_, a) => (fadesOnly && !isSeeThrough(sums, a) ? 1 : 0));
   const seeds = Array.from({ length: count }, (_, a) => a)
-    .filter((a) => sums[a * stride]! >= seedMin && planeError(sums, a) > seedErrorMin * lambda)
+    .filter((a) => left[a] === 0 && sums[a * stride]! >= seedMin && planeError(sums, a) > seedErrorMin * lambda)
     .sort((a, b) => sums[b * stride]! - sums[a * stride]! || a - b);
   if (seeds.length === 0) return radials;
   const pixels = pixelsByLabel(labels, count);
   const borders = smoothBorders(labels, clean, width, height, sums);
   const fitsMax = fitsBase + Math.floor((width * height) / pixelsPerFit);
-  const search = new Search({ sums, pixels, borders, clean, width, lambda }, fitsMax);
+  const search = new Search({ sums, pixels, borders, clean, width, lambda }, fitsMax, left);
   for (const seed of seeds) {
     if (search.fitsLeft <= 0) break;
     const found = search.grow(seed);
@@ -35,6 +39,10 @@ export function joinRadials(
     for (const a of found.members) if (a !== seed) relabel(labels, pixels, a, seed);
   }
   return radials;
+}
+
+function isSeeThrough(sums: Float64Array, area: number): boolean {
+  return sums[area * stride + 15]! < opaqueMin * sums[area * stride]!;
 }
 
 interface Grown {
@@ -54,13 +62,14 @@ interface Ground {
 
 class Search {
   private readonly on: Ground;
+  /** 1 for areas that are part of a gradient already, or not to become one. */
   private readonly taken: Uint8Array;
   fitsLeft: number;
 
-  constructor(on: Ground, fitsMax: number) {
+  constructor(on: Ground, fitsMax: number, taken: Uint8Array) {
     this.on = on;
     this.fitsLeft = fitsMax;
-    this.taken = new Uint8Array(on.sums.length / stride);
+    this.taken = taken;
   }
 
   /** The radial gradient that begins with one area, and the areas it took in; null where planes are better. */

@@ -16,7 +16,7 @@ export const vectorizeRequest = z.object({
     .describe("PNG, JPEG or WebP: an https URL, a data: URI or base64. At most 10 MB and 16 megapixels."),
   mode: z.enum(["stacked", "cutout"]).default("stacked").describe("cutout: no two shapes overlap."),
   style: z.enum(["auto", "logo", "icon", "lineart", "photo", "pixel"]).default("auto"),
-  colors: z.int().min(2).max(256).optional().describe("Most colours; areas are then flat."),
+  colors: z.int().min(2).max(256).optional().describe("Most colours; what is see-through stays so."),
   simplify: z.number().min(0).max(1).default(0).describe("0 keeps all detail, 1 the least."),
   remove_background: z.boolean().default(false),
   layers: z.boolean().default(false).describe("One group per object. With an API key only."),

@@ -1,20 +1,22 @@
-import { type Background, describeAreas } from "./areas.ts";
+import { describeAreas } from "./areas.ts";
+import type { Background } from "./background.ts";
 import { DeadlinePassed, keepTo } from "./deadline.ts";
 import { drawAreas } from "./draw-areas.ts";
-import { type Colour, type Drawing, fillColours, type Group, hex } from "./drawing.ts";
+import { type Colour, type Drawing, fillColours, type Group, hex, inOneColour } from "./drawing.ts";
 import { strengthenHairlines } from "./hairlines.ts";
 import { evenInk } from "./ink.ts";
 import { describeLayers } from "./layers.ts";
 import { Merging } from "./merge.ts";
 import { findObjects } from "./objects.ts";
 import { type Settings, settingsOf, type TraceOptions } from "./options.ts";
-import { cellSize, drawPixels } from "./pixel-art.ts";
+import { nearestColour, type Sample } from "./palette.ts";
+import { drawPixels } from "./pixel-art.ts";
+import { everyPixel, findGrid } from "./pixel-grid.ts";
 import { joinRadials } from "./radial.ts";
-import type { Radial } from "./radial-fit.ts";
 import { premultiply, type Raster, reduce } from "./raster.ts";
 import { relaxBorders } from "./relax.ts";
 import { segment } from "./segment.ts";
-import { liftShadow } from "./shadow/shadow.ts";
+import { type Lifted, liftShadow } from "./shadow/shadow.ts";
 import { workingScale } from "./texture.ts";
 import { unblend } from "./unblend.ts";
 import { writeSvg } from "./write-svg.ts";
@@ -70,15 +72,13 @@ export function traceInTime(image: Raster, options: TraceOptions, budgetMs: numb
   return trace(image, options, { share: 1 / 16 });
 }
 
+/** Pixel art as it is, whatever else was asked for: no option but fewer colours may change a cell. */
 function tracePixelArt(image: Raster, settings: Settings): Trace | null {
-  const { style, mode, colors, palette, removeBackground, objects, bytesMax } = settings;
-  if (style !== "pixel" && (style !== "auto" || mode === "cutout" || colors || palette || removeBackground || objects))
-    return null;
-  const cell = cellSize(image);
-  if (cell === 1 && style !== "pixel") return null;
-  if (image.width * image.height > cell * cell * cellsMax) return null;
-  const result = finish(drawPixels(image, cell), null);
-  return result.bytes <= bytesMax ? result : null;
+  const grid = findGrid(image) ?? (settings.style === "pixel" ? everyPixel(image) : null);
+  if (!grid || (grid.columns.length - 1) * (grid.rows.length - 1) > cellsMax) return null;
+  const { drawing, background } = drawPixels(image, grid, settings);
+  const result = finish(drawing, background);
+  return result.bytes <= settings.bytesMax ? result : null;
 }
 
 /** Beyond this many cells a picture is not pixel art but an enlarged photograph. */
@@ -103,6 +103,8 @@ interface Stage {
   readonly clean: Uint8Array;
   /** Drawn beneath all else. */
   readonly shadow: Group | null;
+  /** The shadow's colour and how much of it there is. */
+  readonly shade: Sample | null;
   readonly merging: Merging;
 }
 
@@ -112,7 +114,8 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
   const height = Math.max(1, Math.round(image.height * scale));
   const working = width === image.width && height === image.height ? image : reduce(image, width, height);
   const source = premultiply(working);
-  const { above: pixels, shadow } = liftedShadow(source, width, height, settings) ?? { above: source, shadow: null };
+  const lifted = liftedShadow(source, width, height, settings);
+  const { above: pixels, shadow } = lifted ?? { above: source, shadow: null };
   const clean = unblend(pixels, width, height);
   strengthenHairlines(clean, width, height);
   keepTo(deadlineMs);
@@ -121,17 +124,25 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
   merging.run(settings.lambda);
   // Specks that stand out, such as the dot on a small i, stay.
   merging.absorb(settings.areaMin, 2 * settings.lambda);
-  return { width, height, pixels, clean, shadow, merging };
+  const shade = lifted && shadeOf(lifted, source);
+  return { width, height, pixels, clean, shadow, shade, merging };
 }
 
 /** What lies on a shadow and the shadow, where it may be drawn on its own and the byte budget has room for that. */
 function liftedShadow(pixels: Uint8Array, width: number, height: number, settings: Settings) {
-  const { gradients, mode, grid, bytesMax } = settings;
-  const lifted = gradients && mode === "stacked" ? liftShadow(pixels, width, height) : null;
+  const { mode, grid, bytesMax } = settings;
+  const lifted = mode === "stacked" ? liftShadow(pixels, width, height) : null;
   if (!lifted) return null;
   const groups = [lifted.shadow];
   const alone = { width, height, spanX: width, spanY: height, groups, grid, oneWay: true, crisp: false };
   return writeSvg(alone).length <= bytesMax * shadowShare ? lifted : null;
+}
+
+function shadeOf({ shadow, above }: Lifted, source: Uint8Array): Sample {
+  let n = 0;
+  for (let i = 3; i < source.length; i += 4) n += ((source[i]! - above[i]!) / 255) ** 2;
+  const { r, g, b } = fillColours(shadow.elements[0]!.fill)[0]!;
+  return { n, r, g, b };
 }
 
 /** Most of the byte budget a shadow may take. */
@@ -141,7 +152,7 @@ const evenness = 20;
 const areasShare = 0.015;
 
 function draw(
-  { width, height, pixels, clean, shadow, merging }: Stage,
+  { width, height, pixels, clean, shadow, shade, merging }: Stage,
   merges: number,
   image: Raster,
   settings: Settings,
@@ -149,16 +160,23 @@ function draw(
   const { labels, sums } = merging.after(merges);
   const count = merging.count - merges;
   relaxBorders(labels, sums, clean, width, height, settings.lambda / 2);
-  const gradients = settings.gradients
-    ? joinRadials(labels, sums, clean, width, height, settings.lambda)
-    : new Map<number, Radial>();
+  const gradients = joinRadials(labels, sums, clean, width, height, settings.lambda, !settings.gradients);
   const inked = evenInk({ labels, sums, gradients, clean, width, height });
-  const areas = describeAreas(inked, width, height, labels, count, gradients, settings);
+  const areas = describeAreas(inked, width, height, labels, count, gradients, settings, shade);
   const objectOf = settings.objects ? findObjects(areas, inked) : null;
   const drawn = drawAreas(areas, pixels, settings, objectOf);
-  const groups = shadow ? [shadow, ...drawn.groups] : drawn.groups;
+  const groups = shadow ? [inPalette(shadow, shade, areas.palette), ...drawn.groups] : drawn.groups;
   const drawing = { ...drawn, groups, width: image.width, height: image.height };
   return finish(drawing, settings.removeBackground ? areas.background : null);
+}
+
+function inPalette(shadow: Group, shade: Sample | null, palette: readonly Colour[] | null): Group {
+  if (!palette || !shade) return shadow;
+  const colour = palette[nearestColour(palette, shade.r, shade.g, shade.b)]!;
+  return {
+    ...shadow,
+    elements: shadow.elements.map(({ fill, shape }) => ({ fill: inOneColour(fill, colour), shape })),
+  };
 }
 
 /**

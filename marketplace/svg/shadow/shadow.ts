@@ -26,15 +26,16 @@ export interface Shadow {
  * the picture that laid over it gives the source again; null where there is no shadow. The un-blending is Porter & Duff,
  * "Compositing Digital Images" (1984), "over" solved for the upper picture.
  */
-export function liftShadow(
-  pixels: Uint8Array,
-  width: number,
-  height: number,
-): { shadow: Group; above: Uint8Array } | null {
+export function liftShadow(pixels: Uint8Array, width: number, height: number): Lifted | null {
   const fades = findFades(pixels, width, height);
   const shadow = fades && describeShadow(fades, pixels, width, height);
   const drawn = shadow && (boxShadow(shadow) ?? bandShadow(shadow));
   return drawn && { shadow: drawn, above: upper(pixels, width, shadow) };
+}
+
+export interface Lifted {
+  readonly shadow: Group;
+  readonly above: Uint8Array;
 }
 
 /** The picture without the shadow beneath it. */

@@ -115,9 +115,8 @@ describe("what is no soft shadow is not taken for one", () => {
     expect(scoreTrace(image, result).score).toBeGreaterThan(0.6);
   });
 
-  test("nor is a shadow drawn beneath shapes that may not overlap, or in a few flat colours", () => {
+  test("nor is a shadow drawn beneath shapes that may not overlap", () => {
     expect(trace(card, { mode: "cutout" }).svg).not.toContain('id="shadow"');
-    expect(trace(card, { colors: 4 }).svg).not.toContain('id="shadow"');
     expect(trace(starry, { bytesMax: 4000 }).svg).not.toContain('id="shadow"');
   });
 
