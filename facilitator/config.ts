@@ -1,10 +1,11 @@
 import { EnvReader, Secret } from "../shared/env.ts";
+import { type Environment, environmentOf, networkOf } from "../shared/networks.ts";
 import { explorerOf } from "./explorer.ts";
-import { environmentOf, usdcByNetwork } from "./networks.ts";
 
 /** Everything the daemon reads from its environment, once. Throws ConfigError naming every problem. */
 export function readConfig(variables: Record<string, string | undefined>): Config {
   const env = new EnvReader(variables);
+  const environments = readEnvironments(env, variables);
   const config: Config = {
     host: env.text("FACILITATOR_HOST", "127.0.0.1"),
     port: env.integer("FACILITATOR_PORT", 4022, { max: 65_535 }),
@@ -17,11 +18,12 @@ export function readConfig(variables: Record<string, string | undefined>): Confi
       probe: env.choice("FACILITATOR_DISCOVERY_PROBE", ["on", "off"], "on") === "on",
       allowLocalhost: env.flag("FACILITATOR_DISCOVERY_LOCALHOST", false),
     },
-    limits: readLimits(env, variables),
-    evm: evmChainIds(variables).map((chainId) => readEvm(env, chainId)),
+    environmentOf: environments,
+    limits: readLimits(env, variables, environments),
+    evm: evmChainIds(variables).map((chainId) => readEvm(env, chainId, environments)),
     hedera: hederaNetworks
       .filter((name) => hasAny(variables, `HEDERA_${name.toUpperCase()}_`))
-      .map((name) => readHedera(env, name)),
+      .map((name) => readHedera(env, name, environments)),
   };
   if (config.evm.length + config.hedera.length === 0) {
     env.problem(
@@ -47,10 +49,28 @@ export interface LimitsConfig {
   readonly failuresPerPayerDay: number;
 }
 
-function readLimits(env: EnvReader, variables: Record<string, string | undefined>): LimitsConfig {
+type EnvironmentOf = (network: string) => Environment;
+
+/** As the table of chains has it, unless the operator says otherwise; a chain that neither names is a main network. */
+function readEnvironments(env: EnvReader, variables: Record<string, string | undefined>): EnvironmentOf {
+  const declared = new Map(
+    evmChainIds(variables).map((chainId) => {
+      const network = `eip155:${chainId}`;
+      const name = `EIP155_${chainId}_ENVIRONMENT`;
+      return [network, env.choice<Environment>(name, ["mainnet", "testnet"], environmentOf(network))];
+    }),
+  );
+  return (network) => declared.get(network) ?? environmentOf(network);
+}
+
+function readLimits(
+  env: EnvReader,
+  variables: Record<string, string | undefined>,
+  environments: EnvironmentOf,
+): LimitsConfig {
   const onMainnet =
     hasAny(variables, "HEDERA_MAINNET_") ||
-    evmChainIds(variables).some((chainId) => environmentOf(`eip155:${chainId}`) === "mainnet");
+    evmChainIds(variables).some((chainId) => environments(`eip155:${chainId}`) === "mainnet");
   const limit = (name: string, usual: number) => env.integer(name, onMainnet ? usual : 0);
   return {
     verifyPerAddress: limit("LIMIT_VERIFY_PER_ADDRESS", 6_000),
@@ -75,6 +95,8 @@ export interface Config {
   readonly settleTimeoutMs: number;
   /** For development both: list what nobody has checked, and list servers on this machine. */
   readonly discovery: { readonly probe: boolean; readonly allowLocalhost: boolean };
+  /** Whether a network's money is real, of any network that was ever served. */
+  readonly environmentOf: EnvironmentOf;
   readonly limits: LimitsConfig;
   readonly evm: readonly EvmConfig[];
   readonly hedera: readonly HederaConfig[];
@@ -122,7 +144,7 @@ const hederaNetworks = ["mainnet", "testnet", "previewnet"] as const;
 const hbar = 100_000_000n;
 const ether = 10n ** 18n;
 
-function readEvm(env: EnvReader, chainId: number): EvmConfig {
+function readEvm(env: EnvReader, chainId: number, environments: EnvironmentOf): EvmConfig {
   const network = `eip155:${chainId}`;
   const name = (suffix: string) => `EIP155_${chainId}_${suffix}`;
   const signers = secrets(
@@ -144,10 +166,10 @@ function readEvm(env: EnvReader, chainId: number): EvmConfig {
     explorer: readExplorer(env, name("EXPLORER"), network, rpcUrl),
     signers,
     assets,
-    amountMin: env.amount(name("AMOUNT_MIN"), amountMinOn(network)),
+    amountMin: env.amount(name("AMOUNT_MIN"), amountMinOn(environments(network))),
     balanceLow: env.amount(name("BALANCE_LOW_WEI"), ether / 100n),
     balanceEmpty: env.amount(name("BALANCE_EMPTY_WEI"), ether / 1_000n),
-    dailyBudget: env.amount(name("DAILY_BUDGET_WEI"), budgetOn(network, ether / 20n)),
+    dailyBudget: env.amount(name("DAILY_BUDGET_WEI"), budgetOn(environments(network), ether / 20n)),
     gasLimit: env.amount(name("GAS_LIMIT"), 200_000n),
     feePerGasMaxWei: env.amount(name("FEE_PER_GAS_MAX_WEI"), 50_000_000_000n),
     bumpAfterMs: env.integer(name("BUMP_AFTER_MS"), 30_000, { min: 500 }),
@@ -156,7 +178,11 @@ function readEvm(env: EnvReader, chainId: number): EvmConfig {
   };
 }
 
-function readHedera(env: EnvReader, ledger: (typeof hederaNetworks)[number]): HederaConfig {
+function readHedera(
+  env: EnvReader,
+  ledger: (typeof hederaNetworks)[number],
+  environments: EnvironmentOf,
+): HederaConfig {
   const network = `hedera:${ledger}`;
   const name = (suffix: string) => `HEDERA_${ledger.toUpperCase()}_${suffix}`;
   const assets = env.list(name("ASSETS"), usdcOf(network));
@@ -196,10 +222,10 @@ function readHedera(env: EnvReader, ledger: (typeof hederaNetworks)[number]): He
     explorer: readExplorer(env, name("EXPLORER"), network, mirrorUrl),
     feePayers,
     assets,
-    amountMin: env.amount(name("AMOUNT_MIN"), amountMinOn(network)),
+    amountMin: env.amount(name("AMOUNT_MIN"), amountMinOn(environments(network))),
     balanceLow: env.amount(name("BALANCE_LOW_TINYBARS"), 20n * hbar),
     balanceEmpty: env.amount(name("BALANCE_EMPTY_TINYBARS"), 2n * hbar),
-    dailyBudget: env.amount(name("DAILY_BUDGET_TINYBARS"), budgetOn(network, 100n * hbar)),
+    dailyBudget: env.amount(name("DAILY_BUDGET_TINYBARS"), budgetOn(environments(network), 100n * hbar)),
     transactionFeeMax: env.amount(name("TRANSACTION_FEE_MAX_TINYBARS"), 2n * hbar),
   };
 }
@@ -211,19 +237,19 @@ function readExplorer(env: EnvReader, name: string, network: string, endpoint: s
 }
 
 /** A test network's fees are play money, so there the smallest payment is welcome. */
-function amountMinOn(network: string): bigint {
-  return environmentOf(network) === "mainnet" ? 1_000n : 1n;
+function amountMinOn(environment: Environment): bigint {
+  return environment === "mainnet" ? 1_000n : 1n;
 }
 
-function budgetOn(network: string, mainnet: bigint): bigint {
-  return environmentOf(network) === "mainnet" ? mainnet : 0n;
+function budgetOn(environment: Environment, mainnet: bigint): bigint {
+  return environment === "mainnet" ? mainnet : 0n;
 }
 
 const accountId = /^0\.0\.(0|[1-9]\d{0,18})$/;
 
 function usdcOf(network: string): readonly string[] {
-  const usdc = usdcByNetwork[network];
-  return usdc === undefined ? [] : [usdc];
+  const coin = networkOf(network)?.stablecoin;
+  return coin === undefined ? [] : [coin.asset];
 }
 
 function secrets(env: EnvReader, name: string, pattern: RegExp, meaning: string): readonly Secret[] {

@@ -70,7 +70,7 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     const events = createEvents(log, metrics, (refusal) => refusals.record(refusal));
     const reconciling = startReconciling({ store, schemes, events, log });
     disposer.add(() => reconciling.stop());
-    const tallying = startTallying(db, log);
+    const tallying = startTallying(db, log, config.environmentOf);
     disposer.add(() => tallying.stop());
     const { probe, allowLocalhost } = config.discovery;
     const outbound = createOutbound({});

@@ -1,3 +1,4 @@
+import { networkOf } from "../shared/networks.ts";
 import { hostProblem } from "../shared/public-address.ts";
 import type { Config } from "./config.ts";
 
@@ -13,24 +14,5 @@ export type Explorers = Pick<Config, "evm" | "hedera">;
 /** The explorer of a public network; none when the network's endpoint is on this machine or a private network. */
 export function explorerOf(network: string, endpoint: string): string | undefined {
   if (!URL.canParse(endpoint) || hostProblem(new URL(endpoint).hostname) !== undefined) return undefined;
-  const [family, reference = ""] = network.split(":");
-  return family === "hedera" ? `https://hashscan.io/${reference}` : evmExplorers[reference];
+  return networkOf(network)?.explorer;
 }
-
-const evmExplorers: Readonly<Record<string, string>> = {
-  1: "https://etherscan.io",
-  11155111: "https://sepolia.etherscan.io",
-  8453: "https://basescan.org",
-  84532: "https://sepolia.basescan.org",
-  43114: "https://snowtrace.io",
-  43113: "https://testnet.snowtrace.io",
-  137: "https://polygonscan.com",
-  80002: "https://amoy.polygonscan.com",
-  4689: "https://iotexscan.io",
-  1329: "https://seiscan.io",
-  1328: "https://testnet.seiscan.io",
-  3338: "https://peaq.subscan.io",
-  1514: "https://storyscan.io",
-  2741: "https://abscan.org",
-  11124: "https://sepolia.abscan.org",
-};

@@ -1,9 +1,9 @@
 import { formatUnits } from "../shared/units.ts";
 import type { Context } from "./context.ts";
-import { environmentOf } from "./networks.ts";
+import { environmentOfAll } from "./settlements/scope.ts";
 
 /** GET /health: 200 when every fee payer can pay and the database answers, 503 otherwise. Balances are as last read. */
-export async function health({ schemes, db }: Pick<Context, "schemes" | "db">): Promise<Health> {
+export async function health({ schemes, db, config }: Pick<Context, "schemes" | "db" | "config">): Promise<Health> {
   const database = await answers(db);
   const chains = schemes.all.flatMap((scheme) =>
     scheme.balances().map((payer) => ({
@@ -16,8 +16,7 @@ export async function health({ schemes, db }: Pick<Context, "schemes" | "db">): 
       settling: schemes.isSettling(scheme),
     })),
   );
-  const networks = schemes.all.map((scheme) => scheme.network);
-  const env = networks.some((network) => environmentOf(network) === "mainnet") ? "mainnet" : "testnet";
+  const env = environmentOfAll(schemes.all.map(({ network }) => config.environmentOf(network)));
   const healthy = database && chains.every((chain) => chain.balance !== null && !chain.lowBalance);
   return { healthy, body: { status: healthy ? "ok" : "degraded", env, chains, time: new Date().toISOString() } };
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { ApiError } from "../shared/errors.ts";
+import { toCaip2 } from "../shared/networks.ts";
 import type { Context } from "./context.ts";
 import { type Explorers, explorerUrl } from "./explorer.ts";
-import { toCaip2 } from "./networks.ts";
 import { type Read, text } from "./query.ts";
 
 export const paymentQuery = {

@@ -1,7 +1,7 @@
 import { ApiError } from "../shared/errors.ts";
+import { toCaip2 } from "../shared/networks.ts";
 import { type JsonObject, type PaymentRequirements, publicUrl, termsDigest } from "../shared/x402.ts";
 import { announcementOfPayment } from "./discovery/announcement.ts";
-import { toCaip2 } from "./networks.ts";
 import { type PaymentRequest, type Refusal, refuse } from "./schemes/scheme.ts";
 
 /**

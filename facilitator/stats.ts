@@ -42,10 +42,13 @@ type Stats = z.infer<typeof statsShape>;
  * GET /stats: what was asked to settle on whole UTC days up to this moment. Exact: the daily totals and the settlements
  * not yet in them are read in one snapshot, in which each settlement is in exactly one of the two.
  */
-export async function stats(context: Pick<Context, "db" | "schemes">, query: Read<typeof statsQuery>): Promise<Stats> {
+export async function stats(
+  context: Pick<Context, "db" | "schemes"> & { readonly config: Pick<Context["config"], "environmentOf"> },
+  query: Read<typeof statsQuery>,
+): Promise<Stats> {
   return inTransaction(context.db, async (tx) => {
     await tx.query("set transaction isolation level repeatable read, read only");
-    const scope = await recordScope(tx, context.schemes, query);
+    const scope = await recordScope(tx, context, query);
     const window: Window = { scope, days: query.days };
     const totals = await readTotals(tx, window);
     const settled = totals.filter(({ status }) => status === "settled");

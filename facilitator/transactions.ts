@@ -47,11 +47,11 @@ type Transactions = z.infer<typeof transactionsShape>;
  * (created_at, id), so nothing is seen twice or missed however many share a moment or are added meanwhile.
  */
 export async function transactions(
-  context: Pick<Context, "db" | "schemes"> & { readonly config: Explorers },
+  context: Pick<Context, "db" | "schemes"> & { readonly config: Explorers & Pick<Context["config"], "environmentOf"> },
   query: Read<typeof transactionsQuery>,
 ): Promise<Transactions> {
   const { status, limit, cursor } = query;
-  const scope = await recordScope(context.db, context.schemes, query);
+  const scope = await recordScope(context.db, context, query);
   const { rows } = await context.db.query({
     name: "list-transactions",
     text: `

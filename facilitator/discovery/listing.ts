@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { toCaip2 } from "../../shared/networks.ts";
 import type { Context } from "../context.ts";
-import { toCaip2 } from "../networks.ts";
 import { type Read, text, whole } from "../query.ts";
 
 /** Filters of the listing and of the search. */

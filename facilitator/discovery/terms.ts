@@ -1,5 +1,5 @@
+import { toCaip2 } from "../../shared/networks.ts";
 import type { JsonObject, PaymentRequirements } from "../../shared/x402.ts";
-import { toCaip2 } from "../networks.ts";
 
 const extraBytesMax = 2_048;
 

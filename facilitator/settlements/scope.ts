@@ -1,6 +1,6 @@
+import { type Environment, toCaip2 } from "../../shared/networks.ts";
 import type { Queryable } from "../../shared/postgres.ts";
-import { environmentOf, toCaip2 } from "../networks.ts";
-import type { SchemeRegistry } from "../schemes/registry.ts";
+import type { Context } from "../context.ts";
 
 export const environments = ["mainnet", "testnet"] as const;
 export const statuses = ["settled", "failed", "rejected"] as const;
@@ -11,7 +11,7 @@ export const statuses = ["settled", "failed", "rejected"] as const;
  */
 export async function recordScope(
   db: Queryable,
-  schemes: SchemeRegistry,
+  { schemes, config: { environmentOf } }: Needs,
   asked: { env: Environment | undefined; network: string | undefined },
 ): Promise<RecordScope> {
   const served = schemes.all.map(({ network }) => network);
@@ -22,12 +22,12 @@ export async function recordScope(
       ? { env, name: network, networks: [network] }
       : { env, name: "", networks: [] };
   }
-  const env = asked.env ?? environmentOfAll(served);
+  const env = asked.env ?? environmentOfAll(served.map(environmentOf));
   const networks = [...new Set([...served, ...(await recordedNetworks(db))])];
   return { env, name: env, networks: networks.filter((network) => environmentOf(network) === env).toSorted() };
 }
 
-export type Environment = (typeof environments)[number];
+type Needs = Pick<Context, "schemes"> & { readonly config: Pick<Context["config"], "environmentOf"> };
 
 export interface RecordScope {
   readonly env: Environment;
@@ -37,8 +37,8 @@ export interface RecordScope {
 }
 
 /** A daemon that serves any mainnet is a mainnet daemon. */
-function environmentOfAll(networks: readonly string[]): Environment {
-  return networks.some((network) => environmentOf(network) === "mainnet") ? "mainnet" : "testnet";
+export function environmentOfAll(environments: readonly Environment[]): Environment {
+  return environments.includes("mainnet") ? "mainnet" : "testnet";
 }
 
 /** One index descent a network, however many records there are. */

@@ -1,7 +1,7 @@
 import type { Log } from "../../shared/log.ts";
+import type { Environment } from "../../shared/networks.ts";
 import { type Database, inTransaction } from "../../shared/postgres.ts";
 import { startRounds } from "../../shared/rounds.ts";
-import { environmentOf } from "../networks.ts";
 
 const everyMs = 1_000;
 const batchMax = 20_000;
@@ -10,18 +10,20 @@ const batchMax = 20_000;
  * Moves recorded settlements from the queue into the daily totals in the background, so that recording one never waits
  * for a row that all of them share. Any number of daemons may run it; one at a time works.
  */
-export function startTallying(db: Database, log: Log): { stop(): Promise<void> } {
+export function startTallying(db: Database, log: Log, environmentOf: EnvironmentOf): { stop(): Promise<void> } {
   return startRounds(
     async (stopping) => {
-      while (!stopping.aborted && (await tally(db)) === batchMax);
+      while (!stopping.aborted && (await tally(db, environmentOf)) === batchMax);
     },
     everyMs,
     (error) => log.error({ err: error }, "settlements were not added up; statistics take the slow path until they are"),
   );
 }
 
+type EnvironmentOf = (network: string) => Environment;
+
 /** Adds up the oldest settlements of the queue and answers how many; 0 also while somebody else does it. */
-export async function tally(db: Database): Promise<number> {
+export async function tally(db: Database, environmentOf: EnvironmentOf): Promise<number> {
   return inTransaction(db, async (tx) => {
     const { rows: locks } = await tx.query("select pg_try_advisory_xact_lock(hashtext('settlement tally')) as mine");
     if (!locks[0].mine) return 0;

@@ -4,7 +4,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { inTransaction, type Queryable } from "../../shared/postgres.ts";
 import type { Context } from "../context.ts";
 import type { AccountId, WalletId } from "../ids.ts";
-import { networkIds } from "../payments/networks.ts";
+import { payableNetworks } from "../payments/stablecoins.ts";
 import type { Account } from "./create.ts";
 import { adoptWallet, proposeWallet, requireWalletForm } from "./payout-wallets.ts";
 import { problemOf } from "./wallet-check.ts";
@@ -91,7 +91,7 @@ async function findWallet(db: Queryable, accountId: AccountId, id: string): Prom
 
 /** A wallet in its stored form, on a network where something can be paid and whose state can be read; 422 otherwise. */
 export function readWallet({ hedera, evm }: Ledgers, { network, address }: Wallet): Wallet {
-  const payable = networkIds.filter((id) => evm.client(id) || id === hedera?.network);
+  const payable = payableNetworks.filter((id) => evm.client(id) || id === hedera?.network);
   if (!payable.includes(network)) {
     throw new ApiError("invalid_value", `"network" must be one of ${payable.join(", ")}.`, {
       body: { field: "network" },

@@ -1,6 +1,6 @@
 import { BaseError, ContractFunctionRevertedError, ContractFunctionZeroDataError, parseAbi, zeroAddress } from "viem";
 import { ApiError } from "../../shared/errors.ts";
-import { stablecoinOn } from "../payments/networks.ts";
+import { stablecoinOn } from "../payments/stablecoins.ts";
 import { type Ledgers, refuseToGuess, type Wallet } from "./wallet-proof.ts";
 
 /** What keeps a wallet from being paid now, as a sentence to read; undefined when nothing does. 503 when nobody knows. */

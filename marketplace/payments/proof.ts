@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { toCaip2 } from "../../shared/networks.ts";
 import {
   type JsonObject,
   type PaymentRequirements,
@@ -6,9 +7,9 @@ import {
   publicUrl,
   termsDigest,
 } from "../../shared/x402.ts";
-import { stablecoinOn, toCaip2 } from "./networks.ts";
 import type { PaidCallId } from "./paid-calls.ts";
 import { identifyPayment, type PaymentId } from "./payment-id.ts";
+import { stablecoinOn } from "./stablecoins.ts";
 
 /** A payment as a buyer's header carries it; nothing of it is believed yet. */
 export interface Proof {

@@ -1,5 +1,5 @@
+import { v1NameOf } from "../../shared/networks.ts";
 import type { PaymentRequirements } from "../../shared/x402.ts";
-import { v1NameOf } from "./networks.ts";
 import type { Offer } from "./offer.ts";
 import { encodeHeader } from "./proof.ts";
 import type { QuoteIds } from "./quote-id.ts";

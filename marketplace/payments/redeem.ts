@@ -4,11 +4,11 @@ import type { PaymentRequirements, VerifyResponse } from "../../shared/x402.ts";
 import type { Context } from "../context.ts";
 import { newId } from "../ids.ts";
 import { type Asked, claimSettled, holderOf, isPaying, namedTerms, paidIn } from "./authority.ts";
-import { stablecoinOn } from "./networks.ts";
 import type { PaidWork } from "./offer.ts";
 import type { AbandonedCall, Held, PaidCall, PaidCallId } from "./paid-calls.ts";
 import { facilitatorRequest, type Proof, proofOf } from "./proof.ts";
 import { askAgain, type Presented, type Redemption, type Refused, type Work } from "./redemption.ts";
+import { stablecoinOn } from "./stablecoins.ts";
 import { termsFor, termsPaying } from "./terms.ts";
 import { delivered, workOff } from "./work-off.ts";
 

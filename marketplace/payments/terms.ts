@@ -1,10 +1,10 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { PaymentRequirements, SupportedResponse } from "../../shared/x402.ts";
 import type { Context } from "../context.ts";
-import { stablecoinOn } from "./networks.ts";
 import type { Offer } from "./offer.ts";
 import type { Paid } from "./payment-id.ts";
 import type { Proof } from "./proof.ts";
+import { stablecoinOn } from "./stablecoins.ts";
 
 /** How long a payment must be good for, seconds; as long as a Hedera transaction can be. */
 export const maxTimeoutSeconds = 180;

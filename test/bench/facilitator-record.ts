@@ -11,6 +11,7 @@ import { tally } from "../../facilitator/settlements/tally.ts";
 import { stats, statsQuery } from "../../facilitator/stats.ts";
 import { transactions, transactionsQuery } from "../../facilitator/transactions.ts";
 import { startPostgres } from "../../infra/dev/postgres.ts";
+import { environmentOf } from "../../shared/networks.ts";
 import { connect, type Database, migrate } from "../../shared/postgres.ts";
 
 const calls = 41;
@@ -105,13 +106,13 @@ async function grow(db: Database, held: number, size: number): Promise<void> {
 async function countAll(db: Database): Promise<number> {
   const startedAt = performance.now();
   let counted = 0;
-  for (let taken = await tally(db); taken > 0; taken = await tally(db)) counted += taken;
+  for (let taken = await tally(db, environmentOf); taken > 0; taken = await tally(db, environmentOf)) counted += taken;
   await db.query("vacuum analyze");
   return counted / ((performance.now() - startedAt) / 1_000);
 }
 
 async function measureAll(db: Database): Promise<Measured[]> {
-  const context = { db, schemes: new SchemeRegistry([]), config: { evm: [], hedera: [] } };
+  const context = { db, schemes: new SchemeRegistry([]), config: { evm: [], hedera: [], environmentOf } };
   const statsOf = (query: object) => stats(context, readQuery(statsQuery, { env: "mainnet", ...query }));
   const list = (query: object) => transactions(context, readQuery(transactionsQuery, { env: "mainnet", ...query }));
   const place = await db.query(

@@ -69,6 +69,33 @@ test("an environment without any network says which variables would give one", (
   expect(() => readConfig({ FACILITATOR_DATABASE_URL: "postgres://localhost/f" })).toThrow(/no network is configured/);
 });
 
+describe("a chain that nobody has said anything of", () => {
+  const on = (chainId: number, variables: Record<string, string> = {}) =>
+    readConfig({
+      FACILITATOR_DATABASE_URL: whole.FACILITATOR_DATABASE_URL,
+      [`EIP155_${chainId}_RPC_URL`]: "http://127.0.0.1:8545",
+      [`EIP155_${chainId}_SIGNERS`]: whole.EIP155_84532_SIGNERS,
+      [`EIP155_${chainId}_ASSETS`]: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+      ...variables,
+    });
+
+  test.each([42161, 10, 56, 59144, 7777777])("is a main network: limits, budget and minimum hold on %i", (chainId) => {
+    const { limits, evm, environmentOf } = on(chainId);
+    expect(evm[0]).toMatchObject({ amountMin: 1_000n, dailyBudget: 50_000_000_000_000_000n });
+    expect(Object.values(limits).every((limit) => limit > 0)).toBe(true);
+    expect(environmentOf(`eip155:${chainId}`)).toBe("mainnet");
+  });
+
+  test("is a test network if the operator says so, and a test network of the table can be a main one", () => {
+    const { limits, evm, environmentOf } = on(7777777, { EIP155_7777777_ENVIRONMENT: "testnet" });
+    expect(evm[0]).toMatchObject({ amountMin: 1n, dailyBudget: 0n });
+    expect(limits).toMatchObject({ verifyPerAddress: 0, settlePerPayer: 0 });
+    expect(environmentOf("eip155:7777777")).toBe("testnet");
+    expect(on(84532, { EIP155_84532_ENVIRONMENT: "mainnet" }).limits.settlePerPayer).toBeGreaterThan(0);
+    expect(() => on(10, { EIP155_10_ENVIRONMENT: "test" })).toThrow("EIP155_10_ENVIRONMENT");
+  });
+});
+
 describe("links to an explorer", () => {
   const explorers = (variables: Record<string, string>) => {
     const { evm, hedera } = readConfig({ ...whole, ...variables });

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Context } from "../../facilitator/context.ts";
-import { environmentOf } from "../../facilitator/networks.ts";
 import { tally } from "../../facilitator/settlements/tally.ts";
+import { environmentOf } from "../../shared/networks.ts";
 import { documented } from "../support/documented.ts";
 import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
@@ -160,7 +160,7 @@ test("for any records, counted or still queued, the figures are those of the slo
       async (records, counted, env, chosen, days) => {
         await insertRecords(db, records);
         all.push(...records);
-        if (counted) await tally(db);
+        if (counted) await tally(db, environmentOf);
         const network = chosen === undefined ? undefined : networks[chosen];
         const query = `?env=${env}&days=${days}${network ? `&network=${network}` : ""}`;
         expect(await statsOf(query)).toMatchObject(naive(all, env, network, days));
@@ -186,7 +186,7 @@ test("figures stay exact while settlements are recorded and added up by several 
     }
   };
   const add = async () => {
-    for (let round = 0; round < 40; round += 1) await tally(db);
+    for (let round = 0; round < 40; round += 1) await tally(db, environmentOf);
   };
   const read = async () => {
     for (let round = 0; round < 40; round += 1) {

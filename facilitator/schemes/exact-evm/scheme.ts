@@ -1,11 +1,11 @@
 import { getAddress } from "viem/utils";
 import { ConfigError } from "../../../shared/env.ts";
 import type { Log } from "../../../shared/log.ts";
+import { v1NameOf } from "../../../shared/networks.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
 import type { EvmConfig } from "../../config.ts";
 import { EvmFeePayer } from "../../fee-payers/evm.ts";
-import { v1NameOf } from "../../networks.ts";
 import type { SettlementStore } from "../../settlements/store.ts";
 import { Reads } from "../reads.ts";
 import { NetworkAway, type Outcome, type PaymentRequest, type Refusal, refuse, type Scheme } from "../scheme.ts";

@@ -1,11 +1,11 @@
 import { ConfigError } from "../../../shared/env.ts";
 import { HederaNodes } from "../../../shared/hedera-nodes.ts";
 import type { Log } from "../../../shared/log.ts";
+import { v1NameOf } from "../../../shared/networks.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
 import type { HederaConfig } from "../../config.ts";
 import { HederaFeePayers } from "../../fee-payers/hedera.ts";
-import { v1NameOf } from "../../networks.ts";
 import type { SettlementStore } from "../../settlements/store.ts";
 import { NetworkAway, type Scheme } from "../scheme.ts";
 import { AddressBook } from "./address-book.ts";
