@@ -1,4 +1,5 @@
 import { EnvReader, Secret } from "../shared/env.ts";
+import { type HttpLimits, readHttpLimits } from "../shared/http-limits.ts";
 import { type Environment, environmentOf, networkOf } from "../shared/networks.ts";
 import { explorerOf } from "./explorer.ts";
 
@@ -13,6 +14,7 @@ export function readConfig(variables: Record<string, string | undefined>): Confi
     databasePoolMax: env.integer("FACILITATOR_DATABASE_POOL", 20, { min: 2, max: 200 }),
     logLevel: env.choice("LOG_LEVEL", ["debug", "info", "warn", "error", "silent"], "info"),
     trustProxy: env.integer("TRUST_PROXY_HOPS", 0, { max: 10 }),
+    http: readHttpLimits(env),
     settleTimeoutMs: env.integer("SETTLE_TIMEOUT_MS", 50_000, { min: 1_000, max: 60_000 }),
     discovery: {
       probe: env.choice("FACILITATOR_DISCOVERY_PROBE", ["on", "off"], "on") === "on",
@@ -91,6 +93,7 @@ export interface Config {
   readonly logLevel: string;
   /** Reverse proxies in front that may name the client's address. */
   readonly trustProxy: number;
+  readonly http: HttpLimits;
   /** How long /settle waits for the chain before it answers `settlement_pending`. */
   readonly settleTimeoutMs: number;
   /** For development both: list what nobody has checked, and list servers on this machine. */

@@ -64,6 +64,7 @@ const operations: Readonly<Record<string, Operation>> = {
     answers: {
       200: verifyShape,
       400: verifyErrorShape,
+      408: verifyErrorShape,
       413: verifyErrorShape,
       429: verifyErrorShape,
       500: verifyErrorShape,
@@ -84,6 +85,7 @@ const operations: Readonly<Record<string, Operation>> = {
     answers: {
       200: settleShape,
       400: settleErrorShape,
+      408: settleErrorShape,
       413: settleErrorShape,
       429: settleErrorShape,
       500: settleErrorShape,

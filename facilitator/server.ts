@@ -26,7 +26,7 @@ const publicForAMinute = "public, max-age=60";
 
 /** The route table of the daemon. */
 export function createServer(context: Context): Express {
-  const app = createApp({ trustProxy: context.config.trustProxy });
+  const app = createApp(context.config);
   const body = jsonBody({ bytesMax: bodyBytesMax });
   app.post("/verify", noStore, limited(context, "verify"), body, async (request, response) => {
     const answer = await verify(context, request.body);

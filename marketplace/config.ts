@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { EnvReader, Secret } from "../shared/env.ts";
+import { type HttpLimits, readHttpLimits } from "../shared/http-limits.ts";
 import { type AnonymousLimitsConfig, readAnonymousLimits } from "./anonymous-limits.ts";
 import { type LedgersConfig, readLedgers, readServices, type ServicesConfig } from "./connectors/config.ts";
 import { type ModelList, readModelList } from "./models/model-list.ts";
@@ -16,6 +17,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     port,
     publicUrl: env.url("MARKETPLACE_PUBLIC_URL", `http://127.0.0.1:${port}`),
     trustProxy: readTrustProxy(env),
+    http: readHttpLimits(env),
     logLevel: env.choice("LOG_LEVEL", ["fatal", "error", "warn", "info", "debug", "silent"], "info"),
     ...readStore(env),
     databasePoolMax: env.integer("MARKETPLACE_DATABASE_POOL", 16, { min: 2, max: 500 }),
@@ -65,6 +67,7 @@ export interface Config extends StoreConfig {
   readonly port: number;
   readonly publicUrl: string;
   readonly trustProxy: string | number | boolean;
+  readonly http: HttpLimits;
   readonly logLevel: string;
   readonly databasePoolMax: number;
   readonly facilitatorUrl: string;

@@ -73,7 +73,7 @@ const apiHeaders: Parameters<typeof helmet>[0] = {
 
 /** The route table. */
 export function createServer(context: Context): Express {
-  const app = createApp({ trustProxy: context.config.trustProxy });
+  const app = createApp(context.config);
   const key = requireKey(context);
   app.use(requestId, helmet(apiHeaders), noStore);
 

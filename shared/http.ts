@@ -2,13 +2,19 @@ import { randomUUID } from "node:crypto";
 import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from "express";
+import { BodyBudget, smallBodyBytes } from "./body-budget.ts";
+import { limitConnections } from "./connections.ts";
 import { ApiError } from "./errors.ts";
+import { type HttpLimits, usualHttpLimits } from "./http-limits.ts";
 import type { Log } from "./log.ts";
 import type { Running } from "./process.ts";
 
 /** An Express application with the settings every service shares. `trustProxy` is Express' own setting of that name. */
-export function createApp(options: { trustProxy: string | number | boolean }): Express {
+export function createApp(options: { trustProxy: string | number | boolean; http?: HttpLimits }): Express {
   const app = express();
+  const { http = usualHttpLimits } = options;
+  app.locals.httpLimits = http;
+  app.locals.bodyBudget = new BodyBudget(http);
   app.disable("x-powered-by");
   app.disable("etag");
   app.set("trust proxy", options.trustProxy);
@@ -48,6 +54,7 @@ export function errorHandler(log: Log, shape: (error: ApiError) => object = plai
       );
     }
     if (response.headersSent) return next(thrown);
+    if (error.code === "too_slow" || isLargelyUnread(request)) closeUnread(request, response);
     for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
     response.status(error.status).json(shape(error));
   };
@@ -55,8 +62,13 @@ export function errorHandler(log: Log, shape: (error: ApiError) => object = plai
 
 /** Listens on `host:port` (0 = any free port); `stop` refuses new connections and waits for running requests. */
 export async function listen(app: Express, options: { host: string; port: number }): Promise<Listening> {
-  const server = createServer(messagesOf(app), app);
-  server.keepAliveTimeout = 65_000;
+  const server = createServer({ ...messagesOf(app), ...timeouts }, (request, response) => {
+    if (hasOneHost(request)) app(request, response);
+    else refuseHosts(response);
+  });
+  const isProxy = app.get("trust proxy fn") as (address: string, hop: number) => boolean;
+  const { connectionsPerAddress } = app.locals.httpLimits as HttpLimits;
+  limitConnections(server, connectionsPerAddress, (address) => isProxy(address, 0));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(describeListenError(error, options)));
     server.listen(options.port, options.host, 1024, resolve);
@@ -64,6 +76,51 @@ export async function listen(app: Express, options: { host: string; port: number
   const { port } = server.address() as AddressInfo;
   return { url: `http://${options.host}:${port}`, port, stop: () => close(server) };
 }
+
+/** How long a request may take to arrive; looked at every two seconds. Between requests a connection may wait longer. */
+const timeouts = {
+  headersTimeout: 15_000,
+  requestTimeout: 120_000,
+  connectionsCheckingInterval: 2_000,
+  keepAliveTimeout: 65_000,
+};
+
+/** Of two hosts a proxy may have gone by one and we by the other (RFC 9112 §3.2: 400). */
+function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === "host") hosts += 1;
+  }
+  return hosts < 2;
+}
+
+function refuseHosts(response: ServerResponse): void {
+  const headers = { "content-type": "application/json; charset=utf-8", connection: "close" };
+  response.writeHead(400, headers).end(JSON.stringify({ error: "The request has more than one Host header." }));
+}
+
+/** A large part of the body is still to come, and nobody will read it. */
+function isLargelyUnread({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false;
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > smallBodyBytes;
+}
+
+/**
+ * Has the connection end with this answer, instead of the rest of the body being read to be thrown away. It is left open
+ * a moment without being read: closing it with bytes unread is a reset, which can overtake the answer.
+ */
+function closeUnread(request: IncomingMessage, response: ServerResponse): void {
+  response.setHeader("connection", "close");
+  // A body that nobody began to read is read by Node after the answer.
+  request.read(0);
+  const { socket } = request;
+  socket.destroySoon = () => {
+    socket.end();
+    setTimeout(() => socket.destroy(), lingerMs).unref();
+  };
+}
+
+const lingerMs = 1_000;
 
 /**
  * The application's requests and responses, of their kind from the start. Express makes them so by changing the prototype
@@ -86,17 +143,10 @@ function plainShape(error: ApiError): object {
   return { error: error.message, ...error.body };
 }
 
-/** Errors of the body parser carry a `type`; everything unknown is our own bug and says nothing to the caller. */
+/** Everything unknown is our own bug and says nothing to the caller. */
 export function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  const { type, status } = thrown as { type?: string; status?: number };
-  if (type === "entity.too.large") return new ApiError("too_large", "The body is too large.");
-  if (type?.startsWith("entity.") || type?.startsWith("encoding.") || type?.startsWith("charset.")) {
-    return new ApiError("bad_request", "Body must be JSON.");
-  }
-  if (type === "request.aborted" || type === "request.size.invalid") {
-    return new ApiError("bad_request", "The body ended early.");
-  }
+  const { status } = thrown as { status?: number };
   if (isDatabaseAway(thrown)) {
     const retry = { headers: { "retry-after": "2" }, cause: thrown };
     return new ApiError("unavailable", "The service cannot reach its database; try again shortly.", retry);

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import type { IncomingMessage } from "node:http";
 import { StringDecoder } from "node:string_decoder";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { RequestHandler, Response } from "express";
+import type { Request, RequestHandler, Response } from "express";
+import { type BodyBudget, type HeldBody, smallBodyBytes } from "./body-budget.ts";
 import { ApiError } from "./errors.ts";
 import { type JsonLimits, JsonScan, usualJson } from "./json-scan.ts";
+import { receiveBody } from "./receive-body.ts";
 
 export interface BodyLimits extends Partial<JsonLimits> {
   readonly bytesMax: number;
@@ -25,8 +26,8 @@ export interface PendingBody {
 
 /** Parses a JSON body into `request.body`. */
 export function jsonBody(limits: BodyLimits): RequestHandler {
-  return async (request, _response, next) => {
-    request.body = await readJson(request, limits);
+  return async (request, response, next) => {
+    request.body = await readJson(request, response, limits);
     next();
   };
 }
@@ -43,10 +44,10 @@ export function laterBody(limits: BodyLimits): RequestHandler {
     let said: Promise<unknown> | undefined;
     response.locals.pendingBody = {
       json: () => {
-        said ??= read((look) => readJson(request, limits, look));
+        said ??= read((look) => readJson(request, response, limits, look));
         return said;
       },
-      drain: () => read((look) => receive(request, limits.bytesMax, look)),
+      drain: () => read((look) => receiveBody(request, limits.bytesMax, (chunk) => void look(chunk))),
     } satisfies PendingBody;
     next();
   };
@@ -57,117 +58,101 @@ export function pendingBody(response: Response): PendingBody {
 }
 
 async function readJson(
-  request: IncomingMessage,
+  request: Request,
+  response: Response,
   limits: BodyLimits,
   look?: (chunk: Buffer) => void,
 ): Promise<unknown> {
+  refuseUnreadable(request);
   const scan = new JsonScan({ ...usualJson, ...limits });
-  const bytes = new GrowingBytes(limits.bytesMax);
-  await receive(request, limits.bytesMax, (chunk) => {
+  const bytes = new Blocks();
+  let held: HeldBody | undefined;
+  let counted = 0;
+  await receiveBody(request, limits.bytesMax, (chunk) => {
     scan.see(chunk);
     look?.(chunk);
     bytes.append(chunk);
-  });
-  if (bytes.length === 0) return hasBody(request) ? {} : undefined;
-  const said = parseJson(await textOf(bytes.bytes()));
+    if (bytes.held <= smallBodyBytes) return undefined;
+    held ??= bodyBudgetOf(request).open(request.ip ?? "", response);
+    const room = held.grow(bytes.held - counted);
+    counted = bytes.held;
+    return room;
+  }).finally(() => held?.done());
+  if (bytes.held === 0) return hasBody(request) ? {} : undefined;
+  const said = parseJson(await bytes.text());
   const field = limits.storable && scan.hasUnicodeEscapes ? unstorableIn(said, "the body") : undefined;
   if (field === undefined) return said;
   const message = `"${field}" holds a character that is none (NUL, or half of a surrogate pair).`;
   throw new ApiError("bad_request", message, { body: { field } });
 }
 
-/** Hands over the body chunk by chunk; a chunk that is refused by a throw ends the reading. */
-function receive(request: IncomingMessage, bytesMax: number, take: (chunk: Buffer) => void): Promise<void> {
-  refuseUnreadable(request, bytesMax);
-  return new Promise((resolve, reject) => {
-    let received = 0;
-    let chunks = 0;
-    const end = (settle: () => void) => {
-      request.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken);
-      settle();
-    };
-    const onData = (chunk: Buffer) => {
-      try {
-        received += chunk.length;
-        chunks += 1;
-        if (received > bytesMax) throw tooLarge();
-        if (chunks > chunksFree && received / chunks < chunkBytesMin) throw inSplinters();
-        take(chunk);
-      } catch (error) {
-        request.pause();
-        end(() => reject(error));
-      }
-    };
-    const onEnd = () => end(resolve);
-    const onBroken = () => end(() => reject(new ApiError("bad_request", "The body ended early.")));
-    if (request.destroyed) return onBroken();
-    request.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
-  });
+function bodyBudgetOf({ app }: Request): BodyBudget {
+  return app.locals.bodyBudget as BodyBudget;
 }
 
-/** Each chunk costs a call, so that a body in chunks of one byte costs more than one that is a thousand times as long. */
-const chunksFree = 1_000;
-const chunkBytesMin = 64;
-
-function refuseUnreadable({ headers }: IncomingMessage, bytesMax: number): void {
+function refuseUnreadable({ headers }: Request): void {
   const encoding = headers["content-encoding"]?.toLowerCase() ?? "identity";
   if (encoding !== "identity") throw new ApiError("bad_request", "The body must come without Content-Encoding.");
   const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers["content-type"] ?? "")?.[1]?.toLowerCase();
   if (charset && !["utf-8", "utf8", "us-ascii"].includes(charset)) {
     throw new ApiError("bad_request", "Body must be JSON, in UTF-8.");
   }
-  if (Number(headers["content-length"] ?? 0) > bytesMax) throw tooLarge();
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
+function hasBody({ headers }: Request): boolean {
   return headers["transfer-encoding"] !== undefined || headers["content-length"] !== undefined;
 }
 
-/** One piece of memory, so that what a body holds is what it has sent, in however many chunks. */
-class GrowingBytes {
-  readonly #max: number;
-  #bytes: Buffer = Buffer.alloc(0);
-  length = 0;
-
-  constructor(max: number) {
-    this.#max = max;
-  }
+/** The bytes of a body. But for the first, chunks are copied together: each would hold on to all that was read with it. */
+class Blocks {
+  readonly #blocks: Buffer[] = [];
+  #last = Buffer.alloc(0);
+  #used = 0;
+  /** Bytes of memory. */
+  held = 0;
 
   append(chunk: Buffer): void {
-    const length = this.length + chunk.length;
-    if (this.length === 0) this.#bytes = chunk;
-    else {
-      if (length > this.#bytes.length) this.#grow(Math.min(this.#max, Math.max(length, 2 * this.#bytes.length)));
-      chunk.copy(this.#bytes, this.length);
+    if (this.held === 0) {
+      this.#blocks.push(chunk);
+      this.held = chunk.length;
+      return;
     }
-    this.length = length;
+    for (let at = 0; at < chunk.length; ) {
+      if (this.#used === this.#last.length) this.#add();
+      const copied = chunk.copy(this.#last, this.#used, at);
+      this.#used += copied;
+      at += copied;
+    }
   }
 
-  bytes(): Buffer {
-    return this.#bytes.subarray(0, this.length);
+  #add(): void {
+    this.#last = Buffer.allocUnsafeSlow(blockBytes);
+    this.#used = 0;
+    this.#blocks.push(this.#last);
+    this.held += blockBytes;
   }
 
-  #grow(size: number): void {
-    const grown = Buffer.allocUnsafeSlow(size);
-    this.#bytes.copy(grown, 0, 0, this.length);
-    this.#bytes = grown;
+  /** A large text is decoded a piece per turn, so that nothing else waits for all of it. */
+  async text(): Promise<string> {
+    const [first] = this.#blocks;
+    if (first && this.#blocks.length === 1) return withoutMark(first.toString());
+    this.#blocks.push((this.#blocks.pop() as Buffer).subarray(0, this.#used));
+    const decoder = new StringDecoder("utf8");
+    let text = "";
+    for (const [index, block] of this.#blocks.entries()) {
+      text += decoder.write(block);
+      if (index % blocksPerTurn === blocksPerTurn - 1) await nextTurn();
+    }
+    return withoutMark(text + decoder.end());
   }
 }
 
-/** A large text is decoded a piece per turn, so that nothing else waits for all of it. */
-async function textOf(bytes: Buffer): Promise<string> {
-  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
-  if (bytes.length <= turnBytes) return bytes.toString("utf8", start);
-  const decoder = new StringDecoder("utf8");
-  let text = "";
-  for (let at = start; at < bytes.length; at += turnBytes) {
-    text += decoder.write(bytes.subarray(at, at + turnBytes));
-    await nextTurn();
-  }
-  return text + decoder.end();
-}
+const blockBytes = 65_536;
+const blocksPerTurn = 16;
 
-const turnBytes = 1_048_576;
+function withoutMark(text: string): string {
+  return text.startsWith("\ufeff") ? text.slice(1) : text;
+}
 
 function parseJson(text: string): unknown {
   try {
@@ -186,12 +171,4 @@ function unstorableIn(value: unknown, field: string): string | undefined {
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-function tooLarge(): ApiError {
-  return new ApiError("too_large", "The body is too large.");
-}
-
-function inSplinters(): ApiError {
-  return new ApiError("bad_request", "The body comes in too many chunks for its length.");
 }

@@ -199,7 +199,9 @@ export const operations: Readonly<Record<string, Operation>> = {
     answers: {
       200: "text/event-stream",
       202: [],
-      ...Object.fromEntries([400, 401, 403, 406, 413, 415, 429, 500, 503].map((status) => [status, rpcErrorShape])),
+      ...Object.fromEntries(
+        [400, 401, 403, 406, 408, 413, 415, 429, 500, 503].map((status) => [status, rpcErrorShape]),
+      ),
     },
   },
   "GET /api/v1/rewards": {
@@ -217,7 +219,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     answers: {
       200: "text/event-stream",
       202: [],
-      ...Object.fromEntries([400, 403, 406, 413, 415, 500].map((status) => [status, rpcErrorShape])),
+      ...Object.fromEntries([400, 403, 406, 408, 413, 415, 500, 503].map((status) => [status, rpcErrorShape])),
     },
   },
   "GET /files/{name}": {

@@ -1,0 +1,26 @@
+import type { EnvReader } from "./env.ts";
+
+/** What one caller may hold of a copy of a service, and all of them together. */
+export interface HttpLimits {
+  /** Open connections of one address; trusted proxies are not counted. */
+  readonly connectionsPerAddress: number;
+  /** Bodies that are read or worked on, all callers together; one caller has half of it at most. */
+  readonly bodyBytes: number;
+  /** Large bodies of one address that are read or worked on at the same time. */
+  readonly largeBodiesPerAddress: number;
+}
+
+export const usualHttpLimits: HttpLimits = {
+  connectionsPerAddress: 2_000,
+  bodyBytes: 100_663_296,
+  largeBodiesPerAddress: 64,
+};
+
+export function readHttpLimits(env: EnvReader): HttpLimits {
+  const usual = usualHttpLimits;
+  return {
+    connectionsPerAddress: env.integer("HTTP_CONNECTIONS_PER_ADDRESS", usual.connectionsPerAddress, { min: 1 }),
+    bodyBytes: env.integer("HTTP_BODY_BYTES", usual.bodyBytes, { min: 33_554_432 }),
+    largeBodiesPerAddress: env.integer("HTTP_LARGE_BODIES_PER_ADDRESS", usual.largeBodiesPerAddress, { min: 1 }),
+  };
+}

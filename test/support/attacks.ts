@@ -1,0 +1,137 @@
+import { execFile } from "node:child_process";
+import { connect, type Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const megabyte = 1_000_000;
+const bodyBytes = 15 * megabyte;
+
+/** What a stranger without a key or money can do to a marketplace, by name; each lasts a few seconds and ends. */
+export const attacks: Readonly<Record<string, (target: Target) => Promise<void>>> = {
+  "sixteen bodies of small values": ({ url }) => sixteen(url, "/api/x402/svg-vectorize", smallValues()),
+  "sixteen bodies of small values beside a proof": ({ url }) =>
+    sixteen(url, "/api/x402/svg-vectorize", smallValues(), { "payment-signature": madeUpProof }),
+  "sixteen bodies of small values to the tool server": ({ url }) => sixteen(url, "/api/x402/mcp", smallValues()),
+  "sixteen bodies of long texts to the tool server": ({ url }) => sixteen(url, "/api/x402/mcp", longText()),
+  "sixteen bodies of escapes to the tool server": ({ url }) => sixteen(url, "/api/x402/mcp", escapes()),
+  "deep nesting": ({ url, freeAgent }) => sixteen(url, `/api/agent/${freeAgent}`, Buffer.alloc(2 * megabyte, "[")),
+  "sixty uploads that never end": async ({ url }) => {
+    const begun = await Promise.all(repeat(60, () => open(url, upload("/api/x402/mcp", bodyBytes))));
+    const most = Buffer.alloc(bodyBytes - 1, " ");
+    for (const socket of begun) socket.write(most);
+    await pause(4_000);
+    close(begun);
+  },
+  "sixty uploads that never end, beside a proof": async ({ url }) => {
+    const proof = `payment-signature: ${madeUpProof}\r\n`;
+    const begun = await Promise.all(repeat(60, () => open(url, upload("/api/x402/svg-vectorize", bodyBytes, proof))));
+    const most = Buffer.alloc(bodyBytes - 1, " ");
+    for (const socket of begun) socket.write(most);
+    await pause(4_000);
+    close(begun);
+  },
+  "headers a line at a time": async ({ url }) => {
+    const begun = await Promise.all(repeat(500, () => open(url, "POST /api/x402/mcp HTTP/1.1\r\nHost: x\r\n")));
+    for (let line = 0; line < 20; line += 1) {
+      for (const socket of begun) socket.write(`x-${line}: ${line}\r\n`);
+      await pause(150);
+    }
+    close(begun);
+  },
+  "connections that say nothing": async ({ url }) => {
+    const begun: Socket[] = [];
+    for (let batch = 0; batch < 25; batch += 1) {
+      begun.push(...(await Promise.all(repeat(100, () => open(url, "")))));
+    }
+    await pause(1_000);
+    close(begun);
+  },
+};
+
+export interface Target {
+  readonly url: string;
+  /** `handle/slug` of an agent that costs nothing. */
+  readonly freeAgent: string;
+  /** And of one that is paid per call. */
+  readonly soldAgent: string;
+}
+
+/** Runs one of the attacks in a process of its own, so that who measures is not held up by it; resolves at its end. */
+export async function attack(name: string, target: Target): Promise<void> {
+  const program = fileURLToPath(new URL("./attacker.ts", import.meta.url));
+  const options = { env: { PATH: process.env.PATH }, timeout: 60_000 };
+  await promisify(execFile)(process.execPath, ["--import", "tsx", program, name, JSON.stringify(target)], options);
+}
+
+/** Asks as somebody does who has nothing to do with it, until `over`. */
+export async function bystand({ url, soldAgent }: Target, over: () => boolean): Promise<Bystander> {
+  const tookMs: number[] = [];
+  let failed = 0;
+  while (!over()) {
+    const begunAt = performance.now();
+    const answers = await Promise.all([ask(`${url}/health`), ask(`${url}/api/agent/${soldAgent}`, { text: "hi" })]);
+    tookMs.push(performance.now() - begunAt);
+    if (answers.join() !== "200,402") failed += 1;
+    await pause(15);
+  }
+  return { tookMs: tookMs.toSorted((a, b) => a - b), failed };
+}
+
+export interface Bystander {
+  /** Of each pair of questions, the quickest first. */
+  readonly tookMs: readonly number[];
+  readonly failed: number;
+}
+
+/** What the process holds now. */
+export async function memoryMegabytes(pid: number): Promise<number> {
+  const { stdout } = await promisify(execFile)("ps", ["-o", "rss=", "-p", String(pid)]);
+  return Number(stdout.trim()) / 1_024;
+}
+
+async function ask(url: string, body?: object): Promise<number> {
+  const post = body && { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  const answer = await fetch(url, { ...post, signal: AbortSignal.timeout(20_000) }).catch(() => undefined);
+  await answer?.arrayBuffer();
+  return answer?.status ?? 0;
+}
+
+/** Posts it sixteen times at once; what is answered makes no difference. */
+async function sixteen(url: string, path: string, body: Buffer, headers: Record<string, string> = {}): Promise<void> {
+  const post = async () => {
+    const sent = fetch(url + path, { method: "POST", headers, body: body as Uint8Array<ArrayBuffer> });
+    await sent.then((answer) => answer.arrayBuffer()).catch(() => {});
+  };
+  await Promise.all(repeat(16, post));
+}
+
+const madeUpProof = Buffer.from(
+  JSON.stringify({ x402Version: 2, accepted: { network: "eip155:84532" }, payload: {} }),
+).toString("base64");
+
+const smallValues = () => Buffer.from(`[${"{},".repeat(bodyBytes / 3 - 2)}1]`);
+const longText = () => Buffer.from(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "x".repeat(bodyBytes - 100) }));
+const escapes = () => Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"${"\\u00fc\\n".repeat((bodyBytes - 100) / 8)}"}`);
+
+function upload(path: string, length: number, headers = ""): string {
+  return `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${length}\r\n${headers}\r\n`;
+}
+
+/** A connection on which something was said. It may be closed on us at any moment. */
+function open(url: string, said: string): Promise<Socket> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.on("error", () => resolve(socket)).on("connect", () => resolve(socket));
+    socket.resume();
+    if (said) socket.write(said);
+  });
+}
+
+function close(sockets: readonly Socket[]): void {
+  for (const socket of sockets) socket.destroy();
+}
+
+function repeat<T>(times: number, make: () => T): T[] {
+  return Array.from({ length: times }, make);
+}
