@@ -12,6 +12,7 @@ import { AnonymousLimits } from "./anonymous-limits.ts";
 import { type Admission, admitCalls } from "./api-keys/authenticate.ts";
 import type { Config } from "./config.ts";
 import type { Tools } from "./connectors/connector.ts";
+import { Reservations } from "./connectors/reservations.ts";
 import { createTools } from "./connectors/tools.ts";
 import { type Balance, readBalances } from "./credits/balance.ts";
 import { createEvents, type Events } from "./events.ts";
@@ -61,6 +62,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
 
   const leases = new Leases({ db, leaseMs: config.runLeaseMs, events });
   disposer.add(() => leases.stop());
+  const reservations = new Reservations({ db, leaseMs: config.runLeaseMs, events });
+  disposer.add(() => reservations.stop());
   const recovery = startRecovery({ db, events, tools, config }, config.runLeaseMs / 4);
   disposer.add(() => recovery.stop());
   const inFlight = new InFlight(log);
@@ -90,6 +93,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     headStart,
     tracers,
     leases,
+    reservations,
     inFlight,
     sealer,
     versions,
@@ -125,6 +129,8 @@ export interface Context {
   readonly headStart: HeadStart;
   readonly tracers: TracePool;
   readonly leases: Leases;
+  /** What irreversible runs will use up, before they are paid for. */
+  readonly reservations: Reservations;
   /** Work that outlives its request. */
   readonly inFlight: InFlight;
   readonly sealer: Sealer;

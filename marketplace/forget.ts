@@ -14,6 +14,10 @@ export async function forgetTheEnded(db: Queryable): Promise<void> {
     `delete from sign_in_users u where account_id is null and updated_at < now() - interval '1 day'
        and not exists (select from sign_in_sessions where user_id = u.id)`,
   );
+  await db.query(
+    `delete from reservations r where until < now() - interval '1 hour'
+       and not exists (select from effects e where e.key = r.holder and e.state = 'open')`,
+  );
   await db.query("delete from letters_sent where day < current_date - 1");
   await db.query("delete from rate_limits where second < extract(epoch from now()) - 3600");
 }

@@ -5,6 +5,7 @@ import { newId } from "../ids.ts";
 import { admitOrRefuse } from "../rate-limit.ts";
 import { executeRun, type Outcome } from "../runs/execute.ts";
 import { requireSafe } from "../runs/prepare.ts";
+import { answerRefusal, precheck } from "../runs/precheck.ts";
 import { findOwnAgent } from "./own.ts";
 
 const triesPerMinute = 10;
@@ -36,6 +37,8 @@ export async function tryAgent(
   );
   const agent = { ...own, ownerId: owner.id, address: `${own.handle}/${own.slug}`, version };
   const prepared = { agent, input, creatorId: owner.id };
-  const work = executeRun(context, { runId: newId("run"), prepared, buyerId: owner.id });
+  const run = { runId: newId("run"), prepared, buyerId: owner.id };
+  await precheck(context, run).catch(answerRefusal);
+  const work = executeRun(context, run).finally(() => context.reservations.end(run.runId));
   return { ...(await context.inFlight.track(work)), version: version.number };
 }

@@ -2,6 +2,7 @@ import type { Queryable } from "../../shared/postgres.ts";
 import { type Credits, credits } from "../../shared/units.ts";
 import type { Call, ConnectorId, OutputKind, Result, Tools } from "../connectors/connector.ts";
 import { connectors } from "../connectors/registry.ts";
+import type { Spending } from "../connectors/reservations.ts";
 import type { AgentId } from "../ids.ts";
 import type { ModelList } from "../models/model-list.ts";
 import { type VersionModel, versionModel } from "../models/version-model.ts";
@@ -34,8 +35,12 @@ export interface AgentVersion {
   readonly unsafe: boolean;
   /** Absent where it calls no model of the platform's. */
   readonly model?: VersionModel | undefined;
-  readonly run: (call: Omit<Call<unknown>, "settings" | "secrets">, tools: Tools) => Promise<Result>;
+  readonly run: (call: VersionCall, tools: Tools) => Promise<Result>;
+  /** What its connector can tell of a call before money moves; absent where there is nothing to ask. */
+  readonly precheck?: (call: VersionCall, tools: Tools) => Promise<Spending>;
 }
+
+type VersionCall = Omit<Call<unknown>, "settings" | "secrets">;
 
 /** Loads versions and keeps the most recently used ones: what a version says never changes. */
 export class Versions {
@@ -86,6 +91,7 @@ async function loadVersion(
   const settings = connector.settings.parse(row.settings);
   // An agent whose secrets do not open is misconfigured; that shows before anybody is charged.
   openAll(sealer, agentId, row.sealed_secrets);
+  const filled = (call: VersionCall) => ({ ...call, settings, secrets: openAll(sealer, agentId, row.sealed_secrets) });
   return {
     number,
     name: row.name,
@@ -106,6 +112,7 @@ async function loadVersion(
       const told = () => noteFor(db, agentId, number, "secret_in_answer");
       return withoutSecrets(sent, told, () => connector.run({ ...call, settings, secrets }, tools));
     },
+    ...(connector.precheck && { precheck: (call, tools) => connector.precheck!(filled(call), tools) }),
   };
 }
 

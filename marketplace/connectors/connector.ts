@@ -12,6 +12,7 @@ import type { Hedera } from "./hedera/hedera.ts";
 import type { ModelClient } from "./model-client.ts";
 import type { People } from "./people.ts";
 import type { Slots } from "./template.ts";
+import type { Spending } from "./reservations.ts";
 import type { XClient } from "./x/client.ts";
 
 /** Every building block an agent can run on, in plain words. */
@@ -60,6 +61,11 @@ export interface Connector<Settings> {
   promptLength?(input: Input, settings: Settings): number;
   /** What keeps `ownerId` from publishing these settings, beyond their form; each a sentence naming the setting. */
   publishProblems?(settings: Settings, tools: PublishTools, ownerId: AccountId): Promise<string[]>;
+  /**
+   * Of effects that cannot be taken back: all that can be known about a call by reading, asked on every rail before money
+   * moves, and what it will take of what can run out, which is then reserved for it. Throws Refusal. `run` asks again.
+   */
+  precheck?(call: Call<Settings>, tools: Tools): Promise<Spending>;
   /**
    * Runs once. Throws ConnectorFailure when it did not work, OutcomeUnknown when nobody can know yet. Stops early when
    * `signal` aborts.
@@ -113,14 +119,22 @@ export interface Result {
 
 /** A run that did not work. `message` is for the buyer to read; `detail` is for the log and holds no recipe or secret. */
 export class ConnectorFailure extends Error {
-  override readonly name = "ConnectorFailure";
+  override readonly name: string = "ConnectorFailure";
   readonly detail: Readonly<Record<string, unknown>>;
+  readonly remedy: Remedy;
 
-  constructor(message: string, detail: Record<string, unknown> = {}) {
+  constructor(message: string, detail: Record<string, unknown> = {}, remedy: Remedy = "again") {
     super(message);
     this.detail = detail;
+    this.remedy = remedy;
   }
 }
+
+/**
+ * What may help who has paid already: the same again at once, the same when somebody else has put something right, or
+ * that what the message names about the input is put right.
+ */
+export type Remedy = "again" | "later" | "input";
 
 /** What the run set out to do may have happened. It is neither charged nor refunded until the ledger has told. */
 export class OutcomeUnknown extends Error {

@@ -6,7 +6,9 @@ import {
   type Transaction,
 } from "../../shared/postgres.ts";
 import type { AccountId, AgentId, RunId } from "../ids.ts";
-import { ConnectorFailure, type Result } from "./connector.ts";
+import type { Result } from "./connector.ts";
+import { Refusal } from "./refusal.ts";
+import { reserve, type Spending } from "./reservations.ts";
 
 /**
  * The book of what runs do that cannot be taken back. A row is written before anything is sent and says what was sent;
@@ -44,8 +46,9 @@ export class Effects {
   }
 
   /**
-   * Writes an effect down, together with the reward it pays. Throws ConnectorFailure, and writes nothing, when it would
-   * go over the day's cap or the budget, or when the post or its author has been rewarded.
+   * Writes an effect down, together with the reward it pays, in place of what was reserved for it. Throws Refusal, and
+   * writes nothing, when it would go over what there is or what others have reserved, or when the post or its author has
+   * been rewarded.
    */
   async begin(effect: NewEffect): Promise<void> {
     await this.#write(effect, (tx) => insert(tx, effect, "open"));
@@ -66,6 +69,10 @@ export class Effects {
       `with closed as (
          update effects set state = $2, output = $3, receipt = $4, updated_at = now()
          where key = $1 and state = 'open' returning key
+       ), spent as (
+         update reservations set spent_at = now() from closed where holder = closed.key and $2 = 'done'
+       ), given_back as (
+         delete from reservations using closed where holder = closed.key and $2 = 'void'
        )
        update rewards set state = $5 from closed where effect_key = closed.key and rewards.state = 'claimed'`,
       [
@@ -78,26 +85,29 @@ export class Effects {
     );
   }
 
-  /** Within one agent effects are written one after the other, so that two never both fit under a cap. */
   async #write(effect: NewEffect, write: (tx: Transaction) => Promise<void>): Promise<void> {
     try {
       await inTransaction(this.#db, async (tx) => {
-        await tx.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`effects of ${effect.agentId}`]);
-        await refuseOverCap(tx, effect);
+        await reserve(tx, effect.key, effect.agentId, effect, beginMs);
         await write(tx);
         if (effect.reward) await claimReward(tx, effect, effect.reward);
+        // The effect itself counts from now on; only of the ledger it cannot be told yet.
+        await tx.query("delete from reservations where holder = $1 and not on_ledger", [effect.key]);
       });
     } catch (error) {
       if (isUniqueViolation(error, "rewards_once_per_post")) {
-        throw new ConnectorFailure("This post has been rewarded already.");
+        throw new Refusal("conflict", "This post has been rewarded already.");
       }
       if (isUniqueViolation(error, "rewards_once_per_author")) {
-        throw new ConnectorFailure("The author of this post has been rewarded already.");
+        throw new Refusal("conflict", "The author of this post has been rewarded already.");
       }
       throw error;
     }
   }
 }
+
+/** Within this an effect is in the book. */
+const beginMs = 60_000;
 
 export interface Effect {
   readonly key: string;
@@ -117,30 +127,14 @@ export interface Promised {
   readonly receipt: Readonly<Record<string, unknown>>;
 }
 
-export interface NewEffect {
+export interface NewEffect extends Spending {
   readonly key: string;
   readonly runId: RunId;
   readonly agentId: AgentId;
   readonly network?: string;
   readonly transactionIds?: readonly string[];
   readonly validUntil?: Date;
-  readonly asset: string | undefined;
-  /** Base units of the asset; 0 where nothing is spent. */
-  readonly amount: bigint;
-  /** The most the agent may spend of the asset in 24 hours. */
-  readonly dayMax: bigint | undefined;
   readonly promised: Promised;
-  readonly reward?: NewReward;
-}
-
-export interface NewReward {
-  readonly postId: string;
-  readonly authorId: string;
-  readonly username: string;
-  /** A ledger account, or the account that gets credits. */
-  readonly recipient: string;
-  /** The most the agent pays in rewards, ever. */
-  readonly budget: bigint;
 }
 
 /** What a creator reads about the rewards of their agents, newest first. */
@@ -163,18 +157,6 @@ const select = `
   select key, run_id as "runId", network, transaction_ids as "transactionIds", valid_until as "validUntil", state,
     promised, output, receipt
   from effects`;
-
-async function refuseOverCap(tx: Transaction, { key, agentId, asset, amount, dayMax }: NewEffect): Promise<void> {
-  if (dayMax === undefined || asset === undefined) return;
-  const { rows } = await tx.query<{ spent: bigint }>(
-    `select coalesce(sum(amount), 0)::bigint as spent from effects
-     where agent_id = $1 and asset = $2 and key <> $3 and state <> 'void' and created_at > now() - interval '24 hours'`,
-    [agentId, asset, key],
-  );
-  if (BigInt(rows[0]!.spent) + amount > dayMax) {
-    throw new ConnectorFailure("The agent has reached what it may spend in a day; try again tomorrow.");
-  }
-}
 
 /** An effect that came to nothing makes room for the next attempt under its key. */
 async function insert(tx: Transaction, effect: NewEffect, state: "open" | "done", result?: Result): Promise<void> {
@@ -203,14 +185,11 @@ async function insert(tx: Transaction, effect: NewEffect, state: "open" | "done"
   if (rowCount !== 1) throw new Error(`the effect ${effect.key} has been begun already`);
 }
 
-async function claimReward(tx: Transaction, effect: NewEffect, reward: NewReward): Promise<void> {
-  const { rows } = await tx.query<{ paid: bigint }>(
-    "select coalesce(sum(amount), 0)::bigint as paid from rewards where agent_id = $1 and asset = $2 and state <> 'void'",
-    [effect.agentId, effect.asset],
-  );
-  if (BigInt(rows[0]!.paid) + effect.amount > reward.budget) {
-    throw new ConnectorFailure("The budget for these rewards is used up.");
-  }
+async function claimReward(
+  tx: Transaction,
+  effect: NewEffect,
+  reward: NonNullable<NewEffect["reward"]>,
+): Promise<void> {
   await tx.query(
     `insert into rewards (agent_id, effect_key, run_id, post_id, author_id, username, recipient, asset, amount, state)
      select $1, key, $3, $4, $5, $6, $7, $8, $9, case state when 'done' then 'paid' else 'claimed' end

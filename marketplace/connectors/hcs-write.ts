@@ -1,6 +1,8 @@
 import { z } from "zod";
-import { type Connector, ConnectorFailure } from "./connector.ts";
+import type { Call, Connector, Tools } from "./connector.ts";
 import { entitySetting, type Ground, groundProblems, networkSetting, standOn } from "./hedera/ground.ts";
+import type { Hedera, Order } from "./hedera/hedera.ts";
+import { refuseInput } from "./refusal.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
 
 const chunkBytes = 1_024;
@@ -35,35 +37,44 @@ export const hcsWrite: Connector<Settings> = {
   slots: ({ message }) => slotsOf({ message }),
   publishProblems: ({ network, topic }, tools, ownerId) =>
     groundProblems(tools, network, ownerId, (ground) => topicProblems(ground, topic)),
+  precheck: async (call, tools) => (await plan(call, tools)).order,
   run: async (call, tools) => {
-    const { network, topic, message: template, bytes_max: bytesMax, per_day_max: perDayMax } = call.settings;
-    const message = Buffer.from(fillText(template, fillingOf(call)), "utf8");
-    if (message.length === 0) throw new ConnectorFailure("The message is empty.");
-    if (message.length > bytesMax) {
-      throw new ConnectorFailure(`The message has ${message.length} bytes; at most ${bytesMax} can be written.`);
-    }
-    const { hedera } = await standOn(tools, network, call.agent.ownerId, (ground) => topicProblems(ground, topic));
-    return hedera.execute(call, tools.effects, {
-      kind: "message",
-      make: ({ TopicMessageSubmitTransaction, TopicId }) =>
-        new TopicMessageSubmitTransaction()
-          .setTopicId(TopicId.fromString(topic))
-          .setMessage(message)
-          .setChunkSize(chunkBytes)
-          .setMaxChunks(chunksMax),
-      parts: Math.ceil(message.length / chunkBytes),
-      asset: `message to ${topic}`,
-      amount: 1n,
-      dayMax: BigInt(perDayMax),
-      promised: { topicId: topic },
-    });
+    const { hedera, order } = await plan(call, tools);
+    return hedera.execute(call, tools.effects, order);
   },
 };
+
+async function plan(call: Call<Settings>, tools: Tools): Promise<{ hedera: Hedera; order: Order }> {
+  const { network, topic, message: template, bytes_max: bytesMax, per_day_max: perDayMax } = call.settings;
+  const message = Buffer.from(fillText(template, fillingOf(call)), "utf8");
+  if (message.length === 0) throw refuseInput(template, "invalid_value", "The message is empty.");
+  if (message.length > bytesMax) {
+    const words = `The message has ${message.length} bytes; at most ${bytesMax} can be written.`;
+    throw refuseInput(template, "invalid_value", words);
+  }
+  const { hedera } = await standOn(tools, network, call.agent.ownerId, (ground) => topicProblems(ground, topic));
+  const order: Order = {
+    kind: "message",
+    make: ({ TopicMessageSubmitTransaction, TopicId }) =>
+      new TopicMessageSubmitTransaction()
+        .setTopicId(TopicId.fromString(topic))
+        .setMessage(message)
+        .setChunkSize(chunkBytes)
+        .setMaxChunks(chunksMax),
+    parts: Math.ceil(message.length / chunkBytes),
+    asset: `message to ${topic}`,
+    amount: 1n,
+    dayMax: BigInt(perDayMax),
+    promised: { topicId: topic },
+  };
+  return { hedera, order };
+}
 
 /** To an open topic anybody may write. One that only the marketplace may write to must be the creator's own. */
 async function topicProblems({ hedera, operator, wallet }: Ground, id: string): Promise<string[]> {
   const topic = await hedera.mirror.topic(id);
   if (!topic || topic.deleted) return [`"settings.topic": there is no topic ${id}.`];
+  if (topic.custom_fees?.fixed_fees?.length) return [`"settings.topic": ${id} has custom fees.`];
   if (topic.submit_key === null) return [];
   if (!(await operator.satisfies(topic.submit_key))) {
     return [`"settings.topic": the submit key of ${id} is not the marketplace's (${operator.accountId}).`];

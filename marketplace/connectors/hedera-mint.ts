@@ -1,6 +1,17 @@
 import { z } from "zod";
-import { type Call, type Connector, ConnectorFailure } from "./connector.ts";
-import { entitySetting, type Ground, groundProblems, networkSetting, standOn, unitsSetting } from "./hedera/ground.ts";
+import type { Call, Connector, Tools } from "./connector.ts";
+import {
+  entitySetting,
+  type Ground,
+  groundProblems,
+  networkSetting,
+  refuseSilence,
+  standOn,
+  unitsSetting,
+} from "./hedera/ground.ts";
+import type { Hedera, Order } from "./hedera/hedera.ts";
+import { misconfigured, refuseInput } from "./refusal.ts";
+import type { LedgerPool } from "./reservations.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
 
 const metadataBytesMax = 100;
@@ -35,25 +46,33 @@ export const hederaMint: Connector<Settings> = {
   slots: ({ amount, metadata }) => slotsOf({ amount, metadata }),
   publishProblems: (settings, tools, ownerId) =>
     groundProblems(tools, settings.network, ownerId, (ground) => tokenProblems(ground, settings)),
+  precheck: async (call, tools) => (await plan(call, tools)).order,
   run: async (call, tools) => {
-    const { network, token, per_day_max: perDayMax } = call.settings;
-    const minted = mintedBy(call);
-    const { hedera } = await standOn(tools, network, call.agent.ownerId, (g) => tokenProblems(g, call.settings));
-    return hedera.execute(call, tools.effects, {
-      kind: "mint",
-      make: ({ Long, TokenId, TokenMintTransaction }) => {
-        const transaction = new TokenMintTransaction().setTokenId(TokenId.fromString(token));
-        return minted.metadata
-          ? transaction.setMetadata(minted.metadata)
-          : transaction.setAmount(Long.fromString(minted.amount.toString()));
-      },
-      asset: token,
-      amount: minted.amount,
-      dayMax: BigInt(perDayMax),
-      promised: { tokenId: token, amount: minted.amount.toString() },
-    });
+    const { hedera, order } = await plan(call, tools);
+    return hedera.execute(call, tools.effects, order);
   },
 };
+
+async function plan(call: Call<Settings>, tools: Tools): Promise<{ hedera: Hedera; order: Order }> {
+  const { network, token, per_day_max: perDayMax } = call.settings;
+  const minted = mintedBy(call);
+  const ground = await standOn(tools, network, call.agent.ownerId, (one) => tokenProblems(one, call.settings));
+  const order: Order = {
+    kind: "mint",
+    make: ({ Long, TokenId, TokenMintTransaction }) => {
+      const transaction = new TokenMintTransaction().setTokenId(TokenId.fromString(token));
+      return minted.metadata
+        ? transaction.setMetadata(minted.metadata)
+        : transaction.setAmount(Long.fromString(minted.amount.toString()));
+    },
+    asset: token,
+    amount: minted.amount,
+    dayMax: BigInt(perDayMax),
+    pools: [await supplyPool(ground, token).catch(refuseSilence)],
+    promised: { tokenId: token, amount: minted.amount.toString() },
+  };
+  return { hedera: ground.hedera, order };
+}
 
 function mintedBy(call: Call<Settings>): { amount: bigint; metadata?: Buffer[] } {
   const { amount, metadata, per_run_max: perRunMax } = call.settings;
@@ -62,15 +81,29 @@ function mintedBy(call: Call<Settings>): { amount: bigint; metadata?: Buffer[] }
   if (metadata) {
     const filled = metadata.map((template) => Buffer.from(fillText(template, filling), "utf8"));
     const wrong = filled.find(({ length }) => length === 0 || length > metadataBytesMax);
-    if (wrong) throw new ConnectorFailure(`The metadata of an NFT must have 1 to ${metadataBytesMax} bytes.`);
-    if (BigInt(filled.length) > max) throw new ConnectorFailure(`One run mints at most ${max} NFTs.`);
+    const rule = `The metadata of an NFT must have 1 to ${metadataBytesMax} bytes.`;
+    if (wrong) throw refuseInput(metadata[filled.indexOf(wrong)], "invalid_value", rule);
+    if (BigInt(filled.length) > max) throw misconfigured(`one run mints at most ${max} NFTs`);
     return { amount: BigInt(filled.length), metadata: filled };
   }
   const text = fillText(amount ?? "", filling).trim();
-  if (!/^[1-9]\d{0,18}$/.test(text)) throw new ConnectorFailure("The amount must be a whole number of base units.");
-  if (BigInt(text) > max) throw new ConnectorFailure(`The amount is more than the ${max} base units of one run.`);
-  return { amount: BigInt(text) };
+  if (!/^[1-9]\d{0,18}$/.test(text)) {
+    throw refuseInput(amount, "bad_request", "The amount must be a whole number of base units.");
+  }
+  if (BigInt(text) <= max) return { amount: BigInt(text) };
+  throw refuseInput(amount, "invalid_value", `The amount is more than the ${max} base units of one run.`);
 }
+
+/** What can still be minted. */
+async function supplyPool({ hedera, operator }: Ground, id: string): Promise<LedgerPool> {
+  // First how far the mirror had come, then the figures, which can only be newer.
+  const measuredAt = new Date(await hedera.mirror.reachedMs(operator.accountId));
+  const token = await hedera.mirror.token(id);
+  const max = token?.supply_type === "FINITE" ? BigInt(token.max_supply) : ledgerUnitsMax;
+  return { name: `supply ${hedera.network} ${id}`, room: max - BigInt(token?.total_supply ?? max), measuredAt };
+}
+
+const ledgerUnitsMax = 2n ** 63n - 1n;
 
 async function tokenProblems({ hedera, operator, wallet }: Ground, settings: Settings): Promise<string[]> {
   const { token: id, metadata } = settings;

@@ -1,16 +1,17 @@
 import { z } from "zod";
-import { type Call, type Connector, ConnectorFailure } from "./connector.ts";
+import type { Call, Connector, Tools } from "./connector.ts";
 import {
-  asFailure,
   entitySetting,
-  type Ground,
   groundProblems,
   networkSetting,
+  refuseSilence,
   standOn,
   unitsSetting,
 } from "./hedera/ground.ts";
+import type { Hedera, Order } from "./hedera/hedera.ts";
 import { hbar, receiverOf } from "./hedera/receiver.ts";
-import { allowanceProblems, spend } from "./hedera/spend.ts";
+import { allowancePool, allowanceProblems, assetProblems, spend } from "./hedera/spend.ts";
+import { refuseInput } from "./refusal.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
 
 const settings = z
@@ -42,28 +43,41 @@ export const hederaTransfer: Connector<Settings> = {
   slots: ({ to, amount }) => slotsOf({ to, amount }),
   publishProblems: ({ network, asset, per_run_max: perRunMax }, tools, ownerId) =>
     groundProblems(tools, network, ownerId, (ground) => allowanceProblems(ground, asset, BigInt(perRunMax))),
+  precheck: async (call, tools) => (await plan(call, tools)).order,
   run: async (call, tools) => {
-    const { network, asset, to: template, per_day_max: perDayMax } = call.settings;
-    const amount = amountOf(call);
-    const enough = (ground: Ground) => allowanceProblems(ground, asset, amount);
-    const ground = await standOn(tools, network, call.agent.ownerId, enough);
-    const to = await receiverOf(ground, fillText(template, fillingOf(call)), asset).catch(asFailure);
-    return ground.hedera.execute(call, tools.effects, {
-      kind: "transfer",
-      make: spend(ground, asset, to, amount),
-      asset,
-      amount,
-      dayMax: BigInt(perDayMax),
-      promised: { asset, amount: amount.toString(), from: ground.wallet, to },
-    });
+    const { hedera, order } = await plan(call, tools);
+    return hedera.execute(call, tools.effects, order);
   },
 };
 
+async function plan(call: Call<Settings>, tools: Tools): Promise<{ hedera: Hedera; order: Order }> {
+  const { network, asset, to: template, per_day_max: perDayMax } = call.settings;
+  const amount = amountOf(call);
+  const ground = await standOn(tools, network, call.agent.ownerId, (one) => assetProblems(one, asset));
+  const [to, pool] = await Promise.all([
+    receiverOf(ground, fillText(template, fillingOf(call)), asset, template),
+    allowancePool(ground, asset),
+  ]).catch(refuseSilence);
+  const order: Order = {
+    kind: "transfer",
+    make: spend(ground, asset, to, amount),
+    asset,
+    amount,
+    dayMax: BigInt(perDayMax),
+    pools: [pool],
+    promised: { asset, amount: amount.toString(), from: ground.wallet, to },
+  };
+  return { hedera: ground.hedera, order };
+}
+
 function amountOf(call: Call<Settings>): bigint {
-  const text = fillText(call.settings.amount, fillingOf(call)).trim();
-  if (!/^[1-9]\d{0,18}$/.test(text)) throw new ConnectorFailure("The amount must be a whole number of base units.");
+  const template = call.settings.amount;
+  const text = fillText(template, fillingOf(call)).trim();
+  if (!/^[1-9]\d{0,18}$/.test(text)) {
+    throw refuseInput(template, "bad_request", "The amount must be a whole number of base units.");
+  }
   const amount = BigInt(text);
   const max = BigInt(call.settings.per_run_max);
-  if (amount > max) throw new ConnectorFailure(`The amount is more than the ${max} base units of one run.`);
-  return amount;
+  if (amount <= max) return amount;
+  throw refuseInput(template, "invalid_value", `The amount is more than the ${max} base units of one run.`);
 }

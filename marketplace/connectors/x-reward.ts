@@ -1,18 +1,18 @@
 import { z } from "zod";
-import type { Connector } from "./connector.ts";
+import type { Call, Connector, Tools } from "./connector.ts";
 import {
-  asFailure,
   entitySetting,
-  type Ground,
   groundProblems,
   networkSetting,
+  refuseSilence,
   standOn,
   unitsSetting,
 } from "./hedera/ground.ts";
+import type { Hedera, Order } from "./hedera/hedera.ts";
 import { hbar, receiverOf } from "./hedera/receiver.ts";
-import { allowanceProblems, spend } from "./hedera/spend.ts";
+import { allowancePool, allowanceProblems, assetProblems, spend } from "./hedera/spend.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
-import { postSettings, rewardedPost } from "./x/rule.ts";
+import { postSettings, requirePostLink, rewardedPost } from "./x/rule.ts";
 
 const settings = z
   .strictObject({
@@ -32,8 +32,10 @@ const settings = z
     message: "must be at least amount",
   });
 
+type Settings = z.infer<typeof settings>;
+
 /** HBAR or a token out of the creator's allowance for a post on X: once per post and once per author. */
-export const xReward: Connector<z.infer<typeof settings>> = {
+export const xReward: Connector<Settings> = {
   id: "x-reward",
   timeLimitMs: 175_000,
   permanent: true,
@@ -43,28 +45,39 @@ export const xReward: Connector<z.infer<typeof settings>> = {
   slots: ({ post, rule, wallet }) => slotsOf({ post, rule, wallet }),
   publishProblems: ({ network, asset, amount }, tools, ownerId) =>
     groundProblems(tools, network, ownerId, (ground) => allowanceProblems(ground, asset, BigInt(amount))),
+  precheck: async (call, tools) => (await plan(call, tools)).order,
   run: async (call, tools) => {
-    const { network, asset, wallet: template, per_day_max: perDayMax, budget } = call.settings;
-    const amount = BigInt(call.settings.amount);
-    const wallet = fillText(template, fillingOf(call)).trim();
-    const enough = (ground: Ground) => allowanceProblems(ground, asset, amount);
-    const ground = await standOn(tools, network, call.agent.ownerId, enough);
-    const to = await receiverOf(ground, wallet, asset).catch(asFailure);
-    const post = await rewardedPost(call, tools, wallet);
-    return ground.hedera.execute(call, tools.effects, {
-      kind: "transfer",
-      make: spend(ground, asset, to, amount),
-      asset,
-      amount,
-      dayMax: BigInt(perDayMax),
-      promised: { asset, amount: amount.toString(), from: ground.wallet, to, post: post.id },
-      reward: {
-        postId: post.id,
-        authorId: post.author.id,
-        username: post.author.username,
-        recipient: to,
-        budget: BigInt(budget),
-      },
-    });
+    const { hedera, order } = await plan(call, tools);
+    return hedera.execute(call, tools.effects, order);
   },
 };
+
+async function plan(call: Call<Settings>, tools: Tools): Promise<{ hedera: Hedera; order: Order }> {
+  const { network, asset, wallet: template, per_day_max: perDayMax, budget } = call.settings;
+  const amount = BigInt(call.settings.amount);
+  const wallet = fillText(template, fillingOf(call)).trim();
+  requirePostLink(call);
+  const ground = await standOn(tools, network, call.agent.ownerId, (one) => assetProblems(one, asset));
+  const to = await receiverOf(ground, wallet, asset, template).catch(refuseSilence);
+  const [post, pool] = await Promise.all([
+    rewardedPost(call, tools, wallet),
+    allowancePool(ground, asset).catch(refuseSilence),
+  ]);
+  const order: Order = {
+    kind: "transfer",
+    make: spend(ground, asset, to, amount),
+    asset,
+    amount,
+    dayMax: BigInt(perDayMax),
+    pools: [pool],
+    promised: { asset, amount: amount.toString(), from: ground.wallet, to, post: post.id },
+    reward: {
+      postId: post.id,
+      authorId: post.author.id,
+      username: post.author.username,
+      recipient: to,
+      budget: BigInt(budget),
+    },
+  };
+  return { hedera: ground.hedera, order };
+}

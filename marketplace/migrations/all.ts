@@ -20,6 +20,7 @@ import { paidCallsTogether } from "./0026-paid-calls-together.ts";
 import { quotes } from "./0027-quotes.ts";
 import { callCeilings } from "./0033-call-ceilings.ts";
 import { agentNotices } from "./0037-agent-notices.ts";
+import { reservations } from "./0030-reservations.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   quotes,
   callCeilings,
   agentNotices,
+  reservations,
 ];

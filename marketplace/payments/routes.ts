@@ -3,9 +3,10 @@ import { ApiError } from "../../shared/errors.ts";
 import { pendingBody } from "../../shared/request-body.ts";
 import { findAgentSoldPerCall, findWithdrawnAgent, type LiveAgent } from "../agents/find.ts";
 import type { Context } from "../context.ts";
-import { newId } from "../ids.ts";
+import { newId, type RunId } from "../ids.ts";
 import { refusePaused } from "../models/version-model.ts";
-import { executeRun } from "../runs/execute.ts";
+import { executeRun, type Outcome } from "../runs/execute.ts";
+import { answerRefusal, precheck } from "../runs/precheck.ts";
 import { type PreparedRun, prepareAgent } from "../runs/prepare.ts";
 import { closeRun, openRun } from "../runs/record.ts";
 import { agentOffer, agentWork } from "./agent-call.ts";
@@ -63,22 +64,28 @@ function prepare(agent: LiveAgent, given: unknown): PreparedRun {
 }
 
 async function answerFree(context: Context, prepared: PreparedRun, response: Response): Promise<void> {
+  const runId = newId("run");
+  await precheck(context, { runId, prepared }).catch(answerRefusal);
+  const work = runFree(context, runId, prepared).finally(() => context.reservations.end(runId));
+  const outcome = await context.inFlight.track(work);
+  if (outcome.success) {
+    response.json({ success: true, run_id: runId, output: outcome.output, receipt: outcome.receipt ?? null });
+  } else {
+    response.status(500).json({ success: false, run_id: runId, error: outcome.error });
+  }
+}
+
+async function runFree(context: Context, runId: RunId, prepared: PreparedRun): Promise<Outcome> {
   const { agent } = prepared;
-  const id = newId("run");
   await openRun(context.db, {
-    id,
+    id: runId,
     agentId: agent.id,
     agentVersion: agent.version.number,
     priceCredits: 0n,
     leaseMs: context.config.runLeaseMs,
   });
-  context.leases.keep(id);
-  const work = executeRun(context, { runId: id, prepared }).finally(() => context.leases.end(id));
-  const outcome = await context.inFlight.track(work);
-  await closeRun(context.db, id, outcome);
-  if (outcome.success) {
-    response.json({ success: true, run_id: id, output: outcome.output, receipt: outcome.receipt ?? null });
-  } else {
-    response.status(500).json({ success: false, run_id: id, error: outcome.error });
-  }
+  context.leases.keep(runId);
+  const outcome = await executeRun(context, { runId, prepared }).finally(() => context.leases.end(runId));
+  await closeRun(context.db, runId, outcome);
+  return outcome;
 }

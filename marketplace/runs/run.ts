@@ -3,18 +3,20 @@ import { ApiError } from "../../shared/errors.ts";
 import { type Credits, toSafeNumber } from "../../shared/units.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
 import type { Output } from "../connectors/connector.ts";
+import { Refusal } from "../connectors/refusal.ts";
 import type { Context } from "../context.ts";
 import { platformFee } from "../credits/amount.ts";
 import { capture, hold, type Resolved, release } from "../credits/ledger.ts";
-import { newId, type RunId } from "../ids.ts";
+import { type AccountId, newId, type RunId } from "../ids.ts";
 import { executeRun, type Outcome } from "./execute.ts";
+import { answerOf, precheck } from "./precheck.ts";
 import { type PreparedRun, prepareRun } from "./prepare.ts";
 import { findRepeated, type NamedRequest, namedRequest } from "./repeat.ts";
 
 /**
  * Runs an agent for a caller and charges credits: hold, connector, then capture or release. The caller leaving does
  * not stop it. 404, 400, 422, 503 as `prepareRun` says, then 402 when the price is above what the caller allows or
- * the balance or the key's day are too small; none of them costs anything. An agent that fails is an answer too:
+ * the balance or the key's day are too small, and 400, 409, 422, 503 as `precheck` says; none of them costs anything. An agent that fails is an answer too:
  * `success: false`, nothing charged. A request with an idempotency key runs once, however often and wherever it is
  * repeated; 409 when the key was used for another request.
  */
@@ -69,10 +71,11 @@ export interface RunResult {
 async function startRun(
   context: Context,
   caller: Caller,
-  { agent }: PreparedRun,
+  prepared: PreparedRun,
   maxCredits: number | undefined,
   request: NamedRequest | undefined,
 ): Promise<RunId | RunResult> {
+  const { agent } = prepared;
   const { priceCredits, number: agentVersion } = agent.version;
   if (maxCredits !== undefined && priceCredits > BigInt(maxCredits)) {
     throw await unpayable(context, caller, priceCredits, "request", `The run costs more than ${maxCredits} credits.`);
@@ -83,6 +86,12 @@ async function startRun(
   context.leases.keep(id);
   let held = false;
   try {
+    const refused = await reserveOnCredits(context, caller, id, prepared).catch(toRefusal);
+    if (refused) {
+      const repeated = await repeatedSoon(context, accountId, request);
+      if (repeated) return repeated;
+      throw answerOf(refused);
+    }
     const run = { id, accountId, key, agentId: agent.id, agentVersion, priceCredits, leaseMs, request };
     const { outcome } = await hold(context.db, run);
     held = outcome === "held";
@@ -96,8 +105,36 @@ async function startRun(
     }
     throw await unpayable(context, caller, priceCredits, "balance", "Not enough credits.");
   } finally {
-    if (!held) context.leases.end(id);
+    if (!held) {
+      context.leases.end(id);
+      await context.reservations.end(id);
+    }
   }
+}
+
+/** For an agent whose effect cannot be taken back: asks whether it can work, once the balance covers it. */
+async function reserveOnCredits(context: Context, caller: Caller, runId: RunId, prepared: PreparedRun): Promise<void> {
+  const { precheck: asks, priceCredits } = prepared.agent.version;
+  if (!asks) return;
+  const { credits } = await context.lookups.balance(caller.accountId);
+  if (credits < priceCredits) throw await unpayable(context, caller, priceCredits, "balance", "Not enough credits.");
+  await precheck(context, { runId, prepared, buyerId: caller.accountId });
+}
+
+function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  throw error;
+}
+
+/** An equal request may have reserved what this one was refused, and be about to begin its run. */
+async function repeatedSoon(
+  context: Context,
+  accountId: AccountId,
+  request: NamedRequest | undefined,
+): Promise<RunResult | undefined> {
+  if (!request) return undefined;
+  await sleep(100);
+  return findRepeated(context, accountId, request);
 }
 
 async function unpayable(
@@ -126,6 +163,7 @@ async function finishRun(context: Context, caller: Caller, runId: RunId, prepare
     return resultOf(runId, prepared, outcome, resolved);
   } finally {
     context.leases.end(runId);
+    await context.reservations.end(runId);
   }
 }
 

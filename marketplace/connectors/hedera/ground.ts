@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { AccountId } from "../../ids.ts";
-import { ConnectorFailure, type PublishTools } from "../connector.ts";
+import type { PublishTools } from "../connector.ts";
 import { EndpointSilent } from "../endpoint.ts";
+import { misconfigured, notNow } from "../refusal.ts";
 import type { Hedera } from "./hedera.ts";
 import type { Operator } from "./operator.ts";
 
@@ -36,7 +37,10 @@ export async function groundFor(
   return { hedera, operator: hedera.operator, wallet };
 }
 
-/** The same for a run, which fails without it. `check` answers what else is missing, as publishing says it. */
+/**
+ * The same for a call; throws Refusal without it. `check` answers what else is missing, as publishing says it. The
+ * operator must be able to pay for the transaction, and be no fee payer, whose allowances any payment could spend.
+ */
 export async function standOn(
   tools: Pick<PublishTools, "hedera" | "people">,
   network: string,
@@ -44,11 +48,19 @@ export async function standOn(
   check: (ground: Ground) => Promise<string[]>,
 ): Promise<Ground> {
   const ground = await groundFor(tools, network, ownerId);
-  const problems = typeof ground === "string" ? [ground] : await check(ground).catch(asFailure);
-  if (typeof ground !== "string" && problems.length === 0) return ground;
-  throw new ConnectorFailure("The agent is not set up on the ledger any more; its creator has to see to it.", {
-    reason: problems[0],
-  });
+  if (typeof ground === "string") throw misconfigured(ground);
+  const { hedera, operator } = ground;
+  const [[problem], account, isFeePayer] = await Promise.all([
+    check(ground),
+    hedera.mirror.account(operator.accountId),
+    hedera.operatorIsFeePayer(),
+  ]).catch(refuseSilence);
+  if (isFeePayer) throw misconfigured("the operator is a fee payer");
+  if (problem !== undefined) throw misconfigured(problem);
+  if ((account?.balance.balance ?? 0) < operatorTinybarsMin) {
+    throw notNow("The marketplace cannot pay for the ledger's transaction at the moment.", 300);
+  }
+  return ground;
 }
 
 /** What keeps settings on this network from being published. */
@@ -68,8 +80,11 @@ export async function groundProblems(
   }
 }
 
-/** A mirror that is silent fails a run before anything was sent. */
-export function asFailure(error: unknown): never {
+/** A mirror that is silent ends a call before anything was sent. */
+export function refuseSilence(error: unknown): never {
   if (!(error instanceof EndpointSilent)) throw error;
-  throw new ConnectorFailure("The ledger's mirror does not answer; try again shortly.", { reason: error.message });
+  throw notNow("The ledger's mirror does not answer; try again shortly.", 5, error.message);
 }
+
+/** As much as one transaction may cost. */
+const operatorTinybarsMin = 200_000_000;

@@ -3,9 +3,10 @@ import type { Transaction } from "@hashgraph/sdk";
 import type { proto } from "@hiero-ledger/proto";
 import { HederaNodes, type Method, statusName } from "../../../shared/hedera-nodes.ts";
 import type { HederaConfig } from "../config.ts";
-import { type Call, ConnectorFailure, OutcomeUnknown, type Result } from "../connector.ts";
-import type { Effect, Effects, NewReward, Promised } from "../effects.ts";
+import { type Call, ConnectorFailure, OutcomeUnknown, type Remedy, type Result } from "../connector.ts";
+import type { Effect, Effects, Promised } from "../effects.ts";
 import { EndpointSilent } from "../endpoint.ts";
+import type { Spending } from "../reservations.ts";
 import { Mirror, type MirrorRecord } from "./mirror.ts";
 import { Operator, type Signed } from "./operator.ts";
 
@@ -34,15 +35,11 @@ export class Hedera {
    */
   async execute(call: Call<unknown>, effects: Effects, order: Order): Promise<Result> {
     if (!this.operator) throw new ConnectorFailure("The agent's ledger is not available.", { reason: "no operator" });
-    // An allowance granted to a fee payer could be spent by anybody's payment. A facilitator that is away cannot be asked.
-    if ((await this.#feePayers().catch((): string[] => [])).includes(this.operator.accountId)) {
-      throw new ConnectorFailure("The agent's ledger is not available.", { reason: "the operator is a fee payer" });
-    }
     const parts = order.parts ?? 1;
     const validSeconds = Math.min(180, this.#validSeconds * (parts > 1 ? 2 : 1));
     const nodes = shuffled(this.#nodes.ids).slice(0, nodesMax);
     const signed = await this.operator.sign(order.make, validSeconds, nodes);
-    const { kind, promised, asset, amount, dayMax, reward } = order;
+    const { kind, promised, asset, amount, dayMax, reward, pools = [] } = order;
     call.signal.throwIfAborted();
     await effects.begin({
       key: call.effectKey,
@@ -54,6 +51,7 @@ export class Hedera {
       asset,
       amount,
       dayMax,
+      pools,
       promised: { kind, receipt: promised },
       ...(reward ? { reward } : {}),
     });
@@ -61,6 +59,12 @@ export class Hedera {
     // Whoever gave up waiting before this was written down has called the run a failure.
     if (call.signal.aborted) return this.conclude(effects, effect, { ending: "failed", status: "TRANSACTION_EXPIRED" });
     return this.conclude(effects, effect, await this.#sendAll(kind, signed, effect.promised));
+  }
+
+  /** An allowance granted to a fee payer could be spent by anybody's payment. A facilitator that is away cannot be asked. */
+  async operatorIsFeePayer(): Promise<boolean> {
+    const feePayers = await this.#feePayers().catch((): string[] => []);
+    return this.operator !== undefined && feePayers.includes(this.operator.accountId);
   }
 
   /** What became of an effect that was begun here or elsewhere. "unknown" as long as the ledger may still take it. */
@@ -81,7 +85,7 @@ export class Hedera {
         throw new OutcomeUnknown(transactionId);
       case "failed":
         await effects.close(effect.key, {});
-        throw new ConnectorFailure(failureText(ending.status), { transactionId, status: ending.status });
+        throw failureOf(ending.status, transactionId);
       case "done": {
         const output = { kind: "receipt", status: "SUCCESS", transactionId } as const;
         const result = { output, receipt: { ...effect.promised.receipt, ...ending.receipt } };
@@ -184,17 +188,13 @@ export class Hedera {
 }
 
 /** What is to be done on the ledger, and what it spends. */
-export interface Order {
+export interface Order extends Spending {
   readonly kind: Method;
   readonly make: (sdk: typeof import("@hashgraph/sdk")) => Transaction;
   /** Into how many transactions it falls. */
   readonly parts?: number;
-  readonly asset: string | undefined;
-  readonly amount: bigint;
-  readonly dayMax: bigint | undefined;
   /** What the receipt says whatever the ledger adds. */
   readonly promised: Readonly<Record<string, unknown>>;
-  readonly reward?: NewReward;
 }
 
 export type Ending =
@@ -228,29 +228,31 @@ function endingOf(receipt: proto.ITransactionReceipt): Ending {
 }
 
 /** What a buyer can understand of it; the status itself is in the log. */
-function failureText(status: string): string {
-  const known: Readonly<Record<string, string>> = {
-    AMOUNT_EXCEEDS_ALLOWANCE: "The creator's allowance does not cover this.",
-    SPENDER_DOES_NOT_HAVE_ALLOWANCE: "The creator's allowance does not cover this.",
-    INSUFFICIENT_ACCOUNT_BALANCE: "The creator's wallet does not hold enough.",
-    INSUFFICIENT_TOKEN_BALANCE: "The creator's wallet does not hold enough.",
-    TOKEN_NOT_ASSOCIATED_TO_ACCOUNT: "The receiving account is not associated with the token.",
-    NO_REMAINING_AUTOMATIC_ASSOCIATIONS: "The receiving account is not associated with the token.",
-    ACCOUNT_FROZEN_FOR_TOKEN: "The token is frozen for one of the accounts.",
-    ACCOUNT_KYC_NOT_GRANTED_FOR_TOKEN: "The token asks for a KYC grant that one of the accounts lacks.",
-    INVALID_ACCOUNT_ID: "There is no such account on the ledger.",
-    ACCOUNT_DELETED: "The account has been deleted.",
-    TOKEN_IS_PAUSED: "The token is paused.",
-    TOKEN_WAS_DELETED: "The token has been deleted.",
-    TOKEN_MAX_SUPPLY_REACHED: "The token's maximum supply has been reached.",
-    TOKEN_HAS_NO_SUPPLY_KEY: "The token cannot be minted.",
-    INVALID_TOPIC_ID: "There is no such topic.",
-    BUSY: "The ledger is busy; try again later.",
-    THROTTLED_AT_CONSENSUS: "The ledger is busy; try again later.",
-    TRANSACTION_EXPIRED: "The ledger did not take the transaction in time.",
-  };
-  return known[status] ?? "The ledger refused the transaction.";
+function failureOf(status: string, transactionId: string): ConnectorFailure {
+  const [text, remedy] = failures[status] ?? ["The ledger refused the transaction.", "later"];
+  return new ConnectorFailure(text, { transactionId, status }, remedy);
 }
+
+const failures: Readonly<Record<string, readonly [string, Remedy]>> = {
+  AMOUNT_EXCEEDS_ALLOWANCE: ["The creator's allowance does not cover this.", "later"],
+  SPENDER_DOES_NOT_HAVE_ALLOWANCE: ["The creator's allowance does not cover this.", "later"],
+  INSUFFICIENT_ACCOUNT_BALANCE: ["The creator's wallet does not hold enough.", "later"],
+  INSUFFICIENT_TOKEN_BALANCE: ["The creator's wallet does not hold enough.", "later"],
+  TOKEN_NOT_ASSOCIATED_TO_ACCOUNT: ["The receiving account is not associated with the token.", "input"],
+  NO_REMAINING_AUTOMATIC_ASSOCIATIONS: ["The receiving account is not associated with the token.", "input"],
+  ACCOUNT_FROZEN_FOR_TOKEN: ["The token is frozen for one of the accounts.", "input"],
+  ACCOUNT_KYC_NOT_GRANTED_FOR_TOKEN: ["The token asks for a KYC grant that one of the accounts lacks.", "input"],
+  INVALID_ACCOUNT_ID: ["There is no such account on the ledger.", "input"],
+  ACCOUNT_DELETED: ["The account has been deleted.", "input"],
+  TOKEN_IS_PAUSED: ["The token is paused.", "later"],
+  TOKEN_WAS_DELETED: ["The token has been deleted.", "later"],
+  TOKEN_MAX_SUPPLY_REACHED: ["The token's maximum supply has been reached.", "later"],
+  TOKEN_HAS_NO_SUPPLY_KEY: ["The token cannot be minted.", "later"],
+  INVALID_TOPIC_ID: ["There is no such topic.", "later"],
+  BUSY: ["The ledger is busy; try again later.", "again"],
+  THROTTLED_AT_CONSENSUS: ["The ledger is busy; try again later.", "again"],
+  TRANSACTION_EXPIRED: ["The ledger did not take the transaction in time.", "again"],
+};
 
 function shuffled<T>(items: readonly T[]): T[] {
   return items

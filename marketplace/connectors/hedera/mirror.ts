@@ -26,6 +26,12 @@ export class Mirror {
     return rows.find(({ token_id: id }) => id === token);
   }
 
+  /** How many tokens an account was associated with by receiving them. */
+  async automaticAssociations(account: string): Promise<number> {
+    const rows = await this.list<MirrorHolding>(`/accounts/${account}/tokens?limit=100`, "tokens", 50);
+    return rows.filter(({ automatic_association: automatic }) => automatic).length;
+  }
+
   /** What a spender may still take of the owner's HBAR, or of a token. */
   async allowance(owner: string, spender: string, token: string | undefined): Promise<bigint> {
     const kind = token === undefined ? "crypto" : "tokens";
@@ -103,6 +109,7 @@ export interface MirrorAccount {
 export interface MirrorHolding {
   readonly token_id: string;
   readonly balance: number;
+  readonly automatic_association: boolean;
   readonly freeze_status: string;
   readonly kyc_status: string;
 }
@@ -113,6 +120,7 @@ export interface MirrorTopic {
   readonly admin_key: MirrorKey | null;
   readonly submit_key: MirrorKey | null;
   readonly auto_renew_account: string | null;
+  readonly custom_fees?: { readonly fixed_fees?: readonly object[] };
 }
 
 export interface MirrorRecord {

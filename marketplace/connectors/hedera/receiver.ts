@@ -1,29 +1,51 @@
-import { ConnectorFailure } from "../connector.ts";
+import { refuseInput } from "../refusal.ts";
 import type { Ground } from "./ground.ts";
 
 export const hbar = "hbar";
 
 /**
- * The account id of who receives, given as `0.0.n` or as an EVM address. Throws ConnectorFailure when that account
- * cannot take the asset, so that nothing is sent that the ledger would charge for and refuse.
+ * The account id of who receives, given as `0.0.n` or as an EVM address, which `template` was filled with. Throws Refusal
+ * when that account cannot take the asset, so that nothing is sent that the ledger would charge for and refuse.
  */
-export async function receiverOf({ hedera, operator, wallet }: Ground, given: string, asset: string): Promise<string> {
+export async function receiverOf(
+  { hedera, operator, wallet }: Ground,
+  given: string,
+  asset: string,
+  template: string,
+): Promise<string> {
+  const refuse = (message: string) => refuseInput(template, "invalid_value", message);
   const text = given.trim();
   if (!/^(0\.0\.[1-9]\d{0,9}|0x[0-9a-fA-F]{40})$/.test(text)) {
-    throw new ConnectorFailure("The receiver must be an account id such as 0.0.1234, or an EVM address.");
+    const message = "The receiver must be an account id such as 0.0.1234, or an EVM address.";
+    throw refuseInput(template, "bad_request", message);
   }
   const account = await hedera.mirror.account(text);
-  if (!account || account.deleted) throw new ConnectorFailure("There is no such account on the ledger.");
+  if (!account || account.deleted) throw refuse("There is no such account on the ledger.");
   const id = account.account;
-  if (id === operator.accountId || id === wallet) throw new ConnectorFailure("This account cannot be the receiver.");
-  if (account.receiver_sig_required) throw new ConnectorFailure("The receiving account only takes what it signs for.");
+  if (id === operator.accountId || id === wallet) throw refuse("This account cannot be the receiver.");
+  if (account.receiver_sig_required) throw refuse("The receiving account only takes what it signs for.");
   if (asset === hbar) return id;
-  const holding = await hedera.mirror.holding(id, asset);
-  if (holding?.freeze_status === "FROZEN") throw new ConnectorFailure("The token is frozen for the receiving account.");
-  if (holding?.kyc_status === "REVOKED")
-    throw new ConnectorFailure("The token asks for a KYC grant that the account lacks.");
-  if (!holding && account.max_automatic_token_associations === 0) {
-    throw new ConnectorFailure("The receiving account is not associated with the token.");
-  }
+  const problem = await holdingProblem({ hedera }, id, asset, account.max_automatic_token_associations);
+  if (problem) throw refuse(problem);
   return id;
+}
+
+async function holdingProblem(
+  { hedera: { mirror } }: Pick<Ground, "hedera">,
+  id: string,
+  asset: string,
+  automaticMax: number,
+): Promise<string | undefined> {
+  const frozen = "The token is frozen for the receiving account.";
+  const needsKyc = "The token asks for a KYC grant that the receiving account lacks.";
+  const holding = await mirror.holding(id, asset);
+  if (holding) {
+    if (holding.freeze_status === "FROZEN") return frozen;
+    return holding.kyc_status === "REVOKED" ? needsKyc : undefined;
+  }
+  const isFull = automaticMax >= 0 && (automaticMax === 0 || (await mirror.automaticAssociations(id)) >= automaticMax);
+  if (isFull) return "The receiving account is not associated with the token.";
+  const token = await mirror.token(asset);
+  if (token?.freeze_key && token.freeze_default) return frozen;
+  return token?.kyc_key ? needsKyc : undefined;
 }

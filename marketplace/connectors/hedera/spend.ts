@@ -1,4 +1,5 @@
 import type { Transaction } from "@hashgraph/sdk";
+import type { LedgerPool } from "../reservations.ts";
 import type { Ground } from "./ground.ts";
 import { hbar } from "./receiver.ts";
 
@@ -22,24 +23,48 @@ export function spend({ wallet }: Ground, asset: string, to: string, amount: big
 }
 
 /** What is missing for the creator's wallet to give `amount` of an asset through the operator. */
-export async function allowanceProblems(
-  { hedera, operator, wallet }: Ground,
-  asset: string,
-  amount: bigint,
-): Promise<string[]> {
-  const { mirror } = hedera;
-  if (asset !== hbar) {
-    const token = await mirror.token(asset);
-    if (!token || token.deleted) return [`"settings.asset": there is no token ${asset}.`];
-    if (token.type !== "FUNGIBLE_COMMON") return [`"settings.asset": ${asset} is a collection of NFTs.`];
-    if (token.pause_status === "PAUSED") return [`"settings.asset": ${asset} is paused.`];
-    const { fixed_fees: fixed = [], fractional_fees: fractional = [] } = token.custom_fees;
-    if (fixed.length + fractional.length > 0) return [`"settings.asset": ${asset} has custom fees.`];
-  }
-  const allowance = await mirror.allowance(wallet, operator.accountId, asset === hbar ? undefined : asset);
+export async function allowanceProblems(ground: Ground, asset: string, amount: bigint): Promise<string[]> {
+  const problems = await assetProblems(ground, asset);
+  if (problems.length > 0) return problems;
+  const { hedera, operator, wallet } = ground;
+  const allowance = await hedera.mirror.allowance(wallet, operator.accountId, tokenOf(asset));
   if (allowance >= amount) return [];
   return [
     `The wallet ${wallet} allows the marketplace's account ${operator.accountId} ${allowance} base units of ` +
       `${asset}; ${amount} are needed. Approve an allowance (HIP-336) first.`,
   ];
 }
+
+/** What keeps anybody from giving of the asset. */
+export async function assetProblems({ hedera, wallet }: Ground, asset: string): Promise<string[]> {
+  if (asset === hbar) return [];
+  const [token, holding] = await Promise.all([hedera.mirror.token(asset), hedera.mirror.holding(wallet, asset)]);
+  if (!token || token.deleted) return [`"settings.asset": there is no token ${asset}.`];
+  if (token.type !== "FUNGIBLE_COMMON") return [`"settings.asset": ${asset} is a collection of NFTs.`];
+  if (token.pause_status === "PAUSED") return [`"settings.asset": ${asset} is paused.`];
+  const { fixed_fees: fixed = [], fractional_fees: fractional = [] } = token.custom_fees;
+  if (fixed.length + fractional.length > 0) return [`"settings.asset": ${asset} has custom fees.`];
+  if (holding?.freeze_status === "FROZEN") return [`"settings.asset": ${asset} is frozen for ${wallet}.`];
+  if (holding?.kyc_status === "REVOKED") return [`"settings.asset": ${wallet} has no KYC grant for ${asset}.`];
+  return [];
+}
+
+/** What the creator's wallet has left to give through the operator: of its allowance, and at all. */
+export async function allowancePool({ hedera, operator, wallet }: Ground, asset: string): Promise<LedgerPool> {
+  const { mirror } = hedera;
+  // First how far the mirror had come, then the figures, which can only be newer.
+  const account = await mirror.account(wallet);
+  const token = tokenOf(asset);
+  const [allowance, holding] = await Promise.all([
+    mirror.allowance(wallet, operator.accountId, token),
+    token === undefined ? undefined : mirror.holding(wallet, token),
+  ]);
+  const balance = BigInt((token === undefined ? account?.balance.balance : holding?.balance) ?? 0);
+  return {
+    name: `allowance ${hedera.network} ${wallet} ${asset}`,
+    room: allowance < balance ? allowance : balance,
+    measuredAt: new Date(Number(account?.balance.timestamp ?? 0) * 1_000),
+  };
+}
+
+const tokenOf = (asset: string) => (asset === hbar ? undefined : asset);

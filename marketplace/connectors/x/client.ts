@@ -1,6 +1,6 @@
 import type { Secret } from "../../../shared/env.ts";
-import { ConnectorFailure } from "../connector.ts";
 import { Endpoint, EndpointSilent } from "../endpoint.ts";
+import { notNow } from "../refusal.ts";
 
 /** X API v2, read only: https://docs.x.com/x-api/posts/post-lookup-by-post-id */
 export class XClient {
@@ -12,18 +12,17 @@ export class XClient {
     this.#endpoint = new Endpoint(baseUrl, () => (token ? { authorization: `Bearer ${token.reveal()}` } : {}));
   }
 
-  /** The post with its author. Throws ConnectorFailure when there is no such public post or X does not answer. */
-  async post(id: string, signal: AbortSignal): Promise<XPost> {
-    if (!this.#hasToken)
-      throw new ConnectorFailure("Posts on X cannot be checked here.", { reason: "no bearer token" });
+  /** The post with its author, or a sentence saying why it is none that can be read. Throws Refusal when X does not answer. */
+  async post(id: string, signal: AbortSignal): Promise<XPost | string> {
+    if (!this.#hasToken) throw notNow("Posts on X cannot be checked here.", 600, "no bearer token");
     const answer = await this.#endpoint.get(`/2/tweets/${id}?${fields}`, signal).catch((error) => {
       if (!(error instanceof EndpointSilent)) throw error;
-      throw new ConnectorFailure("X could not be reached; try again later.", { reason: error.message });
+      throw notNow("X could not be reached; try again later.", 30, error.message);
     });
     const { status } = answer;
-    if (status === 429) throw new ConnectorFailure("X is busy; try again later.", { status });
-    if (status === 404) throw new ConnectorFailure("There is no such public post.", { status });
-    if (status !== 200) throw new ConnectorFailure("X did not answer; try again later.", { status });
+    if (status === 429) throw notNow("X is busy; try again later.", 60);
+    if (status === 404) return noSuchPost;
+    if (status !== 200) throw notNow("X did not answer; try again later.", 30, `status ${status}`);
     return readPost(answer.body as XAnswer | undefined, id);
   }
 
@@ -56,12 +55,14 @@ const fields = new URLSearchParams({
   "user.fields": "created_at,public_metrics,username,protected",
 });
 
+const noSuchPost = "There is no such public post.";
+
 /** X answers 200 also for what it will not show; then there is `errors` and no `data`. */
-function readPost(answer: XAnswer | undefined, id: string): XPost {
+function readPost(answer: XAnswer | undefined, id: string): XPost | string {
   const post = answer?.data;
   const author = answer?.includes?.users?.find((user) => user.id === post?.author_id);
-  if (!post || post.id !== id) throw new ConnectorFailure("There is no such public post.");
-  if (!author || author.protected) throw new ConnectorFailure("The post's author is not public.");
+  if (!post || post.id !== id) return noSuchPost;
+  if (!author || author.protected) return "The post's author is not public.";
   const { text, entities } = post.note_tweet ?? post;
   return {
     id,

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type Call, ConnectorFailure, type Tools } from "../connector.ts";
+import type { Call, Tools } from "../connector.ts";
+import { refuseInput } from "../refusal.ts";
 import { fillingOf, fillText } from "../template.ts";
 import type { XPost } from "./client.ts";
 
@@ -27,22 +28,28 @@ export const postSettings = {
   rule: ruleSetting,
 };
 
-/** The post that a call speaks of. Throws ConnectorFailure when it is none, or not one that the rule is about. */
-export async function rewardedPost(
-  call: Call<PostSettings>,
-  { x }: Pick<Tools, "x">,
-  receiver: string,
-): Promise<XPost> {
+/** The id of the post that a call speaks of. Throws Refusal when it names none. */
+export function requirePostLink({ settings, ...call }: PostCall): string {
+  const text = fillText(settings.post, fillingOf(call)).trim();
+  const id = postId(text);
+  if (id) return id;
+  throw refuseInput(settings.post, "bad_request", "This is no link to a post on X.");
+}
+
+/** The post that a call speaks of. Throws Refusal when there is none, or not one that the rule is about. */
+export async function rewardedPost(call: PostCall, { x }: Pick<Tools, "x">, receiver: string): Promise<XPost> {
   const { settings, signal } = call;
   const filling = fillingOf(call);
-  const id = postId(fillText(settings.post, filling).trim());
-  if (!id) throw new ConnectorFailure("This is no link to a post on X.");
-  const post = await x.post(id, signal);
+  const refuse = (message: string) => refuseInput(settings.post, "invalid_value", message);
+  const post = await x.post(requirePostLink(call), signal);
+  if (typeof post === "string") throw refuse(post);
   const wanted = settings.rule.text.map((template) => fillText(template, filling));
   const [missing] = missingIn(post, { ...settings.rule, text: wanted }, receiver);
-  if (missing) throw new ConnectorFailure(`The post cannot be rewarded: ${missing}.`);
+  if (missing) throw refuse(`The post cannot be rewarded: ${missing}.`);
   return post;
 }
+
+type PostCall = Call<PostSettings>;
 
 export interface PostSettings {
   readonly post: string;
