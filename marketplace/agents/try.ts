@@ -4,8 +4,8 @@ import type { Context } from "../context.ts";
 import { newId } from "../ids.ts";
 import { admitOrRefuse } from "../rate-limit.ts";
 import { executeRun, type Outcome } from "../runs/execute.ts";
-import { requireSafe } from "../runs/prepare.ts";
 import { answerRefusal, precheck } from "../runs/precheck.ts";
+import { requireSafe } from "../runs/prepare.ts";
 import { findOwnAgent } from "./own.ts";
 
 const triesPerMinute = 10;

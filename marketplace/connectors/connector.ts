@@ -11,8 +11,8 @@ import type { EvmChains } from "./evm.ts";
 import type { Hedera } from "./hedera/hedera.ts";
 import type { ModelClient } from "./model-client.ts";
 import type { People } from "./people.ts";
-import type { Slots } from "./template.ts";
 import type { Spending } from "./reservations.ts";
+import type { Slots } from "./template.ts";
 import type { XClient } from "./x/client.ts";
 
 /** Every building block an agent can run on, in plain words. */

@@ -14,7 +14,11 @@ export class Refusal extends ConnectorFailure {
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: RefusalCode, message: string, more: RefusalDetail = {}) {
-    super(message, more.reason === undefined ? {} : { reason: more.reason }, code === "unavailable" ? "later" : "input");
+    super(
+      message,
+      more.reason === undefined ? {} : { reason: more.reason },
+      code === "unavailable" ? "later" : "input",
+    );
     this.code = code;
     this.field = more.field;
     this.retryAfterSeconds = more.retryAfterSeconds;

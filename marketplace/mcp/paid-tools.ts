@@ -6,6 +6,7 @@ import type { JsonObject } from "../../shared/x402.ts";
 import { findLiveAgent } from "../agents/find.ts";
 import { addressOfTool } from "../agents/scope.ts";
 import type { Context } from "../context.ts";
+import { adviceFor } from "../payments/advice.ts";
 import { agentOffer, agentWork } from "../payments/agent-call.ts";
 import { handOut } from "../payments/hand-out.ts";
 import type { Offer, PaidWork } from "../payments/offer.ts";
@@ -153,11 +154,14 @@ async function bought(
       return { ...content, _meta: { run_id: runId, "x402/payment-response": settlement } };
     }
     case "failed": {
-      const { error, runId, charged } = redemption;
-      const advice = charged
-        ? "The payment was settled and stays good: call again with the same payment to run again without paying."
-        : "Nothing was charged.";
-      return { isError: true, content: [text(`${error} ${advice}`)], _meta: { run_id: runId, charged } };
+      const { error, runId, settlement, remedy } = redemption;
+      const advice = settlement ? adviceFor(remedy, "Call again with the same payment") : "Nothing was charged.";
+      const _meta = {
+        run_id: runId,
+        charged: settlement !== undefined,
+        ...(settlement && { "x402/payment-response": settlement }),
+      };
+      return { isError: true, content: [text(`${error} ${advice}`)], _meta };
     }
     case "unknown":
       return { isError: true, content: [text(redemption.message)] };

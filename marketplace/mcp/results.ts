@@ -27,17 +27,22 @@ export function failureResult({ code, message, body, headers }: ApiError): CallT
     code === "payment_required"
       ? ` It costs ${body.credits_required} credits; ${body.credits_remaining} are left.`
       : "";
-  const charge = unsure.has(code) ? "" : " Nothing was charged.";
+  const charge = unsure.has(code) && body.charged !== false ? "" : " Nothing was charged.";
   const wait = waitSeconds === undefined ? "" : ` Wait ${waitSeconds} seconds before that.`;
   return {
     isError: true,
-    content: [text(`${message}${funds}${charge} ${advice[code] ?? defaultAdvice}${wait}`)],
+    content: [text(`${message}${funds}${charge} ${adviceOn(code, body)}${wait}`)],
     _meta: {
       credits_used: 0,
       ...body,
       ...(waitSeconds === undefined ? {} : { retry_after_seconds: waitSeconds }),
     },
   };
+}
+
+function adviceOn(code: ErrorCode, { charged }: ApiError["body"]): string {
+  if (code === "conflict" && charged === false) return "Calling again with these arguments will not help.";
+  return advice[code] ?? defaultAdvice;
 }
 
 export function text(words: string): ContentBlock {

@@ -18,9 +18,9 @@ import { paidCallsInPlace } from "./0024-paid-calls-in-place.ts";
 import { paidCallVersions } from "./0025-paid-call-versions.ts";
 import { paidCallsTogether } from "./0026-paid-calls-together.ts";
 import { quotes } from "./0027-quotes.ts";
+import { reservations } from "./0030-reservations.ts";
 import { callCeilings } from "./0033-call-ceilings.ts";
 import { agentNotices } from "./0037-agent-notices.ts";
-import { reservations } from "./0030-reservations.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -43,7 +43,7 @@ export const migrations: readonly Migration[] = [
   paidCallVersions,
   paidCallsTogether,
   quotes,
+  reservations,
   callCeilings,
   agentNotices,
-  reservations,
 ];

@@ -182,6 +182,7 @@ export const operations: Readonly<Record<string, Operation>> = {
       200: paidResultShape,
       402: quoteShape,
       404: errorShape,
+      409: errorShape,
       422: errorShape,
       429: errorShape,
       500: paidFailureShape,

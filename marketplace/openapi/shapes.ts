@@ -23,6 +23,13 @@ export const errorShape = z
   .object({
     error: z.string().describe("For a person to read; wording may change."),
     field: z.string().optional().describe("The input or parameter that was wrong."),
+    charged: z
+      .boolean()
+      .optional()
+      .describe(
+        "Of what cannot work, known before it was begun: true only for a payment settled before; it stays good.",
+      ),
+    advice: z.string().optional().describe("What to do with a payment that stays good."),
   })
   .meta({ id: "Error" });
 

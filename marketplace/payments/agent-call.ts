@@ -3,9 +3,11 @@ import type { Field, Value } from "../agents/contract.ts";
 import { type LiveAgent, ownerOf } from "../agents/find.ts";
 import type { Context } from "../context.ts";
 import { executeRun } from "../runs/execute.ts";
+import { precheck } from "../runs/precheck.ts";
 import type { PreparedRun } from "../runs/prepare.ts";
 import { openRun } from "../runs/record.ts";
 import { atomicPerCredit, type Offer, type PaidWork } from "./offer.ts";
+import type { PaidCallId } from "./paid-calls.ts";
 
 /** A call of an agent, paid straight to its creator. */
 export function agentOffer(context: Context, agent: LiveAgent): Offer {
@@ -33,13 +35,13 @@ export function agentWork(context: Context, prepared: PreparedRun): PaidWork {
     permanent,
     agent: what,
     opensRun: hasEffects,
+    ...(agent.version.precheck && { reservation: reservationOf(context, prepared) }),
     run: async ({ id, runId, ...limit }) => {
       // What was begun on a ledger is looked after by its run's row, whatever becomes of this process.
       if (hasEffects) await openRun(context.db, { ...what, id: runId, leaseMs: context.config.runLeaseMs });
       context.leases.keep(runId);
       try {
-        const effectKey = `${id.network}/${id.key}`;
-        const outcome = await executeRun(context, { runId, prepared, effectKey, ...limit });
+        const outcome = await executeRun(context, { runId, prepared, effectKey: effectKeyOf(id), ...limit });
         const state = outcome.success ? "succeeded" : outcome.unknown ? "unknown" : "failed";
         context.events.runEnded({ runId, agent: agent.address, state });
         return outcome;
@@ -47,6 +49,16 @@ export function agentWork(context: Context, prepared: PreparedRun): PaidWork {
         context.leases.end(runId);
       }
     },
+  };
+}
+
+/** A payment buys one effect, however many runs it takes. */
+const effectKeyOf = ({ network, key }: PaidCallId) => `${network}/${key}`;
+
+function reservationOf(context: Context, prepared: PreparedRun): NonNullable<PaidWork["reservation"]> {
+  return {
+    take: ({ id, runId }) => precheck(context, { runId, prepared, effectKey: effectKeyOf(id) }),
+    end: ({ id, lapseMs }) => context.reservations.end(effectKeyOf(id), { lapseMs }),
   };
 }
 

@@ -43,6 +43,14 @@ export interface PaidWork {
   readonly agent?: WhatRuns;
   /** Its run has a row of its own from the start. */
   readonly opensRun?: boolean;
+  /**
+   * Asks whether it can work and reserves what it will use up: `take` throws Refusal, `end` gives back what was not used,
+   * at once or after a while.
+   */
+  readonly reservation?: {
+    readonly take: (call: { id: PaidCallId; runId: RunId }) => Promise<void>;
+    readonly end: (call: { id: PaidCallId; lapseMs: number }) => Promise<void>;
+  };
   /** Does it once, within `deadlineMs` where one is given; never throws for a failure. */
   readonly run: (call: { id: PaidCallId; runId: RunId; deadlineMs?: number }) => Promise<Outcome>;
 }

@@ -1,5 +1,6 @@
 import type { SettleResponse } from "../../shared/x402.ts";
-import type { Output } from "../connectors/connector.ts";
+import type { Output, Remedy } from "../connectors/connector.ts";
+import type { Refusal } from "../connectors/refusal.ts";
 import type { RunId } from "../ids.ts";
 import type { EarlyVerdict } from "./head-start.ts";
 import type { Offer, PaidWork } from "./offer.ts";
@@ -35,12 +36,7 @@ export interface Work extends PaidWork {
   readonly presented?: Presented;
 }
 
-export type Redemption =
-  | Delivered
-  | Refused
-  /** The agent failed. `charged`: the payment is settled, and good for another try. */
-  | { readonly outcome: "failed"; readonly error: string; readonly runId: RunId; readonly charged: boolean }
-  | Unknown;
+export type Redemption = Delivered | Refused | Failed | Unknown;
 
 /** The payment was not taken; nobody was charged for it here. */
 export interface Refused {
@@ -50,6 +46,17 @@ export interface Refused {
   readonly settlement?: SettleResponse;
   /** It would be taken from who shows the payer's wallet. */
   readonly signIn?: SignInTerms;
+}
+
+/** The agent failed. With a settlement the payment is charged, and good for another try. */
+export interface Failed {
+  readonly outcome: "failed";
+  readonly error: string;
+  readonly runId: RunId;
+  readonly settlement?: SettleResponse;
+  readonly remedy: Remedy;
+  /** It was not even begun. */
+  readonly refusal?: Refusal;
 }
 
 export interface Unknown {

@@ -2,13 +2,15 @@ import { hash } from "node:crypto";
 import type { Request, RequestHandler, Response } from "express";
 import { paymentHeaders, type SettleResponse } from "../../shared/x402.ts";
 import type { Context } from "../context.ts";
+import { answerOf } from "../runs/precheck.ts";
+import { adviceFor } from "./advice.ts";
 import { handOut } from "./hand-out.ts";
 import type { EarlyVerdict } from "./head-start.ts";
 import type { Offer, PaidWork } from "./offer.ts";
 import { encodeHeader, type Proof, readProof } from "./proof.ts";
 import { quoteOf } from "./quote.ts";
 import { redeem } from "./redeem.ts";
-import type { Redemption } from "./redemption.ts";
+import type { Failed, Redemption } from "./redemption.ts";
 import { type SignInTerms, signInHeader } from "./sign-in-with-x.ts";
 import { quotedTerms } from "./terms.ts";
 
@@ -81,16 +83,31 @@ async function answer(
       return;
     }
     case "failed": {
-      const { error, runId, charged } = redemption;
-      const advice = charged
-        ? "The payment was settled and stays good: post the same proof again to run again without paying."
-        : "Nothing was charged.";
-      response.status(500).json({ success: false, run_id: runId, error, charged, advice });
+      answerFailed(response, redemption);
       return;
     }
     case "unknown":
       response.status(503).setHeader("retry-after", "5").json({ error: redemption.message });
   }
+}
+
+function answerFailed(response: Response, { error, runId, settlement, remedy, refusal }: Failed): void {
+  if (!settlement) {
+    const advice = "Nothing was charged.";
+    response.status(500).json({ success: false, run_id: runId, error, charged: false, advice });
+    return;
+  }
+  setSettlementHeaders(response, settlement);
+  const advice = adviceFor(remedy, "Post the same proof");
+  if (!refusal) {
+    response.status(500).json({ success: false, run_id: runId, error, charged: true, advice });
+    return;
+  }
+  const { status, headers, body } = answerOf(refusal);
+  response
+    .status(status)
+    .set(headers)
+    .json({ error, ...body, charged: true, advice });
 }
 
 function setSettlementHeaders(response: Response, settlement: SettleResponse): void {

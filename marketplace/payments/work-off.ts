@@ -1,11 +1,21 @@
 import type { SettleResponse } from "../../shared/x402.ts";
 import type { Output, Result } from "../connectors/connector.ts";
+import type { Refusal } from "../connectors/refusal.ts";
 import type { Context } from "../context.ts";
 import { recordFailure } from "../runs/record.ts";
 import { isByOthers, refusalWithoutWallet } from "./authority.ts";
 import type { Held, Progress } from "./paid-calls.ts";
 import { facilitatorRequest } from "./proof.ts";
-import { askAgain, type Conclude, type Delivered, type Redemption, refusalOf, type Work } from "./redemption.ts";
+import {
+  askAgain,
+  type Conclude,
+  type Delivered,
+  type Failed,
+  type Redemption,
+  refusalOf,
+  type Work,
+} from "./redemption.ts";
+import { reserve } from "./reserve.ts";
 
 /** Does what remains, holding the lease; puts the call down in a state that the same payment can take up. */
 export async function workOff(context: Context, work: Work, held: Held): Promise<Redemption> {
@@ -19,23 +29,34 @@ export async function workOff(context: Context, work: Work, held: Held): Promise
     throw error;
   } finally {
     clearInterval(heartbeat);
+    await work.reservation?.end({ id: held.id, lapseMs: 0 });
   }
 }
 
 /** The result of a call that is done, for whoever may have it. */
-export function delivered({ proof }: Work, call: Progress, conclude: Conclude): Delivered {
-  const settlement: SettleResponse = {
-    success: true,
-    transaction: call.transaction ?? "",
-    network: String(proof.paymentPayload.network ?? proof.accepted.network),
-    ...(call.payer === null ? {} : { payer: call.payer }),
-  };
+export function delivered(work: Work, call: Progress, conclude: Conclude): Delivered {
   const { runId, receipt } = call;
-  return { outcome: "delivered", result: { runId, output: call.output as Output, receipt, settlement }, conclude };
+  const result = { runId, output: call.output as Output, receipt, settlement: settlementOf(work, call) };
+  return { outcome: "delivered", result, conclude };
+}
+
+type Payment = Pick<Progress, "transaction" | "payer">;
+
+function settlementOf({ proof }: Work, { transaction, payer }: Payment): SettleResponse {
+  return {
+    success: true,
+    transaction: transaction ?? "",
+    network: String(proof.paymentPayload.network ?? proof.accepted.network),
+    ...(payer === null ? {} : { payer }),
+  };
 }
 
 async function finish(context: Context, work: Work, held: Held): Promise<Redemption> {
   let { transaction, payer, output, receipt } = held;
+  if (work.reservation && output === null) {
+    const refusal = await reserve(context, work, held);
+    if (refusal) return refused(context, work, held, refusal);
+  }
   if (work.permanent && transaction === null) {
     const settlement = await settle(context, work, held);
     if ("outcome" in settlement) return settlement;
@@ -43,7 +64,7 @@ async function finish(context: Context, work: Work, held: Held): Promise<Redempt
     await context.paidCalls.keepTransaction(held, transaction, payer);
   }
   if (output === null) {
-    const result = await run(context, work, held, transaction !== null);
+    const result = await run(context, work, { ...held, transaction, payer });
     if ("outcome" in result) return result;
     ({ output, receipt = null } = result);
   }
@@ -59,10 +80,18 @@ async function finish(context: Context, work: Work, held: Held): Promise<Redempt
   return askAgain;
 }
 
+/** A call whose payment is settled cannot work as things stand. */
+async function refused(context: Context, work: Work, held: Held, refusal: Refusal): Promise<Failed> {
+  await context.paidCalls.putDown(held);
+  const { message: error, remedy } = refusal;
+  return { outcome: "failed", error, runId: held.runId, settlement: settlementOf(work, held), remedy, refusal };
+}
+
 /** Runs it and keeps the result; or says why there is none. */
-async function run(context: Context, work: Work, held: Held, charged: boolean): Promise<Result | Redemption> {
+async function run(context: Context, work: Work, held: Held): Promise<Result | Redemption> {
   const { db, paidCalls } = context;
   const { runId } = held;
+  const charged = held.transaction !== null;
   const deadlineMs = charged ? undefined : work.payment.expiresAt.getTime() - Date.now() - settleMarginMs;
   if (deadlineMs !== undefined && deadlineMs < deadlineMinMs) {
     await paidCalls.forget(held);
@@ -83,7 +112,8 @@ async function run(context: Context, work: Work, held: Held, charged: boolean): 
   if (work.agent) await recordFailure(db, { ...work.agent, id: runId, startedAt }, outcome.error);
   if (charged) await paidCalls.putDown(held);
   else await paidCalls.forget(held);
-  return { outcome: "failed", error: outcome.error, runId, charged };
+  const { error, remedy = "again" } = outcome;
+  return { outcome: "failed", error, runId, remedy, ...(charged && { settlement: settlementOf(work, held) }) };
 }
 
 /** The settled payment's transaction; or why it is not settled, the call being put down. */
@@ -101,6 +131,7 @@ async function settle(context: Context, work: Work, held: Held): Promise<Settled
   const refusal = refusalOf(settlement);
   // A result is withheld, not lost: it waits for this payment to be settled. A call without a result is forgotten.
   if (refusal.outcome === "refused") await paidCalls.forget(held);
+  else await work.reservation?.end({ id: held.id, lapseMs: unknownSettlementMs });
   await paidCalls.putDown(held);
   return refusal;
 }
@@ -119,3 +150,5 @@ interface Settled {
 /** What is left of a payment's life for settling it after the run. */
 const settleMarginMs = 30_000;
 const deadlineMinMs = 3_000;
+/** As long as a payment may yet turn out to be settled, and its buyer come back. */
+const unknownSettlementMs = 300_000;

@@ -2,6 +2,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { ConnectorFailure } from "../connectors/connector.ts";
 import { notNow, Refusal } from "../connectors/refusal.ts";
 import type { Context } from "../context.ts";
+import { ModelCharge } from "../models/model-charge.ts";
 import type { AskedExecution } from "./execute.ts";
 
 /**
@@ -19,7 +20,15 @@ export async function precheck(context: Needs, asked: Omit<AskedExecution, "dead
   if (begun && begun.state !== "void") return;
   const signal = AbortSignal.timeout(precheckMs);
   const { id, ownerId } = agent;
-  const call = { ...input, signal, runId, effectKey, agent: { id, ownerId }, ...(buyerId && { buyerId }) };
+  const call = {
+    ...input,
+    signal,
+    runId,
+    effectKey,
+    modelCharge: ModelCharge.free(),
+    agent: { id, ownerId },
+    ...(buyerId && { buyerId }),
+  };
   const spending = await Promise.race([ask(call, tools), overtime(signal)]).catch(asRefusal);
   await reservations.take(effectKey, id, spending);
 }

@@ -73,11 +73,11 @@ describe("hcs-write", () => {
     const topic = await newTopic(market, "open");
     const agent = await publish("hcs-write", { topic, message: "{{text}}" });
     for (const text of ["", "é".repeat(513)]) {
-      const { body } = await run(market, key, agent.address, { text });
-      expect(body).toMatchObject({ success: false, credits_used: 0, credits_remaining: 100 });
-      expect(await effectOf(body.run_id)).toBeUndefined();
+      const answer = await run(market, key, agent.address, { text });
+      expect(answer).toMatchObject({ status: 422, body: { field: "text", charged: false } });
     }
     expect(await messagesOf(topic)).toEqual([]);
+    expect((await balanceOf(market, key)).credits).toBe(100);
   });
 
   test("keeps to its cap of messages a day, under any concurrency", async () => {
@@ -85,9 +85,13 @@ describe("hcs-write", () => {
     const topic = await newTopic(market, "open");
     const agent = await publish("hcs-write", { topic, message: "{{text}}", per_day_max: 3 });
     const runs = Array.from({ length: 8 }, (_, n) => run(market, key, agent.address, { text: `${n}` }));
-    const bodies = (await Promise.all(runs)).map(({ body }) => body);
-    expect(bodies.filter(({ success }) => success)).toHaveLength(3);
-    expect(bodies.filter(({ error }) => error?.includes("a day"))).toHaveLength(5);
+    const answers = await Promise.all(runs);
+    expect(answers.filter(({ body }) => body.success)).toHaveLength(3);
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(refused).toHaveLength(5);
+    for (const { headers } of refused) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    const later = await run(market, key, agent.address, { text: "one more" });
+    expect(later).toMatchObject({ status: 503, body: { error: expect.stringContaining("a day") } });
     expect(await messagesOf(topic)).toHaveLength(3);
     expect((await balanceOf(market, key)).credits).toBe(85);
   });
@@ -146,21 +150,23 @@ describe("hedera-transfer", () => {
   });
 
   test.each([
-    ["more than a run may", { amount: "1001" }],
-    ["nothing", { amount: "0" }],
-    ["less than nothing", { amount: "-5" }],
-    ["a fraction", { amount: "1.5" }],
-    ["to nobody", { to: "0.0.987654" }],
-    ["to what is no account", { to: "https://example.com" }],
-    ["to the creator", { to: "0.0.1002" }],
-    ["to the marketplace", { to: "0.0.1005" }],
-  ])("moves nothing when asked to move %s, and costs nothing", async (_name, input) => {
+    ["more than a run may", { amount: "1001" }, 422],
+    ["nothing", { amount: "0" }, 400],
+    ["less than nothing", { amount: "-5" }, 400],
+    ["a fraction", { amount: "1.5" }, 400],
+    ["to nobody", { to: "0.0.987654" }, 422],
+    ["to what is no account", { to: "https://example.com" }, 400],
+    ["to the creator", { to: "0.0.1002" }, 422],
+    ["to the marketplace", { to: "0.0.1005" }, 422],
+  ])("moves nothing when asked to move %s, and costs nothing", async (_name, input, status) => {
     const { key, publish } = await seedLedgerCreator(market);
     await allow(market, 100_000);
     const agent = await publish("hedera-transfer", settings);
-    const { body } = await run(market, key, agent.address, { to: "0.0.1003", amount: "5", ...input });
-    expect(body).toMatchObject({ success: false, credits_used: 0, credits_remaining: 100 });
-    expect(await effectOf(body.run_id)).toBeUndefined();
+    const answer = await run(market, key, agent.address, { to: "0.0.1003", amount: "5", ...input });
+    expect(answer).toMatchObject({ status, body: { field: Object.keys(input)[0], charged: false } });
+    expect((await balanceOf(market, key)).credits).toBe(100);
+    const { rows } = await market.context.db.query("select 1 from effects where agent_id = $1", [agent.agentId]);
+    expect(rows).toEqual([]);
   });
 
   test("keeps to the day's cap under any concurrency, and what failed does not count", async () => {
@@ -184,9 +190,8 @@ describe("hedera-transfer", () => {
     const agent = await publish("hedera-transfer", settings);
     const give = () => run(market, key, agent.address, { to: "0.0.1003", amount: "1000" });
     expect((await give()).body.success).toBe(true);
-    const { body } = await give();
-    expect(body).toMatchObject({ success: false, credits_used: 0 });
-    expect(await effectOf(body.run_id)).toBeUndefined();
+    expect(await give()).toMatchObject({ status: 503, body: { charged: false } });
+    expect((await balanceOf(market, key)).credits).toBe(95);
   });
 
   test("takes from nobody's wallet but the creator's, whoever allowed the operator something", async () => {
@@ -222,7 +227,7 @@ describe("hedera-mint", () => {
     expect(body).toMatchObject({ success: true, output: receiptShape });
     expect(body.receipt).toEqual({ tokenId: token, amount: "250", totalSupply: "250" });
     expect(await market.open.tokenBalance(market.open.accounts.creator.accountId, token)).toBe(250);
-    expect((await run(market, key, agent.address, { amount: "1001" })).body.success).toBe(false);
+    expect((await run(market, key, agent.address, { amount: "1001" })).status).toBe(422);
   });
 
   test("mints NFTs with their metadata", async () => {
@@ -237,16 +242,23 @@ describe("hedera-mint", () => {
       "two",
     ]);
     const tooLong = await run(market, key, agent.address, { text: "x".repeat(94) });
-    expect(tooLong.body).toMatchObject({ success: false, credits_used: 0 });
+    expect(tooLong).toMatchObject({ status: 422, body: { field: "text", charged: false } });
   });
 
-  test("a supply that is used up fails the run, which costs nothing", async () => {
+  test("a supply that is used up is known before the run, which costs nothing", async () => {
     const { key, publish } = await seedLedgerCreator(market);
     const token = await createToken((create) => create.setSupplyType(TokenSupplyType.Finite).setMaxSupply(100));
     const agent = await publish("hedera-mint", { token, amount: "{{amount}}", ...caps });
-    const { body } = await run(market, key, agent.address, { amount: "101" });
-    expect(body).toMatchObject({ success: false, credits_used: 0, error: expect.stringContaining("maximum supply") });
-    expect((await effectOf(body.run_id)).state).toBe("void");
+    expect(await run(market, key, agent.address, { amount: "101" })).toMatchObject({
+      status: 503,
+      body: { charged: false },
+    });
+    const halves = await Promise.all(
+      [60, 60].map((amount) => run(market, key, agent.address, { amount: `${amount}` })),
+    );
+    expect(halves.map(({ status }) => status).sort()).toEqual([200, 503]);
+    expect((await run(market, key, agent.address, { amount: "40" })).body.success).toBe(true);
+    expect((await balanceOf(market, key)).credits).toBe(90);
   });
 
   test("is published only on the creator's own tokens whose supply key is the operator's", async () => {
@@ -283,10 +295,7 @@ test("an operator that is a fee payer of the facilitator writes nothing", async 
   const { key, publish } = await seedLedgerCreator(market);
   const topic = await newTopic(market, "open");
   const agent = await publish("hcs-write", { topic, message: "{{text}}" });
-  expect((await run(careless, key, agent.address, { text: "x" })).body).toMatchObject({
-    success: false,
-    credits_used: 0,
-  });
+  expect((await run(careless, key, agent.address, { text: "x" })).status).toBe(503);
   expect(await messagesOf(topic)).toEqual([]);
   await careless.stop();
   facilitator.closeAllConnections();

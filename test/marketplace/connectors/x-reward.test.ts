@@ -47,10 +47,10 @@ describe("x-reward", () => {
     const seeded = await seedLedgerCreator(market, { balance: 1_000 });
     const agent = await seeded.publish("x-reward", { ...settings, ...more }, { fields });
     const owner = (await createKey(market.context.db, { accountId: seeded.creator.id, name: "owner" })).token;
-    const claim = async (post: string, wallet = buyerWallet) =>
-      (await run(market, seeded.key, agent.address, { post, wallet })).body;
+    const ask = (post: string, wallet = buyerWallet) => run(market, seeded.key, agent.address, { post, wallet });
+    const claim = async (post: string, wallet?: string) => (await ask(post, wallet)).body;
     const rewards = async () => (await call(market.url, "/api/v1/rewards", { key: owner })).body.rewards;
-    return { ...seeded, agent, claim, rewards };
+    return { ...seeded, agent, ask, claim, rewards };
   };
   const hbarOf = (account: string) => market.open.hbarBalance(account);
 
@@ -85,14 +85,13 @@ describe("x-reward", () => {
   });
 
   test("pays once for a post and once to an author, whatever the spelling of the link", async () => {
-    const { claim, key } = await campaign();
+    const { ask, claim, key } = await campaign();
     const post = newPost(`pay ${buyerWallet}`);
     expect((await claim(linkTo(post))).success).toBe(true);
     for (const link of [post.id, `https://twitter.com/i/status/${post.id}?s=20`, `${linkTo(post)}/photo/1`]) {
-      expect(await claim(link)).toMatchObject({
-        success: false,
-        credits_used: 0,
-        error: expect.stringContaining("rewarded already"),
+      expect(await ask(link)).toMatchObject({
+        status: 409,
+        body: { error: expect.stringContaining("rewarded already"), charged: false },
       });
     }
     const second = newPost(`pay ${buyerWallet} again`, { author: post.author });
@@ -126,16 +125,16 @@ describe("x-reward", () => {
     market.open.ledger.faults.set({ dropReply: 1 });
     const before = await hbarOf(buyerWallet);
     expect((await claim(post.id)).success).toBe(true);
-    expect((await claim(post.id)).success).toBe(false);
+    expect(await claim(post.id)).toMatchObject({ charged: false });
     expect(await hbarOf(buyerWallet)).toBe(before + 100n);
     expect((await rewards()).map(({ state }: { state: string }) => state)).toEqual(["paid", "void"]);
   });
 
   test("no wallet but the one in the post is paid", async () => {
-    const { claim } = await campaign();
+    const { ask, claim } = await campaign();
     const post = newPost(`pay ${buyerWallet}`);
     for (const wallet of ["0.0.1004", "0.0.100", "0.0.10031"]) {
-      expect((await claim(post.id, wallet)).success).toBe(false);
+      expect((await ask(post.id, wallet)).status).toBe(422);
     }
     expect((await claim(post.id)).success).toBe(true);
   });
@@ -167,22 +166,24 @@ describe("x-reward", () => {
     ["that passes on another", {}, "good", { repost: true }],
     ["of a protected account", {}, "good", { author: { protected: true } }],
   ])("pays nothing for a post %s", async (_name, rule, text, given) => {
-    const { claim, rewards } = await campaign({ rule });
-    expect(await claim(newPost(`${text} ${buyerWallet}`, given).id)).toMatchObject({ success: false, credits_used: 0 });
+    const { ask, rewards } = await campaign({ rule });
+    const answer = await ask(newPost(`${text} ${buyerWallet}`, given).id);
+    expect(answer).toMatchObject({ status: 422, body: { field: "post", charged: false } });
     expect(await rewards()).toEqual([]);
   });
 
   test.each([
-    ["is no link to a post", "https://evil.example.com/x/status/1", {}],
-    ["is not there", "99", {}],
-    ["cannot be read now: X is busy", "", { status: 429 }],
-    ["cannot be read now: X fails", "", { status: 503 }],
-    ["cannot be read now: X hangs up", "", { hangUp: true }],
-  ])("pays nothing when the post %s", async (_name, link, fault) => {
-    const { claim, rewards } = await campaign();
+    ["is no link to a post", "https://evil.example.com/x/status/1", {}, 400],
+    ["is not there", "99", {}, 422],
+    ["cannot be read now: X is busy", "", { status: 429 }, 503],
+    ["cannot be read now: X fails", "", { status: 503 }, 503],
+    ["cannot be read now: X hangs up", "", { hangUp: true }, 503],
+  ])("pays nothing when the post %s", async (_name, link, fault, status) => {
+    const { ask, key, rewards } = await campaign();
     if (Object.keys(fault).length > 0) x.injectFault(fault);
     const post = link || newPost(`pay ${buyerWallet}`).id;
-    expect(await claim(post)).toMatchObject({ success: false, credits_used: 0, credits_remaining: 1_000 });
+    expect(await ask(post)).toMatchObject({ status, body: { charged: false } });
+    expect((await balanceOf(market, key)).credits).toBe(1_000);
     expect(await rewards()).toEqual([]);
   });
 });
@@ -211,7 +212,7 @@ describe("x-reward-credits", () => {
       receipt: { credits: 20, to: buyer.handle, post: post.id },
     });
     expect(await spendable(market.context, creator)).toBe(480);
-    expect((await claim(post.id)).success).toBe(false);
+    expect((await claim(post.id)).error).toContain("rewarded already");
     expect((await balanceOf(market, key)).credits).toBe(115);
     const owner = (await createKey(market.context.db, { accountId: creator.id, name: "owner" })).token;
     expect((await call(market.url, "/api/v1/rewards", { key: owner })).body.rewards).toMatchObject([
@@ -242,8 +243,8 @@ describe("x-reward-credits", () => {
     const { claim, creator, agent } = await campaign();
     expect((await claim(newPost("thanks from nobody").id)).error).toContain("does not name");
     const own = (await createKey(market.context.db, { accountId: creator.id, name: "own" })).token;
-    const { body } = await run(market, own, agent.address, { post: newPost(`thanks from ${creator.handle}`).id });
-    expect(body).toMatchObject({ success: false, credits_used: 0 });
+    const answer = await run(market, own, agent.address, { post: newPost(`thanks from ${creator.handle}`).id });
+    expect(answer).toMatchObject({ status: 409, body: { charged: false } });
   });
 
   test("without an account it is not there: no price, no route, no paid tool, and nothing is charged", async () => {
