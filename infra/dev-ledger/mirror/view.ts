@@ -17,8 +17,10 @@ export class MirrorView {
     return levels.mirrorLagMs === 0 || consensusAt <= clock.now() - BigInt(levels.mirrorLagMs) * NANOS_PER_MILLISECOND;
   }
 
+  /** How far the mirror has come. */
   now(): string {
-    return timestampText(this.ledger.clock.now());
+    const { clock, levels } = this.ledger;
+    return timestampText(clock.now() - BigInt(levels.mirrorLagMs) * NANOS_PER_MILLISECOND);
   }
 
   account(number: EntityNumber): Account | undefined {
