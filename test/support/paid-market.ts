@@ -23,6 +23,9 @@ export async function startPaidMarket(options: Options = {}): Promise<PaidMarket
     FACILITATOR_URL: toFacilitator.url,
     MARKETPLACE_PUBLIC_URL: publicUrl,
     PLATFORM_WALLETS: `hedera:testnet=${ledger.accounts.platform.accountId},eip155:84532=${platformWallet}`,
+    // The chains are read where a wallet is to be shown.
+    EVM_RPC_URLS: `eip155:84532=${setting.chain.rpcUrl}`,
+    HEDERA_MIRROR: ledger.mirrorUrl,
     ...options.env,
   };
   const { databaseUrl } = options;

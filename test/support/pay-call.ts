@@ -1,19 +1,20 @@
-import { signAuthorization } from "./evm-payments.ts";
+import { type Buyer, signAuthorization } from "./evm-payments.ts";
 import { hederaProof } from "./hedera-payments.ts";
 import type { PaidMarket } from "./paid-market.ts";
 
 /** A POST with or without a proof of payment; the answer as it came. */
 export async function post(url: string, options: PostOptions = {}): Promise<PaidAnswer> {
-  const { proof, body = {}, header = "PAYMENT-SIGNATURE", key, from } = options;
+  const { proof, body = {}, header = "PAYMENT-SIGNATURE", key, from, signIn } = options;
   const response = await fetch(url, {
     method: "POST",
     headers: {
       "content-type": "application/json",
       ...(proof && { [header]: encodeHeader(proof) }),
       ...(from && { "x-forwarded-for": from }),
+      ...(signIn && { "sign-in-with-x": encodeHeader(signIn) }),
       ...(key && { authorization: `Bearer ${key}` }),
     },
-    body: JSON.stringify(body),
+    body: typeof body === "string" ? body : JSON.stringify(body),
   });
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
@@ -30,6 +31,8 @@ interface PostOptions {
   readonly body?: unknown;
   readonly header?: string;
   readonly key?: string;
+  /** What is shown as the wallet that paid. */
+  readonly signIn?: object;
   /** The network address it seems to come from. */
   readonly from?: string;
 }
@@ -40,22 +43,45 @@ export const decodeHeader = (text: string | null) => JSON.parse(Buffer.from(text
 /** The version 2 quote of a 402. */
 export const quoteIn = ({ headers }: PaidAnswer) => decodeHeader(headers.get("payment-required"));
 
+/** Has the buyer settle the payment with the facilitator, as the protocol has it, before it is presented. */
+export async function settleFirst(paid: PaidMarket, proof: Proof): Promise<Proof> {
+  const request = { x402Version: 2, paymentPayload: proof, paymentRequirements: proof.accepted };
+  const { body } = await paid.facilitator.settle(request);
+  if (!body.success) throw new Error(`not settled: ${JSON.stringify(body)}`);
+  return proof;
+}
+
 /** A fresh payment for a quote, by the buyer of that chain. */
-export async function payQuote(paid: PaidMarket, chain: "hedera" | "evm", answer: PaidAnswer): Promise<Proof> {
+export async function payQuote(
+  paid: PaidMarket,
+  chain: "hedera" | "evm",
+  answer: PaidAnswer,
+  changes: PaymentChanges = {},
+): Promise<Proof> {
   const { accepts, resource } = quoteIn(answer);
   const network = chain === "hedera" ? "hedera:testnet" : "eip155:84532";
-  const accepted = accepts.find((entry: { network: string }) => entry.network === network);
+  const quoted = accepts.find((entry: { network: string }) => entry.network === network);
+  const accepted = { ...quoted, ...changes.terms };
   if (chain === "hedera") return (await hederaProof(paid.ledger.accounts.buyer, accepted, resource)) as Proof;
   const terms = { ...paid.setting.terms, payTo: accepted.payTo, amount: accepted.amount };
   const validBefore = String(Math.floor(Date.now() / 1_000) + 180);
-  const payload = await signAuthorization(await paid.setting.fundedBuyer(), terms, { validBefore });
+  const buyer = changes.buyer ?? (await paid.setting.fundedBuyer());
+  const payload = await signAuthorization(buyer, terms, { validBefore });
   return { x402Version: 2, resource, accepted, payload };
+}
+
+interface PaymentChanges {
+  /** What the payer accepts instead of what was quoted. */
+  readonly terms?: object;
+  /** Who pays on the EVM chain, with funds; a new buyer when nobody is named. */
+  readonly buyer?: Buyer;
 }
 
 export interface Proof {
   readonly x402Version: number;
   readonly resource: object;
-  readonly accepted: { readonly network: string };
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into terms freely
+  readonly accepted: any;
   readonly payload: object;
   readonly extensions?: object;
 }
