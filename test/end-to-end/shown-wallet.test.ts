@@ -1,0 +1,271 @@
+import { createHash, randomBytes } from "node:crypto";
+import { PrivateKey } from "@hashgraph/sdk";
+import { encodeSIWxHeader, wrapFetchWithSIWx } from "@x402/extensions/sign-in-with-x";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ownerWallet } from "../../infra/evm-chain/artifacts.ts";
+import { createAccount } from "../../marketplace/accounts/create.ts";
+import { createKey } from "../../marketplace/api-keys/create.ts";
+import { forgetTheEnded } from "../../marketplace/forget.ts";
+import { type Buyer, newBuyer } from "../support/evm-payments.ts";
+import { balanceOf, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import {
+  encodeHeader,
+  type PaidAnswer,
+  type Proof,
+  payQuote,
+  post,
+  quoteIn,
+  settleFirst,
+} from "../support/pay-call.ts";
+
+let paid: PaidMarket;
+beforeAll(async () => {
+  paid = await startPaidMarket({ env: { LIMIT_FAILED_PROOFS_PER_ADDRESS: "100000" } });
+});
+afterAll(() => paid?.stop());
+
+const input = { text: "the buyer's own input" };
+const runs = () => paid.marketplace.model.requests.length;
+const present = (proof: object, signIn?: object, options: { body?: unknown; url?: string } = {}) =>
+  post(options.url ?? paid.url, { proof, body: options.body ?? input, ...(signIn && { signIn }) });
+
+/** A payment that its buyer had settled without the quote's id: nothing but the wallet shows whose it is. */
+async function settledBare(chain: "hedera" | "evm", buyer?: Buyer): Promise<Proof> {
+  const quote = await post(paid.url, { body: input });
+  const whole = await payQuote(paid, chain, quote, buyer && { buyer });
+  const { quoteId: _, ...extra } = whole.accepted.extra;
+  return settleFirst(paid, { ...whole, accepted: { ...whole.accepted, extra } });
+}
+
+/** What the 402 says is to be signed. */
+const challengeOf = (answer: PaidAnswer) => {
+  const extension = quoteIn(answer).extensions["sign-in-with-x"];
+  expect(answer.body.extensions["sign-in-with-x"].info.uri).toBe(extension.info.uri);
+  const [{ chainId, type }] = extension.supportedChains;
+  return { ...extension.info, chainId, type } as Info;
+};
+
+interface Info {
+  readonly domain: string;
+  readonly uri: string;
+  readonly version: string;
+  readonly statement: string;
+  readonly nonce: string;
+  readonly issuedAt: string;
+  readonly expirationTime: string;
+  readonly resources: readonly string[];
+  readonly chainId: string;
+  readonly type: string;
+}
+
+/** EIP-4361, written down from its specification. */
+const textOf = (info: Info, address: string) => `${info.domain} wants you to sign in with your ${
+  info.chainId.startsWith("eip155:") ? "Ethereum" : "Hedera"
+} account:
+${address}
+
+${info.statement}
+
+URI: ${info.uri}
+Version: ${info.version}
+Chain ID: ${info.chainId.split(":")[1]}
+Nonce: ${info.nonce}
+Issued At: ${info.issuedAt}
+Expiration Time: ${info.expirationTime}
+Resources:
+${info.resources.map((resource) => `- ${resource}`).join("\n")}`;
+
+const signedBy = async (buyer: Buyer, info: Info, address: string = buyer.address) => {
+  return { ...info, address, signature: await buyer.signMessage({ message: textOf(info, address) }) };
+};
+
+function signedOnHedera(info: Info): object {
+  const { accountId, privateKey } = paid.ledger.accounts.buyer;
+  const signature = PrivateKey.fromStringDer(privateKey).sign(Buffer.from(textOf(info, accountId)));
+  return { ...info, address: accountId, signature: Buffer.from(signature).toString("hex") };
+}
+
+async function expectRefused(answer: PaidAnswer, reason: RegExp): Promise<void> {
+  expect({ status: answer.status, error: answer.body.error }).toEqual({
+    status: 402,
+    error: expect.stringMatching(reason),
+  });
+}
+
+describe("the wallet that paid, shown beside the payment", () => {
+  test("by the stock client on EVM redeems it, and a copy of what was shown redeems nothing more", async () => {
+    const buyer = await paid.setting.fundedBuyer();
+    const proof = await settledBare("evm", buyer);
+    let shown: string | null = null;
+    const local = async (request: Request) => {
+      shown = request.headers.get("sign-in-with-x") ?? shown;
+      const { pathname } = new URL(request.url);
+      return fetch(new Request(`${paid.marketplace.url}${pathname}`, request));
+    };
+    // The client signs only for the host it speaks to, so it believes it speaks to the public one.
+    const believed = async (...[request]: Parameters<typeof fetch>) => {
+      const { status, headers, body } = await local(request as Request);
+      return new Response(body, { status, headers });
+    };
+    const signingFetch = wrapFetchWithSIWx(believed as typeof fetch, buyer);
+    const headers = { "content-type": "application/json", "payment-signature": encodeHeader(proof) };
+    const answer = await signingFetch(paid.publicUrl, { method: "POST", headers, body: JSON.stringify(input) });
+    expect({ status: answer.status, body: await answer.json() }).toMatchObject({
+      status: 200,
+      body: { success: true },
+    });
+    const replayed = JSON.parse(Buffer.from(String(shown), "base64").toString());
+    await expectRefused(await present(proof, replayed), /nonce|already_settled/);
+    expect(encodeSIWxHeader(replayed)).toBe(shown);
+  });
+
+  test("on Hedera redeems it", async () => {
+    const proof = await settledBare("hedera");
+    const asked = await present(proof);
+    await expectRefused(asked, /^wallet_proof_required/);
+    expect(await present(proof, signedOnHedera(challengeOf(asked)))).toMatchObject({
+      status: 200,
+      body: { success: true },
+    });
+  });
+
+  test("that is a contract, as the contract says (ERC-1271)", async () => {
+    const owner = newBuyer();
+    const address = await paid.setting.chain.deploy(ownerWallet, [owner.address]);
+    await paid.setting.chain.fund(address, { usdc: 1_000_000n });
+    const wallet = { ...owner, address } as Buyer;
+    const proof = await settledBare("evm", wallet);
+    const info = challengeOf(await present(proof));
+    await expectRefused(await present(proof, await signedBy(newBuyer(), info, address)), /^invalid_wallet_proof/);
+    expect((await present(proof, await signedBy(owner, info, address))).status).toBe(200);
+  });
+
+  test("redeems a payment whose run failed with another input, once", async () => {
+    const buyer = await paid.setting.fundedBuyer();
+    const proof = await settledBare("evm", buyer);
+    paid.marketplace.model.injectFault({ status: 500 });
+    const failed = await present(proof, await signedBy(buyer, challengeOf(await present(proof))));
+    paid.marketplace.model.clearFaults();
+    expect(failed).toMatchObject({ status: 500, body: { charged: true } });
+    const body = { text: "corrected" };
+    const asked = await present(proof, undefined, { body });
+    await expectRefused(asked, /^wallet_proof_required/);
+    expect((await present(proof, await signedBy(buyer, challengeOf(asked)), { body })).status).toBe(200);
+    await expectRefused(await present(proof, undefined, { body: { text: "more" } }), /payment_used_for_another_call/);
+  });
+});
+
+describe("is nothing", () => {
+  let buyer: Buyer;
+  let proof: Proof;
+  let info: Info;
+  beforeAll(async () => {
+    buyer = await paid.setting.fundedBuyer();
+    proof = await settledBare("evm", buyer);
+    info = challengeOf(await present(proof));
+  });
+  const digest = (body: string) => `urn:x402:input:sha256:${createHash("sha256").update(body).digest("hex")}`;
+  const minutes = (from: number) => new Date(Date.now() + from * 60_000).toISOString();
+
+  test.each([
+    ["for another domain", () => ({ domain: "evil.example" })],
+    ["for another address of ours", () => ({ uri: "https://market.example.com/api/agent/other/agent" })],
+    ["on another chain", () => ({ chainId: "eip155:8453" })],
+    ["of another kind", () => ({ type: "ed25519" })],
+    ["issued long ago", () => ({ issuedAt: minutes(-11), expirationTime: minutes(5) })],
+    ["issued in the future", () => ({ issuedAt: minutes(5), expirationTime: minutes(10) })],
+    ["that is over", () => ({ expirationTime: minutes(-1) })],
+    ["that is good for long", () => ({ expirationTime: minutes(600) })],
+    ["that begins later", () => ({ notBefore: minutes(5) })],
+    ["of another version", () => ({ version: "2" })],
+    ["without a nonce", () => ({ nonce: "" })],
+    ["for no resources", () => ({ resources: [] })],
+    [
+      "for another payment",
+      () => ({ resources: [`urn:x402:payment:eip155:84532:0x0:${buyer.address}:0x1`, info.resources[1]!] }),
+    ],
+    ["for another input", () => ({ resources: [info.resources[0]!, digest('{"text":"another"}')] })],
+    ["with lines hidden in the statement", () => ({ statement: `x\n\nURI: ${info.uri}` })],
+  ])("signed %s", async (_what, changes) => {
+    const before = runs();
+    await expectRefused(
+      await present(proof, await signedBy(buyer, { ...info, ...changes() })),
+      /^invalid_wallet_proof: SIGN-IN-WITH-X: /,
+    );
+    expect(runs()).toBe(before);
+  });
+
+  test.each([
+    ["another wallet's", async () => signedBy(newBuyer(), info)],
+    ["another wallet's under the payer's name", async () => signedBy(newBuyer(), info, buyer.address)],
+    ["made up", async () => ({ ...(await signedBy(buyer, info)), signature: `0x${"11".repeat(65)}` })],
+    ["no signature", async () => ({ ...(await signedBy(buyer, info)), signature: "nothing" })],
+    ["endless", async () => ({ ...(await signedBy(buyer, info)), signature: `0x${"11".repeat(4_150)}` })],
+    ["of another text", async () => ({ ...(await signedBy(buyer, info)), statement: "Another." })],
+    ["nothing at all", async () => ({})],
+    ["no object", async () => ["a list"]],
+  ])("that is %s", async (_what, shown) => {
+    const before = runs();
+    await expectRefused(await present(proof, await shown()), /^invalid_wallet_proof: SIGN-IN-WITH-X: /);
+    expect(runs()).toBe(before);
+  });
+
+  test("for another input than it was signed for, nor on another copy a second time, and the right one still counts", async () => {
+    const { databaseUrl, environment: env, model } = paid.marketplace;
+    const other: TestMarketplace = await startMarketplace({ databaseUrl, env, model });
+    try {
+      const shown = await signedBy(buyer, info);
+      await expectRefused(await present(proof, shown, { body: { text: "a stranger's" } }), /^invalid_wallet_proof/);
+      await expectRefused(
+        await present({ ...proof, payload: (await settledBare("evm")).payload }, shown),
+        /^invalid_wallet_proof/,
+      );
+      const urls = [paid.url, `${other.url}/api/agent/${paid.address}`];
+      const before = runs();
+      paid.marketplace.model.injectFault({ status: 500 });
+      const answers = await Promise.all([...urls, ...urls, ...urls].map((url) => present(proof, shown, { url })));
+      paid.marketplace.model.clearFaults();
+      expect(answers.filter(({ status }) => status === 500)).toHaveLength(1);
+      expect(answers.filter(({ status }) => status === 402)).toHaveLength(5);
+      expect(runs()).toBe(before + 1);
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
+test("a settled payment without a quote buys credits for the account that the wallet signed for, and no other", async () => {
+  const { context, url } = paid.marketplace;
+  const at = `${url}/api/v1/credits/purchase`;
+  const thief = await createAccount(context.db, { handle: `thief-${randomBytes(4).toString("hex")}` });
+  const { token } = await createKey(context.db, { accountId: thief.id, name: "k", rateLimitPerMinute: 600 });
+  const { key } = paid.market;
+  const body = { credits: 9 };
+  const balance = async () => (await balanceOf(paid.marketplace, key)).credits as number;
+  const before = await balance();
+  const buyer = await paid.setting.fundedBuyer();
+  const whole = await payQuote(paid, "evm", await post(at, { key, body }), { buyer });
+  const proof = await settleFirst(paid, {
+    ...whole,
+    accepted: { ...whole.accepted, extra: { name: "USDC", version: "2" } },
+  });
+  const asked = await post(at, { key, body, proof });
+  await expectRefused(asked, /^wallet_proof_required/);
+  const signIn = await signedBy(buyer, challengeOf(asked));
+  expect(signIn.resources).toContain(`urn:x402:account:${paid.market.buyer.id}`);
+  await expectRefused(await post(at, { key: token, body, proof, signIn }), /^invalid_wallet_proof/);
+  expect((await post(at, { key, body: { credits: 10 }, proof, signIn })).status).toBe(402);
+  expect((await post(at, { key, body, proof, signIn })).status).toBe(200);
+  expect(await balance()).toBe(before + 9);
+});
+
+test("wallets that were shown are forgotten once they are too old to be shown again", async () => {
+  const { db } = paid.marketplace.context;
+  const count = async () => Number((await db.query("select count(*) from wallets_shown")).rows[0].count);
+  await forgetTheEnded(db);
+  expect(await count()).toBeGreaterThan(0);
+  await db.query("update wallets_shown set expires_at = now() - interval '1 second'");
+  await forgetTheEnded(db);
+  expect(await count()).toBe(0);
+});
