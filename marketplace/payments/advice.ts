@@ -9,8 +9,8 @@ const steps: Readonly<Record<Remedy, (again: string) => string>> = {
   again: (again) => `${again} with the same input to run again without paying.`,
   later: (again) => `${again} with the same input later; nobody can be served before that.`,
   input: (again) =>
-    `as things stand this input cannot work. Put right what the error names, then ${lower(again)} with the same input ` +
-    "to run without paying.",
+    `as things stand this input cannot work. Put right what the error names and ${lower(again)} with the same input, or ` +
+    `${lower(again)} with another one, with the quote it was settled for (\`accepted\`, whole) or the wallet that paid.`,
 };
 
 const lower = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);

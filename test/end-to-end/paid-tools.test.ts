@@ -1,14 +1,16 @@
+import { createHash } from "node:crypto";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { Resvg } from "@resvg/resvg-js";
+import { createSIWxPayload } from "@x402/extensions/sign-in-with-x";
 import { createPublicClient, http } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { usdcStandIn } from "../../infra/evm-chain/artifacts.ts";
 import { moveAgent } from "../../marketplace/agents/state.ts";
 import { callTool, textOf, toolNames } from "../support/mcp.ts";
 import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
-import { encodeHeader, payQuote } from "../support/pay-call.ts";
+import { encodeHeader, payQuote, settleFirst } from "../support/pay-call.ts";
 
 let paid: PaidMarket;
 let client: Client;
@@ -123,6 +125,46 @@ test("a settlement that nobody knows the end of gives no result away, and the sa
   const after = await callTool(client, tool, { text: "unknown" }, { "x402/payment": payment });
   expect(textOf(after)).toContain("Asked: unknown");
 });
+
+test("a payment that was settled before is the quote's holder's or the shown wallet's, and no stranger's", async () => {
+  const args = { text: "hello", extra: { b: 1, a: [2, { d: 3, c: 4 }] } };
+  const call = (payment: object, meta: object = {}, sent: object = args) =>
+    callTool(client, tool, sent, { "x402/payment": payment, ...meta });
+  const asked = paid.marketplace.model.requests.length;
+  const proof = await settleFirst(paid, await paymentFor(await callTool(client, tool, args), "evm"));
+  const strangers = await paymentFor(await callTool(client, tool, args), "evm");
+  const { payload } = proof;
+  const bare = { x402Version: 1, scheme: "exact", network: proof.accepted.network, payload };
+  for (const stolen of [{ ...strangers, payload }, bare]) {
+    expect(textOf(await call(stolen))).toContain("wallet_proof_required");
+  }
+  expect(paid.marketplace.model.requests.length).toBe(asked);
+  expect(textOf(await call(proof))).toContain("Asked: hello");
+
+  const buyer = await paid.setting.fundedBuyer();
+  const quoted = { status: 402, headers: new Headers(), body: {} };
+  quoted.headers.set(
+    "payment-required",
+    encodeHeader((await callTool(client, tool, args)).structuredContent as object),
+  );
+  const terms = { extra: { name: "USDC", version: "2" } };
+  const unquoted = await settleFirst(paid, await payQuote(paid, "evm", quoted, { buyer, terms }));
+  const { structuredContent } = await call(unquoted);
+  const { info } = (structuredContent as unknown as ChallengingQuote).extensions["sign-in-with-x"];
+  // The arguments as RFC 8785 writes them.
+  const canonical = '{"extra":{"a":[2,{"c":4,"d":3}],"b":1},"text":"hello"}';
+  expect(info.resources).toContain(`urn:x402:input:sha256:${createHash("sha256").update(canonical).digest("hex")}`);
+  const whole = { ...info, chainId: "eip155:84532", type: "eip191" as const };
+  const signed = await createSIWxPayload(whole, buyer, paid.publicUrl);
+  const meta = { "x402/sign-in-with-x": signed };
+  expect(textOf(await call(unquoted, meta, { text: "another" }))).toContain("invalid_wallet_proof");
+  const reordered = { extra: { a: [2, { c: 4, d: 3 }], b: 1 }, text: "hello" };
+  expect(textOf(await call(unquoted, meta, reordered))).toContain("Asked: hello");
+});
+
+interface ChallengingQuote {
+  readonly extensions: { readonly "sign-in-with-x": { readonly info: Parameters<typeof createSIWxPayload>[0] } };
+}
 
 test.each([
   ["no object", "money"],
