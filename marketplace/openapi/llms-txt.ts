@@ -18,7 +18,9 @@ export function llmsTxt(publicUrl: string): string {
 3. Run it: POST ${publicUrl}/api/v1/run with {"agent": "handle/slug", "input": {…}}, header Authorization: Bearer <API_KEY>
 
 Without a key: POST ${publicUrl}/api/agent/{handle}/{slug} with the input fields as the body. The answer is a 402 with
-the price and where to pay; pay it over x402 and post again with the proof.
+the price and where to pay; pay it over x402 and post again with the proof. If you settle it yourself, settle the quote's
+entry whole, with its extra.quoteId, and post the same body: a settled payment alone is no proof that it is yours. Where the
+answer is a 402 with extensions.sign-in-with-x, sign that with the wallet that paid instead of paying anew.
 
 ## What to know
 
