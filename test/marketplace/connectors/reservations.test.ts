@@ -1,0 +1,220 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { TopicCreateTransaction } from "@hashgraph/sdk";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { startXStandIn, type XStandIn } from "../../../infra/x-stand-in/server.ts";
+import { publishAgent } from "../../../marketplace/agents/publish.ts";
+import { type OpenLedger, openLedger } from "../../infra/dev-ledger/sdk.ts";
+import { allow, operatorVariables } from "../../support/ledger-agents.ts";
+import { run, startMarketplace, type TestMarketplace, until } from "../../support/marketplace.ts";
+import { startProcess } from "../../support/marketplace-process.ts";
+import { type PaidMarket, startPaidMarket } from "../../support/paid-market.ts";
+import { decodeHeader, type PaidAnswer, payQuote, post } from "../../support/pay-call.ts";
+
+const leaseMs = 3_000;
+let open: OpenLedger;
+let x: XStandIn;
+let paid: PaidMarket;
+let copy: TestMarketplace;
+beforeAll(async () => {
+  open = await openLedger();
+  x = await startXStandIn({ token: "X-TOKEN" });
+  const xVariables = { X_API_BASE_URL: x.url, X_API_BEARER_TOKEN: "X-TOKEN", RUN_LEASE_MS: String(leaseMs) };
+  paid = await startPaidMarket({ env: { ...operatorVariables(open), ...xVariables } });
+  const { databaseUrl, environment, model } = paid.marketplace;
+  copy = await startMarketplace({ databaseUrl, model, env: environment });
+});
+afterEach(() => open.ledger.faults.clear());
+afterAll(async () => {
+  await copy.stop();
+  await paid.stop();
+  await x.stop();
+  await open.close();
+});
+
+const receiver = "0.0.1003";
+let agents = 0;
+let posts = 1_900_000_000_000_000_000n;
+
+async function publish(connector: string, settings: object) {
+  agents += 1;
+  const { address, agentId } = await publishAgent(paid.marketplace.context, paid.market.creator, `scarce-${agents}`, {
+    name: "Scarce",
+    description: "Has enough for few.",
+    connector,
+    price_credits: 5,
+    fields: ["text", "to", "amount", "post", "wallet"].map((name) => ({ name, type: "text" })),
+    settings: { network: "hedera:testnet", ...settings },
+  });
+  const path = `/api/agent/${address}`;
+  return { address, agentId, urls: [paid.marketplace.url + path, copy.url + path] as const };
+}
+
+const allowed = (amount: number) => allow({ open } as Parameters<typeof allow>[0], amount);
+const newTopic = async () => (await open.run(new TopicCreateTransaction())).topicId!.toString();
+const query = async (text: string, values: unknown[] = []) =>
+  (await paid.marketplace.context.db.query(text, values)).rows;
+const settled = async () => {
+  const { rows } = await paid.facilitator.context.db.query("select count(*) from payments where state = 'settled'");
+  return Number(rows[0].count);
+};
+
+/** Fifty buyers at once, on both chains and both copies of the service, each with a payment of their own. */
+async function fiftyBuyers(urls: readonly [string, string], body: object): Promise<PaidAnswer[]> {
+  const quote = await post(urls[0], { body });
+  const proofs = [];
+  for (let n = 0; n < 50; n += 1) proofs.push(await payQuote(paid, n % 2 === 0 ? "evm" : "hedera", quote));
+  return Promise.all(proofs.map((proof, n) => post(urls[(n >> 1) % 2]!, { body, proof })));
+}
+
+async function expectServed(answers: readonly PaidAnswer[], count: number, before: number) {
+  const served = answers.filter(({ status }) => status === 200);
+  expect(served.map(({ body }) => body.success)).toEqual(Array(count).fill(true));
+  const refused = answers.filter(({ status }) => status !== 200);
+  for (const { status, body, headers } of refused) {
+    expect([409, 503]).toContain(status);
+    expect(body.charged).toBe(false);
+    expect(headers.get("payment-response")).toBeNull();
+    if (status === 503) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+  }
+  expect(await settled()).toBe(before + count);
+}
+
+describe("of fifty buyers at once exactly as many settle as there is room, the others keep their money", () => {
+  const transfer = { asset: "hbar", to: "{{to}}", amount: "{{amount}}", per_run_max: "1000", per_day_max: "100000" };
+  const five = { to: receiver, amount: "5" };
+
+  test("one left of a day's cap", async () => {
+    await allowed(100_000);
+    const { urls, agentId } = await publish("hedera-transfer", { ...transfer, per_run_max: "5", per_day_max: "9" });
+    const before = await settled();
+    await expectServed(await fiftyBuyers(urls, five), 1, before);
+    expect(await query("select state from effects where agent_id = $1", [agentId])).toEqual([{ state: "done" }]);
+  }, 120_000);
+
+  test("three left of an allowance that two agents draw on", async () => {
+    await allowed(1_000);
+    const one = await publish("hedera-transfer", transfer);
+    const other = await publish("hedera-transfer", transfer);
+    await allowed(19);
+    const before = await settled();
+    await expectServed(await fiftyBuyers([one.urls[0], other.urls[1]], five), 3, before);
+  }, 120_000);
+
+  test("one post", async () => {
+    await allowed(100_000);
+    const settings = { asset: "hbar", amount: "100", per_day_max: "10000", budget: "10000", rule: {} };
+    const { urls } = await publish("x-reward", settings);
+    posts += 1n;
+    const { id } = x.add({ id: `${posts}`, text: `pay ${receiver}`, author: { id: "77", username: "one" } });
+    const before = await settled();
+    const holding = await open.hbarBalance(receiver);
+    await expectServed(await fiftyBuyers(urls, { post: id, wallet: receiver }), 1, before);
+    expect(await open.hbarBalance(receiver)).toBe(holding + 100n);
+    expect(await query("select pool from reservations where spent_at is null and until > now()")).toEqual([]);
+  }, 120_000);
+});
+
+test("on credits, too: over both copies as many are held as there is room", async () => {
+  const { address } = await publish("hcs-write", { topic: await newTopic(), message: "{{text}}", per_day_max: 3 });
+  const { key } = paid.market;
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, n) => run(n % 2 ? copy : paid.marketplace, key, address, { text: `${n}` })),
+  );
+  expect(answers.filter(({ body }) => body.success)).toHaveLength(3);
+  expect(answers.filter(({ status, body }) => status === 503 && body.charged === false)).toHaveLength(9);
+});
+
+test("a copy killed between reservation and settlement: what it had reserved is another's when the lease lapses", async () => {
+  const { urls, address } = await publish("hcs-write", {
+    topic: await newTopic(),
+    message: "{{text}}",
+    per_day_max: 1,
+  });
+  const facilitator = await startSilentSettle(paid.facilitator.url);
+  const doomed = await startProcess({ ...paid.marketplace.environment, FACILITATOR_URL: facilitator.url });
+  const body = { text: "one of one" };
+  const quote = await post(urls[0], { body });
+  const [first, second] = [await payQuote(paid, "evm", quote), await payQuote(paid, "hedera", quote)];
+  const before = await settled();
+  const answer = post(`${doomed.url}/api/agent/${address}`, { body, proof: first }).catch(() => "died");
+  await until(() => facilitator.asked() > 0, 20_000);
+  // It goes on holding it for as long as it lives.
+  await new Promise((resolve) => setTimeout(resolve, leaseMs * 2));
+  expect(await post(urls[0], { body, proof: second })).toMatchObject({ status: 503, body: { charged: false } });
+  doomed.child.kill("SIGKILL");
+  expect(await answer).toBe("died");
+  expect((await post(urls[1], { body, proof: second })).status).toBe(503);
+  await new Promise((resolve) => setTimeout(resolve, leaseMs + 500));
+  expect((await post(urls[1], { body, proof: second })).status).toBe(200);
+  const late = await post(urls[0], { body, proof: first });
+  expect(late).toMatchObject({ status: 503, body: { charged: false, error: expect.stringContaining("a day") } });
+  expect(await settled()).toBe(before + 1);
+  await facilitator.stop();
+}, 90_000);
+
+test("a reservation that lapsed under a stalled copy gives no room that another has: the cap holds", async () => {
+  const { agentId } = await publish("hcs-write", {
+    topic: await newTopic(),
+    message: "{{text}}",
+    per_day_max: 1,
+  });
+  const { reservations, tools } = copy.context;
+  const spending = { asset: "message", amount: 1n, dayMax: 1n } as const;
+  await reservations.take("stalled", agentId, spending);
+  await query("update reservations set until = now() - interval '1 second' where holder = 'stalled'");
+  await paid.marketplace.context.reservations.take("other", agentId, spending);
+  const effect = { key: "stalled", runId: "run_stalled", agentId, promised: { kind: "message", receipt: {} } } as const;
+  await expect(tools.effects.begin({ ...effect, ...spending })).rejects.toThrow("Others are just being served");
+  await paid.marketplace.context.reservations.end("other");
+  await tools.effects.begin({ ...effect, ...spending });
+  await expect(reservations.take("late", agentId, spending)).rejects.toThrow("a day");
+  await reservations.end("stalled");
+});
+
+test("an effect that failed after the settlement: 500, charged, with the settlement and what helps; then the same payment works", async () => {
+  const { urls } = await publish("hcs-write", { topic: await newTopic(), message: "{{text}}" });
+  const body = { text: "second try" };
+  const proof = await payQuote(paid, "evm", await post(urls[0], { body }));
+  const before = await settled();
+  open.ledger.faults.set({ throttleAtConsensus: 1 });
+  const failed = await post(urls[0], { body, proof });
+  expect(failed).toMatchObject({ status: 500, body: { success: false, charged: true } });
+  expect(failed.body.advice).toContain("with the same input to run again without paying");
+  for (const header of ["payment-response", "x-payment-response"]) {
+    const settlement = decodeHeader(failed.headers.get(header));
+    expect(settlement).toMatchObject({
+      success: true,
+      network: "eip155:84532",
+      transaction: expect.stringMatching(/^0x/),
+    });
+  }
+  expect((await post(urls[1], { body, proof })).status).toBe(200);
+  expect(await settled()).toBe(before + 1);
+});
+
+/** The facilitator, but for settlements, which it never answers and never makes. */
+async function startSilentSettle(upstream: string) {
+  let asked = 0;
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    if (request.url === "/settle") {
+      asked += 1;
+      return;
+    }
+    const body = request.method === "POST" ? { body: Buffer.concat(chunks) } : {};
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(upstream + request.url, { method: request.method ?? "GET", headers, ...body });
+    response.writeHead(answer.status, headers).end(await answer.text());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: () => asked,
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
