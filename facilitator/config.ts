@@ -2,6 +2,7 @@ import { EnvReader, Secret } from "../shared/env.ts";
 import { type HttpLimits, readHttpLimits } from "../shared/http-limits.ts";
 import { type Environment, environmentOf, networkOf } from "../shared/networks.ts";
 import { explorerOf } from "./explorer.ts";
+import { type Client, readClient } from "./limits/clients.ts";
 
 /** Everything the daemon reads from its environment, once. Throws ConfigError naming every problem. */
 export function readConfig(variables: Record<string, string | undefined>): Config {
@@ -21,6 +22,7 @@ export function readConfig(variables: Record<string, string | undefined>): Confi
       allowLocalhost: env.flag("FACILITATOR_DISCOVERY_LOCALHOST", false),
     },
     environmentOf: environments,
+    clients: readClients(env),
     limits: readLimits(env, variables, environments),
     evm: evmChainIds(variables).map((chainId) => readEvm(env, chainId, environments)),
     hedera: hederaNetworks
@@ -49,6 +51,18 @@ export interface LimitsConfig {
   readonly failuresPerPayer: number;
   /** The same within a day. */
   readonly failuresPerPayerDay: number;
+}
+
+function readClients(env: EnvReader): readonly Client[] {
+  const clients = env.list("FACILITATOR_CLIENTS").flatMap((entry) => {
+    const client = readClient(entry);
+    return client ? [client] : env.problem("FACILITATOR_CLIENTS must list name:sha256-hex-of-token:calls a minute", []);
+  });
+  const isUnique = (values: readonly string[]) => new Set(values).size === values.length;
+  if (!isUnique(clients.map(({ name }) => name)) || !isUnique(clients.map(({ tokenHash }) => tokenHash))) {
+    env.problem("FACILITATOR_CLIENTS names a client or a token twice", 0);
+  }
+  return clients;
 }
 
 type EnvironmentOf = (network: string) => Environment;
@@ -100,6 +114,8 @@ export interface Config {
   readonly discovery: { readonly probe: boolean; readonly allowLocalhost: boolean };
   /** Whether a network's money is real, of any network that was ever served. */
   readonly environmentOf: EnvironmentOf;
+  /** Resource servers with a limit of their own; everybody else is welcome, too. */
+  readonly clients: readonly Client[];
   readonly limits: LimitsConfig;
   readonly evm: readonly EvmConfig[];
   readonly hedera: readonly HederaConfig[];

@@ -35,7 +35,8 @@ export function openApiDocument(): object {
       version: "1",
       description:
         "Verifies and settles x402 payments of versions 1 and 2. No authentication: the payment is the authorization. " +
-        "Calls are counted by address and minute; what is too much is a 429 with Retry-After.",
+        "Calls are counted by address and minute; what is too much is a 429 with Retry-After. A resource server that the " +
+        "operator knows sends `Authorization: Bearer <token>` and has a limit of its own; an unknown token is a 401.",
     },
     servers: [{ url: "/" }],
     paths,
@@ -65,6 +66,7 @@ const operations: Readonly<Record<string, Operation>> = {
       200: verifyShape,
       400: verifyErrorShape,
       408: verifyErrorShape,
+      401: verifyErrorShape,
       413: verifyErrorShape,
       429: verifyErrorShape,
       500: verifyErrorShape,
@@ -77,7 +79,7 @@ const operations: Readonly<Record<string, Operation>> = {
       "Gives up one verification, so that its payer's money is free at once; for a seller that will not settle it. " +
       "What another verification of the same payment holds stays.",
     body: releaseBodyShape,
-    answers: { 200: releaseShape, 400: errorShape, 413: errorShape, 503: errorShape },
+    answers: { 200: releaseShape, 400: errorShape, 401: errorShape, 408: errorShape, 413: errorShape, 503: errorShape },
   },
   "POST /settle": {
     summary: "Settles the payment and waits for the chain, 60 s at most. Needs no /verify before.",
@@ -86,6 +88,7 @@ const operations: Readonly<Record<string, Operation>> = {
       200: settleShape,
       400: settleErrorShape,
       408: settleErrorShape,
+      401: settleErrorShape,
       413: settleErrorShape,
       429: settleErrorShape,
       500: settleErrorShape,

@@ -9,6 +9,7 @@ import { listingQuery, listResources } from "./discovery/listing.ts";
 import { searchQuery, searchResources } from "./discovery/search.ts";
 import { health, readiness } from "./health.ts";
 import type { LimitedVerb } from "./limits/call-limits.ts";
+import { clientCalling } from "./limits/clients.ts";
 import { ReadLimits } from "./limits/read-limits.ts";
 import { metricsText } from "./metrics.ts";
 import { openApiDocument } from "./openapi.ts";
@@ -88,11 +89,12 @@ export function createServer(context: Context): Express {
   return app;
 }
 
-/** 429 for an address that calls too often, before its body is read. */
-function limited({ limits }: Context, verb: LimitedVerb): RequestHandler {
+/** 429 for a client or an address that calls too often, before its body is read. */
+function limited({ limits, config }: Context, verb: LimitedVerb): RequestHandler {
   return async (request, _response, next) => {
-    const seconds = await limits.ofAddress(verb, request.ip ?? "");
-    if (seconds !== undefined) throw tooMany(`calls of /${verb}`, seconds);
+    const client = clientCalling(config.clients, request.headers.authorization);
+    const seconds = await (client ? limits.ofClient(verb, client) : limits.ofAddress(verb, request.ip ?? ""));
+    if (seconds !== undefined) throw tooMany(`calls of /${verb}`, seconds, client ? "client" : "address");
     next();
   };
 }
@@ -107,9 +109,9 @@ function limitedReads({ config }: Context): RequestHandler {
   };
 }
 
-function tooMany(what: string, seconds: number): ApiError {
+function tooMany(what: string, seconds: number, who = "address"): ApiError {
   const headers = { "retry-after": String(Math.max(1, seconds)) };
-  return new ApiError("rate_limited", `Too many ${what} from this address.`, { headers });
+  return new ApiError("rate_limited", `Too many ${what} from this ${who}.`, { headers });
 }
 
 function reportExtensions({ config }: Context, response: Response, body: unknown, paid: boolean): void {

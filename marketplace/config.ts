@@ -22,6 +22,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ...readStore(env),
     databasePoolMax: env.integer("MARKETPLACE_DATABASE_POOL", 16, { min: 2, max: 500 }),
     facilitatorUrl: env.url("FACILITATOR_URL"),
+    facilitatorToken: optionalSecret(env, "FACILITATOR_TOKEN"),
     quoteKeys: readKeys(env, ["MARKETPLACE_QUOTE_KEY", "MARKETPLACE_QUOTE_KEYS_OTHER"]),
     failedProofs: {
       perAddress: env.integer("LIMIT_FAILED_PROOFS_PER_ADDRESS", 60, { min: 1 }),
@@ -71,6 +72,8 @@ export interface Config extends StoreConfig {
   readonly logLevel: string;
   readonly databasePoolMax: number;
   readonly facilitatorUrl: string;
+  /** What this service is known by at the facilitator; undefined: it is nobody in particular there. */
+  readonly facilitatorToken: Secret | undefined;
   /** The first authenticates quotes, all of them recognise what they authenticated; none: one in the database does. */
   readonly quoteKeys: readonly Secret[];
   readonly failedProofs: FailedProofLimits;

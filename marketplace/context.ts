@@ -50,7 +50,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   disposer.add(() => outbound.stop());
   const tools = createTools(config, db, outbound, disposer, () => facilitator.supported());
 
-  const facilitator = new FacilitatorClient(config.facilitatorUrl);
+  const facilitator = new FacilitatorClient(config.facilitatorUrl, config.facilitatorToken);
   disposer.add(() => facilitator.stop());
   const paidCalls = new PaidCalls(db, config.runLeaseMs);
   const quoteKeys = config.quoteKeys.map((key) => Buffer.from(key.reveal(), "base64"));

@@ -2,6 +2,7 @@ import { clientOf } from "../../shared/client-address.ts";
 import type { Database } from "../../shared/postgres.ts";
 import type { LimitsConfig } from "../config.ts";
 import { type Payment, type Refusal, refuse } from "../schemes/scheme.ts";
+import type { Client } from "./clients.ts";
 
 const windowSeconds = 60;
 
@@ -33,8 +34,17 @@ export class CallLimits {
   /** Seconds to wait when this address has called too often. */
   async ofAddress(verb: LimitedVerb, address: string): Promise<number | undefined> {
     const limit = verb === "settle" ? this.#config.settlePerAddress : this.#config.verifyPerAddress;
+    return this.#secondsOver(limit, () => `${verb} ${clientOf(address)}`);
+  }
+
+  /** The same for a known resource server, wherever it calls from. */
+  async ofClient(verb: LimitedVerb, { name, callsPerMinute }: Client): Promise<number | undefined> {
+    return this.#secondsOver(callsPerMinute, () => `client ${verb} ${name}`);
+  }
+
+  async #secondsOver(limit: number, bucket: () => string): Promise<number | undefined> {
     if (limit === 0) return undefined;
-    const [count] = await this.#count([`${verb} ${clientOf(address)}`]);
+    const [count] = await this.#count([bucket()]);
     return count && count.calls > limit ? count.secondsLeft : undefined;
   }
 

@@ -110,7 +110,11 @@ export function isByOthers({ proof, requirements }: Work, settlement: SettleResp
 }
 
 /** A payment on its way to terms. */
-export type Asked = Omit<Work, "requirements" | "isHolder" | "presented"> & { readonly presented: Presented };
+export type Asked = Omit<Work, "requirements" | "isHolder" | "presented"> & {
+  readonly presented: Presented;
+  /** What the facilitator holds of the buyer's money for the verdicts that this post got; noted as they come. */
+  readonly holdIds: string[];
+};
 
 type Needs = Pick<Context, "facilitator" | "quoteIds" | "db" | "tools">;
 

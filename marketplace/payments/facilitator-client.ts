@@ -1,4 +1,5 @@
 import { type Dispatcher, Pool } from "undici";
+import type { Secret } from "../../shared/env.ts";
 import type { SettleResponse, SupportedResponse, VerifyResponse } from "../../shared/x402.ts";
 import { ChainStates } from "./chain-states.ts";
 
@@ -9,14 +10,17 @@ import { ChainStates } from "./chain-states.ts";
 export class FacilitatorClient {
   readonly #pool: Pool;
   readonly #path: string;
+  readonly #token: Secret | undefined;
   readonly #chains: ChainStates;
   #supported: { readonly at: number; readonly answer: Promise<SupportedResponse> } | undefined;
   #busyUntil = 0;
 
-  constructor(url: string) {
+  /** `token`: what this resource server is known by at the facilitator, where it has a limit of its own. */
+  constructor(url: string, token?: Secret) {
     const { origin, pathname } = new URL(url);
     this.#pool = new Pool(origin, { connections: 64, pipelining: 1, connect: { timeout: connectTimeoutMs } });
     this.#path = pathname.replace(/\/$/, "");
+    this.#token = token;
     this.#chains = new ChainStates(() => this.#get("/health"));
   }
 
@@ -45,6 +49,11 @@ export class FacilitatorClient {
     const first = await this.#settleOnce(request);
     if (first && first.errorReason !== "settlement_pending") return first;
     return (await this.#settleOnce(request)) ?? first;
+  }
+
+  /** Gives up verifications that held a payer's money, so that it can be spent otherwise at once. Done as far as it answers. */
+  async release(holdIds: readonly string[]): Promise<void> {
+    await Promise.all(holdIds.map((holdId) => this.#post("/release", JSON.stringify({ holdId }), releaseTimeoutMs)));
   }
 
   /** What the facilitator accepts; read again after a minute, or at once after a failure. Throws when it is not to be had. */
@@ -86,7 +95,10 @@ export class FacilitatorClient {
       const { status, retryAfter, body } = await this.#ask({
         path: this.#path + path,
         method: "POST",
-        headers: { "content-type": "application/json" },
+        headers: {
+          "content-type": "application/json",
+          ...(this.#token && { authorization: `Bearer ${this.#token.reveal()}` }),
+        },
         body: request,
         headersTimeout: timeoutMs,
         bodyTimeout: timeoutMs,
@@ -149,6 +161,8 @@ const retryMaxSeconds = 300;
 
 const connectTimeoutMs = 5_000;
 const verifyTimeoutMs = 15_000;
+/** Who waits for it has been told of a failure already. */
+const releaseTimeoutMs = 3_000;
 /** The facilitator answers within 60 s. */
 const settleTimeoutMs = 75_000;
 const answerBytesMax = 1_000_000;

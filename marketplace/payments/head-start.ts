@@ -38,6 +38,14 @@ export class HeadStart {
   }
 }
 
+/** Gives up what the facilitator holds of the buyer's money for a question asked ahead that led to nothing. */
+export async function giveUp({ facilitator }: Pick<Context, "facilitator">, early: Early): Promise<void> {
+  const verdict = await (await early)?.verdict;
+  if (verdict?.holdId !== undefined) await facilitator.release([verdict.holdId]);
+}
+
+type Early = Promise<EarlyVerdict | undefined> | undefined;
+
 export interface EarlyVerdict {
   /** The terms that the payment was held against. */
   readonly requirements: PaymentRequirements;

@@ -4,6 +4,7 @@ import type { PaymentRequirements, VerifyResponse } from "../../shared/x402.ts";
 import type { Context } from "../context.ts";
 import { newId } from "../ids.ts";
 import { type Asked, claimSettled, holderOf, isPaying, namedTerms, paidIn } from "./authority.ts";
+import { giveUp } from "./head-start.ts";
 import type { PaidWork } from "./offer.ts";
 import type { AbandonedCall, Held, PaidCall, PaidCallId } from "./paid-calls.ts";
 import { facilitatorRequest, type Proof, proofOf } from "./proof.ts";
@@ -21,19 +22,32 @@ import { delivered, workOff } from "./work-off.ts";
  */
 export async function redeem(context: Context, work: PaidWork, presented: Presented): Promise<Redemption> {
   const { proof, from } = presented;
-  context.failedProofs.refuseOverBound(from, proof);
-  const redemption = await redeemOnce(context, work, presented);
-  if (redemption.outcome === "refused") context.failedProofs.note(from, proof, redemption.reason);
-  return redemption;
+  const holdIds: string[] = [];
+  let isUnused = true;
+  try {
+    context.failedProofs.refuseOverBound(from, proof);
+    const redemption = await redeemOnce(context, work, presented, holdIds);
+    if (redemption.outcome === "refused") context.failedProofs.note(from, proof, redemption.reason);
+    isUnused = redemption.outcome === "refused" || (redemption.outcome === "failed" && !redemption.settlement);
+    return redemption;
+  } finally {
+    // Nothing of this post will be settled: the buyer may spend the money on another payment at once.
+    if (isUnused) await Promise.all([context.facilitator.release(holdIds), giveUp(context, presented.early)]);
+  }
 }
 
-async function redeemOnce(context: Context, work: PaidWork, presented: Presented): Promise<Redemption> {
+async function redeemOnce(
+  context: Context,
+  work: PaidWork,
+  presented: Presented,
+  holdIds: string[],
+): Promise<Redemption> {
   const { proof, offer } = presented;
   if (!stablecoinOn(proof.network)) return notOffered(proof);
   const { payment } = proof;
   if (!payment) return { outcome: "refused", reason: "invalid_payload", message: "The payment cannot be read." };
   const id: PaidCallId = { network: proof.network, key: payment.key };
-  const asked: Asked = { ...work, proof, payment, id, presented };
+  const asked: Asked = { ...work, proof, payment, id, presented, holdIds };
   const call = context.paidCalls.isKnownHere(id) ? await context.paidCalls.find(id) : undefined;
   if (call) return resume(context, asked, call);
   const terms = await termsFor(context, offer, proof).catch((error: unknown) => ({ error }));
@@ -72,6 +86,7 @@ async function begin(
   early?: VerifyResponse,
 ): Promise<Redemption> {
   const verdict = early ?? (await context.facilitator.verify(facilitatorRequest(asked.proof, terms)));
+  if (verdict?.holdId !== undefined) asked.holdIds.push(verdict.holdId);
   if (verdict?.isValid) {
     const work: Work = { ...asked, requirements: namedTerms(context, asked, terms), isHolder: true };
     const held = await take(context, work, verdict.payer);

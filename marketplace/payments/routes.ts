@@ -10,6 +10,7 @@ import { answerRefusal, precheck } from "../runs/precheck.ts";
 import { type PreparedRun, prepareAgent } from "../runs/prepare.ts";
 import { closeRun, openRun } from "../runs/record.ts";
 import { agentOffer, agentWork } from "./agent-call.ts";
+import { giveUp } from "./head-start.ts";
 import { type Proof, paidCallIdOf, readProof } from "./proof.ts";
 import { sell } from "./sell.ts";
 
@@ -22,21 +23,25 @@ export function postPaidCall(context: Context): RequestHandler {
     if (typeof proof === "object") await body.json();
     const from = request.ip ?? "";
     const early = typeof proof === "object" ? context.headStart.verify(address, proof, from) : undefined;
-    const agent = await findAgentSoldPerCall(context, address).catch((error) =>
-      findPaidFor(context, proof, address, error),
-    );
-    refusePaused(agent.version);
-    if (agent.version.priceCredits === 0n) {
-      await context.anonymousLimits.admitFreeCall(from, agent.id);
-      return answerFree(context, prepare(agent, await body.json()), response);
+    const prepared = async (agent: LiveAgent) => prepare(agent, await body.json());
+    try {
+      const agent = await findAgentSoldPerCall(context, address).catch((error) =>
+        findPaidFor(context, proof, address, error),
+      );
+      refusePaused(agent.version);
+      if (agent.version.priceCredits === 0n) {
+        await context.anonymousLimits.admitFreeCall(from, agent.id);
+        return await answerFree(context, await prepared(agent), response);
+      }
+      const offer = agentOffer(context, agent);
+      context.headStart.note(address, offer);
+      if (typeof proof !== "object") await body.drain();
+      const work = async () => agentWork(context, await prepared(agent));
+      return await sell(context, request, response, offer, work, { proof, early });
+    } catch (error) {
+      await giveUp(context, early);
+      throw error;
     }
-    const offer = agentOffer(context, agent);
-    context.headStart.note(address, offer);
-    if (typeof proof !== "object") await body.drain();
-    return sell(context, request, response, offer, async () => agentWork(context, prepare(agent, await body.json())), {
-      proof,
-      early,
-    });
   };
 }
 

@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { createTestClient, http, walletActions } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { readConfig } from "../../facilitator/config.ts";
 import { spentToday } from "../../facilitator/limits/fee-budget.ts";
 import { ReadLimits } from "../../facilitator/limits/read-limits.ts";
 import { revertingToken } from "../../infra/evm-chain/artifacts.ts";
@@ -37,6 +39,67 @@ test("an address that calls too often gets 429 with Retry-After, counted over co
   } finally {
     await stop();
   }
+});
+
+test("a known resource server has a limit of its own, over copies; its token lifts no payer's limit, and an unknown one is 401", async () => {
+  const sha256 = (token: string) => createHash("sha256").update(token).digest("hex");
+  const { copies, stop } = await twoCopies({
+    LIMIT_VERIFY_PER_ADDRESS: "3",
+    LIMIT_SETTLE_PER_PAYER: "2",
+    FACILITATOR_CLIENTS: `shop:${sha256("shop-token")}:12,other:${sha256("t2")}:0`,
+  });
+  const ask = async (index: number, path: string, body: object, token?: string) => {
+    const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) };
+    const response = await fetch(copies[index % 2]!.url + path, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
+    return {
+      status: response.status,
+      retryAfter: response.headers.get("retry-after"),
+      body: (await response.json()) as { success: boolean },
+    };
+  };
+  try {
+    await copies[0]?.context.db.query("delete from call_counts");
+    const buyer = await setting.fundedBuyer();
+    const body = await paymentBody(buyer, setting.terms);
+    const statuses = async (count: number, token?: string) =>
+      (await Promise.all(Array.from({ length: count }, (_, i) => ask(i, "/verify", body, token)))).map(
+        ({ status }) => status,
+      );
+    const count = (all: number[], status: number) => all.filter((one) => one === status).length;
+    expect(count(await statuses(20, "shop-token"), 200)).toBe(12);
+    const over = await ask(0, "/verify", body, "shop-token");
+    expect(over).toMatchObject({ status: 429, body: { isValid: false, error: expect.stringContaining("client") } });
+    expect(Number(over.retryAfter)).toBeGreaterThan(0);
+    expect(count(await statuses(20, "t2"), 200)).toBe(20);
+    // The address has still its own.
+    expect(count(await statuses(6), 200)).toBe(3);
+    for (const path of ["/verify", "/settle", "/release"]) {
+      expect((await ask(0, path, body, "wrong")).status).toBe(401);
+      expect((await ask(0, path, body, sha256("t2"))).status).toBe(401);
+    }
+    const bodies = await Promise.all([1, 2, 3].map(() => paymentBody(buyer, setting.terms)));
+    const settled: Array<{ success: boolean; errorReason?: string }> = [];
+    for (const one of bodies) settled.push((await ask(0, "/settle", one, "t2")).body);
+    expect(settled.map(({ success }) => success)).toEqual([true, true, false]);
+    expect(settled[2]?.errorReason).toBe("rate_limited");
+  } finally {
+    await stop();
+  }
+});
+
+test.each([
+  ["a token in clear", "shop:secret:10"],
+  ["no limit", `shop:${"ab".repeat(32)}`],
+  ["a client twice", `shop:${"ab".repeat(32)}:1,shop:${"cd".repeat(32)}:1`],
+  ["a token twice", `shop:${"ab".repeat(32)}:1,other:${"AB".repeat(32)}:1`],
+])("FACILITATOR_CLIENTS with %s keeps the daemon from starting, and is not quoted", (_, value) => {
+  const start = () => readConfig({ ...setting.variables, FACILITATOR_CLIENTS: value });
+  expect(start).toThrow("FACILITATOR_CLIENTS");
+  expect(start).not.toThrow("secret");
 });
 
 test("an address that reads too often gets 429 with Retry-After on every public route; probes answer on, and payments", async () => {

@@ -1,0 +1,31 @@
+import { hash } from "node:crypto";
+import { ApiError } from "../../shared/errors.ts";
+
+/** A resource server that the operator knows, with a limit of its own in place of its address'. */
+export interface Client {
+  readonly name: string;
+  /** SHA-256 of its token, hex; the token itself is kept nowhere. */
+  readonly tokenHash: string;
+  /** Calls a minute of each route; 0 is no limit. */
+  readonly callsPerMinute: number;
+}
+
+/** One entry of FACILITATOR_CLIENTS: `name:sha256-hex-of-token:calls a minute`; undefined when it is none. */
+export function readClient(entry: string): Client | undefined {
+  const [, name, tokenHash, calls] = /^([\w.-]{1,64}):([0-9a-fA-F]{64}):(\d{1,9})$/.exec(entry) ?? [];
+  if (name === undefined || tokenHash === undefined) return undefined;
+  return { name, tokenHash: tokenHash.toLowerCase(), callsPerMinute: Number(calls) };
+}
+
+/**
+ * Who calls, by the token in an Authorization header; undefined without one, for nobody needs one. Throws ApiError 401 on
+ * a token that is not known: whoever sends one counts on its limit.
+ */
+export function clientCalling(clients: readonly Client[], authorization: string | undefined): Client | undefined {
+  const [, token] = /^bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
+  if (token === undefined) return undefined;
+  const tokenHash = hash("sha256", token, "hex");
+  const known = clients.find((client) => client.tokenHash === tokenHash);
+  if (!known) throw new ApiError("unauthenticated", "This token is not known here; none is needed.");
+  return known;
+}

@@ -1,0 +1,72 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { newLedgerBuyer } from "../bench/ledger-process.ts";
+import { signAuthorization } from "../support/evm-payments.ts";
+import { hederaProof } from "../support/hedera-payments.ts";
+import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import { post, quoteIn } from "../support/pay-call.ts";
+
+let paid: PaidMarket;
+
+beforeAll(async () => {
+  paid = await startPaidMarket();
+});
+afterEach(() => paid.marketplace.model.clearFaults());
+afterAll(() => paid?.stop());
+
+const price = 50_000n;
+const ask = (proof?: object, body: unknown = { text: "hello" }) => post(paid.url, { body, ...(proof && { proof }) });
+
+/** Payments of one call each, from one wallet that holds so much. */
+type Wallet = (units: bigint) => Promise<() => Promise<object>>;
+
+const termsOn = async (network: string) => {
+  const { accepts, resource } = quoteIn(await ask());
+  return { resource, accepted: accepts.find((entry: { network: string }) => entry.network === network) };
+};
+
+const evmWallet: Wallet = async (units) => {
+  const buyer = await paid.setting.fundedBuyer(units);
+  return async () => {
+    const { resource, accepted } = await termsOn("eip155:84532");
+    const terms = { ...paid.setting.terms, payTo: accepted.payTo, amount: accepted.amount };
+    const validBefore = String(Math.floor(Date.now() / 1_000) + 180);
+    return { x402Version: 2, resource, accepted, payload: await signAuthorization(buyer, terms, { validBefore }) };
+  };
+};
+
+const hederaWallet: Wallet = async (units) => {
+  const buyer = await newLedgerBuyer({ admin: paid.ledger.adminUrl, usdc: paid.ledger.usdc }, units);
+  return async () => {
+    const { resource, accepted } = await termsOn("hedera:testnet");
+    return hederaProof(buyer, accepted, resource);
+  };
+};
+
+describe.each([
+  ["EVM", evmWallet],
+  ["Hedera", hederaWallet],
+])("a wallet on %s", (_, wallet) => {
+  test("whose balance covers one call gets one of ten that it makes at once, and one agent runs", async () => {
+    const pay = await wallet(price);
+    const proofs = await Promise.all(Array.from({ length: 10 }, pay));
+    const before = paid.marketplace.model.requests.length;
+    const answers = await Promise.all(proofs.map((proof) => ask(proof)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const refused = answers.filter(({ status }) => status !== 200);
+    for (const { status, body } of refused) {
+      expect(status).toBe(402);
+      expect(body.error).toContain("in flight");
+    }
+    expect(paid.marketplace.model.requests.length).toBe(before + 1);
+  });
+
+  test("that holds the price exactly can pay anew at once, after a run that failed and after input that was refused", async () => {
+    const pay = await wallet(price);
+    paid.marketplace.model.injectFault({ status: 500 });
+    expect(await ask(await pay())).toMatchObject({ status: 500, body: { charged: false } });
+    paid.marketplace.model.clearFaults();
+    expect((await ask(await pay(), { wrong: "field" })).status).toBe(400);
+    expect((await ask(await pay(), { text: 7 })).status).toBe(422);
+    expect((await ask(await pay())).status).toBe(200);
+  });
+});
