@@ -12,10 +12,11 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   const env = new EnvReader(environment);
   const host = env.text("MARKETPLACE_HOST", "127.0.0.1");
   const port = env.integer("MARKETPLACE_PORT", 4020, { max: 65_535 });
+  const publicUrl = env.url("MARKETPLACE_PUBLIC_URL", `http://127.0.0.1:${port}`);
   const config: Config = {
     host,
     port,
-    publicUrl: env.url("MARKETPLACE_PUBLIC_URL", `http://127.0.0.1:${port}`),
+    publicUrl,
     trustProxy: readTrustProxy(env),
     http: readHttpLimits(env),
     logLevel: env.choice("LOG_LEVEL", ["fatal", "error", "warn", "info", "debug", "silent"], "info"),
@@ -36,7 +37,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       apiKey: optionalSecret(env, "LLM_API_KEY"),
     },
     services: readServices(env),
-    signIn: readSignIn(env),
+    signIn: readSignIn(env, { host, publicUrl }),
     anonymousLimits: readAnonymousLimits(env),
   };
   requireHttps(env, config.publicUrl);

@@ -178,6 +178,7 @@ export async function startStack({ settings, parts, env, cameUp, note }: StackOp
     ];
     return {
       MARKETPLACE_DATABASE_URL: marketplaceDatabase,
+      NODE_ENV: "development",
       MARKETPLACE_HOST: "127.0.0.1",
       MARKETPLACE_PORT: String(ports.marketplace.number),
       MARKETPLACE_PUBLIC_URL: env.MARKETPLACE_PUBLIC_URL ?? marketplaceUrl,

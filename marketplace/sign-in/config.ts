@@ -1,10 +1,13 @@
+import { isIPv4 } from "node:net";
 import { type EnvReader, Secret } from "../../shared/env.ts";
 
 /** How people sign in. Without a session secret nobody can. */
 export interface SignInConfig {
   readonly sessionSecret: Secret | undefined;
-  /** Where links are sent from; without it, only a service at a loopback address signs in by e-mail: it shows the link. */
+  /** Where links are sent from. */
   readonly mail: { readonly smtpUrl: Secret; readonly from: string } | undefined;
+  /** Links are shown to whoever asks for one: on a developer's machine, where there is no mail server. */
+  readonly showsLinks: boolean;
   /** An OpenID Connect provider. */
   readonly oidc: OidcConfig | undefined;
 }
@@ -17,14 +20,29 @@ export interface OidcConfig {
   readonly name: string;
 }
 
-export function readSignIn(env: EnvReader): SignInConfig {
+/** Throws nothing: problems are noted in `env`. Who could read a shown link is told by where the service listens. */
+export function readSignIn(env: EnvReader, { host, publicUrl }: { host: string; publicUrl: string }): SignInConfig {
   const secret = env.optional("SESSION_SECRET");
   if (secret !== undefined && secret.length < 32) env.problem("SESSION_SECRET must have 32 characters or more", "");
-  return {
-    sessionSecret: secret === undefined ? undefined : new Secret(secret),
-    mail: readMail(env),
-    oidc: readOidc(env),
-  };
+  const mail = readMail(env);
+  const oidc = readOidc(env);
+  const isDeveloping = env.optional("NODE_ENV") !== "production";
+  const isLocal = isLoopback(host) && URL.canParse(publicUrl) && isLoopback(new URL(publicUrl).hostname);
+  const showsLinks = mail === undefined && isDeveloping && isLocal;
+  if (secret !== undefined && !mail && !oidc && !showsLinks) {
+    env.problem(
+      "nobody could sign in: set SMTP_URL and MAIL_FROM, or OIDC_ISSUER and its companions, or leave SESSION_SECRET " +
+        "unset. Links are shown instead of sent only where MARKETPLACE_HOST and MARKETPLACE_PUBLIC_URL are loopback " +
+        "addresses and NODE_ENV is not production",
+      undefined,
+    );
+  }
+  return { sessionSecret: secret === undefined ? undefined : new Secret(secret), mail, showsLinks, oidc };
+}
+
+function isLoopback(hostname: string): boolean {
+  const bare = hostname.replace(/^\[|\]$/g, "");
+  return bare === "localhost" || bare === "::1" || (isIPv4(bare) && bare.startsWith("127."));
 }
 
 function readMail(env: EnvReader): SignInConfig["mail"] {

@@ -76,6 +76,5 @@ interface Needs {
   readonly db: Database;
   readonly publicUrl: string;
   readonly mailer: Mailer | undefined;
-  /** Links are shown to whoever asks for one: on a developer's machine, where there is no mail server. */
   readonly showsLinks: boolean;
 }

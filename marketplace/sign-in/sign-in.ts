@@ -20,12 +20,11 @@ export interface SignIn {
 }
 
 export function createSignIn({ config, db, log, publicUrl }: SignInOptions): SignIn {
-  const { sessionSecret, oidc } = config;
-  const { host, hostname } = new URL(publicUrl);
+  const { sessionSecret, oidc, showsLinks } = config;
+  const { host } = new URL(publicUrl);
   const base = sessionSecret && { db, log, publicUrl, secret: sessionSecret.reveal() };
   const auth = base && createAuth(base);
   const mailer = createMailer(config, host);
-  const showsLinks = mailer === undefined && ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
   const links = new EmailLinks({ auth, db, publicUrl, mailer, showsLinks });
   return {
     ways: { email: auth !== undefined && links.isSetUp, oidc: auth && oidc ? oidc.name : null },

@@ -6,6 +6,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DevLedger, startDevLedger } from "../../infra/dev-ledger/ledger.ts";
 import { type EvmChain, startEvmChain } from "../../infra/evm-chain/chain.ts";
+import { readConfig } from "../../marketplace/config.ts";
 import { Browser, newEmail, signedIn, tokenIn } from "../support/browser.ts";
 import { startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
 import { type MailServer, type OidcServer, startMailServer, startOidcProvider } from "../support/sign-in-servers.ts";
@@ -142,7 +143,7 @@ describe("by e-mail", () => {
 
   test("a mail server that is away is a 503, and no link is logged", async () => {
     const lonely = await startMarketplace({
-      env: { SMTP_URL: "smtp://127.0.0.1:1", MAIL_FROM: "a@example.com", MARKETPLACE_PUBLIC_URL: publicUrl },
+      env: { MARKETPLACE_PUBLIC_URL: publicUrl },
     });
     try {
       const answer = await new Browser(lonely.url).post("/api/account/sign-in/email", { email: newEmail() });
@@ -153,8 +154,25 @@ describe("by e-mail", () => {
     }
   });
 
-  test("a public service without a mail server shows no link to anybody", async () => {
-    const shy = await startMarketplace({ env: { MARKETPLACE_PUBLIC_URL: publicUrl } });
+  test.each([
+    ["listens to the network", { MARKETPLACE_HOST: "0.0.0.0" }],
+    ["listens to the network of IPv6", { MARKETPLACE_HOST: "::" }],
+    ["has a public name", { MARKETPLACE_PUBLIC_URL: publicUrl }],
+    ["has a name that begins like a loopback address", { MARKETPLACE_PUBLIC_URL: "https://127.0.0.1.example.com" }],
+    ["is in production", { NODE_ENV: "production" }],
+  ])("a service that %s starts with a way to send links, a provider, or not at all", (_what, env) => {
+    const variables = { ...local.environment, ...env };
+    expect(() => readConfig(variables)).toThrow(/SMTP_URL and MAIL_FROM, or OIDC_ISSUER/);
+    const mailed = { SMTP_URL: "smtp://mail", MAIL_FROM: "a@example.com" };
+    expect(readConfig({ ...variables, ...mailed }).signIn.showsLinks).toBe(false);
+    const provided = { OIDC_ISSUER: "https://issuer.example", OIDC_CLIENT_ID: "a", OIDC_CLIENT_SECRET: "b" };
+    expect(readConfig({ ...variables, ...provided }).signIn.showsLinks).toBe(false);
+    expect(readConfig({ ...variables, SESSION_SECRET: "" }).signIn.showsLinks).toBe(false);
+  });
+
+  test("a service with a provider and no mail server shows no link to anybody", async () => {
+    const provided = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: "a", OIDC_CLIENT_SECRET: "b" };
+    const shy = await startMarketplace({ env: { NODE_ENV: "production", ...provided } });
     try {
       const answer = await new Browser(shy.url).post("/api/account/sign-in/email", { email: newEmail() });
       expect({ status: answer.status, link: answer.body.link }).toEqual({ status: 404, link: undefined });

@@ -62,6 +62,8 @@ function environmentOf(
     TRUST_PROXY: "loopback",
     SESSION_SECRET: "a session secret for tests, long enough",
     MARKETPLACE_SEALING_KEY: Buffer.alloc(32, 7).toString("base64"),
+    // At a public name nobody may sign in by a link that is shown.
+    ...(more.MARKETPLACE_PUBLIC_URL && { SMTP_URL: "smtp://127.0.0.1:1", MAIL_FROM: "a@example.com" }),
     ...more,
   };
 }

@@ -96,6 +96,8 @@ export function marketVariables(world: World, { databaseUrl, model, facilitatorU
     LLM_BASE_URL: model.baseUrl,
     LLM_API_KEY: "soak",
     SESSION_SECRET: "a session secret for the soak, long enough",
+    SMTP_URL: "smtp://127.0.0.1:1",
+    MAIL_FROM: "a@example.com",
     MARKETPLACE_SEALING_KEY: Buffer.alloc(32, 7).toString("base64"),
     TRUST_PROXY: "loopback",
     LIMIT_FAILED_PROOFS_PER_ADDRESS: "1000000",
