@@ -7,7 +7,7 @@ export const forgetEveryMs = 3_600_000;
  * have no account, and counts of calls of an hour ago. None of it means anything any more.
  */
 export async function forgetTheEnded(db: Queryable): Promise<void> {
-  for (const ended of ["sign_in_sessions", "sign_in_verifications", "wallets_shown"]) {
+  for (const ended of ["sign_in_sessions", "sign_in_verifications", "sign_in_links", "wallets_shown"]) {
     await db.query(`delete from ${ended} where expires_at < now()`);
   }
   await db.query(

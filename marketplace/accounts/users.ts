@@ -62,3 +62,14 @@ export async function linkEmail(db: Database, { id, handle }: Account, email: st
 export function isMailAddress(address: string): boolean {
   return z.email().max(254).safeParse(address).success && !address.toLowerCase().endsWith(".invalid");
 }
+
+/**
+ * The box that mail to an address ends up in, as far as addresses tell: tags after a plus are sorting aids, and Google's
+ * mail ignores dots. For limits only; whom an address signs in is told by all of it.
+ */
+export function mailboxOf(address: string): string {
+  const [local = "", domain = ""] = address.toLowerCase().split("@");
+  const box = local.replace(/(?<=.)\+.*/, "");
+  if (domain !== "gmail.com" && domain !== "googlemail.com") return `${box}@${domain}`;
+  return `${box.replaceAll(".", "")}@gmail.com`;
+}

@@ -21,6 +21,7 @@ import { quotes } from "./0027-quotes.ts";
 import { reservations } from "./0030-reservations.ts";
 import { callCeilings } from "./0033-call-ceilings.ts";
 import { agentNotices } from "./0037-agent-notices.ts";
+import { signInLinks } from "./0039-sign-in-links.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   reservations,
   callCeilings,
   agentNotices,
+  signInLinks,
 ];

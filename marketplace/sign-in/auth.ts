@@ -13,6 +13,7 @@ import type { Database } from "../../shared/postgres.ts";
 import { isMailAddress } from "../accounts/users.ts";
 import type { Wallet } from "../accounts/wallet-proof.ts";
 import type { OidcConfig } from "./config.ts";
+import { subjectOf } from "./id-token.ts";
 import { columns } from "./tables.ts";
 
 export const linkMinutes = 15;
@@ -24,6 +25,7 @@ export const oidcProvider = "oidc";
  */
 export function createAuth(options: AuthOptions) {
   const { db, log, publicUrl, secret } = options;
+  const isHttps = publicUrl.startsWith("https:");
   return betterAuth({
     appName: "marketplace",
     baseURL: publicUrl,
@@ -49,8 +51,10 @@ export function createAuth(options: AuthOptions) {
       ...(options.oidc ? [genericOAuth({ config: [providerOf(options.oidc)] })] : []),
     ],
     advanced: {
-      cookiePrefix: "marketplace",
-      useSecureCookies: publicUrl.startsWith("https:"),
+      // A cookie of that name is taken from this very host alone, and not from a neighbour under the same domain.
+      cookiePrefix: isHttps ? "__Host-marketplace" : "marketplace",
+      useSecureCookies: false,
+      defaultCookieAttributes: { secure: isHttps },
       ipAddress: { disableIpTracking: true },
     },
     rateLimit: { enabled: false },
@@ -84,7 +88,7 @@ export function headersOf(request: Request): Headers {
 export function passCookies({ headers }: Pick<globalThis.Response, "headers">, response: Response): boolean {
   const cookies = headers.getSetCookie();
   for (const cookie of cookies) response.appendHeader("set-cookie", cookie);
-  return cookies.some((cookie) => /^(__Secure-)?marketplace\.session_token=[^;]/.test(cookie));
+  return cookies.some((cookie) => /^(__Host-)?marketplace\.session_token=[^;]/.test(cookie));
 }
 
 /** What is stored of a link's token, which is random. */
@@ -133,7 +137,8 @@ function placeholderOf({ network, address }: Wallet): string {
   return `${address.toLowerCase()}@${network.replace(":", "-")}.wallet.invalid`;
 }
 
-function providerOf({ issuer, clientId, clientSecret, name }: OidcConfig) {
+function providerOf(config: OidcConfig) {
+  const { issuer, clientId, clientSecret, name } = config;
   return {
     providerId: oidcProvider,
     name,
@@ -141,6 +146,8 @@ function providerOf({ issuer, clientId, clientSecret, name }: OidcConfig) {
     clientSecret: clientSecret.reveal(),
     discoveryUrl: `${issuer}/.well-known/openid-configuration`,
     requireIdTokenVerification: true,
+    accountSubject: ({ tokens, profile }: { tokens: { idToken?: string | undefined }; profile: { sub?: unknown } }) =>
+      subjectOf(config, tokens.idToken, profile),
     // Some providers say it as text, and "false" is true; and an address that is not plain ASCII is not told apart from
     // its look-alikes once it is in lower case.
     mapProfileToUser: ({ email, email_verified: verified }: { email?: unknown; email_verified?: unknown }) => ({

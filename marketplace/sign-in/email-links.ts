@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Request, Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
 import type { Database } from "../../shared/postgres.ts";
+import { mailboxOf } from "../accounts/users.ts";
 import { type Auth, hashOf, headersOf, linkMinutes, passCookies, requireAuth } from "./auth.ts";
 import type { Mailer } from "./mail.ts";
 
@@ -26,6 +27,7 @@ export class EmailLinks {
     if (!this.isSetUp) throw new ApiError("not_found", "There is no signing in by e-mail here.");
     let shown: string | undefined;
     const deliver = async (token: string) => {
+      await this.#endOlder(email, token);
       const link = `${publicUrl}/sign-in?token=${token}`;
       if (showsLinks) shown = link;
       else await mailer?.sendLink(email, link, linkMinutes);
@@ -35,26 +37,39 @@ export class EmailLinks {
     return shown;
   }
 
-  /** Exchanges a link's token for a session. 401 for one that is unknown, used or too old. */
+  /** Exchanges a link's token for a session. 401 for one that is unknown, used, too old or not the newest. */
   async open(request: Request, response: Response, token: string): Promise<void> {
     const { api } = requireAuth(this.#needs.auth);
     await this.#ensureUser(token);
     const answer = await api.magicLinkVerify({ query: { token }, headers: headersOf(request), asResponse: true });
-    if (answer.status !== 200) throw new ApiError("unauthenticated", "This link was used already, or is too old.");
+    if (answer.status !== 200) throw ended();
     passCookies(answer, response);
   }
 
   /**
-   * Two links of one new address that are opened together must not both make its user: the loser's would be used up.
+   * A link and another way in, used together by somebody new, must not both make the user: the loser's would be used up.
    * Whoever holds a link that is good has shown that the address is theirs.
    */
   async #ensureUser(token: string): Promise<void> {
     const { internalAdapter } = await requireAuth(this.#needs.auth).$context;
     const pending = await internalAdapter.findVerificationValue(`magic-link:${hashOf(token)}`);
     if (!pending || pending.expiresAt < new Date()) return;
-    await this.#needs.db.query(
+    const email = JSON.parse(pending.value).email.toLowerCase();
+    const { db } = this.#needs;
+    const { rows } = await db.query("select token_hash from sign_in_links where address = $1", [email]);
+    if (rows[0] && rows[0].token_hash !== hashOf(token)) throw ended();
+    await db.query(
       "insert into sign_in_users (id, name, email, email_verified) values ($1, '', $2, true) on conflict do nothing",
-      [`usr_${randomUUID()}`, JSON.parse(pending.value).email.toLowerCase()],
+      [`usr_${randomUUID()}`, email],
+    );
+  }
+
+  /** Of an address's links only the newest opens anything. */
+  async #endOlder(email: string, token: string): Promise<void> {
+    await this.#needs.db.query(
+      `insert into sign_in_links (address, token_hash, expires_at) values ($1, $2, now() + $3 * interval '1 minute')
+       on conflict (address) do update set token_hash = excluded.token_hash, expires_at = excluded.expires_at`,
+      [email.toLowerCase(), hashOf(token), linkMinutes],
     );
   }
 
@@ -62,13 +77,17 @@ export class EmailLinks {
     const { rowCount } = await this.#needs.db.query(
       `insert into letters_sent as sent (address) values ($1)
        on conflict (address, day) do update set letters = sent.letters + 1 where sent.letters < ${lettersPerDay}`,
-      [email.toLowerCase()],
+      [mailboxOf(email)],
     );
     if (rowCount === 1) return;
     throw new ApiError("rate_limited", "This address was sent enough links for today.", {
       headers: { "retry-after": "3600" },
     });
   }
+}
+
+function ended(): ApiError {
+  return new ApiError("unauthenticated", "This link was used already, is too old, or a newer one was sent.");
 }
 
 interface Needs {

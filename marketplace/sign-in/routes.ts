@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from "express";
 import { z } from "zod";
 import { clientOf } from "../../shared/client-address.ts";
 import { readWallet } from "../accounts/own-wallets.ts";
-import { isMailAddress } from "../accounts/users.ts";
+import { isMailAddress, mailboxOf } from "../accounts/users.ts";
 import { signature, walletBody } from "../accounts/wallet-bodies.ts";
 import { requireProof } from "../accounts/wallet-proof.ts";
 import type { Context } from "../context.ts";
@@ -40,7 +40,7 @@ export function postEmail({ signIn, db }: Context): RequestHandler {
   return async (request, response) => {
     const { email } = parse(emailBody, request.body ?? {}, "bad_request");
     await admitFrom(db, request);
-    await admitOrRefuse(db, `sign-in:${email.toLowerCase()}`, 5, "Too many links for this address.");
+    await admitOrRefuse(db, `sign-in:${mailboxOf(email)}`, 5, "Too many links for this address.");
     const link = await signIn.links.send(request, email);
     response.status(202).json({ sent_to: email, expires_in_seconds: linkMinutes * 60, ...(link ? { link } : {}) });
   };

@@ -62,8 +62,10 @@ describe("by e-mail", () => {
     const confirmed = await browser.post("/api/account/sign-in/email/confirm", { token: tokenIn(link) });
     expect(confirmed.status).toBe(200);
     const [cookie = ""] = confirmed.headers.getSetCookie();
-    expect(cookie).toMatch(/^__Secure-marketplace\.session_token=/);
-    for (const attribute of [/HttpOnly/i, /Secure/i, /SameSite=Lax/i]) expect(cookie).toMatch(attribute);
+    expect(cookie).toMatch(/^__Host-marketplace\.session_token=/);
+    for (const attribute of [/HttpOnly/i, /; Secure/i, /SameSite=Lax/i, /Path=\/(;|$)/i])
+      expect(cookie).toMatch(attribute);
+    expect(cookie).not.toMatch(/Domain/i);
     expect((await browser.get("/api/account")).body).toEqual({ email, wallet: null, account: null });
     const again = await new Browser(deployed.url).post("/api/account/sign-in/email/confirm", { token: tokenIn(link) });
     expect(again.status).toBe(401);
@@ -79,15 +81,17 @@ describe("by e-mail", () => {
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(19);
   });
 
-  test("four links of one new address opened together each sign in", async () => {
-    for (let round = 0; round < 3; round += 1) {
-      const email = newEmail();
-      const ask = async () => (await new Browser(local.url).post("/api/account/sign-in/email", { email })).body.link;
-      const links = [await ask(), await ask(), await ask(), await ask()];
-      const open = (link: string) =>
-        new Browser(local.url).post("/api/account/sign-in/email/confirm", { token: tokenIn(link) });
-      expect((await Promise.all(links.map(open))).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    }
+  test("a newer link ends those before it, also when all are opened together", async () => {
+    const email = newEmail();
+    const ask = async () => (await new Browser(local.url).post("/api/account/sign-in/email", { email })).body.link;
+    const links = [await ask(), await ask(), await ask(), await ask()];
+    const stranger = (await new Browser(local.url).post("/api/account/sign-in/email", { email: newEmail() })).body.link;
+    const open = (link: string) =>
+      new Browser(local.url).post("/api/account/sign-in/email/confirm", { token: tokenIn(link) });
+    expect((await Promise.all(links.map(open))).map(({ status }) => status)).toEqual([401, 401, 401, 200]);
+    expect((await open(stranger)).status).toBe(200);
+    expect((await open(links[0])).status).toBe(401);
+    expect((await open(await ask())).status).toBe(200);
   });
 
   test("a link too old is refused, and the token is not in the database", async () => {

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { mailboxOf } from "../../marketplace/accounts/users.ts";
+import { Browser, newEmail, withAccount } from "../support/browser.ts";
+import { type HostileProvider, type Lie, startHostileProvider } from "../support/hostile-provider.ts";
+import { startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+
+const clientId = "marketplace";
+let provider: HostileProvider;
+let market: TestMarketplace;
+/** At a public name, where links are sent. */
+let deployed: TestMarketplace;
+
+beforeAll(async () => {
+  provider = await startHostileProvider(clientId);
+  const oidc = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: "secret" };
+  market = await startMarketplace({ env: oidc });
+  deployed = await startMarketplace({ env: { MARKETPLACE_PUBLIC_URL: "https://market.example.com" } });
+});
+afterAll(() => Promise.all([market?.stop(), deployed?.stop(), provider?.stop()]));
+
+describe("by OpenID Connect", () => {
+  async function comeBack(lie: Lie, lieOfNonce?: string): Promise<Browser> {
+    const browser = new Browser(market.url);
+    const { url } = (await browser.post("/api/account/sign-in/oidc", {})).body;
+    const { searchParams } = new URL(url);
+    provider.tell(lie, lieOfNonce ?? searchParams.get("nonce") ?? "");
+    await browser.get(`/api/account/sign-in/callback/oidc?code=x&state=${searchParams.get("state")}`);
+    return browser;
+  }
+
+  test("a token that is in order signs in, meant for others beside us if it was issued to us", async () => {
+    for (const claims of [{}, { azp: clientId }, { aud: [clientId] }, { aud: [clientId, "other"], azp: clientId }]) {
+      const { status, body } = await (await comeBack({ claims })).get("/api/account");
+      expect({ claims, status, email: body.email }).toEqual({ claims, status: 200, email: "person@example.com" });
+    }
+  });
+
+  test.each<[string, Lie, string?]>([
+    ["none at all", { noToken: true }],
+    ["one with another nonce", {}, "another"],
+    ["one without a nonce", { claims: { nonce: undefined } }],
+    ["one for another audience", { claims: { aud: "other" } }],
+    ["one for nobody", { claims: { aud: undefined } }],
+    ["one for others beside us, issued to nobody", { claims: { aud: [clientId, "other"] } }],
+    ["one for others beside us, issued to another", { claims: { aud: [clientId, "other"], azp: "other" } }],
+    ["one for us, issued to another", { claims: { azp: "other" } }],
+    ["one of another issuer", { claims: { iss: "https://other.example" } }],
+    ["one that has ended", { claims: { exp: Math.floor(Date.now() / 1_000) - 600 } }],
+    ["one without an end", { claims: { exp: undefined } }],
+    ["one that is not yet good", { claims: { nbf: Math.floor(Date.now() / 1_000) + 600 } }],
+    ["one without a subject", { claims: { sub: undefined } }],
+    ["one of another person than the profile", { claims: { sub: "other" } }],
+    ["one beside a profile of nobody", { profile: { sub: undefined } }],
+    ["one that is signed with another key", { otherKey: true }],
+    ["one that is not signed", { algorithm: "none" }],
+    ["one that is said to be signed with the public key", { algorithm: "HS256" }],
+  ])("with an ID token %s nobody is signed in", async (_what, lie, nonce) => {
+    expect((await (await comeBack(lie, nonce)).get("/api/account")).status).toBe(401);
+  });
+});
+
+describe("a page of another site", () => {
+  const sites: Array<[string, Record<string, string>]> = [
+    ["another site", { "sec-fetch-site": "cross-site" }],
+    ["another site, with our origin", { "sec-fetch-site": "cross-site", origin: "OWN" }],
+    ["a neighbour under the same domain", { "sec-fetch-site": "same-site" }],
+    ["a site that the browser names in a way we do not know", { "sec-fetch-site": "elsewhere" }],
+    ["another site, by its origin alone", { origin: "https://evil.example" }],
+    ["a sandbox", { origin: "null" }],
+  ];
+  test.each(sites)("%s changes nothing with the session's cookie", async (_what, { origin, ...headers }) => {
+    const { browser } = await withAccount(market);
+    const sent = { ...headers, ...(origin && { origin: origin === "OWN" ? market.context.config.publicUrl : origin }) };
+    const text = { "content-type": "text/plain" };
+    for (const path of ["/api/account/keys", "/api/account/close", "/api/account/sign-out"]) {
+      expect((await browser.post(path, { name: "stolen" }, { ...text, ...sent })).status).toBe(403);
+    }
+    expect((await browser.get("/api/account/keys")).body.keys).toEqual([]);
+  });
+
+  test("a page of ours, and the person themselves, may", async () => {
+    const { browser } = await withAccount(market);
+    for (const site of ["same-origin", "none"]) {
+      const { status } = await browser.post("/api/account/keys", { name: site }, { "sec-fetch-site": site });
+      expect(status).toBe(201);
+    }
+    // Coming here by a link changes nothing.
+    expect((await browser.get("/api/account", { "sec-fetch-site": "cross-site" })).status).toBe(200);
+  });
+
+  test("signs nobody in", async () => {
+    const headers = { "sec-fetch-site": "cross-site", "content-type": "text/plain" };
+    const browser = new Browser(market.url);
+    expect((await browser.post("/api/account/sign-in/email", { email: newEmail() }, headers)).status).toBe(403);
+    expect((await browser.post("/api/account/sign-in/email/confirm", { token: "x" }, headers)).status).toBe(403);
+  });
+});
+
+describe("one mail box", () => {
+  test.each([
+    ["someone@example.com", "Someone@Example.com", true],
+    ["someone+a@example.com", "someone+b+c@example.com", true],
+    ["some.one+a@gmail.com", "someone@googlemail.com", true],
+    ["some.one@example.com", "someone@example.com", false],
+    ["someone@example.com", "someone@example.org", false],
+  ])("%s and %s: %s", (one, other, same) => expect(mailboxOf(one) === mailboxOf(other)).toBe(same));
+
+  test("is not filled under many tags: five links a minute, twenty a day", async () => {
+    const box = newEmail().replace("@", "+0@");
+    const ask = (n: number) =>
+      new Browser(deployed.url).post("/api/account/sign-in/email", { email: box.replace("+0", `+${n}`) });
+    const statuses = [];
+    for (let n = 0; n < 6; n += 1) statuses.push((await ask(n)).status);
+    // The mail server of this one is away.
+    expect(statuses).toEqual([503, 503, 503, 503, 503, 429]);
+    const { rows } = await deployed.context.db.query("select address, letters from letters_sent");
+    expect(rows).toEqual([{ address: mailboxOf(box), letters: 5 }]);
+  });
+});
