@@ -5,9 +5,14 @@ import { pipeline, Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Agent, request } from "undici";
 import { addressProblem, urlProblem } from "./public-address.ts";
+import { type Holder, Shares, ShareUsedUp } from "./shares.ts";
 
 const redirectsMax = 3;
 const connectTimeoutMs = 3_000;
+/** Requests under way to wherever, and how long one waits that would be more than its holder's share. */
+const underWay = { total: 1_024, waitMs: 10_000 };
+/** What has no holder is asked for by this service itself. */
+const ourselves: Holder = { account: "ourselves", agent: "ourselves" };
 
 /**
  * The only way out to a URL that a person gave. Every hop is checked before it is made, and every address a name
@@ -15,7 +20,9 @@ const connectTimeoutMs = 3_000;
  */
 export function createOutbound(options: OutboundOptions): Outbound {
   const { allowHosts = [], denyHosts = [], resolve = resolveWithSystem } = options;
-  const connections = { connections: 64, keepAliveTimeout: 4_000, keepAliveMaxTimeout: 10_000 };
+  // As many connections to one origin as there are requests: one that hangs keeps no other waiting, and `shares` bounds them.
+  const connections = { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 10_000 };
+  const shares = new Shares(underWay);
   const guarded = new Agent({
     ...connections,
     connect: { timeout: connectTimeoutMs, lookup: checkingLookup(resolve) },
@@ -33,11 +40,21 @@ export function createOutbound(options: OutboundOptions): Outbound {
     const signal = AbortSignal.any([AbortSignal.timeout(ask.timeoutMs), ...(ask.signal ? [ask.signal] : [])]);
     const failed = (error: unknown): Error => {
       if (error instanceof OutboundRefused || error instanceof OutboundFailed) return error;
+      if (error instanceof ShareUsedUp && !signal.aborted) return new OutboundBusy(error.message);
       return new OutboundFailed(signal.aborted ? "took too long" : reasonOf(error));
     };
     try {
-      const answer = await follow(parseUrl(url), { ...ask, signal }, dispatcherFor);
-      return { ...answer, chunks: rethrowing(answer.chunks, failed) };
+      const first = parseUrl(url);
+      dispatcherFor(first);
+      const release = await shares.take(ask.holder ?? ourselves, signal);
+      try {
+        const { body, chunks, ...head } = await follow(first, { ...ask, signal }, dispatcherFor);
+        body.once("close", release);
+        return { ...head, chunks: rethrowing(chunks, failed), discard: () => void body.destroy() };
+      } catch (error) {
+        release();
+        throw error;
+      }
     } catch (error) {
       throw failed(error);
     }
@@ -49,8 +66,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
     },
     open,
     fetch: async (url, ask) => {
-      const { chunks, ...answer } = await open(url, ask);
-      return { ...answer, body: await gather(chunks) };
+      const { status, headers, contentType, chunks } = await open(url, ask);
+      return { status, headers, contentType, body: await gather(chunks) };
     },
     stop: async () => {
       await Promise.all([guarded.destroy(), direct.destroy()]);
@@ -63,7 +80,7 @@ export interface Outbound {
   check(url: string): void;
   /** Answers whatever the status. Throws OutboundRefused for what the guard forbids, OutboundFailed for the rest. */
   fetch(url: string, ask: Ask): Promise<Answer>;
-  /** The same, with the body as it arrives: for streams of events. Breaking off the loop closes the connection. */
+  /** The same, with the body as it arrives: for streams of events. */
   open(url: string, ask: Ask): Promise<OpenAnswer>;
   stop(): Promise<void>;
 }
@@ -79,6 +96,8 @@ export interface Ask {
   readonly signal?: AbortSignal;
   /** False answers a redirect as it is, for who asks what this very URL says. */
   readonly followRedirects?: boolean;
+  /** For whom: nobody's requests under way are more than a share of all. */
+  readonly holder?: Holder;
 }
 
 export interface Answer extends AnswerHead {
@@ -87,6 +106,8 @@ export interface Answer extends AnswerHead {
 
 export interface OpenAnswer extends AnswerHead {
   readonly chunks: AsyncGenerator<Buffer>;
+  /** Closes the connection unless the body was read to its end. Whoever opens an answer reads it or says this. */
+  discard(): void;
 }
 
 interface AnswerHead {
@@ -106,6 +127,9 @@ export class OutboundFailed extends Error {
   override readonly name = "OutboundFailed";
 }
 
+/** The holder's share of requests under way was in use and stayed so; nothing was sent. */
+export class OutboundBusy extends OutboundFailed {}
+
 export interface OutboundOptions {
   /** `host:port` pairs that are let through although they are private. */
   readonly allowHosts?: readonly string[];
@@ -116,7 +140,7 @@ export interface OutboundOptions {
 
 export type Resolve = (hostname: string) => Promise<ReadonlyArray<{ address: string; family: number }>>;
 
-async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Agent): Promise<OpenAnswer> {
+async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Agent): Promise<Followed> {
   const { method = "GET", body } = ask;
   const followRedirects = method === "GET" && ask.followRedirects !== false;
   let url = first;
@@ -138,7 +162,7 @@ async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Agent):
       const contentType = String(answer.headers["content-type"] ?? "");
       const encoding = String(answer.headers["content-encoding"] ?? "identity");
       const chunks = readBody(answer.body, encoding, ask.bytesMax);
-      return { status: answer.statusCode, headers: answer.headers, contentType, chunks };
+      return { status: answer.statusCode, headers: answer.headers, contentType, chunks, body: answer.body };
     }
     answer.body.destroy();
     if (redirects >= redirectsMax) throw new OutboundRefused(`more than ${redirectsMax} redirects`);
@@ -147,6 +171,12 @@ async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Agent):
     if (next.origin !== url.origin) headers = {};
     url = next;
   }
+}
+
+interface Followed extends AnswerHead {
+  readonly chunks: AsyncGenerator<Buffer>;
+  /** What the chunks are read from. */
+  readonly body: Readable;
 }
 
 function redirectTarget(from: URL, location: string): URL {

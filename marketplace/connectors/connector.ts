@@ -136,6 +136,9 @@ export class ConnectorFailure extends Error {
  */
 export type Remedy = "again" | "later" | "input";
 
+/** For a run that found its agent's or its creator's share of requests in use for too long. */
+export const busyText = "This agent has too many calls under way; try again shortly.";
+
 /** What the run set out to do may have happened. It is neither charged nor refunded until the ledger has told. */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { type Answer, OutboundFailed, OutboundRefused } from "../../shared/outbound.ts";
+import { type Answer, OutboundBusy, OutboundFailed, OutboundRefused } from "../../shared/outbound.ts";
 import type { Problem } from "../parse.ts";
 import { bodyTemplateProblem, fillBody } from "./body-template.ts";
-import { type Connector, ConnectorFailure, jsonOutput } from "./connector.ts";
+import { busyText, type Connector, ConnectorFailure, jsonOutput, type Output } from "./connector.ts";
 import { fillHeader, headersProblems } from "./header-template.ts";
+import { parseJson } from "./parse-json.ts";
 import { type Filling, fillingOf, type Slot, slotsOf } from "./template.ts";
 import { fillUrl, originOf, urlTemplateProblem } from "./url-template.ts";
 
@@ -60,28 +61,31 @@ export const httpApi: Connector<Settings> = {
     return problems;
   },
   run: async (call, { outbound }) => {
-    const { settings, signal } = call;
+    const { settings, signal, agent } = call;
     const filling = fillingOf(call);
     const url = fillUrl(settings.url, filling);
     const { headers, body } = fillRequest(settings, filling);
     try {
-      const ask = { method: settings.method, headers, timeoutMs: 60_000, bytesMax, signal };
-      return { output: readAnswer(await outbound.fetch(url, body === undefined ? ask : { ...ask, body }), settings) };
+      const holder = { account: agent.ownerId, agent: agent.id };
+      const ask = { method: settings.method, headers, timeoutMs: 60_000, bytesMax, signal, holder };
+      return {
+        output: await readAnswer(await outbound.fetch(url, body === undefined ? ask : { ...ask, body }), settings),
+      };
     } catch (error) {
+      if (error instanceof OutboundBusy) throw new ConnectorFailure(busyText, { reason: error.message });
       if (!(error instanceof OutboundRefused || error instanceof OutboundFailed)) throw error;
       throw new ConnectorFailure("The service behind this agent could not be reached.", { reason: error.message });
     }
   },
 };
 
-function readAnswer({ status, body }: Answer, { format }: Settings) {
+async function readAnswer({ status, body }: Answer, { format }: Settings): Promise<Output> {
   if (status < 200 || status >= 300) {
     throw new ConnectorFailure("The service behind this agent answered with an error.", { status });
   }
-  const text = body.toString("utf8");
-  if (format === "text") return { kind: "text", text } as const;
+  if (format === "text") return { kind: "text", text: body.toString("utf8") };
   try {
-    return jsonOutput(JSON.parse(text));
+    return jsonOutput(await parseJson(body));
   } catch {
     throw new ConnectorFailure("The service behind this agent did not answer in JSON.", { status });
   }

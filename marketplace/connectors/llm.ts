@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Input, Values } from "../agents/contract.ts";
 import { type Connector, ConnectorFailure, jsonOutput } from "./connector.ts";
 import type { Message } from "./model-client.ts";
+import { parseJson } from "./parse-json.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
 
 const settings = z.strictObject({
@@ -39,7 +40,7 @@ export const llm: Connector<z.infer<typeof settings>> = {
       maxTokens: settings.max_tokens,
       signal,
     });
-    return { output: format === "json" ? jsonOutput(parseAnswer(text)) : { kind: "text", text } };
+    return { output: format === "json" ? jsonOutput(await parseAnswer(text)) : { kind: "text", text } };
   },
 };
 
@@ -57,12 +58,17 @@ function messagesOf(call: Input & { readonly secrets: Values }, settings: z.infe
   ];
 }
 
-/** Models like to wrap JSON in a Markdown fence although nobody asked for one. */
-function parseAnswer(text: string): unknown {
-  const [, inside = text] = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text) ?? [];
+async function parseAnswer(text: string): Promise<unknown> {
   try {
-    return JSON.parse(inside);
+    return await parseJson(unfenced(text.trim()));
   } catch {
     throw new ConnectorFailure("The language model did not answer in JSON.", { length: text.length });
   }
+}
+
+/** Models like to wrap JSON in a Markdown fence although nobody asked for one. */
+function unfenced(text: string): string {
+  const end = text.indexOf("\n");
+  const isFence = /^```(json)?\s*$/.test(text.slice(0, Math.max(0, end))) && text.endsWith("```");
+  return isFence ? text.slice(end, -3) : text;
 }

@@ -17,7 +17,10 @@ export async function readImage(outbound: Outbound, image: string, signal: Abort
 
 async function fetchImage(outbound: Outbound, url: string, signal: AbortSignal): Promise<Buffer> {
   try {
-    const answer = await outbound.fetch(url, { timeoutMs: 15_000, bytesMax: imageBytesMax, signal });
+    // A host that lets everybody wait uses up its own share of what is under way.
+    const host = URL.canParse(url) ? new URL(url).host : "";
+    const holder = { account: `pictures of ${host}`, agent: `pictures of ${host}` };
+    const answer = await outbound.fetch(url, { timeoutMs: 15_000, bytesMax: imageBytesMax, signal, holder });
     if (answer.status === 200) return answer.body;
     throw unreadable("could not be fetched");
   } catch (error) {

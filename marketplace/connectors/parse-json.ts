@@ -1,0 +1,20 @@
+import { setImmediate as breathe } from "node:timers/promises";
+import { JsonScan } from "../../shared/json-scan.ts";
+
+/** What an honest answer stays below; parsing costs by these and not by the byte. */
+const answerLimits = { depthMax: 100, tokensMax: 300_000 };
+const sliceBytes = 262_144;
+
+/**
+ * A stranger's JSON. What would be dear to parse is not parsed, and looking costs nobody else their turn. Throws for that
+ * as for what is no JSON.
+ */
+export async function parseJson(text: Buffer | string): Promise<unknown> {
+  const bytes = typeof text === "string" ? Buffer.from(text) : text;
+  const scan = new JsonScan(answerLimits);
+  for (let at = 0; at < bytes.length; at += sliceBytes) {
+    if (at > 0) await breathe();
+    scan.see(bytes.subarray(at, at + sliceBytes));
+  }
+  return JSON.parse(bytes.toString("utf8"));
+}

@@ -1,0 +1,323 @@
+import type { ChildProcess } from "node:child_process";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { publishAgent } from "../../../marketplace/agents/publish.ts";
+import { call, type Market, seedMarket, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
+import { startProcess } from "../../support/marketplace-process.ts";
+
+/** A service that a stranger runs against us. The marketplace is a process of its own, so that only it is measured. */
+let behave: (response: ServerResponse, message: { method?: string; id?: number }, request: IncomingMessage) => void;
+let posts = 0;
+let open = 0;
+const hostile = createServer(async (request, response) => {
+  open += 1;
+  response.on("close", () => (open -= 1)).on("error", () => {});
+  posts += request.method === "POST" ? 1 : 0;
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString();
+  behave(response, text.startsWith("{") ? JSON.parse(text) : {}, request);
+});
+
+let market: TestMarketplace;
+let other: { child: ChildProcess; url: string };
+let seeded: Market;
+let base: string;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => hostile.listen(0, "127.0.0.1", resolve));
+  const { port } = hostile.address() as AddressInfo;
+  base = `http://127.0.0.1:${port}`;
+  market = await startMarketplace({ env: { OUTBOUND_ALLOW_HOSTS: `127.0.0.1:${port}` } });
+  other = await startProcess({ ...market.environment, LOG_LEVEL: "info" });
+  seeded = await seedMarket(market.context, { balance: 100_000 });
+}, 60_000);
+afterEach(() => {
+  posts = 0;
+});
+afterAll(async () => {
+  other.child.kill("SIGKILL");
+  await market.stop();
+  hostile.closeAllConnections();
+  hostile.close();
+});
+
+let published = 0;
+const agentOf = async (connector: string, settings: object, owner = seeded.creator): Promise<string> => {
+  published += 1;
+  const definition = {
+    name: "Hostile",
+    description: "Runs against us.",
+    connector,
+    price_credits: 1,
+    fields: [],
+    settings: { url: `${base}/x`, ...settings },
+  };
+  return (await publishAgent(market.context, owner, `agent-${published}`, definition)).address;
+};
+const run = (agent: string) => call(other.url, "/api/v1/run", { key: seeded.key, body: { agent, input: {} } });
+
+/** What others feel meanwhile, in ms: the slowest but for one in a hundred. */
+async function bystanding<T>(work: Promise<T>): Promise<{ result: T; p99: number }> {
+  const times: number[] = [];
+  let done = false;
+  void work.catch(() => {}).finally(() => (done = true));
+  do {
+    const startedAt = performance.now();
+    await fetch(`${other.url}/health`).then((answer) => answer.text());
+    times.push(performance.now() - startedAt);
+    await sleep(2);
+  } while (!done);
+  return { result: await work, p99: times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)]! };
+}
+
+const json = { "content-type": "application/json" };
+const stream = { "content-type": "text/event-stream" };
+const result = (id: number | undefined, value: object) => JSON.stringify({ jsonrpc: "2.0", id, result: value });
+const info = { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "h", version: "1" } };
+
+/** Behaves until its tool is called, as every such server must. */
+const onCall =
+  (act: (response: ServerResponse, id: number) => void): typeof behave =>
+  (response, { method, id }, request) => {
+    if (request.method !== "POST") return void response.writeHead(405).end();
+    if (method === "initialize") return void response.writeHead(200, json).end(result(id, info));
+    if (method === "tools/call") return act(response, id as number);
+    response.writeHead(202).end();
+  };
+/** Writes `piece` again and again, as fast as it is taken. */
+const pour = (response: ServerResponse, piece: string, times = Number.POSITIVE_INFINITY, last = "") => {
+  let left = times;
+  const more = () => {
+    while (left > 0 && !response.destroyed) {
+      left -= 1;
+      if (!response.write(piece)) return void response.once("drain", more);
+    }
+    if (!response.destroyed) response.end(last);
+  };
+  more();
+};
+const asked = (method: string, id: number) => `data: {"jsonrpc":"2.0","id":${id},"method":"${method}","params":{}}\n\n`;
+const done = (id: number) => `data: ${result(id, { content: [{ type: "text", text: "done" }] })}\n\n`;
+
+describe("a hostile tool server", () => {
+  test.each<[string, typeof behave, number]>([
+    [
+      "asks us for 150,000 samplings",
+      onCall((response, id) => {
+        response.writeHead(200, stream);
+        pour(response, asked("sampling/createMessage", 7).repeat(1_000), 150, done(id));
+      }),
+      3,
+    ],
+    [
+      "asks for one, then answers",
+      onCall((response, id) => {
+        response.writeHead(200, stream).end(asked("elicitation/create", 1) + done(id));
+      }),
+      3,
+    ],
+    [
+      "asks while we begin",
+      (response, { id }) => {
+        response.writeHead(200, stream).end(`${asked("roots/list", 1)}data: ${result(id, info)}\n\n`);
+      },
+      1,
+    ],
+    [
+      "pings without end",
+      onCall((response, id) => {
+        response.writeHead(200, stream);
+        pour(response, asked("ping", 5).repeat(1_000), 150, done(id));
+      }),
+      6,
+    ],
+    [
+      "tells of its progress without end",
+      onCall((response, id) => {
+        response.writeHead(200, stream);
+        pour(
+          response,
+          'data: {"jsonrpc":"2.0","method":"notifications/progress","params":{}}\n\n'.repeat(1_000),
+          500,
+          done(id),
+        );
+      }),
+      3,
+    ],
+    [
+      "answers calls that nobody made",
+      onCall((response, id) => {
+        response.writeHead(200, stream);
+        pour(response, `data: ${result(99, {})}\n\n`.repeat(1_000), 500, done(id));
+      }),
+      3,
+    ],
+    [
+      "sends nothing but comments",
+      onCall((response) => {
+        response.writeHead(200, stream);
+        pour(response, ":\n\n".repeat(10_000));
+      }),
+      3,
+    ],
+    [
+      "sends ids to be resumed from, and tells to come back at once",
+      onCall((response) => {
+        response.writeHead(200, stream).end("retry: 0\nid: 1\ndata:\n\n");
+      }),
+      3,
+    ],
+    [
+      "sends one line without end",
+      onCall((response) => {
+        response.writeHead(200, stream);
+        pour(response, `data: ${"x".repeat(65_536)}`);
+      }),
+      3,
+    ],
+    [
+      "answers with a list of 150,000 requests",
+      onCall((response) => {
+        response.writeHead(200, json);
+        pour(response, "", 1, `[${Array(150_000).fill(asked("ping", 1).slice(6).trim()).join(",")}]`);
+      }),
+      3,
+    ],
+    [
+      "answers with deep JSON",
+      onCall((response) => {
+        response.writeHead(200, json).end("[".repeat(1_900_000) + "]".repeat(1_900_000));
+      }),
+      3,
+    ],
+    [
+      "answers with broad JSON",
+      onCall((response, id) => {
+        response
+          .writeHead(200, json)
+          .end(`{"jsonrpc":"2.0","id":${id},"result":{"content":[${"{},".repeat(1_200_000)}{}]}}`);
+      }),
+      3,
+    ],
+    [
+      "sends us around in a circle",
+      (response, _message, { url }) => {
+        response.writeHead(307, { location: `${url}x` }).end();
+      },
+      4,
+    ],
+    [
+      "sends us to another origin",
+      (response) => {
+        response.writeHead(307, { location: `http://localhost:${new URL(base).port}/x` }).end();
+      },
+      1,
+    ],
+    ["turns a POST into a GET", (response) => void response.writeHead(303, { location: "/x" }).end(), 1],
+    [
+      "has endless headers",
+      (response) => {
+        response.socket!.write("HTTP/1.1 200 OK\r\n");
+        const timer = setInterval(() => response.socket?.write(`x-${"y".repeat(4_000)}: z\r\n`.repeat(10)), 1);
+        response.socket!.on("close", () => clearInterval(timer)).on("error", () => {});
+      },
+      1,
+    ],
+  ])(
+    "that %s fails the run, costs nothing and is felt by nobody",
+    async (_name, how, postsMax) => {
+      behave = how;
+      const agent = await agentOf("mcp-tool", { tool: "x" });
+      const { result: answer, p99 } = await bystanding(Promise.all(Array.from({ length: 4 }, () => run(agent))));
+      for (const { status, body } of answer) {
+        expect({ status, body }).toMatchObject({ status: 200, body: { success: false, credits_used: 0 } });
+      }
+      expect(posts).toBeLessThanOrEqual(4 * postsMax);
+      expect(p99).toBeLessThan(250);
+      await expect.poll(() => open).toBe(0);
+    },
+    60_000,
+  );
+
+  test("that hangs while its session is ended holds nobody up", async () => {
+    behave = (response, { method, id }, request) => {
+      if (request.method === "DELETE") return;
+      const headers = { ...json, "mcp-session-id": "abc" };
+      if (method === "initialize") return void response.writeHead(200, headers).end(result(id, info));
+      if (method !== "tools/call") return void response.writeHead(202).end();
+      response.writeHead(200, stream).end(done(id!));
+    };
+    const agent = await agentOf("mcp-tool", { tool: "x" });
+    const startedAt = performance.now();
+    expect((await run(agent)).body).toMatchObject({ success: true, output: { text: "done" } });
+    expect(performance.now() - startedAt).toBeLessThan(4_000);
+    await expect.poll(() => open, { timeout: 10_000 }).toBe(0);
+  }, 20_000);
+
+  test("may ping now and then, tell of its progress and move within its origin", async () => {
+    behave = (response, message, request) => {
+      if (request.url === "/x") return void response.writeHead(308, { location: "/moved" }).end();
+      onCall((response, id) => {
+        response.writeHead(200, stream);
+        response.end(
+          `${asked("ping", 3)}data: {"jsonrpc":"2.0","method":"notifications/progress","params":{}}\r\n\r\n${done(id)}`,
+        );
+      })(response, message, request);
+    };
+    const agent = await agentOf("mcp-tool", { tool: "x" });
+    expect((await run(agent)).body).toMatchObject({ success: true, output: { text: "done" } });
+  });
+});
+
+describe("a hostile HTTP service", () => {
+  test.each<[string, typeof behave]>([
+    ["deep JSON", (response) => void response.writeHead(200, json).end("[".repeat(1_000_000) + "]".repeat(1_000_000))],
+    ["broad JSON", (response) => void response.writeHead(200, json).end(`[${"{},".repeat(650_000)}{}]`)],
+    ["a body without end", (response) => pour(response.writeHead(200, json), "x".repeat(65_536))],
+  ])(
+    "that answers with %s fails the run and is felt by nobody",
+    async (_name, how) => {
+      behave = how;
+      const agent = await agentOf("http-api", {});
+      const { result: answers, p99 } = await bystanding(Promise.all(Array.from({ length: 4 }, () => run(agent))));
+      for (const { status, body } of answers) {
+        expect({ status, body }).toMatchObject({ status: 200, body: { success: false, credits_used: 0 } });
+      }
+      expect(p99).toBeLessThan(250);
+    },
+    60_000,
+  );
+
+  test("that lets one agent's calls hang keeps no other waiting, and refuses in time what is more than its share", async () => {
+    const hanging: ServerResponse[] = [];
+    behave = (response, _message, { url }) => {
+      if (url === "/hang") hanging.push(response);
+      else response.writeHead(200, json).end("{}");
+    };
+    const hangs = await agentOf("http-api", { url: `${base}/hang` });
+    const neighbour = await agentOf("http-api", {});
+    const tenant = await seedMarket(market.context);
+    const others = await agentOf("http-api", {}, tenant.creator);
+    const hung = Array.from({ length: 300 }, () => run(hangs));
+    await sleep(2_000);
+    for (const agent of [others, neighbour, others]) {
+      const startedAt = performance.now();
+      expect((await run(agent)).body).toMatchObject({ success: true });
+      expect(performance.now() - startedAt).toBeLessThan(2_000);
+    }
+    expect(hanging.length).toBeLessThanOrEqual(128);
+    await sleep(11_000);
+    hanging.forEach((response) => void response.writeHead(200, json).end("{}"));
+    const ended = await Promise.all(hung);
+    const busy = ended.filter(({ body }) => !body.success);
+    expect(busy.length).toBeGreaterThan(100);
+    for (const { status, body } of busy) {
+      expect({ status, body }).toMatchObject({
+        status: 200,
+        body: { credits_used: 0, error: expect.stringContaining("too many calls") },
+      });
+    }
+  }, 90_000);
+});
