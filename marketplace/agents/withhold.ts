@@ -19,7 +19,7 @@ export async function withoutSecrets(
   }
   // It has failed whether or not the creator can be told now.
   await tellCreator().catch(() => {});
-  throw new ConnectorFailure(withheld);
+  throw new ConnectorFailure(withheld, {}, "later");
 }
 
 const withheld = "The agent's answer could not be given out; its creator has been told.";
