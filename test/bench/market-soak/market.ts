@@ -95,6 +95,8 @@ export function marketVariables(world: World, { databaseUrl, model, facilitatorU
     FACILITATOR_URL: facilitatorUrl,
     LLM_BASE_URL: model.baseUrl,
     LLM_API_KEY: "soak",
+    LLM_MODELS: "gpt-4o-mini=0:4000:40000",
+    LIMIT_QUOTES_PER_ADDRESS: "1000000",
     SESSION_SECRET: "a session secret for the soak, long enough",
     SMTP_URL: "smtp://127.0.0.1:1",
     MAIL_FROM: "a@example.com",
