@@ -91,6 +91,25 @@ test("a known resource server has a limit of its own, over copies; its token lif
   }
 });
 
+test("payments that nobody signed use up neither the named payer's nor the payee's limit", async () => {
+  const { copies, stop } = await twoCopies({ LIMIT_SETTLE_PER_PAYER: "2", LIMIT_SETTLE_PER_PAY_TO: "2" });
+  try {
+    const terms = { ...setting.terms, payTo: newBuyer().address };
+    const buyer = await setting.fundedBuyer();
+    const garbage = Array.from({ length: 6 }, async () => {
+      const body = await paymentBody(buyer, terms);
+      body.paymentPayload.payload.signature = `0x${"11".repeat(64)}1b`;
+      return copies[0]?.settle(body);
+    });
+    for (const answer of await Promise.all(garbage)) {
+      expect(answer?.body).toMatchObject({ success: false, errorReason: "invalid_exact_evm_signature" });
+    }
+    expect((await copies[1]?.settle(await paymentBody(buyer, terms)))?.body).toMatchObject({ success: true });
+  } finally {
+    await stop();
+  }
+});
+
 test.each([
   ["a token in clear", "shop:secret:10"],
   ["no limit", `shop:${"ab".repeat(32)}`],
