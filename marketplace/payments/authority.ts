@@ -7,6 +7,7 @@ import { digestOf, facilitatorRequest, type Proof, type SettleTerms } from "./pr
 import { isHeldSecret, type QuotedId, unquotedId } from "./quote-id.ts";
 import { type Presented, type Refused, refusalOf, type Unknown, type Work } from "./redemption.ts";
 import { refusalOfSignIn } from "./sign-in-with-x.ts";
+import { stablecoinOn } from "./stablecoins.ts";
 import { termsPaying } from "./terms.ts";
 
 /*
@@ -39,6 +40,15 @@ export function namedTerms({ quoteIds }: Needs, asked: Asked, terms: PaymentRequ
   const echoed = echoedId(proof);
   if (quoteIds.endOf(quoted, echoed)) return named(asked, terms, echoed as string);
   return named(asked, terms, proof.version === 1 ? quoteIds.ofBody(quoted, presented.bodyDigest) : unquotedId());
+}
+
+/** Whether a proof carries a quote of ours for this, be it settled or not. */
+export function holdsQuote({ quoteIds }: Pick<Context, "quoteIds">, proof: Proof, product: string): boolean {
+  const { network } = proof;
+  const { payTo, amount } = paidIn(proof) ?? {};
+  const asset = stablecoinOn(network)?.asset;
+  if (asset === undefined || payTo === undefined || amount === undefined) return false;
+  return quoteIds.endOf({ product, network, asset, payTo, amount }, echoedId(proof)) !== undefined;
 }
 
 /** A payment that was settled before it came here, on the terms it may be redeemed under; or why it may not. */

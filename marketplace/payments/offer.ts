@@ -13,6 +13,8 @@ export interface Offer {
   readonly description: string;
   /** Base units of the stablecoin, six decimals. */
   readonly amount: bigint;
+  /** Off the market: only what is paid already is still owed. */
+  readonly isWithdrawn?: boolean;
   /** Whose account the call is for, where that is somebody's: of a payment without a quote it is asked, too. */
   readonly accountId?: AccountId;
   /** Whom it pays, by chain; 503 when that cannot be said for certain. */

@@ -52,7 +52,7 @@ async function redeemOnce(
   if (call) return resume(context, asked, call);
   const terms = await termsFor(context, offer, proof).catch((error: unknown) => ({ error }));
   const paid = paidIn(proof);
-  if (terms && !("error" in terms) && (!paid || isPaying(paid, terms))) {
+  if (terms && !("error" in terms) && (!paid || isPaying(paid, terms)) && !offer.isWithdrawn) {
     const early = await presented.early;
     const verdict = isDeepStrictEqual(early?.requirements, terms) ? await early?.verdict : undefined;
     return begin(context, asked, terms, verdict);
@@ -62,6 +62,7 @@ async function redeemOnce(
   if (first) return resume(context, asked, first);
   const claimed = await beginOnOtherTerms(context, asked);
   if (claimed) return claimed;
+  if (offer.isWithdrawn) throw new ApiError("not_found", "There is no such agent.");
   if (!terms) return notOffered(proof);
   if ("error" in terms) throw terms.error;
   return {
@@ -118,6 +119,7 @@ async function beginOnOtherTerms(context: Context, asked: Asked): Promise<Redemp
   const paid = paidIn(asked.proof);
   const terms = paid && (await termsPaying(context, asked.proof, paid).catch(() => undefined));
   const verdict = terms && (await context.facilitator.verify(facilitatorRequest(asked.proof, terms)));
+  if (verdict?.holdId !== undefined) asked.holdIds.push(verdict.holdId);
   return verdict && isSettled(verdict) ? beginSettled(context, asked) : undefined;
 }
 

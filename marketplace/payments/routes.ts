@@ -10,6 +10,7 @@ import { answerRefusal, precheck } from "../runs/precheck.ts";
 import { type PreparedRun, prepareAgent } from "../runs/prepare.ts";
 import { closeRun, openRun } from "../runs/record.ts";
 import { agentOffer, agentWork } from "./agent-call.ts";
+import { holdsQuote } from "./authority.ts";
 import { giveUp } from "./head-start.ts";
 import { type Proof, paidCallIdOf, readProof } from "./proof.ts";
 import { sell } from "./sell.ts";
@@ -25,16 +26,18 @@ export function postPaidCall(context: Context): RequestHandler {
     const early = typeof proof === "object" ? context.headStart.verify(address, proof, from) : undefined;
     const prepared = async (agent: LiveAgent) => prepare(agent, await body.json());
     try {
-      const agent = await findAgentSoldPerCall(context, address).catch((error) =>
-        findPaidFor(context, proof, address, error),
-      );
+      let isWithdrawn = false;
+      const agent = await findAgentSoldPerCall(context, address).catch((error) => {
+        isWithdrawn = true;
+        return findPaidFor(context, proof, address, error);
+      });
       refusePaused(agent.version);
       if (agent.version.priceCredits === 0n) {
         await context.anonymousLimits.admitFreeCall(from, agent.id);
         return await answerFree(context, await prepared(agent), response);
       }
-      const offer = agentOffer(context, agent);
-      context.headStart.note(address, offer);
+      const offer = { ...agentOffer(context, agent), isWithdrawn };
+      if (!isWithdrawn) context.headStart.note(address, offer);
       if (typeof proof !== "object") await body.drain();
       const work = async () => agentWork(context, await prepared(agent));
       return await sell(context, request, response, offer, work, { proof, early });
@@ -56,7 +59,7 @@ async function findPaidFor(
   if (!isGone || typeof proof !== "object") throw error;
   const id = paidCallIdOf(proof);
   const [agent, call] = await Promise.all([findWithdrawnAgent(context, address), id && context.paidCalls.find(id)]);
-  if (!agent || call?.product !== agent.id) throw error;
+  if (!agent || !(call?.product === agent.id || holdsQuote(context, proof, agent.id))) throw error;
   return agent;
 }
 

@@ -233,6 +233,20 @@ describe.each(chains)("a quote on %s", (chain) => {
   });
 });
 
+test("a settled payment with a quote is owed by an agent that its creator took off the market meanwhile, and nothing else is", async () => {
+  const url = await publish("withdrawn");
+  const { db } = paid.marketplace.context;
+  const [proof, unsettled] = [await settled("evm", url), await payQuote(paid, "evm", await quoteFor(url))];
+  await db.query("update agents set state = 'unpublished' where slug = 'withdrawn'");
+  const nowhere = await post(`${url}-nowhere`, { body: input });
+  for (const one of [undefined, unsettled, await strangersProof(proof)]) {
+    const { status, body } = await post(url, { body: input, ...(one && { proof: one }) });
+    expect({ status, body }).toEqual({ status: 404, body: nowhere.body });
+  }
+  expect(await present(proof, input, url)).toMatchObject({ status: 200, body: { success: true } });
+  expect((await present(proof, input, url)).status).toBe(402);
+});
+
 describe.each(chains)("the specification's flow in version 1 on %s", (chain) => {
   /** Settled on an entry of the 402's body, and presented without anything of it. */
   const settledV1 = async (body: unknown = input) => {
