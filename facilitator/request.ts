@@ -13,8 +13,8 @@ export function parsePaymentRequest(body: unknown): PaymentRequest | Refusal {
   const payload = objectAt(envelope, "paymentPayload");
   const requirements = objectAt(envelope, "paymentRequirements");
   const version = integerAt(payload, "paymentPayload.x402Version");
-  const declared = envelope.x402Version;
-  if (declared !== undefined && declared !== null && declared !== version) {
+  const declared = isGiven(envelope.x402Version) ? integerAt(envelope, "x402Version") : version;
+  if (declared !== version) {
     return refuse("invalid_x402_version", `x402Version ${declared} of the body is not the payload's ${version}.`);
   }
   if (version !== 1 && version !== 2) {
@@ -60,6 +60,8 @@ function valueAt(parent: JsonObject, path: string): unknown {
   return Object.hasOwn(parent, name) ? parent[name] : undefined;
 }
 
+const isGiven = (value: unknown) => value !== undefined && value !== null;
+
 function wrong(path: string, value: unknown, expected: string): never {
   const missing = value === undefined || value === null;
   const message = missing ? `${path} is required.` : `${path} must be ${expected}.`;
@@ -69,13 +71,12 @@ function wrong(path: string, value: unknown, expected: string): never {
 function readRequirements(given: JsonObject, version: 1 | 2): PaymentRequirements | Refusal {
   const at = (name: string) => textAt(given, `paymentRequirements.${name}`);
   const amountNames = version === 1 ? ["maxAmountRequired", "amount"] : ["amount"];
-  const amounts = amountNames.filter((name) => given[name] !== undefined && given[name] !== null).map(at);
+  const amounts = amountNames.filter((name) => isGiven(given[name])).map(at);
   const [amount = at(amountNames[0] as string), other] = amounts;
   if (other !== undefined && other !== amount) {
     return refuse("invalid_payment_requirements", "paymentRequirements.amount and .maxAmountRequired differ.");
   }
-  const extra =
-    given.extra === undefined || given.extra === null ? undefined : objectAt(given, "paymentRequirements.extra");
+  const extra = isGiven(given.extra) ? objectAt(given, "paymentRequirements.extra") : undefined;
   return {
     scheme: at("scheme"),
     network: at("network"),
@@ -87,10 +88,19 @@ function readRequirements(given: JsonObject, version: 1 | 2): PaymentRequirement
   };
 }
 
-/** Left as given where it has the wrong type: it then differs from the requirements, which is what the rules test. */
-function readAccepted(accepted: JsonObject): Partial<PaymentRequirements> {
-  const network = typeof accepted.network === "string" ? toCaip2(accepted.network) : accepted.network;
-  return { ...accepted, network } as Partial<PaymentRequirements>;
+/** What is missing differs from the requirements, which is what the rules test; what has the wrong type is a 400. */
+function readAccepted(given: JsonObject): Partial<PaymentRequirements> {
+  const at = "paymentPayload.accepted";
+  const text = (name: string) => (isGiven(given[name]) ? { [name]: textAt(given, `${at}.${name}`) } : {});
+  return {
+    ...text("scheme"),
+    ...text("amount"),
+    ...text("asset"),
+    ...text("payTo"),
+    ...(isGiven(given.network) && { network: toCaip2(textAt(given, `${at}.network`)) }),
+    ...(isGiven(given.maxTimeoutSeconds) && { maxTimeoutSeconds: integerAt(given, `${at}.maxTimeoutSeconds`) }),
+    ...(isGiven(given.extra) && { extra: objectAt(given, `${at}.extra`) }),
+  };
 }
 
 function readV1Accepted(payload: JsonObject): Partial<PaymentRequirements> {

@@ -75,6 +75,11 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   return code === "23505" && (constraint === undefined || violated === constraint);
 }
 
+/** The statement failed for what it was told to store or read, and would fail again. */
+export function isDataError(error: unknown): boolean {
+  return ["22", "23", "54"].includes(((error as { code?: string }).code ?? "").slice(0, 2));
+}
+
 function isTransient(error: unknown): boolean {
   return ["40001", "40P01"].includes((error as { code?: string }).code ?? "");
 }

@@ -1,5 +1,5 @@
 import type { Log } from "../../shared/log.ts";
-import type { Database } from "../../shared/postgres.ts";
+import { type Database, isDataError } from "../../shared/postgres.ts";
 import type { PaymentRequest } from "../schemes/scheme.ts";
 
 const flushEveryMs = 200;
@@ -48,8 +48,21 @@ export class RefusalRecorder {
     this.#flushing = this.#insert(rows).catch((error) => this.#log.error({ err: error }, "refusals were not recorded"));
   }
 
+  /** A row that the database will not have takes no other with it. */
   async #insert(rows: readonly RefusalRecord[]): Promise<void> {
-    const column = (value: (row: RefusalRecord) => unknown) => rows.map(value);
+    try {
+      await this.#insertTogether(rows);
+    } catch (error) {
+      if (!isDataError(error)) throw error;
+      if (rows.length === 1) return this.#log.error({ err: error }, "a refusal was not recorded");
+      const middle = Math.ceil(rows.length / 2);
+      await this.#insert(rows.slice(0, middle));
+      await this.#insert(rows.slice(middle));
+    }
+  }
+
+  async #insertTogether(rows: readonly RefusalRecord[]): Promise<void> {
+    const column = (value: (row: RefusalRecord) => string | undefined) => rows.map((row) => storable(value(row)));
     await this.#db.query({
       name: "record-refusals",
       text: `
@@ -61,20 +74,26 @@ export class RefusalRecorder {
       values: [
         column(({ request }) => request.network),
         column(({ kind }) => kind),
-        column(({ payer }) => storable(payer)),
-        column(({ request }) => storable(request.requirements.payTo)),
-        column(({ request }) => storable(request.requirements.asset)),
+        column(({ payer }) => payer),
+        column(({ request }) => request.requirements.payTo),
+        column(({ request }) => request.requirements.asset),
         column(({ request }) => request.requirements.amount),
-        column(({ request }) => request.resourceUrl ?? null),
+        column(({ request }) => request.resourceUrl),
         column(({ reason }) => reason),
-        column(({ totalMs }) => totalMs),
+        rows.map(({ totalMs }) => totalMs),
       ],
     });
   }
 }
 
-/** Callers' text: cut to what any address needs, and without the NUL that PostgreSQL would refuse the whole batch for. */
-const storable = (text: string) => text.replaceAll("\0", "").slice(0, 128);
+/** Every text of a row goes through here: what callers send may be too long for anything, and no text to PostgreSQL. */
+function storable(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  // UTF-8 has no halves of surrogate pairs.
+  return Buffer.from(text.slice(0, lengthMax).replaceAll("\0", "")).toString();
+}
+
+const lengthMax = 512;
 
 export interface RefusalRecord {
   readonly kind: "verify" | "settle";
