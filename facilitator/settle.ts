@@ -13,7 +13,7 @@ import {
   type Refusal,
   type Scheme,
 } from "./schemes/scheme.ts";
-import { isClaimable, isForSameTerms, type Known, refusalToTell } from "./settlements/known.ts";
+import { isClaimable, isForSameTerms, isSamePayment, type Known, refusalToTell } from "./settlements/known.ts";
 
 /**
  * POST /settle: checks the payment again, claims it, sends it, waits for the chain. However often and wherever one
@@ -40,6 +40,10 @@ export async function settle(context: Context, body: unknown): Promise<Settled> 
   requireFeePayer(scheme, payment);
   // Counted only once it holds: with made-up payments anybody could use up what a payer or payee is allowed.
   const refusal = (await scheme.check(payment)) ?? (await context.limits.ofPayment(request.network, payment));
+  if (refusal?.transaction && known && isSamePayment(known, payment)) {
+    await context.store.reopen(request.network, payment.key);
+    return findOut(context, request, payment, deadline);
+  }
   if (refusal) return refused(context, request, payment, refusal, startedAt);
   const claim = await context.store.claim(request.network, scheme.scheme, payment, {
     resourceUrl: request.resourceUrl,
@@ -57,6 +61,7 @@ export async function settle(context: Context, body: unknown): Promise<Settled> 
   }
 
   const outcome = await submit(context, scheme, payment, claim, deadline);
+  if (outcome === "interrupted") return findOut(context, request, payment, deadline);
   const totalMs = performance.now() - startedAt;
   const mine = await recorded(context, claim, payment, outcome, totalMs);
   if (mine === "unrecorded") return answer(context, request, payment, unknown(outcome.transaction));
@@ -71,33 +76,32 @@ export interface Settled {
   readonly undelivered?: () => Promise<void>;
 }
 
-/** An error on the way is a failure only if nothing was signed yet, which the claim's own row knows. */
+/** An error on the way says nothing of what became of the payment: that is found out as for a holder that has died. */
 async function submit(
   context: Context,
   scheme: Scheme,
   payment: Payment,
   claim: Claim,
   deadline: Date,
-): Promise<Outcome> {
+): Promise<Outcome | "interrupted"> {
   try {
     return await scheme.submit(payment, claim, deadline);
   } catch (error) {
     context.log.error({ err: error, paymentKey: payment.key }, "a submission ended in an error");
-    const known = await released(context, scheme, payment, claim);
-    if (known?.state !== "failed") return unknown(known?.transaction ?? "");
-    const message = "The settlement could not be started; nothing was sent. Try again.";
-    return { outcome: "failed", reason: "transaction_failed", message, transaction: "", retryable: true };
+    await context.store.giveUp(claim).catch((err) => {
+      context.log.error({ err, paymentKey: payment.key }, "the claim was not given up; it runs out by itself");
+    });
+    return "interrupted";
   }
 }
 
-/** Undefined also when the database does not answer: then nothing is known, and nothing may be called failed. */
-async function released(context: Context, scheme: Scheme, payment: Payment, claim: Claim): Promise<Known | undefined> {
+/** Waits for what the reconciler finds out about a payment that was given up, or counts as failed and is settled. */
+async function findOut(context: Context, request: PaymentRequest, payment: Payment, deadline: Date): Promise<Settled> {
   try {
-    await context.store.releaseClaim(claim);
-    return await context.store.lookup(scheme.network, payment.key);
+    return await resume(context, request, payment, undefined, deadline);
   } catch (error) {
-    context.log.error({ err: error, paymentKey: payment.key }, "the claim was not released; recovery will do it");
-    return undefined;
+    context.log.error({ err: error, paymentKey: payment.key }, "the database cannot say what became of a payment");
+    return answer(context, request, payment, unknown(""));
   }
 }
 
@@ -207,4 +211,5 @@ function refused(
 }
 
 const unknown = (transaction: string): Outcome => ({ outcome: "unknown", transaction });
-const hasEnded = (known: Known) => known.state === "settled" || known.state === "failed";
+/** Nor is there anything to wait for when whoever sends it again is to claim it. */
+const hasEnded = (known: Known) => known.state === "settled" || known.state === "failed" || isClaimable(known);

@@ -31,7 +31,8 @@ interface Needs {
 async function restoreUnmined(signer: EvmSigner, config: EvmConfig, { chain, db, log }: Needs, mined: bigint) {
   const { rows } = await db.query(
     `select transaction_id, raw_transactions from payments
-      where network = $1 and fee_payer = $2 and nonce >= $3 and state = 'settled' order by nonce limit 100`,
+      where network = $1 and fee_payer = $2 and nonce >= $3 and state = 'settled' and not landed_by_another
+      order by nonce limit 100`,
     [config.network, signer.address, mined],
   );
   for (const { transaction_id: transaction, raw_transactions: raw } of rows) {
@@ -47,7 +48,8 @@ async function restoreUnmined(signer: EvmSigner, config: EvmConfig, { chain, db,
 async function raiseStuckFee(signer: EvmSigner, config: EvmConfig, { chain, db, log }: Needs, mined: bigint) {
   const { rows } = await db.query(
     `select id, raw_transactions from payments
-      where network = $1 and fee_payer = $2 and nonce = $3 and state in ('broadcast', 'unknown')
+      where network = $1 and fee_payer = $2 and nonce = $3
+        and (state in ('broadcast', 'unknown') or (state = 'settled' and landed_by_another))
         and created_at < now() - make_interval(secs => $4::double precision * cardinality(raw_transactions))`,
     [config.network, signer.address, mined, config.bumpAfterMs / 1_000],
   );
@@ -65,9 +67,11 @@ async function raiseStuckFee(signer: EvmSigner, config: EvmConfig, { chain, db, 
   const fields = { chainId: config.chainId, nonce: Number(mined), to: to ?? null, data: data ?? "0x", gas: gas ?? 0n };
   const replacement = signer.sign({ type: "eip1559", ...fields, maxFeePerGas, maxPriorityFeePerGas });
   const { rowCount } = await db.query(
-    `update payments set raw_transactions = array_append(raw_transactions, $2)
-      where id = $1 and state in ('broadcast', 'unknown') and cardinality(raw_transactions) = $3`,
-    [id, replacement.raw, raw.length],
+    `update payments
+        set raw_transactions = array_append(raw_transactions, $2),
+            signed_transactions = array_append(signed_transactions, $4)
+      where id = $1 and state not in ('claimed', 'failed') and cardinality(raw_transactions) = $3`,
+    [id, replacement.raw, raw.length, replacement.hash],
   );
   if (rowCount !== 1) return;
   log.warn(

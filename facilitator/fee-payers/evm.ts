@@ -4,8 +4,9 @@ import type { EvmConfig } from "../config.ts";
 import { spentToday } from "../limits/fee-budget.ts";
 import type { EvmChain } from "../schemes/exact-evm/chain.ts";
 import type { Hex } from "../schemes/exact-evm/hex.ts";
+import { authorizationOf, type EvmPayment } from "../schemes/exact-evm/payload.ts";
 import { RpcError } from "../schemes/exact-evm/rpc.ts";
-import type { Claim, FeePayerBalance } from "../schemes/scheme.ts";
+import { type Claim, type FeePayerBalance, NetworkAway } from "../schemes/scheme.ts";
 import type { SettlementStore } from "../settlements/store.ts";
 import { EvmSigner } from "./evm-signer.ts";
 import { keepMoving } from "./evm-upkeep.ts";
@@ -97,7 +98,7 @@ export class EvmFeePayer {
     const pending = await chain.transactionCount(this.address, "pending");
     const { rows } = await db.query(
       `select raw_transactions from payments
-        where network = $1 and fee_payer = $2 and nonce >= $3 order by nonce limit 1000`,
+        where network = $1 and fee_payer = $2 and nonce >= $3 and state <> 'failed' order by nonce limit 1000`,
       [this.#config.network, this.address, pending],
     );
     for (const { raw_transactions: raw } of rows) {
@@ -108,9 +109,9 @@ export class EvmFeePayer {
   }
 
   /** Signs and sends one call for a claimed payment. Resolves when the node has taken it, or may have. */
-  send(claim: Claim, to: string, data: Hex): Promise<Sending> {
+  send(claim: Claim, payment: Pick<EvmPayment, "key" | "asset">, data: Hex): Promise<Sending> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ claim, to: to as Hex, data, resolve, reject });
+      this.#queue.push({ claim, key: payment.key, to: payment.asset as Hex, data, resolve, reject });
       void this.#drain();
     });
   }
@@ -133,7 +134,14 @@ export class EvmFeePayer {
   }
 
   async #signAndSend(jobs: readonly Job[]): Promise<void> {
-    const fees = await this.#currentFees();
+    const fees = await this.#currentFees().catch((error) => {
+      if (error instanceof NetworkAway) return undefined;
+      throw error;
+    });
+    if (!fees) {
+      for (const job of jobs) job.resolve({ refused: "the node cannot be asked for the price of gas" });
+      return;
+    }
     if (fees.perGas > this.#config.feePerGasMaxWei) {
       const refused = `gas costs ${fees.perGas} wei now, more than the daemon's limit`;
       for (const job of jobs) job.resolve({ refused });
@@ -218,17 +226,35 @@ export class EvmFeePayer {
         { err: error, address: this.address, nonce: Number(nonce) },
         "the node refused a transaction",
       );
-      if (!nonceTaken.test(error.message)) await this.#giveBack(nonce);
-      else if (await this.#signAnew(job, hash)) return undefined;
-      return { refused: error.message };
+      if (!nonceTaken.test(error.message)) {
+        await this.#giveBack(nonce);
+        return { refused: error.message };
+      }
+      // Perhaps by this very transaction, which may have reached a node on another way: then the chain tells its end.
+      const isVoid = await this.#isVoid(job, hash, nonce).catch(() => false);
+      const makesWay = isVoid || underpriced.test(error.message);
+      if (makesWay && (await this.#signAnew(job, hash))) return undefined;
+      return isVoid && !job.again ? { refused: error.message } : { transaction: hash };
     }
   }
 
-  /** Somebody else has used the nonce: what was signed with it can never land, so the job is signed with another, once. */
+  /** At one block, the account's nonce was used and the payment not made: what was signed with that nonce never lands. */
+  async #isVoid({ key }: Job, hash: Hex, nonce: bigint): Promise<boolean> {
+    const { chain } = this.#needs;
+    const { number } = await chain.latestBlock();
+    const { asset, payer, nonce: authorization } = authorizationOf(key);
+    const [mined, isSpent, receipt] = await Promise.all([
+      chain.transactionCount(this.address, number),
+      chain.isNonceUsed(asset, payer, authorization, number),
+      chain.receipt(hash),
+    ]);
+    return mined > nonce && !isSpent && !receipt;
+  }
+
+  /** Signs the job with another nonce, once. */
   async #signAnew(job: Job, hash: Hex): Promise<boolean> {
     await this.synchronizeNonce();
-    if (job.again || (await this.#needs.chain.receipt(hash))) return false;
-    if (!(await this.#needs.store.takeBack(job.claim, hash))) return false;
+    if (job.again || !(await this.#needs.store.takeBack(job.claim, hash))) return false;
     this.#queue.push({ ...job, again: true });
     void this.#drain();
     return true;
@@ -261,6 +287,8 @@ interface Job {
   /** It was signed before, with a nonce that turned out to be used. */
   readonly again?: true;
   readonly claim: Claim;
+  /** The payment's. */
+  readonly key: string;
   readonly to: Hex;
   readonly data: Hex;
   readonly resolve: (sending: Sending) => void;
@@ -280,3 +308,5 @@ const tipWei = 1_000_000n;
 const poolRefusal =
   /insufficient funds|underpriced|nonce (is )?too low|gas too low|exceeds block gas limit|fee cap|max fee per gas less|tx fee/i;
 const nonceTaken = /nonce (is )?too low|replacement transaction underpriced/i;
+/** Another transaction waits with our nonce. The authorization is spent once, whichever of ours is mined. */
+const underpriced = /replacement transaction underpriced/i;

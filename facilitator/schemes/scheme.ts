@@ -28,7 +28,7 @@ export interface Scheme<P extends Payment = Payment> {
   insufficient(message: string): Refusal;
   /** Sends the payment of a won claim; stores what it signed before it sends. Waits at most `deadline` for the chain. */
   submit(payment: P, claim: Claim, deadline: Date): Promise<Outcome>;
-  /** What the chain says about a payment that was sent and not seen to end. */
+  /** What the chain says about a payment that was claimed and not seen to end, whether or not anything is known to be sent. */
   find(unfinished: Unfinished): Promise<Outcome>;
   /** Each fee payer's balance as last read; with a payment, of those that may pay its fee. */
   balances(payment?: P): readonly FeePayerBalance[];
@@ -97,7 +97,7 @@ export interface Claim {
   readonly token: string;
 }
 
-/** A row that was sent and not seen to end, as the reconciler reads it. */
+/** A row that was claimed and not seen to end, as the reconciler reads it. */
 export interface Unfinished {
   readonly id: bigint;
   readonly network: string;
@@ -106,16 +106,21 @@ export interface Unfinished {
   readonly payTo: string;
   readonly asset: string;
   readonly amount: bigint;
+  /** Empty, like the transaction, while nothing is known to be signed. */
   readonly feePayer: string;
   readonly transaction: string;
+  /** All that was ever signed for it. */
+  readonly signedTransactions: readonly string[];
   /** The signed bytes, as they were or would have been sent; sending them again is harmless. */
   readonly raw: readonly Buffer[];
   readonly nonce: bigint | undefined;
   readonly expiresAt: Date;
+  readonly createdAt: Date;
 }
 
 export type Outcome =
-  | { readonly outcome: "settled"; readonly transaction: string }
+  /** `byAnother`: in a transaction that is none of ours. */
+  | { readonly outcome: "settled"; readonly transaction: string; readonly byAnother?: true }
   /**
    * The chain has spoken, or the payment can no longer land. `retryable`: the same payment may be claimed again.
    * `charged`: the network took a fee for nothing, and not for a fault of ours.

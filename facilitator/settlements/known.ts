@@ -30,8 +30,9 @@ export interface Known {
   readonly retryable: boolean;
 }
 
-/** It failed in a way that left it valid: whoever presents it may claim it again. */
-export const isClaimable = ({ state, retryable }: Known): boolean => state === "failed" && retryable;
+/** Whoever presents it may claim it again: it failed in a way that left it valid, or whoever claimed it is gone. */
+export const isClaimable = ({ state, retryable }: Known): boolean =>
+  retryable && (state === "failed" || state === "claimed");
 
 /**
  * Why the caller is told nothing of a payment that was claimed before: it is not the one that the caller presents, or
@@ -69,7 +70,6 @@ export const anotherPayment = refuse("invalid_transaction_state", "Another payme
 /** A payment whose holder fell silent. */
 export interface Abandoned extends Unfinished {
   readonly state: "claimed" | "broadcast" | "unknown";
-  readonly createdAt: Date;
   readonly token: string;
 }
 
@@ -109,6 +109,7 @@ export function readAbandoned(row: Row): Abandoned {
     amount: row.amount_atomic,
     feePayer: row.fee_payer ?? "",
     transaction: row.transaction_id ?? "",
+    signedTransactions: row.signed_transactions,
     raw: row.raw_transactions ?? [],
     nonce: row.nonce ?? undefined,
     expiresAt: row.expires_at,

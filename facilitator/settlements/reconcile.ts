@@ -24,12 +24,12 @@ export function startReconciling(needs: Needs): { stop(): Promise<void> } {
 }
 
 async function finish({ store, schemes, events, log }: Needs, payment: Abandoned): Promise<void> {
-  // Bytes are stored before they are sent, so a bare claim was never sent.
-  if (payment.state === "claimed") return store.releaseClaim(payment);
   const scheme = schemes.openOn(payment.network);
   if (!scheme) return;
   try {
     const outcome = await scheme.find(payment);
+    // A bare claim was sent all the same if the database has lost its last moments since.
+    if (outcome.outcome === "unknown" && payment.state === "claimed") return await store.openClaim(payment);
     await store.finish(payment, outcome, Date.now() - payment.createdAt.getTime(), false);
     if (outcome.outcome !== "unknown") events.reconciled(payment.network, payment.key, outcome);
   } catch (error) {

@@ -12,6 +12,8 @@ import { type Abandoned, type Known, readAbandoned, readKnown } from "./known.ts
  */
 const claimLeaseSeconds = 20;
 const broadcastLeaseSeconds = 6;
+/** A payment is signed for again only when what was signed before is void: older ones than these cannot land. */
+const signedMax = 100;
 /** Beyond so many, what else is paid for waits for its next payment to be listed. */
 const offersWaitingMax = 10_000;
 
@@ -35,7 +37,7 @@ export class SettlementStore {
 
   /**
    * Claims the payment for one caller: a Claim for exactly one of any number of simultaneous callers on any number of
-   * daemons. A payment that failed in a way that leaves it valid can be claimed again. Nobody gets one for a payer of
+   * daemons. A payment that failed in a way that leaves it valid, or whose claim was opened, can be claimed again. Nobody gets one for a payer of
    * whom `failuresMax` settlements failed on the chain, at our cost, in ten minutes or `failuresPerDayMax` in a day
    * (0 = any number).
    */
@@ -64,7 +66,7 @@ export class SettlementStore {
               transaction_id = null, raw_transactions = null, error_reason = null, error_message = null,
               finished_at = null, retryable = false, offer = excluded.offer, offer_digest = excluded.offer_digest,
               message_digest = excluded.message_digest, terms_digest = excluded.terms_digest
-          where payments.state = 'failed' and payments.retryable
+          where payments.state in ('failed', 'claimed') and payments.retryable
         returning id`,
       values: [
         network,
@@ -99,7 +101,8 @@ export class SettlementStore {
       text: `
         update payments
            set state = 'broadcast', transaction_id = $3, raw_transactions = $4, fee_payer = $5, nonce = $6,
-               lease_until = now() + make_interval(secs => $7)
+               lease_until = now() + make_interval(secs => $7), retryable = false,
+               signed_transactions = (signed_transactions || $3)[greatest(1, cardinality(signed_transactions) + 2 - $8):]
          where id = $1 and claim_token = $2 and state = 'claimed'`,
       values: [
         claim.id,
@@ -109,6 +112,7 @@ export class SettlementStore {
         sent.feePayer,
         sent.nonce ?? null,
         broadcastLeaseSeconds,
+        signedMax,
       ],
     });
     return rowCount === 1;
@@ -122,7 +126,9 @@ export class SettlementStore {
       text: `
         update payments p
            set state = 'broadcast', transaction_id = sent.transaction_id, raw_transactions = array[sent.raw],
-               fee_payer = sent.fee_payer, nonce = sent.nonce, lease_until = now() + make_interval(secs => $6)
+               fee_payer = sent.fee_payer, nonce = sent.nonce, lease_until = now() + make_interval(secs => $6),
+               retryable = false, signed_transactions = (p.signed_transactions || sent.transaction_id)
+                                    [greatest(1, cardinality(p.signed_transactions) + 2 - $7):]
           from unnest($1::bigint[], $2::text[], $3::bytea[], $4::text[], $5::bigint[])
             as sent (id, transaction_id, raw, fee_payer, nonce)
          where p.id = sent.id and p.state = 'claimed'`,
@@ -133,6 +139,7 @@ export class SettlementStore {
         sent.map(({ feePayer }) => feePayer),
         sent.map(({ nonce }) => nonce),
         broadcastLeaseSeconds,
+        signedMax,
       ],
     });
     assert(rowCount === sent.length, "every claim was locked by this transaction");
@@ -174,6 +181,7 @@ export class SettlementStore {
           update payments
              set state = $3, transaction_id = coalesce(nullif($4, ''), transaction_id), error_reason = $5,
                  error_message = $6, retryable = $7, finished_at = now(), offer = null, offer_digest = null,
+                 landed_by_another = $12,
                  delivered_at = case when $9 then now() end
            where id = $1 and claim_token = $2 and state in ('claimed', 'broadcast', 'unknown')
           returning *
@@ -201,6 +209,7 @@ export class SettlementStore {
         delivered && outcome.outcome === "settled",
         offersWaitingMax,
         failed?.charged ?? false,
+        outcome.outcome === "settled" && outcome.byAnother === true,
       ],
     });
     return rowCount === 1;
@@ -238,13 +247,34 @@ export class SettlementStore {
     return rows.map(readAbandoned);
   }
 
-  /** Ends a claim whose holder died before it signed anything; the payment is free to be claimed again. */
-  async releaseClaim({ id, token }: Claim): Promise<void> {
+  /** The holder cannot go on: whoever reconciles looks after the claim at once. */
+  async giveUp({ id, token }: Claim): Promise<void> {
     await this.#db.query(
-      `update payments set state = 'failed', retryable = true, error_reason = 'transaction_failed', finished_at = now(),
-              offer = null, offer_digest = null, error_message = 'The settlement was interrupted before anything was sent.'
+      "update payments set lease_until = now() where id = $1 and claim_token = $2 and state = 'claimed'",
+      [id, token],
+    );
+  }
+
+  /**
+   * The holder of a claim fell silent and the chain knows nothing of the payment: whoever presents it may send it. It has
+   * failed when it can no longer land; until then it is looked after now and then.
+   */
+  async openClaim({ id, token }: Claim): Promise<void> {
+    await this.#db.query(
+      `update payments
+          set retryable = true,
+              lease_until = now() + greatest(interval '10 seconds', least(now() - created_at, interval '10 minutes'))
         where id = $1 and claim_token = $2 and state = 'claimed'`,
       [id, token],
+    );
+  }
+
+  /** The chain says that a payment which could be claimed again is settled: whoever reconciles records how. */
+  async reopen(network: string, key: string): Promise<void> {
+    await this.#db.query(
+      `update payments set state = 'claimed', retryable = false, claim_token = gen_random_uuid(), lease_until = now()
+        where network = $1 and payment_key = $2 and state in ('failed', 'claimed') and retryable`,
+      [network, key],
     );
   }
 

@@ -5,8 +5,11 @@ import type { AddressInfo } from "node:net";
 /** What happens to one call on its way: carried out and answered; carried out unanswered; or never carried out. */
 export type Fate = "pass" | "lose-answer" | "lose-call";
 
-/** What else may happen to a JSON-RPC call: a 429 in its place, or its answer three seconds late. */
-type RpcFate = Fate | "refuse" | "late";
+/**
+ * What else may happen to a JSON-RPC call: a 429 in its place, its answer three seconds late, or carried out and answered
+ * with `null` or as a node does that has seen the same transaction before.
+ */
+type RpcFate = Fate | "refuse" | "late" | "null" | "nonce-too-low";
 
 /** A JSON-RPC proxy that stands between a daemon and its node and misbehaves as told. */
 export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
@@ -27,8 +30,9 @@ export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
     if (fates.includes("late")) await new Promise((resolve) => setTimeout(resolve, 3_000));
     // A connection that dies takes the answers of the whole batch with it.
     if (!answers || fates.some((fate) => fate.startsWith("lose"))) return void request.socket.destroy();
+    const told = answers.map((answer) => distorted(answer, fates[calls.findIndex(({ id }) => id === answer.id)]));
     response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify(Array.isArray(parsed) ? answers : answers[0]));
+    response.end(JSON.stringify(Array.isArray(parsed) ? told : told[0]));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -52,11 +56,17 @@ export interface RpcProxy {
   stop(): Promise<void>;
 }
 
-async function forward(upstream: string, calls: unknown[]): Promise<unknown[]> {
+function distorted(answer: { id: number }, fate: RpcFate | undefined): object {
+  if (fate === "null") return { jsonrpc: "2.0", id: answer.id, result: null };
+  if (fate !== "nonce-too-low") return answer;
+  return { jsonrpc: "2.0", id: answer.id, error: { code: -32003, message: "nonce too low" } };
+}
+
+async function forward(upstream: string, calls: unknown[]): Promise<Array<{ id: number }>> {
   const response = await fetch(upstream, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(calls),
   });
-  return (await response.json()) as unknown[];
+  return (await response.json()) as Array<{ id: number }>;
 }

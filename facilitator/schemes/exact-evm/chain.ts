@@ -1,5 +1,6 @@
-import { type Outcome, type Refusal, refuse } from "../scheme.ts";
+import { type Refusal, refuse } from "../scheme.ts";
 import {
+  authorizationCanceledTopic,
   authorizationStateCall,
   authorizationUsedTopic,
   balanceOfCall,
@@ -7,12 +8,12 @@ import {
   isValidSignatureCall,
   nameCall,
   transferCall,
-  transferTopic,
   versionCall,
 } from "./eip3009.ts";
 import { addressWord, type Hex } from "./hex.ts";
 import type { EvmPayment } from "./payload.ts";
-import { type JsonRpc, RpcError } from "./rpc.ts";
+import { type JsonRpc, RpcError, RpcUnreachable } from "./rpc.ts";
+import { paysAsAgreed, type Receipt } from "./transfers.ts";
 
 /** Everything the scheme asks an EVM node. Throws RpcUnreachable when the node does not answer. */
 export class EvmChain {
@@ -35,7 +36,7 @@ export class EvmChain {
   /** Runs the transfer as `sender` would, within the gas limit it would have; undefined when it goes through. */
   async simulate(sender: string, payment: EvmPayment, signer: "key" | "contract"): Promise<RpcError | undefined> {
     const data = transferCall(payment.authorization, payment.signature, signer);
-    const gas = `0x${this.#gasLimit.toString(16)}`;
+    const gas = quantity(this.#gasLimit);
     return this.#call({ from: sender, to: payment.asset, data, gas }).then(
       () => undefined,
       (error) => {
@@ -87,10 +88,9 @@ export class EvmChain {
   /** Anybody may submit an authorization: if it was this very payment, it is settled, though not by us. */
   async #refuseSpent(payment: EvmPayment): Promise<Refusal> {
     const { from, nonce } = payment.authorization;
-    const spending = await this.spendingOf(payment.asset, from, nonce).catch(() => undefined);
-    const outcome = spending && outcomeOf(spending, payment);
-    if (outcome?.outcome === "settled") {
-      const { transaction } = outcome;
+    const spending = await this.spendingOf(payment.asset, from, nonce);
+    if (spending && paysAsAgreed(spending, payment)) {
+      const transaction = spending.transactionHash;
       return { ...refuse("already_settled", `Somebody else submitted this payment in ${transaction}.`), transaction };
     }
     return refuse("invalid_exact_evm_nonce_already_used", "The authorization's nonce is used or cancelled.");
@@ -102,31 +102,48 @@ export class EvmChain {
     return isEmpty(balance) ? 0n : BigInt(balance);
   }
 
-  async isNonceUsed(asset: string, from: Hex, nonce: Hex): Promise<boolean> {
-    const used = await this.#call({ to: asset, data: authorizationStateCall(from, nonce) });
+  /** Whether an authorization was used or cancelled by the end of a block. A node that is not that far yet throws. */
+  async isNonceUsed(asset: string, from: Hex, nonce: Hex, block: bigint): Promise<boolean> {
+    const used = await this.#call({ to: asset, data: authorizationStateCall(from, nonce) }, quantity(block));
     return !isEmpty(used) && BigInt(used) !== 0n;
   }
 
-  /** The transaction that spent an authorization lately, by the token's own event. */
-  async spendingOf(asset: string, from: Hex, nonce: Hex): Promise<Receipt | undefined> {
-    const { number } = await this.latestBlock();
-    const fromBlock = number > spendingBlocksMax ? number - spendingBlocksMax : 0n;
-    const topics = [authorizationUsedTopic, `0x${addressWord(from)}`, nonce];
-    const filter = { address: asset, topics, fromBlock: `0x${fromBlock.toString(16)}`, toBlock: "latest" };
-    const logs = (await this.#rpc.call("eth_getLogs", [filter])) as ReadonlyArray<{ transactionHash: string }>;
-    return logs[0] && this.receipt(logs[0].transactionHash);
+  /**
+   * The transaction that used or cancelled an authorization, by the token's own event: lately or, with a date, since
+   * then. Undefined also while the node has not caught up with it.
+   */
+  async spendingOf(asset: string, from: Hex, nonce: Hex, since?: Date): Promise<Receipt | undefined> {
+    const topics = [[authorizationUsedTopic, authorizationCanceledTopic], `0x${addressWord(from)}`, nonce];
+    let { number: last } = await this.latestBlock();
+    for (let search = 0; search < searchesMax; search += 1) {
+      const first = last > searchedBlocks ? last - searchedBlocks : 0n;
+      const filter = { address: asset, topics, fromBlock: quantity(first), toBlock: quantity(last) };
+      const logs = (await this.#rpc.call("eth_getLogs", [filter])) as ReadonlyArray<{ transactionHash: string }>;
+      if (logs[0]) return this.receipt(logs[0].transactionHash);
+      if (!since || first === 0n) return undefined;
+      const { timestampSeconds } = await this.#block(quantity(first));
+      if (Number(timestampSeconds) * 1_000 < since.getTime() - clocksDifferMs) return undefined;
+      last = first - 1n;
+    }
+    return undefined;
   }
 
-  async transactionCount(address: string, block: "latest" | "pending"): Promise<bigint> {
-    return BigInt((await this.#rpc.call("eth_getTransactionCount", [address, block])) as string);
+  async transactionCount(address: string, block: "latest" | "pending" | bigint): Promise<bigint> {
+    const at = typeof block === "bigint" ? quantity(block) : block;
+    return BigInt((await this.#rpc.call("eth_getTransactionCount", [address, at])) as string);
   }
 
   async balance(address: string): Promise<bigint> {
     return BigInt((await this.#rpc.call("eth_getBalance", [address, "latest"])) as string);
   }
 
-  async latestBlock(): Promise<Block> {
-    const block = (await this.#rpc.call("eth_getBlockByNumber", ["latest", false])) as Record<string, string>;
+  latestBlock(): Promise<Block> {
+    return this.#block("latest");
+  }
+
+  async #block(at: string): Promise<Block> {
+    const block = (await this.#rpc.call("eth_getBlockByNumber", [at, false])) as Record<string, string> | null;
+    if (!block) throw new RpcUnreachable(`the node has no block ${at}`);
     return {
       number: BigInt(block.number as string),
       timestampSeconds: BigInt(block.timestamp as string),
@@ -143,8 +160,8 @@ export class EvmChain {
     return ((await this.#rpc.call("eth_getTransactionReceipt", [hash])) as Receipt | null) ?? undefined;
   }
 
-  #call(transaction: Record<string, string>): Promise<string> {
-    return this.#rpc.call("eth_call", [transaction, "latest"]) as Promise<string>;
+  #call(transaction: Record<string, string>, block = "latest"): Promise<string> {
+    return this.#rpc.call("eth_call", [transaction, block]) as Promise<string>;
   }
 
   /** "0x" where the contract reverts or is not there. */
@@ -157,51 +174,17 @@ export class EvmChain {
 }
 
 /** What public nodes search in one question. */
-const spendingBlocksMax = 5_000n;
+const searchedBlocks = 5_000n;
+const searchesMax = 200;
+/** A chain's clock against the database's. */
+const clocksDifferMs = 600_000;
+
+const quantity = (value: bigint): Hex => `0x${value.toString(16)}`;
 
 export interface Block {
   readonly number: bigint;
   readonly timestampSeconds: bigint;
   readonly baseFeePerGas: bigint;
-}
-
-export interface Receipt {
-  readonly transactionHash: string;
-  readonly status: string;
-  readonly blockNumber: string;
-  readonly logs: ReadonlyArray<{ readonly address: string; readonly topics: readonly string[]; readonly data: string }>;
-}
-
-/** A mined transaction is a settlement only if the token says, by its event, that the money moved as agreed. */
-export function outcomeOf(
-  receipt: Receipt,
-  payment: { asset: string; payer: string; payTo: string; amount: bigint },
-): Outcome {
-  const transaction = receipt.transactionHash;
-  if (BigInt(receipt.status) !== 1n) {
-    const message = "The transaction was mined and reverted; no money moved.";
-    const reason = "invalid_transaction_state";
-    return { outcome: "failed", reason, message, transaction, retryable: true, charged: true };
-  }
-  const moved = receipt.logs.some(
-    ({ address, topics, data }) =>
-      address.toLowerCase() === payment.asset.toLowerCase() &&
-      topics[0] === transferTopic &&
-      topics[1]?.slice(2) === addressWord(payment.payer) &&
-      topics[2]?.slice(2) === addressWord(payment.payTo) &&
-      !isEmpty(data) &&
-      BigInt(data) === payment.amount,
-  );
-  if (moved) return { outcome: "settled", transaction };
-  const message = "The transaction was mined but the token did not report the agreed transfer.";
-  return {
-    outcome: "failed",
-    reason: "invalid_exact_evm_transfer_event_mismatch",
-    message,
-    transaction,
-    retryable: false,
-    charged: true,
-  };
 }
 
 function isEmpty(value: unknown): value is "0x" {

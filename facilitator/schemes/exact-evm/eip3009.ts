@@ -80,6 +80,7 @@ export const erc1271Magic = "0x1626ba7e".padEnd(66, "0");
 
 export const transferTopic = topic("Transfer(address,address,uint256)");
 export const authorizationUsedTopic = topic("AuthorizationUsed(address,bytes32)");
+export const authorizationCanceledTopic = topic("AuthorizationCanceled(address,bytes32)");
 
 const eip191Prefix = Buffer.from("1901", "hex");
 const halfCurveOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;

@@ -1,40 +1,44 @@
 import type { EvmConfig } from "../../config.ts";
 import { transactionHash } from "../../fee-payers/evm-signer.ts";
-import type { Outcome, Unfinished } from "../scheme.ts";
-import { type EvmChain, outcomeOf, type Receipt } from "./chain.ts";
-import type { Hex } from "./hex.ts";
+import { NetworkAway, type Outcome, type Unfinished } from "../scheme.ts";
+import type { Block, EvmChain } from "./chain.ts";
+import { authorizationOf } from "./payload.ts";
 import { RpcError } from "./rpc.ts";
+import { paysAsAgreed, type Receipt, succeeded } from "./transfers.ts";
 
 /**
- * What became of a payment that was sent: by the receipt of any of its transactions (a raised fee makes another one
- * under the same nonce). Else the stored bytes are sent again, which is harmless, until the authorization is spent or
- * has run out, or its account nonce was used by something else. Throws RpcUnreachable when the node does not answer.
+ * What became of a payment that was claimed, whoever's transaction ended it: first by the receipts of all that we ever
+ * signed for it, then by the token's own events. It has failed once the chain shows, at one block, the authorization
+ * unspent and our transaction mined, displaced or too late. Else the stored bytes are sent again, which is harmless.
+ * Nodes behind one address do not know the same: what is not there yet is unknown. Throws RpcUnreachable.
  */
-export async function findOutcome(chain: EvmChain, config: EvmConfig, unfinished: Unfinished): Promise<Outcome> {
+export async function findOutcome(chain: EvmChain, config: EvmConfig, unfinished: Asked): Promise<Outcome> {
   const unknown: Outcome = { outcome: "unknown", transaction: unfinished.transaction };
-  // Asked before the receipts: whatever was mined until then has one.
-  const { number, timestampSeconds } = await chain.latestBlock();
-  const [asset, from, nonce] = unfinished.key.split(":") as [string, Hex, Hex];
-  const [spent, mined] = await Promise.all([
-    chain.isNonceUsed(asset, from, nonce),
-    chain.transactionCount(unfinished.feePayer, "latest"),
+  const current = [unfinished.transaction, ...unfinished.raw.map(transactionHash)];
+  const ours = new Set([...current, ...unfinished.signedTransactions].filter((hash) => hash !== ""));
+  const block = await chain.latestBlock();
+  const { asset, payer, nonce } = authorizationOf(unfinished.key);
+  const [isSpent, mined, ...found] = await Promise.all([
+    chain.isNonceUsed(asset, payer, nonce, block.number),
+    unfinished.nonce === undefined ? 0n : chain.transactionCount(unfinished.feePayer, block.number),
+    ...[...ours].map((hash) => chain.receipt(hash)),
   ]);
-  const receipt = await anyReceipt(chain, unfinished.raw);
-  if (receipt) {
-    const confirmed = number - BigInt(receipt.blockNumber) + 1n >= BigInt(config.confirmations);
-    return confirmed ? outcomeOf(receipt, unfinished) : unknown;
+  const receipts = found.filter((receipt) => receipt !== undefined);
+  const receipt = receipts.find(succeeded) ?? receipts.find((one) => current.includes(one.transactionHash));
+  if (receipt && !isConfirmed(receipt, block, config)) return unknown;
+  if (receipt && succeeded(receipt)) return outcomeOfSuccess(receipt, unfinished);
+  if (isSpent) {
+    const spending = await chain.spendingOf(asset, payer, nonce, unfinished.createdAt);
+    if (!spending || !isConfirmed(spending, block, config)) return unknown;
+    return spentBy(spending, ours, unfinished, receipt !== undefined);
   }
+  if (receipt) return reverted(receipt);
   const { transaction, raw, expiresAt } = unfinished;
-  const displaced = unfinished.nonce !== undefined && mined > unfinished.nonce;
-  const overdue = Number(timestampSeconds) * 1_000 > unfinished.expiresAt.getTime() + lagMaxMs;
-  // Our account nonce and the authorization are both used and there is no receipt: most likely it is only late.
-  if (spent && displaced && !overdue) return unknown;
-  if (spent) return spentBy(await chain.spendingOf(asset, from, nonce), unfinished);
-  if (Number(timestampSeconds) * 1_000 >= expiresAt.getTime()) {
+  if (Number(block.timestampSeconds) * 1_000 >= expiresAt.getTime()) {
     const message = "The authorization ran out before the transaction was mined.";
     return failed("invalid_exact_evm_payload_authorization_valid_before", message, transaction, false);
   }
-  if (displaced) {
+  if (unfinished.nonce !== undefined && mined > unfinished.nonce) {
     const message = "The transaction was displaced by another one of the fee payer; nothing moved.";
     return failed("invalid_exact_evm_transaction_failed", message, transaction, true);
   }
@@ -42,35 +46,79 @@ export async function findOutcome(chain: EvmChain, config: EvmConfig, unfinished
   return unknown;
 }
 
-/** Nodes behind one address do not know the same; after this long they do. */
-const lagMaxMs = 600_000;
+/** The same for a transaction that was just seen to have reverted, until the node is that far or the deadline comes. */
+export async function outcomeOfRevert(
+  chain: EvmChain,
+  config: EvmConfig,
+  payment: Pick<Unfinished, "key" | "payTo" | "amount" | "expiresAt" | "transaction">,
+  deadline: Date,
+): Promise<Outcome> {
+  const asked = { ...payment, raw: [], signedTransactions: [], feePayer: "", nonce: undefined, createdAt: new Date() };
+  for (;;) {
+    const outcome = await findOutcome(chain, config, asked).catch((error): Outcome => {
+      if (error instanceof NetworkAway || error instanceof RpcError) {
+        return { outcome: "unknown", transaction: payment.transaction };
+      }
+      throw error;
+    });
+    if (outcome.outcome !== "unknown" || Date.now() + pauseMs >= deadline.getTime()) return outcome;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
 
-/** Ours whose receipt is late; somebody else's, who then did what was agreed or did not; or cancelled by the payer. */
-function spentBy(spending: Receipt | undefined, unfinished: Unfinished): Outcome {
-  const { transaction, raw } = unfinished;
-  if (spending && raw.some((bytes) => transactionHash(bytes) === spending.transactionHash)) {
-    return { outcome: "unknown", transaction };
-  }
-  if (spending && outcomeOf(spending, unfinished).outcome === "settled") {
-    const message = "Somebody else submitted this payment before us.";
-    return failed("already_settled", message, spending.transactionHash, false);
-  }
+/** A mined transaction of ours is a settlement only if the token says that it made the agreed transfer. */
+export function outcomeOfSuccess(receipt: Receipt, payment: Pick<Asked, "key" | "payTo" | "amount">): Outcome {
+  const transaction = receipt.transactionHash;
+  if (paysAsAgreed(receipt, payment)) return { outcome: "settled", transaction };
+  const message = "The transaction was mined but the token did not report the agreed transfer.";
+  const reason = "invalid_exact_evm_transfer_event_mismatch";
+  return { ...failed(reason, message, transaction, false), charged: true };
+}
+
+/** Ours whose receipt was late; somebody else's, who did what was agreed or did not; or cancelled by the payer. */
+function spentBy(spending: Receipt, ours: ReadonlySet<string>, unfinished: Asked, charged: boolean): Outcome {
+  const transaction = spending.transactionHash;
+  if (ours.has(transaction)) return outcomeOfSuccess(spending, unfinished);
+  if (paysAsAgreed(spending, unfinished)) return { outcome: "settled", transaction, byAnother: true };
   const message = "The authorization's nonce was used or cancelled by another transaction.";
-  return failed("invalid_exact_evm_nonce_already_used", message, transaction, false);
+  return { ...failed("invalid_exact_evm_nonce_already_used", message, unfinished.transaction, false), charged };
 }
 
-async function anyReceipt(chain: EvmChain, raw: readonly Buffer[]): Promise<Receipt | undefined> {
-  const receipts = await Promise.all(raw.map((bytes) => chain.receipt(transactionHash(bytes))));
-  return receipts.find((receipt) => receipt !== undefined);
+function reverted({ transactionHash: transaction }: Receipt): Outcome {
+  const message = "The transaction was mined and reverted; no money moved.";
+  return { ...failed("invalid_transaction_state", message, transaction, true), charged: true };
 }
+
+/** Not when it is newer than the block that everything else was asked at. */
+function isConfirmed({ blockNumber }: Receipt, { number }: Block, { confirmations }: EvmConfig): boolean {
+  return number - BigInt(blockNumber) + 1n >= BigInt(Math.max(1, confirmations));
+}
+
+const pauseMs = 200;
 
 /** The newest pays the most; the node refuses the others. */
 async function sendAgain(chain: EvmChain, raw: readonly Buffer[]): Promise<void> {
-  await chain.send(raw.at(-1) as Buffer).catch((error) => {
+  const newest = raw.at(-1);
+  await (newest && chain.send(newest))?.catch((error) => {
     if (!(error instanceof RpcError)) throw error;
   });
 }
 
-function failed(reason: string, message: string, transaction: string, retryable: boolean): Outcome {
+type Asked = Pick<
+  Unfinished,
+  | "key"
+  | "payTo"
+  | "amount"
+  | "feePayer"
+  | "transaction"
+  | "signedTransactions"
+  | "raw"
+  | "nonce"
+  | "expiresAt"
+  | "createdAt"
+>;
+type Failed = Extract<Outcome, { outcome: "failed" }>;
+
+function failed(reason: string, message: string, transaction: string, retryable: boolean): Failed {
   return { outcome: "failed", reason, message, transaction, retryable };
 }

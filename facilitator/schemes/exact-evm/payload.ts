@@ -1,5 +1,6 @@
 import type { Payment } from "../scheme.ts";
 import type { Authorization } from "./eip3009.ts";
+import type { Hex } from "./hex.ts";
 
 /** An EIP-3009 payment whose fields are certain; whether it holds is for the chain to say. */
 export interface EvmPayment extends Payment {
@@ -16,6 +17,12 @@ export interface EvmPayment extends Payment {
 /** `asset:from:nonce`: the token contract spends a nonce once, however the rest is encoded. */
 export function paymentKeyOf(asset: string, { from, nonce }: Pick<Authorization, "from" | "nonce">): string {
   return `${asset}:${from}:${nonce}`.toLowerCase();
+}
+
+/** The parts of a key, in lower case. */
+export function authorizationOf(key: string): { readonly asset: string; readonly payer: Hex; readonly nonce: Hex } {
+  const [asset = "", payer, nonce] = key.split(":");
+  return { asset, payer: payer as Hex, nonce: nonce as Hex };
 }
 
 /** Dates end in the year 275760, uint256 does not. */

@@ -1,4 +1,5 @@
-import type { EvmChain, Receipt } from "./chain.ts";
+import type { EvmChain } from "./chain.ts";
+import type { Receipt } from "./transfers.ts";
 
 /**
  * Waits until a transaction is mined and has its confirmations, or the deadline. Undefined means nobody knows yet,

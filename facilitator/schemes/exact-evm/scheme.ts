@@ -9,14 +9,15 @@ import { EvmFeePayer } from "../../fee-payers/evm.ts";
 import type { SettlementStore } from "../../settlements/store.ts";
 import { Reads } from "../reads.ts";
 import { NetworkAway, type Outcome, type PaymentRequest, type Refusal, refuse, type Scheme } from "../scheme.ts";
-import { EvmChain, outcomeOf } from "./chain.ts";
+import { EvmChain } from "./chain.ts";
 import { checkWindow, decodePayment } from "./checks.ts";
 import { transferCall } from "./eip3009.ts";
-import { findOutcome } from "./find.ts";
+import { findOutcome, outcomeOfRevert, outcomeOfSuccess } from "./find.ts";
 import type { Hex } from "./hex.ts";
 import type { EvmPayment } from "./payload.ts";
 import { waitForReceipt } from "./receipts.ts";
 import { JsonRpc, RpcError } from "./rpc.ts";
+import { succeeded } from "./transfers.ts";
 
 /** `exact` on one EVM network: a payer's EIP-3009 authorization, sent and paid for by one of our addresses. */
 export function createExactEvm(
@@ -56,12 +57,15 @@ export function createExactEvm(
     async submit(payment, claim, deadline) {
       const signer = fromContracts.has(payment) ? "contract" : "key";
       const data = transferCall(payment.authorization, payment.signature, signer);
-      const sending = await leastBusy(feePayers).send(claim, payment.asset, data);
+      const sending = await leastBusy(feePayers).send(claim, payment, data);
       if ("lost" in sending) return notSent("The claim on this payment ran out before it was sent.");
       if ("refused" in sending) return notSent(`The node did not take the transaction: ${sending.refused}`);
       const ended = async () => (await needs.store.lookup(config.network, payment.key))?.state !== "broadcast";
       const receipt = await waitForReceipt(chain, sending.transaction, config.confirmations, deadline, ended);
-      return receipt ? outcomeOf(receipt, payment) : { outcome: "unknown", transaction: sending.transaction };
+      if (receipt && succeeded(receipt)) return outcomeOfSuccess(receipt, payment);
+      const unknown: Outcome = { outcome: "unknown", transaction: sending.transaction };
+      if (!receipt) return unknown;
+      return outcomeOfRevert(chain, config, { ...payment, transaction: receipt.transactionHash }, deadline);
     },
     find: (unfinished) => findOutcome(chain, config, unfinished),
     balances: () => feePayers.map(({ balance }) => balance),

@@ -1,0 +1,322 @@
+import {
+  type Address,
+  createTestClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  multicall3Abi,
+  publicActions,
+  walletActions,
+} from "viem";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { usdcStandIn } from "../../../infra/evm-chain/artifacts.ts";
+import { edited } from "../../support/edit.ts";
+import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
+import { newBuyer, paymentBody, signAuthorization } from "../../support/evm-payments.ts";
+import { spawnFacilitator, startFacilitator } from "../../support/facilitator.ts";
+import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
+
+let setting: EvmSetting;
+let proxy: RpcProxy;
+let facilitator: Awaited<ReturnType<typeof startFacilitator>>;
+
+beforeAll(async () => {
+  setting = await evmSetting({ SETTLE_TIMEOUT_MS: "12000", EIP155_84532_RPC_TIMEOUT_MS: "1000" });
+  proxy = await startRpcProxy(setting.chain.rpcUrl);
+  setting.variables.EIP155_84532_RPC_URL = proxy.url;
+  facilitator = await startFacilitator(setting.variables);
+});
+afterEach(() => proxy.behave(() => "pass"));
+afterAll(async () => {
+  await facilitator?.stop();
+  await proxy?.stop();
+  await setting?.stop();
+});
+
+type Body = Awaited<ReturnType<typeof paymentBody>>;
+const chain = () =>
+  createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) })
+    .extend(publicActions)
+    .extend(walletActions);
+const quoted = (body: Body): Body => edited(body, { "paymentRequirements.extra.quoteId": "q-1" });
+const pay = async () => quoted(await paymentBody(await setting.fundedBuyer(), setting.terms));
+const sent = () => chain().getTransactionCount({ address: setting.signer as Address });
+const payToHas = async () => (await setting.chain.balances(setting.terms.payTo as Address)).usdc as bigint;
+const nonceOf = (body: Body) => body.paymentPayload.payload.authorization.nonce;
+const rowOf = async (body: Body) =>
+  (await facilitator.context.db.query("select * from payments where payment_key like '%' || $1", [nonceOf(body)]))
+    .rows[0];
+const change = (body: Body, assignments: string) =>
+  facilitator.context.db.query(`update payments set ${assignments} where payment_key like '%' || $1`, [nonceOf(body)]);
+const failuresOf = async (body: Body) => {
+  const payer = body.paymentPayload.payload.authorization.from;
+  return (await facilitator.context.db.query("select * from payer_failures where payer = $1", [payer])).rows.length;
+};
+
+const callOf = ({ authorization, signature }: Awaited<ReturnType<typeof signAuthorization>>): Hex =>
+  encodeFunctionData({
+    abi: usdcStandIn.abi,
+    functionName: "transferWithAuthorization",
+    args: [
+      authorization.from,
+      authorization.to,
+      BigInt(authorization.value),
+      BigInt(authorization.validAfter),
+      BigInt(authorization.validBefore),
+      authorization.nonce,
+      signature,
+    ],
+  });
+
+/** A stranger's transaction, which outbids whatever waits. */
+async function sendAsStranger(to: Address, data: Hex): Promise<Hex> {
+  const stranger = newBuyer().address;
+  await setting.chain.fund(stranger, { wei: 10n ** 18n });
+  return outbid(stranger, to, data);
+}
+
+async function outbid(account: Address, to: Address, data: Hex): Promise<Hex> {
+  await chain().impersonateAccount({ address: account });
+  const fees = { maxPriorityFeePerGas: 10n ** 10n, maxFeePerGas: 10n ** 11n };
+  return chain().sendTransaction({ account, to, data, gas: 3_000_000n, chain: null, ...fees });
+}
+
+const multicall = (calls: readonly Hex[]) =>
+  encodeFunctionData({
+    abi: multicall3Abi,
+    functionName: "aggregate3",
+    args: [calls.map((callData) => ({ target: setting.chain.usdc, allowFailure: false, callData }))],
+  });
+const multicallAt = "0xcA11bde05977b3631167028862bE2a173976CA11";
+
+/** Settles while no block is made, lets `before` put a transaction in front of ours, and makes one block. */
+async function settledBehind(bodies: readonly Body[], before: () => Promise<unknown>) {
+  const strangers = newBuyer().address;
+  await setting.chain.fund(strangers, { wei: 10n ** 18n });
+  await chain().setAutomine(false);
+  try {
+    const settling = Promise.all(bodies.map((body) => facilitator.settle(body)));
+    await expect.poll(async () => (await chain().getTxpoolStatus()).pending, { interval: 10 }).toBe(bodies.length);
+    await before();
+    await chain().mine({ blocks: 1 });
+    return await settling;
+  } finally {
+    await chain().setAutomine(true);
+  }
+}
+
+describe("an authorization that somebody else's transaction used while ours was under way", () => {
+  test("is settled when that one paid: said once, not held against the payer, and no proof of its terms", async () => {
+    const body = await pay();
+    const had = await payToHas();
+    let theirs = "";
+    const relay = newBuyer().address;
+    await setting.chain.fund(relay, { wei: 10n ** 18n });
+    const [answer] = await settledBehind([body], async () => {
+      theirs = await outbid(relay, setting.chain.usdc, callOf(body.paymentPayload.payload));
+    });
+    expect(answer?.body).toMatchObject({ success: true, transaction: theirs });
+    expect(await payToHas()).toBe(had + 10_000n);
+    expect(await failuresOf(body)).toBe(0);
+    expect(await rowOf(body)).toMatchObject({ state: "settled", landed_by_another: true });
+    const again = await Promise.all(Array.from({ length: 10 }, () => facilitator.settle(body)));
+    for (const { body: told } of again) {
+      expect(told).toMatchObject({ success: false, errorReason: "already_settled", transaction: theirs });
+      expect(told).not.toHaveProperty("termsDigest");
+    }
+  });
+
+  test("has failed, at the payer's account, when the payer diverted or cancelled it", async () => {
+    const buyer = await setting.fundedBuyer();
+    const body = quoted(await paymentBody(buyer, setting.terms));
+    const { nonce } = body.paymentPayload.payload.authorization;
+    const diverted = await signAuthorization(buyer, { ...setting.terms, payTo: buyer.address }, { nonce });
+    const relay = newBuyer().address;
+    await setting.chain.fund(relay, { wei: 10n ** 18n });
+    const [answer] = await settledBehind([body], () => outbid(relay, setting.chain.usdc, callOf(diverted)));
+    expect(answer?.body).toMatchObject({ success: false, errorReason: "invalid_exact_evm_nonce_already_used" });
+    expect(await failuresOf(body)).toBe(1);
+  });
+
+  test("twenty nonces used and one transfer made in one transaction are one settlement", async () => {
+    const buyer = await setting.fundedBuyer();
+    const bodies = await Promise.all(Array.from({ length: 20 }, () => paymentBody(buyer, setting.terms)));
+    const had = await payToHas();
+    const calls = await Promise.all(
+      bodies.map(async ({ paymentPayload: { payload } }, index) => {
+        if (index === 13) return callOf(payload);
+        const { nonce } = payload.authorization;
+        return callOf(await signAuthorization(buyer, { ...setting.terms, payTo: buyer.address }, { nonce }));
+      }),
+    );
+    const relay = newBuyer().address;
+    await setting.chain.fund(relay, { wei: 10n ** 18n });
+    const answers = await settledBehind(bodies, () => outbid(relay, multicallAt, multicall(calls)));
+    expect(await payToHas()).toBe(had + 10_000n);
+    expect(answers.map(({ body }) => body.success)).toEqual(bodies.map((_, index) => index === 13));
+  });
+
+  test("before we were asked is no success of ours, and only the one that paid is said to be settled", async () => {
+    const buyer = await setting.fundedBuyer();
+    const bodies = await Promise.all(Array.from({ length: 5 }, () => paymentBody(buyer, setting.terms)));
+    const calls = await Promise.all(
+      bodies.map(async ({ paymentPayload: { payload } }, index) => {
+        if (index === 2) return callOf(payload);
+        const { nonce } = payload.authorization;
+        return callOf(await signAuthorization(buyer, { ...setting.terms, payTo: buyer.address }, { nonce }));
+      }),
+    );
+    await chain().waitForTransactionReceipt({ hash: await sendAsStranger(multicallAt, multicall(calls)) });
+    const reasons = await Promise.all(bodies.map(async (body) => (await facilitator.settle(body)).body.errorReason));
+    const used = "invalid_exact_evm_nonce_already_used";
+    expect(reasons).toEqual([used, used, "already_settled", used, used]);
+  });
+});
+
+describe("our own transaction, of which the node says that its nonce is too low", () => {
+  test("is a settlement when it is mined", async () => {
+    const body = await pay();
+    const [before, had] = [await sent(), await payToHas()];
+    proxy.behave((method) => (method === "eth_sendRawTransaction" ? "nonce-too-low" : "pass"));
+    expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
+    expect(await sent()).toBe(before + 1);
+    expect(await payToHas()).toBe(had + 10_000n);
+  });
+
+  test("is pending while its receipt is late, and never sent a second time or said to have moved nothing", async () => {
+    const daemon = await startFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "3000" });
+    try {
+      const body = await pay();
+      const [before, had] = [await sent(), await payToHas()];
+      proxy.behave((method) => {
+        if (method === "eth_sendRawTransaction") return "nonce-too-low";
+        return method === "eth_getTransactionReceipt" ? "null" : "pass";
+      });
+      const pending = { success: false, errorReason: "settlement_pending", transaction: expect.stringMatching(/^0x/) };
+      expect((await daemon.settle(body)).body).toMatchObject(pending);
+      // Past the lease: the reconciler asks, and is told nothing either.
+      await new Promise((resolve) => setTimeout(resolve, 8_000));
+      expect((await daemon.settle(body)).body).toMatchObject(pending);
+      proxy.behave(() => "pass");
+      await expect
+        .poll(async () => (await daemon.settle(body)).body, { timeout: 20_000, interval: 300 })
+        .toMatchObject({ success: true });
+      expect(await rowOf(body)).toMatchObject({ landed_by_another: false });
+      expect(await sent()).toBe(before + 1);
+      expect(await payToHas()).toBe(had + 10_000n);
+    } finally {
+      await daemon.stop();
+    }
+  }, 60_000);
+});
+
+describe("a database that lost its last moments", () => {
+  const lapsed = "lease_until = now() - interval '1 second'";
+  const forgotten = `state = 'claimed', transaction_id = null, raw_transactions = null, fee_payer = null, nonce = null,
+    signed_transactions = '{}', delivered_at = null, finished_at = null, ${lapsed}`;
+
+  test("and has but the claim of a payment that is settled: success for one of its callers", async () => {
+    const body = await pay();
+    const { transaction } = (await facilitator.settle(body)).body;
+    await change(body, forgotten);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => facilitator.settle(body)));
+    expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
+    expect(new Set(answers.map(({ body }) => body.transaction))).toEqual(new Set([transaction]));
+    expect(await failuresOf(body)).toBe(0);
+  });
+
+  test("and has it failed, to be tried again: it is found settled", async () => {
+    const body = await pay();
+    const before = await sent();
+    const { transaction } = (await facilitator.settle(body)).body;
+    await change(body, "state = 'failed', retryable = true, error_reason = 'transaction_failed', delivered_at = null");
+    const answers = await Promise.all(Array.from({ length: 10 }, () => facilitator.settle(body)));
+    expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
+    expect(new Set(answers.map(({ body }) => body.transaction))).toEqual(new Set([transaction]));
+    expect(await sent()).toBe(before + 1);
+  });
+
+  test("and has nothing of it: it is settled, and no success is told", async () => {
+    const body = await pay();
+    const { transaction } = (await facilitator.settle(body)).body;
+    await facilitator.context.db.query("delete from payments where payment_key like '%' || $1", [nonceOf(body)]);
+    expect((await facilitator.verify(body)).body).toMatchObject({ invalidReason: "already_settled" });
+    const answer = (await facilitator.settle(body)).body;
+    expect(answer).toMatchObject({ success: false, errorReason: "already_settled", transaction });
+    expect(answer).not.toHaveProperty("termsDigest");
+  });
+
+  test("a claim of which the chain knows nothing is not failed but open, and whoever presents it may settle it", async () => {
+    const body = await pay();
+    const { authorization } = body.paymentPayload.payload;
+    await facilitator.settle(edited(body, { "paymentPayload.payload.signature": `0x${"11".repeat(65)}` }));
+    const { rows } = await facilitator.context.db.query(
+      `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic,
+                             expires_at, lease_until)
+       values ('eip155:84532', $1, 'claimed', gen_random_uuid(), 'exact', $2, $3, $4, 10000, to_timestamp($5), now())
+       returning id`,
+      [
+        `${setting.chain.usdc}:${authorization.from}:${authorization.nonce}`.toLowerCase(),
+        authorization.from,
+        authorization.to,
+        setting.chain.usdc,
+        Number(authorization.validBefore),
+      ],
+    );
+    expect(rows).toHaveLength(1);
+    proxy.behave(() => "lose-call");
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(await rowOf(body)).toMatchObject({ state: "claimed", retryable: false });
+    proxy.behave(() => "pass");
+    await change(body, lapsed);
+    await expect.poll(async () => (await rowOf(body)).retryable, { timeout: 10_000 }).toBe(true);
+    expect(await rowOf(body)).toMatchObject({ state: "claimed", error_reason: null });
+    expect((await facilitator.verify(body)).body).toMatchObject({ isValid: true });
+    const [before, had] = [await sent(), await payToHas()];
+    const answers = await Promise.all(Array.from({ length: 20 }, () => facilitator.settle(body)));
+    expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
+    expect(await sent()).toBe(before + 1);
+    expect(await payToHas()).toBe(had + 10_000n);
+  });
+
+  test("a claim that nobody sent has failed once its authorization has run out", async () => {
+    const body = await pay();
+    expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
+    // As if under another nonce, which nobody used.
+    const unused = `0x${"7".repeat(64)}`;
+    const soon = "now() + interval '3 seconds'";
+    await change(
+      body,
+      `${forgotten}, expires_at = ${soon}, payment_key = replace(payment_key, '${nonceOf(body)}', '${unused}')`,
+    );
+    const row = async () =>
+      (await facilitator.context.db.query("select * from payments where payment_key like '%' || $1", [unused])).rows[0];
+    await expect.poll(async () => (await row()).retryable, { timeout: 10_000 }).toBe(true);
+    expect(await row()).toMatchObject({ state: "claimed" });
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await chain().mine({ blocks: 1 });
+    await facilitator.context.db.query(`update payments set ${lapsed} where payment_key like '%' || $1`, [unused]);
+    await expect
+      .poll(row, { timeout: 10_000 })
+      .toMatchObject({ state: "failed", error_reason: "invalid_exact_evm_payload_authorization_valid_before" });
+  });
+
+  test("kill -9 between the claim and the signature leaves a payment that can be settled, once", async () => {
+    const daemon = await spawnFacilitator(setting.variables);
+    const body = await pay();
+    const [before, had] = [await sent(), await payToHas()];
+    proxy.behave((method) => (method === "eth_getBlockByNumber" ? "late" : "pass"));
+    const lost = daemon.settle(body).catch((error: Error) => error);
+    await expect.poll(async () => (await rowOf(body))?.state, { timeout: 10_000, interval: 5 }).toBe("claimed");
+    daemon.process.kill("SIGKILL");
+    expect(await lost).toBeInstanceOf(Error);
+    proxy.behave(() => "pass");
+    await change(body, lapsed);
+    await expect
+      .poll(async () => (await facilitator.settle(body)).body, { timeout: 20_000, interval: 300 })
+      .toMatchObject({ success: true });
+    expect((await facilitator.settle(body)).body).toMatchObject({ errorReason: "already_settled" });
+    expect(await sent()).toBe(before + 1);
+    expect(await payToHas()).toBe(had + 10_000n);
+  }, 60_000);
+});
