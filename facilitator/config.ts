@@ -157,6 +157,8 @@ export interface HederaConfig extends NetworkConfig {
   readonly feePayers: ReadonlyArray<{ readonly accountId: string; readonly privateKey: Secret }>;
   /** The highest transaction fee the daemon co-signs, tinybars. */
   readonly transactionFeeMax: bigint;
+  /** The least it must allow where the mirror does not say what a tinybar is worth. */
+  readonly transactionFeeMin: bigint;
 }
 
 const hederaNetworks = ["mainnet", "testnet", "previewnet"] as const;
@@ -246,6 +248,7 @@ function readHedera(
     balanceEmpty: env.amount(name("BALANCE_EMPTY_TINYBARS"), 2n * hbar),
     dailyBudget: env.amount(name("DAILY_BUDGET_TINYBARS"), budgetOn(environments(network), 100n * hbar)),
     transactionFeeMax: env.amount(name("TRANSACTION_FEE_MAX_TINYBARS"), 2n * hbar),
+    transactionFeeMin: env.amount(name("TRANSACTION_FEE_MIN_TINYBARS"), hbar / 100n),
   };
 }
 

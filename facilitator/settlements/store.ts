@@ -102,7 +102,7 @@ export class SettlementStore {
         update payments
            set state = 'broadcast', transaction_id = $3, raw_transactions = $4, fee_payer = $5, nonce = $6,
                lease_until = now() + make_interval(secs => $7), retryable = false,
-               signed_transactions = (signed_transactions || $3)[greatest(1, cardinality(signed_transactions) + 2 - $8):]
+               signed_transactions = (signed_transactions || $3::text)[greatest(1, cardinality(signed_transactions) + 2 - $8):]
          where id = $1 and claim_token = $2 and state = 'claimed'`,
       values: [
         claim.id,

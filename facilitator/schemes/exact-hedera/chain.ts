@@ -7,7 +7,7 @@ import type { HederaFeePayers } from "../../fee-payers/hedera.ts";
 import type { SettlementStore } from "../../settlements/store.ts";
 import { type Claim, isRefusal, type Outcome, type Unfinished } from "../scheme.ts";
 import type { Signature } from "./keys.ts";
-import type { LedgerRecord, Mirror } from "./mirror.ts";
+import { type LedgerRecord, type Mirror, paysAsAgreed } from "./mirror.ts";
 import { type HederaPayment, readSigned } from "./payload.ts";
 import type { Preflight, Sendable } from "./preflight.ts";
 import { type Failure, failureOf, verdictOfPrecheck } from "./statuses.ts";
@@ -53,7 +53,7 @@ export async function submit(
   needs.underway.add(transaction);
   try {
     const offered = await offer(needs, copies, Math.min(deadline.getTime(), recordedMs + offeringMs));
-    if (typeof offered === "string") return await awaitOutcome(needs, transaction, copies, deadline.getTime(), offered);
+    if (typeof offered === "string") return await awaitOutcome(needs, payment, copies, deadline.getTime(), offered);
     // From here on another daemon may have sent it as well.
     if (Date.now() > recordedMs + aloneMs) return { outcome: "unknown", transaction };
     return ended(needs, transaction, offered);
@@ -63,8 +63,8 @@ export async function submit(
 }
 
 /**
- * What became of a payment that was sent: success by the mirror's record of our bytes, failure by a receipt too. While
- * it is valid and nobody knows of it, it is sent once more; after that, silence of two nodes and the mirror is its end.
+ * What became of a payment that was claimed: success by the mirror's record, failure by a receipt too. While it is valid
+ * and nobody knows of it, what is signed is sent once more; after that, silence of two nodes and the mirror is its end.
  */
 export async function find(needs: ChainNeeds, unfinished: Unfinished): Promise<Outcome> {
   const { key: transaction, expiresAt } = unfinished;
@@ -77,7 +77,7 @@ export async function find(needs: ChainNeeds, unfinished: Unfinished): Promise<O
     needs.mirror.records(transaction).catch(() => undefined),
     ...witnesses.map((node) => needs.nodes.receipt(node, transaction, deadlineMs)),
   ]);
-  const verdict = records && judge(records, copies);
+  const verdict = records && judge(records, copies, unfinished);
   if (verdict) return ended(needs, transaction, verdict);
   for (const receipt of receipts) {
     const failure = typeof receipt === "object" ? failureOf(statusOf(receipt)) : undefined;
@@ -91,9 +91,10 @@ export async function find(needs: ChainNeeds, unfinished: Unfinished): Promise<O
   const executed = receipts.some((receipt) => typeof receipt === "object");
   const inHand = receipts.includes("pending") && Date.now() < validStartMsOf(transaction) + nodeHasLostItMs;
   if (executed || inHand) return { outcome: "unknown", transaction };
+  if (copies.length === 0) return { outcome: "unknown", transaction };
   await offerAgain(needs, copies, deadlineMs);
   await pause(afterSendingMs, deadlineMs);
-  const later = judge(await needs.mirror.records(transaction).catch(() => []), copies);
+  const later = judge(await needs.mirror.records(transaction).catch(() => []), copies, unfinished);
   return later ? ended(needs, transaction, later) : { outcome: "unknown", transaction };
 }
 
@@ -102,8 +103,9 @@ function validStartMsOf(transaction: string): number {
 }
 
 /** Nodes forget receipts after three minutes; from then on the mirror must have come past the payment's end. */
-async function silenceIsProof({ mirror }: ChainNeeds, { expiresAt, feePayer }: Unfinished): Promise<boolean> {
+async function silenceIsProof({ mirror }: ChainNeeds, { expiresAt, key }: Unfinished): Promise<boolean> {
   if (Date.now() < expiresAt.getTime() + receiptsKeptMs) return true;
+  const [feePayer = ""] = key.split("@");
   const account = await mirror.account(feePayer, 0).catch(() => undefined);
   return account !== undefined && account.asOfMs > expiresAt.getTime();
 }
@@ -182,12 +184,15 @@ type Offered = "accepted" | "ambiguous" | "duplicate";
  */
 async function awaitOutcome(
   needs: ChainNeeds,
-  transaction: string,
+  payment: HederaPayment,
   copies: readonly Copy[],
   deadlineMs: number,
   offered: Offered,
 ): Promise<Outcome> {
   const { nodes, mirror } = needs;
+  const transaction = payment.key;
+  // Where the ledger had the id before anything was sent, what it has is not ours, be it the same bytes.
+  const ours = offered === "duplicate" ? [] : copies;
   const startedMs = Date.now();
   const order = nodes.inOrder();
   // A node may have lost what it took; one that never answered probably has nothing.
@@ -199,7 +204,7 @@ async function awaitOutcome(
     waitMs = Math.min(waitMs * 1.5, pollMaxMs);
     if (offered === "duplicate" || (poll % 4 === 3 && Date.now() - startedMs > mirrorAfterMs)) {
       const records = await mirror.records(transaction).catch(() => []);
-      const verdict = judge(records, copies);
+      const verdict = judge(records, ours, payment);
       if (verdict) return ended(needs, transaction, verdict);
       continue;
     }
@@ -213,18 +218,23 @@ async function awaitOutcome(
   return { outcome: "unknown", transaction };
 }
 
-/** By the record of one of our copies; any other that succeeded under this id has used it up. */
-function judge(records: readonly LedgerRecord[], copies: readonly Copy[]): "settled" | Failure | undefined {
+/** By the record of one of our copies; any other that succeeded under this id has paid as agreed or used it up. */
+function judge(records: readonly LedgerRecord[], copies: readonly Copy[], agreed: Agreed): Verdict | undefined {
   const own = records.filter((record) => copies.some(({ hash }) => hash === record.hash));
   if (own.some(({ result }) => result === "SUCCESS")) return "settled";
   if (own[0]) return failureOf(own[0].result);
+  if (records.some((record) => paysAsAgreed(record, agreed))) return "settled by another";
   if (!records.some(({ result }) => result === "SUCCESS")) return undefined;
   const message = "Another transaction has used this payment's id.";
   return { reason: "invalid_transaction_state", message, retryable: false };
 }
 
-function ended({ log }: ChainNeeds, transaction: string, verdict: "settled" | Failure): Outcome {
+type Verdict = "settled" | "settled by another" | Failure;
+type Agreed = Parameters<typeof paysAsAgreed>[1];
+
+function ended({ log }: ChainNeeds, transaction: string, verdict: Verdict): Outcome {
   if (verdict === "settled") return { outcome: "settled", transaction };
+  if (verdict === "settled by another") return { outcome: "settled", transaction, byAnother: true };
   const { reason, message, retryable, alarm, charged = false } = verdict;
   if (alarm) log.error({ transaction, reason }, message);
   return { outcome: "failed", reason, message, transaction, retryable, charged };

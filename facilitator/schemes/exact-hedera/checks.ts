@@ -246,6 +246,7 @@ function asPayment({ body, bodies, payer, knownNodes, request: { requirements } 
     feePayer,
     validStartMs,
     durationSeconds,
+    feeMax: body.feeMax ?? 0n,
     expectedDecimals: expectedDecimalsOf(body),
     bodies: bodies.filter(({ node }) => known.has(node!)),
   };

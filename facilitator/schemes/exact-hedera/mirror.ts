@@ -1,8 +1,9 @@
 import { Pool } from "undici";
 import type { JsonObject } from "../../../shared/x402.ts";
 import { Reads } from "../reads.ts";
-import { NetworkAway } from "../scheme.ts";
+import { NetworkAway, type Payment } from "../scheme.ts";
 import { type Key, readMirrorKey } from "./keys.ts";
+import { hbar } from "./payload.ts";
 
 /**
  * A mirror node's REST interface, read sparingly: the public ones allow 50 requests a second. What is asked twice at
@@ -48,7 +49,23 @@ export class Mirror {
     const found = await this.get(`/api/v1/transactions/${transaction.replace("@", "-").replace(/\.(\d+)$/, "-$1")}`);
     return listOf(found, "transactions")
       .filter(({ nonce, scheduled, result }) => nonce === 0 && scheduled !== true && result !== "DUPLICATE_TRANSACTION")
-      .map(({ result, transaction_hash: hash }) => ({ result: String(result), hash: String(hash) }));
+      .map((record) => ({
+        result: String(record.result),
+        hash: String(record.transaction_hash),
+        rows: [
+          ...listOf(record, "transfers").map((row) => rowOf(hbar, row)),
+          ...listOf(record, "token_transfers").map((row) => rowOf(String(row.token_id), row)),
+        ],
+      }));
+  }
+
+  /** What a tinybar is worth in tinycents (both 10^8 to the whole); undefined where the mirror does not say. */
+  exchangeRate(ageMaxMs: number): Promise<number | undefined> {
+    return this.#reads.read("exchange rate", ageMaxMs, async () => {
+      const rate = (await this.get("/api/v1/network/exchangerate"))?.current_rate as JsonObject | undefined;
+      const tinycents = Number(rate?.cent_equivalent) / Number(rate?.hbar_equivalent);
+      return Number.isFinite(tinycents) && tinycents > 0 ? tinycents : undefined;
+    });
   }
 
   /** A body, or undefined on 404. */
@@ -120,7 +137,25 @@ export interface LedgerRecord {
   readonly result: string;
   /** SHA-384 of the signed transaction, base64. */
   readonly hash: string;
+  /** What it moved, fees among it. */
+  readonly rows: ReadonlyArray<{ readonly asset: string; readonly account: string; readonly amount: number }>;
 }
+
+/** Whether a transaction moved the agreed amount from payer to payTo. */
+export function paysAsAgreed({ result, rows }: LedgerRecord, agreed: Agreed): boolean {
+  const moved = (account: string) =>
+    rows.reduce((sum, row) => sum + (row.asset === agreed.asset && row.account === account ? row.amount : 0), 0);
+  const amount = Number(agreed.amount);
+  return result === "SUCCESS" && moved(agreed.payTo) === amount && moved(agreed.payer) === -amount;
+}
+
+type Agreed = Pick<Payment, "payer" | "payTo" | "asset" | "amount">;
+
+const rowOf = (asset: string, { account, amount }: JsonObject) => ({
+  asset,
+  account: String(account),
+  amount: Number(amount),
+});
 
 /** What is not said in so many words is taken for the worse. */
 function readAccount(found: JsonObject): LedgerAccount {

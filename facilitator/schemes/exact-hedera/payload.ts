@@ -7,6 +7,8 @@ export interface HederaPayment extends Payment {
   readonly feePayer: string;
   readonly validStartMs: number;
   readonly durationSeconds: number;
+  /** The most the payer lets the network charge, in tinybars. */
+  readonly feeMax: bigint;
   /** The token's decimals as the payer believes them to be; the ledger refuses the transfer where they differ. */
   readonly expectedDecimals: number | undefined;
   /** One body a node of our address book; they differ in nothing else. */

@@ -1,7 +1,9 @@
 import type { HederaNodes } from "../../../shared/hedera-nodes.ts";
-import type { Refusal } from "../scheme.ts";
+import type { HederaConfig } from "../../config.ts";
+import { type Refusal, refuse } from "../scheme.ts";
+import { networkFee } from "./fees.ts";
 import { type Signature, signaturesFor } from "./keys.ts";
-import { type LedgerAccount, type Mirror, MirrorSilent } from "./mirror.ts";
+import { type LedgerAccount, type Mirror, MirrorSilent, paysAsAgreed } from "./mirror.ts";
 import { type HederaPayment, hbar, type SignedBody } from "./payload.ts";
 import { invalid } from "./terms.ts";
 
@@ -12,14 +14,16 @@ export interface Sendable {
   readonly signatures: readonly Signature[];
 }
 
-/** The rules that need the clock or the ledger: G8, H22, H23, G17. What cannot be read is refused, as unverifiable. */
+/** The rules that need the clock or the ledger: G8, H22, H23, G9, G17. What cannot be read is refused, as unverifiable. */
 export class Preflight {
   readonly #mirror: Mirror;
   readonly #nodes: HederaNodes;
+  readonly #feeMin: bigint;
   readonly #sendables = new WeakMap<HederaPayment, readonly Sendable[]>();
   readonly #balances = new WeakMap<HederaPayment, bigint>();
 
-  constructor(mirror: Mirror, nodes: HederaNodes) {
+  constructor({ transactionFeeMin }: Pick<HederaConfig, "transactionFeeMin">, mirror: Mirror, nodes: HederaNodes) {
+    this.#feeMin = transactionFeeMin;
     this.#mirror = mirror;
     this.#nodes = nodes;
   }
@@ -56,8 +60,13 @@ export class Preflight {
     // Signatures first: they cost a cached read, and keep what is not signed from costing more.
     const unsigned = await this.#checkSignatures(payment);
     if (unsigned) return unsigned;
-    const [payer, payTo] = await Promise.all([this.#checkPayer(payment), this.#checkPayTo(payment)]);
-    return payer ?? payTo ?? this.#checkToken(payment);
+    const [unused, fee, payer, payTo] = await Promise.all([
+      this.#checkUnused(payment),
+      this.#checkFee(payment),
+      this.#checkPayer(payment),
+      this.#checkPayTo(payment),
+    ]);
+    return unused ?? fee ?? payer ?? payTo ?? this.#checkToken(payment);
   }
 
   /** H22. A key that may have been replaced since it was read is read once more before it refuses anything. */
@@ -89,6 +98,35 @@ export class Preflight {
     }
     this.#sendables.set(payment, sendables);
     return true;
+  }
+
+  /**
+   * The ledger executes an id once, and remembers it also where our database does not. What began just now is not asked
+   * about: a node refuses an id that it has.
+   */
+  async #checkUnused(payment: HederaPayment): Promise<Refusal | undefined> {
+    if (Date.now() - payment.validStartMs < youngMs) return undefined;
+    const executed = (await this.#mirror.records(payment.key)).filter(({ result }) => result === "SUCCESS");
+    if (executed.length === 0) return undefined;
+    if (!executed.some((record) => paysAsAgreed(record, payment))) {
+      return refuse("invalid_transaction_state", "Another transaction has used this payment's id.");
+    }
+    const message = `The ledger has executed this payment: ${payment.key}.`;
+    return { ...refuse("already_settled", message), transaction: payment.key };
+  }
+
+  /** G9 from below: a node refuses what allows less than it charges, so it could never settle. */
+  async #checkFee(payment: HederaPayment): Promise<Refusal | undefined> {
+    const tinycentsPerTinybar = await this.#mirror.exchangeRate(rateKeptMs).catch(() => undefined);
+    const sendables = this.#sendables.get(payment) ?? [];
+    const price = Math.max(...sendables.map((sendable) => networkFee(payment, sendable)));
+    const least =
+      tinycentsPerTinybar === undefined
+        ? this.#feeMin
+        : BigInt(Math.ceil((price / tinycentsPerTinybar) * rateMayRiseTo));
+    if (payment.feeMax >= least) return undefined;
+    const message = `The maximum transaction fee is ${payment.feeMax} tinybars; the network charges up to ${least}.`;
+    return invalid("max_fee", message);
   }
 
   /** H23: the payer can pay, now. */
@@ -189,6 +227,10 @@ const failed = (message: string) => invalid("preflight_failed", message);
 const poor = (balance: bigint) => failed(`insufficient_balance: the payer holds ${balance} base units.`);
 
 const bodiesMax = 3;
+const youngMs = 20_000;
+const rateKeptMs = 600_000;
+/** The network changes its exchange rate every hour. */
+const rateMayRiseTo = 1.1;
 const keptMs = 60_000;
 const justReadMs = 1_000;
 const nodeBufferSeconds = 10;

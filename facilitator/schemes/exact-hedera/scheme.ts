@@ -25,7 +25,7 @@ export function createExactHedera(
   const nodes = new HederaNodes(config.nodes, nodeTimeouts);
   const addressBook = new AddressBook(config, { mirror, nodes, log: needs.log });
   const feePayers = new HederaFeePayers(config, mirror, needs);
-  const preflight = new Preflight(mirror, nodes);
+  const preflight = new Preflight(config, mirror, nodes);
   const chain = { ...needs, mirror, nodes, feePayers, preflight, underway: new Set<string>() };
 
   return {

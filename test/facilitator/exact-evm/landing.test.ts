@@ -91,8 +91,6 @@ const multicallAt = "0xcA11bde05977b3631167028862bE2a173976CA11";
 
 /** Settles while no block is made, lets `before` put a transaction in front of ours, and makes one block. */
 async function settledBehind(bodies: readonly Body[], before: () => Promise<unknown>) {
-  const strangers = newBuyer().address;
-  await setting.chain.fund(strangers, { wei: 10n ** 18n });
   await chain().setAutomine(false);
   try {
     const settling = Promise.all(bodies.map((body) => facilitator.settle(body)));

@@ -26,6 +26,7 @@ export const config: HederaConfig = {
   balanceEmpty: 200_000_000n,
   dailyBudget: 0n,
   transactionFeeMax: 200_000_000n,
+  transactionFeeMin: 1_000_000n,
 };
 
 const privateKey = createPrivateKey({

@@ -145,6 +145,7 @@ export function configOf(ledger: DevLedger): HederaConfig {
     balanceEmpty: 200_000_000n,
     dailyBudget: 0n,
     transactionFeeMax: 200_000_000n,
+    transactionFeeMin: 1_000_000n,
   };
 }
 

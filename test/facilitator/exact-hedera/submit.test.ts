@@ -1,5 +1,6 @@
 import { AccountUpdateTransaction, PrivateKey } from "@hashgraph/sdk";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { isRefusal } from "../../../facilitator/schemes/scheme.ts";
 import { Secret } from "../../../shared/env.ts";
 import {
   execute,
@@ -114,7 +115,9 @@ describe("what a node refuses costs nothing and says why", () => {
   });
 
   test("the maximum fee is too low", async () => {
-    expect(await settled(setting, await setting.pay({ feeMax: 1 }))).toMatchObject({
+    const payment = setting.scheme.decode(await setting.pay({ feeMax: 1 }));
+    if (isRefusal(payment)) throw new Error(payment.message);
+    expect(await submitted(setting, payment)).toMatchObject({
       outcome: "failed",
       reason: "invalid_exact_hedera_payload_max_fee",
       retryable: false,

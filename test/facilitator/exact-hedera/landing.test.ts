@@ -1,0 +1,170 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { parsePaymentRequest } from "../../../facilitator/request.ts";
+import { isRefusal } from "../../../facilitator/schemes/scheme.ts";
+import { type DevLedger, startDevLedger } from "../../../infra/dev-ledger/ledger.ts";
+import { startFacilitator } from "../../support/facilitator.ts";
+import { hederaVariables } from "../../support/hedera-payments.ts";
+import { freshDatabase } from "../../support/postgres.ts";
+import { buyerOf, newBuyer, newId, price, signedPayment, type Terms, usdcOf } from "./setting.ts";
+
+let ledger: DevLedger;
+let facilitator: Awaited<ReturnType<typeof startFacilitator>>;
+
+beforeAll(async () => {
+  ledger = await startDevLedger();
+  const databaseUrl = await freshDatabase("facilitator");
+  facilitator = await startFacilitator({
+    ...hederaVariables(ledger),
+    FACILITATOR_DATABASE_URL: databaseUrl,
+    HEDERA_TESTNET_ASSETS: "0.0.429274,0.0.0",
+    SETTLE_TIMEOUT_MS: "15000",
+  });
+});
+afterEach(() => ledger.faults.clear());
+afterAll(async () => {
+  await facilitator?.stop();
+  await ledger?.close();
+});
+
+async function pay(terms: Partial<Terms> = {}) {
+  const { requirements, payload } = await signedPayment({ ...buyerOf(ledger), ...terms });
+  const quoted = { ...requirements, extra: { ...requirements.extra, quoteId: "q-1" } };
+  return {
+    x402Version: 2,
+    paymentPayload: { x402Version: 2, accepted: quoted, payload, resource: { url: "https://shop.example/a" } },
+    paymentRequirements: quoted,
+  };
+}
+type Body = Awaited<ReturnType<typeof pay>>;
+
+const creatorHas = () => usdcOf(ledger, ledger.accounts.creator.accountId);
+const db = () => facilitator.context.db;
+const lapsed = "lease_until = now() - interval '1 second'";
+const forgotten = `state = 'claimed', transaction_id = null, raw_transactions = null, fee_payer = null,
+  signed_transactions = '{}', delivered_at = null, finished_at = null, ${lapsed}`;
+
+async function settledOnce(body: Body): Promise<string> {
+  const answer = (await facilitator.settle(body)).body;
+  expect(answer).toMatchObject({ success: true });
+  return answer.transaction;
+}
+
+async function expectOneSuccess(body: Body, transaction: string): Promise<void> {
+  const answers = await Promise.all(Array.from({ length: 20 }, () => facilitator.settle(body)));
+  expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
+  expect(new Set(answers.map(({ body }) => body.transaction))).toEqual(new Set([transaction]));
+}
+
+describe("a database that lost its last moments", () => {
+  test.each([
+    ["a moment ago", -1],
+    ["half a minute ago", -30],
+  ])("and has but the claim, or a failure, of a payment begun %s: success for one caller", async (_name, starts) => {
+    const before = await creatorHas();
+    for (const state of [forgotten, "state = 'failed', retryable = true, delivered_at = null"]) {
+      const body = await pay({ startsInSeconds: starts });
+      const transaction = await settledOnce(body);
+      await db().query(`update payments set ${state} where payment_key = $1`, [transaction]);
+      await expectOneSuccess(body, transaction);
+    }
+    expect(await creatorHas()).toBe(before + 2n * price);
+  });
+
+  test("and has nothing of it: the ledger says that it is settled, and no terms are proved", async () => {
+    const before = await creatorHas();
+    const body = await pay({ startsInSeconds: -30 });
+    const transaction = await settledOnce(body);
+    await db().query("delete from payments where payment_key = $1", [transaction]);
+    expect((await facilitator.verify(body)).body).toMatchObject({ isValid: false, invalidReason: "already_settled" });
+    const told = (await facilitator.settle(body)).body;
+    expect(told).toMatchObject({ success: false, errorReason: "already_settled", transaction });
+    expect(told).not.toHaveProperty("termsDigest");
+    expect(await creatorHas()).toBe(before + price);
+  });
+
+  test("and the ledger has the id of a payment that began just now: said once, without a proof of its terms", async () => {
+    const before = await creatorHas();
+    const body = await pay();
+    const transaction = await settledOnce(body);
+    await db().query("delete from payments where payment_key = $1", [transaction]);
+    await expectOneSuccess(body, transaction);
+    const told = (await facilitator.settle(body)).body;
+    expect(told).toMatchObject({ errorReason: "already_settled" });
+    expect(told).not.toHaveProperty("termsDigest");
+    expect(await creatorHas()).toBe(before + price);
+  });
+
+  test("and another payment takes the id of one that it forgot: it is not settled by that one", async () => {
+    const other = newBuyer(ledger, { usdc: 10n * price });
+    for (const starts of [-30, -1]) {
+      const id = newId(buyerOf(ledger).feePayer, starts);
+      const transaction = await settledOnce(await pay({ transactionId: id }));
+      await db().query("delete from payments where payment_key = $1", [transaction]);
+      for (const terms of [other, { amount: 2n * price }]) {
+        const answer = (await facilitator.settle(await pay({ ...terms, transactionId: id }))).body;
+        expect(answer).toMatchObject({ success: false, errorReason: "invalid_transaction_state" });
+        await db().query("delete from payments where payment_key = $1", [transaction]);
+      }
+    }
+  });
+
+  test("a claim of which the ledger knows nothing is not failed but open, and settles once", async () => {
+    const before = await creatorHas();
+    const body = await pay();
+    const key = await claimedOnly(body);
+    ledger.faults.set({ mirrorUnavailable: 1_000, queryUnavailable: 1_000 });
+    const row = async () => (await db().query("select * from payments where payment_key = $1", [key])).rows[0];
+    await expect.poll(async () => (await row()).retryable, { timeout: 15_000 }).toBe(true);
+    expect(await row()).toMatchObject({ state: "claimed", error_reason: null });
+    ledger.faults.clear();
+    expect((await facilitator.verify(body)).body).toMatchObject({ isValid: true });
+    await expectOneSuccess(body, key);
+    expect(await creatorHas()).toBe(before + price);
+  });
+
+  /** A claim whose holder died before it signed. */
+  async function claimedOnly(body: Body): Promise<string> {
+    const request = parsePaymentRequest(body);
+    if (isRefusal(request)) throw new Error(request.message);
+    const payment = facilitator.context.schemes.openOn("hedera:testnet")?.decode(request);
+    if (!payment || isRefusal(payment)) throw new Error("the payment is none");
+    const terms = {
+      resourceUrl: request.resourceUrl,
+      termsDigest: request.termsDigest,
+      failuresMax: 0,
+      failuresPerDayMax: 0,
+    };
+    await facilitator.context.store.claim("hedera:testnet", "exact", payment, terms);
+    await db().query(`update payments set ${lapsed} where payment_key = $1`, [payment.key]);
+    return payment.key;
+  }
+});
+
+describe("the maximum transaction fee", () => {
+  const tooLow = "invalid_exact_hedera_payload_max_fee";
+
+  test.each([0, 1, 100_000, 916_000])(
+    "of %i tinybars, or none, is too low to settle and is refused by /verify",
+    async (feeMax) => {
+      const answer = (await facilitator.verify(await pay({ feeMax }))).body;
+      expect(answer).toMatchObject({ isValid: false, invalidReason: tooLow });
+    },
+  );
+
+  test.each(["0.0.429274", "0.0.0"])("that /verify takes settles, down to the lowest (%s)", async (asset) => {
+    const verdictOf = async (feeMax: number) => (await facilitator.verify(await pay({ feeMax, asset }))).body.isValid;
+    let [refused, taken] = [0, 10_000_000];
+    while (taken - refused > 1) {
+      const middle = Math.floor((refused + taken) / 2);
+      if (await verdictOf(middle)) taken = middle;
+      else refused = middle;
+    }
+    const body = await pay({ feeMax: taken, asset });
+    const transaction = await settledOnce(body);
+    const path = transaction.replace("@", "-").replace(/\.(\d+)$/, "-$1");
+    const response = await fetch(`${ledger.mirrorUrl}/api/v1/transactions/${path}`);
+    const { transactions } = (await response.json()) as { transactions: [{ charged_tx_fee: number }] };
+    expect(taken).toBeGreaterThanOrEqual(transactions[0].charged_tx_fee);
+    expect(taken).toBeLessThan(1.2 * transactions[0].charged_tx_fee);
+  });
+});
