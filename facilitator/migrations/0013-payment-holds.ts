@@ -62,7 +62,7 @@ export const paymentHolds: Migration = {
         hold_id := null; in_flight := null; settled_until := null; transactions := null;
         select p.id into payment_id from payments p
          where p.network = asked.network and p.payment_key = asked.payment_key
-           and not (p.state = 'failed' and p.retryable);
+           and not (p.state in ('failed', 'claimed') and p.retryable);
         if found then
           return next;
           continue;
