@@ -88,12 +88,13 @@ export async function hold(db: Queryable, run: NewRun): Promise<Hold> {
 }
 
 /**
- * Ends a run that worked: what was held goes to the creator, less the platform's fee. A run that has already ended
- * is left as it is; `state` says how it ended.
+ * Ends a run that worked: what was held goes to the creator, less the platform's fee and, as far as that reaches, what the
+ * run's model cost; the creator bears the rest of that. A run that has already ended is left as it is; `state` says how
+ * it ended.
  */
 export async function capture(db: Queryable, run: Captured): Promise<Resolved> {
   const { rows } = await db.query({
-    name: "capture",
+    name: run.modelClaimed ? "capture with model" : "capture",
     text: `
       with done as (
         update runs set state = 'succeeded', output = $2, receipt = $3, finished_at = now(), lease_until = null,
@@ -101,12 +102,13 @@ export async function capture(db: Queryable, run: Captured): Promise<Resolved> {
         from balances
         where id = $1 and rail = 'credits' and state = 'running' and balances.account_id = runs.account_id
         returning id, price_credits, credits_remaining
-      ), posted as (
+      ), ${run.modelClaimed ? modelPaid : noModel}, posted as (
         insert into postings (kind, from_purse, to_purse, amount, run_id)
         select leg.kind, 'held:' || done.id, leg.to_purse, leg.amount, done.id
-        from done, lateral (values
-          ('capture', 'earned:' || $4::text, done.price_credits - $5::bigint),
-          ('fee', 'platform:fees', $5::bigint)
+        from done left join model on true, lateral (values
+          ('capture', 'earned:' || $4::text, done.price_credits - $5::bigint - coalesce(model.paid, 0)),
+          ('fee', 'platform:fees', $5::bigint),
+          ('model_cost', 'platform:models', coalesce(model.paid, 0))
         ) leg (kind, to_purse, amount)
         where leg.amount > 0
       )
@@ -124,8 +126,20 @@ export async function capture(db: Queryable, run: Captured): Promise<Resolved> {
     : readResolved(db, run.id);
 }
 
+/** SQL of capture: what of the claim on the creator's credits (0034) the price pays instead; the rest is borne. */
+const modelPaid = `
+      model as (
+        select claim.run_id, least(claim.credits, done.price_credits - $5::bigint) as paid
+        from done join model_claims claim on claim.run_id = done.id where not claim.borne for update of claim
+      ), borne as (
+        update model_claims claim set credits = claim.credits - model.paid, borne = true
+        from model where claim.run_id = model.run_id
+      )`;
+const noModel = "model as (select 0::bigint as paid)";
+
 /**
- * Ends a run that did not work and gives the buyer everything back. With `onlyIfLapsed` the run is left alone as long
+ * Ends a run that did not work and gives the buyer everything back; what its model cost stays with the creator if it was
+ * borne. With `onlyIfLapsed` the run is left alone as long
  * as somebody keeps its lease.
  */
 export async function release(db: Queryable, run: Released): Promise<Resolved> {
@@ -149,13 +163,17 @@ export async function release(db: Queryable, run: Released): Promise<Resolved> {
       ), uncounted as (
         update key_days set spent = spent - price_credits from refunded
         where key_days.key_id = refunded.key_id and key_days.day = refunded.day
+      ), borne as (
+        update model_claims set borne = true from done where run_id = done.id and $5
+      ), unused as (
+        delete from model_claims using done where run_id = done.id and not $5
       ), posted as (
         insert into postings (kind, from_purse, to_purse, amount, run_id)
         select 'release', 'held:' || id, 'spendable:' || account_id, price_credits, id
         from done where price_credits > 0
       )
       select credits_remaining from done`,
-    values: [run.id, run.state, run.error, run.onlyIfLapsed ?? false],
+    values: [run.id, run.state, run.error, run.onlyIfLapsed ?? false, run.modelBorne ?? true],
   });
   return rows[0]
     ? { endedHere: true, state: run.state, creditsRemaining: credits(rows[0].credits_remaining) }
@@ -232,6 +250,8 @@ export interface Captured {
   readonly fee: Credits;
   readonly output: object;
   readonly receipt?: object | undefined;
+  /** The run called a model that costs its creator something. */
+  readonly modelClaimed?: boolean;
 }
 
 export interface Released {
@@ -240,6 +260,8 @@ export interface Released {
   /** For the buyer to read. */
   readonly error: string;
   readonly onlyIfLapsed?: boolean;
+  /** False when the model it claimed was certainly not called, or refused. */
+  readonly modelBorne?: boolean;
 }
 
 export interface Rewarded {

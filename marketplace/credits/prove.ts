@@ -38,6 +38,10 @@ export interface Proof {
   readonly held: bigint;
   readonly earned: bigint;
   readonly fees: bigint;
+  /** Out of creators' balances, for calls of models; what models have cost; what the platform lent for them. */
+  readonly set_aside_for_models: bigint;
+  readonly models: bigint;
+  readonly owed: bigint;
 }
 
 export class BrokenLedger extends Error {
@@ -66,15 +70,18 @@ const promises: Readonly<Record<string, string>> = {
     where b.spendable is distinct from coalesce(p.amount, 0)
     order by account_id`,
 
-  "no purse but the platform's own source is below zero": `
-    select purse, amount from purses where amount < 0 and purse <> 'platform:issued' order by purse`,
+  "no purse but the platform's own source and what is owed is below zero": `
+    select purse, amount from purses where purse <> 'platform:issued'
+      and case when purse like 'owed:%' then amount > 0 else amount < 0 end
+    order by purse`,
 
   "purses belong to accounts, runs or the platform": `
     select p.id as posting, purse from postings p, lateral (values (from_purse), (to_purse)) ends (purse)
-    where purse not in ('platform:issued', 'platform:fees') and purse not like 'held:run\\_%'
+    where purse not in ('platform:issued', 'platform:fees', 'platform:models') and purse not like 'held:run\\_%'
       and not exists (
-        select from accounts a where purse in ('spendable:' || a.id, 'earned:' || a.id)
+        select from accounts a where purse in ('spendable:' || a.id, 'earned:' || a.id, 'owed:' || a.id)
           and a.id = substr(purse, strpos(purse, ':') + 1))
+      and not exists (select from agents a where purse = 'models:' || a.id and a.id = substr(purse, 8))
     order by p.id`,
 
   "what is held is the price of runs that are running": `
@@ -96,17 +103,38 @@ const promises: Readonly<Record<string, string>> = {
   "a run ends once: paid for when it worked, given back when it did not": `
     select r.id as run_id, r.state, r.price_credits as price, posted.kinds, posted.paid
     from runs r cross join lateral (
-      select coalesce(array_agg(kind order by kind) filter (where kind not in ('fee', 'reward')), '{}') as kinds,
-        coalesce(sum(amount) filter (where kind in ('capture', 'fee')), 0) as paid
+      select coalesce(array_agg(kind order by kind) filter (where kind in ('hold', 'release')), '{}') as kinds,
+        coalesce(sum(amount) filter (where kind in ('capture', 'fee', 'model_cost')), 0) as paid
       from postings where run_id = r.id
     ) posted
     where (posted.kinds, posted.paid) is distinct from (
       case when r.rail <> 'credits' or r.price_credits = 0 then '{}'::text[]
-        when r.state = 'running' then array['hold']
-        when r.state = 'succeeded' then array['capture', 'hold']
+        when r.state in ('running', 'succeeded') then array['hold']
         else array['hold', 'release'] end,
       case when r.rail = 'credits' and r.state = 'succeeded' then r.price_credits else 0 end::numeric)
     order by r.id`,
+
+  "what is set aside for an agent's models is what its open days say": `
+    select agent_id, coalesce(p.amount, 0) as set_aside, coalesce(d.amount, 0) as days
+    from (select substr(purse, 8) as agent_id, amount from purses where purse like 'models:%') p
+    full join (select agent_id, sum(taken + lent) as amount from model_days where not closed group by agent_id) d
+      using (agent_id)
+    where coalesce(p.amount, 0) <> coalesce(d.amount, 0)
+    order by agent_id`,
+
+  "what models cost in a day, borne or under way, is set aside for it": `
+    select agent_id, day, d.taken, d.lent, d.spent, sum(c.credits) as claimed
+    from model_days d full join model_claims c using (agent_id, day)
+    group by agent_id, day, d.taken, d.lent, d.spent, d.closed
+    having d.taken is null or d.spent + coalesce(sum(c.credits), 0) > d.taken + d.lent or (d.closed and count(c) > 0)
+    order by agent_id, day`,
+
+  "what an account owes for models was lent to it and not paid back": `
+    select account_id, coalesce(d.owed, 0) as owed, -coalesce(p.amount, 0) as lent
+    from model_debts d
+    full join (select substr(purse, 6) as account_id, amount from purses where purse like 'owed:%') p using (account_id)
+    where coalesce(d.owed, 0) <> -coalesce(p.amount, 0)
+    order by account_id`,
 
   "a folded total is the sum of the postings before its line": `
     select t.purse, t.total, t.through, coalesce(sum(case when p.to_purse = t.purse then p.amount else -p.amount end), 0)
@@ -134,7 +162,10 @@ const summary = `with ${purses}
     coalesce(sum(amount) filter (where purse like 'spendable:%'), 0) as spendable,
     coalesce(sum(amount) filter (where purse like 'held:%'), 0) as held,
     coalesce(sum(amount) filter (where purse like 'earned:%'), 0) as earned,
-    coalesce(sum(amount) filter (where purse = 'platform:fees'), 0) as fees
+    coalesce(sum(amount) filter (where purse = 'platform:fees'), 0) as fees,
+    coalesce(sum(amount) filter (where purse like 'models:%'), 0) as set_aside_for_models,
+    coalesce(sum(amount) filter (where purse = 'platform:models'), 0) as models,
+    -coalesce(sum(amount) filter (where purse like 'owed:%'), 0) as owed
   from purses`;
 
 const plain = (_name: string, value: unknown) => (typeof value === "bigint" ? Number(value) : value);

@@ -20,7 +20,10 @@ export async function readStatement(
     text: `
       select p.id::text as id, p."createdMicros", p.kind, p.amount, p.created_at as "createdAt", p.run_id as "runId",
         p.note, ${nameOf("p.from_purse")} as "from", ${nameOf("p.to_purse")} as "to",
-        (select a.handle || '/' || a.slug from runs r join agents a on a.id = r.agent_id where r.id = p.run_id) as agent
+        (select a.handle || '/' || a.slug from agents a where a.id = coalesce(
+          (select r.agent_id from runs r where r.id = p.run_id),
+          substr(case when p.from_purse like 'models:%' then p.from_purse when p.to_purse like 'models:%' then p.to_purse end, 8)
+        )) as agent
       from (
         ${ends.map(([end, purse]) => `(${branch(end, purse)})`).join(" union all ")} order by created_at desc, id limit $4
       ) p`,
@@ -35,8 +38,20 @@ export interface Statement {
   readonly cursor: string | null;
 }
 
-export const kinds = ["grant", "purchase", "transfer", "hold", "capture", "fee", "release", "reward"] as const;
-export const purseNames = ["spendable", "earned", "held", "issued", "other_account"] as const;
+export const kinds = [
+  "grant",
+  "purchase",
+  "transfer",
+  "hold",
+  "capture",
+  "fee",
+  "release",
+  "reward",
+  "model_reserve",
+  "model_return",
+  "repayment",
+] as const;
+export const purseNames = ["spendable", "earned", "held", "models", "owed", "issued", "other_account"] as const;
 
 export interface Entry {
   readonly id: string;
@@ -71,7 +86,8 @@ function branch(end: "from_purse" | "to_purse", purse: "spendable" | "earned"): 
 
 function nameOf(purse: string): string {
   return `case when ${purse} = 'spendable:' || $1 then 'spendable' when ${purse} = 'earned:' || $1 then 'earned'
-    when ${purse} like 'held:%' then 'held' when ${purse} = 'platform:issued' then 'issued' else 'other_account' end`;
+    when ${purse} like 'held:%' then 'held' when ${purse} like 'models:%' then 'models'
+    when ${purse} = 'owed:' || $1 then 'owed' when ${purse} = 'platform:issued' then 'issued' else 'other_account' end`;
 }
 
 interface StatementRow extends Place {

@@ -20,6 +20,7 @@ import { paidCallsTogether } from "./0026-paid-calls-together.ts";
 import { quotes } from "./0027-quotes.ts";
 import { reservations } from "./0030-reservations.ts";
 import { callCeilings } from "./0033-call-ceilings.ts";
+import { modelCosts } from "./0034-model-costs.ts";
 import { agentNotices } from "./0037-agent-notices.ts";
 import { signInLinks } from "./0039-sign-in-links.ts";
 
@@ -46,6 +47,7 @@ export const migrations: readonly Migration[] = [
   quotes,
   reservations,
   callCeilings,
+  modelCosts,
   agentNotices,
   signInLinks,
 ];

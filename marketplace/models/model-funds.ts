@@ -1,0 +1,145 @@
+import { batched } from "../../shared/batch.ts";
+import { ApiError } from "../../shared/errors.ts";
+import type { Queryable } from "../../shared/postgres.ts";
+import type { Credits } from "../../shared/units.ts";
+import type { LiveAgent } from "../agents/find.ts";
+import type { Events } from "../events.ts";
+import type { AgentId, RunId } from "../ids.ts";
+import { type Claim, claimAll, endAll, type Room, readRoom, type Shortage } from "./model-claims.ts";
+import { ModelCharge } from "./model-charge.ts";
+import type { ModelFundsConfig } from "./funds-config.ts";
+import type { PauseReason } from "./version-model.ts";
+
+/**
+ * Who pays for the models that agents call. A run claims the cost of its one call before anything else of it is begun,
+ * out of credits that were set aside from its creator's balance in blocks (0034): no balance is locked for a run. Claims
+ * that are ready together are one statement, over all runs of this copy.
+ */
+export class ModelFunds {
+  readonly #claim: (claim: Claim) => Promise<"ok" | Shortage>;
+  readonly #end: (ended: Ended) => Promise<boolean>;
+  readonly #room: (agentId: AgentId) => Promise<Room | undefined>;
+  readonly #needs: Needs;
+  /** What was last seen of agents whose price is asked for, the one looked at longest ago first. */
+  readonly #seen = new Map<AgentId, { readonly until: number; readonly short: Promise<Stop | undefined> }>();
+
+  constructor(needs: Needs) {
+    const { db, config } = needs;
+    this.#needs = needs;
+    this.#claim = batched((claims) => claimAll(db, config, claims), { sizeMax: 200, windowMs: 0 });
+    this.#end = batched((ended) => endAll(db, ended), { sizeMax: 200, windowMs: 5 });
+    this.#room = batched((agentIds) => readRoom(db, config, agentIds), { sizeMax: 200, windowMs: 0 });
+  }
+
+  /**
+   * Claims what a run's model costs; undefined where that is nothing. `covered`: the price that is held pays for it if the
+   * run succeeds. 503 with Retry-After for an agent that is paused or whose creator cannot pay now; its creator is told.
+   * What is claimed ends with the run: in the ledger's own statement, or by `end`.
+   */
+  async charge(agent: LiveAgent, runId: RunId, covered: boolean): Promise<ModelCharge | undefined> {
+    const { model } = agent.version;
+    if (model?.pausedFor) throw this.#refusal(agent, model.pausedFor);
+    const cost = model?.cost ?? 0n;
+    if (cost === 0n) return undefined;
+    const outcome = await this.#claim({ runId, agentId: agent.id, cost, covered });
+    if (outcome !== "ok") throw this.#refusal(agent, outcome);
+    return new ModelCharge(cost as Credits);
+  }
+
+  /** Ends a claim that no statement of the ledger ends. Until it is written the call counts as borne. */
+  async end(runId: RunId, charge: ModelCharge | undefined): Promise<void> {
+    if (!charge) return;
+    await this.#end({ runId, borne: charge.borne }).catch((error) => this.#needs.events.claimNotEnded({ runId, error }));
+  }
+
+  /**
+   * Why a call that is paid straight to the creator could not run now, as the 503 to answer; undefined when it can. As it
+   * was within the last second where a price is asked for, as it is now before a payment is looked at.
+   */
+  async refusal(agent: LiveAgent, when: "lately" | "now"): Promise<ApiError | undefined> {
+    const { id, version } = agent;
+    const { model } = version;
+    if (model?.pausedFor) return this.#refusal(agent, model.pausedFor);
+    const cost = model?.cost ?? 0n;
+    if (cost === 0n) return undefined;
+    const short = when === "now" ? this.#look(id, cost) : this.#lookLately(id, cost);
+    const reason = await short.catch((cause) => {
+      throw new ApiError("unavailable", "Agents cannot be looked up right now; try again shortly.", { cause });
+    });
+    return reason && this.#refusal(agent, reason);
+  }
+
+  /** How an agent stands today, for its creator; undefined where it calls no model that costs anything. */
+  async stateOf(agent: LiveAgent): Promise<ModelState> {
+    const { model } = agent.version;
+    const room = (await this.#room(agent.id))!;
+    return {
+      credits_per_run: Number(model?.cost ?? 0n),
+      credits_per_day: Number(room.budget),
+      credits_used_today: Number(room.spent),
+      stopped_for: model?.pausedFor ?? ((model?.cost ?? 0n) > 0n ? (shortageOf(room, model!.cost) ?? null) : null),
+    };
+  }
+
+  #lookLately(id: AgentId, cost: bigint): Promise<Stop | undefined> {
+    const seen = this.#seen.get(id);
+    if (seen && seen.until > Date.now()) return seen.short;
+    const short = this.#look(id, cost);
+    this.#seen.delete(id);
+    this.#seen.set(id, { until: Date.now() + lookEveryMs, short });
+    short.catch(() => this.#seen.delete(id));
+    if (this.#seen.size > seenMax) this.#seen.delete(this.#seen.keys().next().value as AgentId);
+    return short;
+  }
+
+  async #look(id: AgentId, cost: bigint): Promise<Stop | undefined> {
+    const room = await this.#room(id);
+    return room && shortageOf(room, cost);
+  }
+
+  #refusal(agent: LiveAgent, reason: Stop | "busy"): ApiError {
+    if (reason !== "busy") this.#needs.tellCreator(agent, reason);
+    const message =
+      reason === "busy" ? "The agent has as many runs under way as its creator can pay for." : "The agent is paused.";
+    return new ApiError("unavailable", message, { headers: { "retry-after": String(waitSeconds(reason)) } });
+  }
+}
+
+/** Why an agent does not answer at the moment. */
+export type Stop = PauseReason | Exclude<Shortage, "busy">;
+
+export interface ModelState {
+  readonly credits_per_run: number;
+  readonly credits_per_day: number;
+  readonly credits_used_today: number;
+  readonly stopped_for: Stop | null;
+}
+
+interface Needs {
+  readonly db: Queryable;
+  readonly config: ModelFundsConfig;
+  readonly events: Pick<Events, "claimNotEnded">;
+  /** Says so to the agent's creator, at most once a day; returns at once. */
+  readonly tellCreator: (agent: LiveAgent, reason: Stop) => void;
+}
+
+interface Ended {
+  readonly runId: RunId;
+  readonly borne: boolean;
+}
+
+/** What certainly keeps one more call from being claimed; calls under way may still turn out to cost nothing. */
+function shortageOf({ budget, spent, open, setAside, spendable }: Room, cost: bigint): Stop | undefined {
+  if (spent + cost > budget) return "model_budget_spent";
+  if (open === 0n && setAside - spent + spendable < cost) return "model_balance_spent";
+  return undefined;
+}
+
+function waitSeconds(reason: Stop | "busy"): number {
+  const day = 86_400;
+  if (reason === "busy") return 5;
+  return reason === "model_budget_spent" ? Math.max(1, Math.ceil(day - ((Date.now() / 1_000) % day))) : 300;
+}
+
+const lookEveryMs = 1_000;
+const seenMax = 10_000;
