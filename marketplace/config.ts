@@ -3,6 +3,7 @@ import { EnvReader, Secret } from "../shared/env.ts";
 import { type HttpLimits, readHttpLimits } from "../shared/http-limits.ts";
 import { type AnonymousLimitsConfig, readAnonymousLimits } from "./anonymous-limits.ts";
 import { type LedgersConfig, readLedgers, readServices, type ServicesConfig } from "./connectors/config.ts";
+import { type ModelFundsConfig, readModelFunds } from "./models/funds-config.ts";
 import { type ModelList, readModelList } from "./models/model-list.ts";
 import type { FailedProofLimits } from "./payments/failed-proofs.ts";
 import { readSignIn, type SignInConfig } from "./sign-in/config.ts";
@@ -39,6 +40,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     services: readServices(env),
     signIn: readSignIn(env, { host, publicUrl }),
     anonymousLimits: readAnonymousLimits(env),
+    modelFunds: readModelFunds(env),
   };
   requireHttps(env, config.publicUrl);
   env.finish("marketplace");
@@ -89,6 +91,7 @@ export interface Config extends StoreConfig {
   readonly services: ServicesConfig;
   readonly signIn: SignInConfig;
   readonly anonymousLimits: AnonymousLimitsConfig;
+  readonly modelFunds: ModelFundsConfig;
 }
 
 function readStore(env: EnvReader): StoreConfig {

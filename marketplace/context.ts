@@ -21,6 +21,9 @@ import type { AccountId } from "./ids.ts";
 import { InFlight } from "./in-flight.ts";
 import { type OwnTool, ownTools } from "./mcp/own-tools.ts";
 import { migrations } from "./migrations/all.ts";
+import { CreatorLetters } from "./models/creator-letters.ts";
+import { settleModelDays, settleModelDaysEveryMs } from "./models/model-claims.ts";
+import { ModelFunds } from "./models/model-funds.ts";
 import { FacilitatorClient } from "./payments/facilitator-client.ts";
 import { FailedProofs } from "./payments/failed-proofs.ts";
 import { HeadStart } from "./payments/head-start.ts";
@@ -79,7 +82,15 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     agent: batched((addresses) => findAgents(db, addresses), batches),
     balance: batched((accountIds) => readBalances(db, accountIds), batches),
   };
+  const letters = new CreatorLetters({ db, mailer: signIn.mailer, events });
+  const modelFunds = new ModelFunds({
+    db,
+    config: config.modelFunds,
+    events,
+    tellCreator: (agent, reason) => inFlight.background(letters.tell(agent, reason)),
+  });
   const needs = {
+    modelFunds,
     anonymousLimits: new AnonymousLimits(db, config.anonymousLimits),
     config,
     log,
@@ -107,6 +118,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const failed = (error: unknown) => events.roundFailed({ error });
   for (const rounds of [
     startCountingGrown(db, failed),
+    startRounds(() => settleModelDays(db), settleModelDaysEveryMs, failed),
     startRounds(() => recheckWallets(context), recheckEveryMs, failed),
     startRounds(() => forgetTheEnded(db), forgetEveryMs, failed),
   ]) {
@@ -117,6 +129,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
 
 export interface Context {
   readonly anonymousLimits: AnonymousLimits;
+  readonly modelFunds: ModelFunds;
   readonly config: Config;
   readonly log: Log;
   readonly events: Events;

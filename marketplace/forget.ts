@@ -19,5 +19,7 @@ export async function forgetTheEnded(db: Queryable): Promise<void> {
        and not exists (select from effects e where e.key = r.holder and e.state = 'open')`,
   );
   await db.query("delete from letters_sent where day < current_date - 1");
+  await db.query("delete from try_days where day < current_date - 2");
+  await db.query("delete from model_days where closed and day < current_date - 40");
   await db.query("delete from rate_limits where second < extract(epoch from now()) - 3600");
 }

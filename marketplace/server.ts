@@ -22,6 +22,7 @@ import {
   postTry,
   postUnpublish,
   putDraft,
+  putModelBudget,
 } from "./agents/own-routes.ts";
 import { getAgent, getAgents } from "./agents/routes.ts";
 import { requireKey } from "./api-keys/require-key.ts";
@@ -164,6 +165,7 @@ function accountRoutes(app: Express, context: Context): void {
   });
   route(app, "/api/account/agents/:slug/publish", { post: [...account, postPublish(context)] });
   route(app, "/api/account/agents/:slug/unpublish", { post: [...account, postUnpublish(context)] });
+  route(app, "/api/account/agents/:slug/model-budget", { put: [...account, json, putModelBudget(context)] });
   route(app, "/api/account/agents/:slug/try", {
     post: [...account, jsonBody({ bytesMax: runBodyBytesMax }), postTry(context)],
   });

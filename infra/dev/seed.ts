@@ -21,7 +21,8 @@ export async function seedMarketplace(options: SeedOptions): Promise<Pick<StackF
   const tools = { scope: "chosen_agents", agents: agents.map(({ slug }) => `ada/${slug}`) };
   const seed = {
     accounts: [
-      { handle: "ada", email: "ada@example.com", wallets, agents },
+      // Her agents' models cost credits where a call is free or paid straight to her wallet.
+      { handle: "ada", email: "ada@example.com", credits: 1000, wallets, agents },
       {
         handle: "grace",
         email: "grace@example.com",

@@ -6,9 +6,21 @@ const texts = {
   secret_in_answer:
     "The service behind this agent answered with one of the agent's secrets. The answer was withheld, stored nowhere and not " +
     "charged. Make the service keep what it is sent to itself, and replace the secret.",
+  model_budget_spent:
+    "The agent's models have cost what is allowed them a day, so it stopped answering until the next day (UTC). You may " +
+    "allow more.",
+  model_balance_spent:
+    "Your balance did not pay for the agent's model, so it stopped answering until there were spendable credits.",
+  model_not_offered: "The agent's model is not offered any more. Publish the agent anew with another.",
+  model_dearer_than_price:
+    "The agent's model costs more by now than a run of the agent. Publish the agent anew at a higher price.",
 } as const;
 
+export const noticeKinds = Object.keys(texts) as [NoticeKind, ...NoticeKind[]];
+
 export type NoticeKind = keyof typeof texts;
+
+export const textOf = (kind: NoticeKind): string => texts[kind];
 
 /** Tells the agent's creator; what is told again is counted. */
 export async function noteFor(db: Queryable, agentId: AgentId, version: number, kind: NoticeKind): Promise<void> {

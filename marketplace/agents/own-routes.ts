@@ -4,6 +4,8 @@ import { ApiError } from "../../shared/errors.ts";
 import { toSafeNumber } from "../../shared/units.ts";
 import type { Account } from "../accounts/create.ts";
 import type { Context } from "../context.ts";
+import { budgetMax, setModelBudget } from "../models/budget.ts";
+import type { ModelState } from "../models/model-funds.ts";
 import { parse } from "../parse.ts";
 import { accountOf } from "../sign-in/require-session.ts";
 import { checkDefinition } from "./check.ts";
@@ -33,12 +35,14 @@ export function getOwnAgents({ db }: Context): RequestHandler {
 }
 
 /** GET /api/account/agents/{slug}: all its creator said of it, but for the secrets, of which only the names are told. */
-export function getOwnAgent({ db, sealer }: Context): RequestHandler {
+export function getOwnAgent(context: Context): RequestHandler {
+  const { db, sealer } = context;
   return async (request, response) => {
     const own = await findOwnAgent(db, accountOf(response).id, String(request.params.slug));
     const { secrets, ...definition } = await definitionOf(db, sealer, own.id, own.newestVersion);
     const notices = await noticesOf(db, own.id);
-    response.json({ ...shown(own), definition, secret_names: Object.keys(secrets), notices });
+    const model = await modelStateOf(context, own);
+    response.json({ ...shown(own), definition, secret_names: Object.keys(secrets), model, notices });
   };
 }
 
@@ -81,6 +85,26 @@ export function postUnpublish({ db }: Context): RequestHandler {
   };
 }
 
+export const modelBudgetBody = z.strictObject({
+  credits_per_day: z
+    .int()
+    .min(0)
+    .max(budgetMax)
+    .nullable()
+    .describe("What the agent's models may cost in a day (UTC); null is the operator's default."),
+});
+
+/** PUT /api/account/agents/{slug}/model-budget {credits_per_day} */
+export function putModelBudget(context: Context): RequestHandler {
+  const { db } = context;
+  return async (request, response) => {
+    const { credits_per_day } = parse(modelBudgetBody, request.body ?? {}, "bad_request");
+    const own = await findOwnAgent(db, accountOf(response).id, String(request.params.slug));
+    await setModelBudget(db, own.id, credits_per_day);
+    response.json({ agent: `${own.handle}/${own.slug}`, model: await modelStateOf(context, own) });
+  };
+}
+
 /** POST /api/account/agents/{slug}/try {input}: a free run of the newest version. */
 export function postTry(context: Context): RequestHandler {
   return async (request, response) => {
@@ -91,6 +115,11 @@ export function postTry(context: Context): RequestHandler {
       : { error: outcome.error };
     response.json({ success: outcome.success, version, ...told });
   };
+}
+
+async function modelStateOf({ versions, modelFunds }: Context, own: OwnAgent): Promise<ModelState | null> {
+  const shown = own.state === "live" ? own.liveVersion : own.newestVersion;
+  return modelFunds.stateOf(own.id, await versions.load(own.id, shown));
 }
 
 /** Secrets are never told, so whoever sends a definition again cannot send them again. */

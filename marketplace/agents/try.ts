@@ -2,6 +2,7 @@ import { ApiError } from "../../shared/errors.ts";
 import type { Account } from "../accounts/create.ts";
 import type { Context } from "../context.ts";
 import { newId } from "../ids.ts";
+import { withinTryAllowance } from "../models/try-allowance.ts";
 import { admitOrRefuse } from "../rate-limit.ts";
 import { executeRun, type Outcome } from "../runs/execute.ts";
 import { answerRefusal, precheck } from "../runs/precheck.ts";
@@ -12,7 +13,7 @@ const triesPerMinute = 10;
 
 /**
  * Runs the newest version of the account's own agent, live or not, for free. 400 and 422 as for a run; 409 where a run
- * could not be taken back, 429 past ten a minute.
+ * could not be taken back, 429 past ten a minute, and past what the platform bears of models a day.
  */
 export async function tryAgent(
   context: Context,
@@ -39,6 +40,9 @@ export async function tryAgent(
   const prepared = { agent, input, creatorId: owner.id };
   const run = { runId: newId("run"), prepared, buyerId: owner.id };
   await precheck(context, run).catch(answerRefusal);
-  const work = executeRun(context, run).finally(() => context.reservations.end(run.runId));
+  const tried = withinTryAllowance(context.db, context.config.modelFunds, owner.id, version, (modelCharge) =>
+    executeRun(context, { ...run, modelCharge }),
+  );
+  const work = tried.finally(() => context.reservations.end(run.runId));
   return { ...(await context.inFlight.track(work)), version: version.number };
 }

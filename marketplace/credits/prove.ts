@@ -70,7 +70,7 @@ const promises: Readonly<Record<string, string>> = {
     where b.spendable is distinct from coalesce(p.amount, 0)
     order by account_id`,
 
-  "no purse but the platform's own source and what is owed is below zero": `
+  "no purse but the platform's own source is below zero, save for what is owed": `
     select purse, amount from purses where purse <> 'platform:issued'
       and case when purse like 'owed:%' then amount > 0 else amount < 0 end
     order by purse`,

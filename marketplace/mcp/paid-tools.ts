@@ -3,11 +3,11 @@ import { type CallToolRequest, type CallToolResult, ErrorCode, type Tool } from 
 import type { Response } from "express";
 import { asApiError } from "../../shared/http.ts";
 import type { JsonObject } from "../../shared/x402.ts";
-import { findLiveAgent } from "../agents/find.ts";
+import { findLiveAgent, type LiveAgent } from "../agents/find.ts";
 import { addressOfTool } from "../agents/scope.ts";
 import type { Context } from "../context.ts";
 import { adviceFor } from "../payments/advice.ts";
-import { agentOffer, agentWork } from "../payments/agent-call.ts";
+import { agentOffer, agentWork, requireModelFunds } from "../payments/agent-call.ts";
 import { handOut } from "../payments/hand-out.ts";
 import type { Offer, PaidWork } from "../payments/offer.ts";
 import { proofOf } from "../payments/proof.ts";
@@ -43,6 +43,7 @@ export async function callPaidTool(
     const quote = (error: string, signIn?: SignInTerms) => quoteResult(context, name, offer, error, signIn);
     const proof = readPayment(_meta[paymentKey]);
     const from = response.req.ip ?? "";
+    if (goods.agent) await requireModelFunds(context, goods.agent, proof);
     if (proof === undefined || typeof proof === "string") {
       await context.anonymousLimits.admitQuote(from, offer.url);
       return await quote(proof ?? "Payment is required.");
@@ -82,6 +83,7 @@ export function paidTools(context: Context): Tool[] {
 }
 
 interface Goods {
+  readonly agent?: LiveAgent;
   readonly offer: Offer;
   readonly prepare: (input: Readonly<Record<string, unknown>>) => Promise<PaidWork>;
 }
@@ -95,6 +97,7 @@ async function findGoods(context: Context, name: string): Promise<Goods | undefi
   const agent = address === undefined ? undefined : await findLiveAgent(context, address);
   if (!agent || agent.version.priceCredits === 0n || agent.version.needsAccount) return undefined;
   return {
+    agent,
     offer: agentOffer(context, agent),
     prepare: async (input) => agentWork(context, prepareAgent(agent, input)),
   };

@@ -1,17 +1,10 @@
 import type { Queryable } from "../../shared/postgres.ts";
 import type { LiveAgent } from "../agents/find.ts";
-import { noteFor } from "../agents/notices.ts";
+import { noteFor, textOf } from "../agents/notices.ts";
 import type { Events } from "../events.ts";
 import type { AccountId, AgentId } from "../ids.ts";
 import type { Mailer } from "../sign-in/mail.ts";
 import type { Stop } from "./model-funds.ts";
-
-const what: Readonly<Record<Stop, string>> = {
-  model_budget_spent: "its models have cost what you allow them a day. It answers again tomorrow (UTC), or when you allow more.",
-  model_balance_spent: "your balance does not pay for its model any more. It answers again when there are spendable credits.",
-  model_not_offered: "its model is not offered any more. Publish it anew with another.",
-  model_dearer_than_price: "its model costs more by now than a run of the agent. Publish it anew at a higher price.",
-};
 
 /** Tells creators that an agent of theirs has stopped answering: a notice and a mail, once a day for each reason. */
 export class CreatorLetters {
@@ -32,8 +25,7 @@ export class CreatorLetters {
     await noteFor(db, id, version.number, reason);
     const email = mailer && (await emailOf(db, ownerId));
     if (!email) return;
-    const text = `Your agent ${address} has stopped answering: ${what[reason]}`;
-    await mailer.send(email, `${address} has stopped answering`, text);
+    await mailer.send(email, `${address} has stopped answering`, `Your agent ${address}:\n\n${textOf(reason)}`);
   }
 
   #wasTold(key: string): boolean {

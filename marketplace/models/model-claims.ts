@@ -93,6 +93,8 @@ export interface Room {
   readonly spendable: bigint;
 }
 
+export const settleModelDaysEveryMs = 60_000;
+
 /** Gives back what lies idle, and closes the days that are over. Any number of copies may do this at once. */
 export async function settleModelDays(db: Queryable): Promise<void> {
   const { rows } = await db.query<{ agent: AgentId; day: string; over: boolean }>(

@@ -1,13 +1,14 @@
 import { batched } from "../../shared/batch.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
-import type { Credits } from "../../shared/units.ts";
+import { type Credits, toSafeNumber } from "../../shared/units.ts";
 import type { LiveAgent } from "../agents/find.ts";
+import type { AgentVersion } from "../agents/version.ts";
 import type { Events } from "../events.ts";
 import type { AgentId, RunId } from "../ids.ts";
-import { type Claim, claimAll, endAll, type Room, readRoom, type Shortage } from "./model-claims.ts";
-import { ModelCharge } from "./model-charge.ts";
 import type { ModelFundsConfig } from "./funds-config.ts";
+import { ModelCharge } from "./model-charge.ts";
+import { type Claim, claimAll, endAll, type Room, readRoom, type Shortage } from "./model-claims.ts";
 import type { PauseReason } from "./version-model.ts";
 
 /**
@@ -49,7 +50,9 @@ export class ModelFunds {
   /** Ends a claim that no statement of the ledger ends. Until it is written the call counts as borne. */
   async end(runId: RunId, charge: ModelCharge | undefined): Promise<void> {
     if (!charge) return;
-    await this.#end({ runId, borne: charge.borne }).catch((error) => this.#needs.events.claimNotEnded({ runId, error }));
+    await this.#end({ runId, borne: charge.borne }).catch((error) =>
+      this.#needs.events.claimNotEnded({ runId, error }),
+    );
   }
 
   /**
@@ -69,15 +72,15 @@ export class ModelFunds {
     return reason && this.#refusal(agent, reason);
   }
 
-  /** How an agent stands today, for its creator; undefined where it calls no model that costs anything. */
-  async stateOf(agent: LiveAgent): Promise<ModelState> {
-    const { model } = agent.version;
-    const room = (await this.#room(agent.id))!;
+  /** How an agent stands today, for its creator; null where it calls no model of the platform's. */
+  async stateOf(id: AgentId, { model }: AgentVersion): Promise<ModelState | null> {
+    const room = model && (await this.#room(id));
+    if (!room) return null;
     return {
-      credits_per_run: Number(model?.cost ?? 0n),
-      credits_per_day: Number(room.budget),
-      credits_used_today: Number(room.spent),
-      stopped_for: model?.pausedFor ?? ((model?.cost ?? 0n) > 0n ? (shortageOf(room, model!.cost) ?? null) : null),
+      credits_per_run: toSafeNumber(model.cost),
+      credits_per_day: toSafeNumber(room.budget),
+      credits_used_today: toSafeNumber(room.spent),
+      stopped_for: model.pausedFor ?? (model.cost > 0n ? shortageOf(room, model.cost) : undefined) ?? null,
     };
   }
 
@@ -106,7 +109,13 @@ export class ModelFunds {
 }
 
 /** Why an agent does not answer at the moment. */
-export type Stop = PauseReason | Exclude<Shortage, "busy">;
+export const stops = [
+  "model_budget_spent",
+  "model_balance_spent",
+  "model_not_offered",
+  "model_dearer_than_price",
+] as const satisfies ReadonlyArray<PauseReason | Shortage>;
+export type Stop = (typeof stops)[number];
 
 export interface ModelState {
   readonly credits_per_run: number;

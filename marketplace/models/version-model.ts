@@ -48,14 +48,6 @@ function lengthOf(measure: () => number): number {
   }
 }
 
-/** 503 for a version that is paused. */
-export function refusePaused({ model }: { readonly model?: VersionModel | undefined }): void {
-  if (!model?.pausedFor) return;
-  throw new ApiError("unavailable", "The agent is paused until its creator has looked after it.", {
-    headers: { "retry-after": "3600" },
-  });
-}
-
 /** The longest of the texts that were given is what can be shortened. */
 function tooLong({ values, extraInstructions = "" }: Input, charactersMax: number): ApiError {
   const lengths = Object.entries({ ...values, extraInstructions }).map(

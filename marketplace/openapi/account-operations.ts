@@ -1,6 +1,6 @@
 import { closeBody, handleBody, proofBody } from "../accounts/routes.ts";
 import { walletBody } from "../accounts/wallet-bodies.ts";
-import { definitionBody, tryBody } from "../agents/own-routes.ts";
+import { definitionBody, modelBudgetBody, tryBody } from "../agents/own-routes.ts";
 import { keyBody } from "../api-keys/routes.ts";
 import { emailBody, oidcBody, signOutBody, tokenBody, walletSignInBody } from "../sign-in/routes.ts";
 import {
@@ -10,6 +10,7 @@ import {
   challengeShape,
   keysShape,
   linkSentShape,
+  modelBudgetShape,
   newKeyShape,
   ownAgentShape,
   ownAgentsShape,
@@ -171,8 +172,15 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     path: agentPath,
     answers: { 200: agentStateShape, 404: errorShape, 409: errorShape },
   },
+  "PUT /api/account/agents/{slug}/model-budget": {
+    summary: "Say what the agent's models may cost you in a day, so that strangers cannot use up what others live on.",
+    session: true,
+    path: agentPath,
+    body: modelBudgetBody,
+    answers: { 200: modelBudgetShape, 404: errorShape },
+  },
   "POST /api/account/agents/{slug}/try": {
-    summary: "Run the newest version once, for free; ten times a minute.",
+    summary: "Run the newest version once, for free; ten times a minute, within a daily allowance for its model.",
     session: true,
     path: agentPath,
     body: tryBody,

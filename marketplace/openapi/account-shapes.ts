@@ -1,8 +1,10 @@
 import { z } from "zod";
 import type { ListedWallet } from "../accounts/own-wallets.ts";
+import { noticeKinds } from "../agents/notices.ts";
 import { scopes } from "../api-keys/create.ts";
 import type { ListedKey } from "../api-keys/list.ts";
 import { connectorIds } from "../connectors/connector.ts";
+import { type ModelState, stops } from "../models/model-funds.ts";
 import { anyObject, covering, moment, output, wholeCredits } from "./shapes.ts";
 
 /** Answers of sign-in and of the account's settings. */
@@ -126,16 +128,30 @@ export const ownAgentsShape = z
   .object({ agents: z.array(z.object(ownAgent).meta({ id: "OwnAgent" })) })
   .meta({ id: "OwnAgents" });
 
+const ownModel = covering<ModelState>()(
+  z.object({
+    credits_per_run: wholeCredits.describe("What you bear of a run; a run paid with credits pays it out of its price."),
+    credits_per_day: wholeCredits.describe("What the agent's models may cost you in a day (UTC)."),
+    credits_used_today: wholeCredits,
+    stopped_for: z.enum(stops).nullable().describe("Why the agent answers 503 at the moment."),
+  }),
+)
+  .nullable()
+  .describe("Of the live version, or else the newest; null where it calls no model of the platform's.");
+
+export const modelBudgetShape = z.object({ agent: z.string(), model: ownModel }).meta({ id: "AgentModel" });
+
 export const ownAgentShape = z
   .object({
     ...ownAgent,
     definition: anyObject.describe("Of the newest version, as it was sent, but for the secrets."),
     secret_names: z.array(z.string()),
+    model: ownModel,
     notices: z
       .array(
         z
           .object({
-            kind: z.enum(["secret_in_answer"]),
+            kind: z.enum(noticeKinds),
             text: z.string(),
             version: z.int().describe("Of the agent, when it happened last."),
             times: z.int(),

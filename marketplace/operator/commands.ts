@@ -4,7 +4,7 @@ import { addPayoutWallet } from "../accounts/payout-wallets.ts";
 import { accountMoves, moveAccount } from "../accounts/state.ts";
 import { linkEmail } from "../accounts/users.ts";
 import { checkDefinition } from "../agents/check.ts";
-import { listOwnAgents } from "../agents/own.ts";
+import { findOwnAgent, listOwnAgents } from "../agents/own.ts";
 import { type Needs, publishAgent, saveDraft } from "../agents/publish.ts";
 import { agentMoves, moveAgent } from "../agents/state.ts";
 import { readCallCeiling, setCallCeiling } from "../api-keys/ceiling.ts";
@@ -14,6 +14,7 @@ import { revokeKey } from "../api-keys/revoke.ts";
 import { readBalances } from "../credits/balance.ts";
 import { grant } from "../credits/ledger.ts";
 import { proveLedger } from "../credits/prove.ts";
+import { setModelBudget } from "../models/budget.ts";
 import { readAgentFile } from "./agent-file.ts";
 import { type Given, readYaml, UsageError } from "./given.ts";
 import { applySeed } from "./seed.ts";
@@ -47,6 +48,8 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
   agent publish      --file <agent.yaml>; makes it what the agent is from the next run on
   agent list         --account <handle>
   agent ${agentMoves.join("|")}   --agent <handle/slug>
+  agent budget       --agent <handle/slug> [--credits <n>]
+                     what its models may cost its creator in a day; without --credits the default
   seed               --file <seed.yaml>
                      makes all of the above what the file says; repeating it changes nothing. Its shape:
                      accounts: [{handle, email, credits, keys: [{name, scope, agents, rate_limit_per_minute, max_credits_per_day}],
@@ -151,6 +154,13 @@ export const commands: Record<string, Command> = {
       ({ db }: Needs, given: Given) => moveAgent(db, given.text("agent"), move),
     ]),
   ),
+  "agent budget": async ({ db }, given) => {
+    const [handle = "", slug = ""] = given.text("agent").split("/");
+    const own = await findOwnAgent(db, (await accountByHandle(db, handle)).id, slug);
+    const credits_per_day = given.optionalInteger("credits") ?? null;
+    await setModelBudget(db, own.id, credits_per_day);
+    return { agent: `${own.handle}/${own.slug}`, model_credits_per_day: credits_per_day ?? "default" };
+  },
   seed: async (needs, given) => applySeed(needs, await readYaml(given.text("file"))),
 };
 

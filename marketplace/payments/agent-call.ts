@@ -8,6 +8,7 @@ import type { PreparedRun } from "../runs/prepare.ts";
 import { openRun } from "../runs/record.ts";
 import { atomicPerCredit, type Offer, type PaidWork } from "./offer.ts";
 import type { PaidCallId } from "./paid-calls.ts";
+import { type Proof, paidCallIdOf } from "./proof.ts";
 
 /** A call of an agent, paid straight to its creator. */
 export function agentOffer(context: Context, agent: LiveAgent): Offer {
@@ -25,6 +26,18 @@ export function agentOffer(context: Context, agent: LiveAgent): Offer {
   };
 }
 
+/**
+ * 503 when nobody pays for the agent's model now; before a price is told, and before a payment is looked at. Not for a
+ * payment that was used before: its call goes on where it stopped, and its result may be waiting.
+ */
+export async function requireModelFunds(context: Context, agent: LiveAgent, proof: Proof | string | undefined) {
+  const paid = typeof proof === "object";
+  const refusal = await context.modelFunds.refusal(agent, paid ? "now" : "lately");
+  if (!refusal) return;
+  const id = paid ? paidCallIdOf(proof) : undefined;
+  if (!id || !(await context.paidCalls.find(id))) throw refusal;
+}
+
 export function agentWork(context: Context, prepared: PreparedRun): PaidWork {
   const { agent } = prepared;
   const { number: agentVersion, priceCredits, permanent, hasEffects } = agent.version;
@@ -37,16 +50,19 @@ export function agentWork(context: Context, prepared: PreparedRun): PaidWork {
     opensRun: hasEffects,
     ...(agent.version.precheck && { reservation: reservationOf(context, prepared) }),
     run: async ({ id, runId, ...limit }) => {
+      const modelCharge = await context.modelFunds.charge(agent, runId, false);
       // What was begun on a ledger is looked after by its run's row, whatever becomes of this process.
       if (hasEffects) await openRun(context.db, { ...what, id: runId, leaseMs: context.config.runLeaseMs });
       context.leases.keep(runId);
       try {
-        const outcome = await executeRun(context, { runId, prepared, effectKey: effectKeyOf(id), ...limit });
+        const effectKey = effectKeyOf(id);
+        const outcome = await executeRun(context, { runId, prepared, effectKey, modelCharge, ...limit });
         const state = outcome.success ? "succeeded" : outcome.unknown ? "unknown" : "failed";
         context.events.runEnded({ runId, agent: agent.address, state });
         return outcome;
       } finally {
         context.leases.end(runId);
+        context.inFlight.background(context.modelFunds.end(runId, modelCharge));
       }
     },
   };

@@ -53,7 +53,10 @@ export interface PaidWork {
     readonly take: (call: { id: PaidCallId; runId: RunId }) => Promise<void>;
     readonly end: (call: { id: PaidCallId; lapseMs: number }) => Promise<void>;
   };
-  /** Does it once, within `deadlineMs` where one is given; never throws for a failure. */
+  /**
+   * Does it once, within `deadlineMs` where one is given. Throws for no failure, only 503 when it was not begun because
+   * nobody pays for the agent's model any more.
+   */
   readonly run: (call: { id: PaidCallId; runId: RunId; deadlineMs?: number }) => Promise<Outcome>;
 }
 

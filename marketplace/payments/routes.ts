@@ -4,12 +4,12 @@ import { pendingBody } from "../../shared/request-body.ts";
 import { findAgentSoldPerCall, findWithdrawnAgent, type LiveAgent } from "../agents/find.ts";
 import type { Context } from "../context.ts";
 import { newId, type RunId } from "../ids.ts";
-import { refusePaused } from "../models/version-model.ts";
+import type { ModelCharge } from "../models/model-charge.ts";
 import { executeRun, type Outcome } from "../runs/execute.ts";
 import { answerRefusal, precheck } from "../runs/precheck.ts";
 import { type PreparedRun, prepareAgent } from "../runs/prepare.ts";
 import { closeRun, openRun } from "../runs/record.ts";
-import { agentOffer, agentWork } from "./agent-call.ts";
+import { agentOffer, agentWork, requireModelFunds } from "./agent-call.ts";
 import { holdsQuote } from "./authority.ts";
 import { giveUp } from "./head-start.ts";
 import { type Proof, paidCallIdOf, readProof } from "./proof.ts";
@@ -31,11 +31,11 @@ export function postPaidCall(context: Context): RequestHandler {
         isWithdrawn = true;
         return findPaidFor(context, proof, address, error);
       });
-      refusePaused(agent.version);
       if (agent.version.priceCredits === 0n) {
         await context.anonymousLimits.admitFreeCall(from, agent.id);
         return await answerFree(context, await prepared(agent), response);
       }
+      await requireModelFunds(context, agent, proof);
       const offer = { ...agentOffer(context, agent), isWithdrawn };
       if (!isWithdrawn) context.headStart.note(address, offer);
       if (typeof proof !== "object") await body.drain();
@@ -73,8 +73,12 @@ function prepare(agent: LiveAgent, given: unknown): PreparedRun {
 
 async function answerFree(context: Context, prepared: PreparedRun, response: Response): Promise<void> {
   const runId = newId("run");
+  const modelCharge = await context.modelFunds.charge(prepared.agent, runId, false);
   await precheck(context, { runId, prepared }).catch(answerRefusal);
-  const work = runFree(context, runId, prepared).finally(() => context.reservations.end(runId));
+  const work = runFree(context, runId, prepared, modelCharge).finally(async () => {
+    await context.modelFunds.end(runId, modelCharge);
+    await context.reservations.end(runId);
+  });
   const outcome = await context.inFlight.track(work);
   if (outcome.success) {
     response.json({ success: true, run_id: runId, output: outcome.output, receipt: outcome.receipt ?? null });
@@ -83,17 +87,17 @@ async function answerFree(context: Context, prepared: PreparedRun, response: Res
   }
 }
 
-async function runFree(context: Context, runId: RunId, prepared: PreparedRun): Promise<Outcome> {
-  const { agent } = prepared;
-  await openRun(context.db, {
-    id: runId,
-    agentId: agent.id,
-    agentVersion: agent.version.number,
-    priceCredits: 0n,
-    leaseMs: context.config.runLeaseMs,
-  });
+async function runFree(
+  context: Context,
+  runId: RunId,
+  prepared: PreparedRun,
+  modelCharge: ModelCharge | undefined,
+): Promise<Outcome> {
+  const { id: agentId, version } = prepared.agent;
+  const { runLeaseMs: leaseMs } = context.config;
+  await openRun(context.db, { id: runId, agentId, agentVersion: version.number, priceCredits: 0n, leaseMs });
   context.leases.keep(runId);
-  const outcome = await executeRun(context, { runId, prepared }).finally(() => context.leases.end(runId));
+  const outcome = await executeRun(context, { runId, prepared, modelCharge }).finally(() => context.leases.end(runId));
   await closeRun(context.db, runId, outcome);
   return outcome;
 }

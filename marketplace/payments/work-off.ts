@@ -99,7 +99,11 @@ async function run(context: Context, work: Work, held: Held): Promise<Result | R
     return { outcome: "refused", reason: "payment_expires_too_soon", message };
   }
   const startedAt = new Date();
-  const outcome = await work.run({ id: work.id, runId, ...(deadlineMs === undefined ? {} : { deadlineMs }) });
+  const running = work.run({ id: work.id, runId, ...(deadlineMs === undefined ? {} : { deadlineMs }) });
+  const outcome = await running.catch(async (notBegun: unknown) => {
+    if (!charged) await paidCalls.forget(held);
+    throw notBegun;
+  });
   if (outcome.success) {
     const kept = await paidCalls.keepResult(held, outcome, work.opensRun ? runId : undefined);
     // A lease that lapsed under a stalled process belongs to somebody else, whose run counts.

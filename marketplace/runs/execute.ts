@@ -38,6 +38,7 @@ export async function executeRun(context: Pick<Context, "events" | "tools">, ask
     });
   };
   try {
+    if ((version.model?.cost ?? 0n) > modelCharge.credits) throw new Error("nobody has claimed what the model costs");
     const { id, ownerId } = agent;
     const call = { ...input, signal: deadline.signal, runId, effectKey, modelCharge, agent: { id, ownerId } };
     const run = async (): Promise<Result> => {

@@ -4,12 +4,11 @@ import { findLiveAgent, type LiveAgent, ownerOf } from "../agents/find.ts";
 import type { AgentVersion } from "../agents/version.ts";
 import type { Context } from "../context.ts";
 import type { AccountId } from "../ids.ts";
-import { refusePaused } from "../models/version-model.ts";
 
 /**
  * Everything that is settled before money is touched, on every rail and in this order: 404 no live agent, 400 a
- * required field is missing, 422 a value breaks a rule, 503 the owner cannot be verified or the agent is paused; 500 the
- * agent is misconfigured.
+ * required field is missing, 422 a value breaks a rule, 503 the owner cannot be verified; 500 the agent is
+ * misconfigured.
  */
 export async function prepareRun(
   context: Pick<Context, "lookups" | "versions">,
@@ -24,9 +23,7 @@ export function prepareAgent(agent: LiveAgent, given: Readonly<Record<string, un
   requireSafe(agent.version);
   const input = agent.version.contract.read(given);
   agent.version.model?.requireShort(input);
-  const creatorId = ownerOf(agent);
-  refusePaused(agent.version);
-  return { agent, input, creatorId };
+  return { agent, input, creatorId: ownerOf(agent) };
 }
 
 /** 500 for a version whose templates are not safe to fill: it was published before they were looked at so closely. */

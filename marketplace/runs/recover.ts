@@ -92,8 +92,7 @@ async function endAsLedgerSays(needs: Needs, run: LapsedRun, effect: Effect): Pr
   const state = outcome.success ? "succeeded" : "failed";
   events.runEnded({ runId: run.id, agent: "recovered", state });
   if (run.rail === "per_call") return closeRun(db, run.id, outcome);
-  if (!outcome.success)
-    return (await release(db, { id: run.id, state: "failed", error: outcome.error })).endedHere;
+  if (!outcome.success) return (await release(db, { id: run.id, state: "failed", error: outcome.error })).endedHere;
   const fee = platformFee(run.priceCredits, needs.config.platformFeeBasisPoints);
   const { output, receipt } = outcome;
   return (await capture(db, { id: run.id, creatorId: run.creatorId, fee, output, receipt })).endedHere;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError } from "../../shared/errors.ts";
 import { type Credits, toSafeNumber } from "../../shared/units.ts";
+import type { LiveAgent } from "../agents/find.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
 import type { Output } from "../connectors/connector.ts";
 import { Refusal } from "../connectors/refusal.ts";
@@ -8,6 +9,7 @@ import type { Context } from "../context.ts";
 import { platformFee } from "../credits/amount.ts";
 import { capture, hold, type Resolved, release } from "../credits/ledger.ts";
 import { type AccountId, newId, type RunId } from "../ids.ts";
+import type { ModelCharge } from "../models/model-charge.ts";
 import { executeRun, type Outcome } from "./execute.ts";
 import { answerOf, precheck } from "./precheck.ts";
 import { type PreparedRun, prepareRun } from "./prepare.ts";
@@ -15,8 +17,9 @@ import { findRepeated, type NamedRequest, namedRequest } from "./repeat.ts";
 
 /**
  * Runs an agent for a caller and charges credits: hold, connector, then capture or release. The caller leaving does
- * not stop it. 404, 400, 422, 503 as `prepareRun` says, then 402 when the price is above what the caller allows or
- * the balance or the key's day are too small, and 400, 409, 422, 503 as `precheck` says; none of them costs anything. An agent that fails is an answer too:
+ * not stop it. 404, 400, 422, 503 as `prepareRun` says, 503 when nobody pays for the agent's model, then 402 when the
+ * price is above what the caller allows or the balance or the key's day are too small, and 400, 409, 422, 503 as
+ * `precheck` says; none of them costs anything. An agent that fails is an answer too:
  * `success: false`, nothing charged. A request with an idempotency key runs once, however often and wherever it is
  * repeated; 409 when the key was used for another request.
  */
@@ -36,7 +39,7 @@ export async function runOnce(
   if (repeated) return { result: repeated, replayed: true };
   const prepared = await prepare();
   const started = await startRun(context, caller, prepared, asked.maxCredits, request);
-  if (typeof started !== "string") return { result: started, replayed: true };
+  if ("success" in started) return { result: started, replayed: true };
   return { result: await context.inFlight.track(finishRun(context, caller, started, prepared)), replayed: false };
 }
 
@@ -67,14 +70,19 @@ export interface RunResult {
   readonly error?: string;
 }
 
-/** The new run's id; the result of an earlier one when this request turns out to repeat it. */
+interface Started {
+  readonly runId: RunId;
+  readonly modelCharge: ModelCharge | undefined;
+}
+
+/** The new run; the result of an earlier one when this request turns out to repeat it. */
 async function startRun(
   context: Context,
   caller: Caller,
   prepared: PreparedRun,
   maxCredits: number | undefined,
   request: NamedRequest | undefined,
-): Promise<RunId | RunResult> {
+): Promise<Started | RunResult> {
   const { agent } = prepared;
   const { priceCredits, number: agentVersion } = agent.version;
   if (maxCredits !== undefined && priceCredits > BigInt(maxCredits)) {
@@ -85,7 +93,9 @@ async function startRun(
   const { runLeaseMs: leaseMs } = context.config;
   context.leases.keep(id);
   let held = false;
+  let modelCharge: ModelCharge | undefined;
   try {
+    modelCharge = await context.modelFunds.charge(agent, id, paysForModel(context, agent));
     const refused = await reserveOnCredits(context, caller, id, prepared).catch(toRefusal);
     if (refused) {
       const repeated = await repeatedSoon(context, accountId, request);
@@ -95,7 +105,8 @@ async function startRun(
     const run = { id, accountId, key, agentId: agent.id, agentVersion, priceCredits, leaseMs, request };
     const { outcome } = await hold(context.db, run);
     held = outcome === "held";
-    if (held) return id;
+    if (held) return { runId: id, modelCharge };
+    await context.modelFunds.end(id, modelCharge);
     // Whatever kept the run from starting: an equal request may have started it a moment ago.
     const repeated = request && (await findRepeated(context, accountId, request));
     if (repeated) return repeated;
@@ -107,6 +118,7 @@ async function startRun(
   } finally {
     if (!held) {
       context.leases.end(id);
+      await context.modelFunds.end(id, modelCharge);
       await context.reservations.end(id);
     }
   }
@@ -137,6 +149,12 @@ async function repeatedSoon(
   return findRepeated(context, accountId, request);
 }
 
+/** What is held pays for the model too, whatever the run comes to. */
+function paysForModel({ config }: Context, { version }: LiveAgent): boolean {
+  const { priceCredits, model } = version;
+  return priceCredits - platformFee(priceCredits, config.platformFeeBasisPoints) >= (model?.cost ?? 0n);
+}
+
 async function unpayable(
   context: Context,
   caller: Caller,
@@ -154,11 +172,16 @@ async function unpayable(
   });
 }
 
-async function finishRun(context: Context, caller: Caller, runId: RunId, prepared: PreparedRun): Promise<RunResult> {
+async function finishRun(
+  context: Context,
+  caller: Caller,
+  { runId, modelCharge }: Started,
+  prepared: PreparedRun,
+): Promise<RunResult> {
   try {
-    const outcome = await executeRun(context, { runId, prepared, buyerId: caller.accountId });
+    const outcome = await executeRun(context, { runId, prepared, buyerId: caller.accountId, modelCharge });
     if (!outcome.success && outcome.unknown) return await unresolved(context, caller, runId, outcome.error);
-    const resolved = await resolve(context, runId, prepared, outcome);
+    const resolved = await resolve(context, { runId, modelCharge }, prepared, outcome);
     context.events.runEnded({ runId, agent: prepared.agent.address, state: resolved.state });
     return resultOf(runId, prepared, outcome, resolved);
   } finally {
@@ -171,22 +194,30 @@ async function finishRun(context: Context, caller: Caller, runId: RunId, prepare
  * Ends the run in the ledger. An answer that was lost on the way is asked for again: a run ends once, however often it
  * is said. When the database stays away the lease lapses and the run is released; nobody pays for a lost answer.
  */
-async function resolve(context: Context, id: RunId, prepared: PreparedRun, outcome: Outcome): Promise<Resolved> {
+async function resolve(context: Context, started: Started, prepared: PreparedRun, outcome: Outcome): Promise<Resolved> {
   for (const pauseMs of [50, 250, 1_000, 4_000]) {
     try {
-      return await resolveOnce(context, id, prepared, outcome);
+      return await resolveOnce(context, started, prepared, outcome);
     } catch (error) {
-      context.events.runNotResolved({ runId: id, error });
+      context.events.runNotResolved({ runId: started.runId, error });
       await sleep(pauseMs);
     }
   }
-  return resolveOnce(context, id, prepared, outcome);
+  return resolveOnce(context, started, prepared, outcome);
 }
 
-function resolveOnce({ db, config }: Context, id: RunId, prepared: PreparedRun, outcome: Outcome): Promise<Resolved> {
-  if (!outcome.success) return release(db, { id, state: "failed", error: outcome.error });
-  const fee = platformFee(prepared.agent.version.priceCredits, config.platformFeeBasisPoints);
-  return capture(db, { id, creatorId: prepared.creatorId, fee, output: outcome.output, receipt: outcome.receipt });
+function resolveOnce(
+  { db, config }: Context,
+  { runId: id, modelCharge }: Started,
+  { agent, creatorId }: PreparedRun,
+  outcome: Outcome,
+): Promise<Resolved> {
+  if (!outcome.success) {
+    return release(db, { id, state: "failed", error: outcome.error, modelBorne: modelCharge?.borne ?? false });
+  }
+  const fee = platformFee(agent.version.priceCredits, config.platformFeeBasisPoints);
+  const { output, receipt } = outcome;
+  return capture(db, { id, creatorId, fee, output, receipt, modelClaimed: modelCharge !== undefined });
 }
 
 /** The run stays open, its credits held, until the recovery has learnt from the ledger how it ended. */

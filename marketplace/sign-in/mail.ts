@@ -5,17 +5,25 @@ import type { SignInConfig } from "./config.ts";
 /** The library's own limits are minutes, and somebody waits. */
 const patience = { connectionTimeout: 5_000, greetingTimeout: 5_000, socketTimeout: 10_000 };
 
-/** Sends sign-in links. */
+/** Sends sign-in links, and letters to creators. */
 export interface Mailer {
   /** Resolves once the mail server has taken the letter; 503 when it does not. */
   sendLink(to: string, link: string, minutes: number): Promise<void>;
+  /** The same for a letter of plain text. */
+  send(to: string, subject: string, text: string): Promise<void>;
   stop(): void;
 }
 
 export function createMailer({ mail }: SignInConfig, host: string): Mailer | undefined {
   if (!mail) return undefined;
   const transport = createTransport({ url: mail.smtpUrl.reveal(), ...patience }, { from: mail.from });
+  const send = async (address: string, subject: string, text: string, failure: string) => {
+    await transport.sendMail({ to: { name: "", address }, subject, text }).catch((cause) => {
+      throw new ApiError("unavailable", failure, { cause });
+    });
+  };
   return {
+    send: (to, subject, text) => send(to, subject, text, "The letter could not be sent."),
     sendLink: async (to, link, minutes) => {
       const text = [
         `Somebody, hopefully you, wants to sign in to ${host} with this address.`,
@@ -23,11 +31,7 @@ export function createMailer({ mail }: SignInConfig, host: string): Mailer | und
         link,
         `It works once, for ${minutes} minutes. If it was not you, do nothing.`,
       ].join("\n\n");
-      await transport
-        .sendMail({ to: { name: "", address: to }, subject: `Sign in to ${host}`, text })
-        .catch((cause) => {
-          throw new ApiError("unavailable", "The link could not be sent; try again shortly.", { cause });
-        });
+      await send(to, `Sign in to ${host}`, text, "The link could not be sent; try again shortly.");
     },
     stop: () => transport.close(),
   };

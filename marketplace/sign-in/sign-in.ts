@@ -3,7 +3,7 @@ import type { Database } from "../../shared/postgres.ts";
 import { createAuth } from "./auth.ts";
 import type { SignInConfig } from "./config.ts";
 import { EmailLinks } from "./email-links.ts";
-import { createMailer } from "./mail.ts";
+import { createMailer, type Mailer } from "./mail.ts";
 import { Sessions } from "./sessions.ts";
 import { SingleSignOn } from "./single-sign-on.ts";
 import { WalletSignIn } from "./wallet-sign-in.ts";
@@ -16,6 +16,8 @@ export interface SignIn {
   readonly links: EmailLinks;
   readonly singleSignOn: SingleSignOn;
   readonly wallets: WalletSignIn;
+  /** Undefined where there is no mail server. */
+  readonly mailer: Mailer | undefined;
   stop(): void;
 }
 
@@ -32,6 +34,7 @@ export function createSignIn({ config, db, log, publicUrl }: SignInOptions): Sig
     links,
     singleSignOn: new SingleSignOn({ base, oidc, publicUrl }),
     wallets: new WalletSignIn({ auth, host }),
+    mailer,
     stop: () => mailer?.stop(),
   };
 }

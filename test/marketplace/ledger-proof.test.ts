@@ -63,6 +63,17 @@ test.each([
     "a folded total is the sum",
   ],
   [
+    "credits set aside that nobody took",
+    "insert into model_days (agent_id, day, account_id, taken) select id, current_date, account_id, 5 from agents",
+    "what is set aside for an agent's models",
+  ],
+  [
+    "a claim on more than is set aside",
+    "insert into model_claims (run_id, agent_id, day, credits) select 'run_x', id, current_date, 5 from agents",
+    "what models cost in a day",
+  ],
+  ["a debt nobody lent", "insert into model_debts select id, 5 from accounts", "what an account owes for models"],
+  [
     "a wrong day of a key",
     "insert into key_days select id, (now() at time zone 'utc')::date, 7, 9 from api_keys",
     "what a capped key has spent today",

@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { ModelStandIn } from "../../infra/model-stand-in/server.ts";
+import { grant } from "../../marketplace/credits/ledger.ts";
+import { setModelBudget } from "../../marketplace/models/budget.ts";
+import { settleModelDays } from "../../marketplace/models/model-claims.ts";
+import { credits } from "../../shared/units.ts";
+import {
+  type Answer,
+  balanceOf,
+  call,
+  type Market,
+  proveLedger,
+  run,
+  seedMarket,
+  spendable,
+  startMarketplace,
+  type TestMarketplace,
+  until,
+} from "../support/marketplace.ts";
+import { startProcess } from "../support/marketplace-process.ts";
+
+const env = {
+  LLM_MODELS: "small=1:500:2000,large=4:500:2000,huge=10:500:2000",
+  IMAGES_MODELS: "painter=2:4:1000",
+  PLATFORM_FEE_BASIS_POINTS: "1000",
+  RUN_LEASE_MS: "2000",
+  MODEL_CREDITS_LENT_MAX: "10",
+  LIMIT_FREE_CALLS_PER_ADDRESS: "0",
+  LIMIT_FREE_CALLS_PER_AGENT: "0",
+};
+
+let market: TestMarketplace;
+let copy: TestMarketplace;
+let model: ModelStandIn;
+beforeAll(async () => {
+  market = await startMarketplace({ env });
+  ({ model } = market);
+  copy = await startMarketplace({ databaseUrl: market.databaseUrl, model, env });
+});
+afterAll(async () => {
+  await copy.stop();
+  await market.stop();
+});
+beforeEach(() => model.clearFaults());
+
+/** A creator with so many credits and one agent. */
+async function creator(has: number, price: number, agent: object = {}): Promise<Market> {
+  const seeded = await seedMarket(market.context, { price, balance: 1_000, agent });
+  if (has > 0) await grant(market.context.db, { accountId: seeded.creator.id, credits: credits(BigInt(has)) });
+  return seeded;
+}
+
+const anonymously = (agent: string, n = 0, url = n % 2 ? copy.url : market.url) =>
+  call(url, `/api/agent/${agent}`, { body: { text: `hello ${n}` } });
+
+const times = <T>(count: number, work: (n: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, n) => work(n)));
+
+const count = (answers: readonly Answer[], status: number) => answers.filter((one) => one.status === status).length;
+
+/** What the creator has left, once all that lies idle has been given back; the ledger holds all the while. */
+async function leftOf(seeded: Market): Promise<number> {
+  await Promise.all([market.context.inFlight.idle(), copy.context.inFlight.idle()]);
+  await proveLedger(market.context);
+  await market.context.db.query("update model_days set touched_at = now() - interval '1 hour'");
+  await settleModelDays(market.context.db);
+  await proveLedger(market.context);
+  return spendable(market.context, seeded.creator);
+}
+
+async function earnedBy(seeded: Market): Promise<number> {
+  const { rows } = await market.context.db.query(
+    "select coalesce(sum(amount), 0)::integer as earned from postings where to_purse = $1",
+    [`earned:${seeded.creator.id}`],
+  );
+  return rows[0].earned;
+}
+
+function refusedFor(answers: readonly Answer[]): void {
+  for (const { status, headers, body } of answers.filter((one) => one.status !== 200)) {
+    expect(status).toBe(503);
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(body).toEqual({ error: expect.any(String) });
+  }
+}
+
+describe("a free agent", () => {
+  test("of a creator without credits runs for none of 150 strangers", async () => {
+    const seeded = await creator(0, 0);
+    const asked = model.requests.length;
+    const answers = await times(150, (n) => anonymously(seeded.agent.address, n));
+    expect(count(answers, 503)).toBe(150);
+    refusedFor(answers);
+    expect(model.requests.length).toBe(asked);
+    // By key and as a tool it is the same agent.
+    expect((await run(market, seeded.key, seeded.agent.address)).status).toBe(503);
+  });
+
+  test("runs as often as its creator's credits pay for, over two copies at once", async () => {
+    const seeded = await creator(30, 0);
+    const answers = await times(150, (n) => anonymously(seeded.agent.address, n));
+    expect(count(answers, 200)).toBe(30);
+    refusedFor(answers);
+    expect(await leftOf(seeded)).toBe(0);
+  });
+
+  test("runs as often as its day's budget pays for, and leaves the rest to the creator's other agents", async () => {
+    const seeded = await creator(100, 0, { settings: { prompt: "{{text}}", model: "large" } });
+    await setModelBudget(market.context.db, seeded.agent.agentId, 43);
+    const answers = await times(60, (n) => anonymously(seeded.agent.address, n));
+    expect(count(answers, 200)).toBe(10);
+    refusedFor(answers);
+    expect(await leftOf(seeded)).toBe(60);
+    await setModelBudget(market.context.db, seeded.agent.agentId, 48);
+    expect(count(await times(10, (n) => anonymously(seeded.agent.address, n)), 200)).toBe(2);
+    expect(await leftOf(seeded)).toBe(52);
+  });
+
+  test("costs nothing for calls that the model refused or that never reached it, and for those it answered", async () => {
+    const seeded = await creator(10, 0);
+    for (const fault of [{ status: 429 }, { status: 500 }, { status: 400 }]) model.injectFault(fault);
+    for (const n of [1, 2, 3]) expect((await anonymously(seeded.agent.address, n)).status).toBe(500);
+    expect(await leftOf(seeded)).toBe(10);
+    // Answered, although nothing can be done with it; cut off on the way.
+    for (const fault of [{ truncate: true }, { refuse: true }, { garbled: true }, { hangUp: true }]) {
+      model.injectFault(fault);
+      expect((await anonymously(seeded.agent.address)).status).toBe(500);
+    }
+    expect(await leftOf(seeded)).toBe(6);
+    const unreachable = await startMarketplace({
+      databaseUrl: market.databaseUrl,
+      model,
+      env: { ...env, LLM_BASE_URL: "http://127.0.0.1:1" },
+    });
+    expect((await anonymously(seeded.agent.address, 0, unreachable.url)).status).toBe(500);
+    await unreachable.stop();
+    expect(await leftOf(seeded)).toBe(6);
+  });
+
+  test("that draws costs each picture", async () => {
+    const seeded = await creator(9, 0, { connector: "image-generator", settings: { prompt: "{{text}}", count: 2 } });
+    const answers = await times(4, (n) => anonymously(seeded.agent.address, n));
+    expect(count(answers, 200)).toBe(2);
+    expect(await leftOf(seeded)).toBe(1);
+  });
+});
+
+describe("a run paid with credits", () => {
+  test("pays for its model out of the price, and its creator needs no credits for that", async () => {
+    const seeded = await creator(0, 10, { settings: { prompt: "{{text}}", model: "large" } });
+    const answers = await times(8, (n) => run(n % 2 ? copy : market, seeded.key, seeded.agent.address));
+    const worked = count(answers, 200);
+    // What is lent to a creator without credits bounds how many run at once.
+    expect(worked).toBeGreaterThanOrEqual(2);
+    refusedFor(answers);
+    expect(await earnedBy(seeded)).toBe(worked * (10 - 1 - 4));
+    expect(await leftOf(seeded)).toBe(0);
+    const { rows } = await market.context.db.query("select owed from model_debts where account_id = $1", [
+      seeded.creator.id,
+    ]);
+    expect(Number(rows[0].owed)).toBe(0);
+  });
+
+  test("takes what the price does not cover, once the platform has its fee, from the creator's balance", async () => {
+    const seeded = await creator(3, 10, { settings: { prompt: "{{text}}", model: "huge" } });
+    const once = () => run(market, seeded.key, seeded.agent.address);
+    expect((await once()).status).toBe(503);
+    await grant(market.context.db, { accountId: seeded.creator.id, credits: credits(9n) });
+    expect((await once()).body).toMatchObject({ success: true, credits_used: 10 });
+    expect(await earnedBy(seeded)).toBe(0);
+    expect(await leftOf(seeded)).toBe(11);
+  });
+
+  test("that fails after the model answered is refunded, and its creator bears the model", async () => {
+    const seeded = await creator(5, 10);
+    model.injectFault({ truncate: true });
+    expect((await run(market, seeded.key, seeded.agent.address)).body).toMatchObject({ success: false });
+    expect(await balanceOf(market, seeded.key)).toMatchObject({ credits: 1_000, held_credits: 0 });
+    expect(await leftOf(seeded)).toBe(4);
+    model.injectFault({ status: 500 });
+    expect((await run(market, seeded.key, seeded.agent.address)).body).toMatchObject({ success: false });
+    expect(await leftOf(seeded)).toBe(4);
+  });
+
+  test("that always fails can be run for nothing only as far as the platform lends, and the debt is paid first", async () => {
+    const seeded = await creator(0, 10);
+    model.injectFault({ truncate: true, times: 1_000 });
+    const answers = await times(60, (n) => run(n % 2 ? copy : market, seeded.key, seeded.agent.address));
+    expect(count(answers, 200)).toBe(10);
+    refusedFor(answers);
+    expect(await leftOf(seeded)).toBe(0);
+    expect((await run(market, seeded.key, seeded.agent.address)).status).toBe(503);
+    model.clearFaults();
+    await grant(market.context.db, { accountId: seeded.creator.id, credits: credits(25n) });
+    expect((await run(market, seeded.key, seeded.agent.address)).body.success).toBe(true);
+    expect(await leftOf(seeded)).toBe(15);
+  });
+
+  test("whose buyer cannot pay claims nothing", async () => {
+    const seeded = await creator(5, 10);
+    await market.context.db.query("update agent_versions set price_credits = 100000 where agent_id = $1", [
+      seeded.agent.agentId,
+    ]);
+    const dear = await startMarketplace({ databaseUrl: market.databaseUrl, model, env });
+    const answers = await times(20, () => run(dear, seeded.key, seeded.agent.address));
+    expect(count(answers, 402)).toBe(20);
+    await dear.context.inFlight.idle();
+    await dear.stop();
+    expect(await leftOf(seeded)).toBe(5);
+  });
+});
+
+test("a copy killed in the middle of its runs leaves books that agree, and what it had begun is borne once", async () => {
+  const free = await creator(50, 0);
+  const sold = await creator(50, 10);
+  const doomed = await startProcess(market.environment);
+  model.injectFault({ delayMs: 60_000, times: 10 });
+  const lost = Promise.allSettled([
+    ...Array.from({ length: 5 }, (_, n) => anonymously(free.agent.address, n, doomed.url)),
+    ...Array.from({ length: 5 }, () => run({ ...market, url: doomed.url }, sold.key, sold.agent.address)),
+  ]);
+  const claims = async () =>
+    (await market.context.db.query("select count(*)::integer as open from model_claims where not borne")).rows[0].open;
+  const before = model.requests.length;
+  await until(() => model.requests.length - before >= 0 && claims().then((open) => open >= 10));
+  await until(async () => (await balanceOf(market, sold.key)).held_credits === 50);
+  doomed.child.kill("SIGKILL");
+  await lost;
+  await proveLedger(market.context);
+  model.clearFaults();
+  await until(async () => (await balanceOf(market, sold.key)).credits === 1_000);
+  expect((await anonymously(free.agent.address)).status).toBe(200);
+  expect((await run(market, sold.key, sold.agent.address)).body.success).toBe(true);
+  expect(await leftOf(sold)).toBe(45);
+  // Runs that no buyer's credits are held for are counted out once nobody can be running them any more.
+  await market.context.db.query("update model_claims set claimed_at = claimed_at - interval '1 hour'");
+  expect(await leftOf(free)).toBe(44);
+}, 60_000);
+
+test("a day that is over is closed: what was borne is spent, the rest is back", async () => {
+  const seeded = await creator(40, 0);
+  await times(7, (n) => anonymously(seeded.agent.address, n));
+  await Promise.all([market.context.inFlight.idle(), copy.context.inFlight.idle()]);
+  for (const table of ["model_claims", "model_days"]) {
+    await market.context.db.query(`update ${table} set day = day - 2`);
+  }
+  const before = await proveLedger(market.context);
+  await Promise.all([settleModelDays(market.context.db), settleModelDays(copy.context.db)]);
+  const after = await proveLedger(market.context);
+  expect(after.set_aside_for_models).toBe(0n);
+  expect(after.models - before.models).toBeGreaterThanOrEqual(7n);
+  expect(await spendable(market.context, seeded.creator)).toBe(33);
+  const { rows } = await market.context.db.query("select count(*)::integer as open from model_days where not closed");
+  expect(rows[0].open).toBe(0);
+});
