@@ -43,7 +43,7 @@ test.each([
   'import type { IncomingMessage } from "node:http";',
   'import { isIP } from "node:net";',
   "await outbound.fetch(url, ask);",
-  "fetch: guardedFetch(outbound, limits),",
+  "await outbound.open(url, ask);",
 ])("but not %s", (source) => {
   expect(opensConnections(source)).toBe(false);
 });
