@@ -28,12 +28,14 @@ export async function startMailServer(): Promise<MailServer> {
       const body = letters.findLast(({ to }) => to.includes(address))?.body ?? "";
       return body.replaceAll("=\r\n", "").replaceAll("=3D", "=");
     },
+    lettersTo: (address) => letters.filter(({ to }) => to.includes(address)).length,
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }
 
 export interface MailServer {
   readonly url: string;
+  lettersTo(address: string): number;
   letterTo(address: string): Promise<string>;
   stop(): Promise<void>;
 }

@@ -12,7 +12,9 @@ import { addPayoutWallet } from "../../../marketplace/accounts/payout-wallets.ts
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { readConfig } from "../../../marketplace/config.ts";
 import { createContext } from "../../../marketplace/context.ts";
+import { grant } from "../../../marketplace/credits/ledger.ts";
 import { createLog } from "../../../shared/log.ts";
+import { credits } from "../../../shared/units.ts";
 import { newBuyer } from "../../support/evm-payments.ts";
 import type { World } from "../soak/world.ts";
 
@@ -43,6 +45,8 @@ export async function openMarket(world: World, variables: Record<string, string>
   const topic = String(topicId);
   const context = await createContext(readConfig(variables), { log: createLog("marketplace", "silent") });
   const account = await createAccount(context.db, { handle: "soak-creator" });
+  // What the model of "echo" costs is paid out of this.
+  await grant(context.db, { accountId: account.id, credits: credits(1_000_000n) });
   const wallets = { "eip155:84532": newBuyer().address, "hedera:testnet": creator.accountId };
   for (const [network, address] of Object.entries(wallets)) {
     await addPayoutWallet(context.db, { accountId: account.id, network, address, checked: true });
@@ -95,7 +99,8 @@ export function marketVariables(world: World, { databaseUrl, model, facilitatorU
     FACILITATOR_URL: facilitatorUrl,
     LLM_BASE_URL: model.baseUrl,
     LLM_API_KEY: "soak",
-    LLM_MODELS: "gpt-4o-mini=0:4000:40000",
+    LLM_MODELS: "gpt-4o-mini=1:4000:40000",
+    MODEL_CREDITS_PER_AGENT_DAY: "1000000",
     LIMIT_QUOTES_PER_ADDRESS: "1000000",
     SESSION_SECRET: "a session secret for the soak, long enough",
     SMTP_URL: "smtp://127.0.0.1:1",
