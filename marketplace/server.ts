@@ -35,6 +35,7 @@ import { health } from "./health.ts";
 import { mcpErrors, postMcp, postPaidMcp } from "./mcp/routes.ts";
 import { getLlmsTxt, getOpenApi } from "./openapi/routes.ts";
 import { ownPagesOnly } from "./own-pages.ts";
+import { getDebts } from "./payments/debts.ts";
 import { postPurchase } from "./payments/purchase.ts";
 import { postPaidCall } from "./payments/routes.ts";
 import { noteArrival } from "./payments/sell.ts";
@@ -157,6 +158,7 @@ function accountRoutes(app: Express, context: Context): void {
   route(app, "/api/account/wallets/:id", { delete: [...account, deleteWallet(context)] });
   route(app, "/api/account/wallets/:id/proof", { post: [...account, json, postWalletProof(context)] });
   route(app, "/api/account/wallets/:id/check", { post: [...account, postWalletCheck(context)] });
+  route(app, "/api/account/debts", { get: [...account, getDebts(context)] });
   route(app, "/api/account/agents", { get: [...account, getOwnAgents(context)] });
   route(app, "/api/account/agent-definitions/check", { post: [...account, definition, postDefinitionCheck(context)] });
   route(app, "/api/account/agents/:slug", {

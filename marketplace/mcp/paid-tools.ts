@@ -10,6 +10,7 @@ import { adviceFor } from "../payments/advice.ts";
 import { agentOffer, agentWork, requireModelFunds } from "../payments/agent-call.ts";
 import { handOut } from "../payments/hand-out.ts";
 import type { Offer, PaidWork } from "../payments/offer.ts";
+import { owedText } from "../payments/owed.ts";
 import { proofOf } from "../payments/proof.ts";
 import { acceptsOf } from "../payments/quote.ts";
 import { redeem } from "../payments/redeem.ts";
@@ -99,7 +100,7 @@ async function findGoods(context: Context, name: string): Promise<Goods | undefi
   return {
     agent,
     offer: agentOffer(context, agent),
-    prepare: async (input) => agentWork(context, prepareAgent(agent, input)),
+    prepare: async (input) => agentWork(context, prepareAgent(agent, input), input),
   };
 }
 
@@ -165,6 +166,11 @@ async function bought(
         ...(settlement && { "x402/payment-response": settlement }),
       };
       return { isError: true, content: [text(`${error} ${advice}`)], _meta };
+    }
+    case "owed": {
+      const { debt, settlement } = redemption;
+      const _meta = { charged: true, debt, "x402/payment-response": settlement };
+      return { isError: true, content: [text(owedText)], _meta };
     }
     case "unknown":
       return { isError: true, content: [text(redemption.message)] };

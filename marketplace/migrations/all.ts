@@ -19,6 +19,7 @@ import { paidCallVersions } from "./0025-paid-call-versions.ts";
 import { paidCallsTogether } from "./0026-paid-calls-together.ts";
 import { quotes } from "./0027-quotes.ts";
 import { reservations } from "./0030-reservations.ts";
+import { debts } from "./0031-debts.ts";
 import { callCeilings } from "./0033-call-ceilings.ts";
 import { modelCosts } from "./0034-model-costs.ts";
 import { agentNotices } from "./0037-agent-notices.ts";
@@ -46,6 +47,7 @@ export const migrations: readonly Migration[] = [
   paidCallsTogether,
   quotes,
   reservations,
+  debts,
   callCeilings,
   modelCosts,
   agentNotices,

@@ -2,12 +2,14 @@ import { closeBody, handleBody, proofBody } from "../accounts/routes.ts";
 import { walletBody } from "../accounts/wallet-bodies.ts";
 import { definitionBody, modelBudgetBody, tryBody } from "../agents/own-routes.ts";
 import { keyBody } from "../api-keys/routes.ts";
+import { debtsQuery } from "../payments/debts.ts";
 import { emailBody, oidcBody, signOutBody, tokenBody, walletSignInBody } from "../sign-in/routes.ts";
 import {
   accountShape,
   agentStateShape,
   agentVersionShape,
   challengeShape,
+  debtsShape,
   keysShape,
   linkSentShape,
   modelBudgetShape,
@@ -135,6 +137,14 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     session: true,
     path: walletPath,
     answers: { 200: walletShape, 404: errorShape, 409: errorShape },
+  },
+  "GET /api/account/debts": {
+    summary:
+      "Calls of the account's agents whose payment is settled and that have no result yet, newest first. Each stays good for " +
+      "its buyer until one run succeeds; for an agent that is gone, it is the buyer's money that is owed.",
+    session: true,
+    query: debtsQuery,
+    answers: { 200: debtsShape },
   },
   "GET /api/account/agents": {
     summary: "The account's agents, in any state.",

@@ -5,6 +5,8 @@ import { scopes } from "../api-keys/create.ts";
 import type { ListedKey } from "../api-keys/list.ts";
 import { connectorIds } from "../connectors/connector.ts";
 import { type ModelState, stops } from "../models/model-funds.ts";
+import type { ListedDebt } from "../payments/debts.ts";
+import type { Debt } from "../payments/owed.ts";
 import { anyObject, covering, moment, output, wholeCredits } from "./shapes.ts";
 
 /** Answers of sign-in and of the account's settings. */
@@ -52,6 +54,36 @@ export const sessionShape = z
       .describe("Null until one is opened."),
   })
   .meta({ id: "Session" });
+
+const debt = {
+  agent: z.string().describe("`handle/slug`."),
+  network: z.string(),
+  transaction: z.string(),
+  asset: z.string(),
+  amount: z.string().describe("Base units of the asset."),
+};
+
+export const owedShape = z
+  .object({ error: z.string(), charged: z.literal(true), debt: covering<Debt>()(z.object(debt).meta({ id: "Debt" })) })
+  .meta({ id: "Owed" });
+
+export const debtsShape = z
+  .object({
+    debts: z.array(
+      covering<Omit<ListedDebt, "created_at" | "updated_at">>()(
+        z.object({
+          ...debt,
+          payer: z.string().nullable(),
+          error: z.string().nullable().describe("Why there is no result, where that is known."),
+        }),
+      )
+        .extend({ created_at: moment, updated_at: moment })
+        .meta({ id: "ListedDebt" }),
+    ),
+    limit: z.int(),
+    offset: z.int(),
+  })
+  .meta({ id: "Debts" });
 
 const key = covering<Omit<ListedKey, "max_credits_per_day" | Moments> & { max_credits_per_day: number | null }>()(
   z.object({

@@ -125,13 +125,13 @@ const meanings: Readonly<Record<string, string>> = {
   406: "The answer would not be taken.",
   408: "The body did not arrive in time.",
   409: "It contradicts what is there already.",
-  410: "It has been taken down.",
+  410: "It has been taken down; a payment for it stays on record.",
   413: "The body is too large.",
   415: "The body must be JSON.",
-  422: "A value broke a declared rule; the body names the field. Nothing was charged.",
+  422: "A value broke a declared rule; the body names the field. Nothing was charged, unless `charged` says so.",
   429: "Too many requests; wait as `Retry-After` says.",
-  500: "It failed on this side. Nothing was charged.",
-  503: "Not possible right now; nothing was charged. Try again.",
+  500: "It failed on this side. Nothing was charged, unless `charged` says so.",
+  503: "Not possible right now; nothing was charged, unless `charged` says so. Try again.",
 };
 
 const rateLimit = {

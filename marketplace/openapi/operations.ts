@@ -10,6 +10,7 @@ import { runsQuery } from "../runs/history.ts";
 import { runBody } from "../runs/routes.ts";
 import { generateRequest, vectorizeRequest } from "../svg/request.ts";
 import { accountOperations } from "./account-operations.ts";
+import { owedShape } from "./account-shapes.ts";
 import {
   agentDetailShape,
   agentPageShape,
@@ -183,6 +184,7 @@ export const operations: Readonly<Record<string, Operation>> = {
       402: quoteShape,
       404: errorShape,
       409: errorShape,
+      410: owedShape,
       422: errorShape,
       429: errorShape,
       500: paidFailureShape,

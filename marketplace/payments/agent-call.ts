@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Field, Value } from "../agents/contract.ts";
+import type { Field, Input, Value } from "../agents/contract.ts";
 import { type LiveAgent, ownerOf } from "../agents/find.ts";
 import type { Context } from "../context.ts";
 import { executeRun } from "../runs/execute.ts";
@@ -38,15 +38,17 @@ export async function requireModelFunds(context: Context, agent: LiveAgent, proo
   if (!id || !(await context.paidCalls.find(id))) throw refusal;
 }
 
-export function agentWork(context: Context, prepared: PreparedRun): PaidWork {
+/** `given` is the input as it was posted. */
+export function agentWork(context: Context, prepared: PreparedRun, given: Readonly<Record<string, unknown>>): PaidWork {
   const { agent } = prepared;
   const { number: agentVersion, priceCredits, permanent, hasEffects } = agent.version;
   const what = { agentId: agent.id, agentVersion, priceCredits };
   return {
     product: agent.id,
-    digest: digestOf(prepared),
+    digest: digestOf(agent, prepared.input),
     permanent,
-    agent: what,
+    asOf: (version) => callAsOf(context, agent, version, given),
+    agent: { ...what, address: agent.address },
     opensRun: hasEffects,
     ...(agent.version.precheck && { reservation: reservationOf(context, prepared) }),
     run: async ({ id, runId, ...limit }) => {
@@ -78,7 +80,24 @@ function reservationOf(context: Context, prepared: PreparedRun): NonNullable<Pai
   };
 }
 
-function digestOf({ agent, input }: PreparedRun): Buffer {
+async function callAsOf(
+  { versions }: Context,
+  agent: LiveAgent,
+  version: number,
+  given: Readonly<Record<string, unknown>>,
+) {
+  if (version === agent.version.number) return { digest: digestOf(agent, agent.version.contract.read(given)) };
+  const then = await versions.load(agent.id, version).catch(() => undefined);
+  if (then?.connector !== agent.version.connector) return undefined;
+  try {
+    return { digest: digestOf(agent, then.contract.read(given)) };
+  } catch {
+    // It was not for this input.
+    return { digest: Buffer.alloc(0) };
+  }
+}
+
+function digestOf(agent: LiveAgent, input: Input): Buffer {
   const values = Object.entries(input.values).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return hash("sha256", JSON.stringify([agent.id, values, input.extraInstructions ?? null]), "buffer");
 }

@@ -42,7 +42,15 @@ export interface PaidWork {
   /** Goes on by itself when the buyer does not come back; only what needs nothing but its proof can. */
   readonly goesOn?: true;
   /** The agent that runs, where one does. */
-  readonly agent?: WhatRuns;
+  readonly agent?: WhatRuns & {
+    /** `handle/slug` */
+    readonly address: string;
+  };
+  /**
+   * What the same call was at an earlier version of the agent; undefined when that ran on another connector, so that it is not
+   * what was bought.
+   */
+  readonly asOf?: (agentVersion: number) => Promise<{ readonly digest: Buffer } | undefined>;
   /** Its run has a row of its own from the start. */
   readonly opensRun?: boolean;
   /**

@@ -3,8 +3,9 @@ import { batched } from "../../shared/batch.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
 import type { JsonObject } from "../../shared/x402.ts";
 import type { Output, Result } from "../connectors/connector.ts";
-import type { RunId } from "../ids.ts";
+import type { AgentId, RunId } from "../ids.ts";
 import { closeRun } from "../runs/record.ts";
+import { endDebt } from "./debts.ts";
 import { beginCalls, concludeCalls, type EndedCall, type KeptResult, keepResults } from "./paid-call-steps.ts";
 import type { Proof, SettleTerms } from "./proof.ts";
 
@@ -103,14 +104,28 @@ export class PaidCalls {
     if (opened !== undefined) {
       return inTransaction(this.#db, async (tx) => {
         await closeRun(tx, opened, { success: true, ...result });
-        return keepAlone(tx, kept);
+        const stillHeld = await keepAlone(tx, kept);
+        if (stillHeld) await endDebt(tx, id);
+        return stillHeld;
       });
     }
     return output.length > sharedOutputMax ? keepAlone(this.#db, kept) : this.#keep(kept);
   }
 
-  async keepTransaction(held: Held, transaction: string, payer: string | null): Promise<boolean> {
-    return this.#update(held, "transaction_id = $4, payer = $5", [transaction, payer]);
+  /** From now on `debtor`, where an agent is what was paid, owes the result. */
+  async keepTransaction(held: Held, { transaction, payer, debtor, terms }: Charged): Promise<void> {
+    const { id, holder } = held;
+    await this.#db.query({
+      name: "keep transaction",
+      text: `with kept as (
+               update paid_calls set transaction_id = $4, payer = $5, updated_at = now()
+                where network = $1 and payment_key = $2 and holder = $3 returning 1
+             )
+             insert into debts (network, payment_key, agent_id, payer, transaction_id, asset, amount)
+             select $1, $2, $6, $5, $4, $7, $8 from kept where $6::text is not null
+             on conflict do nothing`,
+      values: [id.network, id.key, holder, transaction, payer, debtor ?? null, terms.asset, terms.amount],
+    });
   }
 
   /**
@@ -189,6 +204,13 @@ export interface PaidCallId {
   readonly key: string;
 }
 
+interface Charged {
+  readonly transaction: string;
+  readonly payer: string | null;
+  readonly debtor: AgentId | undefined;
+  readonly terms: { readonly asset: string; readonly amount: string };
+}
+
 /** The right to work on a call, and how far it was when it was taken. */
 export interface Held extends Progress {
   readonly id: PaidCallId;
@@ -208,6 +230,8 @@ export interface PaidCall extends Progress {
   readonly digest: Buffer;
   readonly requirements: SettleTerms;
   readonly deliveredAt: Date | null;
+  /** Of the agent it was first used for, where it was one. */
+  readonly agentVersion: number | null;
   /** Somebody is working on it. */
   readonly leased: boolean;
   /** It was last written to within a day. */
@@ -241,5 +265,5 @@ export interface NewPaidCall {
 const select = `
   select product, run_id as "runId", call_digest as digest, requirements, payer, output, receipt, transaction_id as transaction,
     delivered_at as "deliveredAt", coalesce(lease_until > now(), false) as leased,
-    updated_at > now() - interval '1 day' as "isRecent"
+    updated_at > now() - interval '1 day' as "isRecent", agent_version as "agentVersion"
   from paid_calls`;

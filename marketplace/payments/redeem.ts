@@ -6,6 +6,7 @@ import { newId } from "../ids.ts";
 import { type Asked, claimSettled, holderOf, isPaying, namedTerms, paidIn } from "./authority.ts";
 import { giveUp } from "./head-start.ts";
 import type { PaidWork } from "./offer.ts";
+import { type Owed, owedFor } from "./owed.ts";
 import type { AbandonedCall, Held, PaidCall, PaidCallId } from "./paid-calls.ts";
 import { facilitatorRequest, type Proof, proofOf } from "./proof.ts";
 import { askAgain, type Presented, type Redemption, type Refused, type Work } from "./redemption.ts";
@@ -140,7 +141,9 @@ function take(context: Context, work: Work, payer?: string, transaction?: string
 }
 
 /** A payment seen before: wait for whoever works on it, or take it up. */
-async function resume(context: Context, asked: Asked, first: PaidCall): Promise<Redemption> {
+async function resume(context: Context, posted: Asked, first: PaidCall): Promise<Redemption> {
+  const asked = await asBought(posted, first);
+  if ("outcome" in asked) return asked;
   const isSame = first.digest.equals(asked.digest);
   if (first.product !== asked.product || (!isSame && first.output !== null)) return usedForAnother;
   const holder = await holderOf(context, asked, first);
@@ -152,7 +155,7 @@ async function resume(context: Context, asked: Asked, first: PaidCall): Promise<
   let call: PaidCall | undefined = first;
   for (let pauseMs = 20; Date.now() < deadline; pauseMs = Math.min(pauseMs * 1.5, 500)) {
     // Whoever worked on it found the agent failing or the payment bad, and charged nothing.
-    if (!call) return begin(context, asked, first.requirements);
+    if (!call) return begin(context, posted, first.requirements);
     if (!call.digest.equals(asked.digest)) return usedForAnother;
     const over = call.leased ? undefined : ending(work, call);
     if (over) return over;
@@ -164,6 +167,24 @@ async function resume(context: Context, asked: Asked, first: PaidCall): Promise<
     call = await context.paidCalls.find(work.id);
   }
   return askAgain;
+}
+
+/**
+ * What is asked, as the version of the agent read it that the payment was first used for; a debt where that ran on another
+ * connector, so that what there is now is not what was bought.
+ */
+async function asBought(
+  asked: Asked,
+  { product, agentVersion, transaction, output, ...call }: PaidCall,
+): Promise<Asked | Owed> {
+  const { agent, asOf } = asked;
+  if (!agent || !asOf || product !== asked.product || agentVersion === null || agentVersion === agent.agentVersion) {
+    return asked;
+  }
+  const then = await asOf(agentVersion);
+  if (then && call.digest.equals(then.digest)) return { ...asked, digest: then.digest };
+  if (then || transaction === null || output !== null) return asked;
+  return owedFor(asked.proof, agent.address, asked.id, { ...call, transaction });
 }
 
 /** A settled payment whose run failed is good for another input, as long as nothing was done and nothing may be under way. */

@@ -4,6 +4,7 @@ import type { Refusal } from "../connectors/refusal.ts";
 import type { RunId } from "../ids.ts";
 import type { EarlyVerdict } from "./head-start.ts";
 import type { Offer, PaidWork } from "./offer.ts";
+import type { Owed } from "./owed.ts";
 import type { PaidCallId } from "./paid-calls.ts";
 import type { PaymentId } from "./payment-id.ts";
 import type { Proof, SettleTerms } from "./proof.ts";
@@ -36,7 +37,7 @@ export interface Work extends PaidWork {
   readonly presented?: Presented;
 }
 
-export type Redemption = Delivered | Refused | Failed | Unknown;
+export type Redemption = Delivered | Refused | Failed | Owed | Unknown;
 
 /** The payment was not taken; nobody was charged for it here. */
 export interface Refused {

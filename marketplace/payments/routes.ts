@@ -1,4 +1,4 @@
-import type { RequestHandler, Response } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
 import { pendingBody } from "../../shared/request-body.ts";
 import { findAgentSoldPerCall, findWithdrawnAgent, type LiveAgent } from "../agents/find.ts";
@@ -12,40 +12,55 @@ import { closeRun, openRun } from "../runs/record.ts";
 import { agentOffer, agentWork, requireModelFunds } from "./agent-call.ts";
 import { holdsQuote } from "./authority.ts";
 import { giveUp } from "./head-start.ts";
+import { owedInstead } from "./owed.ts";
 import { type Proof, paidCallIdOf, readProof } from "./proof.ts";
-import { sell } from "./sell.ts";
+import { answerOwed, sell } from "./sell.ts";
 
 /** POST /api/agent/{handle}/{slug}: the agent's result for a payment to its creator. A free agent simply answers. */
 export function postPaidCall(context: Context): RequestHandler {
   return async (request, response) => {
     const address = `${request.params.handle}/${request.params.slug}`;
     const proof = readProof(request.headers);
-    const body = pendingBody(response);
-    if (typeof proof === "object") await body.json();
-    const from = request.ip ?? "";
-    const early = typeof proof === "object" ? context.headStart.verify(address, proof, from) : undefined;
-    const prepared = async (agent: LiveAgent) => prepare(agent, await body.json());
-    try {
-      let isWithdrawn = false;
-      const agent = await findAgentSoldPerCall(context, address).catch((error) => {
-        isWithdrawn = true;
-        return findPaidFor(context, proof, address, error);
-      });
-      if (agent.version.priceCredits === 0n) {
-        await context.anonymousLimits.admitFreeCall(from, agent.id);
-        return await answerFree(context, await prepared(agent), response);
-      }
-      await requireModelFunds(context, agent, proof);
-      const offer = { ...agentOffer(context, agent), isWithdrawn };
-      if (!isWithdrawn) context.headStart.note(address, offer);
-      if (typeof proof !== "object") await body.drain();
-      const work = async () => agentWork(context, await prepared(agent));
-      return await sell(context, request, response, offer, work, { proof, early });
-    } catch (error) {
-      await giveUp(context, early);
-      throw error;
-    }
+    await callAgent(context, request, response, address, proof).catch(async (error: unknown) =>
+      answerOwed(response, await owedInstead(context, proof, address, error)),
+    );
   };
+}
+
+async function callAgent(
+  context: Context,
+  request: Request,
+  response: Response,
+  address: string,
+  proof: Proof | string | undefined,
+): Promise<void> {
+  const body = pendingBody(response);
+  if (typeof proof === "object") await body.json();
+  const from = request.ip ?? "";
+  const early = typeof proof === "object" ? context.headStart.verify(address, proof, from) : undefined;
+  try {
+    let isWithdrawn = false;
+    const agent = await findAgentSoldPerCall(context, address).catch((error) => {
+      isWithdrawn = true;
+      return findPaidFor(context, proof, address, error);
+    });
+    if (agent.version.priceCredits === 0n) {
+      await context.anonymousLimits.admitFreeCall(from, agent.id);
+      return await answerFree(context, prepareAgent(agent, inputIn(await body.json())), response);
+    }
+    await requireModelFunds(context, agent, proof);
+    const offer = { ...agentOffer(context, agent), isWithdrawn };
+    if (!isWithdrawn) context.headStart.note(address, offer);
+    if (typeof proof !== "object") await body.drain();
+    const work = async () => {
+      const given = inputIn(await body.json());
+      return agentWork(context, prepareAgent(agent, given), given);
+    };
+    return await sell(context, request, response, offer, work, { proof, early });
+  } catch (error) {
+    await giveUp(context, early);
+    throw error;
+  }
 }
 
 /** An agent that is off the market still owes what was paid for before; for everybody else it is not there. */
@@ -63,12 +78,9 @@ async function findPaidFor(
   return agent;
 }
 
-function prepare(agent: LiveAgent, given: unknown): PreparedRun {
-  const body = given ?? {};
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw new ApiError("bad_request", "The body must be a JSON object of the agent's input fields.");
-  }
-  return prepareAgent(agent, body as Record<string, unknown>);
+function inputIn(body: unknown = {}): Record<string, unknown> {
+  if (typeof body === "object" && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
+  throw new ApiError("bad_request", "The body must be a JSON object of the agent's input fields.");
 }
 
 async function answerFree(context: Context, prepared: PreparedRun, response: Response): Promise<void> {

@@ -7,6 +7,7 @@ import { adviceFor } from "./advice.ts";
 import { handOut } from "./hand-out.ts";
 import type { EarlyVerdict } from "./head-start.ts";
 import type { Offer, PaidWork } from "./offer.ts";
+import { type Owed, owedText } from "./owed.ts";
 import { encodeHeader, type Proof, readProof } from "./proof.ts";
 import { quoteOf } from "./quote.ts";
 import { redeem } from "./redeem.ts";
@@ -82,10 +83,10 @@ async function answer(
       response.json(body);
       return;
     }
-    case "failed": {
-      answerFailed(response, redemption);
-      return;
-    }
+    case "failed":
+      return answerFailed(response, redemption);
+    case "owed":
+      return answerOwed(response, redemption);
     case "unknown":
       response.status(503).setHeader("retry-after", "5").json({ error: redemption.message });
   }
@@ -108,6 +109,12 @@ function answerFailed(response: Response, { error, runId, settlement, remedy, re
     .status(status)
     .set(headers)
     .json({ error, ...body, charged: true, advice });
+}
+
+/** 410: what was paid for is not there, and owed. */
+export function answerOwed(response: Response, { debt, settlement }: Owed): void {
+  setSettlementHeaders(response, settlement);
+  response.status(410).json({ error: owedText, charged: true, debt });
 }
 
 function setSettlementHeaders(response: Response, settlement: SettleResponse): void {

@@ -4,6 +4,7 @@ import type { Refusal } from "../connectors/refusal.ts";
 import type { Context } from "../context.ts";
 import { recordFailure } from "../runs/record.ts";
 import { isByOthers, refusalWithoutWallet } from "./authority.ts";
+import { endDebt, noteDebt } from "./debts.ts";
 import type { Held, Progress } from "./paid-calls.ts";
 import { facilitatorRequest } from "./proof.ts";
 import {
@@ -61,7 +62,8 @@ async function finish(context: Context, work: Work, held: Held): Promise<Redempt
     const settlement = await settle(context, work, held);
     if ("outcome" in settlement) return settlement;
     ({ transaction, payer } = settlement);
-    await context.paidCalls.keepTransaction(held, transaction, payer);
+    const { agent, requirements: terms } = work;
+    await context.paidCalls.keepTransaction(held, { transaction, payer, debtor: agent?.agentId, terms });
   }
   if (output === null) {
     const result = await run(context, work, { ...held, transaction, payer });
@@ -82,9 +84,17 @@ async function finish(context: Context, work: Work, held: Held): Promise<Redempt
 
 /** A call whose payment is settled cannot work as things stand. */
 async function refused(context: Context, work: Work, held: Held, refusal: Refusal): Promise<Failed> {
-  await context.paidCalls.putDown(held);
   const { message: error, remedy } = refusal;
+  await noteOwed(context, work, held, error);
+  await context.paidCalls.putDown(held);
   return { outcome: "failed", error, runId: held.runId, settlement: settlementOf(work, held), remedy, refusal };
+}
+
+async function noteOwed(context: Context, work: Work, held: Held, error: string): Promise<void> {
+  const { agent, requirements: terms } = work;
+  const { id, payer, transaction } = held;
+  if (!agent || transaction === null) return;
+  await noteDebt(context.db, { id, agentId: agent.agentId, payer, transaction, terms, error });
 }
 
 /** Runs it and keeps the result; or says why there is none. */
@@ -106,6 +116,8 @@ async function run(context: Context, work: Work, held: Held): Promise<Result | R
   });
   if (outcome.success) {
     const kept = await paidCalls.keepResult(held, outcome, work.opensRun ? runId : undefined);
+    // The other calls end their debts with their runs.
+    if (kept && charged && work.agent && !work.opensRun) context.inFlight.background(endDebt(db, held.id));
     // A lease that lapsed under a stalled process belongs to somebody else, whose run counts.
     return kept ? outcome : askAgain;
   }
@@ -114,8 +126,10 @@ async function run(context: Context, work: Work, held: Held): Promise<Result | R
     return { outcome: "unknown", message: outcome.error };
   }
   if (work.agent) await recordFailure(db, { ...work.agent, id: runId, startedAt }, outcome.error);
-  if (charged) await paidCalls.putDown(held);
-  else await paidCalls.forget(held);
+  if (charged) {
+    await noteOwed(context, work, held, outcome.error);
+    await paidCalls.putDown(held);
+  } else await paidCalls.forget(held);
   const { error, remedy = "again" } = outcome;
   return { outcome: "failed", error, runId, remedy, ...(charged && { settlement: settlementOf(work, held) }) };
 }

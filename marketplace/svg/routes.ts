@@ -100,7 +100,7 @@ export function paidSvgWork(context: Context, product: SvgProduct, input: unknow
   const digest = createHash("sha256")
     .update(JSON.stringify([product, order.request]))
     .digest();
-  return { ...agentWork(context, prepared), digest, present: (output) => withMarkup(context, output) };
+  return { ...agentWork(context, prepared, {}), digest, present: (output) => withMarkup(context, output) };
 }
 
 /** Layers and wide HD cost more to make than the fixed price: refused before the payment is looked at. */
