@@ -59,6 +59,8 @@ beforeAll(async () => {
         ...environment,
         FACILITATOR_URL: url,
         MARKETPLACE_PUBLIC_URL: "https://market.example.com",
+        SMTP_URL: "smtp://127.0.0.1:1",
+        MAIL_FROM: "a@example.com",
         RUN_LEASE_MS: "2000",
         LLM_API_KEY: "key",
       }),
