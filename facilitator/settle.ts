@@ -129,7 +129,8 @@ async function resume(
 ): Promise<Settled> {
   const known = await untilEnded(context, request, payment, first, deadline);
   if (known?.state === "settled") {
-    const outcome: Outcome = { outcome: "settled", transaction: known.transaction };
+    const byAnother = known.landedByAnother && ({ byAnother: true } as const);
+    const outcome: Outcome = { outcome: "settled", transaction: known.transaction, ...byAnother };
     const mine = isForSameTerms(known, request) && (await context.store.deliver(request.network, payment.key));
     return mine ? answer(context, request, payment, outcome) : alreadySettled(request, payment, known);
   }
@@ -167,7 +168,7 @@ function answer(context: Context, request: PaymentRequest, payment: Payment, out
   switch (outcome.outcome) {
     case "settled":
       return {
-        response: { success: true, ...common },
+        response: { success: true, ...common, ...(outcome.byAnother && { landedByAnother: true }) },
         undelivered: () => context.store.undeliver(request.network, payment.key),
       };
     case "failed":

@@ -114,6 +114,13 @@ export const settleShape = covering<SettleResponse>()(
         .describe("`settlement_pending`: unknown yet, send the same again. `already_settled`: see `transaction`."),
       errorMessage: z.string().optional(),
       payer: z.string().optional(),
+      landedByAnother: z
+        .literal(true)
+        .optional()
+        .describe(
+          "Beside a success: the payment was settled in a transaction that is none of this service's. Whoever sent that " +
+            "knew the payment, too, so let its presenter show the payer's wallet before anything is handed out.",
+        ),
       termsDigest: z
         .string()
         .optional()

@@ -38,6 +38,8 @@ export interface SettleResponse {
   readonly payer?: string;
   /** With `already_settled`: the terms asked about are those it was settled for, by us (see `termsDigest`). */
   readonly termsDigest?: string;
+  /** With `success`: in a transaction that is none of ours, so that it may be somebody else's purchase. */
+  readonly landedByAnother?: true;
 }
 
 export interface SupportedKind {

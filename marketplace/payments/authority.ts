@@ -112,11 +112,11 @@ export async function refusalWithoutWallet(
 }
 
 /**
- * Whether a settlement that was said to have been made before was not made under these terms: then other hands had it made,
- * or sent it, and nobody knows whether who presented the payment here is who signed it.
+ * Whether a payment that was presented here before it was settled was then settled by other hands: under other terms, or in
+ * a transaction that is not the facilitator's. Nobody knows then whether who presented it is who signed it.
  */
 export function isByOthers({ proof, requirements }: Work, settlement: SettleResponse): boolean {
-  return !settlement.success && !isProof(proof, requirements, settlement);
+  return settlement.landedByAnother === true || (!settlement.success && !isProof(proof, requirements, settlement));
 }
 
 /** A payment on its way to terms. */
