@@ -1,7 +1,7 @@
 import type { SettleResponse } from "../shared/x402.ts";
 import type { Context } from "./context.ts";
 import { offerOf } from "./discovery/offers.ts";
-import { requireFeePayer } from "./fee-payers/empty.ts";
+import { FeePayersEmpty, requireFeePayer } from "./fee-payers/empty.ts";
 import { coolingDown } from "./limits/payer-record.ts";
 import { parsePaymentRequest } from "./request.ts";
 import {
@@ -87,6 +87,10 @@ async function submit(
   try {
     return await scheme.submit(payment, claim, deadline);
   } catch (error) {
+    if (error instanceof FeePayersEmpty) {
+      await context.store.withdraw(claim);
+      throw error;
+    }
     context.log.error({ err: error, paymentKey: payment.key }, "a submission ended in an error");
     await context.store.giveUp(claim).catch((err) => {
       context.log.error({ err, paymentKey: payment.key }, "the claim was not given up; it runs out by itself");

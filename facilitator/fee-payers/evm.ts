@@ -1,5 +1,6 @@
+import { parseTransaction } from "viem/utils";
 import type { Log } from "../../shared/log.ts";
-import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
+import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import type { EvmConfig } from "../config.ts";
 import { spentToday } from "../limits/fee-budget.ts";
 import type { EvmChain } from "../schemes/exact-evm/chain.ts";
@@ -24,6 +25,9 @@ export class EvmFeePayer {
   #draining = false;
   #balance: bigint | undefined;
   #spentToday = 0n;
+  /** What a transaction would have cost that the node refused for want of money; 0 while it refuses none. */
+  #lacks = 0n;
+  #readAt = 0;
   #fees: { readonly at: number; readonly perGas: bigint; readonly tip: bigint } | undefined;
 
   constructor(
@@ -55,7 +59,7 @@ export class EvmFeePayer {
       unit: "ETH",
       decimals: 18,
       low: balance !== undefined && balance < balanceLow,
-      empty: balance !== undefined && (balance < balanceEmpty || overBudget),
+      empty: this.#lacks > 0n || (balance !== undefined && (balance < balanceEmpty || overBudget)),
     };
   }
 
@@ -67,8 +71,14 @@ export class EvmFeePayer {
     });
   }
 
+  /** Reads the balance if that is due: sooner while it is not known, or says that nothing can be paid. */
   async readBalance(): Promise<void> {
+    const { balance, empty } = this.balance;
+    const askedAt = Date.now();
+    if (askedAt - this.#readAt < (balance === undefined || empty ? readSoonMs : readEveryMs)) return;
+    this.#readAt = askedAt;
     this.#balance = await this.#needs.chain.balance(this.address).catch(() => undefined);
+    if (this.#readAt === askedAt && (this.#balance ?? 0n) >= this.#lacks) this.#lacks = 0n;
     if (this.#balance === undefined || this.#config.dailyBudget === 0n) return;
     this.#spentToday = await spentToday(this.#needs.db, this.#config.network, this.address, this.#balance);
   }
@@ -226,6 +236,7 @@ export class EvmFeePayer {
         { err: error, address: this.address, nonce: Number(nonce) },
         "the node refused a transaction",
       );
+      if (lacksGasMoney.test(error.message)) return this.#empty(job, raw, hash, nonce);
       if (!nonceTaken.test(error.message)) {
         await this.#giveBack(nonce);
         return { refused: error.message };
@@ -236,6 +247,22 @@ export class EvmFeePayer {
       if (makesWay && (await this.#signAnew(job, hash))) return undefined;
       return isVoid && !job.again ? { refused: error.message } : { transaction: hash };
     }
+  }
+
+  /** Nobody's fault but ours: known from now on, not only when the balance is read next, and nothing stays signed. */
+  async #empty(job: Job, raw: Buffer, hash: Hex, nonce: bigint): Promise<Sending> {
+    const { gas = 0n, maxFeePerGas = 0n } = parseTransaction(`0x${raw.toString("hex")}`);
+    this.#lacks = gas * maxFeePerGas;
+    this.#readAt = Date.now();
+    const isTakenBack = await inTransaction(this.#needs.db, async (tx) => {
+      await this.#giveBack(nonce, tx);
+      if (await this.#needs.store.takeBack(job.claim, hash, tx)) return true;
+      throw new ClaimGone();
+    }).catch((error) => {
+      if (error instanceof ClaimGone) return false;
+      throw error;
+    });
+    return isTakenBack ? { empty: true } : { transaction: hash };
   }
 
   /** At one block, the account's nonce was used and the payment not made: what was signed with that nonce never lands. */
@@ -260,8 +287,8 @@ export class EvmFeePayer {
     return true;
   }
 
-  async #giveBack(nonce: bigint): Promise<void> {
-    await this.#needs.db.query(
+  async #giveBack(nonce: bigint, db: Queryable = this.#needs.db): Promise<void> {
+    await db.query(
       `update signer_nonces
           set next_nonce = case when next_nonce = $3 + 1 then $3 else next_nonce end,
               vacant = case when next_nonce = $3 + 1 then vacant else array_append(vacant, $3) end
@@ -280,8 +307,18 @@ export class EvmFeePayer {
   }
 }
 
-/** What became of handing a transaction to the node. `lost`: the claim was gone, nothing was signed. */
-export type Sending = { readonly transaction: Hex } | { readonly refused: string } | { readonly lost: true };
+/**
+ * What became of handing a transaction to the node. `lost`: the claim was gone, nothing was signed. `empty`: this fee payer
+ * has no money for gas, and the claim stands as if nothing had been signed.
+ */
+export type Sending =
+  | { readonly transaction: Hex }
+  | { readonly refused: string }
+  | { readonly lost: true }
+  | { readonly empty: true };
+
+/** Somebody else looks after the payment: then its nonce stays with it. */
+class ClaimGone extends Error {}
 
 interface Job {
   /** It was signed before, with a nonce that turned out to be used. */
@@ -302,11 +339,14 @@ interface Signed {
   readonly nonce: bigint;
 }
 
+const readEveryMs = 29_000;
+const readSoonMs = 4_000;
 const jobsPerTransactionMax = 32;
 const feesValidMs = 1_000;
 const tipWei = 1_000_000n;
 const poolRefusal =
-  /insufficient funds|underpriced|nonce (is )?too low|gas too low|exceeds block gas limit|fee cap|max fee per gas less|tx fee/i;
+  /insufficient ?funds|upfront cost exceeds|underpriced|nonce (is )?too low|gas too low|exceeds block gas limit|fee cap|max fee per gas less|tx fee/i;
+const lacksGasMoney = /insufficient ?funds|upfront cost exceeds/i;
 const nonceTaken = /nonce (is )?too low|replacement transaction underpriced/i;
 /** Another transaction waits with our nonce. The authorization is spent once, whichever of ours is mined. */
 const underpriced = /replacement transaction underpriced/i;

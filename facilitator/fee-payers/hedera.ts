@@ -18,6 +18,9 @@ export class HederaFeePayers {
   readonly #signers = new Map<string, Signer>();
   readonly #balances = new Map<string, bigint>();
   readonly #spentToday = new Map<string, bigint>();
+  /** Those whom a node or the ledger told that they cannot pay, until a balance is read that says otherwise. */
+  readonly #lacking = new Set<string>();
+  readonly #readAt = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(config: HederaConfig, mirror: Mirror, { db, log }: { db: Queryable; log: Log }) {
@@ -48,11 +51,18 @@ export class HederaFeePayers {
       unit: "HBAR",
       decimals: 8,
       low: balance !== undefined && balance < balanceLow,
-      empty: balance !== undefined && (balance < balanceEmpty || overBudget),
+      empty: this.#lacking.has(feePayer) || (balance !== undefined && (balance < balanceEmpty || overBudget)),
     };
   }
 
-  /** Loads the keys and compares them with the ledger. Answers every problem found; then reads balances every 30 s. */
+  /** The ledger would not let this account pay. */
+  noteEmpty(account: string): void {
+    this.#log.error({ account, network: this.#config.network }, "a fee payer has no HBAR left for network fees");
+    this.#lacking.add(account);
+    this.#readAt.set(account, Date.now());
+  }
+
+  /** Loads the keys and compares them with the ledger. Answers every problem found; then reads balances every 30 s, sooner one that is away or empty. */
   async start(): Promise<readonly string[]> {
     const problems = await Promise.all(this.#config.feePayers.map(({ accountId }) => this.#load(accountId)));
     await this.#readBalances();
@@ -131,9 +141,15 @@ export class HederaFeePayers {
   async #readBalances(): Promise<void> {
     await Promise.all(
       this.accounts.map(async (account) => {
+        const { balance, empty } = this.balanceOf(account);
+        const askedAt = Date.now();
+        if (askedAt - (this.#readAt.get(account) ?? 0) < (balance === undefined || empty ? readSoonMs : readEveryMs))
+          return;
+        this.#readAt.set(account, askedAt);
         const found = await this.#mirror.account(account, 0).catch(() => undefined);
         if (!found) return void this.#balances.delete(account);
         this.#balances.set(account, found.balance);
+        if (this.#readAt.get(account) === askedAt) this.#lacking.delete(account);
         if (this.#config.dailyBudget === 0n) return;
         this.#spentToday.set(account, await spentToday(this.#db, this.#config.network, account, found.balance));
       }),
@@ -151,4 +167,6 @@ function listOf(body: JsonObject | undefined, name: string): readonly JsonObject
   return Array.isArray(list) ? list : [];
 }
 
-const balanceEveryMs = 30_000;
+const balanceEveryMs = 2_500;
+const readEveryMs = 29_000;
+const readSoonMs = 4_000;

@@ -146,8 +146,8 @@ export class SettlementStore {
   }
 
   /** Takes back what was signed, because it can certainly never land: the claim stands as if nothing had been signed. */
-  async takeBack({ id, token }: Claim, transaction: string): Promise<boolean> {
-    const { rowCount } = await this.#db.query(
+  async takeBack({ id, token }: Claim, transaction: string, db: Queryable = this.#db): Promise<boolean> {
+    const { rowCount } = await db.query(
       `update payments
           set state = 'claimed', transaction_id = null, raw_transactions = null, fee_payer = null, nonce = null,
               lease_until = now() + make_interval(secs => $4)
@@ -251,6 +251,17 @@ export class SettlementStore {
   async giveUp({ id, token }: Claim): Promise<void> {
     await this.#db.query(
       "update payments set lease_until = now() where id = $1 and claim_token = $2 and state = 'claimed'",
+      [id, token],
+    );
+  }
+
+  /** Ends a claim of which certainly nothing was sent, for no fault of the payment: it can be claimed again at once. */
+  async withdraw({ id, token }: Claim): Promise<void> {
+    await this.#db.query(
+      `update payments
+          set state = 'failed', retryable = true, error_reason = 'unexpected_settle_error', finished_at = now(),
+              error_message = 'Nobody could pay the network fee.', offer = null, offer_digest = null
+        where id = $1 and claim_token = $2 and state = 'claimed'`,
       [id, token],
     );
   }

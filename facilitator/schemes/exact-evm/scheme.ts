@@ -5,10 +5,19 @@ import { v1NameOf } from "../../../shared/networks.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
 import type { EvmConfig } from "../../config.ts";
-import { EvmFeePayer } from "../../fee-payers/evm.ts";
+import { FeePayersEmpty } from "../../fee-payers/empty.ts";
+import { EvmFeePayer, type Sending } from "../../fee-payers/evm.ts";
 import type { SettlementStore } from "../../settlements/store.ts";
 import { Reads } from "../reads.ts";
-import { NetworkAway, type Outcome, type PaymentRequest, type Refusal, refuse, type Scheme } from "../scheme.ts";
+import {
+  type Claim,
+  NetworkAway,
+  type Outcome,
+  type PaymentRequest,
+  type Refusal,
+  refuse,
+  type Scheme,
+} from "../scheme.ts";
 import { EvmChain } from "./chain.ts";
 import { checkWindow, decodePayment } from "./checks.ts";
 import { transferCall } from "./eip3009.ts";
@@ -57,7 +66,8 @@ export function createExactEvm(
     async submit(payment, claim, deadline) {
       const signer = fromContracts.has(payment) ? "contract" : "key";
       const data = transferCall(payment.authorization, payment.signature, signer);
-      const sending = await leastBusy(feePayers).send(claim, payment, data);
+      const sending = await sendByAny(feePayers, claim, payment, data);
+      if ("empty" in sending) throw new FeePayersEmpty(config.network);
       if ("lost" in sending) return notSent("The claim on this payment ran out before it was sent.");
       if ("refused" in sending) return notSent(`The node did not take the transaction: ${sending.refused}`);
       const ended = async () => (await needs.store.lookup(config.network, payment.key))?.state !== "broadcast";
@@ -199,6 +209,20 @@ function kindsOf(network: string): readonly SupportedKind[] {
   return v1Name === undefined ? [v2] : [v2, { x402Version: 1, scheme: "exact", network: v1Name }];
 }
 
+/** One after the other, for as long as they turn out to have no money for gas. */
+async function sendByAny(
+  feePayers: readonly EvmFeePayer[],
+  claim: Claim,
+  payment: EvmPayment,
+  data: Hex,
+): Promise<Sending> {
+  for (const _ of feePayers) {
+    const sending = await leastBusy(feePayers).send(claim, payment, data);
+    if (!("empty" in sending)) return sending;
+  }
+  return { empty: true };
+}
+
 function leastBusy(feePayers: readonly EvmFeePayer[]): EvmFeePayer {
   const able = feePayers.filter(({ balance }) => !balance.empty);
   return (able.length > 0 ? able : feePayers).toSorted((a, b) => a.waiting - b.waiting)[0] as EvmFeePayer;
@@ -206,5 +230,5 @@ function leastBusy(feePayers: readonly EvmFeePayer[]): EvmFeePayer {
 
 const balanceAgeMaxMs = 1_000;
 const payersRemembered = 20_000;
-const balanceEveryMs = 30_000;
+const balanceEveryMs = 2_500;
 const upkeepEveryMs = 2_000;

@@ -3,6 +3,7 @@ import type { proto } from "@hiero-ledger/proto";
 import type { HederaNodes } from "../../../shared/hedera-nodes.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { Database } from "../../../shared/postgres.ts";
+import { FeePayersEmpty } from "../../fee-payers/empty.ts";
 import type { HederaFeePayers } from "../../fee-payers/hedera.ts";
 import type { SettlementStore } from "../../settlements/store.ts";
 import { type Claim, isRefusal, type Outcome, type Unfinished } from "../scheme.ts";
@@ -15,6 +16,8 @@ import { writeField } from "./wire.ts";
 
 /** What a settlement needs, and the one door to the ledger for payments. */
 export interface ChainNeeds {
+  /** CAIP-2. */
+  readonly network: string;
   readonly store: SettlementStore;
   readonly db: Database;
   readonly log: Log;
@@ -56,6 +59,7 @@ export async function submit(
     if (typeof offered === "string") return await awaitOutcome(needs, payment, copies, deadline.getTime(), offered);
     // From here on another daemon may have sent it as well.
     if (Date.now() > recordedMs + aloneMs) return { outcome: "unknown", transaction };
+    if (offered.unpaid) return await takeBack(needs, payment, claim);
     return ended(needs, transaction, offered);
   } finally {
     needs.underway.delete(transaction);
@@ -232,10 +236,22 @@ function judge(records: readonly LedgerRecord[], copies: readonly Copy[], agreed
 type Verdict = "settled" | "settled by another" | Failure;
 type Agreed = Parameters<typeof paysAsAgreed>[1];
 
-function ended({ log }: ChainNeeds, transaction: string, verdict: Verdict): Outcome {
+/** The fee payer cannot pay, which no node holds against the transaction: as if nothing had been signed. Throws FeePayersEmpty. */
+async function takeBack(
+  { store, feePayers, network }: ChainNeeds,
+  { key: transaction, feePayer }: HederaPayment,
+  claim: Claim,
+): Promise<Outcome> {
+  feePayers.noteEmpty(feePayer);
+  if (await store.takeBack(claim, transaction)) throw new FeePayersEmpty(network);
+  return { outcome: "unknown", transaction };
+}
+
+function ended({ log, feePayers }: ChainNeeds, transaction: string, verdict: Verdict): Outcome {
   if (verdict === "settled") return { outcome: "settled", transaction };
   if (verdict === "settled by another") return { outcome: "settled", transaction, byAnother: true };
-  const { reason, message, retryable, alarm, charged = false } = verdict;
+  const { reason, message, retryable, alarm, unpaid, charged = false } = verdict;
+  if (unpaid) feePayers.noteEmpty(transaction.slice(0, transaction.indexOf("@")));
   if (alarm) log.error({ transaction, reason }, message);
   return { outcome: "failed", reason, message, transaction, retryable, charged };
 }

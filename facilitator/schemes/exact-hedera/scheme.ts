@@ -26,7 +26,7 @@ export function createExactHedera(
   const addressBook = new AddressBook(config, { mirror, nodes, log: needs.log });
   const feePayers = new HederaFeePayers(config, mirror, needs);
   const preflight = new Preflight(config, mirror, nodes);
-  const chain = { ...needs, mirror, nodes, feePayers, preflight, underway: new Set<string>() };
+  const chain = { ...needs, network: config.network, mirror, nodes, feePayers, preflight, underway: new Set<string>() };
 
   return {
     scheme: "exact",

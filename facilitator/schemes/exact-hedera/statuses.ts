@@ -21,7 +21,8 @@ export function failureOf(status: number | string): Failure | undefined {
   if (name === "SUCCESS") return undefined;
   const reason = consensusReasons[name] ?? "transaction_failed";
   const message = `The ledger executed the transaction without success: ${name}.`;
-  return { reason, retryable: false, message, charged: !notThePayers.has(name) };
+  const unpaid = name === "INSUFFICIENT_PAYER_BALANCE" ? ({ unpaid: true } as const) : {};
+  return { reason, retryable: false, message, charged: !notThePayers.has(name), ...unpaid };
 }
 
 export interface Failure {
@@ -30,6 +31,8 @@ export interface Failure {
   readonly retryable: boolean;
   /** Ours to mend, not the payer's. */
   readonly alarm?: true;
+  /** The fee payer has no money for the network fee, and nothing was charged. */
+  readonly unpaid?: true;
   /** The network fee was spent, and the payer could have known. */
   readonly charged?: boolean;
 }
@@ -40,7 +43,7 @@ const expired: Failure = {
   message: "The transaction's validity does not include the ledger's present time.",
   retryable: false,
 };
-const unpaid = (message: string): Failure => ({
+const ours = (message: string): Failure => ({
   reason: "unexpected_settle_error",
   message,
   retryable: true,
@@ -65,11 +68,11 @@ const precheckFailures: Readonly<Record<string, Failure>> = {
     message: "The transaction's maximum fee is less than the ledger charges.",
     retryable: false,
   },
-  INSUFFICIENT_PAYER_BALANCE: unpaid("The fee payer cannot pay the network fee at the moment."),
-  PAYER_ACCOUNT_NOT_FOUND: unpaid("The fee payer's account cannot be charged."),
-  PAYER_ACCOUNT_DELETED: unpaid("The fee payer's account cannot be charged."),
+  INSUFFICIENT_PAYER_BALANCE: { ...ours("The fee payer cannot pay the network fee at the moment."), unpaid: true },
+  PAYER_ACCOUNT_NOT_FOUND: { ...ours("The fee payer's account cannot be charged."), unpaid: true },
+  PAYER_ACCOUNT_DELETED: { ...ours("The fee payer's account cannot be charged."), unpaid: true },
   // At precheck only the fee payer's signature is looked at.
-  INVALID_SIGNATURE: unpaid("The fee payer's signature was not accepted."),
+  INVALID_SIGNATURE: ours("The fee payer's signature was not accepted."),
 };
 
 const consensusReasons: Readonly<Record<string, string>> = {

@@ -1,0 +1,136 @@
+import { AccountId, Hbar, PrivateKey, TransferTransaction } from "@hashgraph/sdk";
+import { createTestClient, http, parseEther, walletActions } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openLedger } from "../infra/dev-ledger/sdk.ts";
+import { documented } from "../support/documented.ts";
+import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import { paymentBody } from "../support/evm-payments.ts";
+import { startFacilitator } from "../support/facilitator.ts";
+import { hederaProof, hederaVariables } from "../support/hedera-payments.ts";
+import { freshDatabase } from "../support/postgres.ts";
+
+let setting: EvmSetting;
+let open: Awaited<ReturnType<typeof openLedger>>;
+
+beforeAll(async () => {
+  [setting, open] = await Promise.all([evmSetting(), openLedger()]);
+});
+afterAll(async () => {
+  await Promise.all([setting?.stop(), open?.close()]);
+});
+
+const gasMoney = (address: string, value: bigint) =>
+  createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) })
+    .extend(walletActions)
+    .setBalance({ address: address as `0x${string}`, value });
+
+async function daemonWith(variables: Record<string, string> = {}) {
+  const FACILITATOR_DATABASE_URL = await freshDatabase("facilitator");
+  return documented(await startFacilitator({ ...setting.variables, FACILITATOR_DATABASE_URL, ...variables }));
+}
+
+const traces = async ({ context: { db } }: Awaited<ReturnType<typeof daemonWith>>) => {
+  const { rows } = await db.query(
+    `select (select count(*)::int from transactions) as records, (select count(*)::int from payer_failures) as failures,
+            (select json_agg(json_build_object('state', state, 'retryable', retryable, 'raw', raw_transactions)) from payments) as payments`,
+  );
+  return rows[0];
+};
+
+test("a send refused for want of gas money is 503, claims nothing, and is known at once; when there is money it settles", async () => {
+  const daemon = await daemonWith();
+  try {
+    const buyer = await setting.fundedBuyer();
+    const bodies = await Promise.all([1, 2, 3, 4].map(() => paymentBody(buyer, setting.terms)));
+    await gasMoney(setting.signer, 1_000n);
+    const answers = await Promise.all(bodies.map((body) => daemon.settle(body)));
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 503, body: { success: false, transaction: "", network: "eip155:84532" } });
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    }
+    expect((await daemon.get("/health")).body.chains).toMatchObject([{ empty: true, settling: false }]);
+    expect((await daemon.get("/readyz")).body.networks).toEqual({ "eip155:84532": false });
+    expect((await daemon.verify(bodies[0])).status).toBe(503);
+    const { records, failures, payments } = await traces(daemon);
+    expect({ records, failures }).toEqual({ records: 0, failures: 0 });
+    for (const row of payments ?? []) expect(row).toEqual({ state: "failed", retryable: true, raw: null });
+
+    await gasMoney(setting.signer, parseEther("10"));
+    await expect
+      .poll(async () => (await daemon.get("/health")).body.chains[0].settling, { timeout: 15_000 })
+      .toBe(true);
+    for (const body of bodies) expect((await daemon.settle(body)).body).toMatchObject({ success: true });
+  } finally {
+    await gasMoney(setting.signer, parseEther("10"));
+    await daemon.stop();
+  }
+});
+
+test("another fee payer that has money sends it instead, and its caller hears of nothing", async () => {
+  const keys = [generatePrivateKey(), generatePrivateKey()];
+  const [rich, poor] = keys.map((key) => privateKeyToAccount(key).address) as [string, string];
+  await Promise.all([rich, poor].map((address) => gasMoney(address, parseEther("10"))));
+  const daemon = await daemonWith({ EIP155_84532_SIGNERS: keys.toReversed().join(",") });
+  try {
+    await gasMoney(poor, 1_000n);
+    const bodies = await Promise.all(
+      Array.from({ length: 8 }, async () => paymentBody(await setting.fundedBuyer(), setting.terms)),
+    );
+    const answers = await Promise.all(bodies.map((body) => daemon.settle(body)));
+    for (const { body } of answers) expect(body).toMatchObject({ success: true });
+    expect((await daemon.get("/health")).body.chains).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ feePayer: poor, empty: true, settling: true }),
+        expect.objectContaining({ feePayer: rich, empty: false, settling: true }),
+      ]),
+    );
+  } finally {
+    await daemon.stop();
+  }
+});
+
+test("on Hedera the same: the node's refusal is 503, nothing is claimed, and the payment settles once there is HBAR", async () => {
+  const { ledger } = open;
+  const { feePayer, buyer, creator, operator } = ledger.accounts;
+  const FACILITATOR_DATABASE_URL = await freshDatabase("facilitator");
+  const daemon = documented(await startFacilitator({ FACILITATOR_DATABASE_URL, ...hederaVariables(ledger) }));
+  const move = (tinybars: bigint) =>
+    open.run(
+      new TransferTransaction()
+        .addHbarTransfer(AccountId.fromString(feePayer.accountId), Hbar.fromTinybars(tinybars.toString()))
+        .addHbarTransfer(AccountId.fromString(operator.accountId), Hbar.fromTinybars((-tinybars).toString())),
+      PrivateKey.fromStringDer(feePayer.privateKey),
+    );
+  try {
+    const terms = {
+      scheme: "exact",
+      network: "hedera:testnet",
+      asset: ledger.usdc,
+      amount: "1000",
+      payTo: creator.accountId,
+      maxTimeoutSeconds: 120,
+      extra: { feePayer: feePayer.accountId },
+    };
+    const body = {
+      paymentPayload: await hederaProof(buyer, terms, { url: "https://a.example.com" }),
+      paymentRequirements: terms,
+    };
+    const { balance } = (await daemon.get("/health")).body.chains[0];
+    const all = BigInt(Math.round(balance * 1e8)) - 1_000n;
+    await move(-all);
+    expect(await daemon.settle(body)).toMatchObject({ status: 503, body: { network: "hedera:testnet" } });
+    expect((await daemon.get("/health")).body.chains).toMatchObject([{ empty: true, settling: false }]);
+    expect(await daemon.verify(body)).toMatchObject({ status: 503 });
+    const { records, failures, payments } = await traces(daemon);
+    expect({ records, failures, payments }).toEqual({
+      records: 0,
+      failures: 0,
+      payments: [{ state: "failed", retryable: true, raw: null }],
+    });
+    await move(all);
+    await expect.poll(async () => (await daemon.settle(body)).body.success, { timeout: 15_000 }).toBe(true);
+  } finally {
+    await daemon.stop();
+  }
+});
