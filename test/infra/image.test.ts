@@ -1,0 +1,108 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { readConfig } from "../../marketplace/config.ts";
+
+const file = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), "utf8");
+
+interface Service {
+  readonly read_only?: boolean;
+  readonly tmpfs?: string;
+  readonly environment: Record<string, string>;
+  readonly volumes?: readonly string[];
+}
+
+const compose = async () =>
+  parse(await file("infra/compose.yaml"), { merge: true }) as {
+    services: Record<string, Service>;
+    volumes: Record<string, unknown>;
+  };
+
+test("every directory that a service writes to is a volume, and everything else is read-only", async () => {
+  const { services, volumes } = await compose();
+  for (const name of ["facilitator", "marketplace"]) {
+    const { read_only, tmpfs } = services[name] as Service;
+    expect({ name, read_only, tmpfs }).toEqual({ name, read_only: true, tmpfs: "/tmp" });
+  }
+  const { environment, volumes: mounts = [] } = services.marketplace as Service;
+  const given = { ...environment, MARKETPLACE_PORT: "4020", LLM_BASE_URL: "http://model" };
+  const { filesDirectory } = readConfig({ ...given, MARKETPLACE_DATABASE_URL: "postgres://db" }).services;
+  expect(mounts.map((mount) => mount.split(":")[1])).toContain(filesDirectory);
+  for (const { volumes: mounts = [] } of Object.values(services)) {
+    const named = mounts.map((mount) => mount.split(":")[0] as string).filter((source) => !source.startsWith("."));
+    expect(Object.keys(volumes)).toEqual(expect.arrayContaining(named));
+  }
+  // A new volume takes over whose the directory is in the image.
+  expect(await file("infra/Dockerfile")).toMatch(/mkdir -p \/data\/files && chown node:node \/data\/files/);
+});
+
+test("the image holds what runs: no stand-ins, no tests, no types", async () => {
+  const dockerfile = (await file("infra/Dockerfile")).replaceAll("\\\n", " ");
+  const command = /^RUN (rm -rf dist\/test .*)$/m.exec(dockerfile)?.[1] as string;
+  const directory = await mkdtemp(join(tmpdir(), "image-"));
+  try {
+    const infra = await readdir(new URL("../../infra", import.meta.url), { withFileTypes: true });
+    const folders = infra.filter((entry) => entry.isDirectory()).map(({ name }) => `dist/infra/${name}`);
+    const kept = ["dist/facilitator", "dist/marketplace", "dist/shared"];
+    for (const folder of [...folders, ...kept, "dist/test"]) await mkdir(join(directory, folder), { recursive: true });
+    const touch = ["touch dist/infra/migrate.js dist/shared/http.js dist/shared/http.d.ts dist/shared/http.d.ts.map"];
+    await promisify(execFile)("sh", ["-c", [...touch, command].join(" && ")], { cwd: directory });
+    const left = await readdir(join(directory, "dist"), { recursive: true });
+    expect(left.toSorted()).toEqual([
+      ...["facilitator", "infra", "infra/migrate.js", "marketplace", "shared", "shared/http.js"],
+    ]);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
+test("its packages are those that run, with every peer that they need and none that only our tools are", async () => {
+  expect(await file("infra/Dockerfile")).toContain("npm ci --omit=dev --legacy-peer-deps --ignore-scripts");
+  const { packages } = JSON.parse(await file("package-lock.json")) as { packages: Record<string, Locked> };
+  const installed = new Set<string>();
+  const install = (path: string) => {
+    if (installed.has(path)) return;
+    installed.add(path);
+    const { dependencies, optionalDependencies } = packages[path] as Locked;
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+      const found = resolved(packages, path, name);
+      if (found) install(found);
+    }
+  };
+  install("");
+  const { devDependencies = {}, dependencies = {} } = packages[""] as Locked;
+  const tools = Object.keys(devDependencies).filter((name) => !(name in dependencies));
+  const runs = [...installed].filter((path) => tools.includes(path.replace(/^node_modules\//, "")));
+  // Types of one runtime library's interface, which that library itself depends on.
+  expect(runs.filter((path) => !path.startsWith("node_modules/@types/"))).toEqual([]);
+  for (const path of installed) {
+    const { peerDependencies = {}, peerDependenciesMeta = {} } = packages[path] as Locked;
+    for (const name of Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional)) {
+      const found = resolved(packages, path, name);
+      expect({ path, needs: name, installed: found !== undefined && installed.has(found) }).toMatchObject({
+        installed: true,
+      });
+    }
+  }
+});
+
+/** Where Node finds `name` from `path`. */
+function resolved(packages: Record<string, Locked>, path: string, name: string): string | undefined {
+  for (let from = path; ; from = from.replace(/\/?node_modules\/(@[^/]+\/)?[^/]+$/, "")) {
+    const place = `${from === "" ? "" : `${from}/`}node_modules/${name}`;
+    if (packages[place]) return place;
+    if (from === "") return undefined;
+  }
+}
+
+interface Locked {
+  readonly dependencies?: Record<string, string>;
+  readonly devDependencies?: Record<string, string>;
+  readonly optionalDependencies?: Record<string, string>;
+  readonly peerDependencies?: Record<string, string>;
+  readonly peerDependenciesMeta?: Record<string, { optional?: boolean }>;
+}
