@@ -67,8 +67,9 @@ export class Files {
     return rows.map((row) => ({ ...row, url: `${this.#baseUrl}/${row.name}`, bytes: Number(row.bytes) }));
   }
 
-  /** Hides or shows again a file of this account's; 404 for anybody else's. */
+  /** Hides or shows again a file of this account's; 404 for anybody else's and for what is no file's name. */
   async setHidden(ownerId: AccountId, name: string, hidden: boolean): Promise<void> {
+    if (!fileName.test(name)) throw unknownFile();
     const { rowCount } = await this.#db.query(
       `update files set hidden_at = case when $3 then coalesce(hidden_at, now()) end
        where name = $1 and account_id = $2`,

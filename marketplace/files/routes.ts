@@ -1,5 +1,6 @@
 import type { RequestHandler } from "express";
 import { z } from "zod";
+import { ApiError } from "../../shared/errors.ts";
 import { callerOf } from "../api-keys/require-key.ts";
 import type { Context } from "../context.ts";
 import { readQuery, wholeNumber } from "../query.ts";
@@ -45,6 +46,9 @@ export function getFiles({ tools }: Context): RequestHandler {
 export function postFileVisibility({ tools }: Context, hidden: boolean): RequestHandler {
   return async (request, response) => {
     const name = String(request.params.name);
+    if (name.includes("\0")) {
+      throw new ApiError("bad_request", '"name" holds a character that is none (NUL).', { body: { field: "name" } });
+    }
     await tools.files.setHidden(callerOf(response).accountId, name, hidden);
     response.json({ name, hidden });
   };
