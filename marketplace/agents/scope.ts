@@ -31,12 +31,12 @@ export async function agentOfTool(db: Queryable, caller: Caller, tool: string): 
   return rows[0];
 }
 
-/** The address of the live agent that has this tool name, whoever sees it. */
-export async function addressOfTool(db: Queryable, tool: string): Promise<string | undefined> {
+/** The address of the agent that has this tool name, whoever sees it: a live one, or one in any state. */
+export async function addressOfTool(db: Queryable, tool: string, state = "live"): Promise<string | undefined> {
   const { rows } = await db.query<ScopedAgent>({
     name: "address of tool",
-    text: `select ${columns} from agents a where a.state = 'live' and a.tool_name = $1`,
-    values: [tool.replaceAll("\0", "")],
+    text: `select ${columns} from agents a where (a.state = $2 or $2 = 'any') and a.tool_name = $1`,
+    values: [tool.replaceAll("\0", ""), state],
   });
   return rows[0]?.address;
 }

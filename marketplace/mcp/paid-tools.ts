@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { type CallToolRequest, type CallToolResult, ErrorCode, type Tool } from "@modelcontextprotocol/sdk/types.js";
 import type { Response } from "express";
+import { ApiError } from "../../shared/errors.ts";
 import { asApiError } from "../../shared/http.ts";
 import type { JsonObject } from "../../shared/x402.ts";
 import { findLiveAgent, type LiveAgent } from "../agents/find.ts";
@@ -10,8 +11,8 @@ import { adviceFor } from "../payments/advice.ts";
 import { agentOffer, agentWork, requireModelFunds } from "../payments/agent-call.ts";
 import { handOut } from "../payments/hand-out.ts";
 import type { Offer, PaidWork } from "../payments/offer.ts";
-import { owedText } from "../payments/owed.ts";
-import { proofOf } from "../payments/proof.ts";
+import { type Owed, owedInstead, owedText } from "../payments/owed.ts";
+import { type Proof, proofOf } from "../payments/proof.ts";
 import { acceptsOf } from "../payments/quote.ts";
 import { redeem } from "../payments/redeem.ts";
 import type { Redemption } from "../payments/redemption.ts";
@@ -37,7 +38,7 @@ export async function callPaidTool(
   response: Response,
 ): Promise<CallToolResult> {
   const goods = await findGoods(context, name);
-  if (!goods) throw new RpcError(ErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name.slice(0, 64))}.`);
+  if (!goods) return owedTool(context, name, readPayment(_meta[paymentKey]));
   const progress = reportProgress(extra);
   try {
     const { offer } = goods;
@@ -143,6 +144,21 @@ function inOrder(_name: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** A tool that is not there any more: who paid for it learns what is owed, everybody else that there is none. */
+async function owedTool(context: Context, name: string, payment: Proof | string | undefined): Promise<CallToolResult> {
+  const address = (await addressOfTool(context.db, name, "any")) ?? "";
+  const gone = new ApiError("not_found", `There is no tool ${JSON.stringify(name.slice(0, 64))}.`);
+  const owed = await owedInstead(context, payment, address, gone).catch((error: unknown) => {
+    throw error === gone ? new RpcError(ErrorCode.InvalidParams, gone.message) : error;
+  });
+  return owedResult(owed);
+}
+
+function owedResult({ debt, settlement }: Owed): CallToolResult {
+  const _meta = { charged: true, debt, "x402/payment-response": settlement };
+  return { isError: true, content: [text(owedText)], _meta };
+}
+
 async function bought(
   context: Context,
   redemption: Exclude<Redemption, { outcome: "refused" }>,
@@ -167,11 +183,8 @@ async function bought(
       };
       return { isError: true, content: [text(`${error} ${advice}`)], _meta };
     }
-    case "owed": {
-      const { debt, settlement } = redemption;
-      const _meta = { charged: true, debt, "x402/payment-response": settlement };
-      return { isError: true, content: [text(owedText)], _meta };
-    }
+    case "owed":
+      return owedResult(redemption);
     case "unknown":
       return { isError: true, content: [text(redemption.message)] };
   }

@@ -1,0 +1,198 @@
+import { TopicCreateTransaction } from "@hashgraph/sdk";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { toolNameOf } from "../../../marketplace/agents/address.ts";
+import { type Published, publishAgent } from "../../../marketplace/agents/publish.ts";
+import { moveAgent } from "../../../marketplace/agents/state.ts";
+import { createKey } from "../../../marketplace/api-keys/create.ts";
+import { type OpenLedger, openLedger } from "../../infra/dev-ledger/sdk.ts";
+import { allow, operatorVariables } from "../../support/ledger-agents.ts";
+import { balanceOf, call, run } from "../../support/marketplace.ts";
+import { callTool, connectMcp, textOf } from "../../support/mcp.ts";
+import { type PaidMarket, startPaidMarket } from "../../support/paid-market.ts";
+import { decodeHeader, encodeHeader, payQuote, post, settleFirst } from "../../support/pay-call.ts";
+
+let open: OpenLedger;
+let paid: PaidMarket;
+beforeAll(async () => {
+  open = await openLedger();
+  paid = await startPaidMarket({ env: operatorVariables(open) });
+});
+afterEach(() => {
+  open.ledger.faults.clear();
+  paid.toFacilitator.behave(() => "pass");
+});
+afterAll(async () => {
+  await paid.stop();
+  await open.close();
+});
+
+const receiver = "0.0.1003";
+const bad = { to: "xyz", amount: "5" };
+const good = { to: receiver, amount: "5" };
+const caps = { per_run_max: "1000", per_day_max: "100000" };
+const transfer = { asset: "hbar", to: "{{to}}", amount: "{{amount}}", ...caps };
+let agents = 0;
+
+function publish(connector: string, settings: object, more: object = {}): Promise<Published> {
+  agents += 1;
+  return publishAgent(paid.marketplace.context, paid.market.creator, `railed-${agents}`, {
+    name: "On the ledger",
+    description: "Does what cannot be undone.",
+    connector,
+    price_credits: 5,
+    fields: ["text", "to", "amount"].map((name) => ({ name, type: "text" })),
+    settings: { network: "hedera:testnet", ...settings },
+    ...more,
+  });
+}
+
+const allowed = (amount: number) => allow({ open } as Parameters<typeof allow>[0], amount);
+const newTopic = async () => (await open.run(new TopicCreateTransaction())).topicId!.toString();
+const urlOf = ({ address }: Published) => `${paid.marketplace.url}/api/agent/${address}`;
+const settled = async () => {
+  const { rows } = await paid.facilitator.context.db.query("select count(*) from payments where state = 'settled'");
+  return Number(rows[0].count);
+};
+
+describe("over MCP", () => {
+  const toolOf = ({ address }: Published) => toolNameOf(...(address.split("/") as [string, string]));
+
+  test("with a key: an error that a model can act on, and no credits", async () => {
+    await allowed(100_000);
+    const agent = await publish("hedera-transfer", transfer);
+    const { buyer } = paid.market;
+    const scope = { accountId: buyer.id, name: "tools", scope: "chosen_agents", agents: [agent.address] } as const;
+    const { token } = await createKey(paid.marketplace.context.db, scope);
+    const client = await connectMcp(paid.marketplace.url, token);
+    const before = (await balanceOf(paid.marketplace, token)).credits;
+    const refused = await callTool(client, toolOf(agent), bad);
+    expect(refused).toMatchObject({ isError: true, _meta: { credits_used: 0, field: "to", charged: false } });
+    expect(textOf(refused)).toMatch(/account id such as .* Nothing was charged\. Correct the arguments/);
+    expect((await callTool(client, toolOf(agent), good)).isError).toBeFalsy();
+    expect((await balanceOf(paid.marketplace, token)).credits).toBe(before - 5);
+    await client.close();
+  });
+
+  test("paid: refused with nothing settled, and the corrected arguments with the same payment then work", async () => {
+    await allowed(100_000);
+    const agent = await publish("hedera-transfer", transfer);
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${paid.marketplace.url}/api/x402/mcp`)) as never);
+    const quoted = await callTool(client, toolOf(agent), bad);
+    const headers = new Headers({ "payment-required": encodeHeader(quoted.structuredContent as object) });
+    const payment = { "x402/payment": await payQuote(paid, "evm", { status: 402, headers, body: {} }) };
+    const before = await settled();
+    const refused = await callTool(client, toolOf(agent), bad, payment);
+    expect(refused).toMatchObject({ isError: true, _meta: { field: "to", charged: false } });
+    expect(textOf(refused)).toContain("Nothing was charged. Correct the arguments");
+    expect(await settled()).toBe(before);
+    const served = await callTool(client, toolOf(agent), good, payment);
+    expect(served.isError).toBeFalsy();
+    expect(served._meta?.["x402/payment-response"]).toMatchObject({ success: true });
+    expect(await settled()).toBe(before + 1);
+    await client.close();
+  });
+
+  test("paid, and failed after the settlement: charged, with the settlement and what helps", async () => {
+    const agent = await publish("hcs-write", { topic: await newTopic(), message: "{{text}}" });
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${paid.marketplace.url}/api/x402/mcp`)) as never);
+    const input = { text: "in the end" };
+    const quoted = await callTool(client, toolOf(agent), input);
+    const headers = new Headers({ "payment-required": encodeHeader(quoted.structuredContent as object) });
+    const payment = { "x402/payment": await payQuote(paid, "evm", { status: 402, headers, body: {} }) };
+    open.ledger.faults.set({ throttleAtConsensus: 1 });
+    const failed = await callTool(client, toolOf(agent), input, payment);
+    expect(failed).toMatchObject({
+      isError: true,
+      _meta: { charged: true, "x402/payment-response": { success: true, transaction: expect.stringMatching(/^0x/) } },
+    });
+    expect(textOf(failed)).toContain("with the same input to run again without paying");
+    await moveAgent(paid.marketplace.context.db, agent.address, "suspend");
+    const owed = await callTool(client, toolOf(agent), input, payment);
+    expect(owed).toMatchObject({ isError: true, _meta: { charged: true, debt: { agent: agent.address } } });
+    await expect(callTool(client, toolOf(agent), input)).rejects.toThrow("There is no tool");
+    await moveAgent(paid.marketplace.context.db, agent.address, "restore");
+    expect((await callTool(client, toolOf(agent), input, payment)).isError).toBeFalsy();
+    await client.close();
+  });
+});
+
+describe("a payment settled at the facilitator first", () => {
+  test.each(["evm", "hedera"] as const)("%s: a refusal says that it stays good; corrected it works", async (chain) => {
+    await allowed(100_000);
+    const url = urlOf(await publish("hedera-transfer", transfer));
+    const proof = await payQuote(paid, chain, await post(url, { body: bad }));
+    await settleFirst(paid, proof);
+    const before = await settled();
+    const refused = await post(url, { body: bad, proof });
+    expect(refused).toMatchObject({ status: 400, body: { field: "to", charged: true } });
+    expect(refused.body.advice).toContain("another");
+    expect(decodeHeader(refused.headers.get("payment-response"))).toMatchObject({ success: true });
+    const served = await post(url, { body: good, proof });
+    expect([served.status, served.body.error]).toEqual([200, undefined]);
+    expect(await settled()).toBe(before);
+  });
+});
+
+test("a settlement that was not heard of keeps what was reserved for it until its buyer comes back", async () => {
+  const url = urlOf(await publish("hcs-write", { topic: await newTopic(), message: "{{text}}", per_day_max: 1 }));
+  const body = { text: "mine" };
+  const quote = await post(url, { body });
+  const [mine, other] = [await payQuote(paid, "evm", quote), await payQuote(paid, "evm", quote)];
+  paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
+  expect((await post(url, { body, proof: mine })).status).toBe(503);
+  paid.toFacilitator.behave(() => "pass");
+  expect(await post(url, { body, proof: other })).toMatchObject({ status: 503, body: { charged: false } });
+  expect((await post(url, { body, proof: mine })).status).toBe(200);
+  expect(await post(url, { body, proof: other })).toMatchObject({ status: 503, body: { charged: false } });
+});
+
+test("a mirror that is late hides no spending: what was moved a moment ago is not there twice", async () => {
+  await allowed(1_000);
+  const agent = await publish("hedera-transfer", transfer);
+  await allowed(7);
+  await new Promise((resolve) => setTimeout(resolve, 2_100));
+  open.ledger.faults.set({ mirrorLagMs: 2_000 });
+  const url = urlOf(agent);
+  const quote = await post(url, { body: good });
+  const before = await settled();
+  const first = await post(url, { body: good, proof: await payQuote(paid, "evm", quote) });
+  expect([first.status, first.body.error]).toEqual([200, undefined]);
+  const second = await post(url, { body: good, proof: await payQuote(paid, "evm", quote) });
+  expect(second).toMatchObject({ status: 503, body: { charged: false } });
+  expect(await settled()).toBe(before + 1);
+}, 30_000);
+
+test("equal requests on credits, named alike and sent at once, are one run though there is room for one only", async () => {
+  const agent = await publish("hcs-write", { topic: await newTopic(), message: "{{text}}", per_day_max: 1 });
+  const { key } = paid.market;
+  const options = {
+    key,
+    body: { agent: agent.address, input: { text: "once" } },
+    headers: { "idempotency-key": "same" },
+  };
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => call(paid.marketplace.url, "/api/v1/run", options)),
+  );
+  expect(answers.map(({ status, body }) => [status, body.success])).toEqual(Array(10).fill([200, true]));
+  expect(new Set(answers.map(({ body }) => body.run_id)).size).toBe(1);
+  expect((await run(paid.marketplace, key, agent.address, { text: "more" })).status).toBe(503);
+});
+
+test("who cannot pay learns nothing of the ledger: 402 before any look", async () => {
+  await allowed(100_000);
+  const agent = await publish("hedera-transfer", transfer, { price_credits: 100_000 });
+  for (const input of [bad, { ...good, to: "0.0.987654" }, good]) {
+    expect((await run(paid.marketplace, paid.market.key, agent.address, input)).status).toBe(402);
+  }
+});
+
+test("a free agent is asked the same: what cannot work is refused, and nothing is begun", async () => {
+  await allowed(100_000);
+  const agent = await publish("hedera-transfer", transfer, { price_credits: 0 });
+  expect(await post(urlOf(agent), { body: bad })).toMatchObject({ status: 400, body: { field: "to", charged: false } });
+  expect((await post(urlOf(agent), { body: good })).status).toBe(200);
+});
