@@ -1,17 +1,22 @@
 /**
- * Hands out a number of places, so that nobody who holds on to theirs keeps others out: an account may have a quarter of what
- * is free, one agent an eighth, and so whoever has none always finds some. (Dynamic thresholds: Choudhury and Hahne, 1998.)
+ * Hands out a number of places, so that nobody who holds on to theirs keeps others out: an account may have a part of what is
+ * free, an agent half of that, and so whoever has none always finds some. (Dynamic thresholds: Choudhury and Hahne, 1998.)
  */
 export class Shares {
   readonly #total: number;
   readonly #waitMs: number;
+  readonly #parts: readonly [account: number, agent: number];
   readonly #taken = new Map<string, number>();
   readonly #waiting = new Set<Waiting>();
+  /** Of each account. */
+  readonly #waitingBeside = new Map<string, number>();
   #used = 0;
 
-  constructor({ total, waitMs }: { total: number; waitMs: number }) {
+  /** An account may have the free places divided by `part`. */
+  constructor({ total, waitMs, part = 4 }: { total: number; waitMs: number; part?: number }) {
     this.#total = total;
     this.#waitMs = waitMs;
+    this.#parts = [part, 2 * part];
   }
 
   /** A place, once there is one; the answer gives it back. Throws ShareUsedUp after `waitMs`, or when too many wait. */
@@ -29,19 +34,21 @@ export class Shares {
 
   #fits(holder: Holder): boolean {
     const free = this.#total - this.#used;
-    return placesOf(holder).every(([place, part]) => (this.#taken.get(place) ?? 0) < free / part);
+    return placesOf(holder).every((place, at) => (this.#taken.get(place) ?? 0) < free / this.#parts[at]!);
   }
 
   /** Whoever waits has been counted when this resolves. */
   #wait(holder: Holder, signal: AbortSignal | undefined): Promise<void> {
-    const [[mine]] = placesOf(holder);
-    const beside = [...this.#waiting].filter((other) => placesOf(other.holder)[0][0] === mine).length;
-    if (beside >= waitingMax) return Promise.reject(new ShareUsedUp());
+    const { account } = holder;
+    const beside = this.#waitingBeside.get(account) ?? 0;
+    if (beside >= waitingMax || signal?.aborted) return Promise.reject(new ShareUsedUp());
+    add(this.#waitingBeside, account, 1);
     return new Promise((resolve, reject) => {
       const end = (settle: () => void) => {
         clearTimeout(timer);
         signal?.removeEventListener("abort", giveUp);
         this.#waiting.delete(waiting);
+        add(this.#waitingBeside, account, -1);
         settle();
       };
       const giveUp = () => end(() => reject(new ShareUsedUp()));
@@ -64,11 +71,7 @@ export class Shares {
 
   #count(holder: Holder, change: 1 | -1): void {
     this.#used += change;
-    for (const [place] of placesOf(holder)) {
-      const taken = (this.#taken.get(place) ?? 0) + change;
-      if (taken === 0) this.#taken.delete(place);
-      else this.#taken.set(place, taken);
-    }
+    for (const place of placesOf(holder)) add(this.#taken, place, change);
   }
 }
 
@@ -88,16 +91,19 @@ export class ShareUsedUp extends Error {
 }
 
 /** Of one account. */
-const waitingMax = 100;
+const waitingMax = 1_000;
 
 interface Waiting {
   readonly holder: Holder;
   readonly admit: () => void;
 }
 
-function placesOf({ account, agent }: Holder): [account: [string, number], agent: [string, number]] {
-  return [
-    [`account ${account}`, 4],
-    [`agent ${agent}`, 8],
-  ];
+function placesOf({ account, agent }: Holder): readonly string[] {
+  return [`account ${account}`, `agent ${agent}`];
+}
+
+function add(counts: Map<string, number>, name: string, change: number): void {
+  const count = (counts.get(name) ?? 0) + change;
+  if (count === 0) counts.delete(name);
+  else counts.set(name, count);
 }

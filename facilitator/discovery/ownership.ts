@@ -1,3 +1,4 @@
+import { JsonScan, usualJson } from "../../shared/json-scan.ts";
 import type { JsonObject } from "../../shared/x402.ts";
 import { type Announcement, announcementOfQuote } from "./announcement.ts";
 import { readTerms, type Terms } from "./terms.ts";
@@ -102,8 +103,10 @@ function acceptsOf({ accepts }: JsonObject): readonly Terms[] {
   return Array.isArray(accepts) ? accepts.slice(0, 50).flatMap((entry) => readTerms(entry) ?? []) : [];
 }
 
+/** A quote is small; what is nested or cut up beyond that is a trap for whoever goes through it. */
 function parse(text: string): JsonObject | undefined {
   try {
+    new JsonScan(usualJson).see(Buffer.from(text));
     const value = JSON.parse(text);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
   } catch {

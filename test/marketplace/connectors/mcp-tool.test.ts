@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { noticesOf } from "../../../marketplace/agents/notices.ts";
 import { startListener } from "../../support/listener.ts";
 import { run, seedMarket, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
 import { type McpTestServer, startMcpServer } from "../../support/mcp-server.ts";
@@ -80,6 +81,18 @@ test("sends the creator's headers and secrets, the buyer's values only as argume
   });
   expect(servers.stream.seen.at(-1)).toMatchObject({ authorization: "Bearer TOKEN-MARK", "x-team": "blue" });
   expect(text + market.lines.join("")).not.toContain("TOKEN-MARK");
+});
+
+test("an answer that holds a secret that was sent is withheld, and its creator is told", async () => {
+  const secrets = { secrets: { token: "TOKEN/MARK-11" } };
+  const echo = { tool: "echo", headers: { Authorization: "Bearer {{secret.token}}" }, arguments: { text: "{{secret.token}}" } };
+  const { key, agent } = await seed(echo, secrets);
+  const { body, text } = await run(market, key, agent.address, {});
+  expect(body).toMatchObject({ success: false, credits_used: 0, error: expect.stringContaining("has been told") });
+  const notices = await noticesOf(market.context.db, agent.agentId);
+  expect(notices).toMatchObject([{ kind: "secret_in_answer", times: 1 }]);
+  const { rows } = await market.context.db.query("select r::text as run from runs r where agent_id = $1", [agent.agentId]);
+  expect(text + market.lines.join("") + JSON.stringify([rows, notices])).not.toContain("MARK-11");
 });
 
 test("ends the session it opened", async () => {
