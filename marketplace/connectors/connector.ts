@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Outbound } from "../../shared/outbound.ts";
+import type { Holder } from "../../shared/shares.ts";
 import type { Field, Input, Values } from "../agents/contract.ts";
 import type { Files } from "../files/files.ts";
 import type { AccountId, AgentId, RunId } from "../ids.ts";
@@ -135,6 +136,9 @@ export class ConnectorFailure extends Error {
  * that what the message names about the input is put right.
  */
 export type Remedy = "again" | "later" | "input";
+
+/** Whose share a run's requests are of. */
+export const holderOf = ({ id, ownerId }: Call<unknown>["agent"]): Holder => ({ account: ownerId, agent: id });
 
 /** For a run that found its agent's or its creator's share of requests in use for too long. */
 export const busyText = "This agent has too many calls under way; try again shortly.";

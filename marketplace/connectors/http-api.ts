@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Answer, OutboundBusy, OutboundFailed, OutboundRefused } from "../../shared/outbound.ts";
 import type { Problem } from "../parse.ts";
 import { bodyTemplateProblem, fillBody } from "./body-template.ts";
-import { busyText, type Connector, ConnectorFailure, jsonOutput, type Output } from "./connector.ts";
+import { busyText, type Connector, ConnectorFailure, holderOf, jsonOutput, type Output } from "./connector.ts";
 import { fillHeader, headersProblems } from "./header-template.ts";
 import { parseJson } from "./parse-json.ts";
 import { type Filling, fillingOf, type Slot, slotsOf } from "./template.ts";
@@ -66,7 +66,7 @@ export const httpApi: Connector<Settings> = {
     const url = fillUrl(settings.url, filling);
     const { headers, body } = fillRequest(settings, filling);
     try {
-      const holder = { account: agent.ownerId, agent: agent.id };
+      const holder = holderOf(agent);
       const ask = { method: settings.method, headers, timeoutMs: 60_000, bytesMax, signal, holder };
       return {
         output: await readAnswer(await outbound.fetch(url, body === undefined ? ask : { ...ask, body }), settings),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Input, Values } from "../agents/contract.ts";
 import { keepImage } from "../files/images.ts";
-import type { Connector } from "./connector.ts";
+import { type Connector, holderOf } from "./connector.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
 
 const settings = z.strictObject({
@@ -34,7 +34,8 @@ export const imageGenerator: Connector<z.infer<typeof settings>> = {
     const { settings, signal, agent, runId, modelCharge: caller } = call;
     const { model, size, quality, count, response_format: responseFormat } = settings;
     const prompt = promptOf(call, settings);
-    const drawn = await models.draw({ caller, prompt, model, size, quality, count, responseFormat, signal });
+    const holder = holderOf(agent);
+    const drawn = await models.draw({ caller, holder, prompt, model, size, quality, count, responseFormat, signal });
     const images: string[] = [];
     for (const bytes of drawn) {
       signal.throwIfAborted();

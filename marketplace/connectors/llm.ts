@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Input, Values } from "../agents/contract.ts";
-import { type Connector, ConnectorFailure, jsonOutput } from "./connector.ts";
+import { type Connector, ConnectorFailure, holderOf, jsonOutput } from "./connector.ts";
 import type { Message } from "./model-client.ts";
 import { parseJson } from "./parse-json.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
@@ -29,10 +29,11 @@ export const llm: Connector<z.infer<typeof settings>> = {
   promptLength: (input, settings) =>
     messagesOf({ ...input, secrets: {} }, settings).reduce((sum, { content }) => sum + content.length, 0),
   run: async (call, { models }) => {
-    const { settings, signal, modelCharge: caller } = call;
+    const { settings, signal, agent, modelCharge: caller } = call;
     const { format } = settings;
     const text = await models.complete({
       caller,
+      holder: holderOf(agent),
       messages: messagesOf(call, settings),
       model: settings.model,
       json: format === "json",

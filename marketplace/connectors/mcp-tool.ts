@@ -1,6 +1,14 @@
 import { z } from "zod";
 import { keepImage } from "../files/images.ts";
-import { type Call, type Connector, ConnectorFailure, jsonOutput, type Result, type Tools } from "./connector.ts";
+import {
+  type Call,
+  type Connector,
+  ConnectorFailure,
+  holderOf,
+  jsonOutput,
+  type Result,
+  type Tools,
+} from "./connector.ts";
 import { fillHeader, headersProblems } from "./header-template.ts";
 import { type AskedTool, callRemoteTool, type ToolResult } from "./mcp-client.ts";
 import { parseJson } from "./parse-json.ts";
@@ -73,7 +81,7 @@ function askOf(call: Call<Settings>): AskedTool {
     timeoutMs: timeLimitMs,
     bytesMax: settings.format === "image" ? imagesBytesMax : bytesMax,
     signal,
-    holder: { account: agent.ownerId, agent: agent.id },
+    holder: holderOf(agent),
   };
 }
 

@@ -1,14 +1,19 @@
 import { Agent, request } from "undici";
 import type { Secret } from "../../shared/env.ts";
 import { type Outbound, OutboundFailed, OutboundRefused } from "../../shared/outbound.ts";
+import { type Holder, Shares, ShareUsedUp } from "../../shared/shares.ts";
 import type { ModelCaller } from "../models/model-charge.ts";
 import type { ListedModel, ModelList, ModelMenu } from "../models/model-list.ts";
-import { ConnectorFailure } from "./connector.ts";
+import { busyText, ConnectorFailure } from "./connector.ts";
 
 const textBytesMax = 4_194_304;
 /** Ten images of ten megabytes in base64 would be more than anybody should send at once. */
 const imagesBytesMax = 67_108_864;
 const imageBytesMax = 10_000_000;
+/** Under way at the same time, and how long one waits that would be more than its holder's share. */
+const callsMax = 512;
+const shareWaitMs = 30_000;
+const platform: Holder = { account: "platform", agent: "platform" };
 
 /**
  * The OpenAI-compatible endpoints that the operator configured. Answers the assistant's text, or the bytes of images;
@@ -18,13 +23,22 @@ const imageBytesMax = 10_000_000;
  */
 export function createModelClient(options: ModelClientOptions): ModelClient {
   const { chat, images, list, outbound } = options;
-  const dispatcher = new Agent({ connect: { timeout: 5_000 }, connections: 256 });
+  const dispatcher = new Agent({ connect: { timeout: 5_000 }, connections: callsMax });
+  const shares = new Shares({ total: callsMax, waitMs: shareWaitMs, part: 2 });
+  /** Makes a call when it is its holder's turn: models may take minutes, and one agent's slow calls are not to stop the rest. */
+  const inTurn = async <T>(holder: Holder = platform, signal: AbortSignal, call: () => Promise<T>): Promise<T> => {
+    const release = await shares.take(holder, signal).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw error instanceof ShareUsedUp ? new ConnectorFailure(busyText, { reason: error.message }) : error;
+    });
+    return call().finally(release);
+  };
   const endpoints = {
     chat: { ...chat, name: "language model", path: "/chat/completions", bytesMax: textBytesMax, dispatcher },
     images: { ...images, name: "image model", path: "/images/generations", bytesMax: imagesBytesMax, dispatcher },
   };
   return {
-    complete: async ({ caller, messages, model, json, temperature, maxTokens, signal }) => {
+    complete: async ({ caller, holder, messages, model, json, temperature, maxTokens, signal }) => {
       const characters = messages.reduce((sum, { content }) => sum + content.length, 0);
       const listed = caller === "platform" ? undefined : boundsOf(list.chat, model, characters);
       const tokensMax = listed ? Math.min(maxTokens ?? listed.most, listed.most) : maxTokens;
@@ -35,9 +49,9 @@ export function createModelClient(options: ModelClientOptions): ModelClient {
         ...(temperature === undefined ? {} : { temperature }),
         ...(tokensMax === undefined ? {} : { max_tokens: tokensMax }),
       };
-      return textOf(await charged(caller, () => post(endpoints.chat, body, signal)));
+      return textOf(await inTurn(holder, signal, () => charged(caller, () => post(endpoints.chat, body, signal))));
     },
-    draw: async ({ caller, prompt, model, count, size, quality, responseFormat, signal }) => {
+    draw: async ({ caller, holder, prompt, model, count, size, quality, responseFormat, signal }) => {
       const listed = caller === "platform" ? undefined : boundsOf(list.images, model, prompt.length, count);
       const body = {
         model: listed?.name ?? model ?? list.images.usual,
@@ -47,7 +61,7 @@ export function createModelClient(options: ModelClientOptions): ModelClient {
         ...(quality === undefined ? {} : { quality }),
         ...(responseFormat === undefined ? {} : { response_format: responseFormat }),
       };
-      const answer = await charged(caller, () => post(endpoints.images, body, signal));
+      const answer = await inTurn(holder, signal, () => charged(caller, () => post(endpoints.images, body, signal)));
       const data = (answer as ImagesAnswer | undefined)?.data;
       if (!Array.isArray(data) || data.length === 0) throw new ConnectorFailure("The image model gave no image.");
       return Promise.all(data.slice(0, count).map((image) => bytesOf(image, outbound, signal)));
@@ -78,6 +92,8 @@ export interface ModelClient {
 
 export interface Drawing {
   readonly caller: ModelCaller;
+  /** Whose share of the calls under way it is; the platform's own unless said. */
+  readonly holder?: Holder;
   readonly prompt: string;
   readonly model?: string | undefined;
   readonly count: number;
@@ -94,6 +110,7 @@ export interface Message {
 
 export interface Completion {
   readonly caller: ModelCaller;
+  readonly holder?: Holder;
   readonly messages: readonly Message[];
   readonly model?: string | undefined;
   readonly json?: boolean;

@@ -6,7 +6,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
-import { call, type Market, seedMarket, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
+import {
+  call,
+  echoAgent,
+  type Market,
+  seedMarket,
+  startMarketplace,
+  type TestMarketplace,
+} from "../../support/marketplace.ts";
 import { startProcess } from "../../support/marketplace-process.ts";
 
 /** A service that a stranger runs against us. The marketplace is a process of its own, so that only it is measured. */
@@ -371,3 +378,27 @@ describe("a hostile HTTP service", () => {
     }
   }, 90_000);
 });
+
+test("a model that lets one agent's prompts wait keeps no other agent waiting", async () => {
+  const define = async (slug: string, owner = seeded.creator) =>
+    (
+      await publishAgent(market.context, owner, slug, {
+        ...echoAgent,
+        price_credits: 1,
+        fields: [],
+        settings: { prompt: slug },
+      })
+    ).address;
+  const slow = await define("slow-prompts");
+  const tenant = await seedMarket(market.context);
+  const others = await define("quick-prompts", tenant.creator);
+  market.model.injectFault({ delayMs: 12_000, times: 300 });
+  const waiting = Array.from({ length: 300 }, () => run(slow));
+  await sleep(3_000);
+  market.model.clearFaults();
+  const startedAt = performance.now();
+  expect((await run(others)).body).toMatchObject({ success: true });
+  expect(performance.now() - startedAt).toBeLessThan(8_000);
+  const answers = await Promise.all(waiting);
+  expect(answers.filter(({ body }) => body.success)).toHaveLength(300);
+}, 90_000);

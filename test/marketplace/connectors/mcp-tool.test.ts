@@ -85,13 +85,19 @@ test("sends the creator's headers and secrets, the buyer's values only as argume
 
 test("an answer that holds a secret that was sent is withheld, and its creator is told", async () => {
   const secrets = { secrets: { token: "TOKEN/MARK-11" } };
-  const echo = { tool: "echo", headers: { Authorization: "Bearer {{secret.token}}" }, arguments: { text: "{{secret.token}}" } };
+  const echo = {
+    tool: "echo",
+    headers: { Authorization: "Bearer {{secret.token}}" },
+    arguments: { text: "{{secret.token}}" },
+  };
   const { key, agent } = await seed(echo, secrets);
   const { body, text } = await run(market, key, agent.address, {});
   expect(body).toMatchObject({ success: false, credits_used: 0, error: expect.stringContaining("has been told") });
   const notices = await noticesOf(market.context.db, agent.agentId);
   expect(notices).toMatchObject([{ kind: "secret_in_answer", times: 1 }]);
-  const { rows } = await market.context.db.query("select r::text as run from runs r where agent_id = $1", [agent.agentId]);
+  const { rows } = await market.context.db.query("select r::text as run from runs r where agent_id = $1", [
+    agent.agentId,
+  ]);
   expect(text + market.lines.join("") + JSON.stringify([rows, notices])).not.toContain("MARK-11");
 });
 
