@@ -35,7 +35,7 @@ export interface Context extends Running {
   readonly catalog: Catalog;
 }
 
-/** Migrates the database, checks every network against its chain, finishes what the last run left. Throws if anything is amiss. */
+/** Migrates the database, checks every network that is there against its chain, finishes what the last run left. Throws if anything is amiss. */
 export async function createContext(config: Config, overrides: { log?: Log } = {}): Promise<Context> {
   const disposer = new Disposer();
   try {

@@ -1,7 +1,7 @@
 import { ConfigError } from "../../shared/env.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
-import { NetworkAway, type PaymentRequest, type Refusal, refuse, type Scheme } from "./scheme.ts";
+import { type PaymentRequest, type Refusal, refuse, type Scheme } from "./scheme.ts";
 
 const retryMs = 5_000;
 
@@ -17,8 +17,8 @@ export class SchemeRegistry {
   }
 
   /**
-   * Opens every scheme. Throws ConfigError when one is configured wrongly, naming every problem of all, or when none can
-   * be asked. A network that is away while others are there stays closed, and is asked again until it is there.
+   * Opens every scheme. Throws ConfigError when one is configured wrongly, naming every problem of all. A network that
+   * cannot be asked, be it the only one, stays closed and is asked again until it is there.
    */
   async start(log: Log): Promise<void> {
     const results = await Promise.allSettled(this.all.map((scheme) => this.#start(scheme)));
@@ -26,11 +26,11 @@ export class SchemeRegistry {
       const result = results[index];
       return result?.status === "rejected" ? [{ scheme, reason: result.reason as unknown }] : [];
     });
-    if (failures.some(({ reason }) => !(reason instanceof NetworkAway)) || this.#open.size === 0) {
+    if (failures.some(({ reason }) => reason instanceof ConfigError)) {
       const problems = failures.flatMap(({ scheme, reason }) => problemsOf(scheme, reason));
       throw new ConfigError("facilitator", problems);
     }
-    for (const { scheme } of failures) this.#retry(scheme, log);
+    for (const { scheme, reason } of failures) this.#retry(scheme, reason, log);
   }
 
   async stop(): Promise<void> {
@@ -62,7 +62,10 @@ export class SchemeRegistry {
     }
     const found = onNetwork.find((candidate) => candidate.scheme === scheme);
     if (found && !this.#open.has(found)) {
-      throw new ApiError("unavailable", `${network} cannot be asked at the moment; try again later.`);
+      throw new ApiError("unavailable", `${network} cannot be asked at the moment; try again later.`, {
+        headers: { "retry-after": String(retryMs / 1_000) },
+        body: { network },
+      });
     }
     const offered = onNetwork.map((candidate) => candidate.scheme).join(", ");
     return (
@@ -75,9 +78,10 @@ export class SchemeRegistry {
     this.#open.add(scheme);
   }
 
-  #retry(scheme: Scheme, log: Log): void {
+  #retry(scheme: Scheme, reason: unknown, log: Log): void {
     const { network } = scheme;
-    log.error({ network }, "the network cannot be asked and stays closed until it can");
+    const problems = problemsOf(scheme, reason);
+    log.error({ network, problems }, "the network cannot be asked and stays closed until it can");
     const again = async () => {
       try {
         await this.#start(scheme);

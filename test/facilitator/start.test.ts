@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type DevLedger, startDevLedger } from "../../infra/dev-ledger/ledger.ts";
 import { type EvmChain, startEvmChain } from "../../infra/evm-chain/chain.ts";
@@ -5,6 +8,7 @@ import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
 import { type HederaTerms, hederaProof, hederaVariables } from "../support/hedera-payments.ts";
+import { freshDatabase } from "../support/postgres.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 
 let setting: EvmSetting;
@@ -100,8 +104,65 @@ test("one that turns out to be another network stays closed, and nothing is conc
   }
 });
 
-test("a daemon that can ask none of its networks does not start", async () => {
+test.each(["lose-call", "refuse"] as const)(
+  "a daemon whose networks are all away (%s) starts unready, goes on trying, and settles",
+  async (fate) => {
+    proxies.own.behave(() => fate);
+    const variables = { ...setting.variables, EIP155_84532_RPC_URL: proxies.own.url };
+    const daemon = await startFacilitator(variables);
+    try {
+      const payment = await paymentBody(await setting.fundedBuyer(), setting.terms);
+      expect(await daemon.get("/livez")).toMatchObject({ status: 200 });
+      expect(await daemon.get("/readyz")).toMatchObject({ status: 503, body: { ready: false, database: true } });
+      expect(await daemon.get("/health")).toMatchObject({
+        status: 503,
+        body: { chains: [{ settling: false, balance: null }] },
+      });
+      for (const answer of [await daemon.verify(payment), await daemon.settle(payment)]) {
+        expect(answer).toMatchObject({ status: 503, body: { error: expect.stringContaining("eip155:84532") } });
+        expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+      }
+      proxies.own.behave(() => "pass");
+      await expect.poll(async () => (await daemon.get("/readyz")).status, { timeout: 15_000 }).toBe(200);
+      expect((await daemon.settle(payment)).body).toMatchObject({ success: true });
+    } finally {
+      await daemon.stop();
+    }
+  },
+);
+
+test("what is configured wrongly keeps a daemon from starting, also while another network is away", async () => {
   proxies.own.behave(() => "lose-call");
-  const variables = { ...setting.variables, EIP155_84532_RPC_URL: proxies.own.url };
-  await expect(startFacilitator(variables)).rejects.toThrow(/cannot start:\n {2}- eip155:84532: the node/);
+  const start = startFacilitator({
+    ...setting.variables,
+    EIP155_84532_RPC_URL: proxies.own.url,
+    EIP155_43113_RPC_URL: otherChain.rpcUrl,
+    EIP155_43113_SIGNERS: setting.variables.EIP155_84532_SIGNERS as string,
+  });
+  await expect(start).rejects.toThrow("EIP155_43113_RPC_URL is a node of chain 8453");
+});
+
+test("a mirror without a list of nodes is no reason not to start: the configured nodes are used", async () => {
+  const mirror = createServer(async (request, response) => {
+    if (request.url?.startsWith("/api/v1/network/nodes")) return void response.writeHead(404).end("{}");
+    const answer = await fetch(ledger.mirrorUrl + request.url);
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
+  });
+  mirror.listen(0, "127.0.0.1");
+  await once(mirror, "listening");
+  const HEDERA_TESTNET_MIRROR = `http://127.0.0.1:${(mirror.address() as AddressInfo).port}`;
+  const FACILITATOR_DATABASE_URL = await freshDatabase("facilitator");
+  const daemon = await startFacilitator({
+    FACILITATOR_DATABASE_URL,
+    ...hederaVariables(ledger),
+    HEDERA_TESTNET_MIRROR,
+  });
+  try {
+    expect((await daemon.get("/readyz")).status).toBe(200);
+    expect((await daemon.settle(await hederaPayment())).body).toMatchObject({ success: true });
+  } finally {
+    await daemon.stop();
+    mirror.closeAllConnections();
+    mirror.close();
+  }
 });

@@ -191,6 +191,7 @@ async function verifyConfiguration(chain: EvmChain, config: EvmConfig): Promise<
   const problems: string[] = [];
   try {
     const chainId = await chain.chainId();
+    if (!(chainId > 0)) throw new NetworkAway("the node does not say which chain it is on");
     if (chainId !== config.chainId) problems.push(`EIP155_${config.chainId}_RPC_URL is a node of chain ${chainId}`);
     for (const asset of config.assets) {
       if (!(await chain.hasCode(asset)))
@@ -198,7 +199,7 @@ async function verifyConfiguration(chain: EvmChain, config: EvmConfig): Promise<
     }
   } catch (error) {
     if (error instanceof NetworkAway) throw error;
-    problems.push(`EIP155_${config.chainId}_RPC_URL: ${(error as Error).message}`);
+    throw new NetworkAway((error as Error).message, { cause: error });
   }
   if (problems.length > 0) throw new ConfigError("facilitator", problems);
 }

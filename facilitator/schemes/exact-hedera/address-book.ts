@@ -3,7 +3,6 @@ import type { Log } from "../../../shared/log.ts";
 import { addressProblem, hostProblem } from "../../../shared/public-address.ts";
 import type { JsonObject } from "../../../shared/x402.ts";
 import type { HederaConfig } from "../../config.ts";
-import { NetworkAway } from "../scheme.ts";
 import type { Mirror } from "./mirror.ts";
 
 /**
@@ -37,8 +36,9 @@ export class AddressBook {
       if (listed.size === 0) return [];
       return Object.values(nodes).flatMap((id) => (listed.has(id) ? [] : [`${network} has no consensus node ${id}`]));
     } catch (error) {
-      if (error instanceof NetworkAway) throw error;
-      return [`the mirror of ${network} cannot be read: ${(error as Error).message}`];
+      // The configured nodes are what it begins with; not every mirror has the list.
+      this.#log.warn({ err: error, network }, "the list of nodes could not be read; the configured ones are used");
+      return [];
     } finally {
       clearInterval(this.#timer);
       this.#timer = setInterval(() => this.#refreshWhenDue(), lookEveryMs);
