@@ -1,0 +1,44 @@
+import { createTestClient, type Hex, http, parseEther } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import { type Proof, payQuote, post, quoteIn } from "../support/pay-call.ts";
+
+let poor: PaidMarket;
+beforeAll(async () => {
+  poor = await startPaidMarket({ facilitatorEnv: { EIP155_84532_BALANCE_EMPTY_WEI: String(parseEther("1")) } });
+});
+afterAll(() => poor?.stop());
+
+const body = { text: "hello" };
+
+test("a chain whose fee payer is empty leaves the quote, and a payment there is 503 before anything runs", async () => {
+  const quoted = await post(poor.url, { body });
+  const networks = (answer: typeof quoted) =>
+    quoteIn(answer).accepts.map((entry: { network: string }) => entry.network);
+  expect(networks(quoted).toSorted()).toEqual(["eip155:84532", "hedera:testnet"]);
+  const [settledFirst, caught, tooLate] = await Promise.all([1, 2, 3].map(() => payQuote(poor, "evm", quoted)));
+  const paid = { x402Version: 2, paymentPayload: settledFirst, paymentRequirements: settledFirst?.accepted };
+  expect((await poor.facilitator.settle(paid)).body).toMatchObject({ success: true });
+
+  const node = createTestClient({ mode: "anvil", transport: http(poor.setting.chain.rpcUrl) });
+  await node.setBalance({ address: poor.setting.signer as Hex, value: 0n });
+  // The first to be settled after that finds out; it is told neither that its payment is bad nor that it should pay anew.
+  const found = await post(poor.url, { body, proof: caught as Proof });
+  expect(found.status).toBe(503);
+  await expect
+    .poll(async () => networks(await post(poor.url, { body })), { timeout: 30_000 })
+    .toEqual(["hedera:testnet"]);
+  const runsBefore = poor.marketplace.model.requests.length;
+  const refused = await post(poor.url, { body, proof: tooLate as Proof });
+  expect(refused.status).toBe(503);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(refused.body.error).toMatch(/nothing was charged/);
+  expect(poor.marketplace.model.requests.length).toBe(runsBefore);
+  // What was settled before is still good, and so is what ran before, once there is money for the fee.
+  expect((await post(poor.url, { body, proof: settledFirst as Proof })).status).toBe(200);
+  await node.setBalance({ address: poor.setting.signer as Hex, value: parseEther("10") });
+  await expect.poll(async () => (await post(poor.url, { body, proof: caught as Proof })).status, poll).toBe(200);
+  expect(poor.marketplace.model.requests.length).toBe(runsBefore + 1);
+}, 120_000);
+
+const poll = { timeout: 60_000, interval: 500 };
