@@ -1,3 +1,4 @@
+import { hash, timingSafeEqual } from "node:crypto";
 import type { PaymentRequirements, SettleResponse } from "../../shared/x402.ts";
 import type { Context } from "../context.ts";
 import { isPaidBy } from "./offer.ts";
@@ -91,7 +92,7 @@ export interface Claimed {
 export async function holderOf(context: Needs, asked: Asked, call: PaidCall): Promise<{ isHolder: boolean } | Refused> {
   const id = call.requirements.extra?.quoteId;
   const isSecret = typeof id === "string" && isHeldSecret(id);
-  if (isSecret && echoedId(asked.proof) === id) return { isHolder: true };
+  if (isSecret && isSameId(echoedId(asked.proof), id)) return { isHolder: true };
   if (asked.presented.signIn === undefined && !isSecret && call.digest.equals(asked.digest)) return { isHolder: false };
   return (await refusalWithoutWallet(context, asked, call.payer)) ?? { isHolder: true };
 }
@@ -163,6 +164,10 @@ function named({ proof, presented }: Asked, terms: PaymentRequirements, quoteId:
 }
 
 const echoedId = ({ accepted }: Proof) => (accepted.extra as { quoteId?: unknown } | null | undefined)?.quoteId;
+
+/** In a time that tells nothing of where they differ. */
+const isSameId = (shown: unknown, id: string) =>
+  typeof shown === "string" && timingSafeEqual(hash("sha256", shown, "buffer"), hash("sha256", id, "buffer"));
 
 const isOn = (terms: PaymentRequirements, wallet: { network: string; address: string }) =>
   wallet.network === terms.network && isSameWallet(terms.network, wallet.address, terms.payTo);
