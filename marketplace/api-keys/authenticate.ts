@@ -30,8 +30,15 @@ export async function admitCalls(db: Queryable, digests: readonly string[]): Pro
         where k.revoked_at is null and a.state = 'open'
         order by k.account_id, k.id
       ) found
-      cross join lateral count_key_calls(found.account_id, found.id, found.is_only_key, found.calls,
-                                         found.rate_limit_per_minute, found.calls_per_minute_max) counted`,
+      cross join lateral (
+        -- As count_key_calls does it for an only key, without a second function in between.
+        select admitted, greatest(0, found.rate_limit_per_minute - used) as remaining, reset_seconds
+        from count_calls(found.account_id, found.calls, found.rate_limit_per_minute) where found.is_only_key
+        union all
+        select admitted, remaining, reset_seconds
+        from count_key_calls(found.account_id, found.id, false, found.calls, found.rate_limit_per_minute,
+                             found.calls_per_minute_max) where not found.is_only_key
+      ) counted`,
     values: [[...calls.keys()], [...calls.values()]],
   });
   const found = new Map<string, Counted>(rows.map((row: Row) => [row.digest, asCounted(row)]));
