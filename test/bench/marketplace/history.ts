@@ -12,6 +12,8 @@ export async function benchHistory(setting: Setting): Promise<void> {
     const { buyer, creator, key, agent } = await seedBench(db);
     await db.query("alter table api_keys drop constraint api_keys_rate_limit_per_minute_check");
     await db.query("update api_keys set rate_limit_per_minute = 100000000");
+    await db.query("alter table accounts drop constraint accounts_calls_per_minute_max_check");
+    await db.query("update accounts set calls_per_minute_max = 100000000");
     // Half of them the buyer's, half the creator's, of runs that nobody remembers.
     await db.query(
       `insert into postings (kind, from_purse, to_purse, amount, created_at)
