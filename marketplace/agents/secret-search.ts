@@ -1,7 +1,10 @@
+import { promisify } from "node:util";
+import { constants, unzip } from "node:zlib";
+
 /**
  * Finds secrets in what a run gives out, also where they come back encoded: by percent, JSON, HTML, hex, as numbers of
- * bytes or in base64 at any offset (as part of Basic credentials, say), and in two of those, one within the other. Case
- * and everything that is no letter or digit make no difference, so that no line break, dash or quotation mark hides one.
+ * bytes or in base64 at any offset (as part of Basic credentials, say), packed and in base64, or in two of those, one
+ * within the other; and of a long one a longer part. Case and everything that is no letter or digit make no difference, so that no line break, dash or quotation mark hides one.
  */
 export class SecretSearch {
   readonly #needles = new Map<number, string[]>();
@@ -21,6 +24,12 @@ export class SecretSearch {
   /** Lets others go first every so often: a text can have megabytes. */
   async isIn(text: string): Promise<boolean> {
     if (this.#longest === 0) return false;
+    if (await this.#isInPieces(text)) return true;
+    for (const packed of packedIn(text)) if (await this.#isInPieces(await unpacked(packed))) return true;
+    return false;
+  }
+
+  async #isInPieces(text: string): Promise<boolean> {
     // What one encoding in another makes of a secret still lies whole in one of two pieces that overlap.
     const overlap = 64 + 12 * this.#longest;
     const step = Math.max(sliceLength, 2 * overlap);
@@ -79,9 +88,11 @@ function hashAt(text: string, at: number): number {
   return hash & (hashesMax - 1);
 }
 
-/** A secret, and what it is for whoever reads it as a number or as Basic credentials. */
+/** A secret, and what it is for whoever reads it as a number, or as credentials behind the word that says which kind. */
 function wordsOf(secret: string): string[] {
   const words = [secret];
+  const [, alone] = /^[A-Za-z][\w-]*:?\s+(\S+)$/.exec(secret.trim()) ?? [];
+  if (alone) words.push(alone);
   if (/^\d+$/.test(secret) && secret.length > 15) words.push(String(Number(secret)));
   const credentials = /^(?:Basic )?([A-Za-z0-9+/_-]{8,}={0,2})$/i.exec(secret)?.[1];
   const inside = credentials && Buffer.from(credentials, "base64").toString("utf8");
@@ -100,8 +111,33 @@ function needlesOf(word: string): string[] {
   ]);
   const once = [...spellings].flatMap((spelling) => encodingsOf(Buffer.from(spelling)));
   const wide = encodingsOf(Buffer.from(word, "utf16le"));
-  return [...spellings, ...once, ...wide, ...once.flatMap((encoded) => encodingsOf(Buffer.from(encoded)))];
+  const twice = once.flatMap((encoded) => encodingsOf(Buffer.from(encoded)));
+  return [...spellings, ...partsOf(squeezed(word)), ...once, ...wide, ...twice];
 }
+
+/** Any 24 characters in a row of a secret that is longer than most hold one of these. */
+function partsOf(word: string): string[] {
+  const parts: string[] = [];
+  if (word.length >= 32) for (let at = 0; at + 16 <= word.length; at += 8) parts.push(word.slice(at, at + 16));
+  return parts;
+}
+
+/** What begins as gzip or zlib does, in base64. */
+function packedIn(text: string): string[] {
+  return Array.from(text.matchAll(/(?:H4sI|e[AFJN])(?:[\w+/-]|\\\/){16,}/g), ([found]) =>
+    found.replaceAll("\\", ""),
+  ).slice(0, packedMax);
+}
+
+async function unpacked(packed: string): Promise<string> {
+  // What is cut off is unpacked as far as it goes.
+  const options = { maxOutputLength: unpackedBytesMax, finishFlush: constants.Z_SYNC_FLUSH };
+  return unpack(Buffer.from(packed, "base64"), options).then(String, () => "");
+}
+
+const unpack = promisify(unzip);
+const packedMax = 64;
+const unpackedBytesMax = 4_194_304;
 
 function encodingsOf(bytes: Buffer): string[] {
   return [

@@ -55,7 +55,8 @@ export const mcpTool: Connector<Settings> = {
     })),
     ...headersProblems(headers),
   ],
-  publishProblems: async ({ url }, { outbound }) => {
+  publishProblems: async ({ url, tool }, { outbound }) => {
+    if (tool.includes("{{")) return ['"settings.tool" must be a name without slots.'];
     try {
       outbound.check(url);
     } catch {

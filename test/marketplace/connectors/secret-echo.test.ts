@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { gzipSync } from "node:zlib";
+import { deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { noticesOf } from "../../../marketplace/agents/notices.ts";
@@ -33,6 +33,8 @@ const encodings: Array<[string, (text: string) => string]> = [
     (text) => text.replace(/./gs, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`),
   ],
   ["as JSON in JSON in JSON", (text) => JSON.stringify(JSON.stringify({ headers: { key: text } }))],
+  ["packed, in base64", (text) => gzipSync(`{"headers":{"key":"${text}"}}`).toString("base64")],
+  ["deflated, in base64 for URLs", (text) => deflateSync(`{"headers":{"key":"${text}"}}`).toString("base64url")],
   ["in hex", (text) => Buffer.from(text).toString("hex")],
   ["in hex in capitals, with colons", (text) => Buffer.from(text).toString("hex").toUpperCase().replace(/../g, "$&:")],
   ["as bytes", (text) => JSON.stringify(Buffer.from(text))],
@@ -73,8 +75,16 @@ describe("a secret is found", () => {
   test("also as what it means: Basic credentials, a long number", async () => {
     const basic = Buffer.from("robot:correct-horse-battery").toString("base64");
     expect(await new SecretSearch([basic]).isIn('{"password":"correct-horse-battery"}')).toBe(true);
+    expect(await new SecretSearch(["Bearer sk-12345678"]).isIn('{"token":"sk-12345678"}')).toBe(true);
     const digits = "123456789012345678901234";
     expect(await new SecretSearch([digits]).isIn(JSON.stringify({ id: JSON.parse(digits) }))).toBe(true);
+  });
+
+  test("by a part of a long one, wherever that begins", async () => {
+    const long = Array.from({ length: 60 }, (_, n) => ((n * 7919 + 13) % 36).toString(36)).join("");
+    const search = new SecretSearch([long]);
+    for (let at = 0; at + 24 <= long.length; at += 1) expect(await search.isIn(long.slice(at, at + 24))).toBe(true);
+    expect(await search.isIn(long.slice(0, 8))).toBe(false);
   });
 
   test("in megabytes, for twenty secrets, without holding up anybody else", async () => {
