@@ -153,6 +153,51 @@ test("a copy killed between reservation and settlement: what it had reserved is 
   await facilitator.stop();
 }, 90_000);
 
+test("a copy killed while the ledger has what was paid for: one effect and one settlement, whoever the payment is posted to next", async () => {
+  const { address, urls, agentId } = await publish("hcs-write", {
+    topic: await newTopic(),
+    message: "{{text}}",
+    per_day_max: 1,
+  });
+  const doomed = await startProcess(paid.marketplace.environment);
+  const body = { text: "survives" };
+  const proof = await payQuote(paid, "evm", await post(urls[0], { body }));
+  const before = await settled();
+  open.ledger.faults.set({ consensusDelayMs: 2_500 });
+  const answer = post(`${doomed.url}/api/agent/${address}`, { body, proof }).catch(() => "died");
+  const begun = () => query("select 1 from effects where agent_id = $1 and state = 'open'", [agentId]);
+  await until(async () => (await begun()).length === 1, 20_000);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  doomed.child.kill("SIGKILL");
+  expect(await answer).toBe("died");
+  const [one, other] = await Promise.all(urls.map((url) => post(url, { body, proof })));
+  expect([one?.status, other?.status]).toContain(200);
+  expect(await query("select state from effects where agent_id = $1", [agentId])).toEqual([{ state: "done" }]);
+  expect(await settled()).toBe(before + 1);
+  expect(await query("select 1 from debts d join agents a on a.id = d.agent_id where a.id = $1", [agentId])).toEqual(
+    [],
+  );
+}, 60_000);
+
+test("who has a payment in hand and settles none of it may have so many looked up a minute", async () => {
+  await allowed(100_000);
+  const { urls } = await publish("hedera-transfer", {
+    asset: "hbar",
+    to: "{{to}}",
+    amount: "5",
+    per_run_max: "5",
+    per_day_max: "100",
+  });
+  const proof = await payQuote(paid, "evm", await post(urls[0], { body: {} }));
+  const statuses: number[] = [];
+  for (let n = 0; n < 125; n += 1) {
+    const { status } = await post(urls[n % 2]!, { body: { to: `0.0.${900_000 + n}` }, proof });
+    statuses.push(status);
+  }
+  expect(statuses.slice(0, 100).every((status) => status === 422)).toBe(true);
+  expect(statuses).toContain(429);
+}, 60_000);
+
 test("a reservation that lapsed under a stalled copy gives no room that another has: the cap holds", async () => {
   const { agentId } = await publish("hcs-write", {
     topic: await newTopic(),
