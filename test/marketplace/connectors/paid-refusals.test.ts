@@ -1,6 +1,10 @@
 import {
+  AccountCreateTransaction,
   TokenCreateTransaction,
+  TokenFreezeTransaction,
+  TokenGrantKycTransaction,
   TokenPauseTransaction,
+  TokenUnfreezeTransaction,
   TokenUnpauseTransaction,
   TopicCreateTransaction,
 } from "@hashgraph/sdk";
@@ -121,6 +125,53 @@ describe("a paid call that cannot work is refused before anything is settled, an
     const stranger = await open.newAccount(open.keys.feePayer.publicKey);
     const refused = await refusedThenServed(url, "hedera", { to: stranger, amount: "5" }, async () => good);
     expectRefusal(refused, 422, "to");
+  });
+
+  test("hedera-transfer: a receiver without a KYC grant, frozen, or with no place left for another token", async () => {
+    const { accounts, keys } = open;
+    const creator = { treasury: accounts.creator.accountId, treasuryKey: keys.creator };
+    const token = await open.newToken({ ...creator, keys: ["Kyc", "Freeze"] });
+    await allowed(5_000, token);
+    const { url } = await publish("hedera-transfer", { ...transfer, asset: token });
+    await open.associate(buyer, token, keys.buyer);
+    const granted = async () => {
+      await open.run(new TokenGrantKycTransaction().setTokenId(token).setAccountId(buyer));
+      return good;
+    };
+    expectRefusal(await refusedThenServed(url, "evm", good, granted), 422, "to");
+    await open.run(new TokenFreezeTransaction().setTokenId(token).setAccountId(buyer));
+    const thawed = async () => {
+      await open.run(new TokenUnfreezeTransaction().setTokenId(token).setAccountId(buyer));
+      return good;
+    };
+    expectRefusal(await refusedThenServed(url, "evm", good, thawed), 422, "to");
+
+    const plain = await open.newToken(creator);
+    await allowed(5_000, plain);
+    const other = await publish("hedera-transfer", { ...transfer, asset: plain });
+    const one = new AccountCreateTransaction().setKeyWithoutAlias(keys.buyer.publicKey).setInitialBalance(10);
+    const account = (await open.run(one.setMaxAutomaticTokenAssociations(1))).accountId!.toString();
+    const proof = await payQuote(paid, "evm", await post(other.url, { body: good }));
+    expect((await post(other.url, { body: { to: account, amount: "5" }, proof })).status).toBe(200);
+    const second = await open.newToken(creator);
+    await allowed(5_000, second);
+    const full = await publish("hedera-transfer", { ...transfer, asset: second });
+    const associated = async () => {
+      await open.associate(account, second, keys.buyer);
+      return { to: account, amount: "5" };
+    };
+    expectRefusal(await refusedThenServed(full.url, "evm", { to: account, amount: "5" }, associated), 422, "to");
+  });
+
+  test("hedera-transfer: a ledger whose mirror is away", async () => {
+    await allowed(100_000);
+    const { url } = await publish("hedera-transfer", transfer);
+    open.ledger.faults.set({ mirrorUnavailable: 1_000_000 });
+    const back = async () => {
+      open.ledger.faults.clear();
+      return good;
+    };
+    expectRefusal(await refusedThenServed(url, "evm", good, back), 503);
   });
 
   test("hedera-transfer: an allowance, or a wallet, that does not cover it", async () => {
