@@ -3,7 +3,7 @@ import type { Log } from "../../shared/log.ts";
 import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import type { EvmConfig } from "../config.ts";
 import { spentToday } from "../limits/fee-budget.ts";
-import type { EvmChain } from "../schemes/exact-evm/chain.ts";
+import type { EvmChain, GasFees } from "../schemes/exact-evm/chain.ts";
 import type { Hex } from "../schemes/exact-evm/hex.ts";
 import { authorizationOf, type EvmPayment } from "../schemes/exact-evm/payload.ts";
 import { RpcError } from "../schemes/exact-evm/rpc.ts";
@@ -297,8 +297,13 @@ export class EvmFeePayer {
     );
   }
 
+  /** What the next transaction would about offer: of half a minute ago at most, so that hardly a check waits for it. */
+  async usualFees(): Promise<GasFees> {
+    return this.#fees && Date.now() - this.#fees.at < usualFeesValidMs ? this.#fees : this.#currentFees();
+  }
+
   /** One look at the base fee serves the payments of about one block; twice the base fee outlasts six full blocks. */
-  async #currentFees(): Promise<{ perGas: bigint; tip: bigint }> {
+  async #currentFees(): Promise<GasFees> {
     if (!this.#fees || Date.now() - this.#fees.at > feesValidMs) {
       const { baseFeePerGas } = await this.#needs.chain.latestBlock();
       this.#fees = { at: Date.now(), perGas: 2n * baseFeePerGas + tipWei, tip: tipWei };
@@ -343,6 +348,7 @@ const readEveryMs = 29_000;
 const readSoonMs = 4_000;
 const jobsPerTransactionMax = 32;
 const feesValidMs = 1_000;
+const usualFeesValidMs = 30_000;
 const tipWei = 1_000_000n;
 const poolRefusal =
   /insufficient ?funds|upfront cost exceeds|underpriced|nonce (is )?too low|gas too low|exceeds block gas limit|fee cap|max fee per gas less|tx fee/i;

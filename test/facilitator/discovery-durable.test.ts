@@ -1,9 +1,9 @@
 import { createTestClient, http } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { revertingToken } from "../../infra/evm-chain/artifacts.ts";
+import { turningToken } from "../../infra/evm-chain/artifacts.ts";
 import { connect, type Database } from "../../shared/postgres.ts";
 import { bazaar, eventually } from "../support/discovery.ts";
-import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import { type EvmSetting, evmSetting, untilOddBlock } from "../support/evm-facilitator.ts";
 import { type Buyer, newBuyer, paymentBody, requirementsOf } from "../support/evm-payments.ts";
 import { callsTo } from "../support/facilitator.ts";
 import { type PaidResource, quoteV2, startPaidResource } from "../support/paid-resource.ts";
@@ -133,11 +133,12 @@ test("a resource that is away is asked again, five times at most", async () => {
 });
 
 test("a payment that failed on the chain leaves nothing to list", async () => {
-  const asset = await setting.chain.deploy(revertingToken);
+  const asset = await setting.chain.deploy(turningToken);
   const daemon = await startDaemon({ EIP155_84532_ASSETS: `${setting.chain.usdc},${asset}` });
   try {
     await setting.chain.mint(asset, buyer.address, 1_000_000n);
     const { payment } = await paymentFor("/failed", { ...setting.terms, asset });
+    await untilOddBlock(setting.chain);
     expect((await daemon.settle(payment)).body).toMatchObject({
       success: false,
       transaction: expect.stringMatching("0x"),

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readConfig } from "../../facilitator/config.ts";
 import { spentToday } from "../../facilitator/limits/fee-budget.ts";
 import { ReadLimits } from "../../facilitator/limits/read-limits.ts";
-import { revertingToken } from "../../infra/evm-chain/artifacts.ts";
+import { turningToken } from "../../infra/evm-chain/artifacts.ts";
 import { clientOf } from "../../shared/client-address.ts";
 import { connect } from "../../shared/postgres.ts";
 import { documented } from "../support/documented.ts";
-import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import { type EvmSetting, evmSetting, untilOddBlock } from "../support/evm-facilitator.ts";
 import { newBuyer, paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
 
@@ -190,7 +190,7 @@ test("a payer who settles too often is refused, over copies, without a claim; an
 });
 
 test("a payer whose settlements keep failing at our cost is let cool down before more is spent on it", async () => {
-  const asset = await setting.chain.deploy(revertingToken);
+  const asset = await setting.chain.deploy(turningToken);
   const variables = { EIP155_84532_ASSETS: `${setting.chain.usdc},${asset}`, LIMIT_FAILURES_PER_PAYER: "3" };
   const daemon = await startFacilitator({ ...setting.variables, ...variables });
   try {
@@ -198,6 +198,7 @@ test("a payer whose settlements keep failing at our cost is let cool down before
     await setting.chain.mint(asset, buyer.address, 1_000_000n);
     const reasons: string[] = [];
     for (let i = 0; i < 5; i += 1) {
+      await untilOddBlock(setting.chain);
       const { body } = await daemon.settle(await paymentBody(buyer, { ...setting.terms, asset }));
       reasons.push(body.errorReason);
     }
@@ -208,7 +209,10 @@ test("a payer whose settlements keep failing at our cost is let cool down before
     await setting.chain.mint(asset, stubborn.address, 1_000_000n);
     const same = await paymentBody(stubborn, { ...setting.terms, asset });
     const again: string[] = [];
-    for (let i = 0; i < 5; i += 1) again.push((await daemon.settle(same)).body.errorReason);
+    for (let i = 0; i < 5; i += 1) {
+      await untilOddBlock(setting.chain);
+      again.push((await daemon.settle(same)).body.errorReason);
+    }
     expect(again).toEqual([failed, failed, failed, "rate_limited", "rate_limited"]);
   } finally {
     await daemon.stop();

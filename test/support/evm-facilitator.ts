@@ -1,4 +1,4 @@
-import { parseEther } from "viem";
+import { createTestClient, http, parseEther, publicActions } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { type EvmChain, startEvmChain } from "../../infra/evm-chain/chain.ts";
 import { type Buyer, type EvmTerms, newBuyer } from "./evm-payments.ts";
@@ -28,6 +28,12 @@ export async function evmSetting(changes: Record<string, string> = {}): Promise<
     },
     stop: () => chain.stop(),
   };
+}
+
+/** Makes the newest block one in which a TurningToken moves money, as a simulation then sees it. */
+export async function untilOddBlock({ rpcUrl }: EvmChain): Promise<void> {
+  const client = createTestClient({ mode: "anvil", transport: http(rpcUrl) }).extend(publicActions);
+  if ((await client.getBlockNumber()) % 2n === 0n) await client.mine({ blocks: 1 });
 }
 
 export interface EvmSetting {

@@ -33,17 +33,20 @@ export class EvmChain {
     return !isEmpty(await this.#rpc.call("eth_getCode", [address, "latest"]));
   }
 
-  /** Runs the transfer as `sender` would, within the gas limit it would have; undefined when it goes through. */
-  async simulate(sender: string, payment: EvmPayment, signer: "key" | "contract"): Promise<RpcError | undefined> {
+  /**
+   * Runs the transfer as `sender` would, at the price and within the gas limit it would have, for a contract sees both;
+   * undefined when it goes through.
+   */
+  async simulate(
+    { address, fees }: { readonly address: Hex; readonly fees: GasFees },
+    payment: EvmPayment,
+    signer: "key" | "contract",
+  ): Promise<RpcError | undefined> {
     const data = transferCall(payment.authorization, payment.signature, signer);
-    const gas = quantity(this.#gasLimit);
-    return this.#call({ from: sender, to: payment.asset, data, gas }).then(
-      () => undefined,
-      (error) => {
-        if (error instanceof RpcError) return error;
-        throw error;
-      },
-    );
+    const call = { from: address, to: payment.asset, data, gas: quantity(this.#gasLimit) };
+    const prices = { maxFeePerGas: quantity(fees.perGas), maxPriorityFeePerGas: quantity(fees.tip) };
+    const refusal = await this.#refusalOf({ ...call, ...prices });
+    return refusal && isAboutSender(refusal) ? this.#refusalOf(call) : refusal;
   }
 
   /** ERC-1271: does the payer's contract take this signature? Anything but the magic value is no. */
@@ -164,6 +167,16 @@ export class EvmChain {
     return this.#rpc.call("eth_call", [transaction, block]) as Promise<string>;
   }
 
+  #refusalOf(transaction: Record<string, string>): Promise<RpcError | undefined> {
+    return this.#call(transaction).then(
+      () => undefined,
+      (error) => {
+        if (error instanceof RpcError) return error;
+        throw error;
+      },
+    );
+  }
+
   /** "0x" where the contract reverts or is not there. */
   #optionalCall(transaction: Record<string, string>): Promise<string> {
     return this.#call(transaction).catch((error) => {
@@ -185,6 +198,18 @@ export interface Block {
   readonly number: bigint;
   readonly timestampSeconds: bigint;
   readonly baseFeePerGas: bigint;
+}
+
+/** What a transaction offers for gas. */
+export interface GasFees {
+  readonly perGas: bigint;
+  readonly tip: bigint;
+}
+
+/** The node's own word about the account that would pay; a contract can put the same words into its revert only. */
+function isAboutSender({ code, data, message }: RpcError): boolean {
+  if (code === 3 || data !== undefined || /revert/i.test(message)) return false;
+  return /insufficient funds|max fee per gas|base fee/i.test(message);
 }
 
 function isEmpty(value: unknown): value is "0x" {

@@ -36,9 +36,11 @@ export function createExactEvm(
   const rpc = new JsonRpc(config.rpcUrl, config.rpcTimeoutMs);
   const chain = new EvmChain(rpc, config.gasLimit);
   const feePayers = config.signers.map((key) => new EvmFeePayer(key.reveal(), config, { chain, ...needs }));
-  /** Payments whose payer `check` found to be a contract, so that `submit` need not ask again. */
-  const fromContracts = new WeakSet<EvmPayment>();
-  const sender = feePayers[0]?.address as Hex;
+  /**
+   * Payments whose payer `check` found to be a contract, so that `submit` need not ask again, with the account as which the
+   * contract was asked: to another one it may answer otherwise.
+   */
+  const fromContracts = new WeakMap<EvmPayment, EvmFeePayer>();
   const assets = new Set(config.assets.map((asset) => getAddress(asset)));
   const reads = new Reads(payersRemembered);
   const balances = new WeakMap<EvmPayment, bigint>();
@@ -56,7 +58,7 @@ export function createExactEvm(
     feePayers: feePayers.map(({ address }) => address),
     decode: (request: PaymentRequest) => decodePayment(request, config),
     checkSignature: (payment) => checkSignature(chain, payment),
-    check: (payment) => check({ chain, config, assets, sender, fromContracts, noteBalance }, payment),
+    check: (payment) => check({ chain, config, assets, feePayers, fromContracts, noteBalance }, payment),
     balanceOf: (payment) => balances.get(payment) ?? 0n,
     async readBalance({ asset, payer }, transactions) {
       const receipts = await Promise.all(transactions.map((transaction) => chain.receipt(transaction)));
@@ -64,9 +66,9 @@ export function createExactEvm(
     },
     insufficient: (message) => refuse("invalid_exact_evm_insufficient_balance", message),
     async submit(payment, claim, deadline) {
-      const signer = fromContracts.has(payment) ? "contract" : "key";
-      const data = transferCall(payment.authorization, payment.signature, signer);
-      const sending = await sendByAny(feePayers, claim, payment, data);
+      const asked = fromContracts.get(payment);
+      const data = transferCall(payment.authorization, payment.signature, asked ? "contract" : "key");
+      const sending = await sendByAny(asked ? [asked] : feePayers, claim, payment, data);
       if ("empty" in sending) throw new FeePayersEmpty(config.network);
       if ("lost" in sending) return notSent("The claim on this payment ran out before it was sent.");
       if ("refused" in sending) return notSent(`The node did not take the transaction: ${sending.refused}`);
@@ -101,11 +103,13 @@ export function createExactEvm(
  * remembered. A node that does not answer is a refusal that says so.
  */
 async function check(needs: CheckNeeds, payment: EvmPayment): Promise<Refusal | undefined> {
-  const { chain, config, assets, sender, fromContracts, noteBalance } = needs;
+  const { chain, config, assets, feePayers, fromContracts, noteBalance } = needs;
   const late = checkWindow(payment, new Date());
   if (late) return late;
   try {
     if (!assets.has(payment.asset)) return await refuseAsset(chain, config, payment.asset);
+    const feePayer = leastBusy(feePayers);
+    const sender = { address: feePayer.address, fees: await feePayer.usualFees() };
     // A key's signature is the usual case: whether the payer is a contract is asked together with the simulation.
     const [isContract, simulation] = await Promise.all([
       chain.hasCode(payment.payer),
@@ -113,7 +117,7 @@ async function check(needs: CheckNeeds, payment: EvmPayment): Promise<Refusal | 
       noteBalance(payment),
     ]);
     if (isContract) {
-      fromContracts.add(payment);
+      fromContracts.set(payment, feePayer);
       return await checkWallet(chain, sender, payment);
     }
     if (!payment.signedByKey) return refuseSignature(payment);
@@ -130,10 +134,12 @@ interface CheckNeeds {
   readonly config: EvmConfig;
   /** With checksums. */
   readonly assets: ReadonlySet<string>;
-  readonly sender: Hex;
-  readonly fromContracts: WeakSet<EvmPayment>;
+  readonly feePayers: readonly EvmFeePayer[];
+  readonly fromContracts: WeakMap<EvmPayment, EvmFeePayer>;
   readonly noteBalance: (payment: EvmPayment) => Promise<void>;
 }
+
+type Sender = Parameters<EvmChain["simulate"]>[0];
 
 /** Rule E5. A key's own signature is proof without the chain, also where its account has code. */
 async function checkSignature(chain: EvmChain, payment: EvmPayment): Promise<Refusal | undefined> {
@@ -143,7 +149,7 @@ async function checkSignature(chain: EvmChain, payment: EvmPayment): Promise<Ref
 }
 
 /** A payer with code (contract wallet, EIP-7702) is asked by ERC-1271 alone; its key's signature means nothing. */
-async function checkWallet(chain: EvmChain, sender: Hex, payment: EvmPayment): Promise<Refusal | undefined> {
+async function checkWallet(chain: EvmChain, sender: Sender, payment: EvmPayment): Promise<Refusal | undefined> {
   const [accepts, simulation] = await Promise.all([
     chain.walletAccepts(payment),
     chain.simulate(sender, payment, "contract"),

@@ -24,7 +24,15 @@ contract LyingToken is UsdcStandIn {
     }
 }
 
-/// Passes every simulation (which pays no gas price) and reverts when mined.
+/// Passes a simulation in an odd block and reverts when mined in the even one after it.
+contract TurningToken is UsdcStandIn {
+    function _transfer(address from, address to, uint256 value) internal override {
+        require(block.number % 2 == 1, "TurningToken: no");
+        super._transfer(from, to, value);
+    }
+}
+
+/// Passes every simulation that pays no gas price and reverts when mined.
 contract RevertingToken is UsdcStandIn {
     function _transfer(address from, address to, uint256 value) internal override {
         require(tx.gasprice == 0, "RevertingToken: no");

@@ -8,8 +8,9 @@ import {
   publicActions,
   walletActions,
 } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { usdcStandIn } from "../../../infra/evm-chain/artifacts.ts";
+import { fickleWallet, revertingToken, usdcStandIn } from "../../../infra/evm-chain/artifacts.ts";
 import { edited } from "../../support/edit.ts";
 import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
 import { newBuyer, paymentBody, signAuthorization } from "../../support/evm-payments.ts";
@@ -94,7 +95,9 @@ async function settledBehind(bodies: readonly Body[], before: () => Promise<unkn
   await chain().setAutomine(false);
   try {
     const settling = Promise.all(bodies.map((body) => facilitator.settle(body)));
-    await expect.poll(async () => (await chain().getTxpoolStatus()).pending, { interval: 10 }).toBe(bodies.length);
+    await expect
+      .poll(async () => (await chain().getTxpoolStatus()).pending, { interval: 10, timeout: 15_000 })
+      .toBe(bodies.length);
     await before();
     await chain().mine({ blocks: 1 });
     return await settling;
@@ -291,11 +294,13 @@ describe("a database that lost its last moments", () => {
       (await facilitator.context.db.query("select * from payments where payment_key like '%' || $1", [unused])).rows[0];
     await expect.poll(async () => (await row()).retryable, { timeout: 10_000 }).toBe(true);
     expect(await row()).toMatchObject({ state: "claimed" });
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
-    await chain().mine({ blocks: 1 });
-    await facilitator.context.db.query(`update payments set ${lapsed} where payment_key like '%' || $1`, [unused]);
+    const lookedAfter = async () => {
+      await chain().mine({ blocks: 1 });
+      await facilitator.context.db.query(`update payments set ${lapsed} where payment_key like '%' || $1`, [unused]);
+      return row();
+    };
     await expect
-      .poll(row, { timeout: 10_000 })
+      .poll(lookedAfter, { timeout: 20_000, interval: 1_500 })
       .toMatchObject({ state: "failed", error_reason: "invalid_exact_evm_payload_authorization_valid_before" });
   });
 
@@ -303,6 +308,9 @@ describe("a database that lost its last moments", () => {
     const daemon = await spawnFacilitator(setting.variables);
     const body = await pay();
     const [before, had] = [await sent(), await payToHas()];
+    // The fees that the check needs are known by then; those to sign with are asked for anew.
+    expect((await daemon.verify(body)).body).toMatchObject({ isValid: true });
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
     proxy.behave((method) => (method === "eth_getBlockByNumber" ? "late" : "pass"));
     const lost = daemon.settle(body).catch((error: Error) => error);
     await expect.poll(async () => (await rowOf(body))?.state, { timeout: 10_000, interval: 5 }).toBe("claimed");
@@ -317,4 +325,61 @@ describe("a database that lost its last moments", () => {
     expect(await sent()).toBe(before + 1);
     expect(await payToHas()).toBe(had + 10_000n);
   }, 60_000);
+});
+
+describe("a contract that says no only when it is mined", () => {
+  test.each([
+    ["a wallet", "wallet"],
+    ["a token", "token"],
+  ])("and looks at the price of gas for it is found out before it costs any: %s", async (_name, kind) => {
+    const asset = kind === "token" ? await setting.chain.deploy(revertingToken) : setting.chain.usdc;
+    const daemon = await startFacilitator({
+      ...setting.variables,
+      EIP155_84532_ASSETS: `${setting.chain.usdc},${asset}`,
+    });
+    try {
+      const buyer = newBuyer();
+      const nobody = `0x${"0".repeat(40)}`;
+      const from = kind === "wallet" ? await setting.chain.deploy(fickleWallet, [nobody]) : buyer.address;
+      await setting.chain.mint(asset, from, 1_000_000n);
+      const body = await paymentBody(buyer, { ...setting.terms, asset }, { from });
+      const before = await sent();
+      const reason = "invalid_exact_evm_transaction_simulation_failed";
+      expect((await daemon.verify(body)).body).toMatchObject({ isValid: false, invalidReason: reason });
+      expect((await daemon.settle(body)).body).toMatchObject({ success: false, errorReason: reason, transaction: "" });
+      expect(await sent()).toBe(before);
+    } finally {
+      await daemon.stop();
+    }
+  });
+
+  test("and looks at who sends it is paid from by the fee payer it was asked as", async () => {
+    const second = generatePrivateKey();
+    const { address } = privateKeyToAccount(second);
+    await setting.chain.fund(address, { wei: 10n ** 19n });
+    const signers = `${setting.variables.EIP155_84532_SIGNERS},${second}`;
+    const daemon = await startFacilitator({ ...setting.variables, EIP155_84532_SIGNERS: signers });
+    try {
+      const wallet = await setting.chain.deploy(fickleWallet, [address]);
+      await setting.chain.fund(wallet, { usdc: 1_000_000n });
+      const pays = () => paymentBody(newBuyer(), setting.terms, { from: wallet });
+      const bodies = await Promise.all(Array.from({ length: 12 }, pays));
+      const answers = await Promise.all(bodies.map((body) => daemon.settle(body)));
+      expect(answers.map(({ body }) => body.success || body.errorReason)).toEqual(Array(12).fill(true));
+    } finally {
+      await daemon.stop();
+    }
+  });
+
+  test("a fee payer short of gas money is not taken for the payment's fault", async () => {
+    const poor = generatePrivateKey();
+    await setting.chain.fund(privateKeyToAccount(poor).address, { wei: 1_000n });
+    const variables = { ...setting.variables, EIP155_84532_SIGNERS: poor, EIP155_84532_BALANCE_EMPTY_WEI: "1" };
+    const daemon = await startFacilitator({ ...variables, EIP155_84532_BALANCE_LOW_WEI: "1" });
+    try {
+      expect((await daemon.verify(await pay())).body).toMatchObject({ isValid: true });
+    } finally {
+      await daemon.stop();
+    }
+  });
 });
