@@ -1,0 +1,54 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { publishAgent } from "../../../marketplace/agents/publish.ts";
+import { SecretSearch } from "../../../marketplace/agents/secret-search.ts";
+import { type PaidMarket, startPaidMarket } from "../../support/paid-market.ts";
+import { payQuote, post } from "../../support/pay-call.ts";
+
+const secret = "sk-Paid/For+9911";
+let echoes = true;
+const upstream = createServer((request, response) => {
+  response.end(echoes ? JSON.stringify(request.headers) : '{"fine":true}');
+});
+let paid: PaidMarket;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
+  const { port } = upstream.address() as AddressInfo;
+  paid = await startPaidMarket({ env: { OUTBOUND_ALLOW_HOSTS: `127.0.0.1:${port}` } });
+});
+afterAll(async () => {
+  await paid.stop();
+  upstream.closeAllConnections();
+  upstream.close();
+});
+
+test("a paid call whose answer holds a secret is not settled, keeps nothing of it, and is made again with the same proof", async () => {
+  const { port } = upstream.address() as AddressInfo;
+  const { address } = await publishAgent(paid.marketplace.context, paid.market.creator, "leaky", {
+    name: "Leaky",
+    description: "Its service echoes.",
+    connector: "http-api",
+    price_credits: 5,
+    settings: { url: `http://127.0.0.1:${port}/`, headers: { "X-Key": "{{secret.key}}" } },
+    secrets: { key: secret },
+  });
+  const url = `${paid.marketplace.url}/api/agent/${address}`;
+  const proof = await payQuote(paid, "evm", await post(url));
+  const leaked = await post(url, { proof });
+  expect(leaked).toMatchObject({ status: 500, body: { success: false, charged: false } });
+  const settled = "select count(*)::integer as settled from payments where state = 'settled'";
+  expect((await paid.facilitator.context.db.query(settled)).rows[0].settled).toBe(0);
+  const { rows: tables } = await paid.marketplace.context.db.query(
+    "select tablename from pg_tables where schemaname = 'public'",
+  );
+  const kept: string[] = [];
+  for (const { tablename } of tables) {
+    const { rows } = await paid.marketplace.context.db.query(`select t::text as row from "${tablename}" t`);
+    kept.push(...rows.map(({ row }) => row));
+  }
+  const said = [JSON.stringify(leaked.body), ...kept, ...paid.marketplace.lines].join("\n");
+  expect(await new SecretSearch([secret]).isIn(said)).toBe(false);
+  echoes = false;
+  expect(await post(url, { proof })).toMatchObject({ status: 200, body: { output: { data: { fine: true } } } });
+}, 60_000);
