@@ -223,6 +223,33 @@ describe("redirects", () => {
   });
 });
 
+test("whatever becomes of an answer, its place among those under way is given back", async () => {
+  const holder = { account: "a", agent: "b" };
+  const ways: RequestListener[] = [
+    (_request, response) => response.end("hello"),
+    (_request, response) => response.writeHead(302, { location: "http://127.0.0.1/" }).end("there"),
+    (_request, response) => response.end(Buffer.alloc(200_000)),
+    (_request, response) =>
+      response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(5_000_000))),
+    (_request, response) => response.writeHead(200, { "content-encoding": "gzip" }).end("no gzip"),
+    (_request, response) => response.writeHead(204).end(),
+    (request) => request.socket.destroy(),
+    () => {},
+  ];
+  for (const way of ways) {
+    answer = way;
+    const fetches = Array.from({ length: 150 }, () =>
+      open.fetch(base, { ...ask, timeoutMs: 3_000, holder }).catch(() => {}),
+    );
+    await Promise.all(fetches);
+  }
+  answer = (_request, response) => response.writeHead(200).end(Buffer.alloc(50_000));
+  for (let n = 0; n < 150; n += 1) (await open.open(base, { ...ask, holder })).discard();
+  expect((await open.fetch(base, { ...ask, holder })).status).toBe(200);
+  const atOnce = Array.from({ length: 100 }, () => open.fetch(base, { ...ask, timeoutMs: 8_000, holder }));
+  expect((await Promise.all(atOnce)).every(({ status }) => status === 200)).toBe(true);
+}, 60_000);
+
 describe("limits", () => {
   const failed = (path = "") =>
     expect(open.fetch(base + path, { ...ask, timeoutMs: 700 })).rejects.toBeInstanceOf(OutboundFailed);
