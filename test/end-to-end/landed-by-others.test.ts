@@ -76,9 +76,9 @@ test("whoever read a payment before it was mined and had an agent run with it ge
   let answer: PaidAnswer;
   try {
     const posting = present(stranger, undefined, theirs);
-    await expect.poll(async () => (await chain().getTxpoolStatus()).pending, { interval: 10 }).toBe(1);
+    await expect.poll(async () => (await chain().getTxpoolStatus()).pending, { interval: 10, timeout: 20_000 }).toBe(1);
     const landing = land(proof);
-    await expect.poll(async () => (await chain().getTxpoolStatus()).pending, { interval: 10 }).toBe(2);
+    await expect.poll(async () => (await chain().getTxpoolStatus()).pending, { interval: 10, timeout: 20_000 }).toBe(2);
     await chain().mine({ blocks: 1 });
     await landing;
     answer = await posting;

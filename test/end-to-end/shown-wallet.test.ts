@@ -130,6 +130,21 @@ describe("the wallet that paid, shown beside the payment", () => {
     });
   });
 
+  test.each(["hedera", "evm"] as const)(
+    "redeems what version 1 presents without a word of the quote (%s)",
+    async (chain) => {
+      const buyer = await paid.setting.fundedBuyer();
+      const { accepted, payload } = await settledBare(chain, chain === "evm" ? buyer : undefined);
+      const proof = { x402Version: 1, scheme: "exact", network: accepted.network, payload };
+      const options = { proof, body: input, header: "X-PAYMENT" };
+      const asked = await post(paid.url, options);
+      await expectRefused(asked, /^wallet_proof_required/);
+      const info = challengeOf(asked);
+      const signIn = chain === "evm" ? await signedBy(buyer, info) : signedOnHedera(info);
+      expect(await post(paid.url, { ...options, signIn })).toMatchObject({ status: 200, body: { success: true } });
+    },
+  );
+
   test("that is a contract, as the contract says (ERC-1271)", async () => {
     const owner = newBuyer();
     const address = await paid.setting.chain.deploy(ownerWallet, [owner.address]);
