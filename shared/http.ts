@@ -7,6 +7,7 @@ import { limitConnections } from "./connections.ts";
 import { ApiError } from "./errors.ts";
 import { type HttpLimits, usualHttpLimits } from "./http-limits.ts";
 import type { Log } from "./log.ts";
+import { isDatabaseAway } from "./postgres.ts";
 import type { Running } from "./process.ts";
 
 /** An Express application with the settings every service shares. `trustProxy` is Express' own setting of that name. */
@@ -55,6 +56,7 @@ export function errorHandler(log: Log, shape: (error: ApiError) => object = plai
     }
     if (response.headersSent) return next(thrown);
     if (error.code === "too_slow" || isLargelyUnread(request)) closeUnread(request, response);
+    if (error.code === "unavailable") response.setHeader("retry-after", retryUsuallySeconds);
     for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
     response.status(error.status).json(shape(error));
   };
@@ -120,6 +122,8 @@ function closeUnread(request: IncomingMessage, response: ServerResponse): void {
   };
 }
 
+/** After what is away for a moment, where nobody says more. */
+const retryUsuallySeconds = 5;
 const lingerMs = 1_000;
 
 /**
@@ -153,13 +157,6 @@ export function asApiError(thrown: unknown): ApiError {
   }
   if (thrown instanceof URIError || status === 400) return new ApiError("bad_request", "The request is malformed.");
   return new ApiError("internal", "Something went wrong on our side.", { cause: thrown });
-}
-
-/** PostgreSQL stopping, starting, full or unreachable: the request may be repeated once it is back. */
-function isDatabaseAway(thrown: unknown): boolean {
-  const { code = "", message = "" } = thrown as { code?: string; message?: string };
-  if (["57P01", "57P02", "57P03", "53300", "ECONNREFUSED", "ECONNRESET", "EPIPE"].includes(code)) return true;
-  return code.startsWith("08") || /^(Connection terminated|timeout exceeded when trying to connect)/.test(message);
 }
 
 function describeListenError(error: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): Error {

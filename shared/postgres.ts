@@ -22,8 +22,10 @@ export function connect(url: string, options: { poolMax: number; applicationName
     idleTimeoutMillis: 30_000,
     types: { getTypeParser: parserFor as pg.CustomTypesConfig["getTypeParser"] },
   });
-  // An idle connection that the server closes must not take the process down; the next query opens a new one.
+  // A connection that ends must not take the process down, neither an idle one nor one between two statements of a
+  // transaction: whoever has it learns of it by the next statement, and the pool opens a new one.
   pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 
@@ -55,6 +57,7 @@ export async function inTransaction<T>(
 /** Brings a database to the newest schema. Copies that start together wait for each other. */
 export async function migrate(url: string, migrations: readonly Migration[]): Promise<string[]> {
   const guard = new pg.Client({ connectionString: url });
+  guard.on("error", () => {});
   await guard.connect();
   const db = knex({ client: "pg", connection: url, pool: { min: 0, max: 2 } });
   try {
@@ -79,6 +82,22 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 export function isDataError(error: unknown): boolean {
   return ["22", "23", "54"].includes(((error as { code?: string }).code ?? "").slice(0, 2));
 }
+
+/** PostgreSQL stopping, starting, full or unreachable, or a connection that ended: the request may be repeated. */
+export function isDatabaseAway(error: unknown): boolean {
+  const { code = "", message = "" } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (typeof code !== "string" || typeof message !== "string") return false;
+  return awayCodes.has(code) || /^(08|53)/.test(code) || awayMessages.test(message);
+}
+
+/** Stopped, crashed, starting; made a replica; no such address, or nobody there. */
+const awayCodes: ReadonlySet<string> = new Set([
+  ...["57P01", "57P02", "57P03", "57P05", "25006"],
+  ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"],
+]);
+/** Of the driver, for which there are no codes. */
+const awayMessages =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed) and is not queryable)/;
 
 function isTransient(error: unknown): boolean {
   return ["40001", "40P01"].includes((error as { code?: string }).code ?? "");

@@ -80,7 +80,14 @@ export class EvmFeePayer {
     this.#balance = await this.#needs.chain.balance(this.address).catch(() => undefined);
     if (this.#readAt === askedAt && (this.#balance ?? 0n) >= this.#lacks) this.#lacks = 0n;
     if (this.#balance === undefined || this.#config.dailyBudget === 0n) return;
-    this.#spentToday = await spentToday(this.#needs.db, this.#config.network, this.address, this.#balance);
+    const { network } = this.#config;
+    const spent = spentToday(this.#needs.db, network, this.address, this.#balance);
+    await spent.then(
+      (today) => {
+        this.#spentToday = today;
+      },
+      (err) => this.#needs.log.warn({ err, network }, "what a fee payer has spent today could not be added up"),
+    );
   }
 
   /**

@@ -151,7 +151,11 @@ export class HederaFeePayers {
         this.#balances.set(account, found.balance);
         if (this.#readAt.get(account) === askedAt) this.#lacking.delete(account);
         if (this.#config.dailyBudget === 0n) return;
-        this.#spentToday.set(account, await spentToday(this.#db, this.#config.network, account, found.balance));
+        const { network } = this.#config;
+        await spentToday(this.#db, network, account, found.balance).then(
+          (today) => this.#spentToday.set(account, today),
+          (err) => this.#log.warn({ err, network }, "what a fee payer has spent today could not be added up"),
+        );
       }),
     );
   }

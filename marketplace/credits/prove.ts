@@ -6,15 +6,18 @@ import type { Database, Queryable } from "../../shared/postgres.ts";
  */
 export async function proveLedger(db: Database): Promise<Proof> {
   const tx = await db.connect();
+  let broken: Error | undefined;
   try {
     await tx.query("begin isolation level repeatable read read only");
-    const broken = await findBroken(tx);
-    if (broken.length > 0) throw new BrokenLedger(broken);
+    const found = await findBroken(tx);
+    if (found.length > 0) throw new BrokenLedger(found);
     const { rows } = await tx.query<Omit<Proof, "promises">>(summary);
     return { promises: Object.keys(promises), ...rows[0]! };
   } finally {
-    await tx.query("rollback").catch(() => {});
-    tx.release();
+    await tx.query("rollback").catch((failure: Error) => {
+      broken = failure;
+    });
+    tx.release(broken);
   }
 }
 
