@@ -187,9 +187,9 @@ async function asBought(
   return owedFor(asked.proof, agent.address, asked.id, { ...call, transaction });
 }
 
-/** A settled payment whose run failed is good for another input, as long as nothing was done and nothing may be under way. */
-async function resumeWithOther(context: Context, work: Work, { leased, transaction }: PaidCall): Promise<Redemption> {
-  if (leased || transaction === null) return usedForAnother;
+/** A payment that has given no result is good for another input, as long as nothing was done and nothing may be under way. */
+async function resumeWithOther(context: Context, work: Work, { leased }: PaidCall): Promise<Redemption> {
+  if (leased) return usedForAnother;
   const { paidCalls, tools } = context;
   const held = await paidCalls.takeUp(work.id, newId("run"));
   if (!held) return usedForAnother;

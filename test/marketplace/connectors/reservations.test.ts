@@ -179,6 +179,32 @@ test("a copy killed while the ledger has what was paid for: one effect and one s
   );
 }, 60_000);
 
+test("a copy killed while it looks whether a call can work binds the payment to nothing: the corrected input buys", async () => {
+  await allowed(100_000);
+  const settings = { asset: "hbar", to: "{{to}}", amount: "5", per_run_max: "5", per_day_max: "100" };
+  const { address, urls } = await publish("hedera-transfer", settings);
+  const silent = createServer(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  const mirror = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const doomed = await startProcess({ ...paid.marketplace.environment, HEDERA_MIRROR: mirror });
+  const proof = await payQuote(paid, "evm", await post(urls[0], { body: {} }));
+  const answer = post(`${doomed.url}/api/agent/${address}`, { body: { to: "0.0.987654" }, proof }).catch(() => "died");
+  const { key } = (await query("select payment_key as key from paid_calls order by created_at desc limit 1"))[0] ?? {};
+  await until(async () => {
+    const [last] = await query("select payment_key as key from paid_calls order by created_at desc limit 1");
+    return last?.key !== key;
+  }, 20_000);
+  doomed.child.kill("SIGKILL");
+  expect(await answer).toBe("died");
+  await new Promise((resolve) => setTimeout(resolve, leaseMs + 500));
+  const before = await settled();
+  const served = await post(urls[0], { body: { to: receiver }, proof });
+  expect([served.status, served.body.error]).toEqual([200, undefined]);
+  expect(await settled()).toBe(before + 1);
+  silent.closeAllConnections();
+  silent.close();
+}, 60_000);
+
 test("who has a payment in hand and settles none of it may have so many looked up a minute", async () => {
   await allowed(100_000);
   const { urls } = await publish("hedera-transfer", {
