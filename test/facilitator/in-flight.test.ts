@@ -1,5 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parsePaymentRequest } from "../../facilitator/request.ts";
+import type { Payment, PaymentRequest } from "../../facilitator/schemes/scheme.ts";
 import { type DevLedger, startDevLedger } from "../../infra/dev-ledger/ledger.ts";
 import { newLedgerBuyer } from "../bench/ledger-process.ts";
 import { documented } from "../support/documented.ts";
@@ -162,13 +164,40 @@ test("what a stranger posts in a payer's name holds nothing of the payer's", asy
   expect((await two().verify(body)).body).toMatchObject({ isValid: true });
 });
 
+test("a claim whose holder is gone holds no longer than a verification, though the authorization is good for years", async () => {
+  const { db, store, schemes } = one().context;
+  const buyer = await setting.fundedBuyer(price);
+  const validBefore = String(Math.floor(Date.now() / 1_000) + 10 ** 8);
+  const body = await paymentBody(buyer, setting.terms, { validBefore });
+  const scheme = schemes.openOn("eip155:84532")!;
+  const payment = scheme.decode(parsePaymentRequest(body) as PaymentRequest) as Payment;
+  const terms = { resourceUrl: undefined, termsDigest: undefined, failuresMax: 0, failuresPerDayMax: 0 };
+  const claim = await store.claim("eip155:84532", "exact", payment, terms);
+  const held = async () => {
+    const { rows } = await db.query(
+      "select releasable, until < now() + interval '181 seconds' as ends from payment_holds where payment_key = $1",
+      [payment.key],
+    );
+    return rows[0];
+  };
+  expect(await held()).toEqual({ releasable: false, ends: false });
+  await store.openClaim(claim!);
+  expect(await held()).toEqual({ releasable: true, ends: true });
+  const { holdId } = (await two().verify(body)).body;
+  expect((await two().verify(await paymentBody(buyer, setting.terms))).body.isValid).toBe(false);
+  expect((await two().post("/release", { holdId })).body).toEqual({ released: true });
+  expect((await two().verify(await paymentBody(buyer, setting.terms))).body.isValid).toBe(true);
+  expect(await store.claim("eip155:84532", "exact", payment, terms)).toBeDefined();
+  expect(await held()).toEqual({ releasable: false, ends: false });
+});
+
 test("holds that are over are swept away, and their payers with them", async () => {
   const { db } = one().context;
   const pay = await evmWallet(price);
   await one().verify(await pay());
-  await db.query("update payment_holds set until = now() - interval '1 second' where until < 'infinity'");
+  await db.query("update payment_holds set until = now() - interval '1 second'");
   expect((await two().verify(await pay())).body).toMatchObject({ isValid: true });
-  await db.query("update payment_holds set until = now() - interval '1 second' where until < 'infinity'");
+  await db.query("update payment_holds set until = now() - interval '1 second'");
   await db.query("select sweep_holds(1000)");
   expect((await db.query("select from payment_holds")).rowCount).toBe(0);
   expect((await db.query("select from payers_in_flight")).rowCount).toBe(0);
