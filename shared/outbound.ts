@@ -1,12 +1,14 @@
 import { subscribe } from "node:diagnostics_channel";
-import { lookup as systemLookup } from "node:dns/promises";
 import type { IncomingHttpHeaders } from "node:http";
 import type { LookupFunction, Socket } from "node:net";
 import { pipeline, Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Agent, buildConnector, request } from "undici";
+import { dnsLookup, type Resolve } from "./name-lookup.ts";
 import { addressProblem, urlProblem } from "./public-address.ts";
 import { type Holder, Shares, ShareUsedUp } from "./shares.ts";
+
+export type { Resolve };
 
 const redirectsMax = 3;
 const connectTimeoutMs = 3_000;
@@ -21,7 +23,7 @@ const ourselves: Holder = { account: "ourselves", agent: "ourselves" };
  * resolves to is checked where the connection is opened, so nothing can change in between.
  */
 export function createOutbound(options: OutboundOptions): Outbound {
-  const { allowHosts = [], denyHosts = [], resolve = resolveWithSystem } = options;
+  const { allowHosts = [], denyHosts = [], resolve = dnsLookup() } = options;
   // As many connections to one origin as there are requests: one that hangs keeps no other waiting, and `shares` bounds them.
   const connections = { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 10_000 };
   const shares = new Shares(underWay);
@@ -136,8 +138,6 @@ export interface OutboundOptions {
   readonly denyHosts?: readonly string[];
   readonly resolve?: Resolve;
 }
-
-export type Resolve = (hostname: string) => Promise<ReadonlyArray<{ address: string; family: number }>>;
 
 async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Agent): Promise<Followed> {
   const { method = "GET", body } = ask;
@@ -277,10 +277,6 @@ function checkingLookup(resolve: Resolve): LookupFunction {
       (error) => callback(error, "", 0),
     );
   };
-}
-
-function resolveWithSystem(hostname: string): ReturnType<Resolve> {
-  return systemLookup(hostname, { all: true, verbatim: true });
 }
 
 function parseUrl(url: string): URL {

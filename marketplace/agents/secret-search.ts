@@ -68,14 +68,20 @@ export class SecretSearch {
   }
 }
 
-/** Why a value cannot be a secret that is looked for; read on after its name. */
+/**
+ * Why a value cannot be a secret that is looked for; read on after its name. A buyer whose own text comes back learns from
+ * its being withheld that the secret is in it, and in two megabytes there is room for many guesses.
+ */
 export function searchProblem(secret: string): string | undefined {
-  const tooShort = secret.length < secretLengthMin || squeezed(secret).length < windowLength;
-  return tooShort
-    ? `must have at least ${secretLengthMin} characters, ${windowLength} of them letters or digits: a shorter one cannot be told from ordinary text where it comes back`
-    : undefined;
+  const isLong = secret.length >= secretLengthMin && squeezed(secret).length >= windowLength;
+  if (isLong && (secret.length >= digitsLengthMin || !/^\d+$/.test(secret))) return undefined;
+  return (
+    `must have at least ${secretLengthMin} characters, ${windowLength} of them letters or digits, or ${digitsLengthMin} ` +
+    "where all are digits: a shorter one cannot be told from ordinary text where it comes back"
+  );
 }
 
+const digitsLengthMin = 14;
 const secretLengthMin = 8;
 const windowLength = 6;
 const hashesMax = 1 << 14;

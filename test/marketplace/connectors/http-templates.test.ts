@@ -225,11 +225,12 @@ const refused: Array<[string, object, string]> = [
   ["a slot that is misspelt", { headers: { "X-A": "{{secret.my-key}}" } }, "settings.headers.X-A"],
   ["braces that nothing opened", { headers: { "X-A": "text}} {{count}}" } }, "settings.headers.X-A"],
   ["a secret that is too short to be found again", { headers: { "X-A": "{{secret.short}}" } }, "secrets.short"],
+  ["a secret of few digits", { headers: { "X-A": "{{secret.pin}}" } }, "secrets.pin"],
   ["a secret of hardly a letter", { headers: { "X-A": "{{secret.odd}}" } }, "secrets.odd"],
 ];
 
 test.each(refused)("%s is refused at publishing, with the place and the reason", async (_name, settings, named) => {
-  const secrets = { secrets: { word: "long enough", short: "1234567", odd: "--------!!ab" } };
+  const secrets = { secrets: { word: "long enough", short: "1234567", odd: "--------!!ab", pin: "123456789" } };
   const refusal = await seed(settings, secrets).catch((error) => error);
   expect(refusal).toMatchObject({ code: "invalid_value" });
   expect(refusal.message).toContain(named);
