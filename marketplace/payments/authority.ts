@@ -1,4 +1,5 @@
 import { hash, timingSafeEqual } from "node:crypto";
+import { ApiError } from "../../shared/errors.ts";
 import type { PaymentRequirements, SettleResponse } from "../../shared/x402.ts";
 import type { Context } from "../context.ts";
 import { isPaidBy } from "./offer.ts";
@@ -59,23 +60,43 @@ export async function claimSettled(context: Needs, asked: Asked): Promise<Claime
   const terms = paid && (await termsPaying(context, proof, paid));
   if (!terms) return notForThis;
   const isEnough = isPaidBy(presented.offer, terms.amount);
-  const { quotes, isOurs } = quotesOf(context, asked, terms);
+  const { isOurs, ...quoted } = quotesOf(context, asked, terms);
+  const quotes = quoted.quotes.filter(({ end }) => isEnough || end >= presented.receivedAt);
   let last: SettleResponse | undefined;
-  for (const { id, end } of quotes) {
-    if (!isEnough && end < presented.receivedAt) continue;
+  for (const { id } of quotes) {
     const requirements = named(asked, terms, id);
     const settlement = await askSettled(context, proof, requirements);
     if ("outcome" in settlement) return settlement;
     if (isProof(proof, requirements, settlement)) return { requirements, settlement, isHolder: isHeldSecret(id) };
     last = settlement;
   }
-  const paysSeller = () => presented.offer.wallets().some((wallet) => isOn(terms, wallet));
-  if (!isEnough || !(isOurs || paysSeller())) return notForThis;
+  const isQuoted = isOurs && quotes.length > 0;
+  if (!isQuoted && !(isEnough && presented.offer.wallets().some((wallet) => isOn(terms, wallet)))) return notForThis;
   const requirements = named(asked, terms, unquotedId());
   const settlement = last ?? (await askSettled(context, proof, requirements));
   if ("outcome" in settlement) return settlement;
+  if (await isSpentElsewhere(context, asked, settlement)) return notForThis;
   const refusal = await refusalWithoutWallet(context, asked, settlement.payer ?? null);
   return refusal ?? { requirements, settlement, isHolder: true };
+}
+
+/**
+ * Whether a payment that was not settled for a quote of ours bought something else from the same wallet: another shop's
+ * resource, or something so long ago that it cannot have been meant for this. Otherwise its payer could have it twice.
+ */
+async function isSpentElsewhere(
+  { facilitator }: Needs,
+  { payment, id, presented }: Asked,
+  { transaction }: SettleResponse,
+): Promise<boolean> {
+  if (payment.expiresAt.getTime() < Date.now() - unquotedGoodForMs) return true;
+  const resource = await facilitator.paidResource(id.network, transaction).catch((cause) => {
+    const message = "What this payment was settled for cannot be looked up at the moment; try again shortly.";
+    throw new ApiError("unavailable", message, { cause, headers: { "retry-after": "5" } });
+  });
+  if (resource === undefined || !URL.canParse(resource)) return false;
+  const [paid, own] = [new URL(resource), new URL(presented.offer.url)];
+  return paid.origin !== own.origin && paid.pathname.toLowerCase() !== own.pathname.toLowerCase();
 }
 
 export interface Claimed {
@@ -174,6 +195,8 @@ const isOn = (terms: PaymentRequirements, wallet: { network: string; address: st
 
 const isSameWallet = (network: string, one: string, other: string) =>
   network.startsWith("eip155:") ? one.toLowerCase() === other.toLowerCase() : one === other;
+
+const unquotedGoodForMs = 7 * 86_400_000;
 
 const notForThis: Refused = {
   outcome: "refused",

@@ -68,6 +68,19 @@ export class FacilitatorClient {
     return answer;
   }
 
+  /**
+   * The resource that its public record says this transaction paid for; undefined when it does not say, or has no record.
+   * Throws when it does not answer.
+   */
+  async paidResource(network: string, transaction: string): Promise<string | undefined> {
+    const { status, body } = await this.#get(
+      `/payments/${encodeURIComponent(transaction)}?network=${encodeURIComponent(network)}`,
+    );
+    if (status !== 200 && status !== 404) throw new Error(`the facilitator answered ${status}`);
+    const resource = status === 200 ? (JSON.parse(body) as { resource_url?: unknown }).resource_url : undefined;
+    return typeof resource === "string" ? resource : undefined;
+  }
+
   async stop(): Promise<void> {
     await this.#pool.close();
   }

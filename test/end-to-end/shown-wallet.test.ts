@@ -250,6 +250,41 @@ describe("is nothing", () => {
   });
 });
 
+describe("the payer of what was paid before", () => {
+  /** Settled by its payer, for something of another shop that is paid at the same wallet. */
+  const elsewhere = async (resource: object) => {
+    const buyer = await paid.setting.fundedBuyer();
+    const quote = await post(paid.url, { body: input });
+    const whole = await payQuote(paid, "evm", quote, { buyer, terms: { extra: { name: "USDC", version: "2" } } });
+    return { buyer, proof: await settleFirst(paid, { ...whole, resource }) };
+  };
+
+  test("does not have it once more here, where it was for another shop, whatever is claimed now", async () => {
+    const { buyer, proof } = await elsewhere({ url: "https://other.example/shop?token=1" });
+    const info = challengeOf(await present(await settledBare("evm")));
+    const resources = [`urn:x402:payment:eip155:84532:${keyOf(proof)}`, ...info.resources.slice(1)];
+    const signIn = await signedBy(buyer, { ...info, resources });
+    const before = runs();
+    const own = quoteIn(await post(paid.url, { body: input }));
+    const accepted = own.accepts.find(({ network }: { network: string }) => network === "eip155:84532");
+    for (const claim of [{}, { resource: own.resource }, { resource: {} }, { resource: own.resource, accepted }]) {
+      await expectRefused(await present({ ...proof, ...claim }, signIn), /^payment_for_something_else/);
+    }
+    expect(runs()).toBe(before);
+  });
+
+  test("has it here where it was for this, however this service was addressed", async () => {
+    const { buyer, proof } = await elsewhere({ url: paid.url });
+    const asked = await present(proof);
+    expect((await present(proof, await signedBy(buyer, challengeOf(asked)))).status).toBe(200);
+  });
+});
+
+const keyOf = ({ accepted, payload }: Proof) => {
+  const { from, nonce } = (payload as { authorization: { from: string; nonce: string } }).authorization;
+  return `${accepted.asset}:${from}:${nonce}`.toLowerCase();
+};
+
 test("a settled payment without a quote buys credits for the account that the wallet signed for, and no other", async () => {
   const { context, url } = paid.marketplace;
   const at = `${url}/api/v1/credits/purchase`;
