@@ -13,7 +13,7 @@ import {
   type Refusal,
   type Scheme,
 } from "./schemes/scheme.ts";
-import { isClaimable, isForSameTerms, isSamePayment, type Known, refusalToTell } from "./settlements/known.ts";
+import { isClaimable, isForSameTerms, type Known, refusalToTell } from "./settlements/known.ts";
 
 /**
  * POST /settle: checks the payment again, claims it, sends it, waits for the chain. However often and wherever one
@@ -40,11 +40,12 @@ export async function settle(context: Context, body: unknown): Promise<Settled> 
   requireFeePayer(scheme, payment);
   // Counted only once it holds: with made-up payments anybody could use up what a payer or payee is allowed.
   const refusal = (await scheme.check(payment)) ?? (await context.limits.ofPayment(request.network, payment));
-  if (refusal?.transaction && known && isSamePayment(known, payment)) {
-    await context.store.reopen(request.network, payment.key);
-    return findOut(context, request, payment, deadline);
+  if (refusal) {
+    const isTold = await mayBeTold(context, scheme, request, payment, refusal);
+    return isTold
+      ? findOut(context, request, payment, deadline)
+      : refused(context, request, payment, refusal, startedAt);
   }
-  if (refusal) return refused(context, request, payment, refusal, startedAt);
   const claim = await context.store.claim(request.network, scheme.scheme, payment, {
     resourceUrl: request.resourceUrl,
     termsDigest: request.termsDigest,
@@ -97,6 +98,23 @@ async function submit(
     });
     return "interrupted";
   }
+}
+
+/**
+ * Whether a payment that does not hold is one whose outcome is to be told: it was claimed meanwhile, and settling it is
+ * perhaps why it does not hold any more; or it counts as failed and the chain says that it is settled.
+ */
+async function mayBeTold(
+  { store }: Context,
+  scheme: Scheme,
+  { network }: PaymentRequest,
+  payment: Payment,
+  { transaction }: Refusal,
+): Promise<boolean> {
+  const known = await store.lookup(network, payment.key);
+  if (!known || (isClaimable(known) && !transaction) || (await refusalToTell(scheme, known, payment))) return false;
+  if (isClaimable(known)) await store.reopen(network, payment.key);
+  return true;
 }
 
 /** Waits for what the reconciler finds out about a payment that was given up, or counts as failed and is settled. */

@@ -50,10 +50,7 @@ export async function refusalToTell(scheme: Scheme, known: Known, payment: Payme
 }
 
 /** The same message, not the same bytes: signatures can be rewritten. Without its digest, its fields. */
-export function isSamePayment(
-  known: Known,
-  { payer, payTo, asset, amount, messageDigest, expiresAt }: Payment,
-): boolean {
+function isSamePayment(known: Known, { payer, payTo, asset, amount, messageDigest, expiresAt }: Payment): boolean {
   if (known.payer !== payer || known.payTo !== payTo || known.asset !== asset || known.amount !== amount) return false;
   if (known.messageDigest) return known.messageDigest.equals(messageDigest);
   return known.expiresAt.getTime() === expiresAt.getTime();

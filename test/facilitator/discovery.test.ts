@@ -41,6 +41,28 @@ describe("a resource that was paid for and asks to be listed", () => {
     expect(catalog.server.requests.filter((request) => request.includes("/weather"))).toEqual(["GET /weather"]);
   });
 
+  test("is listed without the id of a quote, which is another each time and never leaves", async () => {
+    const quoted = (quoteId: string) => {
+      const terms = requirementsOf(catalog.setting.terms);
+      return { ...terms, extra: { ...terms.extra, quoteId } };
+    };
+    for (const quoteId of ["quote-1", "quote-2"]) {
+      catalog.server.answer("/quoted", quoteV2([quoted(quoteId)]));
+      const terms = { "paymentRequirements.extra.quoteId": quoteId, "paymentPayload.accepted.extra.quoteId": quoteId };
+      await settle(await paymentFor("/quoted", terms));
+      await catalogCaughtUp();
+    }
+    const { accepts } = await eventually(() => listed("/quoted"))
+      .toBeDefined()
+      .then(() => listed("/quoted"));
+    expect(accepts).toEqual([requirementsOf(catalog.setting.terms)]);
+    for (const table of ["discovery_offers", "discovery_resources", "discovery_accepts", "payments", "transactions"]) {
+      const { rows } = await catalog.facilitator.context.db.query(`select t::text as row from ${table} t`);
+      expect(JSON.stringify(rows.map(({ row }) => row))).not.toContain("quote-");
+    }
+    expect(catalog.server.requests.filter((request) => request.includes("/quoted"))).toHaveLength(1);
+  });
+
   test("in version 1 is listed from its outputSchema, as the official SDK reads it", async () => {
     const body = asV1(await paymentBody(catalog.buyer, catalog.setting.terms));
     const requirements = {

@@ -118,8 +118,15 @@ interface Answer {
 
 function settle(call: Call, answer: Answer | undefined): void {
   if (!answer) call.reject(new RpcUnreachable(`the node did not answer ${call.method}`));
+  else if (answer.error && isBusy(answer.error)) call.reject(new RpcUnreachable("the node answers no more calls now"));
   else if (answer.error) call.reject(new RpcError(answer.error.code, answer.error.message, answer.error.data));
   else call.resolve(answer.result);
+}
+
+/** Not what a contract reverted with, which has a code of its own. Source: EIP-1474, -32005 "limit exceeded". */
+function isBusy({ code, data, message }: NonNullable<Answer["error"]>): boolean {
+  if (code === -32005 || code === 429) return true;
+  return code !== 3 && data === undefined && /^(rate limit|too many requests)/i.test(message);
 }
 
 function describe(error: unknown): string {

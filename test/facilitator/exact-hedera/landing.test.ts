@@ -55,6 +55,21 @@ async function expectOneSuccess(body: Body, transaction: string): Promise<void> 
   expect(new Set(answers.map(({ body }) => body.transaction))).toEqual(new Set([transaction]));
 }
 
+test("who posts the payment of a payer's last money at the same time as others is told that it is settled", async () => {
+  const buyer = newBuyer(ledger, { usdc: price });
+  const body = await pay(buyer);
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, async (_, index) => {
+      await new Promise((resolve) => setTimeout(resolve, index * 5));
+      return facilitator.settle(body);
+    }),
+  );
+  expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
+  const others = answers.filter(({ body }) => !body.success);
+  expect(new Set(others.map(({ body }) => body.errorReason))).toEqual(new Set(["already_settled"]));
+  expect(new Set(others.map(({ body }) => typeof body.termsDigest))).toEqual(new Set(["string"]));
+});
+
 describe("a database that lost its last moments", () => {
   test.each([
     ["a moment ago", -1],
