@@ -100,7 +100,11 @@ function isGone({ code }: ApiError, agent: Owing, call: PaidCall): boolean {
 async function settlementOf({ facilitator }: Context, proof: Proof, call: PaidCall) {
   const request = facilitatorRequest(proof, call.requirements);
   const verdict = await facilitator.verify(request);
-  if (verdict?.invalidReason !== "already_settled") return undefined;
+  if (!verdict) {
+    const headers = { "retry-after": String(facilitator.retryAfterSeconds) };
+    throw new ApiError("unavailable", "The payment cannot be looked up at the moment; try again.", { headers });
+  }
+  if (verdict.invalidReason !== "already_settled") return undefined;
   const settlement = await facilitator.settle(request);
   return settlement?.errorReason === "already_settled" && settlement.transaction !== "" ? settlement : undefined;
 }
