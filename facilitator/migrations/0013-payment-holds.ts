@@ -8,6 +8,8 @@ export const paymentHolds: Migration = {
     -- the promise that they were counted.
     create unlogged table payment_holds (
       id              bigint generated always as identity primary key,
+      -- Of the payment and its payer, in one column: whatever is known of the table's size, a hold has one index to be found by.
+      place           text not null unique,
       network         text not null,
       payment_key     text not null,
       payer           text not null,
@@ -20,11 +22,12 @@ export const paymentHolds: Migration = {
       -- Whether the payer's total below has it in.
       counted         boolean not null,
       settled_at      timestamptz,
-      transaction_id  text,
-      unique (network, payment_key, payer, asset)
+      transaction_id  text
     ) with (fillfactor = 80);
-    create index payment_holds_of_payer on payment_holds (network, payer, asset);
-    create index payment_holds_uncounted on payment_holds (network, payer, asset) where not counted;
+    create index payment_holds_by_payer on payment_holds (network, payer, asset, counted);
+
+    create function place_of(network text, payment_key text, payer text, asset text) returns text
+      immutable language sql return network || ' ' || payment_key || ' ' || payer || ' ' || asset;
 
     -- At least the sum of a payer's counted holds: what has ended stays in it until somebody counts again, so that a
     -- settlement never waits for a row that all of its payer's settlements share. Also the lock of its payer's holds.
@@ -36,8 +39,8 @@ export const paymentHolds: Migration = {
       primary key (network, payer, asset)
     ) with (fillfactor = 50);
 
-    insert into payment_holds (network, payment_key, payer, asset, amount, until, releasable, counted)
-    select network, payment_key, payer, asset, amount_atomic, 'infinity', false, false
+    insert into payment_holds (place, network, payment_key, payer, asset, amount, until, releasable, counted)
+    select place_of(network, payment_key, payer, asset), network, payment_key, payer, asset, amount_atomic, 'infinity', false, false
       from payments where state in ('claimed', 'broadcast', 'unknown');
 
     create function place_holds(networks text[], keys text[], payers text[], assets text[], amounts numeric[],
@@ -54,7 +57,8 @@ export const paymentHolds: Migration = {
     begin
       -- In one order, so that two copies never wait for each other.
       for asked in
-        select * from unnest(networks, keys, payers, assets, amounts, balances, expiries, holder_ids, shown_untils)
+        select *, place_of(network, payment_key, payer, asset) as place
+          from unnest(networks, keys, payers, assets, amounts, balances, expiries, holder_ids, shown_untils)
                with ordinality as a (network, payment_key, payer, asset, amount, balance, expires_at, holder, shown_until, item)
          order by network, payer, asset, item
       loop
@@ -76,7 +80,7 @@ export const paymentHolds: Migration = {
           returning f.total into counted_total;
         end if;
         select h.amount, h.counted into own from payment_holds h
-         where h.network = asked.network and h.payment_key = asked.payment_key and h.payer = asked.payer and h.asset = asked.asset;
+         where h.place = asked.place;
         others := counted_total - case when own.counted then own.amount else 0 end + coalesce(
           (select sum(h.amount) from payment_holds h
             where h.network = asked.network and h.payer = asked.payer and h.asset = asked.asset
@@ -91,17 +95,17 @@ export const paymentHolds: Migration = {
            where h.network = asked.network and h.payer = asked.payer and h.asset = asked.asset
              and h.payment_key <> asked.payment_key;
           select h.amount, h.counted into own from payment_holds h
-           where h.network = asked.network and h.payment_key = asked.payment_key and h.payer = asked.payer and h.asset = asked.asset;
+           where h.place = asked.place;
         end if;
         in_flight := others;
         if others + asked.amount > asked.balance then
           return next;
           continue;
         end if;
-        insert into payment_holds as h (network, payment_key, payer, asset, amount, until, holders, counted)
-        values (asked.network, asked.payment_key, asked.payer, asked.asset, asked.amount,
+        insert into payment_holds as h (place, network, payment_key, payer, asset, amount, until, holders, counted)
+        values (asked.place, asked.network, asked.payment_key, asked.payer, asked.asset, asked.amount,
                 least(asked.expires_at, now() + interval '180 seconds'), array[asked.holder], true)
-        on conflict (network, payment_key, payer, asset) do update
+        on conflict (place) do update
           set amount = greatest(h.amount, excluded.amount), until = greatest(h.until, excluded.until), counted = true,
               releasable = case when h.until < now() then true else h.releasable and cardinality(h.holders) < 16 end,
               holders = case when h.until < now() then excluded.holders
@@ -149,9 +153,9 @@ export const paymentHolds: Migration = {
     -- A payment that is being settled is in flight until its end is known, whoever verified it or did not.
     create function hold_claimed_payment() returns trigger language plpgsql as $$
     begin
-      insert into payment_holds as h (network, payment_key, payer, asset, amount, until, releasable, counted)
-      values (new.network, new.payment_key, new.payer, new.asset, new.amount_atomic, 'infinity', false, false)
-      on conflict (network, payment_key, payer, asset) do update
+      insert into payment_holds as h (place, network, payment_key, payer, asset, amount, until, releasable, counted)
+      values (place_of(new.network, new.payment_key, new.payer, new.asset), new.network, new.payment_key, new.payer, new.asset, new.amount_atomic, 'infinity', false, false)
+      on conflict (place) do update
         set until = 'infinity', releasable = false, settled_at = null, transaction_id = null,
             amount = greatest(h.amount, excluded.amount), counted = h.counted and h.amount >= excluded.amount;
       return null;
@@ -159,7 +163,20 @@ export const paymentHolds: Migration = {
     create trigger hold_claimed_payment after insert on payments
       for each row execute function hold_claimed_payment();
     create trigger hold_reclaimed_payment after update of state on payments
-      for each row when (new.state = 'claimed' and old.state = 'failed') execute function hold_claimed_payment();
+      for each row when (new.state = 'claimed' and not new.retryable and (old.state = 'failed' or old.retryable))
+      execute function hold_claimed_payment();
+
+    -- A claim that anybody may take over, since whoever made it is gone, holds no longer than a verification: nobody may
+    -- ever come back to it, and an authorization can be good for years.
+    create function hold_open_claim() returns trigger language plpgsql as $$
+    begin
+      update payment_holds h
+         set releasable = true, until = least(new.expires_at, now() + interval '180 seconds')
+       where h.place = place_of(new.network, new.payment_key, new.payer, new.asset);
+      return null;
+    end $$;
+    create trigger hold_open_claim after update of retryable on payments
+      for each row when (new.state = 'claimed' and new.retryable and not old.retryable) execute function hold_open_claim();
 
     -- A settled one counts for a minute more, unless the payer's balance is seen to have it. One that failed and can be
     -- tried again stays with those who verified it.
@@ -173,7 +190,7 @@ export const paymentHolds: Migration = {
                when new.state = 'settled' then clock_timestamp() + interval '1 minute'
                when new.retryable and cardinality(h.holders) > 0 then least(new.expires_at, now() + interval '180 seconds')
                else now() end
-       where h.network = new.network and h.payment_key = new.payment_key and h.payer = new.payer and h.asset = new.asset;
+       where h.place = place_of(new.network, new.payment_key, new.payer, new.asset);
       return null;
     end $$;
     create trigger end_hold after update of state on payments

@@ -9,7 +9,6 @@ import { listingOffers } from "./0007-listing-offers.ts";
 import { payerFailures } from "./0008-payer-failures.ts";
 import { paymentProof } from "./0010-payment-proof.ts";
 import { paymentHolds } from "./0013-payment-holds.ts";
-import { openClaimsHeld } from "./0014-open-claims-held.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -23,5 +22,4 @@ export const migrations: readonly Migration[] = [
   payerFailures,
   paymentProof,
   paymentHolds,
-  openClaimsHeld,
 ];
