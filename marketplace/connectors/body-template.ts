@@ -64,6 +64,7 @@ function notationOf(body: unknown, contentType: string | undefined): Notation | 
 function looksStructured(body: string, declared: boolean): boolean {
   const { literals } = partsOf(body);
   if (/^\s*([[{"<]|[^\s=&]*=)/.test(literals.join("")) || /^\s*[^\s=&]*=/.test(literals.join(stand))) return true;
+  if (/["']\s*:\s*["'][^"']*\u{e000}/u.test(literals.join(stand))) return true;
   return !declared && /[{[(,:=]\s*["'`][^"'`]*\u{e000}/u.test(literals.join(stand));
 }
 

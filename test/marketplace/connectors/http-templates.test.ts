@@ -173,6 +173,11 @@ const refused: Array<[string, object, string]> = [
     "settings.body",
   ],
   ["one that begins with a slot", { body: '{{count}}{"x":"{{text}}"}' }, "settings.body"],
+  [
+    "one that says it is plain, with JSON further on",
+    { headers: { "content-type": "text/plain" }, body: 'now/{"x":"{{text}}"}' },
+    "settings.body",
+  ],
   ["one that looks like a query language", { body: 'query { user(name: "{{text}}") }' }, "settings.body"],
   ["one that looks like XML", { body: "<a>{{text}}</a>" }, "settings.body"],
   ["one that looks like a form", { body: "a={{text}}&admin=0" }, "settings.body"],

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { deflateSync, gzipSync } from "node:zlib";
@@ -85,6 +86,14 @@ describe("a secret is found", () => {
     const search = new SecretSearch([long]);
     for (let at = 0; at + 24 <= long.length; at += 1) expect(await search.isIn(long.slice(at, at + 24))).toBe(true);
     expect(await search.isIn(long.slice(0, 8))).toBe(false);
+  });
+
+  test("however long it is, and twenty of them are made ready in a moment", async () => {
+    const secrets = Array.from({ length: 20 }, () => randomBytes(2_900).toString("base64"));
+    const [startedAt, search] = [process.cpuUsage(), new SecretSearch(secrets)];
+    expect(process.cpuUsage(startedAt).user).toBeLessThan(250_000);
+    for (const [, encode] of encodings) expect(await search.isIn(`a${encode(secrets[7]!)}`)).toBe(true);
+    expect(await search.isIn(`a${randomBytes(5_000).toString("base64")}`)).toBe(false);
   });
 
   test("in megabytes, for twenty secrets, without holding up anybody else", async () => {
