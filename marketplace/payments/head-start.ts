@@ -40,7 +40,7 @@ export class HeadStart {
 
 /** Gives up what the facilitator holds of the buyer's money for a question asked ahead that led to nothing. */
 export async function giveUp({ facilitator }: Pick<Context, "facilitator">, early: Early): Promise<void> {
-  const verdict = await (await early)?.verdict;
+  const verdict = await early?.then((one) => one?.verdict).catch(() => undefined);
   if (verdict?.holdId !== undefined) await facilitator.release([verdict.holdId]);
 }
 
