@@ -21,6 +21,8 @@ export class ModelFunds {
   readonly #end: (ended: Ended) => Promise<boolean>;
   readonly #room: (agentId: AgentId) => Promise<Room | undefined>;
   readonly #needs: Needs;
+  /** Agents whose last claim was refused: a look, which locks and writes nothing, comes before the next one. */
+  readonly #refused = new Set<AgentId>();
   /** What was last seen of agents whose price is asked for, the one looked at longest ago first. */
   readonly #seen = new Map<AgentId, { readonly until: number; readonly short: Promise<Stop | undefined> }>();
 
@@ -42,8 +44,15 @@ export class ModelFunds {
     if (model?.pausedFor) throw this.#refusal(agent, model.pausedFor);
     const cost = model?.cost ?? 0n;
     if (cost === 0n) return undefined;
+    const stillShort = !covered && this.#refused.has(agent.id) ? await this.#look(agent.id, cost) : undefined;
+    if (stillShort) throw this.#refusal(agent, stillShort);
     const outcome = await this.#claim({ runId, agentId: agent.id, cost, covered });
-    if (outcome !== "ok") throw this.#refusal(agent, outcome);
+    if (outcome !== "ok") {
+      this.#refused.add(agent.id);
+      if (this.#refused.size > seenMax) this.#refused.clear();
+      throw this.#refusal(agent, outcome);
+    }
+    this.#refused.delete(agent.id);
     return new ModelCharge(cost as Credits);
   }
 
