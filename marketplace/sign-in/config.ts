@@ -1,4 +1,4 @@
-import { isIPv4 } from "node:net";
+import { isIP } from "node:net";
 import { type EnvReader, Secret } from "../../shared/env.ts";
 
 /** How people sign in. Without a session secret nobody can. */
@@ -42,7 +42,7 @@ export function readSignIn(env: EnvReader, { host, publicUrl }: { host: string; 
 
 function isLoopback(hostname: string): boolean {
   const bare = hostname.replace(/^\[|\]$/g, "");
-  return bare === "localhost" || bare === "::1" || (isIPv4(bare) && bare.startsWith("127."));
+  return bare === "localhost" || bare === "::1" || (isIP(bare) === 4 && bare.startsWith("127."));
 }
 
 function readMail(env: EnvReader): SignInConfig["mail"] {
