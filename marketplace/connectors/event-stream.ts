@@ -8,41 +8,48 @@ const linesMax = 50_000;
  * cut into more lines than anybody honest would send.
  */
 export async function* messagesIn(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  let kind = "";
-  let data: string[] = [];
-  for await (const line of linesIn(chunks)) {
-    if (line === "") {
-      if (data.length > 0 && (kind === "" || kind === "message")) yield data.join("\n");
-      kind = "";
-      data = [];
-    } else if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5));
-    else if (line.startsWith("event:")) kind = line.slice(6).trim();
-  }
+  const decoder = new TextDecoder();
+  const parser = new EventParser();
+  for await (const chunk of chunks) yield* parser.read(decoder.decode(chunk, { stream: true }));
 }
 
-/** Each chunk is looked at once, however long a line it belongs to. */
-async function* linesIn(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let begun: string[] = [];
-  let afterReturn = false;
-  let lines = 0;
-  for await (const chunk of chunks) {
-    const text = decoder.decode(chunk, { stream: true });
+/** Looks at each character once, however long a line it belongs to. */
+class EventParser {
+  #begun: string[] = [];
+  #afterReturn = false;
+  #lines = 0;
+  #kind = "";
+  #data: string[] = [];
+
+  /** The messages that end in `text`. */
+  read(text: string): string[] {
+    const messages: string[] = [];
     let from = 0;
     for (const { 0: end, index } of text.matchAll(/[\r\n]/g)) {
-      const isSecondHalf = end === "\n" && afterReturn && index === from;
-      afterReturn = end === "\r";
-      const rest = text.slice(from, index);
+      const isSecondHalf = end === "\n" && this.#afterReturn && index === from && this.#begun.length === 0;
+      this.#afterReturn = end === "\r";
+      if (!isSecondHalf) this.#take(this.#begun.join("") + text.slice(from, index), messages);
+      this.#begun = [];
       from = index + 1;
-      if (isSecondHalf && begun.length === 0) continue;
-      lines += 1;
-      if (lines > linesMax) throw new ConnectorFailure("The tool behind this agent sent too much.", { lines });
-      yield begun.join("") + rest;
-      begun = [];
     }
     if (from < text.length) {
-      begun.push(text.slice(from));
-      afterReturn = false;
+      this.#begun.push(text.slice(from));
+      this.#afterReturn = false;
     }
+    return messages;
+  }
+
+  #take(line: string, messages: string[]): void {
+    this.#lines += 1;
+    if (this.#lines > linesMax) {
+      throw new ConnectorFailure("The tool behind this agent sent too much.", { lines: this.#lines });
+    }
+    if (line === "") {
+      const isMessage = this.#kind === "" || this.#kind === "message";
+      if (isMessage && this.#data.length > 0) messages.push(this.#data.join("\n"));
+      this.#kind = "";
+      this.#data = [];
+    } else if (line.startsWith("data:")) this.#data.push(line.slice(line[5] === " " ? 6 : 5));
+    else if (line.startsWith("event:")) this.#kind = line.slice(6).trim();
   }
 }

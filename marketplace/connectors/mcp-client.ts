@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from "node:timers/promises";
 import {
   type Ask,
   type OpenAnswer,
@@ -14,6 +15,8 @@ import { parseJson } from "./parse-json.ts";
 const limits = { requests: 12, messages: 2_000, pings: 3, redirects: 3 };
 const protocolVersions = ["2025-06-18", "2025-11-25", "2025-03-26", "2024-11-05"];
 const endTimeoutMs = 5_000;
+/** After so many messages that came together it is somebody else's turn. */
+const messagesATurn = 20;
 
 /**
  * Calls one tool of a remote MCP server over Streamable HTTP (specification 2025-06-18) and ends the session. The server
@@ -176,6 +179,7 @@ class Session {
   async #hear(message: unknown, id: number): Promise<Record<string, unknown> | undefined> {
     this.#messages += 1;
     if (this.#messages > limits.messages) throw odd("too many messages");
+    if (this.#messages % messagesATurn === 0) await breathe();
     if (!isObject(message)) throw odd("no message");
     if (typeof message.method === "string") {
       if (message.id !== undefined) await this.#answer(message.method, message.id);

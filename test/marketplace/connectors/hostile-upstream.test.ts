@@ -83,7 +83,7 @@ async function bystanding<T>(work: () => Promise<T>): Promise<{ result: T; feltM
     if (feltMs < feltMsMax || attempts > 4) return { result, feltMs };
   }
 }
-const feltMsMax = 150;
+const feltMsMax = 250;
 let attempts = 0;
 
 async function bystandingOnce<T>(work: Promise<T>): Promise<{ result: T; p99: number }> {
