@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import workerpool from "workerpool";
 import { ApiError } from "../../shared/errors.ts";
+import { FairQueue, NoRoom, type Party } from "./fair-queue.ts";
 import type { RedrawJob, VectorizeJob, VectorizeOutcome } from "./job.ts";
 
 /** How long a process without work is kept for the next job. */
@@ -11,52 +12,57 @@ const heapMaxMb = 512;
 
 /**
  * Worker processes that trace, so that no other request waits for one: one core is left to all the rest, and a picture
- * that brings a decoder down takes no request with it. At most `workersMax` jobs run and `queueMax` wait.
+ * that brings a decoder down takes no request with it. Whose job is next, and who is refused, is FairQueue's to say.
  */
 export class TracePool {
   private pool: workerpool.Pool | undefined;
-  private jobs = 0;
   private idle: NodeJS.Timeout | undefined;
   private readonly workersMax: number;
-  private readonly jobsMax: number;
+  private readonly queue: FairQueue;
 
   constructor({
     workersMax = Math.max(1, availableParallelism() - 1),
     queueMax = 32,
+    partyMax = 8,
   }: {
     workersMax?: number;
     queueMax?: number;
+    partyMax?: number;
   } = {}) {
     this.workersMax = workersMax;
-    this.jobsMax = workersMax + queueMax;
+    this.queue = new FairQueue({ runningMax: workersMax, waitingMax: queueMax, partyMax });
   }
 
-  /** Whether a job handed in now would be refused. */
-  get full(): boolean {
-    return this.jobs >= this.jobsMax;
+  /** Throws ApiError `rate_limited` with Retry-After if a job of this party would be refused now. */
+  admit(party: Party): void {
+    try {
+      this.queue.admit(party);
+    } catch (error) {
+      throw refusalOf(error);
+    }
   }
 
   /**
    * A job's outcome; when `signal` aborts, its process is ended with it. A job whose process died is tried once more, for
-   * it need not be the one to blame. Throws ApiError: `rate_limited` full, `unavailable` aborted, or both processes died.
+   * it need not be the one to blame. Throws ApiError: `rate_limited` no room, `unavailable` aborted, or both processes died.
    */
-  async run(job: VectorizeJob | RedrawJob, signal: AbortSignal): Promise<VectorizeOutcome> {
-    if (this.full) {
-      throw new ApiError("rate_limited", "the tracer's queue is full", { headers: { "Retry-After": "10" } });
-    }
-    this.jobs++;
+  async run(job: VectorizeJob | RedrawJob, signal: AbortSignal, party: Party): Promise<VectorizeOutcome> {
     clearTimeout(this.idle);
     try {
-      return await this.attempt(job, signal).catch((error: unknown) => {
-        if (signal.aborted || !(error instanceof workerpool.TerminateError)) throw error;
-        return this.attempt(job, signal);
-      });
+      return await this.queue.run(party, signal, () =>
+        this.attempt(job, signal).catch((error: unknown) => {
+          if (signal.aborted || !(error instanceof workerpool.TerminateError)) throw error;
+          return this.attempt(job, signal);
+        }),
+      );
     } catch (error) {
-      if (signal.aborted) throw new ApiError("unavailable", "the trace took too long", { cause: error });
-      if (!(error instanceof workerpool.TerminateError)) throw error;
-      throw new ApiError("unavailable", "the trace of this picture ended its process", { cause: error });
+      if (signal.aborted) throw unavailable("the trace took too long", error);
+      if (error instanceof workerpool.TerminateError) {
+        throw unavailable("the trace of this picture ended its process", error);
+      }
+      throw refusalOf(error);
     } finally {
-      if (--this.jobs === 0) this.idle = setTimeout(() => void this.close(), idleMs).unref();
+      if (this.queue.isIdle) this.idle = setTimeout(() => void this.close(), idleMs).unref();
     }
   }
 
@@ -80,6 +86,20 @@ export class TracePool {
       signal.removeEventListener("abort", cancel);
     }
   }
+}
+
+function refusalOf(error: unknown): unknown {
+  if (!(error instanceof NoRoom)) return error;
+  const { message, retryAfterSeconds } = error;
+  return new ApiError("rate_limited", message, {
+    headers: { "retry-after": String(retryAfterSeconds) },
+    body: { retry_after_seconds: retryAfterSeconds },
+    cause: error,
+  });
+}
+
+function unavailable(message: string, cause: unknown): ApiError {
+  return new ApiError("unavailable", message, { cause, headers: { "retry-after": "30" } });
 }
 
 function startPool(maxWorkers: number): workerpool.Pool {

@@ -1,4 +1,5 @@
 import { ApiError } from "../../shared/errors.ts";
+import type { Party } from "./fair-queue.ts";
 import type { RedrawJob, Vectorized, VectorizeFile, VectorizeJob } from "./job.ts";
 import type { TraceOptions } from "./options.ts";
 import type { TracePool } from "./trace-pool.ts";
@@ -6,20 +7,31 @@ import type { TracePool } from "./trace-pool.ts";
 /**
  * An image's bytes (PNG, JPEG, WebP) as SVG with its score. At `deadlineMs` from now the job is ended wherever it is, its
  * process with it. Throws ApiError: `invalid_value` unreadable image, `bad_request` option out of range, `rate_limited`
- * queue full, `unavailable` deadline passed.
+ * no room in the queue, `unavailable` deadline passed.
  */
 export function vectorize(
   pool: TracePool,
   bytes: Uint8Array,
   options: TraceOptions = {},
-  { deadlineMs = 60_000, files = ["png"] }: { deadlineMs?: number; files?: readonly VectorizeFile[] } = {},
+  { deadlineMs = 60_000, files = ["png"], party = "" }: Means = {},
 ): Promise<Vectorized> {
-  return perform(pool, { bytes, options, files }, deadlineMs);
+  return perform(pool, { bytes, options, files }, { deadlineMs, party });
+}
+
+interface Means {
+  readonly deadlineMs?: number;
+  readonly files?: readonly VectorizeFile[];
+  /** Who shares a place in the queue with it. */
+  readonly party?: Party;
 }
 
 /** A job done by a worker. Throws ApiError as `vectorize` does, and `upstream_failed` for an answer of no use. */
-export async function perform(pool: TracePool, job: VectorizeJob | RedrawJob, deadlineMs: number): Promise<Vectorized> {
-  const outcome = await pool.run(job, AbortSignal.timeout(deadlineMs));
+export async function perform(
+  pool: TracePool,
+  job: VectorizeJob | RedrawJob,
+  { deadlineMs, party }: { readonly deadlineMs: number; readonly party: Party },
+): Promise<Vectorized> {
+  const outcome = await pool.run(job, AbortSignal.timeout(deadlineMs), party);
   if ("refused" in outcome) throw new ApiError(outcome.refused, outcome.message);
   return outcome.done;
 }

@@ -1,6 +1,7 @@
 import { ApiError } from "../../../shared/errors.ts";
 import { ConnectorFailure } from "../../connectors/connector.ts";
 import type { ModelClient } from "../../connectors/model-client.ts";
+import type { Party } from "../fair-queue.ts";
 import type { Vectorized, VectorizeFile } from "../job.ts";
 import { shapePrompt, sizeOf } from "../prompt.ts";
 import type { GenerateRequest } from "../request.ts";
@@ -14,6 +15,7 @@ interface Means {
   readonly tracers: TracePool;
   readonly files: readonly VectorizeFile[];
   readonly deadlineMs: number;
+  readonly party: Party;
   readonly signal: AbortSignal;
 }
 
@@ -47,10 +49,10 @@ export async function compose(request: GenerateRequest, means: Means): Promise<V
 async function attempt(
   messages: ReadonlyArray<{ readonly role: "system" | "user"; readonly content: string }>,
   wish: Wish,
-  { models, model, tracers, files, deadlineMs, signal }: Means,
+  { models, model, tracers, files, deadlineMs, party, signal }: Means,
 ): Promise<Vectorized> {
   const answer = await models.complete({ caller: "platform", messages, model, signal });
-  return perform(tracers, { answer, wish, files }, deadlineMs);
+  return perform(tracers, { answer, wish, files }, { deadlineMs, party });
 }
 
 /** What is wrong with an answer, in words for the model; undefined when something else failed. */

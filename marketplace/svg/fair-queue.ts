@@ -1,0 +1,221 @@
+/** Who waits: all keys of one account, or all that comes from one network address. */
+export type Party = string;
+
+/** There is no room for the job; `retryAfterSeconds` is when there should be. */
+export class NoRoom extends Error {
+  override readonly name = "NoRoom";
+  readonly retryAfterSeconds: number;
+
+  constructor(message: string, retryAfterSeconds: number) {
+    super(message);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+interface Limits {
+  /** Jobs that run at once. */
+  readonly runningMax: number;
+  readonly waitingMax: number;
+  /** Jobs of one party, running and waiting. */
+  readonly partyMax: number;
+}
+
+interface Job {
+  /** When it began, `performance.now()` time. */
+  since: number;
+  readonly begin: () => void;
+  readonly giveUp: (reason: NoRoom) => void;
+}
+
+interface Line {
+  readonly waiting: Job[];
+  readonly running: Set<Job>;
+  /** What a job of it takes, ms, as the last ones did; undefined before the first has ended. */
+  usualMs: number | undefined;
+}
+
+/**
+ * Takes turns between parties, so that one with many jobs delays another by the job that is running and no more. Where
+ * there is no room for a party with few jobs, the one with most gives up the last it handed in. Source: round robin with
+ * the longest queue dropped, as in McKenney, "Stochastic Fairness Queueing" (1990).
+ */
+export class FairQueue {
+  /** In the order of their turns: who was served last is last. */
+  readonly #lines = new Map<Party, Line>();
+  readonly #limits: Limits;
+  #running = 0;
+  #waiting = 0;
+  #learntMs: number | undefined;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  get isIdle(): boolean {
+    return this.#lines.size === 0;
+  }
+
+  /** Throws NoRoom if a job of this party would be refused now. */
+  admit(party: Party): void {
+    this.#makeRoom(party);
+  }
+
+  /**
+   * Runs `job` when its turn has come. Throws NoRoom when there is none for it, also later when others need the room, and
+   * the signal's reason when that aborts before the job began.
+   */
+  async run<Result>(party: Party, signal: AbortSignal, job: () => Promise<Result>): Promise<Result> {
+    signal.throwIfAborted();
+    this.#makeRoom(party)?.();
+    const line = this.#lines.get(party) ?? { waiting: [], running: new Set(), usualMs: undefined };
+    this.#lines.set(party, line);
+    try {
+      const running = await this.#turn(line, signal);
+      try {
+        return await job();
+      } finally {
+        this.#learn(line, performance.now() - running.since);
+        line.running.delete(running);
+        this.#running--;
+        moveToEnd(this.#lines, party);
+        this.#next();
+      }
+    } finally {
+      if (line.running.size + line.waiting.length === 0) this.#lines.delete(party);
+    }
+  }
+
+  /** Resolves when a job of this line may begin; it counts as running then. */
+  #turn(line: Line, signal: AbortSignal): Promise<Job> {
+    return new Promise((resolve, reject) => {
+      const stop = () => {
+        if (!this.#leave(line, job)) return;
+        reject(signal.reason);
+      };
+      const job: Job = {
+        since: 0,
+        begin: () => {
+          signal.removeEventListener("abort", stop);
+          resolve(job);
+        },
+        giveUp: (reason) => {
+          signal.removeEventListener("abort", stop);
+          reject(reason);
+        },
+      };
+      signal.addEventListener("abort", stop);
+      line.waiting.push(job);
+      this.#waiting++;
+      this.#next();
+    });
+  }
+
+  #leave({ waiting }: Line, job: Job): boolean {
+    const at = waiting.indexOf(job);
+    if (at < 0) return false;
+    waiting.splice(at, 1);
+    this.#waiting--;
+    return true;
+  }
+
+  #next(): void {
+    while (this.#running < this.#limits.runningMax && this.#waiting > 0) {
+      const [party, line] = firstInTurn(this.#lines);
+      const job = line.waiting.shift() as Job;
+      this.#waiting--;
+      this.#running++;
+      job.since = performance.now();
+      line.running.add(job);
+      moveToEnd(this.#lines, party);
+      job.begin();
+    }
+  }
+
+  /** What has to be done to have room for another job; throws NoRoom where nothing would help. */
+  #makeRoom(party: Party): (() => void) | undefined {
+    const { runningMax, waitingMax, partyMax } = this.#limits;
+    const own = this.#lines.get(party);
+    const ownJobs = own ? own.running.size + own.waiting.length : 0;
+    if (ownJobs >= partyMax) {
+      const seconds = Math.ceil(this.#msUntilEndOf(party) / 1000);
+      throw new NoRoom(
+        `${ownJobs} drawings of yours are being made or wait for it, as many as may be. The next one is done in about ${seconds} s.`,
+        seconds,
+      );
+    }
+    if (this.#running < runningMax || this.#waiting < waitingMax) return undefined;
+    const longest = [...this.#lines.values()].reduce((a, b) => (b.waiting.length > a.waiting.length ? b : a));
+    const seconds = Math.ceil(this.#msUntilEnd() / 1000);
+    const full = `${this.#waiting} drawings wait to be made, as many as may be.`;
+    if (longest.waiting.length <= (own?.waiting.length ?? 0) + 1) {
+      throw new NoRoom(`${full} There is room again in about ${seconds} s.`, seconds);
+    }
+    return () => {
+      const last = longest.waiting.at(-1) as Job;
+      this.#leave(longest, last);
+      last.giveUp(new NoRoom(`${full} Others who have fewer there took this one's place.`, seconds));
+    };
+  }
+
+  #learn(line: Line, tookMs: number): void {
+    line.usualMs = mixed(line.usualMs, tookMs);
+    this.#learntMs = mixed(this.#learntMs, tookMs);
+  }
+
+  #usualMs({ usualMs = this.#learntMs ?? firstGuessMs }: Line): number {
+    return usualMs;
+  }
+
+  /** How long a job that is running still takes, as far as can be told. */
+  #leftMs(line: Line, { since }: Job): number {
+    const elapsed = performance.now() - since;
+    return Math.max(this.#usualMs(line) - elapsed, elapsed / 4, 250);
+  }
+
+  #msUntilEnd(): number {
+    const lefts = [...this.#lines.values()].flatMap((line) => [...line.running].map((job) => this.#leftMs(line, job)));
+    return Math.min(...lefts);
+  }
+
+  /** How long until the first job of a party ends: turns are taken as they will be if nobody comes. */
+  #msUntilEndOf(party: Party): number {
+    const lines = new Map([...this.#lines].map(([name, line]) => [name, copyOf(line)]));
+    const ends: { readonly party: Party; readonly job: Job; readonly at: number }[] = [];
+    for (const [name, line] of lines) {
+      for (const job of line.running) ends.push({ party: name, job, at: this.#leftMs(line, job) });
+    }
+    for (;;) {
+      ends.sort((a, b) => b.at - a.at);
+      const ended = ends.pop();
+      if (!ended || ended.party === party) return ended?.at ?? 0;
+      lines.get(ended.party)?.running.delete(ended.job);
+      moveToEnd(lines, ended.party);
+      const [name, line] = firstInTurn(lines);
+      const job = line.waiting.shift() as Job;
+      line.running.add(job);
+      moveToEnd(lines, name);
+      ends.push({ party: name, job, at: ended.at + this.#usualMs(line) });
+    }
+  }
+}
+
+/** Who has fewest jobs running of those that wait, and of these who was served longest ago; somebody must wait. */
+function firstInTurn(lines: ReadonlyMap<Party, Line>): [Party, Line] {
+  let first: [Party, Line] | undefined;
+  for (const entry of lines) {
+    const [, line] = entry;
+    if (line.waiting.length > 0 && (!first || line.running.size < first[1].running.size)) first = entry;
+  }
+  return first as [Party, Line];
+}
+
+const copyOf = (line: Line): Line => ({ ...line, waiting: [...line.waiting], running: new Set(line.running) });
+
+function moveToEnd(lines: Map<Party, Line>, party: Party): void {
+  const line = lines.get(party) as Line;
+  lines.delete(party);
+  lines.set(party, line);
+}
+
+const mixed = (usual: number | undefined, last: number) => (usual === undefined ? last : 0.7 * usual + 0.3 * last);
+const firstGuessMs = 5_000;

@@ -1,0 +1,123 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { FairQueue, NoRoom } from "../../../marketplace/svg/fair-queue.ts";
+
+/** A signal that never aborts. */
+const never = () => new AbortController().signal;
+
+/** Jobs that end when they are told to, and the order in which they began. */
+function bench(limits: { runningMax?: number; waitingMax?: number; partyMax?: number }) {
+  const queue = new FairQueue({ runningMax: 1, waitingMax: 32, partyMax: 8, ...limits });
+  const began: string[] = [];
+  const running: (() => void)[] = [];
+  const hand = (party: string, signal = never()) => {
+    const done = queue.run(party, signal, () => {
+      began.push(party);
+      return new Promise<string>((resolve) => running.push(() => resolve(party)));
+    });
+    done.catch(() => {});
+    return done;
+  };
+  const end = async () => {
+    await pause(0);
+    running.shift()?.();
+    await pause(0);
+  };
+  const endAll = async () => {
+    for (let i = 0; i < 200 && !queue.isIdle; i++) await end();
+  };
+  return { queue, began, hand, end, endAll };
+}
+
+describe("the drawing queue", () => {
+  test("one party with many jobs delays another by the one that is running", async () => {
+    const { began, hand, endAll } = bench({});
+    for (let i = 0; i < 8; i++) hand("flood");
+    hand("other");
+    hand("third");
+    hand("other");
+    await endAll();
+    expect(began.slice(0, 4)).toEqual(["flood", "other", "third", "flood"]);
+    expect(began.filter((party) => party === "flood")).toHaveLength(8);
+    expect(began.indexOf("other", 2)).toBeLessThan(6);
+  });
+
+  test("with two workers, one of them is for who has none", async () => {
+    const { began, hand, end, endAll } = bench({ runningMax: 2 });
+    for (let i = 0; i < 6; i++) hand("flood");
+    hand("other");
+    await end();
+    expect(began).toEqual(["flood", "flood", "other"]);
+    await endAll();
+  });
+
+  test("a party has so many jobs and no more, and is told when to come back", async () => {
+    const { queue, hand, end, endAll } = bench({ partyMax: 3 });
+    for (let i = 0; i < 3; i++) hand("flood");
+    const refused = await hand("flood").catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(NoRoom);
+    expect((refused as NoRoom).retryAfterSeconds).toBeGreaterThan(0);
+    expect(() => queue.admit("flood")).toThrow(NoRoom);
+    expect(() => queue.admit("other")).not.toThrow();
+    await end();
+    expect(() => queue.admit("flood")).not.toThrow();
+    await endAll();
+    expect(queue.isIdle).toBe(true);
+  });
+
+  test("a full queue gives up the last of who has most there, never to who would then have as many", async () => {
+    const { queue, hand, endAll } = bench({ waitingMax: 6, partyMax: 6 });
+    const floods = Array.from({ length: 6 }, () => hand("flood"));
+    const others = [hand("other")];
+    expect(() => queue.admit("flood")).toThrow(NoRoom);
+    const third = hand("third");
+    await expect(floods[5]).rejects.toThrow(NoRoom);
+    others.push(hand("other"));
+    await expect(floods[4]).rejects.toThrow(NoRoom);
+    await expect(hand("other")).rejects.toThrow(NoRoom);
+    await endAll();
+    expect(await Promise.all([...floods.slice(0, 4), ...others, third])).toHaveLength(7);
+  });
+
+  test("as many parties as there are places keep them: the next is refused until one is free", async () => {
+    const { hand, endAll } = bench({ waitingMax: 3 });
+    const jobs = ["a", "b", "c", "d"].map((party) => hand(party));
+    await expect(hand("e")).rejects.toThrow(NoRoom);
+    await endAll();
+    expect(await Promise.all(jobs)).toEqual(["a", "b", "c", "d"]);
+  });
+
+  test("who gives up while waiting makes room and is not run", async () => {
+    const { queue, began, hand, endAll } = bench({ partyMax: 2 });
+    const gone = new AbortController();
+    hand("one");
+    const waiting = hand("one", gone.signal);
+    gone.abort(new Error("gone"));
+    await expect(waiting).rejects.toThrow("gone");
+    hand("one");
+    await endAll();
+    expect(began).toEqual(["one", "one"]);
+    expect(queue.isIdle).toBe(true);
+  });
+
+  test("a job that fails ends like any other", async () => {
+    const queue = new FairQueue({ runningMax: 1, waitingMax: 1, partyMax: 2 });
+    await expect(queue.run("a", never(), () => Promise.reject(new Error("broke")))).rejects.toThrow("broke");
+    expect(await queue.run("a", never(), async () => "fine")).toBe("fine");
+    expect(queue.isIdle).toBe(true);
+  });
+
+  test("the time it names is when there is room again, learnt from what jobs have taken", async () => {
+    const queue = new FairQueue({ runningMax: 1, waitingMax: 32, partyMax: 4 });
+    const job = (party: string) => queue.run(party, never(), () => pause(400));
+    await Promise.all([job("flood"), job("flood"), job("other")]);
+    const jobs = [job("other"), job("other"), ...Array.from({ length: 4 }, () => job("flood"))];
+    for (const all of jobs) all.catch(() => {});
+    const told = (await job("flood").catch((error: unknown) => error)) as NoRoom;
+    // The other's job runs, then the first of the flood's.
+    expect(told.retryAfterSeconds).toBeLessThanOrEqual(2);
+    await pause(told.retryAfterSeconds * 1000);
+    await job("flood");
+    await Promise.all(jobs);
+  });
+});
