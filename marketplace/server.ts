@@ -52,8 +52,9 @@ import {
   postWalletSignIn,
 } from "./sign-in/routes.ts";
 import { oidcCallbackPath } from "./sign-in/single-sign-on.ts";
+import { postPaidSvg } from "./svg/paid.ts";
 import { type SvgProduct, svgProducts } from "./svg/products.ts";
-import { postGenerate, postPaidSvg, postVectorize, refuseEarly } from "./svg/routes.ts";
+import { postGenerate, postVectorize, refuseEarly } from "./svg/routes.ts";
 
 const runBodyBytesMax = 2_097_152;
 const smallBodyBytesMax = 16_384;

@@ -9,14 +9,16 @@ import { drawPicture, seedOf } from "./picture.ts";
 
 /**
  * A server that speaks OpenAI's wire format and answers without a model: chat completions, images, the model list.
- * Every answer says so, in its text and as `x-model-stand-in: true`. Binds 127.0.0.1; any free port by default.
+ * Every answer says so, in its text and as `x-model-stand-in: true`, but for `asModel`: then only the text does, so that a
+ * test can pay for what a model would draw. Binds 127.0.0.1; any free port by default.
  */
-export async function startModelStandIn(options: { port?: number; apiKey?: string } = {}): Promise<ModelStandIn> {
+export async function startModelStandIn(options: StandInOptions = {}): Promise<ModelStandIn> {
   const faults: Fault[] = [];
+  let { asModel = false } = options;
   const requests: SeenRequest[] = [];
   const app = createApp({ trustProxy: false });
   app.use((_request, response, next) => {
-    response.setHeader("x-model-stand-in", "true");
+    if (!asModel) response.setHeader("x-model-stand-in", "true");
     next();
   });
   app.use(jsonBody({ bytesMax: 20_000_000 }));
@@ -59,6 +61,9 @@ export async function startModelStandIn(options: { port?: number; apiKey?: strin
     requests,
     injectFault: (injected) => void faults.push(fault.parse(injected)),
     clearFaults: () => void faults.splice(0),
+    poseAsModel: (poses) => {
+      asModel = poses;
+    },
   };
 
   /** Notes the request and applies the oldest fault that still has to happen. */
@@ -89,6 +94,14 @@ export interface ModelStandIn extends Listening {
   /** Makes the next `times` (default 1) requests for answers fail so; faults happen in the order they were given. */
   injectFault(injected: z.input<typeof fault>): void;
   clearFaults(): void;
+  /** From the next answer on. */
+  poseAsModel(poses: boolean): void;
+}
+
+interface StandInOptions {
+  readonly port?: number;
+  readonly apiKey?: string;
+  readonly asModel?: boolean;
 }
 
 interface SeenRequest {

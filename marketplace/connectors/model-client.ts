@@ -5,6 +5,7 @@ import { type Holder, Shares, ShareUsedUp } from "../../shared/shares.ts";
 import type { ModelCaller } from "../models/model-charge.ts";
 import type { ListedModel, ModelList, ModelMenu } from "../models/model-list.ts";
 import { busyText, ConnectorFailure } from "./connector.ts";
+import { StandInWatch } from "./stand-in-watch.ts";
 
 const textBytesMax = 4_194_304;
 /** Ten images of ten megabytes in base64 would be more than anybody should send at once. */
@@ -33,9 +34,24 @@ export function createModelClient(options: ModelClientOptions): ModelClient {
     });
     return call().finally(release);
   };
+  const standIns = { chat: new StandInWatch(chat, dispatcher), images: new StandInWatch(images, dispatcher) };
   const endpoints = {
-    chat: { ...chat, name: "language model", path: "/chat/completions", bytesMax: textBytesMax, dispatcher },
-    images: { ...images, name: "image model", path: "/images/generations", bytesMax: imagesBytesMax, dispatcher },
+    chat: {
+      ...chat,
+      name: "language model",
+      path: "/chat/completions",
+      bytesMax: textBytesMax,
+      dispatcher,
+      watch: standIns.chat,
+    },
+    images: {
+      ...images,
+      name: "image model",
+      path: "/images/generations",
+      bytesMax: imagesBytesMax,
+      dispatcher,
+      watch: standIns.images,
+    },
   };
   return {
     complete: async ({ caller, holder, messages, model, json, temperature, maxTokens, signal }) => {
@@ -66,6 +82,7 @@ export function createModelClient(options: ModelClientOptions): ModelClient {
       if (!Array.isArray(data) || data.length === 0) throw new ConnectorFailure("The image model gave no image.");
       return Promise.all(data.slice(0, count).map((image) => bytesOf(image, outbound, signal)));
     },
+    isStandIn: (kind) => standIns[kind].isStandIn(),
     stop: () => dispatcher.close(),
   };
 }
@@ -87,6 +104,8 @@ export interface ModelClient {
   complete(ask: Completion): Promise<string>;
   /** The images as the provider made them: not decoded, not checked. */
   draw(ask: Drawing): Promise<Buffer[]>;
+  /** Whether nothing but a stand-in answers there, without a model. Throws when the endpoint cannot be reached. */
+  isStandIn(kind: "chat" | "images"): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -156,10 +175,11 @@ interface Endpoint extends ModelEndpoint {
   readonly path: string;
   readonly bytesMax: number;
   readonly dispatcher: Agent;
+  readonly watch: StandInWatch;
 }
 
 async function post(endpoint: Endpoint, body: object, signal: AbortSignal): Promise<unknown> {
-  const { name, baseUrl, apiKey, path, bytesMax, dispatcher } = endpoint;
+  const { name, baseUrl, apiKey, path, bytesMax, dispatcher, watch } = endpoint;
   signal.throwIfAborted();
   const headers = {
     "content-type": "application/json",
@@ -189,13 +209,23 @@ async function post(endpoint: Endpoint, body: object, signal: AbortSignal): Prom
     throw new Failure(`The ${name} could not be reached.`, { reason: code ?? kind });
   }
   const { statusCode } = answer;
-  if (statusCode === 429) throw new NotAnswered(`The ${name} is busy; try again later.`, { statusCode });
+  watch.note(answer.headers);
+  if (statusCode === 429) {
+    const retryAfterSeconds = secondsOf(answer.headers["retry-after"]);
+    throw new NotAnswered(`The ${name} is busy; try again later.`, { statusCode, retryAfterSeconds });
+  }
   if (statusCode !== 200) {
     const code = errorCodeOf(parsed(text));
     const declined = code !== undefined && refusals.has(code);
     throw new NotAnswered(`The ${name} ${declined ? "declined the request" : "failed"}.`, { statusCode, code });
   }
   return parsed(text);
+}
+
+/** A provider's Retry-After, where it says seconds and not more than an hour. */
+function secondsOf(retryAfter: string | string[] | undefined): number | undefined {
+  const seconds = Number(retryAfter);
+  return Number.isInteger(seconds) && seconds > 0 && seconds <= 3_600 ? seconds : undefined;
 }
 
 /** What providers answer to a prompt they will not draw. */

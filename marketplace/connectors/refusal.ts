@@ -17,7 +17,7 @@ export class Refusal extends ConnectorFailure {
     super(
       message,
       more.reason === undefined ? {} : { reason: more.reason },
-      code === "unavailable" ? "later" : "input",
+      code === "unavailable" || code === "rate_limited" ? "later" : "input",
     );
     this.code = code;
     this.field = more.field;
@@ -27,9 +27,12 @@ export class Refusal extends ConnectorFailure {
 
 /**
  * `bad_request`: the input has not the form; `invalid_value`: it breaks a rule; `conflict`: it has been used up;
- * `unavailable`: not now, whoever asks.
+ * `rate_limited`: too much is asked at the moment; `unavailable`: not now, whoever asks.
  */
-export type RefusalCode = Extract<ErrorCode, "bad_request" | "invalid_value" | "conflict" | "unavailable">;
+export type RefusalCode = Extract<
+  ErrorCode,
+  "bad_request" | "invalid_value" | "conflict" | "rate_limited" | "unavailable"
+>;
 
 /** What a filled template says is wrong with the buyer's input; where the template takes none, with the agent itself. */
 export function refuseInput(template: unknown, code: "bad_request" | "invalid_value", message: string): Refusal {

@@ -19,8 +19,8 @@ import type { Redemption } from "../payments/redemption.ts";
 import { type SignInTerms, signInChallenge, signInExtension } from "../payments/sign-in-with-x.ts";
 import { quotedTerms } from "../payments/terms.ts";
 import { prepareAgent } from "../runs/prepare.ts";
+import { drawUnsold, isSold, paidSvgWork, svgOffer } from "../svg/paid.ts";
 import { type SvgProduct, svgProducts } from "../svg/products.ts";
-import { paidSvgWork, svgOffer } from "../svg/routes.ts";
 import type { Extra } from "./call-tool.ts";
 import { reportProgress } from "./progress.ts";
 import { contentOf, failureResult, structured, text } from "./results.ts";
@@ -46,11 +46,13 @@ export async function callPaidTool(
     const proof = readPayment(_meta[paymentKey]);
     const from = response.req.ip ?? "";
     if (goods.agent) await requireModelFunds(context, goods.agent, proof);
+    const drawn = await goods.unsold?.(input, proof, from);
+    if (drawn) return structured(drawn);
     if (proof === undefined || typeof proof === "string") {
       await context.anonymousLimits.admitQuote(from, offer.url);
       return await quote(proof ?? "Payment is required.");
     }
-    const work = await goods.prepare(input);
+    const work = await goods.prepare(input, from);
     const { receivedAt } = response.locals;
     const signIn = _meta[`x402/${signInExtension}`];
     const presented = { proof, offer, bodyDigest: digestOfArguments(input), signIn, from, receivedAt };
@@ -87,13 +89,20 @@ export function paidTools(context: Context): Tool[] {
 interface Goods {
   readonly agent?: LiveAgent;
   readonly offer: Offer;
-  readonly prepare: (input: Readonly<Record<string, unknown>>) => Promise<PaidWork>;
+  readonly prepare: (input: Readonly<Record<string, unknown>>, from: string) => Promise<PaidWork>;
+  /** The result for nothing, where there is a reason not to sell it. */
+  readonly unsold?: (input: object, proof: Proof | string | undefined, from: string) => Promise<object | undefined>;
 }
 
 async function findGoods(context: Context, name: string): Promise<Goods | undefined> {
   const product = (Object.keys(svgProducts) as SvgProduct[]).find((one) => svgToolName(one) === name);
   if (product) {
-    return { offer: svgOffer(context, product), prepare: async (input) => paidSvgWork(context, product, input) };
+    return {
+      offer: svgOffer(context, product),
+      prepare: async (input, from) => paidSvgWork(context, product, input, from),
+      unsold: async (input, proof, from) =>
+        (await isSold(context, product, proof)) ? undefined : drawUnsold(context, product, input, from),
+    };
   }
   const address = await addressOfTool(context.db, name);
   const agent = address === undefined ? undefined : await findLiveAgent(context, address);
@@ -174,11 +183,12 @@ async function bought(
       return { ...content, _meta: { run_id: runId, "x402/payment-response": settlement } };
     }
     case "failed": {
-      const { error, runId, settlement, remedy } = redemption;
+      const { error, runId, settlement, remedy, refusal } = redemption;
       const advice = settlement ? adviceFor(remedy, "Call again with the same payment") : "Nothing was charged.";
       const _meta = {
         run_id: runId,
         charged: settlement !== undefined,
+        ...(refusal?.retryAfterSeconds !== undefined && { retry_after_seconds: refusal.retryAfterSeconds }),
         ...(settlement && { "x402/payment-response": settlement }),
       };
       return { isError: true, content: [text(`${error} ${advice}`)], _meta };

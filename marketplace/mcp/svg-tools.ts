@@ -5,7 +5,7 @@ import { svgShape } from "../openapi/shapes.ts";
 import { parse } from "../parse.ts";
 import { type SvgOrder, type SvgResult, svgProducts } from "../svg/products.ts";
 import { generateRequest, vectorizeRequest } from "../svg/request.ts";
-import { readMarkup, runSvg } from "../svg/routes.ts";
+import { customerOf, readMarkup, runSvg } from "../svg/routes.ts";
 import { priceText } from "./agent-tool.ts";
 import { schemaOf } from "./json-schema.ts";
 import type { OwnCall, OwnTool } from "./own-tools.ts";
@@ -38,7 +38,7 @@ export const generateTool: OwnTool = {
   call: (context, call) => {
     const { include_svg, ...request } = parse(generateInput, call.input, "bad_request");
     const product = request.hd ? "svg-generate-hd" : "svg-generate";
-    return draw(context, call, { product, request, ownerId: call.caller.accountId }, include_svg);
+    return draw(context, call, { product, request, ...customerOf(call.caller) }, include_svg);
   },
 };
 
@@ -57,7 +57,7 @@ export const vectorizeTool: OwnTool = {
   isFor: () => true,
   call: (context, call) => {
     const { include_svg, ...request } = parse(vectorizeInput, call.input, "bad_request");
-    return draw(context, call, { product: "svg-vectorize", request, ownerId: call.caller.accountId }, include_svg);
+    return draw(context, call, { product: "svg-vectorize", request, ...customerOf(call.caller) }, include_svg);
   },
 };
 

@@ -8,7 +8,7 @@ import { filesQuery } from "../files/routes.ts";
 import { purchaseBody } from "../payments/purchase.ts";
 import { runsQuery } from "../runs/history.ts";
 import { runBody } from "../runs/routes.ts";
-import { generateRequest, vectorizeRequest } from "../svg/request.ts";
+import { generateRequest, paidRequests, vectorizeRequest } from "../svg/request.ts";
 import { accountOperations } from "./account-operations.ts";
 import { owedShape } from "./account-shapes.ts";
 import {
@@ -89,7 +89,15 @@ const svgAnswers = {
 };
 
 function paidSvg(summary: string, body: z.ZodType): Operation {
-  const answers = { 200: svgShape, 402: quoteShape, 429: errorShape, 500: paidFailureShape, 503: errorShape };
+  const answers = {
+    200: svgShape,
+    402: quoteShape,
+    422: errorShape,
+    429: errorShape,
+    500: paidFailureShape,
+    502: errorShape,
+    503: errorShape,
+  };
   return { summary, body, headers: proofHeaders, answers, answerHeaders: settlementHeaders };
 }
 
@@ -171,9 +179,15 @@ export const operations: Readonly<Record<string, Operation>> = {
     answers: svgAnswers,
     answerHeaders: replayedHeader,
   },
-  "POST /api/x402/svg-vectorize": paidSvg("An image as SVG for $0.01 over x402; no account, no key.", vectorizeRequest),
-  "POST /api/x402/svg-generate": paidSvg("A prompt as SVG for $0.03 over x402; no account, no key.", generateRequest),
-  "POST /api/x402/svg-generate-hd": paidSvg("The same in HD for $0.08 over x402.", generateRequest),
+  "POST /api/x402/svg-vectorize": paidSvg(
+    "An image as SVG for $0.01 over x402; no account, no key.",
+    paidRequests["svg-vectorize"],
+  ),
+  "POST /api/x402/svg-generate": paidSvg(
+    "A prompt as SVG for $0.03 over x402; no account, no key.",
+    paidRequests["svg-generate"],
+  ),
+  "POST /api/x402/svg-generate-hd": paidSvg("The same in HD for $0.08 over x402.", paidRequests["svg-generate-hd"]),
   "POST /api/agent/{handle}/{slug}": {
     summary: "Run one agent and pay this call with a stablecoin over x402; no account, no key.",
     path: agentPath,

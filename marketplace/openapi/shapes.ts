@@ -288,6 +288,10 @@ export const svgShape = covering<SvgResult & { svg: string }>()(
       metrics: z.object({ ssim: z.number(), psnr: z.number() }),
       cost_usd: z.number(),
       ms: z.int(),
+      stand_in: z
+        .literal(true)
+        .optional()
+        .describe("There is no model behind this service: a stand-in drew it, and it costs nothing."),
     })
     .meta({ id: "VectorGraphics" }),
 );

@@ -3,14 +3,10 @@ import { ApiError } from "../../shared/errors.ts";
 import { pendingBody } from "../../shared/request-body.ts";
 import { findAgentSoldPerCall, findWithdrawnAgent, type LiveAgent } from "../agents/find.ts";
 import type { Context } from "../context.ts";
-import { newId, type RunId } from "../ids.ts";
-import type { ModelCharge } from "../models/model-charge.ts";
-import { executeRun, type Outcome } from "../runs/execute.ts";
-import { answerRefusal, precheck } from "../runs/precheck.ts";
 import { type PreparedRun, prepareAgent } from "../runs/prepare.ts";
-import { closeRun, openRun } from "../runs/record.ts";
 import { agentOffer, agentWork, requireModelFunds } from "./agent-call.ts";
 import { holdsQuote } from "./authority.ts";
+import { runFree } from "./free-run.ts";
 import { giveUp } from "./head-start.ts";
 import { owedInstead } from "./owed.ts";
 import { type Proof, paidCallIdOf, readProof } from "./proof.ts";
@@ -84,32 +80,10 @@ function inputIn(body: unknown = {}): Record<string, unknown> {
 }
 
 async function answerFree(context: Context, prepared: PreparedRun, response: Response): Promise<void> {
-  const runId = newId("run");
-  const modelCharge = await context.modelFunds.charge(prepared.agent, runId, false);
-  await precheck(context, { runId, prepared }).catch(answerRefusal);
-  const work = runFree(context, runId, prepared, modelCharge).finally(async () => {
-    await context.modelFunds.end(runId, modelCharge);
-    await context.reservations.end(runId);
-  });
-  const outcome = await context.inFlight.track(work);
+  const { runId, outcome } = await runFree(context, prepared);
   if (outcome.success) {
     response.json({ success: true, run_id: runId, output: outcome.output, receipt: outcome.receipt ?? null });
   } else {
     response.status(500).json({ success: false, run_id: runId, error: outcome.error });
   }
-}
-
-async function runFree(
-  context: Context,
-  runId: RunId,
-  prepared: PreparedRun,
-  modelCharge: ModelCharge | undefined,
-): Promise<Outcome> {
-  const { id: agentId, version } = prepared.agent;
-  const { runLeaseMs: leaseMs } = context.config;
-  await openRun(context.db, { id: runId, agentId, agentVersion: version.number, priceCredits: 0n, leaseMs });
-  context.leases.keep(runId);
-  const outcome = await executeRun(context, { runId, prepared, modelCharge }).finally(() => context.leases.end(runId));
-  await closeRun(context.db, runId, outcome);
-  return outcome;
 }

@@ -93,22 +93,18 @@ async function answer(
 }
 
 function answerFailed(response: Response, { error, runId, settlement, remedy, refusal }: Failed): void {
-  if (!settlement) {
-    const advice = "Nothing was charged.";
-    response.status(500).json({ success: false, run_id: runId, error, charged: false, advice });
-    return;
-  }
-  setSettlementHeaders(response, settlement);
-  const advice = adviceFor(remedy, "Post the same proof");
+  const charged = settlement !== undefined;
+  if (settlement) setSettlementHeaders(response, settlement);
+  const advice = charged ? adviceFor(remedy, "Post the same proof") : "Nothing was charged.";
   if (!refusal) {
-    response.status(500).json({ success: false, run_id: runId, error, charged: true, advice });
+    response.status(500).json({ success: false, run_id: runId, error, charged, advice });
     return;
   }
   const { status, headers, body } = answerOf(refusal);
   response
     .status(status)
     .set(headers)
-    .json({ error, ...body, charged: true, advice });
+    .json({ error, ...body, charged, advice });
 }
 
 /** 410: what was paid for is not there, and owed. */

@@ -131,7 +131,10 @@ async function run(context: Context, work: Work, held: Held): Promise<Result | R
     await paidCalls.putDown(held);
   } else await paidCalls.forget(held);
   const { error, remedy = "again" } = outcome;
-  return { outcome: "failed", error, runId, remedy, ...(charged && { settlement: settlementOf(work, held) }) };
+  // What has effects was asked before, so here its refusal is a failure.
+  const refusal = work.permanent ? undefined : outcome.refusal;
+  const settlement = charged ? settlementOf(work, held) : undefined;
+  return { outcome: "failed", error, runId, remedy, ...(settlement && { settlement }), ...(refusal && { refusal }) };
 }
 
 /** The settled payment's transaction; or why it is not settled, the call being put down. */

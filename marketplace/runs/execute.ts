@@ -1,4 +1,5 @@
 import { ConnectorFailure, OutcomeUnknown, type Output, type Remedy, type Result } from "../connectors/connector.ts";
+import { Refusal } from "../connectors/refusal.ts";
 import type { Context } from "../context.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import { ModelCharge } from "../models/model-charge.ts";
@@ -59,7 +60,8 @@ export async function executeRun(context: Pick<Context, "events" | "tools">, ask
     }
     if (error instanceof ConnectorFailure) {
       ended("failed", { reason: error.message, ...error.detail });
-      return { success: false, error: error.message, remedy: error.remedy };
+      const refusal = error instanceof Refusal ? error : undefined;
+      return { success: false, error: error.message, remedy: error.remedy, ...(refusal && { refusal }) };
     }
     // Our own bug. Its message may quote anything, so the log gets its name and where it happened.
     ended("broke", { errorName: (error as Error).name, at: placeOf(error) });
@@ -84,7 +86,13 @@ export interface AskedExecution {
 export type Outcome =
   | { readonly success: true; readonly output: Output; readonly receipt?: object }
   /** With `unknown` nobody can say yet: nothing is charged or given back until the ledger has told. */
-  | { readonly success: false; readonly error: string; readonly unknown?: true; readonly remedy?: Remedy };
+  | {
+      readonly success: false;
+      readonly error: string;
+      readonly unknown?: true;
+      readonly remedy?: Remedy;
+      readonly refusal?: Refusal;
+    };
 
 const unknownText =
   "It is not known yet whether this was done on the ledger. Do not run it again: the run is charged when it turns out " +

@@ -51,5 +51,5 @@ async function read<T>(bytes: Uint8Array, ask: (image: Sharp) => Promise<T>): Pr
 }
 
 function refused(what: string, cause?: unknown): ApiError {
-  return new ApiError("invalid_value", `image: the image ${what}`, { cause });
+  return new ApiError("invalid_value", `image: the image ${what}`, { cause, body: { field: "image" } });
 }

@@ -33,14 +33,17 @@ export interface Vectorized extends Omit<Trace, "drawing" | "removed"> {
 /** Errors do not cross to another process whole; a refusal crosses as a value. */
 export type VectorizeOutcome =
   | { readonly done: Vectorized }
-  | { readonly refused: ErrorCode; readonly message: string };
+  | { readonly refused: ErrorCode; readonly message: string; readonly field?: string };
 
 /** The whole way from an image's bytes, or from a model's answer, to its SVG, run in a worker process (worker.ts). */
 export async function vectorizeJob(job: VectorizeJob | RedrawJob): Promise<VectorizeOutcome> {
   try {
     return { done: "answer" in job ? finished(redraw(job.answer, job.wish), job.files) : await traced(job) };
   } catch (error) {
-    if (error instanceof ApiError) return { refused: error.code, message: error.message };
+    if (error instanceof ApiError) {
+      const { code: refused, message, body } = error;
+      return { refused, message, ...(typeof body.field === "string" && { field: body.field }) };
+    }
     if (error instanceof BadMarkup) return { refused: "upstream_failed", message: error.message };
     if (error instanceof RangeError) return { refused: "bad_request", message: error.message };
     throw error;

@@ -1,10 +1,12 @@
-import { ApiError } from "../../shared/errors.ts";
+import { ApiError, type ErrorCode } from "../../shared/errors.ts";
 import { credits } from "../../shared/units.ts";
 import type { LiveAgent } from "../agents/find.ts";
 import { ConnectorFailure, type Output } from "../connectors/connector.ts";
+import { Refusal, type RefusalCode } from "../connectors/refusal.ts";
 import type { Context } from "../context.ts";
 import type { AccountId, AgentId, RunId } from "../ids.ts";
 import type { PreparedRun } from "../runs/prepare.ts";
+import type { Party } from "./fair-queue.ts";
 import { readImage } from "./image-source.ts";
 import type { Vectorized } from "./job.ts";
 import { shapePrompt, sizeOf, traceOptionsOf } from "./prompt.ts";
@@ -21,40 +23,53 @@ export const svgProducts = {
 
 export type SvgProduct = keyof typeof svgProducts;
 
-/** What was asked for, as its product. The files belong to `ownerId`, who may hide them. */
-export type SvgOrder =
-  | { readonly product: "svg-vectorize"; readonly request: VectorizeRequest; readonly ownerId: AccountId }
-  | {
-      readonly product: "svg-generate" | "svg-generate-hd";
-      readonly request: GenerateRequest;
-      readonly ownerId: AccountId;
-    };
+/** What was asked for, as its product. */
+export type SvgOrder = Customer &
+  (
+    | { readonly product: "svg-vectorize"; readonly request: VectorizeRequest }
+    | { readonly product: "svg-generate" | "svg-generate-hd"; readonly request: GenerateRequest }
+  );
+
+export interface Customer {
+  /** Whose the files are, to hide them. */
+  readonly ownerId: AccountId;
+  /** Whose turn it is in the drawing queue. */
+  readonly party: Party;
+}
 
 export const platformAccount: AccountId = "acc_platform";
 
 /**
  * The order as a run like any other: held, recorded, refunded when it fails. `failure` tells afterwards why it failed,
- * in the form a door can answer with.
+ * in the form a door can answer with. With `free`, for what a stand-in draws without a model, it has no price.
  */
-export function prepareSvg(context: Context, order: SvgOrder): PreparedRun & { failure(): ApiError | undefined } {
+export function prepareSvg(context: Context, order: SvgOrder, { free }: { readonly free: boolean }): PreparedSvg {
   let failure: ApiError | undefined;
   const run = async ({ signal, runId }: { signal: AbortSignal; runId: RunId }) => {
     try {
-      return { output: await make(context, order, runId, signal) };
+      return { output: await make(context, order, { runId, signal, free }) };
     } catch (error) {
       if (error instanceof ConnectorFailure) failure = asApiError(error);
-      if (!(error instanceof ApiError)) throw error;
-      failure = error;
-      throw new ConnectorFailure(error.message, { code: error.code });
+      else if (error instanceof ApiError) failure = error;
+      throw failure ? asFailure(failure) : error;
     }
   };
   return {
-    agent: asAgent(order.product, run),
+    agent: asAgent(order.product, run, free),
     input: { values: {} },
     creatorId: platformAccount,
     failure: () => failure,
   };
 }
+
+export interface PreparedSvg extends PreparedRun {
+  failure(): ApiError | undefined;
+}
+
+/** The address a product's runs are recorded under. */
+export const svgAddress = (product: SvgProduct) => `${platformHandle}/${product}`;
+
+const platformHandle = "platform";
 
 /** Everything of the result but the markup, which is in the file that `url` names. */
 export interface SvgResult {
@@ -70,35 +85,74 @@ export interface SvgResult {
   readonly metrics: { readonly ssim: number; readonly psnr: number };
   readonly cost_usd: number;
   readonly ms: number;
+  /** No model drew it, but a stand-in for one; it costs nothing. */
+  readonly stand_in?: true;
 }
 
-async function make(context: Context, order: SvgOrder, runId: RunId, signal: AbortSignal): Promise<Output> {
+interface Making {
+  readonly runId: RunId;
+  readonly signal: AbortSignal;
+  readonly free: boolean;
+}
+
+async function make(context: Context, order: SvgOrder, { runId, signal, free }: Making): Promise<Output> {
   const startedAt = performance.now();
   const traced =
     order.product === "svg-vectorize"
-      ? await traceImage(context, order.request, signal)
-      : await draw(context, order.request, signal);
+      ? await traceImage(context, order.request, order.party, signal)
+      : await draw(context, order.request, order.party, signal);
+  const standIn = await isDrawnByStandIn(context, order.product);
+  // The model went away between the price and the drawing.
+  if (standIn && !free) throw standInOnly();
   const { url, files } = await keep(context, traced, order.ownerId, runId);
   const { width, height, paths, colors, bytes, layers, score, metrics } = traced;
-  const cost_usd = Number(svgProducts[order.product].price) / 100;
+  const cost_usd = free ? 0 : Number(svgProducts[order.product].price) / 100;
   const ms = Math.round(performance.now() - startedAt);
-  const data: SvgResult = { url, files, width, height, paths, colors, bytes, layers, score, metrics, cost_usd, ms };
+  const about = { width, height, paths, colors, bytes, layers, score, metrics, cost_usd, ms };
+  const data: SvgResult = { url, files, ...about, ...(standIn && { stand_in: true }) };
   return { kind: "json", data };
 }
 
-async function traceImage(context: Context, request: VectorizeRequest, signal: AbortSignal): Promise<Vectorized> {
+/** Whether there is no model to draw it, but a stand-in. Throws ApiError 503 when that cannot be learnt. */
+export async function isDrawnByStandIn({ tools, config }: Context, product: SvgProduct): Promise<boolean> {
+  if (product === "svg-vectorize") return false;
+  return tools.models.isStandIn(config.services.drawings.engine).catch((cause: unknown) => {
+    throw new ApiError("unavailable", "The model that draws cannot be reached; nothing was charged. Try again.", {
+      cause,
+      headers: { "retry-after": "15" },
+    });
+  });
+}
+
+function standInOnly(): ApiError {
+  const message = "There is no model to draw it at the moment, only a stand-in, which draws for nothing. Ask again.";
+  return new ApiError("unavailable", message, { headers: { "retry-after": "1" } });
+}
+
+async function traceImage(
+  context: Context,
+  request: VectorizeRequest,
+  party: Party,
+  signal: AbortSignal,
+): Promise<Vectorized> {
   const { mode, style, colors, simplify, remove_background: removeBackground, layers, files } = request;
   const bytes = await readImage(context.tools.outbound, request.image, signal);
   const options = { mode, style, simplify, removeBackground, layers, ...(colors === undefined ? {} : { colors }) };
-  return vectorize(context.tracers, bytes, options, { deadlineMs: traceDeadlineMs, files: withPng(files) });
+  return vectorize(context.tracers, bytes, options, { deadlineMs: traceDeadlineMs, files: withPng(files), party });
 }
 
-async function draw(context: Context, request: GenerateRequest, signal: AbortSignal): Promise<Vectorized> {
+async function draw(
+  context: Context,
+  request: GenerateRequest,
+  party: Party,
+  signal: AbortSignal,
+): Promise<Vectorized> {
   const { tools, tracers, config } = context;
   const { engine, model } = config.services.drawings;
   if (engine === "chat") {
     const files = withPng(request.files);
-    return compose(request, { models: tools.models, model, tracers, files, deadlineMs: traceDeadlineMs, signal });
+    const deadlineMs = traceDeadlineMs;
+    return compose(request, { models: tools.models, model, tracers, files, deadlineMs, party, signal });
   }
   const [picture] = await tools.models.draw({
     caller: "platform",
@@ -109,8 +163,12 @@ async function draw(context: Context, request: GenerateRequest, signal: AbortSig
     signal,
   });
   if (!picture) throw new ConnectorFailure("The image model gave no image.");
-  const deadline = { deadlineMs: traceDeadlineMs, files: withPng(request.files) };
-  return vectorize(tracers, picture, traceOptionsOf(request), deadline);
+  const means = { deadlineMs: traceDeadlineMs, files: withPng(request.files), party };
+  return vectorize(tracers, picture, traceOptionsOf(request), means).catch((error: unknown) => {
+    // What is wrong with the model's picture is nothing that was asked for.
+    const { code, message } = error as { code?: string; message?: string };
+    throw code === "invalid_value" ? new ConnectorFailure("The image model gave no usable image.", { message }) : error;
+  });
 }
 
 async function keep({ tools }: Context, traced: Vectorized, ownerId: AccountId, runId: RunId) {
@@ -126,14 +184,28 @@ const withPng = (files: readonly ("png" | "pdf")[]) => [...new Set(["png" as con
 
 /** A busy image model is for the caller to come back to; everything else upstream is a failure that was refunded. */
 function asApiError(error: ConnectorFailure): ApiError {
-  const busy = error.detail.statusCode === 429;
-  if (busy) return new ApiError("rate_limited", error.message, { headers: { "retry-after": "15" } });
+  const { statusCode, retryAfterSeconds = 15 } = error.detail;
+  const headers = { "retry-after": String(retryAfterSeconds) };
+  if (statusCode === 429) return new ApiError("rate_limited", error.message, { headers });
   return new ApiError("upstream_failed", error.message);
 }
 
-function asAgent(product: SvgProduct, run: LiveAgent["version"]["run"]): LiveAgent {
+/** Why it failed as a run has it: what the caller can mend or wait for is a refusal, on every rail. */
+function asFailure({ code, message, body, headers }: ApiError): ConnectorFailure {
+  if (!isRefusal(code)) return new ConnectorFailure(message, { code });
+  const retryAfter = headers["retry-after"];
+  return new Refusal(code, message, {
+    ...(typeof body.field === "string" && { field: body.field }),
+    ...(retryAfter !== undefined && { retryAfterSeconds: Number(retryAfter) }),
+  });
+}
+
+const isRefusal = (code: ErrorCode): code is RefusalCode =>
+  ["bad_request", "invalid_value", "rate_limited", "unavailable"].includes(code);
+
+function asAgent(product: SvgProduct, run: LiveAgent["version"]["run"], free: boolean): LiveAgent {
   const { id, name, price } = svgProducts[product];
-  const [handle, at] = ["platform", new Date(0)];
+  const [handle, at] = [platformHandle, new Date(0)];
   const owner = { ownerId: platformAccount, handleLeadsTo: platformAccount, ownerState: "open" };
   const dates = { createdAt: at, updatedAt: at, liveVersion: 1 };
   const wallets: LiveAgent["wallets"] = [];
@@ -142,7 +214,7 @@ function asAgent(product: SvgProduct, run: LiveAgent["version"]["run"]): LiveAge
     id,
     handle,
     slug: product,
-    address: `${handle}/${product}`,
+    address: svgAddress(product),
     toolName: product.replaceAll("-", "_"),
     ...owner,
     ...dates,
@@ -152,7 +224,7 @@ function asAgent(product: SvgProduct, run: LiveAgent["version"]["run"]): LiveAge
       name,
       description: name,
       connector: "image-generator",
-      priceCredits: credits(price),
+      priceCredits: credits(free ? 0n : price),
       outputKind: "json",
       contract,
       timeLimitMs: 280_000,

@@ -28,7 +28,7 @@ export const generateRequest = z.object({
   prompt: z.string().min(1).max(2_000),
   style: z.enum(["icon", "logo", "illustration", "pattern", "pixel"]).default("illustration"),
   aspect: z.enum(["square", "landscape", "portrait", "wide"]).default("square"),
-  hd: z.boolean().default(false).describe("More detail, at the HD price. Wide and HD together with an API key only."),
+  hd: z.boolean().default(false).describe("More detail, at the HD price."),
   layers: z.boolean().default(false).describe("One group per object. With an API key only."),
   colors: z.int().min(2).max(64).optional(),
   palette: z.array(hexColour).min(1).max(16).optional().describe("Only these colours are used."),
@@ -36,6 +36,15 @@ export const generateRequest = z.object({
   files,
   seed: z.int().min(0).max(2_147_483_647).optional().describe("Another number, another drawing."),
 });
+
+/** What the fixed-price routes and tools offer, and so publish: what only a key can buy is not among it. */
+export const paidRequests = {
+  "svg-vectorize": vectorizeRequest.omit({ layers: true }),
+  "svg-generate": generateRequest.omit({ hd: true, layers: true }),
+  "svg-generate-hd": generateRequest.omit({ hd: true, layers: true }).extend({
+    aspect: z.enum(["square", "landscape", "portrait"]).default("square").describe("Wide HD: with an API key only."),
+  }),
+} as const;
 
 export type VectorizeRequest = z.infer<typeof vectorizeRequest>;
 export type GenerateRequest = z.infer<typeof generateRequest>;

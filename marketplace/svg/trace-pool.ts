@@ -93,7 +93,6 @@ function refusalOf(error: unknown): unknown {
   const { message, retryAfterSeconds } = error;
   return new ApiError("rate_limited", message, {
     headers: { "retry-after": String(retryAfterSeconds) },
-    body: { retry_after_seconds: retryAfterSeconds },
     cause: error,
   });
 }

@@ -32,6 +32,7 @@ export async function perform(
   { deadlineMs, party }: { readonly deadlineMs: number; readonly party: Party },
 ): Promise<Vectorized> {
   const outcome = await pool.run(job, AbortSignal.timeout(deadlineMs), party);
-  if ("refused" in outcome) throw new ApiError(outcome.refused, outcome.message);
-  return outcome.done;
+  if ("done" in outcome) return outcome.done;
+  const { refused, message, field } = outcome;
+  throw new ApiError(refused, message, field === undefined ? {} : { body: { field } });
 }

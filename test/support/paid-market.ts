@@ -1,5 +1,6 @@
 import type { Context as FacilitatorContext } from "../../facilitator/context.ts";
 import { type DevLedger, startDevLedger } from "../../infra/dev-ledger/ledger.ts";
+import type { ModelStandIn } from "../../infra/model-stand-in/server.ts";
 import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
 import { type EvmSetting, evmSetting } from "./evm-facilitator.ts";
 import { newBuyer } from "./evm-payments.ts";
@@ -28,8 +29,8 @@ export async function startPaidMarket(options: Options = {}): Promise<PaidMarket
     HEDERA_MIRROR: ledger.mirrorUrl,
     ...options.env,
   };
-  const { databaseUrl } = options;
-  const marketplace = await startMarketplace({ env, ...(databaseUrl && { databaseUrl }) });
+  const { databaseUrl, model } = options;
+  const marketplace = await startMarketplace({ env, ...(databaseUrl && { databaseUrl }), ...(model && { model }) });
   const market = await seedMarket(marketplace.context);
   const evmWallet = newBuyer().address;
   const wallets = { "eip155:84532": evmWallet, "hedera:testnet": ledger.accounts.creator.accountId };
@@ -63,6 +64,8 @@ interface Options {
   readonly facilitatorEnv?: Record<string, string>;
   /** The marketplace's database; a fresh one when none is given. */
   readonly databaseUrl?: string;
+  /** What stands for the models; whoever brings one stops it. */
+  readonly model?: ModelStandIn;
 }
 
 export interface PaidMarket {

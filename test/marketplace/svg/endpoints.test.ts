@@ -1,22 +1,32 @@
+import { availableParallelism } from "node:os";
 import { Resvg } from "@resvg/resvg-js";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { balanceOf, call, proveLedger } from "../../support/marketplace.ts";
+import { type ModelStandIn, startModelStandIn } from "../../../infra/model-stand-in/server.ts";
+import { createKey } from "../../../marketplace/api-keys/create.ts";
+import { usdcOf } from "../../support/hedera-payments.ts";
+import { balanceOf, call, proveLedger, seedMarket, startMarketplace, until } from "../../support/marketplace.ts";
+import { callTool, connectMcp } from "../../support/mcp.ts";
 import { type PaidMarket, startPaidMarket } from "../../support/paid-market.ts";
 import { decodeHeader, payQuote, post } from "../../support/pay-call.ts";
 import { noise, png } from "./pictures.ts";
 
+let model: ModelStandIn;
 let paid: PaidMarket;
 let logo: string;
 
 beforeAll(async () => {
-  paid = await startPaidMarket();
+  model = await startModelStandIn({ asModel: true });
+  paid = await startPaidMarket({ model });
   const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="120" height="80"><rect width="120" height="80" fill="#fff"/>
     <circle cx="40" cy="40" r="24" fill="#c03"/><rect x="70" y="20" width="36" height="40" fill="#036"/></svg>`;
   logo = new Resvg(drawing).render().asPng().toString("base64");
 });
 
-afterAll(() => paid?.stop());
+afterAll(async () => {
+  await paid?.stop();
+  await model?.stop();
+});
 
 const ask = (path: string, body: unknown, key: string | undefined = paid.market.key) =>
   call(paid.marketplace.url, `/api/v1/svg/${path}`, { body, ...(key && { key }) });
@@ -77,22 +87,39 @@ describe("POST /api/v1/svg/vectorize", () => {
     expect(await credits()).toBe(before);
   });
 
-  test("429 with Retry-After while the tracer's queue is full, before the image is read; nothing is charged", async () => {
-    const { tracers } = paid.marketplace.context;
-    const done = new AbortController();
-    const bytes = await png(noise(900, 900));
-    const jobs: Promise<unknown>[] = [];
-    const run = () => tracers.run({ bytes, options: {}, files: [] }, AbortSignal.any([done.signal]));
-    while (!tracers.full) jobs.push(run().catch(() => {}));
+  test("429 with Retry-After while the account has all the drawings it may, before the image is read; nothing is charged", async () => {
+    const full = await fillQueue(paid.market.buyer.id);
     const before = await credits();
     const answer = await ask("vectorize", "no JSON at all");
     expect(answer.status).toBe(429);
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-    done.abort();
-    await Promise.all(jobs);
+    await full.empty();
     expect(await credits()).toBe(before);
     expect((await ask("vectorize", { image: logo })).status).toBe(200);
   });
+
+  test("an account that floods the queue delays nobody else by more than the drawing that is being made", async () => {
+    const { context } = paid.marketplace;
+    const { width, height, rgba } = noise(900, 700);
+    const jpeg = await sharp(rgba, { raw: { width, height, channels: 4 } })
+      .jpeg({ quality: 40 })
+      .toBuffer();
+    const second = await createKey(context.db, { accountId: paid.market.buyer.id, name: "second" });
+    const others = await seedMarket(context);
+    const answers: Awaited<ReturnType<typeof ask>>[] = [];
+    const flood = Array.from({ length: 12 }, async (_, i) => {
+      const key = i % 2 === 0 ? paid.market.key : second.token;
+      answers.push(await ask("vectorize", { image: jpeg.toString("base64") }, key));
+    });
+    // Both keys of the account share its eight places.
+    await until(() => answers.filter(({ status }) => status === 429).length === 4, 100_000);
+    for (const { headers } of answers) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await ask("vectorize", { image: logo }, others.key)).status).toBe(200);
+    const drawnBefore = answers.filter(({ status }) => status === 200).length;
+    await Promise.all(flood);
+    expect(drawnBefore).toBeLessThanOrEqual(availableParallelism() + 1);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(8);
+  }, 180_000);
 
   test("under one name it is traced and charged once, however often and at once it is asked", async () => {
     const before = await credits();
@@ -159,6 +186,32 @@ describe("POST /api/v1/svg/generate", () => {
   });
 });
 
+/** Hands in drawings for a party until there is no room for another; `empty` takes them back. */
+async function fillQueue(party: string): Promise<{ empty(): Promise<void> }> {
+  const { tracers } = paid.marketplace.context;
+  const done = new AbortController();
+  const bytes = await png(noise(900, 900));
+  const jobs: Promise<unknown>[] = [];
+  const hasRoom = () => {
+    try {
+      tracers.admit(party);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  while (hasRoom()) {
+    const signal = AbortSignal.any([done.signal]);
+    jobs.push(tracers.run({ bytes, options: {}, files: [] }, signal, party).catch(() => {}));
+  }
+  return {
+    empty: async () => {
+      done.abort();
+      await Promise.all(jobs);
+    },
+  };
+}
+
 describe("the fixed-price routes", () => {
   test.each([
     ["svg-vectorize", "10000", () => ({ image: logo })],
@@ -184,20 +237,146 @@ describe("the fixed-price routes", () => {
     60_000,
   );
 
-  test.each([
-    ["svg-generate", { prompt: "A fox", layers: true }],
-    ["svg-generate-hd", { prompt: "A fox", aspect: "wide" }],
-  ])("%s refuses what needs a key before it settles: %j", async (product, body) => {
+  const pay = async (product: string, body: object) => {
     const url = `${paid.marketplace.url}/api/x402/${product}`;
     const proof = await payQuote(paid, "hedera", await post(url, { body }));
-    expect(await post(url, { body, proof })).toMatchObject({
-      status: 400,
-      body: { error: expect.stringContaining("key") },
+    return { proof, answer: await post(url, { body, proof }) };
+  };
+  const isUnspent = async (proof: Awaited<ReturnType<typeof payQuote>>) => {
+    const asked = { paymentPayload: proof, paymentRequirements: proof.accepted };
+    return (await paid.facilitator.verify(asked)).body;
+  };
+
+  test.each([
+    ["svg-generate", { prompt: "A fox", layers: true }, "layers", "key"],
+    ["svg-generate-hd", { prompt: "A fox", layers: true }, "layers", "key"],
+    ["svg-generate-hd", { prompt: "A fox", aspect: "wide" }, "aspect", "key"],
+    ["svg-generate", { prompt: "A fox", hd: true, aspect: "wide" }, "hd", "key"],
+    ["svg-generate", { prompt: "A fox", hd: true }, "hd", "/api/x402/svg-generate-hd"],
+    ["svg-generate-hd", { prompt: "A fox", hd: false }, "hd", "/api/x402/svg-generate."],
+    ["svg-generate", { prompt: "A fox", hd: "true" }, "hd", "boolean"],
+  ])("%s refuses what it does not draw before it settles: %j", async (product, body, field, where) => {
+    const { proof, answer } = await pay(product, body);
+    expect(answer).toMatchObject({ status: 400, body: { field, error: expect.stringContaining(where) } });
+    expect(await isUnspent(proof)).toMatchObject({ isValid: true });
+  });
+
+  test("what they do not draw is not in what they publish", async () => {
+    const properties = async (product: string) => {
+      const { headers, body } = await post(`${paid.marketplace.url}/api/x402/${product}`, { body: {} });
+      const { extensions } = decodeHeader(headers.get("payment-required")) as {
+        extensions: { bazaar: { schema: { properties: { input: { properties: { body: { properties: object } } } } } } };
+      };
+      const v2 = extensions.bazaar.schema.properties.input.properties.body.properties;
+      expect(body.accepts[0].outputSchema.input.bodyFields).toEqual(v2);
+      const { body: document } = await call(paid.marketplace.url, "/api/v1/openapi.json");
+      const published = document.paths[`/api/x402/${product}`].post.requestBody.content["application/json"].schema;
+      expect(Object.keys(published.properties)).toEqual(Object.keys(v2));
+      return v2 as Record<string, { enum?: string[] }>;
+    };
+    expect(await properties("svg-vectorize")).not.toHaveProperty("layers");
+    const plain = await properties("svg-generate");
+    const hd = await properties("svg-generate-hd");
+    for (const fields of [plain, hd]) for (const field of ["hd", "layers"]) expect(fields).not.toHaveProperty(field);
+    expect(plain.aspect?.enum).toContain("wide");
+    expect(hd.aspect?.enum).toEqual(["square", "landscape", "portrait"]);
+  });
+
+  test.each([
+    ["no image", Buffer.from("not an image").toString("base64")],
+    ["a picture cut short", () => logo.slice(0, 400)],
+    ["a private address", "https://127.0.0.1/logo.png"],
+    ["an address that nobody answers at", "https://nobody.invalid/logo.png"],
+  ])("422 for %s before it settles", async (_what, image) => {
+    const { proof, answer } = await pay("svg-vectorize", { image: typeof image === "string" ? image : image() });
+    expect(answer).toMatchObject({ status: 422, body: { field: "image", charged: false } });
+    expect(await isUnspent(proof)).toMatchObject({ isValid: true });
+  });
+
+  test("a payment settled before is not lost to a bad image: 422 says that it stays good, and a good one is drawn", async () => {
+    const url = `${paid.marketplace.url}/api/x402/svg-vectorize`;
+    const bad = { image: Buffer.from("not an image").toString("base64") };
+    const proof = await payQuote(paid, "hedera", await post(url, { body: bad }));
+    const settled = await paid.facilitator.settle({ paymentPayload: proof, paymentRequirements: proof.accepted });
+    expect(settled.body).toMatchObject({ success: true });
+    expect(await post(url, { body: bad, proof })).toMatchObject({
+      status: 422,
+      body: { charged: true, advice: expect.stringContaining("stays good") },
     });
-    const { body: verdict } = await paid.facilitator.verify({
-      paymentPayload: proof,
-      paymentRequirements: proof.accepted,
-    });
-    expect(verdict).toMatchObject({ isValid: true });
+    expect((await post(url, { body: { image: logo }, proof })).status).toBe(200);
+  });
+
+  test("429 with Retry-After while the model or the drawing queue is busy, before it settles", async () => {
+    model.injectFault({ status: 429, retryAfterSeconds: 7 });
+    const drawn = await pay("svg-generate", { prompt: "A busy fox" });
+    model.clearFaults();
+    expect(drawn.answer).toMatchObject({ status: 429, body: { charged: false } });
+    expect(drawn.answer.headers.get("retry-after")).toBe("7");
+    expect(await isUnspent(drawn.proof)).toMatchObject({ isValid: true });
+
+    const full = await fillQueue("from 127.0.0.1");
+    const traced = await pay("svg-vectorize", { image: logo });
+    await full.empty();
+    expect(traced.answer.status).toBe(429);
+    expect(Number(traced.answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await isUnspent(traced.proof)).toMatchObject({ isValid: true });
+  });
+});
+
+describe("what is drawn without a model", () => {
+  const platformHolds = async () => usdcOf(paid.ledger, paid.ledger.accounts.platform.accountId);
+  const generate = (body: object) => ask("generate", { prompt: "A fox", ...body });
+
+  test("says so and costs nothing on any rail; a model that comes back is paid again", async () => {
+    const { marketplace, market } = paid;
+    const [before, held] = [await credits(), await platformHolds()];
+    const url = `${marketplace.url}/api/x402/svg-generate`;
+    const quoted = await post(url, { body: { prompt: "A fox" } });
+    expect(quoted.status).toBe(402);
+    model.poseAsModel(false);
+    // It was thought to be a model's when the price was told.
+    expect(await generate({})).toMatchObject({ status: 503, headers: expect.anything() });
+    expect(await generate({})).toMatchObject({ status: 200, body: { stand_in: true, cost_usd: 0 } });
+    const hd = await generate({ hd: true, background: "transparent", palette: ["#000000", "#ffffff"] });
+    expect(hd).toMatchObject({ status: 200, body: { stand_in: true, cost_usd: 0 } });
+
+    for (const product of ["svg-generate", "svg-generate-hd"]) {
+      const free = await post(`${marketplace.url}/api/x402/${product}`, { body: { prompt: "A fox" } });
+      expect(free).toMatchObject({ status: 200, body: { stand_in: true, cost_usd: 0, svg: expect.any(String) } });
+    }
+    const proof = await payQuote(paid, "hedera", quoted);
+    const unpaid = await post(url, { body: { prompt: "A fox" }, proof });
+    expect(unpaid).toMatchObject({ status: 200, body: { stand_in: true } });
+    expect(unpaid.headers.get("payment-response")).toBeNull();
+    const asked = { paymentPayload: proof, paymentRequirements: proof.accepted };
+    expect((await paid.facilitator.verify(asked)).body).toMatchObject({ isValid: true });
+
+    const client = await connectMcp(marketplace.url, market.key);
+    const tool = await callTool(client, "svg_generate", { prompt: "A fox" });
+    expect(tool).toMatchObject({ structuredContent: { stand_in: true }, _meta: { credits_used: 0 } });
+    await client.close();
+    expect([await credits(), await platformHolds()]).toEqual([before, held]);
+
+    model.poseAsModel(true);
+    expect((await generate({})).body).not.toHaveProperty("stand_in");
+    expect((await generate({})).body).toMatchObject({ cost_usd: 0.03 });
+    expect(await credits()).toBe(before - 3);
+    await proveLedger(marketplace.context);
+  }, 120_000);
+
+  test("a model that cannot be reached has no price: 503, so that nobody pays for what is not there", async () => {
+    const gone = await startModelStandIn();
+    await gone.stop();
+    const marketplace = await startMarketplace({ model: gone });
+    const { key } = await seedMarket(marketplace.context);
+    for (const [path, more] of [
+      ["/api/x402/svg-generate", {}],
+      ["/api/v1/svg/generate", { key }],
+    ] as const) {
+      const answer = await call(marketplace.url, path, { body: { prompt: "A fox" }, ...more });
+      expect(answer).toMatchObject({ status: 503, body: { error: expect.stringContaining("nothing was charged") } });
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    }
+    await marketplace.stop();
   });
 });

@@ -162,7 +162,7 @@ describe("in worker processes", () => {
     const refused = vectorize(pool, small);
     await expect(refused).rejects.toMatchObject({
       code: "rate_limited",
-      headers: { "Retry-After": expect.any(String) },
+      headers: { "retry-after": expect.any(String) },
     });
     let longest = 0;
     let last = performance.now();
