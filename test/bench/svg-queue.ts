@@ -6,8 +6,9 @@ import { type Figures, measure } from "./load.ts";
 import { type Setting, seedBench, startSetting } from "./marketplace/setting.ts";
 import { texture } from "./svg-images.ts";
 
-/** What the tracer takes in, running and waiting, and a few that it must refuse. */
+/** What the tracer takes in, running and waiting, and a few that it must refuse; an account has eight places at most. */
 const ordersAtOnce = availableParallelism() + 32 + 4;
+const accounts = 6;
 const rounds = 3;
 const callsPerRound = 1_500;
 const restMs = 4;

@@ -23,6 +23,7 @@ let logo: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "files-"));
   market = await startMarketplace({ env: { FILES_DIR: directory } });
+  market.model.poseAsModel(true);
   const { buyer } = await seedMarket(market.context, { balance: 100 });
   key = (await createKey(market.context.db, { accountId: buyer.id, name: "rest", scope: "rest_only" })).token;
   client = await connectMcp(market.url, key);

@@ -124,6 +124,7 @@ describe("POST /api/v1/svg/generate with a chat model", () => {
 
   beforeAll(async () => {
     marketplace = await startMarketplace({ env: { SVG_ENGINE: "chat", SVG_MODEL: "writer-1" } });
+    marketplace.model.poseAsModel(true);
     market = await seedMarket(marketplace.context, { balance: 100 });
   });
   afterAll(() => marketplace?.stop());
