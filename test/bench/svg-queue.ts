@@ -2,6 +2,11 @@ import { availableParallelism } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import sharp from "sharp";
 import { Pool } from "undici";
+import { createAccount } from "../../marketplace/accounts/create.ts";
+import { createKey } from "../../marketplace/api-keys/create.ts";
+import { grant } from "../../marketplace/credits/ledger.ts";
+import type { Database } from "../../shared/postgres.ts";
+import { credits } from "../../shared/units.ts";
 import { type Figures, measure } from "./load.ts";
 import { type Setting, seedBench, startSetting } from "./marketplace/setting.ts";
 import { texture } from "./svg-images.ts";
@@ -43,6 +48,8 @@ export async function benchSvgQueue(): Promise<void> {
 async function openService(setting: Setting) {
   const { url, db } = await setting.database("svg_queue");
   const { key } = await seedBench(db);
+  const keys = [key.token];
+  for (let i = 1; i < accounts; i++) keys.push(await seedCustomer(db, `customer-${i}`));
   // The bench asks more often than a key may.
   await db.query("alter table api_keys drop constraint api_keys_rate_limit_per_minute_check");
   await db.query("update api_keys set rate_limit_per_minute = 100000000");
@@ -50,8 +57,10 @@ async function openService(setting: Setting) {
   await db.query("update accounts set calls_per_minute_max = 100000000");
   const origin = await setting.service(url);
   const pool = new Pool(origin, { connections: ordersAtOnce + 1, pipelining: 1, headersTimeout: 0 });
-  const headers = { authorization: `Bearer ${key.token}`, "content-type": "application/json" };
+  let turn = 0;
   const ask = async (method: "GET" | "POST", path: string, body: string | null) => {
+    const token = method === "GET" ? key.token : keys[turn++ % keys.length];
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const answer = await pool.request({ method, path, headers, body });
     await answer.body.dump();
     return answer.statusCode;
@@ -61,6 +70,12 @@ async function openService(setting: Setting) {
     order: (body: string) => ask("POST", "/api/v1/svg/vectorize", body),
     close: () => pool.close(),
   };
+}
+
+async function seedCustomer(db: Database, handle: string): Promise<string> {
+  const { id: accountId } = await createAccount(db, { handle });
+  await grant(db, { accountId, credits: credits(1_000_000_000n) });
+  return (await createKey(db, { accountId, name: "bench" })).token;
 }
 
 type Service = Awaited<ReturnType<typeof openService>>;
