@@ -112,6 +112,15 @@ test("an operator opens accounts, makes a key, grants credits, publishes an agen
   expect(detail.body.per_call.networks).toEqual(["hedera:testnet"]);
   expect(await json("account", "show", "--account", "cli-creator")).toMatchObject({ credits: 0, earned: 3 });
 
+  const budget = (...credits: string[]) => json("agent", "budget", "--agent", "cli-creator/echo", ...credits);
+  expect(await budget("--credits", "30")).toEqual({ agent: "cli-creator/echo", model_credits_per_day: 30 });
+  expect(await budget()).toMatchObject({ model_credits_per_day: "default" });
+  await json("account", "ceiling", "--account", "cli-buyer", "--rate-limit", "5");
+  const held = await call(market.url, "/api/v1/balance", { key: key.token });
+  expect(held.headers.get("x-ratelimit-limit")).toBe("5");
+  expect(await json("account", "show", "--account", "cli-buyer")).toMatchObject({ calls_per_minute_max: 5 });
+  await json("account", "ceiling", "--account", "cli-buyer", "--rate-limit", "600");
+
   await json("agent", "unpublish", "--agent", "cli-creator/echo");
   expect((await run(market, key.token, "cli-creator/echo")).status).toBe(404);
   await json("key", "revoke", "--account", "cli-buyer", "--id", key.id);
