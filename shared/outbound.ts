@@ -1,9 +1,9 @@
-import { subscribe } from "node:diagnostics_channel";
 import type { IncomingHttpHeaders } from "node:http";
-import type { LookupFunction, Socket } from "node:net";
+import type { LookupFunction } from "node:net";
 import { pipeline, Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { Agent, buildConnector, request } from "undici";
+import { Agent, request } from "undici";
+import { counting } from "./counting-connector.ts";
 import { dnsLookup, type Resolve } from "./name-lookup.ts";
 import { addressProblem, urlProblem } from "./public-address.ts";
 import { type Holder, Shares, ShareUsedUp } from "./shares.ts";
@@ -11,8 +11,6 @@ import { type Holder, Shares, ShareUsedUp } from "./shares.ts";
 export type { Resolve };
 
 const redirectsMax = 3;
-const connectTimeoutMs = 3_000;
-const answerBytesMax = 67_108_864;
 /** Requests under way to wherever, and how long one waits that would be more than its holder's share. */
 const underWay = { total: 1_024, waitMs: 10_000 };
 /** What has no holder is asked for by this service itself. */
@@ -237,31 +235,6 @@ function decoderFor(encoding: string) {
       throw new OutboundFailed("the body has an unknown encoding");
   }
 }
-
-/**
- * A connector whose connections end when one answer takes more bytes than any answer may, headers, early hints and the
- * chunks' own extensions included: what is no part of the body is counted nowhere else.
- */
-function counting(options: buildConnector.BuildOptions): buildConnector.connector {
-  const connect = buildConnector({ ...options, timeout: connectTimeoutMs });
-  return (target, done) =>
-    connect(target, (...[error, socket]) => {
-      if (!socket) return done(error as Error, null);
-      answerFrom.set(socket, 0);
-      const counting = setInterval(() => {
-        if (socket.bytesRead - answerFrom.get(socket)! > answerBytesMax) socket.destroy(new Error("sent too much"));
-      }, 50);
-      socket.once("close", () => clearInterval(counting));
-      done(null, socket);
-    });
-}
-
-/** The bytes that a connection had brought when its present request was sent. */
-const answerFrom = new WeakMap<Socket, number>();
-subscribe("undici:client:sendHeaders", (sent) => {
-  const { socket } = sent as { socket: Socket };
-  if (answerFrom.has(socket)) answerFrom.set(socket, socket.bytesRead);
-});
 
 /** What connects is what was checked: undici opens the connection to the addresses returned here. */
 function checkingLookup(resolve: Resolve): LookupFunction {
