@@ -12,7 +12,7 @@ export interface HttpLimits {
 
 export const usualHttpLimits: HttpLimits = {
   connectionsPerAddress: 2_000,
-  bodyBytes: 100_663_296,
+  bodyBytes: 67_108_864,
   largeBodiesPerAddress: 64,
 };
 

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { StringDecoder } from "node:string_decoder";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Request, RequestHandler, Response } from "express";
 import { type BodyBudget, type HeldBody, smallBodyBytes } from "./body-budget.ts";
 import { ApiError } from "./errors.ts";
 import { type JsonLimits, JsonScan, usualJson } from "./json-scan.ts";
 import { receiveBody } from "./receive-body.ts";
+import { ownTurn } from "./turns.ts";
 
 export interface BodyLimits extends Partial<JsonLimits> {
   readonly bytesMax: number;
@@ -79,7 +79,9 @@ async function readJson(
     return room;
   }).finally(() => held?.done());
   if (bytes.held === 0) return hasBody(request) ? {} : undefined;
-  const said = parseJson(await bytes.text());
+  const text = await bytes.text();
+  if (bytes.held > largeBytes) await ownTurn();
+  const said = parseJson(text);
   const field = limits.storable && scan.hasUnicodeEscapes ? unstorableIn(said, "the body") : undefined;
   if (field === undefined) return said;
   const message = `"${field}" holds a character that is none (NUL, or half of a surrogate pair).`;
@@ -141,7 +143,7 @@ class Blocks {
     let text = "";
     for (const [index, block] of this.#blocks.entries()) {
       text += decoder.write(block);
-      if (index % blocksPerTurn === blocksPerTurn - 1) await nextTurn();
+      if (index % blocksPerTurn === blocksPerTurn - 1) await ownTurn();
     }
     return withoutMark(text + decoder.end());
   }
@@ -149,6 +151,7 @@ class Blocks {
 
 const blockBytes = 65_536;
 const blocksPerTurn = 16;
+const largeBytes = 1_048_576;
 
 function withoutMark(text: string): string {
   return text.startsWith("\ufeff") ? text.slice(1) : text;

@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import type { RequestHandler } from "express";
 import { z } from "zod";
 import { clientOf } from "../../shared/client-address.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { pendingBody } from "../../shared/request-body.ts";
+import { digestOfText, ownTurn } from "../../shared/turns.ts";
 import type { Context } from "../context.ts";
 import { parse } from "../parse.ts";
 import { agentWork } from "../payments/agent-call.ts";
@@ -77,13 +77,17 @@ export async function drawUnsold(
 }
 
 /** What one payment of the product's price buys; throws what is wrong with the input. `from` is the buyer's address. */
-export function paidSvgWork(context: Context, product: SvgProduct, input: unknown, from: string): PaidWork {
+export async function paidSvgWork(
+  context: Context,
+  product: SvgProduct,
+  input: unknown,
+  from: string,
+): Promise<PaidWork> {
   const order = readPaidOrder(product, input, from);
   context.tracers.admit(order.party);
   const prepared = prepareSvg(context, order, { free: false });
-  const digest = createHash("sha256")
-    .update(JSON.stringify([product, order.request]))
-    .digest();
+  await ownTurn();
+  const digest = await digestOfText(JSON.stringify([product, order.request]));
   return { ...agentWork(context, prepared, {}), digest, present: (output) => withMarkup(context, output) };
 }
 

@@ -12,6 +12,8 @@ export const attacks: Readonly<Record<string, (target: Target) => Promise<void>>
   "sixteen bodies of small values": ({ url }) => sixteen(url, "/api/x402/svg-vectorize", smallValues()),
   "sixteen bodies of small values beside a proof": ({ url }) =>
     sixteen(url, "/api/x402/svg-vectorize", smallValues(), { "payment-signature": madeUpProof }),
+  "sixteen pictures beside a proof": ({ url }) =>
+    sixteen(url, "/api/x402/svg-vectorize", picture(), { "payment-signature": madeUpProof }),
   "sixteen bodies of small values to the tool server": ({ url }) => sixteen(url, "/api/x402/mcp", smallValues()),
   "sixteen bodies of long texts to the tool server": ({ url }) => sixteen(url, "/api/x402/mcp", longText()),
   "sixteen bodies of escapes to the tool server": ({ url }) => sixteen(url, "/api/x402/mcp", escapes()),
@@ -111,6 +113,7 @@ const madeUpProof = Buffer.from(
 ).toString("base64");
 
 const smallValues = () => Buffer.from(`[${"{},".repeat(bodyBytes / 3 - 2)}1]`);
+const picture = () => Buffer.from(JSON.stringify({ image: "A".repeat(13_000_000) }));
 const longText = () => Buffer.from(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "x".repeat(bodyBytes - 100) }));
 const escapes = () => Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"${"\\u00fc\\n".repeat((bodyBytes - 100) / 8)}"}`);
 
