@@ -1,3 +1,4 @@
+import { benchAttacks } from "./attacks.ts";
 import { benchFacilitatorEvm } from "./facilitator-evm.ts";
 import { benchFacilitatorHedera } from "./facilitator-hedera.ts";
 import { benchFacilitatorRecord } from "./facilitator-record.ts";
@@ -12,6 +13,7 @@ import { benchSvgQueue } from "./svg-queue.ts";
 import { benchSvgRenderers } from "./svg-renderers.ts";
 
 const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
+  attacks: [benchAttacks],
   facilitator: [benchFacilitatorEvm, benchFacilitatorHedera],
   "facilitator-record": [benchFacilitatorRecord],
   "facilitator-soak": [benchFacilitatorSoak],
