@@ -254,7 +254,7 @@ describe("the fixed-price routes", () => {
     ["svg-generate", { prompt: "A fox", hd: true, aspect: "wide" }, "hd", "key"],
     ["svg-generate", { prompt: "A fox", hd: true }, "hd", "/api/x402/svg-generate-hd"],
     ["svg-generate-hd", { prompt: "A fox", hd: false }, "hd", "/api/x402/svg-generate."],
-    ["svg-generate", { prompt: "A fox", hd: "true" }, "hd", "boolean"],
+    ["svg-generate", { prompt: "A fox", hd: "true" }, "hd", "true or false"],
   ])("%s refuses what it does not draw before it settles: %j", async (product, body, field, where) => {
     const { proof, answer } = await pay(product, body);
     expect(answer).toMatchObject({ status: 400, body: { field, error: expect.stringContaining(where) } });
