@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { ApiError } from "./errors.ts";
 
 /** No byte for so long, and the body is given up. How long all of it may take is the server's `requestTimeout`. */
-const idleMs = 10_000;
+const idleSeconds = 10;
 /** Each chunk costs a call, so that a body in chunks of one byte costs more than one that is a thousand times as long. */
 const chunksFree = 1_000;
 const chunkBytesMin = 64;
@@ -20,11 +20,11 @@ export function receiveBody(
   return new Promise((resolve, reject) => {
     let received = 0;
     let chunks = 0;
-    let clock: NodeJS.Timeout | undefined;
+    const waiting: Waiting = { seconds: 0, giveUp: () => refuse(tooSlow()) };
     let ended = false;
     const end = (settle: () => void) => {
       ended = true;
-      clearTimeout(clock);
+      waitedFor.delete(waiting);
       request.off("data", onData).off("end", onEnd).off("error", onCut).off("close", onCut);
       settle();
     };
@@ -34,10 +34,10 @@ export function receiveBody(
     };
     const hold = (room: Promise<void>) => {
       request.pause();
-      clearTimeout(clock);
+      waitedFor.delete(waiting);
       room.then(() => {
         if (ended) return;
-        clock = setTimeout(() => refuse(tooSlow()), idleMs);
+        waitFor(waiting);
         request.resume();
       }, refuse);
     };
@@ -46,7 +46,7 @@ export function receiveBody(
       chunks += 1;
       if (received > bytesMax) return refuse(tooLarge());
       if (chunks > chunksFree && received / chunks < chunkBytesMin) return refuse(inSplinters());
-      clock?.refresh();
+      waiting.seconds = 0;
       try {
         const room = take(chunk);
         if (room) hold(room);
@@ -57,9 +57,31 @@ export function receiveBody(
     const onEnd = () => end(resolve);
     const onCut = () => end(() => reject(new ApiError("bad_request", "The body ended early.")));
     if (request.destroyed) return onCut();
-    if (!request.complete) clock = setTimeout(() => refuse(tooSlow()), idleMs);
+    waitFor(waiting);
     request.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
   });
+}
+
+interface Waiting {
+  /** Since its last byte. */
+  seconds: number;
+  readonly giveUp: () => void;
+}
+
+/** Bodies that are waited for. One clock looks at all of them: almost every body is here before it strikes. */
+const waitedFor = new Set<Waiting>();
+let clock: NodeJS.Timeout | undefined;
+
+function waitFor(waiting: Waiting): void {
+  waiting.seconds = 0;
+  waitedFor.add(waiting);
+  if (clock) return;
+  clock = setInterval(() => {
+    for (const one of waitedFor) {
+      one.seconds += 1;
+      if (one.seconds > idleSeconds) one.giveUp();
+    }
+  }, 1_000).unref();
 }
 
 function tooLarge(): ApiError {
@@ -67,7 +89,7 @@ function tooLarge(): ApiError {
 }
 
 function tooSlow(): ApiError {
-  return new ApiError("too_slow", `Nothing more of the body came for ${idleMs / 1000} seconds.`);
+  return new ApiError("too_slow", `Nothing more of the body came for ${idleSeconds} seconds.`);
 }
 
 function inSplinters(): ApiError {

@@ -95,6 +95,7 @@ function bodyBudgetOf({ app }: Request): BodyBudget {
 function refuseUnreadable({ headers }: Request): void {
   const encoding = headers["content-encoding"]?.toLowerCase() ?? "identity";
   if (encoding !== "identity") throw new ApiError("bad_request", "The body must come without Content-Encoding.");
+  if (headers["content-type"] === "application/json") return;
   const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers["content-type"] ?? "")?.[1]?.toLowerCase();
   if (charset && !["utf-8", "utf8", "us-ascii"].includes(charset)) {
     throw new ApiError("bad_request", "Body must be JSON, in UTF-8.");
@@ -108,7 +109,7 @@ function hasBody({ headers }: Request): boolean {
 /** The bytes of a body. But for the first, chunks are copied together: each would hold on to all that was read with it. */
 class Blocks {
   readonly #blocks: Buffer[] = [];
-  #last = Buffer.alloc(0);
+  #last = empty;
   #used = 0;
   /** Bytes of memory. */
   held = 0;
@@ -149,6 +150,7 @@ class Blocks {
   }
 }
 
+const empty = Buffer.alloc(0);
 const blockBytes = 65_536;
 const blocksPerTurn = 16;
 const largeBytes = 1_048_576;
