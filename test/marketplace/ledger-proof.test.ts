@@ -69,7 +69,7 @@ test.each([
   ],
   [
     "a claim on more than is set aside",
-    "insert into model_claims (run_id, agent_id, day, credits) select 'run_x', id, current_date, 5 from agents",
+    "insert into model_claims (run_id, agent_id, day, credits) select 'run_x', id, current_date, 5 from agents limit 1",
     "what models cost in a day",
   ],
   ["a debt nobody lent", "insert into model_debts select id, 5 from accounts", "what an account owes for models"],

@@ -8,6 +8,7 @@ const operatorDoors = [
   "connectors/evm.ts",
   "connectors/hedera/hedera.ts",
   "connectors/model-client.ts",
+  "connectors/stand-in-watch.ts",
   "files/s3-store.ts",
   "payments/facilitator-client.ts",
   "sign-in/auth.ts",
