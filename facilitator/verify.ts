@@ -2,6 +2,7 @@ import type { VerifyResponse } from "../shared/x402.ts";
 import type { Context } from "./context.ts";
 import { requireFeePayer } from "./fee-payers/empty.ts";
 import { cover } from "./holds/cover.ts";
+import type { Placed } from "./holds/store.ts";
 import { parsePaymentRequest } from "./request.ts";
 import { isRefusal, type Payment, type PaymentRequest, type Refusal, refuse, type Scheme } from "./schemes/scheme.ts";
 import { isClaimable, type Known, refusalToTell } from "./settlements/known.ts";
@@ -19,22 +20,51 @@ export async function verify(context: Context, body: unknown): Promise<VerifyRes
   const payment = scheme.decode(request);
   if (isRefusal(payment)) return refused(context, request, undefined, payment, startedAt);
 
-  const bad = (await scheme.check(payment)) ?? context.payers.refusalOf(request.network, payment);
+  // Only what the payer surely signed is held while the chain is asked: nobody else can tie up a payer's money.
+  const { holds } = context;
+  const placing = scheme.isSignedForNow(payment) ? holds.placeAhead(request.network, payment) : undefined;
+  placing?.catch(() => {});
+  const bad = await checked(context, scheme, payment, placing);
   if (bad) {
     // What the table knows of a payment goes before what the chain says.
     const known = await context.store.lookup(request.network, payment.key);
     const refusal = (known && (await refusalOfKnown(scheme, known, payment))) ?? bad;
     return refused(context, request, payment, refusal, startedAt);
   }
-  requireFeePayer(scheme, payment);
-  // Only what the chain found good is held: nobody else than the payer can tie up a payer's money.
-  const covered = await cover(context.holds, scheme, payment);
+  const covered = await cover(holds, scheme, payment, await placing);
   if (!("holdId" in covered)) {
     const refusal = "known" in covered ? await refusalOfKnown(scheme, covered.known, payment) : covered;
     return refused(context, request, payment, refusal ?? beingSettled, startedAt);
   }
+  try {
+    requireFeePayer(scheme, payment);
+  } catch (error) {
+    await holds.release(covered.holdId);
+    throw error;
+  }
   context.events.verified(request.network, payment, performance.now() - startedAt);
   return { isValid: true, payer: payment.payer, holdId: covered.holdId };
+}
+
+/** What speaks against the payment. Whatever that is, or is thrown, gives up what was held ahead. */
+async function checked(
+  { holds, payers }: Context,
+  scheme: Scheme,
+  payment: Payment,
+  placing: Promise<Placed> | undefined,
+): Promise<Refusal | undefined> {
+  const giveUp = async () => {
+    const placed = await placing?.catch(() => undefined);
+    if (placed && "holdId" in placed) await holds.release(placed.holdId);
+  };
+  try {
+    const bad = (await scheme.check(payment)) ?? payers.refusalOf(scheme.network, payment);
+    if (bad) await giveUp();
+    return bad;
+  } catch (error) {
+    await giveUp().catch(() => {});
+    throw error;
+  }
 }
 
 /** A payment somebody claimed before is not to be had again, unless it failed in a way that left it valid. */

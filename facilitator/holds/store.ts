@@ -8,6 +8,7 @@ import { type Known, readKnown } from "../settlements/known.ts";
 
 const sweepEveryMs = 15_000;
 const sweptPayersMax = 1_000;
+const balancesMax = 10_000;
 
 /**
  * What payers have in flight, over all copies of the daemon: a hold a payment, from the moment it was verified until its
@@ -17,6 +18,8 @@ export class HoldStore {
   readonly #db: Database;
   readonly #place: (wanted: Wanted) => Promise<Placed>;
   readonly #release: (held: Holder) => Promise<boolean>;
+  /** As last read, by network, payer and asset; the one read longest ago first. */
+  readonly #balances = new Map<string, bigint>();
 
   constructor(db: Database) {
     this.#db = db;
@@ -31,6 +34,18 @@ export class HoldStore {
    */
   place(network: string, payment: Payment, balance: bigint, shownUntil?: string): Promise<Placed> {
     return this.#place({ network, payment, balance, shownUntil, holder: randomUUID() });
+  }
+
+  /** The same before the payer's balance is known, by the one last read: whether it is covered is then still to be seen. */
+  placeAhead(network: string, payment: Payment): Promise<Placed> {
+    return this.place(network, payment, this.#balances.get(holdingOf(network, payment)) ?? payment.amount);
+  }
+
+  noteBalance(network: string, payment: Payment, balance: bigint): void {
+    const holding = holdingOf(network, payment);
+    this.#balances.delete(holding);
+    this.#balances.set(holding, balance);
+    if (this.#balances.size > balancesMax) this.#balances.delete(this.#balances.keys().next().value as string);
   }
 
   /** Gives up one verification; true when it held something until now. The hold ends when all its verifications are given up. */
@@ -71,7 +86,7 @@ export class HoldStore {
     return wanted.map(({ holder }, index) => {
       const row = byItem.get(index + 1);
       if (row.state !== null) return { known: readKnown(row) };
-      if (row.hold_id !== null) return { holdId: `hold_${row.hold_id}_${holder}` };
+      if (row.hold_id !== null) return { holdId: `hold_${row.hold_id}_${holder}`, inFlight: row.in_flight };
       return {
         inFlight: row.in_flight,
         settledUntil: row.settled_until ?? undefined,
@@ -108,8 +123,11 @@ const holdIdForm = /^hold_(\d{1,18})_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-
 
 export const isHoldId = (text: string): boolean => holdIdForm.test(text);
 
+const holdingOf = (network: string, { payer, asset }: Payment) => `${network} ${payer} ${asset}`;
+
 export type Placed =
-  | { readonly holdId: string }
+  /** `inFlight`: base units of the payer's other payments, at most. */
+  | { readonly holdId: string; readonly inFlight: bigint }
   /** Claimed before, and not to be had again. */
   | { readonly known: Known }
   | Crowded;

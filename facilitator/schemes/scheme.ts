@@ -16,6 +16,8 @@ export interface Scheme<P extends Payment = Payment> {
 
   /** Untrusted request → typed payment, by the rules that need neither clock nor chain. Throws ApiError 400 on a wrong shape. */
   decode(request: PaymentRequest): P | Refusal;
+  /** Whether its payer is known to have signed it, for now, without asking the chain. */
+  isSignedForNow(payment: P): boolean;
   /** The rules that need the clock or the chain; undefined when the payment holds. */
   check(payment: P): Promise<Refusal | undefined>;
   /** The part of `check` that asks who signed, and nothing else. Throws NetworkAway when only the chain could tell. */

@@ -220,3 +220,15 @@ test("/release of what never was is no error", async () => {
   const holdId = "hold_999999999_00000000-0000-4000-8000-000000000000";
   expect(await one().post("/release", { holdId })).toMatchObject({ status: 200, body: { released: false } });
 });
+
+test("what the payer signed and the chain refuses ties up nothing once it is refused, and a full wallet's last payment holds", async () => {
+  const buyer = await setting.fundedBuyer(price);
+  const dead = await Promise.all(
+    Array.from({ length: 12 }, () => paymentBody(buyer, { ...setting.terms, name: "Another token's name" })),
+  );
+  const refused = await Promise.all(dead.map((body, index) => copies[index % 2]!.verify(body)));
+  for (const { body } of refused) expect(body).toMatchObject({ isValid: false });
+  const held = async () => (await one().verify(await paymentBody(buyer, setting.terms))).body;
+  expect(await held()).toMatchObject({ isValid: true });
+  expect(await held()).toMatchObject({ isValid: false, invalidReason: "invalid_exact_evm_insufficient_balance" });
+});

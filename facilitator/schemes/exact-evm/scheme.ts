@@ -41,7 +41,7 @@ export function createExactEvm(
    * contract was asked: to another one it may answer otherwise.
    */
   const fromContracts = new WeakMap<EvmPayment, EvmFeePayer>();
-  const assets = new Set(config.assets.map((asset) => getAddress(asset)));
+  const assets: ReadonlySet<string> = new Set(config.assets.map((asset) => getAddress(asset)));
   const reads = new Reads(payersRemembered);
   const balances = new WeakMap<EvmPayment, bigint>();
   const timers: NodeJS.Timeout[] = [];
@@ -58,6 +58,8 @@ export function createExactEvm(
     feePayers: feePayers.map(({ address }) => address),
     decode: (request: PaymentRequest) => decodePayment(request, config),
     checkSignature: (payment) => checkSignature(chain, payment),
+    isSignedForNow: (payment) =>
+      payment.signedByKey && assets.has(payment.asset) && checkWindow(payment, new Date()) === undefined,
     check: (payment) => check({ chain, config, assets, feePayers, fromContracts, noteBalance }, payment),
     balanceOf: (payment) => balances.get(payment) ?? 0n,
     async readBalance({ asset, payer }, transactions) {

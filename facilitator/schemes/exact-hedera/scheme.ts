@@ -36,6 +36,8 @@ export function createExactHedera(
     decode: (request) => decodePayment(request, config, nodes.ids),
     check: (payment) => preflight.check(payment),
     checkSignature: (payment) => preflight.checkSignature(payment),
+    // Which keys an account has, only the ledger says.
+    isSignedForNow: () => false,
     balanceOf: (payment) => preflight.balanceOf(payment),
     readBalance: async (payment, transactions) => {
       const shows = await showAll(mirror, transactions);
