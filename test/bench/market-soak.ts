@@ -10,7 +10,7 @@ import { problemsOf } from "./market-soak/verdict.ts";
 import { allEnded, allExpired, Killer } from "./soak/chaos.ts";
 import { Mischief } from "./soak/mischief.ts";
 import { LedgerWitness } from "./soak/verdict.ts";
-import { startWorld } from "./soak/world.ts";
+import { startWorld, variablesAmongFaults } from "./soak/world.ts";
 
 const shoppersMax = 16;
 
@@ -25,15 +25,7 @@ export async function benchMarketSoak(): Promise<void> {
   const world = await startWorld({ blocksEverySecond: true });
   const proxy = await startRpcProxy(world.chain.rpcUrl);
   const model = await startModelStandIn({ apiKey: "soak" });
-  const facilitatorVariables = {
-    ...world.variables,
-    EIP155_84532_RPC_URL: proxy.url,
-    EIP155_84532_RPC_TIMEOUT_MS: "2000",
-    EIP155_84532_BUMP_AFTER_MS: "4000",
-    SETTLE_TIMEOUT_MS: "8000",
-    LIMIT_FAILURES_PER_PAYER: "0",
-    LIMIT_FAILURES_PER_PAYER_DAY: "0",
-  };
+  const facilitatorVariables = variablesAmongFaults(world, proxy.url);
   const facilitators = await Promise.all([1, 2].map(() => Service.start("facilitator", facilitatorVariables)));
   const databaseUrl = await world.createDatabase("marketplace");
   const variables = facilitators.map(({ url }) => marketVariables(world, { databaseUrl, model, facilitatorUrl: url }));

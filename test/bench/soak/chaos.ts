@@ -5,7 +5,7 @@ import { Service } from "../../support/service.ts";
 import { type Asked, Customers } from "./customers.ts";
 import { between, Mischief } from "./mischief.ts";
 import { disagreements, LedgerWitness, readPayments, readTruth } from "./verdict.ts";
-import { startWorld } from "./world.ts";
+import { startWorld, variablesAmongFaults } from "./world.ts";
 
 const customersOnEachNetwork = 12;
 const reportEveryMs = 30_000;
@@ -18,15 +18,7 @@ const endMaxMs = 300_000;
 export async function chaos(minutes: number): Promise<void> {
   const world = await startWorld({ blocksEverySecond: true });
   const proxy = await startRpcProxy(world.chain.rpcUrl);
-  const variables = {
-    ...world.variables,
-    EIP155_84532_RPC_URL: proxy.url,
-    EIP155_84532_RPC_TIMEOUT_MS: "2000",
-    EIP155_84532_BUMP_AFTER_MS: "4000",
-    SETTLE_TIMEOUT_MS: "8000",
-    LIMIT_FAILURES_PER_PAYER: "0",
-    LIMIT_FAILURES_PER_PAYER_DAY: "0",
-  };
+  const variables = variablesAmongFaults(world, proxy.url);
   const daemons = [await Service.start("facilitator", variables), await Service.start("facilitator", variables)];
   const db = connect(world.databaseUrl, { poolMax: 2, applicationName: "soak" });
   const customers = new Customers(
