@@ -4,7 +4,7 @@ import type { Outcome, Payment, PaymentRequest, Refusal } from "./schemes/scheme
 import type { RefusalRecord } from "./settlements/refusals.ts";
 
 /** One function per business event: its log line, its metric and its row in the record together, so that they cannot drift. */
-export function createEvents(log: Log, metrics: Metrics, recordRefusal: RecordRefusal): Events {
+export function createEvents(log: Log, metrics: Metrics, { recordRefusal, recordReconciled }: Recorders): Events {
   const count = (verb: "verify" | "settle", network: string, outcome: string, reason: string, totalMs: number) => {
     metrics.answers.add({ verb, network, outcome, reason });
     metrics.durations.observe({ verb, network }, totalMs / 1_000);
@@ -29,8 +29,12 @@ export function createEvents(log: Log, metrics: Metrics, recordRefusal: RecordRe
       else if (outcome.outcome === "unknown") log.warn({ event: "settlement-unknown", ...facts });
       else log.warn({ event: "settlement-failed", ...facts, reason: outcome.reason, detail: outcome.message });
     },
+    jobFailed(job, error) {
+      log.warn({ event: "job-failed", job, err: error }, "background job failed; it will be tried again");
+    },
     reconciled(network, key, outcome) {
       metrics.reconciled.add({ network, outcome: outcome.outcome });
+      recordReconciled(network, outcome.outcome);
       log.info({
         event: "reconciled",
         network,
@@ -42,7 +46,10 @@ export function createEvents(log: Log, metrics: Metrics, recordRefusal: RecordRe
   };
 }
 
-type RecordRefusal = (refusal: RefusalRecord) => void;
+interface Recorders {
+  readonly recordRefusal: (refusal: RefusalRecord) => void;
+  readonly recordReconciled: (network: string, outcome: string) => void;
+}
 
 export interface Events {
   verified(network: string, payment: Payment, totalMs: number): void;
@@ -55,4 +62,6 @@ export interface Events {
   }): void;
   settlementEnded(network: string, payment: Payment, outcome: Outcome, totalMs: number): void;
   reconciled(network: string, key: string, outcome: Outcome): void;
+  /** `job`: its name in jobs.ts. */
+  jobFailed(job: string, error: unknown): void;
 }

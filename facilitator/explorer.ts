@@ -1,18 +1,23 @@
-import { networkOf } from "../shared/networks.ts";
-import { hostProblem } from "../shared/public-address.ts";
-import type { Config } from "./config.ts";
-
 /** Where a person can look a transaction up; null on a network without a public explorer, or not served any more. */
 export function explorerUrl({ evm, hedera }: Explorers, network: string, transaction: string | null): string | null {
   const base = [...evm, ...hedera].find((served) => served.network === network)?.explorer;
-  if (!transaction || base === undefined) return null;
-  return network.startsWith("hedera:") ? `${base}/transaction/${transaction}` : `${base}/tx/${transaction}`;
+  return transaction ? transactionUrl(network, base, transaction) : null;
 }
 
-export type Explorers = Pick<Config, "evm" | "hedera">;
+/** `explorer`: what begins the network's links. */
+export function transactionUrl(network: string, explorer: string | undefined, transaction: string): string | null {
+  if (explorer === undefined) return null;
+  return network.startsWith("hedera:") ? `${explorer}/transaction/${transaction}` : `${explorer}/tx/${transaction}`;
+}
 
-/** The explorer of a public network; none when the network's endpoint is on this machine or a private network. */
-export function explorerOf(network: string, endpoint: string): string | undefined {
-  if (!URL.canParse(endpoint) || hostProblem(new URL(endpoint).hostname) !== undefined) return undefined;
-  return networkOf(network)?.explorer;
+/** The networks that are served, with where each begins its links (config.ts). */
+export interface Explorers {
+  readonly evm: readonly Explored[];
+  readonly hedera: readonly Explored[];
+}
+
+interface Explored {
+  /** CAIP-2. */
+  readonly network: string;
+  readonly explorer: string | undefined;
 }

@@ -1,9 +1,41 @@
-import { formatUnits } from "../shared/units.ts";
-import type { Context } from "./context.ts";
+import { z } from "zod";
+import { formatUnits } from "../shared/amounts.ts";
+import type { Database } from "../shared/postgres.ts";
+import type { Config } from "./config.ts";
+import type { SchemeRegistry } from "./schemes/registry.ts";
 import { environmentOfAll } from "./settlements/scope.ts";
 
+export const livezShape = z.object({ status: z.literal("ok") }).meta({ id: "Liveness" });
+
+export const readyzShape = z
+  .object({ ready: z.boolean(), database: z.boolean(), networks: z.record(z.string(), z.boolean()) })
+  .meta({ id: "Readiness" });
+
+export const healthShape = z
+  .object({
+    status: z.enum(["ok", "degraded"]),
+    env: z.enum(["mainnet", "testnet"]),
+    chains: z.array(
+      z.object({
+        network: z.string(),
+        feePayer: z.string(),
+        balance: z.number().nullable().describe("Whole units; null while it cannot be read."),
+        unit: z.string(),
+        lowBalance: z.boolean(),
+        empty: z.boolean().describe("This fee payer pays for nothing any more."),
+        settling: z
+          .boolean()
+          .describe(
+            "Of the network: false while it is away or none of its fee payers can pay; then nothing settles there.",
+          ),
+      }),
+    ),
+    time: z.iso.datetime(),
+  })
+  .meta({ id: "Health" });
+
 /** GET /health: 200 when every fee payer can pay and the database answers, 503 otherwise. Balances are as last read. */
-export async function health({ schemes, db, config }: Pick<Context, "schemes" | "db" | "config">): Promise<Health> {
+export async function health({ schemes, db, config }: HealthNeeds): Promise<Health> {
   const database = await answers(db);
   const chains = schemes.all.flatMap((scheme) =>
     scheme.balances().map((payer) => ({
@@ -21,11 +53,17 @@ export async function health({ schemes, db, config }: Pick<Context, "schemes" | 
   return { healthy, body: { status: healthy ? "ok" : "degraded", env, chains, time: new Date().toISOString() } };
 }
 
+export interface HealthNeeds {
+  readonly schemes: SchemeRegistry;
+  readonly db: Database;
+  readonly config: Pick<Config, "environmentOf">;
+}
+
 /**
  * GET /readyz: whether to send work here: the database answers and at least one network has a fee payer that can pay. A
  * network in trouble lowers /health and leaves the others to be served.
  */
-export async function readiness({ schemes, db }: Pick<Context, "schemes" | "db">): Promise<Readiness> {
+export async function readiness({ schemes, db }: Omit<HealthNeeds, "config">): Promise<Readiness> {
   const database = await answers(db);
   const networks = Object.fromEntries(schemes.all.map((scheme) => [scheme.network, schemes.isSettling(scheme)]));
   return { ready: database && Object.values(networks).includes(true), database, networks };
@@ -43,7 +81,7 @@ interface Health {
   readonly body: object;
 }
 
-async function answers(db: Context["db"]): Promise<boolean> {
+async function answers(db: Database): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(resolve, 2_000, false);

@@ -1,7 +1,8 @@
 import { listen } from "../shared/http.ts";
 import { Disposer, runUntilSignal } from "../shared/process.ts";
+import { createContext } from "./compose.ts";
 import { readConfig } from "./config.ts";
-import { createContext } from "./context.ts";
+import { startJobs } from "./jobs.ts";
 import { createServer } from "./server.ts";
 
 await runUntilSignal(async () => {
@@ -10,6 +11,8 @@ await runUntilSignal(async () => {
   const disposer = new Disposer();
   disposer.add(() => context.stop());
   try {
+    const jobs = startJobs(context);
+    disposer.add(() => jobs.stop());
     const listening = await listen(createServer(context), config);
     disposer.add(() => listening.stop());
     context.log.info({ url: listening.url }, "Facilitator listening");

@@ -1,4 +1,5 @@
-import type { Context } from "./context.ts";
+import type { Database } from "../shared/postgres.ts";
+import type { SchemeRegistry } from "./schemes/registry.ts";
 
 /** What this process has counted since it started; everything else is read when it is asked for. */
 export class Metrics {
@@ -9,10 +10,16 @@ export class Metrics {
 }
 
 /** GET /metrics in the Prometheus text format 0.0.4. A database that does not answer leaves its own figures out. */
-export async function metricsText(context: Pick<Context, "metrics" | "db" | "schemes">): Promise<string> {
+export async function metricsText(context: Needs): Promise<string> {
   const { answers, durations, reconciled, listings } = context.metrics;
   const own = [answers, durations, reconciled, listings, ...balances(context), memory()];
   return [...own, ...(await backlog(context))].map((family) => family.text()).join("");
+}
+
+interface Needs {
+  readonly metrics: Metrics;
+  readonly db: Database;
+  readonly schemes: SchemeRegistry;
 }
 
 type Labels = Readonly<Record<string, string>>;
@@ -112,7 +119,7 @@ function textOf(labels: Labels): string {
     .join(",");
 }
 
-function balances({ schemes }: Pick<Context, "schemes">): readonly Family[] {
+function balances({ schemes }: Pick<Needs, "schemes">): readonly Family[] {
   const payers = schemes.all.flatMap((scheme) =>
     scheme.balances().map((payer) => ({ labels: { network: scheme.network, fee_payer: payer.feePayer }, ...payer })),
   );
@@ -133,7 +140,7 @@ function memory(): Family {
   return new Gauge("process_resident_memory_bytes", "Resident memory.", [[{}, process.memoryUsage.rss()]]);
 }
 
-async function backlog({ db }: Pick<Context, "db">): Promise<readonly Family[]> {
+async function backlog({ db }: Pick<Needs, "db">): Promise<readonly Family[]> {
   try {
     const { rows: states } = await db.query(
       `select network, state, count(*)::int as count from payments

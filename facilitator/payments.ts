@@ -1,9 +1,12 @@
 import { z } from "zod";
 import { ApiError } from "../shared/errors.ts";
-import { toCaip2 } from "../shared/networks.ts";
-import type { Context } from "./context.ts";
+import { networkOf, networksOf, toCaip2 } from "../shared/networks.ts";
+import type { Database } from "../shared/postgres.ts";
 import { type Explorers, explorerUrl } from "./explorer.ts";
-import { type Read, text } from "./query.ts";
+import { malformed, type Read, text } from "./http/query.ts";
+import type { Charged } from "./network-fees.ts";
+import type { Hex } from "./schemes/exact-evm/hex.ts";
+import { paymentKeyOf } from "./schemes/exact-evm/payload.ts";
 
 export const paymentQuery = {
   network: text(100, "CAIP-2 id, for a transaction id that exists on several networks; otherwise the newest is meant."),
@@ -30,18 +33,36 @@ export const paymentShape = z
   .meta({ id: "Payment" });
 type PaymentState = z.infer<typeof paymentShape>;
 
+export const authorizationQuery = {
+  network: required(text(100, "CAIP-2 id of an EVM network, or its version 1 name.")),
+  payer: required(text(42, "The address that signed (`authorization.from`).")),
+  nonce: required(text(66, "32 bytes in hexadecimal, as the payer signed them (`authorization.nonce`).")),
+  asset: text(42, "The token; without one it is any that payments are made in on this network."),
+};
+
+export const authorizationShape = paymentShape
+  .extend({ transaction: z.string().nullable().describe("Null until one is signed for the payment.") })
+  .meta({ id: "AuthorizedPayment" });
+type AuthorizedPayment = z.infer<typeof authorizationShape>;
+
 /**
  * GET /payments/{transaction}: what became of one payment, by EVM hash or Hedera transaction id (`0.0.5@1.000000002`
- * or `0.0.5-1-000000002`). Throws ApiError 404 for whatever is not a payment this daemon has claimed.
+ * or `0.0.5-1-000000002`). Throws ApiError 404 for what is not a payment that was claimed here.
  */
 export async function payment(
-  { db, config }: Pick<Context, "db"> & { readonly config: Explorers },
+  { db, config }: { readonly db: Database; readonly config: Explorers },
   given: string,
   { network }: Read<typeof paymentQuery>,
 ): Promise<PaymentState> {
   const transaction = normalise(given);
+  const row = await findByTransaction(db, transaction, network);
+  return { ...stateOf(config, row), transaction };
+}
+
+/** Throws ApiError 404. */
+async function findByTransaction(db: Database, transaction: string, network: string | undefined): Promise<PaymentRow> {
   // A claimed payment has no transaction yet; on Hedera its key is the id the payer gave it.
-  const { rows } = await db.query({
+  const { rows } = await db.query<PaymentRow>({
     name: "payment-by-transaction",
     text: `
       select * from payments
@@ -51,10 +72,129 @@ export async function payment(
   });
   const row = rows[0];
   if (!row) throw new ApiError("not_found", `No payment is known with transaction ${transaction}.`);
+  return row;
+}
+
+/**
+ * GET /payments: what became of an EVM payment by what its payer signed, before there is a transaction. Throws ApiError 400
+ * naming the parameter, 404 for what was never claimed here.
+ */
+export async function authorizedPayment(
+  { db, config }: { readonly db: Database; readonly config: Served },
+  asked: Read<typeof authorizationQuery>,
+): Promise<AuthorizedPayment> {
+  const row = await findByAuthorization(db, config, asked);
+  return { ...stateOf(config, row), transaction: row.transaction_id };
+}
+
+async function findByAuthorization(
+  db: Database,
+  config: Served,
+  asked: Read<typeof authorizationQuery>,
+): Promise<PaymentRow> {
+  const { network = "", payer = "", nonce = "", asset } = asked;
+  const chain = toCaip2(network);
+  if (!/^eip155:\d{1,15}$/.test(chain)) {
+    throw malformed("network", "an EVM network; a Hedera payment is found by its transaction id");
+  }
+  if (!isHex(payer, 20)) throw malformed("payer", "an address of 20 bytes in hexadecimal");
+  if (!isHex(nonce, 32)) throw malformed("nonce", "32 bytes in hexadecimal");
+  if (asset !== undefined && !isHex(asset, 20)) throw malformed("asset", "an address of 20 bytes in hexadecimal");
+  const assets = asset === undefined ? assetsOn(config, chain) : [asset];
+  const { rows } = await db.query<PaymentRow>({
+    name: "payment-by-authorization",
+    text: `
+      select * from payments where network = $1 and payment_key = any($2) order by created_at desc, id desc limit 1`,
+    values: [chain, assets.map((one) => paymentKeyOf(one, { from: payer, nonce }))],
+  });
+  const row = rows[0];
+  if (!row) throw new ApiError("not_found", "No payment of this payer is known with this nonce.");
+  return row;
+}
+
+export interface PaymentNeeds {
+  readonly db: Database;
+  readonly config: Served;
+}
+
+/** What a payment has passed, for its page: nothing of it redeems the payment. */
+export interface PaymentStory extends Omit<PaymentState, "transaction"> {
+  readonly transaction: string | null;
+  readonly broadcastAt: Date | undefined;
+  readonly feePayer: string | undefined;
+  /** It failed in a way that left it valid: whoever presents it may send it again. */
+  readonly retryable: boolean;
+  /** It landed in a transaction that is none of this service's. */
+  readonly landedByAnother: boolean;
+  /** What the transaction cost is asked by this; undefined where none of this service's has ended it. */
+  readonly charged: Charged | undefined;
+}
+
+/** By transaction, or by what its payer signed. Throws ApiError 400 or 404 as the two verbs do. */
+export async function paymentStory(
+  { db, config }: PaymentNeeds,
+  asked: { readonly transaction: string; readonly network?: string | undefined } | Read<typeof authorizationQuery>,
+): Promise<PaymentStory> {
+  const row =
+    "transaction" in asked
+      ? await findByTransaction(db, normalise(asked.transaction), asked.network)
+      : await findByAuthorization(db, config, asked);
+  return {
+    ...stateOf(config, row),
+    transaction: row.transaction_id,
+    broadcastAt: row.broadcast_at ?? undefined,
+    feePayer: row.fee_payer ?? undefined,
+    retryable: row.retryable,
+    landedByAnother: row.landed_by_another,
+    charged: chargedOf(row),
+  };
+}
+
+function chargedOf({ id, network, transaction_id: transaction, ...row }: PaymentRow): Charged | undefined {
+  if (row.finished_at === null || transaction === null || row.fee_payer === null || row.landed_by_another)
+    return undefined;
+  return { id, network, transaction, networkFee: row.network_fee ?? undefined };
+}
+
+/** The served chains, their explorers and their assets. */
+export interface Served extends Explorers {
+  readonly evm: ReadonlyArray<Explorers["evm"][number] & { readonly assets: readonly string[] }>;
+}
+
+function assetsOn({ evm }: Served, chain: string): readonly string[] {
+  const served = evm.find(({ network }) => network === chain)?.assets ?? [];
+  const known = (networkOf(chain)?.stablecoins ?? []).map(({ asset }) => asset);
+  return [...new Set([...served, ...known])];
+}
+
+function isHex(text: string, bytes: number): text is Hex {
+  return text.length === 2 + 2 * bytes && /^0x[0-9a-fA-F]+$/.test(text);
+}
+
+function required<P extends object>(parameter: P): P & { readonly required: true } {
+  return { ...parameter, required: true };
+}
+
+interface PaymentRow extends Pick<PaymentState, "state" | "network" | "payer" | "pay_to" | "asset"> {
+  readonly id: bigint;
+  readonly network_fee: bigint | null;
+  readonly amount_atomic: bigint;
+  readonly transaction_id: string | null;
+  readonly resource_url: string | null;
+  readonly error_reason: string | null;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly finished_at: Date | null;
+  readonly broadcast_at: Date | null;
+  readonly fee_payer: string | null;
+  readonly retryable: boolean;
+  readonly landed_by_another: boolean;
+}
+
+function stateOf(config: Explorers, row: PaymentRow): Omit<PaymentState, "transaction"> {
   return {
     state: row.state,
     network: row.network,
-    transaction,
     payer: row.payer,
     pay_to: row.pay_to,
     asset: row.asset,
@@ -64,11 +204,11 @@ export async function payment(
     created_at: row.created_at.toISOString(),
     expires_at: row.expires_at.toISOString(),
     finished_at: row.finished_at?.toISOString() ?? null,
-    explorer: row.transaction_id === null ? null : explorerUrl(config, row.network, transaction),
+    explorer: explorerUrl(config, row.network, row.transaction_id),
   };
 }
 
-const hederaNetworks = ["hedera:mainnet", "hedera:testnet", "hedera:previewnet"];
+const hederaNetworks = networksOf("hedera");
 
 function normalise(given: string): string {
   if (/^0x[0-9a-fA-F]{64}$/.test(given)) return given.toLowerCase();

@@ -1,9 +1,14 @@
-import type { SettleResponse } from "../shared/x402.ts";
-import type { Context } from "./context.ts";
-import { offerOf } from "./discovery/offers.ts";
-import { FeePayersEmpty, requireFeePayer } from "./fee-payers/empty.ts";
-import { coolingDown } from "./limits/payer-record.ts";
-import { parsePaymentRequest } from "./request.ts";
+import type { Log } from "../shared/log.ts";
+import type { Config } from "./config.ts";
+import { listingRequestOf } from "./discovery/listing-requests.ts";
+import type { Events } from "./events.ts";
+import { checkAndHold } from "./holds/check-and-hold.ts";
+import type { HoldStore } from "./holds/store.ts";
+import { coolingDown, type PayerCooldowns } from "./limits/payer-cooldowns.ts";
+import type { PaymentLimits } from "./limits/payment-limits.ts";
+import { parsePaymentRequest } from "./payment-request.ts";
+import { FeePayersEmptyError, requireFeePayer } from "./schemes/fee-payers.ts";
+import type { SchemeRegistry } from "./schemes/registry.ts";
 import {
   type Claim,
   isRefusal,
@@ -11,16 +16,20 @@ import {
   type Payment,
   type PaymentRequest,
   type Refusal,
+  refuse,
   type Scheme,
 } from "./schemes/scheme.ts";
-import { isClaimable, isForSameTerms, type Known, refusalToTell } from "./settlements/known.ts";
+import { answer, findOut, resume, type Settled, unknown } from "./settlements/answer.ts";
+import { refusalOfLate } from "./settlements/late-payment.ts";
+import { isClaimable, type PaymentRecord, refusalToTell } from "./settlements/payment-record.ts";
+import type { SettlementStore } from "./settlements/store.ts";
 
 /**
  * POST /settle: checks the payment again, claims it, sends it, waits for the chain. However often and wherever one
  * payment is posted, one caller gets `success: true`; a failure never hides an outcome that is merely unknown
  * (`settlement_pending`). Throws ApiError 400 on a malformed body.
  */
-export async function settle(context: Context, body: unknown): Promise<Settled> {
+export async function settle(context: SettleNeeds, body: unknown): Promise<Settled> {
   const startedAt = performance.now();
   const request = parsePaymentRequest(body);
   if (isRefusal(request)) return refused(context, undefined, undefined, request, startedAt);
@@ -30,40 +39,69 @@ export async function settle(context: Context, body: unknown): Promise<Settled> 
   if (isRefusal(payment)) return refused(context, request, undefined, payment, startedAt);
 
   const deadline = new Date(Date.now() + context.config.settleTimeoutMs);
-  const known = await context.store.lookup(request.network, payment.key);
-  if (known && !isClaimable(known)) {
-    const untold = await refusalToTell(scheme, known, payment);
-    if (untold) return refused(context, request, payment, untold, startedAt);
-    return resume(context, request, payment, known, deadline);
-  }
+  const asked: Asked = { request, scheme, payment, startedAt, deadline };
+  const record = await context.store.lookup(request.network, payment.key);
+  if (record && !isClaimable(record)) return tell(context, asked, record);
 
   requireFeePayer(scheme, payment);
-  // Counted only once it holds: with made-up payments anybody could use up what a payer or payee is allowed.
-  const refusal = (await scheme.check(payment)) ?? (await context.limits.ofPayment(request.network, payment));
+  const held = await checkAndHold(context, scheme, payment);
+  if ("record" in held) return tell(context, asked, held.record);
+  // Counted only once it holds: with made-up payments any caller could use up what a payer is allowed.
+  const refusal = isRefusal(held)
+    ? await refusalOfLate(scheme, payment, held)
+    : await context.paymentLimits.ofPayer(request.network, payment);
   if (refusal) {
+    if ("holdId" in held) await context.holds.release(held.holdId);
     const isTold = await mayBeTold(context, scheme, request, payment, refusal);
     return isTold
       ? findOut(context, request, payment, deadline)
       : refused(context, request, payment, refusal, startedAt);
   }
+  const { holdId } = held as { holdId: string };
   const claim = await context.store.claim(request.network, scheme.scheme, payment, {
     resourceUrl: request.resourceUrl,
     termsDigest: request.termsDigest,
     failuresMax: context.config.limits.failuresPerPayer,
     failuresPerDayMax: context.config.limits.failuresPerPayerDay,
-    offer: offerOf(request, context.config.discovery),
+    listingRequest: listingRequestOf(request, context.config.discovery),
   });
   if (!claim) {
+    await context.holds.release(holdId);
     const winner = await context.store.lookup(request.network, payment.key);
     if (!winner || isClaimable(winner)) return refused(context, request, payment, coolingDown, startedAt);
-    const untold = await refusalToTell(scheme, winner, payment);
-    if (untold) return refused(context, request, payment, untold, startedAt);
-    return resume(context, request, payment, winner, deadline);
+    return tell(context, asked, winner);
   }
+  // Counted only for a claim: by claims that are never won, no caller can use up what a payee is allowed.
+  const overPayTo = await context.paymentLimits.ofPayTo(request.network, payment);
+  if (overPayTo) {
+    await context.store.withdraw(claim, overPayTo);
+    await context.holds.release(holdId);
+    return refused(context, request, payment, overPayTo, startedAt);
+  }
+  return settleClaimed(context, asked, claim, holdId);
+}
 
-  const outcome = await submit(context, scheme, payment, claim, deadline);
+/** The payment as it was read, and since and until when it is worked on. */
+interface Asked {
+  readonly request: PaymentRequest;
+  readonly scheme: Scheme;
+  readonly payment: Payment;
+  /** As `performance.now()` tells it. */
+  readonly startedAt: number;
+  readonly deadline: Date;
+}
+
+/** Sends the payment that this call won, and records its end before it is told. */
+async function settleClaimed(context: SettleNeeds, asked: Asked, claim: Claim, holdId: string): Promise<Settled> {
+  const { request, scheme, payment, startedAt, deadline } = asked;
+  const outcome = await submit(context, scheme, payment, claim, deadline).catch(async (error) => {
+    await context.holds.release(holdId).catch(() => {});
+    throw error;
+  });
   if (outcome === "interrupted") return findOut(context, request, payment, deadline);
   const totalMs = performance.now() - startedAt;
+  // Should it be tried again, it is held again: only who verified it goes on holding it.
+  if (outcome.outcome === "failed") await context.holds.release(holdId).catch(() => {});
   const mine = await recorded(context, claim, payment, outcome, totalMs);
   if (mine === "unrecorded") return answer(context, request, payment, unknown(outcome.transaction));
   context.events.settlementEnded(request.network, payment, outcome, totalMs);
@@ -71,25 +109,49 @@ export async function settle(context: Context, body: unknown): Promise<Settled> 
   return resume(context, request, payment, await context.store.lookup(request.network, payment.key), deadline);
 }
 
-/** The answer to write, and what to do should it certainly not have reached the caller. */
-export interface Settled {
-  readonly response: SettleResponse;
-  readonly undelivered?: () => Promise<void>;
+export interface SettleNeeds {
+  readonly config: Pick<Config, "settleTimeoutMs" | "limits" | "discovery">;
+  readonly log: Log;
+  readonly schemes: SchemeRegistry;
+  readonly store: SettlementStore;
+  readonly holds: HoldStore;
+  readonly cooldowns: PayerCooldowns;
+  readonly paymentLimits: PaymentLimits;
+  readonly events: Events;
 }
 
-/** An error on the way says nothing of what became of the payment: that is found out as for a holder that has died. */
+/** What became of a payment that was claimed before, unless the caller cannot show that it is theirs. */
+async function tell(
+  context: SettleNeeds,
+  { request, scheme, payment, startedAt, deadline }: Asked,
+  record: PaymentRecord,
+): Promise<Settled> {
+  const untold = await refusalToTell(scheme, record, payment);
+  if (untold) return refused(context, request, payment, untold, startedAt);
+  return resume(context, request, payment, record, deadline);
+}
+
+/**
+ * An error on the way says nothing of what became of the payment: that is found out as for a holder that has died. Throws
+ * FeePayersEmptyError, with the claim withdrawn, when no fee payer can pay.
+ */
 async function submit(
-  context: Context,
+  context: SettleNeeds,
   scheme: Scheme,
   payment: Payment,
   claim: Claim,
   deadline: Date,
 ): Promise<Outcome | "interrupted"> {
+  let timer: NodeJS.Timeout | undefined;
+  // Not even a database that hangs keeps the caller longer: what was sent is on record, and the reconciler's.
+  const interrupted = new Promise<"interrupted">((resolve) => {
+    timer = setTimeout(resolve, deadline.getTime() + submitGraceMs - Date.now(), "interrupted");
+  });
   try {
-    return await scheme.submit(payment, claim, deadline);
+    return await Promise.race([scheme.submit(payment, claim, deadline), interrupted]);
   } catch (error) {
-    if (error instanceof FeePayersEmpty) {
-      await context.store.withdraw(claim);
+    if (error instanceof FeePayersEmptyError) {
+      await context.store.withdraw(claim, noFeePayer);
       throw error;
     }
     context.log.error({ err: error, paymentKey: payment.key }, "a submission ended in an error");
@@ -97,6 +159,8 @@ async function submit(
       context.log.error({ err, paymentKey: payment.key }, "the claim was not given up; it runs out by itself");
     });
     return "interrupted";
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -105,30 +169,20 @@ async function submit(
  * perhaps why it does not hold any more; or it counts as failed and the chain says that it is settled.
  */
 async function mayBeTold(
-  { store }: Context,
+  { store }: SettleNeeds,
   scheme: Scheme,
   { network }: PaymentRequest,
   payment: Payment,
   { transaction }: Refusal,
 ): Promise<boolean> {
-  const known = await store.lookup(network, payment.key);
-  if (!known || (isClaimable(known) && !transaction) || (await refusalToTell(scheme, known, payment))) return false;
-  if (isClaimable(known)) await store.reopen(network, payment.key);
+  const record = await store.lookup(network, payment.key);
+  if (!record || (isClaimable(record) && !transaction) || (await refusalToTell(scheme, record, payment))) return false;
+  if (isClaimable(record)) await store.reopen(network, payment.key);
   return true;
 }
 
-/** Waits for what the reconciler finds out about a payment that was given up, or counts as failed and is settled. */
-async function findOut(context: Context, request: PaymentRequest, payment: Payment, deadline: Date): Promise<Settled> {
-  try {
-    return await resume(context, request, payment, undefined, deadline);
-  } catch (error) {
-    context.log.error({ err: error, paymentKey: payment.key }, "the database cannot say what became of a payment");
-    return answer(context, request, payment, unknown(""));
-  }
-}
-
 /** The money may have moved: an outcome the database did not take is pending until recovery has recorded it. */
-async function recorded(context: Context, claim: Claim, payment: Payment, outcome: Outcome, totalMs: number) {
+async function recorded(context: SettleNeeds, claim: Claim, payment: Payment, outcome: Outcome, totalMs: number) {
   try {
     return await context.store.finish(claim, outcome, Math.round(totalMs), true);
   } catch (error) {
@@ -138,82 +192,8 @@ async function recorded(context: Context, claim: Claim, payment: Payment, outcom
   }
 }
 
-/**
- * A payment claimed before: wait for its end, then say what became of it. A success that was told to nobody yet is for
- * who asks about the terms it was claimed for.
- */
-async function resume(
-  context: Context,
-  request: PaymentRequest,
-  payment: Payment,
-  first: Known | undefined,
-  deadline: Date,
-): Promise<Settled> {
-  const known = await untilEnded(context, request, payment, first, deadline);
-  if (known?.state === "settled") {
-    const byAnother = known.landedByAnother && ({ byAnother: true } as const);
-    const outcome: Outcome = { outcome: "settled", transaction: known.transaction, ...byAnother };
-    const mine = isForSameTerms(known, request) && (await context.store.deliver(request.network, payment.key));
-    return mine ? answer(context, request, payment, outcome) : alreadySettled(request, payment, known);
-  }
-  if (known?.state === "failed") {
-    return answer(context, request, payment, {
-      outcome: "failed",
-      reason: known.errorReason ?? "transaction_failed",
-      message: known.errorMessage ?? "The settlement failed.",
-      transaction: known.transaction,
-      retryable: known.retryable,
-    });
-  }
-  return answer(context, request, payment, unknown(known?.transaction ?? ""));
-}
-
-async function untilEnded(
-  context: Context,
-  request: PaymentRequest,
-  payment: Payment,
-  first: Known | undefined,
-  deadline: Date,
-): Promise<Known | undefined> {
-  let known = first;
-  for (let pauseMs = 10; known === undefined || !hasEnded(known); pauseMs = Math.min(pauseMs * 1.5, 250)) {
-    if (Date.now() + pauseMs >= deadline.getTime()) return known;
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    known = await context.store.lookup(request.network, payment.key);
-  }
-  return known;
-}
-
-/** What its one caller is told of an outcome. */
-function answer(context: Context, request: PaymentRequest, payment: Payment, outcome: Outcome): Settled {
-  const common = { transaction: outcome.transaction, network: request.networkAsGiven, payer: payment.payer };
-  switch (outcome.outcome) {
-    case "settled":
-      return {
-        response: { success: true, ...common, ...(outcome.byAnother && { landedByAnother: true }) },
-        undelivered: () => context.store.undeliver(request.network, payment.key),
-      };
-    case "failed":
-      return { response: { success: false, errorReason: outcome.reason, errorMessage: outcome.message, ...common } };
-    case "unknown": {
-      const errorMessage = "The chain has not answered yet; send the same settlement again to learn its outcome.";
-      return { response: { success: false, errorReason: "settlement_pending", errorMessage, ...common } };
-    }
-  }
-}
-
-/** No proof of a purchase by itself, for whoever reads the chain can present it; with the digest, of the terms' own. */
-function alreadySettled(request: PaymentRequest, payment: Payment, known: Known): Settled {
-  const { transaction, termsDigest } = known;
-  const errorMessage = `This payment was settled in transaction ${transaction}.`;
-  const common = { transaction, network: request.networkAsGiven, payer: payment.payer };
-  const isProven = termsDigest !== undefined && termsDigest === request.termsDigest && !known.landedByAnother;
-  const proof = isProven ? { termsDigest } : {};
-  return { response: { success: false, errorReason: "already_settled", errorMessage, ...common, ...proof } };
-}
-
 function refused(
-  context: Context,
+  context: SettleNeeds,
   request: PaymentRequest | undefined,
   payment: Payment | undefined,
   refusal: Refusal,
@@ -233,6 +213,7 @@ function refused(
   };
 }
 
-const unknown = (transaction: string): Outcome => ({ outcome: "unknown", transaction });
-/** Nor is there anything to wait for when whoever sends it again is to claim it. */
-const hasEnded = (known: Known) => known.state === "settled" || known.state === "failed" || isClaimable(known);
+/** A scheme keeps to its deadline by itself, but for what it is in the middle of. */
+const submitGraceMs = 2_000;
+
+const noFeePayer = refuse("unexpected_settle_error", "No fee payer could pay the network fee.");

@@ -1,9 +1,19 @@
 import { z } from "zod";
-import { inTransaction, type Transaction } from "../shared/postgres.ts";
-import { toSafeNumber } from "../shared/units.ts";
-import type { Context } from "./context.ts";
-import { oneOf, type Read, text, whole } from "./query.ts";
-import { environments, type RecordScope, recordScope, statuses } from "./settlements/scope.ts";
+import { toSafeNumber } from "../shared/amounts.ts";
+import { type Database, inTransaction, type Transaction } from "../shared/postgres.ts";
+import type { Config } from "./config.ts";
+import { oneOf, type Read, text, whole } from "./http/query.ts";
+import type { SchemeRegistry } from "./schemes/registry.ts";
+import {
+  countPayers,
+  type DayTotal,
+  medianSettleMs,
+  readTotals,
+  settlementsOf,
+  volumeOf,
+  type Window,
+} from "./settlements/figures.ts";
+import { environments, recordScope, statuses } from "./settlements/scope.ts";
 
 export const statsQuery = {
   env: oneOf(environments, "Which networks to add up; by default mainnet if this daemon serves one."),
@@ -38,23 +48,26 @@ export const statsShape = z
   .meta({ id: "Stats" });
 type Stats = z.infer<typeof statsShape>;
 
+export interface StatsNeeds {
+  readonly db: Database;
+  readonly schemes: SchemeRegistry;
+  readonly config: Pick<Config, "environmentOf">;
+}
+
 /**
  * GET /stats: what was asked to settle on whole UTC days up to this moment. Exact: the daily totals and the settlements
  * not yet in them are read in one snapshot, in which each settlement is in exactly one of the two.
  */
-export async function stats(
-  context: Pick<Context, "db" | "schemes"> & { readonly config: Pick<Context["config"], "environmentOf"> },
-  query: Read<typeof statsQuery>,
-): Promise<Stats> {
+export async function stats(context: StatsNeeds, query: Read<typeof statsQuery>): Promise<Stats> {
   return inTransaction(context.db, async (tx) => {
     await tx.query("set transaction isolation level repeatable read, read only");
     const scope = await recordScope(tx, context, query);
-    const window: Window = { scope, days: query.days };
+    const window: Window = { scope, days: query.days, withoutSelf: false };
     const totals = await readTotals(tx, window);
     const settled = totals.filter(({ status }) => status === "settled");
     const settlements = settlementsOf(settled);
     const asked = settlementsOf(totals);
-    const volume = settled.reduce((total, row) => total + row.volume, 0n);
+    const volume = volumeOf(settled);
     return {
       env: scope.env,
       days: query.days,
@@ -71,102 +84,6 @@ export async function stats(
       byStatus: tabulate(statuses, (status) => totals.filter((row) => row.status === status)),
     };
   });
-}
-
-interface Window {
-  readonly scope: RecordScope;
-  readonly days: number;
-}
-
-interface DayTotal {
-  readonly network: string;
-  /** `2026-11-20`. */
-  readonly day: string;
-  readonly status: string;
-  readonly settlements: bigint;
-  readonly volume: bigint;
-}
-
-/** The first day of a window of `$2` days. */
-const firstDay = "((now() at time zone 'utc')::date - ($2::int - 1))";
-
-async function readTotals(tx: Transaction, { scope, days }: Window): Promise<readonly DayTotal[]> {
-  const { rows } = await tx.query({
-    name: "stats-totals",
-    text: `
-      select network, day::text, status, sum(settlements) as settlements, sum(volume_atomic) as volume
-        from (select network, day, status, settlements, volume_atomic from daily_settlements
-              union all
-              select network, day, status, 1, amount_atomic from uncounted_settlements) as counted
-       where network = any($1) and day >= ${firstDay}
-       group by network, day, status`,
-    values: [scope.networks, days],
-  });
-  return rows;
-}
-
-/** The middle of all durations, exact: first which spans it lies in, then where in them. */
-async function medianSettleMs(tx: Transaction, { scope, days }: Window, settlements: number): Promise<number | null> {
-  if (settlements === 0) return null;
-  const { rows: spans } = await tx.query({
-    name: "stats-spans",
-    text: `
-      select span, sum(settlements) as count
-        from (select network, day, span, settlements from daily_settle_spans
-              union all
-              select network, day, floor(sqrt(total_ms))::int, 1 from uncounted_settlements where status = 'settled') as counted
-       where network = any($1) and day >= ${firstDay}
-       group by span order by span`,
-    values: [scope.networks, days],
-  });
-  const middle = [Math.floor((settlements + 1) / 2), Math.floor(settlements / 2) + 1];
-  const places = middle.map((rank) => placeOf(rank, spans));
-  const { rows: times } = await tx.query({
-    name: "stats-times",
-    text: `
-      select span, total_ms, sum(settlements) as count
-        from (select network, day, span, total_ms, settlements from daily_settle_times
-              union all
-              select network, day, floor(sqrt(total_ms))::int, total_ms, 1 from uncounted_settlements
-               where status = 'settled') as counted
-       where network = any($1) and day >= ${firstDay} and span = any($3)
-       group by span, total_ms order by total_ms`,
-    values: [scope.networks, days, places.map(({ row }) => row.span)],
-  });
-  const [low = 0, high = 0] = places.map(
-    ({ row, rank }) =>
-      placeOf(
-        rank,
-        times.filter(({ span }) => span === row.span),
-      ).row.total_ms,
-  );
-  return (low + high) / 2;
-}
-
-/** The row that holds the `rank`-th of all that is counted, and which of that row's own it is. */
-function placeOf<Row extends { count: bigint }>(rank: number, rows: readonly Row[]): { row: Row; rank: number } {
-  let left = rank;
-  for (const row of rows) {
-    if (left <= Number(row.count)) return { row, rank: left };
-    left -= Number(row.count);
-  }
-  throw new Error("the daily totals and the durations disagree");
-}
-
-/** Payers whose last day is in the window, and those of the queue who are not among them yet. */
-async function countPayers(tx: Transaction, { scope, days }: Window): Promise<number> {
-  const { rows } = await tx.query({
-    name: "stats-payers",
-    text: `
-      select (select coalesce(sum(payers), 0) from payers_by_last_day where scope = $3 and day >= ${firstDay})
-           + (select count(*)
-                from (select distinct payer from uncounted_settlements
-                       where network = any($1) and status = 'settled' and day >= ${firstDay} and payer is not null) as u
-               where not exists (select from payer_days p
-                                  where p.scope = $3 and p.payer = u.payer and p.day >= ${firstDay})) as payers`,
-    values: [scope.networks, days, scope.name],
-  });
-  return toSafeNumber(rows[0].payers);
 }
 
 /** One entry a day, oldest first, also for days without a settlement. */
@@ -187,10 +104,6 @@ async function dailySeries(tx: Transaction, { days }: Window, settled: readonly 
     count: toSafeNumber(settlements),
     volumeAtomic: volume.toString(),
   }));
-}
-
-function settlementsOf(totals: readonly DayTotal[]): number {
-  return toSafeNumber(totals.reduce((total, row) => total + row.settlements, 0n));
 }
 
 function tabulate<K extends string>(keys: readonly K[], select: (key: K) => readonly DayTotal[]): Record<K, number> {

@@ -1,13 +1,26 @@
 import { z } from "zod";
-import type { Context } from "./context.ts";
+import type { Database } from "../shared/postgres.ts";
+import type { Config } from "./config.ts";
 import { type Explorers, explorerUrl } from "./explorer.ts";
-import { encodeOpaque, oneOf, opaque, type Read, text, whole } from "./query.ts";
-import { environments, recordScope, statuses } from "./settlements/scope.ts";
+import { encodeOpaque, moment, oneOf, opaque, type Read, text, whole } from "./http/query.ts";
+import { asFiltered, inPlaceAndTime, listStatement } from "./list-statement.ts";
+import type { SchemeRegistry } from "./schemes/registry.ts";
+import { spellingsOf } from "./settlements/accounts.ts";
+import { environments, type RecordScope, recordScope, statuses, unfinishedStates } from "./settlements/scope.ts";
 
 export const transactionsQuery = {
   env: oneOf(environments, "Which networks to list; by default mainnet if this daemon serves one."),
   network: text(100, "CAIP-2 id of one network, instead of all of the environment."),
-  status: oneOf(statuses, "Only records of this status."),
+  status: oneOf(
+    [...statuses, "in_progress", "unknown"],
+    "Only records of this status; `in_progress` and `unknown` list payments that have not ended, which no other list shows.",
+  ),
+  payer: text(100, "Only payments of this account."),
+  pay_to: text(100, "Only payments into this account."),
+  resource: text(512, "Only payments for this URL, without its query."),
+  since: moment("Only what was recorded from then on."),
+  until: moment("Only what was recorded before; of a day, up to its end.", { until: true }),
+  self: oneOf(["hide"], "Leaves out settled and failed payments of accounts that only ever paid themselves."),
   limit: whole({ min: 1, max: 100, fallback: 25, description: "Records a page." }),
   cursor: opaque(readPlace, "`cursor` of the page before."),
 };
@@ -19,7 +32,9 @@ export const transactionsShape = z
       z
         .object({
           network: z.string(),
-          status: z.enum(statuses),
+          status: z
+            .enum([...statuses, "claimed", "broadcast", "unknown"])
+            .describe("The last three only where payments that have not ended were asked for; unknown is no failure."),
           kind: z.enum(["verify", "settle"]).describe("What was asked for."),
           payer: z.string().nullable(),
           pay_to: z.string().nullable(),
@@ -28,8 +43,10 @@ export const transactionsShape = z
           resource_url: z.string().nullable().describe("Without query and user name, where secrets live."),
           tx_id: z.string().nullable(),
           error_reason: z.string().nullable(),
-          total_ms: z.int(),
-          created_at: z.iso.datetime(),
+          total_ms: z.int().describe("From request to answer; of a payment that has not ended, up to now."),
+          created_at: z.iso
+            .datetime()
+            .describe("When it was recorded; of a payment that has not ended, when it was claimed."),
           explorer: z
             .string()
             .nullable()
@@ -37,64 +54,149 @@ export const transactionsShape = z
         })
         .meta({ id: "TransactionRecord" }),
     ),
-    cursor: z.string().nullable().describe("Where the next page begins; null on the last."),
+    cursor: z
+      .string()
+      .nullable()
+      .describe(
+        "Where the next page begins; null on the last. With several filters a page before may have few records or none.",
+      ),
   })
   .meta({ id: "Transactions" });
-type Transactions = z.infer<typeof transactionsShape>;
+export type Transactions = z.infer<typeof transactionsShape>;
+
+export interface TransactionsNeeds {
+  readonly db: Database;
+  readonly schemes: SchemeRegistry;
+  readonly config: Explorers & Pick<Config, "environmentOf">;
+}
 
 /**
  * GET /transactions: the public record, newest first. A page begins after the last record of the page before, by
- * (created_at, id), so nothing is seen twice or missed however many share a moment or are added meanwhile.
+ * (created_at, id), so nothing is seen twice or missed however many share a moment or are added meanwhile. A page looks at so many
+ * records at most: where few of them fit it may have fewer than asked for, or none, and a cursor all the same.
  */
 export async function transactions(
-  context: Pick<Context, "db" | "schemes"> & { readonly config: Explorers & Pick<Context["config"], "environmentOf"> },
+  context: TransactionsNeeds,
   query: Read<typeof transactionsQuery>,
 ): Promise<Transactions> {
-  const { status, limit, cursor } = query;
   const scope = await recordScope(context.db, context, query);
-  const { rows } = await context.db.query({
-    name: "list-transactions",
-    text: `
-      select page.* from unnest($1::text[]) as asked_network (network)
-        cross join unnest($2::text[]) as asked_status (status)
-        cross join lateral (
-          select t.*, (extract(epoch from t.created_at) * 1000000)::bigint as created_micros
-            from transactions t
-           where t.network = asked_network.network and t.status = asked_status.status
-             and (t.created_at, t.id) < (coalesce(timestamptz 'epoch' + $3::bigint * interval '1 microsecond', 'infinity'), $4::bigint)
-           order by t.created_at desc, t.id desc
-           limit $5) as page
-       order by page.created_at desc, page.id desc
-       limit $5`,
-    values: [
-      scope.networks,
-      status === undefined ? statuses : [status],
-      cursor?.createdMicros ?? null,
-      cursor?.id ?? 0n,
-      limit + 1,
-    ],
-  });
-  const page = rows.slice(0, limit);
+  const { status } = query;
+  const isUnfinished = status === "in_progress" || status === "unknown";
+  const { rows, edge }: Found = isUnfinished
+    ? { rows: await unfinishedRows(context.db, scope, query, unfinishedStates[status]) }
+    : await recordedRows(context.db, scope, query, status === undefined ? statuses : [status]);
+  const page = rows.slice(0, query.limit);
   const last = page.at(-1);
   return {
     env: scope.env,
-    transactions: page.map((row) => ({
-      network: row.network,
-      status: row.status,
-      kind: row.kind,
-      payer: row.payer,
-      pay_to: row.pay_to,
-      asset: row.asset,
-      amount_atomic: row.amount_atomic?.toString() ?? null,
-      resource_url: row.resource_url,
-      tx_id: row.tx_id,
-      error_reason: row.error_reason,
-      total_ms: row.total_ms,
-      created_at: row.created_at.toISOString(),
-      explorer: explorerUrl(context.config, row.network, row.tx_id),
-    })),
-    cursor: rows.length > limit ? encodeOpaque(`${last.created_micros}.${last.id}`) : null,
+    transactions: page.map((row) => recordOf(context.config, row)),
+    cursor: encodedPlace(last && rows.length > query.limit ? `${last.created_micros}.${last.id}` : edge),
   };
+}
+
+function encodedPlace(place: string | undefined): string | null {
+  return place === undefined ? null : encodeOpaque(place);
+}
+
+/** Payments that have not ended, newest first: what the record does not have yet. */
+export async function unfinishedTransactions(
+  context: TransactionsNeeds,
+  query: Read<typeof transactionsQuery>,
+): Promise<Transactions["transactions"]> {
+  const scope = await recordScope(context.db, context, query);
+  const states = Object.values(unfinishedStates).flat();
+  const rows = await unfinishedRows(context.db, scope, query, states);
+  return rows.slice(0, query.limit).map((row) => recordOf(context.config, row));
+}
+
+type Asked = Read<typeof transactionsQuery>;
+
+interface Row extends Omit<Transactions["transactions"][number], "amount_atomic" | "created_at" | "explorer"> {
+  readonly id: bigint;
+  readonly amount_atomic: bigint | null;
+  readonly created_at: Date;
+  readonly created_micros: bigint;
+}
+
+function recordOf(config: Explorers, row: Row): Transactions["transactions"][number] {
+  return {
+    network: row.network,
+    status: row.status,
+    kind: row.kind,
+    payer: row.payer,
+    pay_to: row.pay_to,
+    asset: row.asset,
+    amount_atomic: row.amount_atomic?.toString() ?? null,
+    resource_url: row.resource_url,
+    tx_id: row.tx_id,
+    error_reason: row.error_reason,
+    total_ms: row.total_ms,
+    created_at: row.created_at.toISOString(),
+    explorer: explorerUrl(config, row.network, row.tx_id),
+  };
+}
+
+/** What both statements call $1 to $11. */
+function valuesOf(scope: RecordScope, query: Asked, states: readonly string[]): unknown[] {
+  const { cursor } = query;
+  return [
+    scope.networks,
+    states,
+    cursor?.createdMicros ?? null,
+    cursor?.id ?? 0n,
+    query.limit + 1,
+    query.payer === undefined ? null : spellingsOf(query.payer),
+    query.pay_to === undefined ? null : spellingsOf(query.pay_to),
+    query.resource ?? null,
+    scope.env,
+    query.since ?? null,
+    query.until ?? null,
+  ];
+}
+
+async function recordedRows(db: Database, scope: RecordScope, query: Asked, asked: readonly string[]): Promise<Found> {
+  const statement = listStatement(query);
+  const { rows } = await db.query<Row & { edge_micros?: bigint | null; edge_id?: bigint | null }>({
+    ...statement,
+    values: valuesOf(scope, query, asked),
+  });
+  const first = rows[0];
+  const isCut = first?.edge_micros !== undefined && first.edge_micros !== null;
+  // Where nothing that was looked at fits, the edge comes alone.
+  return {
+    rows: rows.filter(({ id }) => id !== null),
+    edge: isCut ? `${first.edge_micros}.${first.edge_id}` : undefined,
+  };
+}
+
+interface Found {
+  readonly rows: readonly Row[];
+  /** Where looking ended before the record did. */
+  readonly edge?: string | undefined;
+}
+
+/** Found by the index of what the reconciler looks after, which holds no more than is under way. */
+async function unfinishedRows(
+  db: Database,
+  scope: RecordScope,
+  query: Asked,
+  states: readonly string[],
+): Promise<readonly Row[]> {
+  const { rows } = await db.query<Row>({
+    name: "list-unfinished",
+    text: `
+      select id, network, state as status, 'settle' as kind, payer, pay_to, asset, amount_atomic, resource_url,
+             transaction_id as tx_id, null as error_reason, created_at,
+             least(extract(epoch from now() - created_at) * 1000, 2147483647)::int as total_ms,
+             (extract(epoch from created_at) * 1000000)::bigint as created_micros
+        from payments t
+       where state in ('claimed', 'broadcast', 'unknown') and state = any($2) and not (state = 'claimed' and retryable)
+         and network = any($1) and ${inPlaceAndTime} and ${asFiltered}
+         and ($9::text is not null)
+       order by created_at desc, id desc limit $5`,
+    values: valuesOf(scope, query, states),
+  });
+  return rows;
 }
 
 /** Microseconds, as PostgreSQL keeps them: a JavaScript date would blur neighbours into one. */

@@ -1,17 +1,20 @@
 import type { VerifyResponse } from "../shared/x402.ts";
-import type { Context } from "./context.ts";
-import { requireFeePayer } from "./fee-payers/empty.ts";
-import { cover } from "./holds/cover.ts";
-import type { Placed } from "./holds/store.ts";
-import { parsePaymentRequest } from "./request.ts";
+import type { Events } from "./events.ts";
+import { checkAndHold } from "./holds/check-and-hold.ts";
+import type { HoldStore } from "./holds/store.ts";
+import type { PayerCooldowns } from "./limits/payer-cooldowns.ts";
+import { parsePaymentRequest } from "./payment-request.ts";
+import { requireFeePayer } from "./schemes/fee-payers.ts";
+import type { SchemeRegistry } from "./schemes/registry.ts";
 import { isRefusal, type Payment, type PaymentRequest, type Refusal, refuse, type Scheme } from "./schemes/scheme.ts";
-import { isClaimable, type Known, refusalToTell } from "./settlements/known.ts";
+import { isClaimable, type PaymentRecord, refusalToTell } from "./settlements/payment-record.ts";
+import type { SettlementStore } from "./settlements/store.ts";
 
 /**
  * POST /verify: would this payment settle now? Moves nothing. Throws ApiError 400 on a malformed body, 503 when its
- * network is away or nobody can pay its fee; everything else is an answer.
+ * network is away or no fee payer can pay; everything else is an answer.
  */
-export async function verify(context: Context, body: unknown): Promise<VerifyResponse> {
+export async function verify(context: VerifyNeeds, body: unknown): Promise<VerifyResponse> {
   const startedAt = performance.now();
   const request = parsePaymentRequest(body);
   if (isRefusal(request)) return refused(context, undefined, undefined, request, startedAt);
@@ -20,69 +23,47 @@ export async function verify(context: Context, body: unknown): Promise<VerifyRes
   const payment = scheme.decode(request);
   if (isRefusal(payment)) return refused(context, request, undefined, payment, startedAt);
 
-  // Only what the payer surely signed is held while the chain is asked: nobody else can tie up a payer's money.
-  const { holds } = context;
-  const placing = scheme.isSignedForNow(payment) ? holds.placeAhead(request.network, payment) : undefined;
-  placing?.catch(() => {});
-  const bad = await checked(context, scheme, payment, placing);
-  if (bad) {
+  const held = await checkAndHold(context, scheme, payment);
+  if (!("holdId" in held)) {
     // What the table knows of a payment goes before what the chain says.
-    const known = await context.store.lookup(request.network, payment.key);
-    const refusal = (known && (await refusalOfKnown(scheme, known, payment))) ?? bad;
-    return refused(context, request, payment, refusal, startedAt);
-  }
-  const covered = await cover(holds, scheme, payment, await placing);
-  if (!("holdId" in covered)) {
-    const refusal = "known" in covered ? await refusalOfKnown(scheme, covered.known, payment) : covered;
-    return refused(context, request, payment, refusal ?? beingSettled, startedAt);
+    const record = "record" in held ? held.record : await context.store.lookup(request.network, payment.key);
+    const known = record && (await refusalOfRecord(scheme, record, payment));
+    return refused(context, request, payment, known ?? (isRefusal(held) ? held : beingSettled), startedAt);
   }
   try {
     requireFeePayer(scheme, payment);
   } catch (error) {
-    await holds.release(covered.holdId);
+    await context.holds.release(held.holdId);
     throw error;
   }
   context.events.verified(request.network, payment, performance.now() - startedAt);
-  return { isValid: true, payer: payment.payer, holdId: covered.holdId };
+  return { isValid: true, payer: payment.payer, holdId: held.holdId };
 }
 
-/** What speaks against the payment. Whatever that is, or is thrown, gives up what was held ahead. */
-async function checked(
-  { holds, payers }: Context,
-  scheme: Scheme,
-  payment: Payment,
-  placing: Promise<Placed> | undefined,
-): Promise<Refusal | undefined> {
-  const giveUp = async () => {
-    const placed = await placing?.catch(() => undefined);
-    if (placed && "holdId" in placed) await holds.release(placed.holdId);
-  };
-  try {
-    const bad = (await scheme.check(payment)) ?? payers.refusalOf(scheme.network, payment);
-    if (bad) await giveUp();
-    return bad;
-  } catch (error) {
-    await giveUp().catch(() => {});
-    throw error;
-  }
+export interface VerifyNeeds {
+  readonly schemes: SchemeRegistry;
+  readonly store: SettlementStore;
+  readonly holds: HoldStore;
+  readonly cooldowns: PayerCooldowns;
+  readonly events: Events;
 }
 
-/** A payment somebody claimed before is not to be had again, unless it failed in a way that left it valid. */
-async function refusalOfKnown(scheme: Scheme, known: Known, payment: Payment): Promise<Refusal | undefined> {
-  if (isClaimable(known)) return undefined;
-  const untold = await refusalToTell(scheme, known, payment);
+/** A payment that was claimed before cannot be settled again, unless it failed in a way that left it valid. */
+async function refusalOfRecord(scheme: Scheme, record: PaymentRecord, payment: Payment): Promise<Refusal | undefined> {
+  if (isClaimable(record)) return undefined;
+  const untold = await refusalToTell(scheme, record, payment);
   if (untold) return untold;
-  if (known.state === "settled") {
-    return refuse("already_settled", `This payment was settled in transaction ${known.transaction}.`);
+  if (record.state === "settled") {
+    return refuse("already_settled", `This payment was settled in transaction ${record.transaction}.`);
   }
-  if (known.state === "failed") return refuse(known.errorReason ?? "transaction_failed", known.errorMessage ?? "");
+  if (record.state === "failed") return refuse(record.errorReason ?? "transaction_failed", record.errorMessage ?? "");
   return beingSettled;
 }
 
 const beingSettled = refuse("settlement_pending", "This payment is being settled.");
 
 function refused(
-  context: Context,
+  context: VerifyNeeds,
   request: PaymentRequest | undefined,
   payment: Payment | undefined,
   refusal: Refusal,

@@ -4,8 +4,10 @@ import type { EnvReader } from "../shared/env.ts";
 import { ApiError } from "../shared/errors.ts";
 import type { Queryable } from "../shared/postgres.ts";
 
-/** Calls a minute of who shows no key and no payment, over all copies; 0 is no limit. */
+/** Calls a minute of callers without a key and without a payment, over all copies; 0 is no limit. */
 export interface AnonymousLimitsConfig {
+  /** Of every public endpoint together, by each copy on its own. */
+  readonly requestsPerAddress: number;
   readonly quotesPerAddress: number;
   readonly quotesPerOffer: number;
   readonly freeCallsPerAddress: number;
@@ -15,6 +17,7 @@ export interface AnonymousLimitsConfig {
 export function readAnonymousLimits(env: EnvReader): AnonymousLimitsConfig {
   const perMinute = (name: string, usual: number) => env.integer(name, usual, { max: 100_000_000 });
   return {
+    requestsPerAddress: perMinute("LIMIT_PUBLIC_PER_ADDRESS", 18_000),
     quotesPerAddress: perMinute("LIMIT_QUOTES_PER_ADDRESS", 6_000),
     quotesPerOffer: perMinute("LIMIT_QUOTES_PER_OFFER", 60_000),
     freeCallsPerAddress: perMinute("LIMIT_FREE_CALLS_PER_ADDRESS", 120),
@@ -23,7 +26,7 @@ export function readAnonymousLimits(env: EnvReader): AnonymousLimitsConfig {
 }
 
 /**
- * Bounds calls that nobody answers for. Quotes are asked for often, so where a limit is high a copy takes a sixtieth of it
+ * Bounds the calls of unknown callers. Quotes are asked for often, so where a limit is high a copy takes a sixtieth of it
  * at a time and counts that down by itself: copies together let through no more than the limit allows, and few calls wait
  * for the database. All throw 429 with Retry-After, the address's limit first, so that one address cannot use up a whole agent's.
  */
@@ -86,7 +89,7 @@ export class AnonymousLimits {
 
 interface Share {
   left: number;
-  /** None was to be had. */
+  /** The limit was used up. */
   readonly refused: boolean;
   readonly resetSeconds: number;
   readonly until: number;
@@ -99,7 +102,7 @@ interface Asked {
 
 interface Taken {
   readonly admitted: boolean;
-  /** Calls that were counted for this copy and not let through yet; told to one of those who asked together. */
+  /** Calls that were counted for this copy and not let through yet; given to one of the requests that asked together. */
   readonly left: number;
   readonly resetSeconds: number;
 }
@@ -110,7 +113,7 @@ const refusedMs = 500;
 const sharesMax = 20_000;
 const sharesOfLimit = 60;
 
-/** Counts for all who asked at the same moment; who came first is admitted first. */
+/** Counts for all requests of the same moment; the first is admitted first. */
 async function countAll(db: Queryable, asked: readonly Asked[]): Promise<Taken[]> {
   const wanted = new Map<string, { calls: number; perMinute: number }>();
   for (const { subject, perMinute } of asked) {

@@ -1,12 +1,16 @@
 import { isIP } from "node:net";
 import { EnvReader, Secret } from "../shared/env.ts";
 import { type HttpLimits, readHttpLimits } from "../shared/http-limits.ts";
+import { readSecurityContact } from "../shared/security-contact.ts";
 import { type AnonymousLimitsConfig, readAnonymousLimits } from "./anonymous-limits.ts";
-import { type LedgersConfig, readLedgers, readServices, type ServicesConfig } from "./connectors/config.ts";
+import { type ChainsConfig, readChains, readServices, type ServicesConfig } from "./connectors/config.ts";
 import { type ModelFundsConfig, readModelFunds } from "./models/funds-config.ts";
 import { type ModelList, readModelList } from "./models/model-list.ts";
-import type { FailedProofLimits } from "./payments/failed-proofs.ts";
+import { type HomeTryConfig, readHomeTry } from "./runs/home-try-config.ts";
 import { readSignIn, type SignInConfig } from "./sign-in/config.ts";
+import { type FreeTriesConfig, readFreeTries } from "./svg/free-tries.ts";
+import { readDemoWallet } from "./web/demo-wallet.ts";
+import { type OperatorTexts, readOperatorTexts } from "./web/operator-texts.ts";
 
 /** Everything the marketplace is told by its environment. Throws ConfigError naming every problem at once. */
 export function readConfig(environment: Record<string, string | undefined>): Config {
@@ -20,13 +24,14 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     publicUrl,
     trustProxy: readTrustProxy(env),
     http: readHttpLimits(env),
+    securityContact: readSecurityContact(env),
     logLevel: env.choice("LOG_LEVEL", ["fatal", "error", "warn", "info", "debug", "silent"], "info"),
     ...readStore(env),
     databasePoolMax: env.integer("MARKETPLACE_DATABASE_POOL", 16, { min: 2, max: 500 }),
     facilitatorUrl: env.url("FACILITATOR_URL"),
     facilitatorToken: optionalSecret(env, "FACILITATOR_TOKEN"),
     quoteKeys: readKeys(env, ["MARKETPLACE_QUOTE_KEY", "MARKETPLACE_QUOTE_KEYS_OTHER"]),
-    failedProofs: {
+    failedPayments: {
       perAddress: env.integer("LIMIT_FAILED_PROOFS_PER_ADDRESS", 60, { min: 1 }),
       perPayer: env.integer("LIMIT_FAILED_PROOFS_PER_PAYER", 30, { min: 1 }),
     },
@@ -40,7 +45,11 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     services: readServices(env),
     signIn: readSignIn(env, { host, publicUrl }),
     anonymousLimits: readAnonymousLimits(env),
+    freeTries: readFreeTries(env),
+    operatorTexts: readOperatorTexts(env),
+    homeTry: readHomeTry(env),
     modelFunds: readModelFunds(env),
+    demoWalletScript: readDemoWallet(env, publicUrl),
   };
   requireHttps(env, config.publicUrl);
   env.finish("marketplace");
@@ -59,10 +68,10 @@ export interface StoreConfig {
   readonly databaseUrl: Secret;
   /** Development only: `host:port` pairs the outbound guard lets through although they are private. */
   readonly outboundAllowHosts: readonly string[];
-  /** The first seals creators' secrets, all of them open what was sealed before. */
+  /** The first seals creators' secrets, all of them open what they sealed. */
   readonly sealingKeys: readonly Secret[];
-  /** The ledgers that agents read and write. */
-  readonly ledgers: LedgersConfig;
+  /** The chains that agents read and write. */
+  readonly chains: ChainsConfig;
   readonly modelList: ModelList;
 }
 
@@ -72,14 +81,17 @@ export interface Config extends StoreConfig {
   readonly publicUrl: string;
   readonly trustProxy: string | number | boolean;
   readonly http: HttpLimits;
+  /** Whom people write to about a weakness. */
+  readonly securityContact: string | undefined;
   readonly logLevel: string;
   readonly databasePoolMax: number;
   readonly facilitatorUrl: string;
-  /** What this service is known by at the facilitator; undefined: it is nobody in particular there. */
+  /** The token that names this service at the facilitator; undefined: it is anonymous there. */
   readonly facilitatorToken: Secret | undefined;
-  /** The first authenticates quotes, all of them recognise what they authenticated; none: one in the database does. */
+  /** The first authenticates new quotes, all of them recognise their own; where there is none, a key in the database does. */
   readonly quoteKeys: readonly Secret[];
-  readonly failedProofs: FailedProofLimits;
+  /** Payments that do not hold, in a minute, on each copy of the service. */
+  readonly failedPayments: { readonly perAddress: number; readonly perPayer: number };
   readonly platformFeeBasisPoints: number;
   /** Where the platform is paid for what it sells itself: credits, vector graphics. */
   readonly platformWallets: ReadonlyArray<{ readonly network: string; readonly address: string }>;
@@ -91,7 +103,13 @@ export interface Config extends StoreConfig {
   readonly services: ServicesConfig;
   readonly signIn: SignInConfig;
   readonly anonymousLimits: AnonymousLimitsConfig;
+  readonly freeTries: FreeTriesConfig;
+  readonly operatorTexts: OperatorTexts;
+  /** What visitors of the first page can try; undefined: nothing. */
+  readonly homeTry: HomeTryConfig | undefined;
   readonly modelFunds: ModelFundsConfig;
+  /** In development, the file of a wallet for the pages. */
+  readonly demoWalletScript: string | undefined;
 }
 
 function readStore(env: EnvReader): StoreConfig {
@@ -99,7 +117,7 @@ function readStore(env: EnvReader): StoreConfig {
     databaseUrl: env.secret("MARKETPLACE_DATABASE_URL", /^postgres(ql)?:\/\//, "a postgres:// URL"),
     outboundAllowHosts: readAllowHosts(env),
     sealingKeys: readKeys(env, ["MARKETPLACE_SEALING_KEY", "MARKETPLACE_SEALING_KEYS_RETIRED"]),
-    ledgers: readLedgers(env),
+    chains: readChains(env),
     modelList: readModelList(env),
   };
 }

@@ -5,7 +5,7 @@ export function createEvents(log: Log) {
   return {
     started: (event: { url: string }) => log.info(event, "marketplace is listening"),
     connectorEnded: (event: { runId: string; agent: string; connector: string; outcome: string; durationMs: number }) =>
-      log[event.outcome === "broke" ? "error" : "info"](event, "connector ended"),
+      log[event.outcome === "crashed" ? "error" : "info"](event, "connector ended"),
     runEnded: (event: { runId: string; agent: string; state: string }) => log.info(event, "run ended"),
     runNotResolved: ({ runId, error }: { runId: string; error: unknown }) =>
       log.warn({ runId, err: error }, "run could not be ended; it will be tried again"),
@@ -14,10 +14,8 @@ export function createEvents(log: Log) {
       log.warn({ runId, err: error }, "claim for a model could not be ended; it counts as borne"),
     agentStopped: (event: { agent: string; reason: string }) => log.info(event, "agent has stopped answering"),
     leasesNotExtended: ({ error }: { error: unknown }) => log.warn({ err: error }, "leases could not be extended"),
-    recoveryFailed: ({ error }: { error: unknown }) =>
-      log.warn({ err: error }, "recovery failed; it will be tried again"),
-    roundFailed: ({ error }: { error: unknown }) =>
-      log.warn({ err: error }, "background work failed; it will be tried again"),
+    jobFailed: ({ job, error }: { job: string; error: unknown }) =>
+      log.warn({ job, err: error }, "background job failed; it will be tried again"),
     walletMoved: (event: { walletId: string; network: string; state: string }) =>
       log.info(event, "payout wallet changed state"),
     agentPublished: (event: { agent: string; version: number }) => log.info(event, "agent published"),

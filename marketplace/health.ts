@@ -1,19 +1,31 @@
-import type { Request, Response } from "express";
-import type { Context } from "./context.ts";
+import type { Database } from "../shared/postgres.ts";
 
 const answerWithinMs = 2_000;
+const answerKeptMs = 1_000;
 
-/** GET /health: 200 when the database answers, 503 when it does not. */
-export function health({ db }: Context) {
-  return async (_request: Request, response: Response): Promise<void> => {
-    const late = new Promise<false>((resolve) => setTimeout(resolve, answerWithinMs, false).unref());
-    const answered = db.query("select 1").then(
-      () => true,
-      () => false,
-    );
-    const ok = await Promise.race([answered, late]);
-    response
-      .status(ok ? 200 : 503)
-      .json({ status: ok ? "ok" : "degraded", database: ok, time: new Date().toISOString() });
+/** The health as asked of the database within the last second, however often it is asked for. */
+export function cachedHealth(db: Database): () => Promise<Health> {
+  let asked: { readonly at: number; readonly answer: Promise<Health> } | undefined;
+  return () => {
+    if (!asked || Date.now() - asked.at > answerKeptMs) asked = { at: Date.now(), answer: health(db) };
+    return asked.answer;
   };
+}
+
+/** Whether the database answers within two seconds, without which nothing works. */
+async function health(db: Database): Promise<Health> {
+  const late = new Promise<false>((resolve) => setTimeout(resolve, answerWithinMs, false).unref());
+  const answered = db.query("select 1").then(
+    () => true,
+    () => false,
+  );
+  const database = await Promise.race([answered, late]);
+  return { status: database ? "ok" : "degraded", database, time: new Date().toISOString() };
+}
+
+export interface Health {
+  readonly status: "ok" | "degraded";
+  readonly database: boolean;
+  /** ISO 8601. */
+  readonly time: string;
 }

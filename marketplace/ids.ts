@@ -6,6 +6,9 @@ export type AgentId = `agt_${string}`;
 export type RunId = `run_${string}`;
 export type WalletId = `wal_${string}`;
 
+/** Whose the drawings are that are sold without an account. */
+export const platformAccount: AccountId = "acc_platform";
+
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /** `run_` and 26 characters: ten of the time, so that new rows sit together in an index, and sixteen (80 bits) of chance. */

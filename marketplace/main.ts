@@ -1,11 +1,10 @@
 import { listen } from "../shared/http.ts";
 import { Disposer, runUntilSignal } from "../shared/process.ts";
+import { createContext } from "./compose.ts";
 import { readConfig } from "./config.ts";
-import { createContext } from "./context.ts";
+import { startJobs } from "./jobs.ts";
 import { createServer } from "./server.ts";
-
-/** A stop waits as long as the longest run may take. */
-const stopTimeoutMs = 330_000;
+import { stopTimeoutMs } from "./time-limits.ts";
 
 await runUntilSignal(async () => {
   const config = readConfig(process.env);
@@ -13,6 +12,8 @@ await runUntilSignal(async () => {
   const disposer = new Disposer();
   disposer.add(() => context.stop());
   try {
+    const jobs = startJobs(context);
+    disposer.add(() => jobs.stop());
     const listening = await listen(createServer(context), config);
     disposer.add(() => listening.stop());
     context.events.started({ url: listening.url });

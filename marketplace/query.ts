@@ -21,6 +21,12 @@ export const searchText = (lengthMax: number) =>
     .transform((text) => text.replaceAll("\0", ""))
     .pipe(z.string().max(lengthMax));
 
+/** The parameters of a list whose pages are counted by rows; `rows` is what it lists, such as "Files". */
+export const offsetQuery = (rows: string) => ({
+  limit: wholeNumber(1, 100).default(20).describe(`${rows} a page.`),
+  offset: wholeNumber(0, 1_000_000).default(0).describe(`${rows} to skip.`),
+});
+
 /** The parameters of a list that is read page by page, newest first, and whose rows' ids look like `id`. */
 export const pageQuery = (id: RegExp) => ({
   limit: wholeNumber(1, 100).default(20).describe("Rows a page."),

@@ -4,7 +4,7 @@ import { ApiError } from "../shared/errors.ts";
 
 /**
  * Keeps creators' secrets unreadable at rest: AES-256-GCM, bound to the place the secret belongs to, so that a sealed
- * text moved elsewhere does not open. The first key seals; every key opens what it sealed, told by its id.
+ * text moved to another place does not open. The first key seals; every key opens what it sealed, found by its id.
  */
 export function createSealer(keys: readonly Secret[]): Sealer {
   const ring = keys.map((key) => {

@@ -2,14 +2,19 @@ import type { Response } from "express";
 import { clientOf } from "./client-address.ts";
 import { ApiError } from "./errors.ts";
 import type { HttpLimits } from "./http-limits.ts";
+import { onceClosed } from "./response-closed.ts";
 
-/** What any body may hold without being counted: connections are limited, and small requests are never turned away. */
+/** A body of so many bytes is not counted: connections are limited, and small requests are never turned away. */
 export const smallBodyBytes = 65_536;
+/** While others wait for its room, a body must come at the rate that brings 15 MB within the server's `requestTimeout`. */
+const bytesPerSecondMin = 125_000;
+/** For those who are given up to be answered. */
+const givenUpMs = 1_000;
 
 /**
  * The memory that large bodies have between them, from their first bytes until their requests are answered. A body that
- * finds none left waits a moment, holding what it holds, and is then refused. The one that is read longest may always go
- * on, so that they never all wait for each other.
+ * finds none left waits a moment, holding what it holds; then those that come too slowly are given up for it, and where
+ * there are none it is refused. The one that is read longest may always go on, so that they never all wait for each other.
  */
 export class BodyBudget {
   readonly #limits: HttpLimits;
@@ -24,15 +29,15 @@ export class BodyBudget {
     this.#waitMs = waitMs;
   }
 
-  /** A body of somebody at `address`, which counts until its response is closed. */
-  open(address: string, response: Response): HeldBody {
-    const reading: Reading = { client: clientOf(address), held: 0 };
+  /** A body that comes from `address`, which counts until its response is closed. `giveUp` ends its being read. */
+  open(address: string, response: Response, giveUp: (error: ApiError) => void): HeldBody {
+    const reading: Reading = { client: clientOf(address), held: 0, giveUp };
     this.#reading.add(reading);
     const done = () => {
       this.#reading.delete(reading);
       this.#serveWaiting();
     };
-    response.once("close", () => {
+    onceClosed(response, () => {
       if (reading.held > 0) this.#count(reading.client, -reading.held, -1);
       done();
     });
@@ -54,15 +59,20 @@ export class BodyBudget {
 
   #take(reading: Reading, bytes: number): boolean {
     const { client, held } = reading;
-    const own = this.#holders.get(client) ?? { bytes: 0, bodies: 0 };
-    const { bodyBytes, largeBodiesPerAddress } = this.#limits;
     const [oldest] = this.#reading;
-    const fits = own.bytes + bytes <= bodyBytes / 2 && this.#held + bytes <= bodyBytes;
-    if (!fits && oldest !== reading) return false;
-    if (held === 0 && own.bodies >= largeBodiesPerAddress) return false;
+    const { bytes: fitsOwn, bodies: mayBegin } = this.#ownRoom(reading, bytes);
+    const fits = fitsOwn && this.#held + bytes <= this.#limits.bodyBytes;
+    if ((!fits && oldest !== reading) || !mayBegin) return false;
     this.#count(client, bytes, held === 0 ? 1 : 0);
     reading.held += bytes;
     return true;
+  }
+
+  /** Whether the caller's own share has room for so many bytes more, and for one body more if this is one. */
+  #ownRoom({ client, held }: Reading, bytes: number): { bytes: boolean; bodies: boolean } {
+    const own = this.#holders.get(client) ?? { bytes: 0, bodies: 0 };
+    const { bodyBytes, largeBodiesPerAddress } = this.#limits;
+    return { bytes: own.bytes + bytes <= bodyBytes / 2, bodies: held > 0 || own.bodies < largeBodiesPerAddress };
   }
 
   #count(client: string, bytes: number, bodies: number): void {
@@ -79,22 +89,44 @@ export class BodyBudget {
   }
 
   #wait(reading: Reading, bytes: number): Promise<void> {
+    const heldBefore = new Map([...this.#reading].map((other) => [other, other.held]));
     return new Promise((resolve, reject) => {
       const end = (settle: () => void) => {
         clearTimeout(patience);
         delete reading.proceed;
         settle();
       };
-      const patience = setTimeout(() => end(() => reject(tooMany())), this.#waitMs);
+      let patience = setTimeout(() => {
+        const own = this.#ownRoom(reading, bytes);
+        if (!own.bytes || !own.bodies) return end(() => reject(tooManyOfOne()));
+        if (!this.#giveUpSlow(heldBefore, bytes)) return end(() => reject(tooMany()));
+        patience = setTimeout(() => end(() => reject(tooMany())), givenUpMs);
+      }, this.#waitMs);
       reading.proceed = () => {
         if (this.#take(reading, bytes)) end(resolve);
       };
     });
   }
+
+  /** Gives up bodies that came too slowly since they held so much, the slowest first, until `bytes` are free; false: none. */
+  #giveUpSlow(heldBefore: ReadonlyMap<Reading, number>, bytes: number): boolean {
+    const gained = (other: Reading) => other.held - (heldBefore.get(other) ?? 0);
+    const enough = (bytesPerSecondMin * this.#waitMs) / 1_000;
+    const slow = [...this.#reading].filter(
+      (other) => heldBefore.has(other) && other.held > 0 && !other.proceed && gained(other) < enough,
+    );
+    let freed = 0;
+    for (const other of slow.sort((a, b) => gained(a) - gained(b) || b.held - a.held)) {
+      if (freed >= bytes) break;
+      freed += other.held;
+      other.giveUp(new ApiError("too_slow", "The body came too slowly while others waited for its room."));
+    }
+    return freed > 0;
+  }
 }
 
 export interface HeldBody {
-  /** Counts more bytes: undefined when there is room, else a promise of room, which rejects with 503. */
+  /** Counts more bytes: undefined when there is room, else a promise of room, which rejects with 503, or 429 over one's share. */
   grow(bytes: number): Promise<void> | undefined;
   /** It has been read, or given up; what it holds still counts. */
   done(): void;
@@ -103,11 +135,17 @@ export interface HeldBody {
 interface Reading {
   readonly client: string;
   held: number;
+  readonly giveUp: (error: ApiError) => void;
   /** Set while it waits: goes on if there is room. */
   proceed?: () => void;
 }
 
+const headers = { "retry-after": "5" };
+
 function tooMany(): ApiError {
-  const headers = { "retry-after": "5" };
   return new ApiError("unavailable", "Too many large bodies are being read at the moment.", { headers });
+}
+
+function tooManyOfOne(): ApiError {
+  return new ApiError("rate_limited", "Too many large bodies come from this address at a time.", { headers });
 }

@@ -1,14 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from "express";
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type NextFunction,
+  type Request,
+  type Response,
+} from "express";
 import { BodyBudget, smallBodyBytes } from "./body-budget.ts";
-import { limitConnections } from "./connections.ts";
+import { limitConnections } from "./connection-limits.ts";
 import { ApiError } from "./errors.ts";
 import { type HttpLimits, usualHttpLimits } from "./http-limits.ts";
 import type { Log } from "./log.ts";
 import { isDatabaseAway } from "./postgres.ts";
 import type { Running } from "./process.ts";
+import { endUnreadAnswers } from "./unread-answers.ts";
 
 /** An Express application with the settings every service shares. `trustProxy` is Express' own setting of that name. */
 export function createApp(options: { trustProxy: string | number | boolean; http?: HttpLimits }): Express {
@@ -23,29 +30,29 @@ export function createApp(options: { trustProxy: string | number | boolean; http
   return app;
 }
 
-export const noStore: RequestHandler = (_request, response, next) => {
+export function noStore(_request: Request, response: Response, next: NextFunction): void {
   response.setHeader("cache-control", "no-store");
   next();
-};
+}
 
 /** Names each request, so that an answer and its log lines can be brought together. */
-export const requestId: RequestHandler = (request, response, next) => {
+export function requestId(request: Request, response: Response, next: NextFunction): void {
   const given = request.headers["x-request-id"];
   const id = typeof given === "string" && /^[\w.-]{8,64}$/.test(given) ? given : randomUUID();
   response.locals.requestId = id;
   response.setHeader("x-request-id", id);
   next();
-};
+}
 
-export const notFound: RequestHandler = (request) => {
+export function notFound(request: Request): never {
   throw new ApiError("not_found", `There is nothing at ${request.method} ${request.path}.`);
-};
+}
 
 /**
  * The one place that turns what was thrown into an answer. Bodies are `{error}` plus what the error carries; the
  * cause stays in the log.
  */
-export function errorHandler(log: Log, shape: (error: ApiError) => object = plainShape): ErrorRequestHandler {
+export function errorHandler(log: Log, { shape = plainShape, page }: ErrorForms = {}): ErrorRequestHandler {
   return (thrown, request, response, next) => {
     const error = asApiError(thrown);
     if (error.status >= 500) {
@@ -58,19 +65,47 @@ export function errorHandler(log: Log, shape: (error: ApiError) => object = plai
     if (error.code === "too_slow" || isLargelyUnread(request)) closeUnread(request, response);
     if (error.code === "unavailable") response.setHeader("retry-after", retryUsuallySeconds);
     for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
-    response.status(error.status).json(shape(error));
+    response.status(error.status);
+    if (!page?.isWanted(request)) return void response.json(shape(error));
+    page.send(error, request, response).catch((cause: unknown) => {
+      log.error(
+        { err: cause, requestId: response.locals.requestId, path: request.path },
+        "an error could not be shown",
+      );
+      response.json(shape(error));
+    });
   };
+}
+
+export interface ErrorForms {
+  /** The body for programs; `{error}` and what the error carries when left out. */
+  readonly shape?: (error: ApiError) => object;
+  readonly page?: ErrorPage;
+}
+
+/** Errors for people, where a browser asked. */
+export interface ErrorPage {
+  isWanted(request: Request): boolean;
+  /** Ends the answer. */
+  send(error: ApiError, request: Request, response: Response): Promise<void>;
 }
 
 /** Listens on `host:port` (0 = any free port); `stop` refuses new connections and waits for running requests. */
 export async function listen(app: Express, options: { host: string; port: number }): Promise<Listening> {
-  const server = createServer({ ...messagesOf(app), ...timeouts }, (request, response) => {
+  const server = createServer({ ...messagesOf(app), ...timeouts });
+  const isProxy = app.get("trust proxy fn") as (address: string, hop: number) => boolean;
+  const { connectionsPerAddress, unreadSeconds } = app.locals.httpLimits as HttpLimits;
+  const admits = limitConnections(server, connectionsPerAddress, (address) => isProxy(address, 0));
+  endUnreadAnswers(server, unreadSeconds);
+  server.on("request", (request, response) => {
+    if (!admits(request, response)) return;
     if (hasOneHost(request)) app(request, response);
     else refuseHosts(response);
   });
-  const isProxy = app.get("trust proxy fn") as (address: string, hop: number) => boolean;
-  const { connectionsPerAddress } = app.locals.httpLimits as HttpLimits;
-  limitConnections(server, connectionsPerAddress, (address) => isProxy(address, 0));
+  // Node would answer these itself, uncounted.
+  server.on("checkExpectation", (request, response) => {
+    if (admits(request, response)) response.writeHead(417).end();
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(describeListenError(error, options)));
     server.listen(options.port, options.host, 1024, resolve);
@@ -101,7 +136,7 @@ function refuseHosts(response: ServerResponse): void {
   response.writeHead(400, headers).end(JSON.stringify({ error: "The request has more than one Host header." }));
 }
 
-/** A large part of the body is still to come, and nobody will read it. */
+/** A large part of the body is still to come, and no handler will read it. */
 function isLargelyUnread({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false;
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > smallBodyBytes;
@@ -113,7 +148,7 @@ function isLargelyUnread({ complete, headers }: IncomingMessage): boolean {
  */
 function closeUnread(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader("connection", "close");
-  // A body that nobody began to read is read by Node after the answer.
+  // A body that no handler began to read is read by Node after the answer.
   request.read(0);
   const { socket } = request;
   socket.destroySoon = () => {
@@ -122,13 +157,13 @@ function closeUnread(request: IncomingMessage, response: ServerResponse): void {
   };
 }
 
-/** After what is away for a moment, where nobody says more. */
+/** After what is away for a moment, where the error does not say more. */
 const retryUsuallySeconds = 5;
 const lingerMs = 1_000;
 
 /**
  * The application's requests and responses, of their kind from the start. Express makes them so by changing the prototype
- * of each, and an object whose prototype has changed is slow to whatever reads or writes it from then on.
+ * of each, and an object whose prototype has changed is slow to read and write from then on.
  */
 function messagesOf(app: Express) {
   class Request extends IncomingMessage {}

@@ -32,7 +32,7 @@ export class JsonScan {
   see(chunk: Buffer): void {
     let inString = this.#inString;
     let escaped = this.#escaped;
-    // Of a small body without escapes a string's end is found at once; of others byte by byte, whatever is in them.
+    // Of a small body without escapes a string's end is found at once; of all others byte by byte.
     const leaps = chunk.length <= 16_384 && !chunk.includes(backslash);
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at];

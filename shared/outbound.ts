@@ -3,10 +3,10 @@ import type { LookupFunction } from "node:net";
 import { pipeline, Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Agent, request } from "undici";
-import { counting } from "./counting-connector.ts";
-import { dnsLookup, type Resolve } from "./name-lookup.ts";
+import { byteLimitConnector } from "./byte-limit-connector.ts";
+import { dnsLookup, type Resolve } from "./dns-lookup.ts";
+import { FairSemaphore, type Holder, NoPermitError } from "./fair-semaphore.ts";
 import { addressProblem, urlProblem } from "./public-address.ts";
-import { type Holder, Shares, ShareUsedUp } from "./shares.ts";
 
 export type { Resolve };
 
@@ -22,30 +22,30 @@ const ourselves: Holder = { account: "ourselves", agent: "ourselves" };
  */
 export function createOutbound(options: OutboundOptions): Outbound {
   const { allowHosts = [], denyHosts = [], resolve = dnsLookup() } = options;
-  // As many connections to one origin as there are requests: one that hangs keeps no other waiting, and `shares` bounds them.
+  // As many connections to one origin as there are requests: one that hangs keeps no other waiting, and `semaphore` bounds them.
   const connections = { keepAliveTimeout: 4_000, keepAliveMaxTimeout: 10_000 };
-  const shares = new Shares(underWay);
-  const guarded = new Agent({ ...connections, connect: counting({ lookup: checkingLookup(resolve) }) });
-  const direct = new Agent({ ...connections, connect: counting({}) });
+  const semaphore = new FairSemaphore(underWay);
+  const guarded = new Agent({ ...connections, connect: byteLimitConnector({ lookup: checkingLookup(resolve) }) });
+  const direct = new Agent({ ...connections, connect: byteLimitConnector({}) });
 
   const dispatcherFor = (url: URL): Agent => {
     if (allowHosts.includes(hostAndPort(url))) return direct;
     const problem = urlProblem(url, denyHosts);
-    if (problem) throw new OutboundRefused(problem);
+    if (problem) throw new OutboundRefusedError(problem);
     return guarded;
   };
 
   const open = async (url: string, ask: Ask): Promise<OpenAnswer> => {
     const signal = AbortSignal.any([AbortSignal.timeout(ask.timeoutMs), ...(ask.signal ? [ask.signal] : [])]);
     const failed = (error: unknown): Error => {
-      if (error instanceof OutboundRefused || error instanceof OutboundFailed) return error;
-      if (error instanceof ShareUsedUp && !signal.aborted) return new OutboundBusy(error.message);
-      return new OutboundFailed(signal.aborted ? "took too long" : reasonOf(error));
+      if (error instanceof OutboundRefusedError || error instanceof OutboundFailedError) return error;
+      if (error instanceof NoPermitError && !signal.aborted) return new OutboundBusyError(error.message);
+      return new OutboundFailedError(signal.aborted ? "took too long" : reasonOf(error));
     };
     try {
       const first = parseUrl(url);
       dispatcherFor(first);
-      const release = await shares.take(ask.holder ?? ourselves, signal);
+      const release = await semaphore.acquire(ask.holder ?? ourselves, signal);
       try {
         const { body, chunks, ...head } = await follow(first, { ...ask, signal }, dispatcherFor);
         body.once("close", release);
@@ -75,9 +75,9 @@ export function createOutbound(options: OutboundOptions): Outbound {
 }
 
 export interface Outbound {
-  /** Throws OutboundRefused when the URL itself is not one to fetch; makes no connection. */
+  /** Throws OutboundRefusedError when the URL itself is not one to fetch; makes no connection. */
   check(url: string): void;
-  /** Answers whatever the status. Throws OutboundRefused for what the guard forbids, OutboundFailed for the rest. */
+  /** Answers with any status. Throws OutboundRefusedError for what the guard forbids, OutboundFailedError for the rest. */
   fetch(url: string, ask: Ask): Promise<Answer>;
   /** The same, with the body as it arrives: for streams of events. */
   open(url: string, ask: Ask): Promise<OpenAnswer>;
@@ -95,7 +95,7 @@ export interface Ask {
   readonly signal?: AbortSignal;
   /** False answers a redirect as it is, for who asks what this very URL says. */
   readonly followRedirects?: boolean;
-  /** For whom: nobody's requests under way are more than a share of all. */
+  /** For whom: a holder's requests under way are never more than a share of all. */
   readonly holder?: Holder;
 }
 
@@ -105,7 +105,7 @@ export interface Answer extends AnswerHead {
 
 export interface OpenAnswer extends AnswerHead {
   readonly chunks: AsyncGenerator<Buffer>;
-  /** Closes the connection unless the body was read to its end. Whoever opens an answer reads it or says this. */
+  /** Closes the connection unless the body was read to its end. The caller reads the answer or calls this. */
   discard(): void;
 }
 
@@ -117,17 +117,17 @@ interface AnswerHead {
 }
 
 /** The guard said no. Callers answer every refusal alike; `message` is for the log. */
-export class OutboundRefused extends Error {
-  override readonly name = "OutboundRefused";
+export class OutboundRefusedError extends Error {
+  override readonly name = "OutboundRefusedError";
 }
 
 /** The other side could not be reached or did not answer as it should. `message` is for the log. */
-export class OutboundFailed extends Error {
-  override readonly name = "OutboundFailed";
+export class OutboundFailedError extends Error {
+  override readonly name = "OutboundFailedError";
 }
 
 /** The holder's share of requests under way was in use and stayed so; nothing was sent. */
-export class OutboundBusy extends OutboundFailed {}
+export class OutboundBusyError extends OutboundFailedError {}
 
 export interface OutboundOptions {
   /** `host:port` pairs that are let through although they are private. */
@@ -152,7 +152,7 @@ async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Agent):
       bodyTimeout: ask.timeoutMs,
       ...(body === undefined ? {} : { body }),
     });
-    // A body that nobody reads to its end fails when it is dropped, and a failure nobody hears ends the process.
+    // A body that is not read to its end fails when it is dropped, and an error without a listener ends the process.
     answer.body.on("error", () => {});
     const location = answer.headers.location;
     if (answer.statusCode < 300 || answer.statusCode >= 400 || location === undefined || !followRedirects) {
@@ -162,7 +162,7 @@ async function follow(first: URL, ask: Ask, dispatcherFor: (url: URL) => Agent):
       return { status: answer.statusCode, headers: answer.headers, contentType, chunks, body: answer.body };
     }
     answer.body.destroy();
-    if (redirects >= redirectsMax) throw new OutboundRefused(`more than ${redirectsMax} redirects`);
+    if (redirects >= redirectsMax) throw new OutboundRefusedError(`more than ${redirectsMax} redirects`);
     const next = redirectTarget(url, String(location));
     // What was meant for one origin, a creator's API key above all, is not for another.
     if (next.origin !== url.origin) headers = {};
@@ -177,9 +177,10 @@ interface Followed extends AnswerHead {
 }
 
 function redirectTarget(from: URL, location: string): URL {
-  if (!URL.canParse(location, from.href)) throw new OutboundRefused("redirect to no URL");
+  if (!URL.canParse(location, from.href)) throw new OutboundRefusedError("redirect to no URL");
   const next = new URL(location, from);
-  if (from.protocol === "https:" && next.protocol !== "https:") throw new OutboundRefused("redirect away from https");
+  if (from.protocol === "https:" && next.protocol !== "https:")
+    throw new OutboundRefusedError("redirect away from https");
   return next;
 }
 
@@ -187,7 +188,7 @@ function redirectTarget(from: URL, location: string): URL {
 function readBody(stream: Readable, encoding: string, bytesMax: number): AsyncGenerator<Buffer> {
   const decoder = decoderFor(encoding);
   const arriving = counted(stream, bytesMax);
-  // A failure on either side of the decoder ends up with whoever reads from it.
+  // A failure on either side of the decoder ends up with the reader.
   return decoder
     ? counted(
         pipeline(Readable.from(arriving), decoder, () => {}),
@@ -200,7 +201,7 @@ async function* counted(chunks: AsyncIterable<Buffer>, bytesMax: number): AsyncG
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    if (bytes > bytesMax) throw new OutboundFailed("the body is too large");
+    if (bytes > bytesMax) throw new OutboundFailedError("the body is too large");
     yield chunk;
   }
 }
@@ -232,7 +233,7 @@ function decoderFor(encoding: string) {
     case "br":
       return createBrotliDecompress();
     default:
-      throw new OutboundFailed("the body has an unknown encoding");
+      throw new OutboundFailedError("the body has an unknown encoding");
   }
 }
 
@@ -243,7 +244,7 @@ function checkingLookup(resolve: Resolve): LookupFunction {
       (addresses) => {
         const problem =
           addresses.length === 0 ? "no address" : addresses.map(({ address }) => addressProblem(address)).find(Boolean);
-        if (problem) return callback(new OutboundRefused(problem), "", 0);
+        if (problem) return callback(new OutboundRefusedError(problem), "", 0);
         if (options.all) return callback(null, [...addresses]);
         callback(null, addresses[0]!.address, addresses[0]!.family);
       },
@@ -253,7 +254,7 @@ function checkingLookup(resolve: Resolve): LookupFunction {
 }
 
 function parseUrl(url: string): URL {
-  if (!URL.canParse(url)) throw new OutboundRefused("not a URL");
+  if (!URL.canParse(url)) throw new OutboundRefusedError("not a URL");
   return new URL(url);
 }
 

@@ -20,10 +20,17 @@ export function connect(url: string, options: { poolMax: number; applicationName
     application_name: options.applicationName,
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 30_000,
+    // A machine that vanishes closes nothing: its transaction's locks end by the first, and others' waits for them by the
+    // second; a connection to one that vanished is given up by the third.
+    idle_in_transaction_session_timeout: 10_000,
+    lock_timeout: 10_000,
+    query_timeout: 60_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     types: { getTypeParser: parserFor as pg.CustomTypesConfig["getTypeParser"] },
   });
   // A connection that ends must not take the process down, neither an idle one nor one between two statements of a
-  // transaction: whoever has it learns of it by the next statement, and the pool opens a new one.
+  // transaction: its user learns of it by the next statement, and the pool opens a new one.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
@@ -50,6 +57,17 @@ export async function inTransaction<T>(
       if (attempt >= attemptsMax || !isTransient(error)) throw error;
     } finally {
       tx.release(broken);
+    }
+  }
+}
+
+/** Sends one statement, and sends it again when it was the one to give way in a deadlock: nothing of it was done. */
+export async function queryAgain(db: Database, statement: pg.QueryConfig, attemptsMax = 5): Promise<pg.QueryResult> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await db.query(statement);
+    } catch (error) {
+      if (attempt >= attemptsMax || !isTransient(error)) throw error;
     }
   }
 }
@@ -90,14 +108,14 @@ export function isDatabaseAway(error: unknown): boolean {
   return awayCodes.has(code) || /^(08|53)/.test(code) || awayMessages.test(message);
 }
 
-/** Stopped, crashed, starting; made a replica; no such address, or nobody there. */
+/** Stopped, crashed, starting; made a replica; waited for a lock too long; no such address, or no server there. */
 const awayCodes: ReadonlySet<string> = new Set([
-  ...["57P01", "57P02", "57P03", "57P05", "25006"],
+  ...["57P01", "57P02", "57P03", "57P05", "25006", "25P03", "55P03"],
   ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"],
 ]);
 /** Of the driver, for which there are no codes. */
 const awayMessages =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed) and is not queryable)/;
+  /^(Query read timeout|Connection terminated|timeout exceeded when trying to connect|Client (has encountered a connection error|was closed) and is not queryable)/;
 
 function isTransient(error: unknown): boolean {
   return ["40001", "40P01"].includes((error as { code?: string }).code ?? "");

@@ -2,7 +2,7 @@ import ipaddr from "ipaddr.js";
 
 /** All of IPv6 that is handed out; outside it lie forms such as ::7f00:1 that hold an IPv4 address. */
 const globalIpv6 = ipaddr.parseCIDR("2000::/3");
-const urlLengthMax = 2_048;
+export const urlLengthMax = 2_048;
 const privateSuffixes = [
   "local",
   "localhost",
@@ -30,7 +30,7 @@ export function urlProblem(url: URL, denyHosts: readonly string[]): string | und
   return hostProblem(url.hostname, denyHosts);
 }
 
-/** Why an IP address must not be connected to. Whatever is not plain public unicast is refused. */
+/** Why an IP address must not be connected to. All but plain public unicast is refused. */
 export function addressProblem(address: string): string | undefined {
   if (!ipaddr.isValid(address)) return "no IP address";
   const parsed = ipaddr.parse(address);

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError } from "./errors.ts";
 
 /** No byte for so long, and the body is given up. How long all of it may take is the server's `requestTimeout`. */
@@ -9,12 +10,12 @@ const chunkBytesMin = 64;
 
 /**
  * Hands over a body chunk by chunk; where `take` answers a promise, nothing is read until it resolves. What `take` throws
- * ends the reading. Throws ApiError: 413 beyond `bytesMax`, 408 when nothing comes any more, 400 when it is cut off.
+ * ends the reading, as does `giveUp` with an error at any time. Throws ApiError: 413 beyond `bytesMax`, 408 when nothing comes any more, 400 when it is cut off.
  */
 export function receiveBody(
   request: IncomingMessage,
   bytesMax: number,
-  take: (chunk: Buffer) => Promise<void> | undefined,
+  take: (chunk: Buffer, giveUp: (error: unknown) => void) => Promise<void> | undefined,
 ): Promise<void> {
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
@@ -29,6 +30,7 @@ export function receiveBody(
       settle();
     };
     const refuse = (error: unknown) => {
+      if (ended) return;
       request.pause();
       end(() => reject(error));
     };
@@ -48,7 +50,7 @@ export function receiveBody(
       if (chunks > chunksFree && received / chunks < chunkBytesMin) return refuse(inSplinters());
       waiting.seconds = 0;
       try {
-        const room = take(chunk);
+        const room = take(chunk, refuse) ?? (received > chunk.length ? roomInThisTurn(chunk.length) : undefined);
         if (room) hold(room);
       } catch (error) {
         refuse(error);
@@ -60,6 +62,24 @@ export function receiveBody(
     waitFor(waiting);
     request.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
   });
+}
+
+/** What large bodies may bring in one turn of the event loop together, beside a chunk or two of each. */
+const turnBytesMax = 1_048_576;
+let turnBytes = 0;
+let turnEnd: Promise<void> | undefined;
+
+/**
+ * Undefined while there is room, else the end of this turn. By itself Node reads up to 2 MB of each connection before it
+ * looks at anything else, so that sixteen bodies at once kept all others waiting for a tenth of a second.
+ */
+function roomInThisTurn(bytes: number): Promise<void> | undefined {
+  turnBytes += bytes;
+  turnEnd ??= nextTurn().then(() => {
+    turnBytes = 0;
+    turnEnd = undefined;
+  });
+  return turnBytes > turnBytesMax ? turnEnd : undefined;
 }
 
 interface Waiting {

@@ -3,9 +3,9 @@ import { StringDecoder } from "node:string_decoder";
 import type { Request, RequestHandler, Response } from "express";
 import { type BodyBudget, type HeldBody, smallBodyBytes } from "./body-budget.ts";
 import { ApiError } from "./errors.ts";
+import { ownEventLoopTurn } from "./event-loop.ts";
 import { type JsonLimits, JsonScan, usualJson } from "./json-scan.ts";
 import { receiveBody } from "./receive-body.ts";
-import { ownTurn } from "./turns.ts";
 
 export interface BodyLimits extends Partial<JsonLimits> {
   readonly bytesMax: number;
@@ -65,27 +65,44 @@ async function readJson(
 ): Promise<unknown> {
   refuseUnreadable(request);
   const scan = new JsonScan({ ...usualJson, ...limits });
-  const bytes = new Blocks();
-  let held: HeldBody | undefined;
-  let counted = 0;
-  await receiveBody(request, limits.bytesMax, (chunk) => {
+  const bytes = await receiveHeld(request, response, limits.bytesMax, (chunk) => {
     scan.see(chunk);
     look?.(chunk);
-    bytes.append(chunk);
-    if (bytes.held <= smallBodyBytes) return undefined;
-    held ??= bodyBudgetOf(request).open(request.ip ?? "", response);
-    const room = held.grow(bytes.held - counted);
-    counted = bytes.held;
-    return room;
-  }).finally(() => held?.done());
+  });
   if (bytes.held === 0) return hasBody(request) ? {} : undefined;
   const text = await bytes.text();
-  if (bytes.held > largeBytes) await ownTurn();
+  if (bytes.held > largeBytes) await ownEventLoopTurn();
   const said = parseJson(text);
   const field = limits.storable && scan.hasUnicodeEscapes ? unstorableIn(said, "the body") : undefined;
   if (field === undefined) return said;
   const message = `"${field}" holds a character that is none (NUL, or half of a surrogate pair).`;
   throw new ApiError("bad_request", message, { body: { field } });
+}
+
+/** The bytes of a body of any kind, counted against what bodies may hold until it is answered. Throws ApiError 413 for too many. */
+export async function readBytes(request: Request, response: Response, bytesMax: number): Promise<Buffer> {
+  return (await receiveHeld(request, response, bytesMax)).all();
+}
+
+async function receiveHeld(
+  request: Request,
+  response: Response,
+  bytesMax: number,
+  look?: (chunk: Buffer) => void,
+): Promise<Blocks> {
+  const bytes = new Blocks();
+  let held: HeldBody | undefined;
+  let counted = 0;
+  await receiveBody(request, bytesMax, (chunk, giveUp) => {
+    look?.(chunk);
+    bytes.append(chunk);
+    if (bytes.received <= smallBodyBytes) return undefined;
+    held ??= bodyBudgetOf(request).open(request.ip ?? "", response, giveUp);
+    const room = held.grow(bytes.held - counted);
+    counted = bytes.held;
+    return room;
+  }).finally(() => held?.done());
+  return bytes;
 }
 
 function bodyBudgetOf({ app }: Request): BodyBudget {
@@ -111,10 +128,12 @@ class Blocks {
   readonly #blocks: Buffer[] = [];
   #last = empty;
   #used = 0;
+  received = 0;
   /** Bytes of memory. */
   held = 0;
 
   append(chunk: Buffer): void {
+    this.received += chunk.length;
     if (this.held === 0) {
       this.#blocks.push(chunk);
       this.held = chunk.length;
@@ -129,10 +148,17 @@ class Blocks {
   }
 
   #add(): void {
-    this.#last = Buffer.allocUnsafeSlow(blockBytes);
+    const size = Math.min(Math.max(2 * this.#last.length, blockBytesMin), blockBytesMax);
+    this.#last = Buffer.allocUnsafeSlow(size);
     this.#used = 0;
     this.#blocks.push(this.#last);
-    this.held += blockBytes;
+    this.held += size;
+  }
+
+  all(): Buffer {
+    const last = this.#blocks.at(-1);
+    if (!last || this.#blocks.length === 1) return last ?? empty;
+    return Buffer.concat([...this.#blocks.slice(0, -1), last.subarray(0, this.#used)]);
   }
 
   /** A large text is decoded a piece per turn, so that nothing else waits for all of it. */
@@ -144,14 +170,16 @@ class Blocks {
     let text = "";
     for (const [index, block] of this.#blocks.entries()) {
       text += decoder.write(block);
-      if (index % blocksPerTurn === blocksPerTurn - 1) await ownTurn();
+      if (index % blocksPerTurn === blocksPerTurn - 1) await ownEventLoopTurn();
     }
     return withoutMark(text + decoder.end());
   }
 }
 
 const empty = Buffer.alloc(0);
-const blockBytes = 65_536;
+/** Each block is twice as large as the one before: a small body in pieces holds little. */
+const blockBytesMin = 4_096;
+const blockBytesMax = 65_536;
 const blocksPerTurn = 16;
 const largeBytes = 1_048_576;
 
@@ -168,7 +196,7 @@ function parseJson(text: string): unknown {
 }
 
 /** The name of a field whose text cannot be kept; undefined when there is none. */
-function unstorableIn(value: unknown, field: string): string | undefined {
+export function unstorableIn(value: unknown, field: string): string | undefined {
   if (typeof value === "string") return value.includes("\0") || /\p{Surrogate}/u.test(value) ? field : undefined;
   if (typeof value !== "object" || value === null) return undefined;
   for (const [name, inner] of Object.entries(value)) {

@@ -38,7 +38,7 @@ export interface SettleResponse {
   readonly payer?: string;
   /** With `already_settled`: the terms asked about are those it was settled for, by us (see `termsDigest`). */
   readonly termsDigest?: string;
-  /** With `success`: in a transaction that is none of ours, so that it may be somebody else's purchase. */
+  /** With `success`: in a transaction that is none of ours, so that it may be another caller's purchase. */
   readonly landedByAnother?: true;
 }
 
@@ -58,18 +58,16 @@ export interface SupportedResponse {
 
 /** Header names of both versions' HTTP transports. */
 export const paymentHeaders = {
-  quoteV2: "PAYMENT-REQUIRED",
-  proofV1: "X-PAYMENT",
-  proofV2: "PAYMENT-SIGNATURE",
-  resultV1: "X-PAYMENT-RESPONSE",
-  resultV2: "PAYMENT-RESPONSE",
+  requiredV2: "PAYMENT-REQUIRED",
+  payloadV1: "X-PAYMENT",
+  payloadV2: "PAYMENT-SIGNATURE",
+  responseV1: "X-PAYMENT-RESPONSE",
+  responseV2: "PAYMENT-RESPONSE",
 } as const;
-
-export type JsonObject = { readonly [field: string]: unknown };
 
 /**
  * Names the terms of a quote: hex SHA-256 of scheme, network (CAIP-2), asset, payTo, amount, `extra.quoteId` and the
- * resource, as `publicUrl` gives it. Undefined for terms without a quoteId: those are nobody's in particular.
+ * resource, as `publicUrl` gives it. Undefined for terms without a quoteId: those name no quote.
  */
 export function termsDigest(
   { scheme, network, asset, payTo, amount, extra }: PaymentRequirements,

@@ -7,7 +7,17 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const folders = ["shared", "facilitator", "marketplace", "infra"];
+const tracer = ["marketplace/tracer", "marketplace/tracer/pool"];
+const folders = [
+  "shared",
+  "facilitator",
+  "marketplace",
+  "marketplace/answers",
+  ...tracer,
+  "marketplace/web/islands",
+  "facilitator/web/islands",
+  "infra",
+];
 let house: string;
 
 /** The project's own compiler settings around one tiny file a folder, so that an import is all that can be wrong. */
@@ -17,7 +27,7 @@ beforeEach(async () => {
   await symlink(join(root, "node_modules"), join(house, "node_modules"));
   await writeFile(join(house, "package.json"), '{ "type": "module" }');
   for (const folder of folders) {
-    await mkdir(join(house, folder));
+    await mkdir(join(house, folder), { recursive: true });
     await cp(join(root, folder, "tsconfig.json"), join(house, folder, "tsconfig.json"));
     await writeFile(join(house, folder, "own.ts"), "export const own = 1;\n");
   }
@@ -50,5 +60,18 @@ describe("an import that the plan of the house forbids fails the build", () => {
 
   test.each(["facilitator", "marketplace", "infra"])("%s may import shared", async (importer) => {
     expect(await build(importer, importOf("shared"))).toBe("");
+  });
+
+  test("code for the browser may import what both services share, and nothing of the server", async () => {
+    for (const folder of ["marketplace/web/islands", "facilitator/web/islands"]) {
+      expect(await build(folder, importOf("../../shared"))).toBe("");
+      expect(await build(folder, importOf(".."))).not.toBe("");
+      expect(await build(folder, 'import { readFile } from "node:fs";\nexport const read = readFile;\n')).not.toBe("");
+    }
+  });
+
+  test("what answers say is for the server and the browser, and imports nothing of either", async () => {
+    expect(await build("marketplace/web/islands", importOf("../answers"))).toBe("");
+    expect(await build("marketplace/answers", importOf("."))).not.toBe("");
   });
 });

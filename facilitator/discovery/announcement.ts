@@ -1,7 +1,7 @@
-import type { JsonObject } from "../../shared/x402.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 
 /**
- * What somebody says about a resource, in one form for both protocol versions: a payer's echo of the quote, or the
+ * What is said about a resource, in one form for both protocol versions: by a payer who echoes the quote, or by the
  * quote itself as the resource gives it. Nothing of it is believed or even well-formed yet.
  */
 export interface Announcement {
@@ -24,7 +24,7 @@ export function announcementOfPayment(body: unknown): Announcement | undefined {
 }
 
 /** The announcement in a resource's own answer to a request without payment. */
-export function announcementOfQuote(quote: unknown): Announcement | undefined {
+export function announcementOfPaymentRequired(quote: unknown): Announcement | undefined {
   const version = (quote as JsonObject | null)?.x402Version;
   if (version === 2) return announcementOfV2(objectIn(quote, "resource"), objectIn(quote, "extensions")?.bazaar);
   const accepts = (quote as JsonObject | null)?.accepts;
@@ -101,5 +101,5 @@ function objectIn(parent: unknown, name: string): JsonObject | undefined {
 }
 
 function asObject(value: unknown): JsonObject | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  return isJsonObject(value) ? value : undefined;
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../shared/x402.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { announcementOfPayment } from "./announcement.ts";
 import { readAnnouncement } from "./validate.ts";
 
@@ -19,7 +19,7 @@ export function extensionResponses(
     if (declaration && "rejectedReason" in declaration) return encode({ status: "rejected", ...declaration });
     return declaration && paid ? encode({ status: "processing" }) : undefined;
   } catch {
-    // A settled payment is answered as settled whatever is wrong with what came along.
+    // A settled payment is answered as settled even if its extension cannot be read.
     return undefined;
   }
 }

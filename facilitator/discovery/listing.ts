@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { toCaip2 } from "../../shared/networks.ts";
-import type { Context } from "../context.ts";
-import { type Read, text, whole } from "../query.ts";
+import type { Database } from "../../shared/postgres.ts";
+import { type Read, text, whole } from "../http/query.ts";
 
 /** Filters of the listing and of the search. */
 export const filters = {
@@ -64,9 +64,9 @@ export const listingShape = z
   .meta({ id: "DiscoveryResources" });
 type Listing = z.infer<typeof listingShape>;
 
-/** GET /discovery/resources: what was paid for here within 30 days and asked to be listed, latest payment first. */
+/** GET /discovery/resources: what was paid for here within `listedDays` and asked to be listed, latest payment first. */
 export async function listResources(
-  { db }: Pick<Context, "db">,
+  { db }: { readonly db: Database },
   query: Read<typeof listingQuery>,
   given: Readonly<Record<string, unknown>> = {},
 ): Promise<Listing> {
@@ -92,6 +92,12 @@ export async function listResources(
   };
 }
 
+/** A resource stays listed for so long after its last settled payment. */
+export const listedDays = 30;
+
+/** SQL: whether the resource `r` is listed. */
+export const isListed = `r.last_settled_at > now() - interval '${listedDays} days'`;
+
 /** A listing with its ways to pay, in an order that does not change from answer to answer. */
 export const selectResources = `
   select r.*, (select json_agg(a.terms order by a.network, a.asset, a.pay_to) from discovery_accepts a
@@ -104,9 +110,9 @@ export function filterValues({ type, payTo, scheme, network, extensions }: Read<
   return [type ?? null, payTo?.toLowerCase() ?? null, scheme ?? null, caip2, extensions ?? null];
 }
 
-/** Whoever asks for a wallet on a network means one way to pay that is both. */
+/** A caller who names a wallet and a network means one way to pay that has both. */
 export const matching = `
-  r.last_settled_at > now() - interval '30 days'
+  ${isListed}
   and r.type = coalesce($1::text, r.type)
   and coalesce($5::text, 'bazaar') = 'bazaar'
   and (coalesce($2::text, $3::text, $4::text) is null

@@ -1,11 +1,11 @@
+import type { JsonObject } from "../../shared/json.ts";
 import { JsonScan, usualJson } from "../../shared/json-scan.ts";
-import type { JsonObject } from "../../shared/x402.ts";
-import { type Announcement, announcementOfQuote } from "./announcement.ts";
-import { readTerms, type Terms } from "./terms.ts";
+import { type Announcement, announcementOfPaymentRequired } from "./announcement.ts";
+import { type AcceptedRequirements, readAcceptedRequirements } from "./payment-requirements.ts";
 import type { Declaration } from "./validate.ts";
 
 const probeTimeoutMs = 5_000;
-const quoteBytesMax = 256 * 1024;
+const answerBytesMax = 256 * 1024;
 
 /** Must refuse private addresses, and answer a redirect as it is instead of following it. */
 export type UnpaidFetch = (url: string, ask: UnpaidAsk) => Promise<UnpaidAnswer>;
@@ -28,42 +28,50 @@ export interface UnpaidAnswer {
 
 /**
  * Asks the resource itself, once and without paying, whom it wants to be paid. Only its own word binds a listing to a
- * wallet: anybody can pay himself and name somebody else's URL.
+ * wallet: a payer can pay his own wallet and name another seller's URL.
  */
 export async function askResource(
   fetchUnpaid: UnpaidFetch,
   declaration: Declaration,
   signal: AbortSignal,
-): Promise<Quote | Problem> {
-  const ask = { ...unpaidRequest(declaration), timeoutMs: probeTimeoutMs, bytesMax: quoteBytesMax, signal };
+): Promise<PaymentRequired | Problem> {
+  const ask = { ...unpaidRequest(declaration), timeoutMs: probeTimeoutMs, bytesMax: answerBytesMax, signal };
   const answer = await fetchUnpaid(declaration.probeUrl, ask).catch((error: Error) => error);
-  if (answer instanceof Error) return passing(`the resource could not be asked: ${answer.message}`);
-  const quotes = quotesIn(answer, declaration.type);
-  if (quotes.length === 0) return lasting(`the resource answered ${answer.status} instead of a quote`);
+  if (answer instanceof Error) return transient(`the resource could not be asked: ${answer.message}`);
+  const answers = paymentRequiredIn(answer, declaration.type);
+  if (answers.length === 0) return permanent(`the resource answered ${answer.status} instead of a quote`);
   return {
-    accepts: quotes.flatMap(acceptsOf),
-    announcement: quotes.map(announcementOfQuote).find((announcement) => announcement !== undefined),
+    accepts: answers.flatMap(acceptsOf),
+    announcement: answers.map(announcementOfPaymentRequired).find((announcement) => announcement !== undefined),
   };
 }
 
-/** Why an offer is not listed; what is `passing` may be gone at the next attempt. */
+/** Why an offer is not listed; what is `transient` may be gone at the next attempt. */
 export interface Problem {
   readonly problem: string;
-  readonly passing: boolean;
+  readonly transient: boolean;
 }
 
-export const passing = (problem: string): Problem => ({ problem, passing: true });
-export const lasting = (problem: string): Problem => ({ problem, passing: false });
+export function transient(problem: string): Problem {
+  return { problem, transient: true };
+}
+
+export function permanent(problem: string): Problem {
+  return { problem, transient: false };
+}
 
 /** What a resource says of itself. */
-export interface Quote {
-  readonly accepts: readonly Terms[];
+export interface PaymentRequired {
+  readonly accepts: readonly AcceptedRequirements[];
   readonly announcement: Announcement | undefined;
 }
 
 /** The resource's own terms for payments of this asset into this wallet, at this amount if it has several. */
-export function termsFor(quote: Quote, paid: Terms): Terms | undefined {
-  const own = quote.accepts.filter(
+export function requirementsFor(
+  required: PaymentRequired,
+  paid: AcceptedRequirements,
+): AcceptedRequirements | undefined {
+  const own = required.accepts.filter(
     ({ scheme, network, asset, payTo }) =>
       scheme === paid.scheme && network === paid.network && same(asset, paid.asset) && same(payTo, paid.payTo),
   );
@@ -86,7 +94,7 @@ function unpaidRequest({ type, input }: Declaration): Pick<UnpaidAsk, "method" |
 }
 
 /** v2 quotes in a header, v1 in the body, an MCP tool in its result. */
-function quotesIn({ status, headers, body }: UnpaidAnswer, type: "http" | "mcp"): readonly JsonObject[] {
+function paymentRequiredIn({ status, headers, body }: UnpaidAnswer, type: "http" | "mcp"): readonly JsonObject[] {
   if (status === 402) {
     const header = headers["payment-required"];
     const inHeader = typeof header === "string" ? parse(Buffer.from(header, "base64").toString()) : undefined;
@@ -99,11 +107,11 @@ function quotesIn({ status, headers, body }: UnpaidAnswer, type: "http" | "mcp")
   return quote && typeof quote === "object" ? [quote] : [];
 }
 
-function acceptsOf({ accepts }: JsonObject): readonly Terms[] {
-  return Array.isArray(accepts) ? accepts.slice(0, 50).flatMap((entry) => readTerms(entry) ?? []) : [];
+function acceptsOf({ accepts }: JsonObject): readonly AcceptedRequirements[] {
+  return Array.isArray(accepts) ? accepts.slice(0, 50).flatMap((entry) => readAcceptedRequirements(entry) ?? []) : [];
 }
 
-/** A quote is small; what is nested or cut up beyond that is a trap for whoever goes through it. */
+/** A quote is small; what is nested or cut up beyond that is a trap for the reader. */
 function parse(text: string): JsonObject | undefined {
   try {
     new JsonScan(usualJson).see(Buffer.from(text));

@@ -7,7 +7,7 @@ import type { Bazaar } from "./validate.ts";
 const timeoutMs = 3_000;
 
 /**
- * Does a declaration's `info` fit its `schema` (JSON Schema 2020-12)? Both are strangers' work, and a schema of a few
+ * Does a declaration's `info` fit its `schema` (JSON Schema 2020-12)? Both are written by resource servers, and a schema of a few
  * hundred bytes can compile or match for hours, so it is tried in a thread that is ended when it takes too long.
  */
 export class SchemaChecker {
@@ -57,7 +57,7 @@ export class SchemaChecker {
     });
     worker.unref();
     await once(worker, "message");
-    // Whatever ends the thread is an exit too, and that is what a check listens to.
+    // An error ends the thread with an exit, too, and that is what a check listens to.
     worker.on("error", () => {});
     worker.once("exit", () => {
       if (this.#worker === worker) this.#worker = undefined;

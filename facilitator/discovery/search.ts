@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ApiError } from "../../shared/errors.ts";
-import type { Context } from "../context.ts";
-import { encodeOpaque, opaque, type Read, text, whole } from "../query.ts";
+import type { Database } from "../../shared/postgres.ts";
+import { encodeOpaque, opaque, type Read, text, whole } from "../http/query.ts";
 import {
   asResource,
   filters,
@@ -36,7 +36,7 @@ type Found = z.infer<typeof searchShape>;
  * count more than its description, that more than its URL. Throws ApiError 400 without words to look for.
  */
 export async function searchResources(
-  { db }: Pick<Context, "db">,
+  { db }: { readonly db: Database },
   asked: Read<typeof searchQuery>,
   given: Readonly<Record<string, unknown>> = {},
 ): Promise<Found> {

@@ -1,10 +1,18 @@
-import { type Database, inTransaction } from "../../shared/postgres.ts";
-import type { Listing } from "./catalog.ts";
-import type { Offer } from "./offers.ts";
-import type { Terms } from "./terms.ts";
+import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
+import { keepRollUpsOut } from "../rollup/lock.ts";
+import { isListed, listedDays } from "./listing.ts";
+import type { ListingRequest } from "./listing-requests.ts";
+import type { AcceptedRequirements } from "./payment-requirements.ts";
 
 const resourcesMax = 50;
 const operationsPerMinuteMax = 10;
+const countedMax = 100_000;
+
+/** What is written into the catalog. */
+export interface Listing extends ListingRequest {
+  /** All the resource accepts now; undefined when it was not asked. */
+  readonly stillAccepted: readonly AcceptedRequirements[] | undefined;
+}
 
 /** The catalog's tables. Wallets and assets are compared without regard to case: EVM addresses are written both ways. */
 export class ListingStore {
@@ -15,7 +23,7 @@ export class ListingStore {
   }
 
   /** Notes one more payment for what is listed exactly like this and was checked within a day; false when nothing is. */
-  async refresh({ digest, settledAt }: Offer): Promise<boolean> {
+  async refresh({ digest, settledAt }: ListingRequest): Promise<boolean> {
     const { rowCount } = await this.#db.query({
       name: "refresh-listing",
       text: `
@@ -43,46 +51,50 @@ export class ListingStore {
   }
 
   /** Another path of this listing's route template, where the listing began with other wallets than this one. */
-  async pathOfOthers({ declaration, terms }: Listing): Promise<string | undefined> {
+  async pathOfOthers({ declaration, requirements }: Listing): Promise<string | undefined> {
     const { rows } = await this.#db.query(
       `select r.probe_url from discovery_resources r
-        where r.key = $1 and r.last_settled_at > now() - interval '30 days' and r.probe_url not in ('', $2)
+        where r.key = $1 and ${isListed} and r.probe_url not in ('', $2)
           and not exists (select from discovery_accepts a where a.resource_id = r.id and a.pay_to = lower($3))`,
-      [declaration.key, declaration.probeUrl, terms.payTo],
+      [declaration.key, declaration.probeUrl, requirements.payTo],
     );
     return rows[0]?.probe_url;
   }
 
   /** Lists it, or says why not. The newest description counts; ways to pay come together from all payments. */
   async put(listing: Listing): Promise<string | undefined> {
-    const { declaration, terms, stillAccepted } = listing;
+    const { declaration, requirements, stillAccepted } = listing;
     return inTransaction(this.#db, async (tx) => {
-      await tx.query("select pg_advisory_xact_lock(hashtextextended(lower($1), 0))", [terms.payTo]);
+      await tx.query("select pg_advisory_xact_lock(hashtextextended(lower($1), 0))", [requirements.payTo]);
       const { rows: others } = await tx.query(
         `select count(distinct r.id) as count
            from discovery_accepts a join discovery_resources r on r.id = a.resource_id
-          where a.pay_to = lower($1) and r.last_settled_at > now() - interval '30 days' and r.key <> $2`,
-        [terms.payTo, declaration.key],
+          where a.pay_to = lower($1) and ${isListed} and r.key <> $2`,
+        [requirements.payTo, declaration.key],
       );
       if (others[0].count >= resourcesMax) return `the wallet has ${resourcesMax} resources listed already`;
       const { rows } = await tx.query(upsertResource, resourceValues(listing));
       await tx.query(upsertAccept, [
         rows[0].id,
-        terms.scheme,
-        terms.network,
-        terms.asset,
-        terms.payTo,
-        JSON.stringify(terms),
+        requirements.scheme,
+        requirements.network,
+        requirements.asset,
+        requirements.payTo,
+        JSON.stringify(requirements),
         listing.digest,
       ]);
       if (stillAccepted) await tx.query(deleteWithdrawn, [rows[0].id, ...walletColumns(stillAccepted)]);
+      await tx.query(setPrice, [rows[0].id]);
+      if (rows[0].is_new) await countFromRecord(tx, rows[0].id);
       return undefined;
     });
   }
 
   /** Only tidies up: what is too old is left out of every answer already. */
   async sweep(): Promise<void> {
-    await this.#db.query("delete from discovery_resources where last_settled_at < now() - interval '31 days'");
+    await this.#db.query(
+      `delete from discovery_resources where last_settled_at < now() - interval '${listedDays + 1} days'`,
+    );
     await this.#db.query("delete from discovery_budgets where minute < now() - interval '1 hour'");
   }
 }
@@ -123,8 +135,8 @@ const upsertResource = `
         description = excluded.description, mime_type = excluded.mime_type, service_name = excluded.service_name,
         tags = excluded.tags, icon_url = excluded.icon_url, bazaar = excluded.bazaar, words = excluded.words,
         last_settled_at = greatest(r.last_settled_at, excluded.last_settled_at),
-        probe_url = case when r.last_settled_at > now() - interval '30 days' then r.probe_url else excluded.probe_url end
-  returning id`;
+        probe_url = case when ${isListed} then r.probe_url else excluded.probe_url end
+  returning id, xmax = 0 as is_new`;
 
 const upsertAccept = `
   insert into discovery_accepts (resource_id, scheme, network, asset, pay_to, terms, announcement_digest, checked_at)
@@ -138,7 +150,36 @@ const deleteWithdrawn = `
      and (a.network, a.asset, a.pay_to) not in
          (select network, lower(asset), lower(pay_to) from unnest($2::text[], $3::text[], $4::text[]) as live (network, asset, pay_to))`;
 
-function walletColumns(accepted: readonly Terms[]): readonly (readonly string[])[] {
+const setPrice = `
+  update discovery_resources
+     set price_atomic = (select min((terms->>'amount')::numeric) from discovery_accepts where resource_id = $1)
+   where id = $1`;
+
+/**
+ * What was paid for a new listing before it was one. What waits to be rolled up comes with the roll-up, which is kept out until
+ * the listing is there to be seen. Of a route template only the path that was paid for first.
+ */
+async function countFromRecord(tx: Transaction, id: bigint): Promise<void> {
+  await keepRollUpsOut(tx);
+  await tx.query(
+    `insert into listing_days
+     select r.id, t.network, (t.created_at at time zone 'utc')::date, count(*) filter (where status = 'settled'),
+            count(*) filter (where status = 'failed'), min(amount_atomic) filter (where status = 'settled'),
+            max(amount_atomic) filter (where status = 'settled')
+       from discovery_resources r cross join unnest(array['settled', 'failed']) as asked (state) cross join lateral (
+              select t.* from transactions t
+               where t.resource_url = r.probe_url and t.status = asked.state and t.kind = 'settle'
+                 and t.created_at > now() - interval '90 days'
+               order by t.created_at desc, t.id desc limit ${countedMax}) as t
+            join discovery_accepts a on a.resource_id = r.id and a.network = t.network and a.pay_to = lower(t.pay_to)
+      where r.id = $1 and not exists (select from uncounted_settlements u where u.transaction_id = t.id)
+        and not exists (select from unlinked_records u where t.id between u.next_id and u.last_id)
+      group by 1, 2, 3`,
+    [id],
+  );
+}
+
+function walletColumns(accepted: readonly AcceptedRequirements[]): readonly (readonly string[])[] {
   return [
     accepted.map(({ network }) => network),
     accepted.map(({ asset }) => asset),

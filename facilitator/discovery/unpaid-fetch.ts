@@ -3,7 +3,7 @@ import type { Outbound } from "../../shared/outbound.ts";
 import type { UnpaidAnswer, UnpaidAsk, UnpaidFetch } from "./ownership.ts";
 import { isLocalhost } from "./validate.ts";
 
-/** The one way from the daemon to a URL that a stranger named: through the outbound guard, as nobody's redirect. */
+/** The one way from the daemon to a URL that a caller named: through the outbound guard, and following no redirect. */
 export function createUnpaidFetch(outbound: Outbound, { allowLocalhost }: { allowLocalhost: boolean }): UnpaidFetch {
   return (url, ask) => {
     if (allowLocalhost && isLocalhost(new URL(url))) return fetchDirectly(url, ask);

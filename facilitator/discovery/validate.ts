@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import ipaddr from "ipaddr.js";
-import type { JsonObject } from "../../shared/x402.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { Announcement } from "./announcement.ts";
-import type { Terms } from "./terms.ts";
+import type { AcceptedRequirements } from "./payment-requirements.ts";
 
 const limits = { bazaarBytesMax: 16_384, depthMax: 16, urlLengthMax: 2_048, descriptionLengthMax: 500 };
 
@@ -69,8 +69,8 @@ export interface Rejection {
 
 const reject = (rejectedReason: string): Rejection => ({ rejectedReason });
 
-/** The same for every payment of one resource on the same terms, whatever stands in its path parameters. */
-export function digestOf({ bazaar, ...rest }: Declaration, terms: Terms): Buffer {
+/** The same for every payment of one resource with the same requirements, with any values of its path parameters. */
+export function digestOf({ bazaar, ...rest }: Declaration, terms: AcceptedRequirements): Buffer {
   const { pathParams: _, ...input } = bazaar.info.input as JsonObject;
   const content = {
     ...rest,
@@ -101,10 +101,10 @@ function isPublicName(hostname: string): boolean {
 }
 
 function readBazaar(given: unknown): { info: JsonObject; schema: JsonObject; routeTemplate: unknown } | Rejection {
-  if (!isObject(given)) return reject("bazaar must be an object with info and schema");
+  if (!isJsonObject(given)) return reject("bazaar must be an object with info and schema");
   const { info, schema, routeTemplate } = given;
-  if (!isObject(info)) return reject("bazaar.info must be an object");
-  if (!isObject(schema)) return reject("bazaar.schema must be an object");
+  if (!isJsonObject(info)) return reject("bazaar.info must be an object");
+  if (!isJsonObject(schema)) return reject("bazaar.schema must be an object");
   if (depthOf(given, limits.depthMax) > limits.depthMax)
     return reject(`bazaar is nested deeper than ${limits.depthMax}`);
   const json = JSON.stringify(given);
@@ -116,7 +116,7 @@ function readBazaar(given: unknown): { info: JsonObject; schema: JsonObject; rou
 }
 
 function inputProblem(input: unknown): string | undefined {
-  if (!isObject(input)) return "bazaar.info.input must be an object";
+  if (!isJsonObject(input)) return "bazaar.info.input must be an object";
   if (input.type === "http") return httpProblem(input);
   if (input.type === "mcp") return mcpProblem(input);
   return 'bazaar.info.input.type must be "http" or "mcp"';
@@ -142,7 +142,7 @@ function mcpProblem({ toolName, tool, inputSchema, transport }: JsonObject): str
   const name = toolName ?? tool;
   if (typeof name !== "string" || !/^[\x21-\x7e]{1,128}$/.test(name))
     return "bazaar.info.input.toolName is no tool name";
-  if (!isObject(inputSchema)) return "bazaar.info.input.inputSchema must be an object";
+  if (!isJsonObject(inputSchema)) return "bazaar.info.input.inputSchema must be an object";
   if (transport === undefined || transport === "streamable-http" || transport === "sse") return undefined;
   return "bazaar.info.input.transport must be streamable-http or sse";
 }
@@ -169,7 +169,7 @@ function hasForeignReference(node: unknown): boolean {
   );
 }
 
-/** A template that does not describe the path paid for is somebody else's, or nonsense: the path itself is then listed. */
+/** A template that does not describe the path paid for is another resource's, or nonsense: the path itself is then listed. */
 function readRouteTemplate(given: unknown, pathname: string): string | undefined {
   if (typeof given !== "string" || given.length > 512 || !/^\/[a-zA-Z0-9_/:.\-~%]+$/.test(given)) return undefined;
   const decoded = fullyDecoded(given);
@@ -222,8 +222,4 @@ function isIconUrl(given: unknown): given is string {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (!url || !["https:", "http:"].includes(url.protocol) || url.username !== "" || url.password !== "") return false;
   return isPublicName(url.hostname);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

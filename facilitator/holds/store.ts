@@ -1,22 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { batched } from "../../shared/batch.ts";
-import type { Log } from "../../shared/log.ts";
-import type { Database } from "../../shared/postgres.ts";
-import { startRounds } from "../../shared/rounds.ts";
+import { type Database, queryAgain } from "../../shared/postgres.ts";
 import type { Payment } from "../schemes/scheme.ts";
-import { type Known, readKnown } from "../settlements/known.ts";
+import { type PaymentRecord, readPaymentRecord } from "../settlements/payment-record.ts";
 
-const sweepEveryMs = 15_000;
+/** What the database's functions hold for (migration 0013): as long as a Hedera payment can be valid. */
+export const holdSeconds = 180;
+
 const sweptPayersMax = 1_000;
 const balancesMax = 10_000;
 
 /**
  * What payers have in flight, over all copies of the daemon: a hold a payment, from the moment it was verified until its
- * settlement has ended and shows in the payer's balance, it is given up, or 180 seconds have passed.
+ * settlement has ended and shows in the payer's balance, it is given up, or `holdSeconds` have passed.
  */
 export class HoldStore {
   readonly #db: Database;
-  readonly #place: (wanted: Wanted) => Promise<Placed>;
+  readonly #place: (wanted: Wanted) => Promise<HoldResult>;
   readonly #release: (held: Holder) => Promise<boolean>;
   /** As last read, by network, payer and asset; the one read longest ago first. */
   readonly #balances = new Map<string, bigint>();
@@ -32,16 +32,16 @@ export class HoldStore {
    * payments that one balance covers together no more are held, however many copies are asked at once. A payment that
    * was ever claimed and is not to be had again is answered with instead.
    */
-  place(network: string, payment: Payment, balance: bigint, shownUntil?: string): Promise<Placed> {
+  placeHold(network: string, payment: Payment, balance: bigint, shownUntil?: string): Promise<HoldResult> {
     return this.#place({ network, payment, balance, shownUntil, holder: randomUUID() });
   }
 
   /** The same before the payer's balance is known, by the one last read: whether it is covered is then still to be seen. */
-  placeAhead(network: string, payment: Payment): Promise<Placed> {
-    return this.place(network, payment, this.#balances.get(holdingOf(network, payment)) ?? payment.amount);
+  placeHoldAhead(network: string, payment: Payment): Promise<HoldResult> {
+    return this.placeHold(network, payment, this.#balances.get(holdingOf(network, payment)) ?? payment.amount);
   }
 
-  noteBalance(network: string, payment: Payment, balance: bigint): void {
+  rememberBalance(network: string, payment: Payment, balance: bigint): void {
     const holding = holdingOf(network, payment);
     this.#balances.delete(holding);
     this.#balances.set(holding, balance);
@@ -54,17 +54,16 @@ export class HoldStore {
     return id !== undefined && holder !== undefined && this.#release({ id: BigInt(id), holder });
   }
 
-  startSweeping(log: Log): { stop(): Promise<void> } {
-    return startRounds(
-      () => this.#db.query("select sweep_holds($1)", [sweptPayersMax]),
-      sweepEveryMs,
-      (error) => log.warn({ err: error }, "holds that are over could not be swept away; it will be tried again"),
-    );
+  /** Deletes holds that are over, of some payers at a time. */
+  async sweep(): Promise<void> {
+    await queryAgain(this.#db, { text: "select sweep_holds($1)", values: [sweptPayersMax] });
   }
 
-  /** One statement and one round trip, which also looks the payments up; nobody waits for the disk (the tables are unlogged). */
-  async #placeAll(wanted: readonly Wanted[]): Promise<readonly Placed[]> {
-    const { rows } = await this.#db.query({
+  /** One statement and one round trip, which also looks the payments up; no caller waits for the disk (the tables are unlogged). */
+  async #placeAll(asked: readonly Wanted[]): Promise<readonly HoldResult[]> {
+    // Like releases, in one order over all copies; a sweep can still come in between.
+    const wanted = asked.toSorted((one, other) => (one.payment.key < other.payment.key ? -1 : 1));
+    const { rows } = await queryAgain(this.#db, {
       name: "place-holds",
       text: `
         select h.item, h.hold_id, h.in_flight, h.settled_until::text, h.transactions, p.*
@@ -83,9 +82,11 @@ export class HoldStore {
       ],
     });
     const byItem = new Map(rows.map((row) => [Number(row.item), row]));
-    return wanted.map(({ holder }, index) => {
-      const row = byItem.get(index + 1);
-      if (row.state !== null) return { known: readKnown(row) };
+    const itemOf = new Map(wanted.map((one, index) => [one, index + 1]));
+    return asked.map((one) => {
+      const { holder } = one;
+      const row = byItem.get(itemOf.get(one) as number);
+      if (row.state !== null) return { record: readPaymentRecord(row) };
       if (row.hold_id !== null) return { holdId: `hold_${row.hold_id}_${holder}`, inFlight: row.in_flight };
       return {
         inFlight: row.in_flight,
@@ -96,14 +97,14 @@ export class HoldStore {
   }
 
   async #releaseAll(held: readonly Holder[]): Promise<readonly boolean[]> {
-    const { rows } = await this.#db.query({
+    const { rows } = await queryAgain(this.#db, {
       name: "release-holds",
       text: `
         with given as (
           select id, array_agg(holder) as holders from unnest($1::bigint[], $2::uuid[]) as g (id, holder) group by id
         ), locked as (
           select h.id, h.holders as had, given.holders as given, array(select unnest(h.holders) except select unnest(given.holders)) as left_over
-            from payment_holds h join given using (id) where h.holders && given.holders order by h.id for update of h
+            from payment_holds h join given using (id) where h.holders && given.holders order by h.network, h.payer, h.asset, h.payment_key collate "C" for update of h
         ), released as (
           update payment_holds h
              set holders = left_over,
@@ -121,19 +122,21 @@ export class HoldStore {
 
 const holdIdForm = /^hold_(\d{1,18})_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
 
-export const isHoldId = (text: string): boolean => holdIdForm.test(text);
+export function isHoldId(text: string): boolean {
+  return holdIdForm.test(text);
+}
 
 const holdingOf = (network: string, { payer, asset }: Payment) => `${network} ${payer} ${asset}`;
 
-export type Placed =
+export type HoldResult =
   /** `inFlight`: base units of the payer's other payments, at most. */
   | { readonly holdId: string; readonly inFlight: bigint }
   /** Claimed before, and not to be had again. */
-  | { readonly known: Known }
-  | Crowded;
+  | { readonly record: PaymentRecord }
+  | NotCovered;
 
 /** The balance does not cover it all. */
-interface Crowded {
+interface NotCovered {
   /** Base units of the payer's other payments. */
   readonly inFlight: bigint;
   /** What of them has settled, up to when (a timestamp in full) and in which transactions (the newest): the balance may have it. */

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { EnvReader } from "../../shared/env.ts";
 import { ApiError } from "../../shared/errors.ts";
 
 /** A resource server that the operator knows, with a limit of its own in place of its address'. */
@@ -11,15 +12,28 @@ export interface Client {
 }
 
 /** One entry of FACILITATOR_CLIENTS: `name:sha256-hex-of-token:calls a minute`; undefined when it is none. */
-export function readClient(entry: string): Client | undefined {
+function readClient(entry: string): Client | undefined {
   const [, name, tokenHash, calls] = /^([\w.-]{1,64}):([0-9a-fA-F]{64}):(\d{1,9})$/.exec(entry) ?? [];
   if (name === undefined || tokenHash === undefined) return undefined;
   return { name, tokenHash: tokenHash.toLowerCase(), callsPerMinute: Number(calls) };
 }
 
+/** The resource servers of FACILITATOR_CLIENTS; a name or token given twice is a problem. */
+export function readClients(env: EnvReader): readonly Client[] {
+  const clients = env.list("FACILITATOR_CLIENTS").flatMap((entry) => {
+    const client = readClient(entry);
+    return client ? [client] : env.problem("FACILITATOR_CLIENTS must list name:sha256-hex-of-token:calls a minute", []);
+  });
+  const isUnique = (values: readonly string[]) => new Set(values).size === values.length;
+  if (!isUnique(clients.map(({ name }) => name)) || !isUnique(clients.map(({ tokenHash }) => tokenHash))) {
+    env.problem("FACILITATOR_CLIENTS names a client or a token twice", 0);
+  }
+  return clients;
+}
+
 /**
- * Who calls, by the token in an Authorization header; undefined without one, for nobody needs one. Throws ApiError 401 on
- * a token that is not known: whoever sends one counts on its limit.
+ * Who calls, by the token in an Authorization header; undefined without one, for no caller needs one. Throws ApiError 401 on
+ * a token that is not known: a caller that sends one counts on its limit.
  */
 export function clientCalling(clients: readonly Client[], authorization: string | undefined): Client | undefined {
   const [, token] = /^bearer +(\S+)$/i.exec(authorization ?? "") ?? [];

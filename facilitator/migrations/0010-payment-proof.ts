@@ -3,7 +3,7 @@ import type { Migration } from "../../shared/postgres.ts";
 export const paymentProof: Migration = {
   name: "0010-payment-proof",
   sql: `
-    -- What was claimed, so that nobody is told of a payment who cannot present it: the digest of what the payer signed,
+    -- What was claimed, so that only a caller who can present a payment is told of it: the digest of what the payer signed,
     -- and that of the quote's terms (shared/x402.ts). Payments claimed before this have neither.
     alter table payments
       add column message_digest bytea,

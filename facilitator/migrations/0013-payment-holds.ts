@@ -29,7 +29,7 @@ export const paymentHolds: Migration = {
     create function place_of(network text, payment_key text, payer text, asset text) returns text
       immutable language sql return network || ' ' || payment_key || ' ' || payer || ' ' || asset;
 
-    -- At least the sum of a payer's counted holds: what has ended stays in it until somebody counts again, so that a
+    -- At least the sum of a payer's counted holds: what has ended stays in it until it is counted again, so that a
     -- settlement never waits for a row that all of its payer's settlements share. Also the lock of its payer's holds.
     create unlogged table payers_in_flight (
       network  text not null,
@@ -150,7 +150,7 @@ export const paymentHolds: Migration = {
        where ctid in (select ctid from payers_in_flight where total = 0 limit payers_max for update skip locked);
     end $$;
 
-    -- A payment that is being settled is in flight until its end is known, whoever verified it or did not.
+    -- A payment that is being settled is in flight until its end is known, whether it was verified or not.
     create function hold_claimed_payment() returns trigger language plpgsql as $$
     begin
       insert into payment_holds as h (place, network, payment_key, payer, asset, amount, until, releasable, counted)
@@ -166,8 +166,8 @@ export const paymentHolds: Migration = {
       for each row when (new.state = 'claimed' and not new.retryable and (old.state = 'failed' or old.retryable))
       execute function hold_claimed_payment();
 
-    -- A claim that anybody may take over, since whoever made it is gone, holds no longer than a verification: nobody may
-    -- ever come back to it, and an authorization can be good for years.
+    -- A claim that any caller may take over, since the process that made it is gone, holds no longer than a verification:
+    -- its caller may never come back to it, and an authorization can be good for years.
     create function hold_open_claim() returns trigger language plpgsql as $$
     begin
       update payment_holds h

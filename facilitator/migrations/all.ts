@@ -9,6 +9,12 @@ import { listingOffers } from "./0007-listing-offers.ts";
 import { payerFailures } from "./0008-payer-failures.ts";
 import { paymentProof } from "./0010-payment-proof.ts";
 import { paymentHolds } from "./0013-payment-holds.ts";
+import { placeHoldsRows } from "./0014-place-holds-rows.ts";
+import { spendingAsOf } from "./0016-spending-as-of.ts";
+import { recordAccounts } from "./0018-record-accounts.ts";
+import { heartbeats } from "./0019-heartbeats.ts";
+import { listingDays } from "./0020-listing-days.ts";
+import { networkFees } from "./0021-network-fees.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -22,4 +28,10 @@ export const migrations: readonly Migration[] = [
   payerFailures,
   paymentProof,
   paymentHolds,
+  placeHoldsRows,
+  spendingAsOf,
+  recordAccounts,
+  heartbeats,
+  listingDays,
+  networkFees,
 ];

@@ -1,16 +1,18 @@
 import { ConfigError } from "../../shared/env.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
-import { type PaymentRequest, type Refusal, refuse, type Scheme } from "./scheme.ts";
+import { type PaymentRequest, type Refusal, refuse, type Scheme, type Upkeep } from "./scheme.ts";
 
-const retryMs = 5_000;
+/** How often jobs.ts asks a closed network again. */
+export const retryClosedMs = 5_000;
+
+export type OutageCause = "away" | "empty";
 
 /** The schemes this daemon serves, found by exact match of scheme and network. */
 export class SchemeRegistry {
   readonly all: readonly Scheme[];
   /** Those that agree with their chains, as far as their chains could be asked. */
-  readonly #open = new Set<Scheme>();
-  readonly #retries = new Map<Scheme, NodeJS.Timeout>();
+  readonly #opened = new Set<Scheme>();
 
   constructor(schemes: readonly Scheme[]) {
     this.all = schemes;
@@ -18,10 +20,10 @@ export class SchemeRegistry {
 
   /**
    * Opens every scheme. Throws ConfigError when one is configured wrongly, naming every problem of all. A network that
-   * cannot be asked, be it the only one, stays closed and is asked again until it is there.
+   * cannot be asked, be it the only one, stays closed until `openClosed` finds it there.
    */
   async start(log: Log): Promise<void> {
-    const results = await Promise.allSettled(this.all.map((scheme) => this.#start(scheme)));
+    const results = await Promise.allSettled(this.all.map((scheme) => this.#open(scheme)));
     const failures = this.all.flatMap((scheme, index) => {
       const result = results[index];
       return result?.status === "rejected" ? [{ scheme, reason: result.reason as unknown }] : [];
@@ -30,23 +32,60 @@ export class SchemeRegistry {
       const problems = failures.flatMap(({ scheme, reason }) => problemsOf(scheme, reason));
       throw new ConfigError("facilitator", problems);
     }
-    for (const { scheme, reason } of failures) this.#retry(scheme, reason, log);
+    for (const { scheme, reason } of failures) {
+      const problems = problemsOf(scheme, reason);
+      log.error({ network: scheme.network, problems }, "the network cannot be asked and stays closed until it can");
+    }
+  }
+
+  /** Asks every closed network again. Never throws. */
+  async openClosed(log: Log): Promise<void> {
+    const closed = this.all.filter((scheme) => !this.#opened.has(scheme));
+    await Promise.all(
+      closed.map(async (scheme) => {
+        try {
+          await this.#open(scheme);
+          log.info({ network: scheme.network }, "the network is there and open now");
+        } catch (error) {
+          const problems = problemsOf(scheme, error);
+          log.error({ network: scheme.network, problems }, "the network stays closed");
+        }
+      }),
+    );
+  }
+
+  /** The upkeep of all schemes; what belongs to a closed one is left out of a run. */
+  get upkeep(): readonly Upkeep[] {
+    return this.all.flatMap((scheme) =>
+      scheme.upkeep.map(({ name, everyMs, run }) => ({
+        name: `${name} on ${scheme.network}`,
+        everyMs,
+        run: async () => {
+          if (this.#opened.has(scheme)) await run();
+        },
+      })),
+    );
   }
 
   async stop(): Promise<void> {
-    for (const timer of this.#retries.values()) clearTimeout(timer);
-    this.#retries.clear();
     for (const scheme of this.all) await scheme.stop();
   }
 
   /** The open scheme of a network; undefined while nothing is known for certain there. */
   openOn(network: string): Scheme | undefined {
-    return this.all.find((scheme) => scheme.network === network && this.#open.has(scheme));
+    return this.all.find((scheme) => scheme.network === network && this.#opened.has(scheme));
   }
 
   /** Whether a network is there, as far as is known, and has a fee payer that can pay. */
   isSettling(scheme: Scheme): boolean {
-    return this.#open.has(scheme) && scheme.balances().some(({ balance, empty }) => balance !== undefined && !empty);
+    return this.whyNotSettling(scheme) === undefined;
+  }
+
+  /** The network cannot be asked, or can and no fee payer has money; undefined while it settles. */
+  whyNotSettling(scheme: Scheme): OutageCause | undefined {
+    const read = this.#opened.has(scheme) ? scheme.balances().filter(({ balance }) => balance !== undefined) : [];
+    if (read.length === 0) return "away";
+    return read.every(({ empty }) => empty) ? "empty" : undefined;
   }
 
   /** Throws ApiError 503 while the network is closed. */
@@ -61,9 +100,9 @@ export class SchemeRegistry {
       );
     }
     const found = onNetwork.find((candidate) => candidate.scheme === scheme);
-    if (found && !this.#open.has(found)) {
+    if (found && !this.#opened.has(found)) {
       throw new ApiError("unavailable", `${network} cannot be asked at the moment; try again later.`, {
-        headers: { "retry-after": String(retryMs / 1_000) },
+        headers: { "retry-after": String(retryClosedMs / 1_000) },
         body: { network },
       });
     }
@@ -73,26 +112,9 @@ export class SchemeRegistry {
     );
   }
 
-  async #start(scheme: Scheme): Promise<void> {
+  async #open(scheme: Scheme): Promise<void> {
     await scheme.start();
-    this.#open.add(scheme);
-  }
-
-  #retry(scheme: Scheme, reason: unknown, log: Log): void {
-    const { network } = scheme;
-    const problems = problemsOf(scheme, reason);
-    log.error({ network, problems }, "the network cannot be asked and stays closed until it can");
-    const again = async () => {
-      try {
-        await this.#start(scheme);
-        if (!this.#retries.has(scheme)) return await scheme.stop();
-        log.info({ network }, "the network is there and open now");
-      } catch (error) {
-        log.error({ network, problems: problemsOf(scheme, error) }, "the network stays closed");
-        if (this.#retries.has(scheme)) this.#retries.set(scheme, setTimeout(again, retryMs));
-      }
-    };
-    this.#retries.set(scheme, setTimeout(again, retryMs));
+    this.#opened.add(scheme);
   }
 }
 

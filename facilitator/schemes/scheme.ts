@@ -1,4 +1,7 @@
-import type { JsonObject, PaymentRequirements, SupportedKind } from "../../shared/x402.ts";
+import { ApiError } from "../../shared/errors.ts";
+import type { JsonObject } from "../../shared/json.ts";
+import type { Queryable } from "../../shared/postgres.ts";
+import type { PaymentRequirements, SupportedKind } from "../../shared/x402.ts";
 import type { Announcement } from "../discovery/announcement.ts";
 
 /**
@@ -20,11 +23,16 @@ export interface Scheme<P extends Payment = Payment> {
   isSignedForNow(payment: P): boolean;
   /** The rules that need the clock or the chain; undefined when the payment holds. */
   check(payment: P): Promise<Refusal | undefined>;
-  /** The part of `check` that asks who signed, and nothing else. Throws NetworkAway when only the chain could tell. */
+  /**
+   * The refusal that says that the chain has settled a payment which `check` finds too late, or that something else used it
+   * up; undefined when the chain has nothing of it. Throws NetworkAwayError when that cannot be told.
+   */
+  findSettled(payment: P): Promise<Refusal | undefined>;
+  /** The part of `check` that asks who signed, and nothing else. Throws NetworkAwayError when only the chain could tell. */
   checkSignature(payment: P): Promise<Refusal | undefined>;
   /** What the payer holds of the payment's asset, base units, as `check` read it not more than a second before. */
   balanceOf(payment: P): bigint;
-  /** The same as the chain has it now, and whether all of `transactions` show in it. Throws NetworkAway. */
+  /** The same as the chain has it now, and whether all of `transactions` show in it. Throws NetworkAwayError. */
   readBalance(payment: P, transactions: readonly string[]): Promise<{ balance: bigint; shows: boolean }>;
   /** The scheme's own refusal of a payer who has too little. */
   insufficient(message: string): Refusal;
@@ -32,18 +40,34 @@ export interface Scheme<P extends Payment = Payment> {
   submit(payment: P, claim: Claim, deadline: Date): Promise<Outcome>;
   /** What the chain says about a payment that was claimed and not seen to end, whether or not anything is known to be sent. */
   find(unfinished: Unfinished): Promise<Outcome>;
+  /** What the network charged for a transaction, base units of its own token; undefined where it does not say. Throws NetworkAwayError. */
+  networkFee(transaction: string): Promise<bigint | undefined>;
   /** Each fee payer's balance as last read; with a payment, of those that may pay its fee. */
   balances(payment?: P): readonly FeePayerBalance[];
   /**
-   * Throws ConfigError, naming every problem, when configuration and chain do not agree, and NetworkAway when the chain
+   * Throws ConfigError, naming every problem, when configuration and chain do not agree, and NetworkAwayError when the chain
    * cannot be asked: then it may be called again.
    */
   start(): Promise<void>;
+  /** What is done in the background while it is open. */
+  readonly upkeep: readonly Upkeep[];
   stop(): Promise<void>;
 }
 
-/** Nobody on the network's side answers, or not in a way that can be relied on. */
-export class NetworkAway extends Error {}
+export interface Upkeep {
+  readonly name: string;
+  /** From the end of one run to the start of the next. */
+  readonly everyMs: number;
+  readonly run: () => Promise<unknown>;
+}
+
+/** The network does not answer, or not in a way that can be relied on. */
+export class NetworkAwayError extends Error {}
+
+/** 503 for what only the chain could tell. */
+export function networkUnavailable(message: string, cause: unknown): ApiError {
+  return new ApiError("unavailable", message, { headers: { "retry-after": "5" }, cause });
+}
 
 /** What a caller asks about, shape-checked and translated from v1 or v2 into one form; nothing of it is believed yet. */
 export interface PaymentRequest {
@@ -63,7 +87,7 @@ export interface PaymentRequest {
   readonly announcement: Announcement | undefined;
 }
 
-/** A payment whose meaning is certain, whoever encoded it and however. */
+/** A payment whose meaning is certain, however it was encoded. */
 export interface Payment {
   /** Identifies this payment on its network; every re-encoding of it has the same key. */
   readonly key: string;
@@ -71,7 +95,7 @@ export interface Payment {
   readonly payTo: string;
   readonly asset: string;
   readonly amount: bigint;
-  /** Of what the payer signed, whoever encoded it and with whichever of its valid signatures. */
+  /** Of what the payer signed, however it was encoded and with any of its valid signatures. */
   readonly messageDigest: Buffer;
   /** From this moment on the payment can no longer land on the chain. */
   readonly expiresAt: Date;
@@ -83,6 +107,8 @@ export interface Refusal {
   readonly payer?: string;
   /** Where the payment was settled, when that is why it is refused. */
   readonly transaction?: string;
+  /** It is refused for being too late, which does not tell whether it was settled in time. */
+  readonly late?: true;
 }
 
 export function refuse(refused: string, message: string): Refusal {
@@ -97,6 +123,35 @@ export function isRefusal(value: object): value is Refusal {
 export interface Claim {
   readonly id: bigint;
   readonly token: string;
+}
+
+/** Where a scheme writes down what it signed, before it sends it (settlements/store.ts). */
+export interface BroadcastLog {
+  /** The payment's row, if it was ever claimed. */
+  lookup(network: string, key: string): Promise<{ readonly state: string } | undefined>;
+  /** False when the claim was lost meanwhile: then nothing may be sent. */
+  recordBroadcast(db: Queryable, claim: Claim, broadcast: Broadcast): Promise<boolean>;
+  /** The same for several claims that the open transaction `tx` has locked. */
+  recordBroadcasts(tx: Queryable, broadcasts: readonly NumberedBroadcast[]): Promise<void>;
+  /** Takes back what was signed, because it can certainly never land; false when another daemon has the claim. */
+  takeBack(claim: Claim, transaction: string, db?: Queryable): Promise<boolean>;
+}
+
+/** What was signed for a payment, and with whose money for the fee. */
+export interface Broadcast {
+  readonly transaction: string;
+  readonly raw: readonly Buffer[];
+  readonly feePayer: string;
+  readonly nonce?: bigint;
+}
+
+/** One signed transaction of a chain that numbers an account's transactions. */
+export interface NumberedBroadcast {
+  readonly claim: Claim;
+  readonly transaction: string;
+  readonly raw: Buffer;
+  readonly feePayer: string;
+  readonly nonce: bigint;
 }
 
 /** A row that was claimed and not seen to end, as the reconciler reads it. */

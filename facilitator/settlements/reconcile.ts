@@ -1,26 +1,18 @@
 import type { Log } from "../../shared/log.ts";
-import { startRounds } from "../../shared/rounds.ts";
-import type { Events } from "../events.ts";
 import type { SchemeRegistry } from "../schemes/registry.ts";
-import type { Abandoned } from "./known.ts";
+import type { Outcome } from "../schemes/scheme.ts";
+import type { Abandoned } from "./payment-record.ts";
 import type { SettlementStore } from "./store.ts";
 
-const everyMs = 1_000;
 const batchMax = 50;
 
 /**
- * Finishes what a crash or a timeout left behind: asks the chain about every payment whose holder fell silent, at start
- * and on a timer, until it is settled or can no longer land.
+ * Finishes what a crash or a timeout left behind: asks the chain about some of the payments whose holder fell silent, each
+ * again and again until it is settled or can no longer land.
  */
-export function startReconciling(needs: Needs): { stop(): Promise<void> } {
-  return startRounds(
-    async () => {
-      const abandoned = await needs.store.takeUnfinished(batchMax);
-      await Promise.all(abandoned.map((payment) => finish(needs, payment)));
-    },
-    everyMs,
-    (error) => needs.log.error({ err: error }, "reconciliation was interrupted; it goes on in the next round"),
-  );
+export async function reconcile(needs: Needs): Promise<void> {
+  const abandoned = await needs.store.takeUnfinished(batchMax);
+  await Promise.all(abandoned.map((payment) => finish(needs, payment)));
 }
 
 async function finish({ store, schemes, events, log }: Needs, payment: Abandoned): Promise<void> {
@@ -40,6 +32,6 @@ async function finish({ store, schemes, events, log }: Needs, payment: Abandoned
 interface Needs {
   readonly store: SettlementStore;
   readonly schemes: SchemeRegistry;
-  readonly events: Events;
+  readonly events: { reconciled(network: string, key: string, outcome: Outcome): void };
   readonly log: Log;
 }

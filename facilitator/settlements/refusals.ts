@@ -2,20 +2,25 @@ import type { Log } from "../../shared/log.ts";
 import { type Database, isDataError } from "../../shared/postgres.ts";
 import type { PaymentRequest } from "../schemes/scheme.ts";
 
-const flushEveryMs = 200;
 const bufferMax = 5_000;
+/** Of this copy. A flood of refusals must not fill the disk, without which no payment can be claimed. */
+const perMinuteMax = 3_000;
+const keptDays = 30;
+const deletedAtOnceMax = 10_000;
 
 /**
  * Writes refused payments into the public record in the background: a refusal is answered without waiting for it, and
- * a flood of them costs one statement per interval. What exceeds the buffer is counted in the log, not stored.
+ * a flood of them costs one statement per interval. What exceeds the buffer, or what a minute may add, is counted in the log, not
+ * stored. Kept for a month.
  */
 export class RefusalRecorder {
   readonly #db: Database;
   readonly #log: Log;
   readonly #networks: ReadonlySet<string>;
-  readonly #timer: NodeJS.Timeout;
   #buffer: RefusalRecord[] = [];
   #dropped = 0;
+  #minute = 0;
+  #recordedInMinute = 0;
   #flushing: Promise<void> = Promise.resolve();
 
   /** `networks`: those served here. What is asked of any other has a name of the caller's choice and is not recorded. */
@@ -23,23 +28,41 @@ export class RefusalRecorder {
     this.#db = db;
     this.#log = log;
     this.#networks = new Set(networks);
-    this.#timer = setInterval(() => this.#flush(), flushEveryMs);
   }
 
   record(refusal: RefusalRecord): void {
     if (!this.#networks.has(refusal.request.network)) return;
-    if (this.#buffer.length < bufferMax) this.#buffer.push(refusal);
-    else this.#dropped += 1;
+    const minute = Math.floor(Date.now() / 60_000);
+    if (minute !== this.#minute) [this.#minute, this.#recordedInMinute] = [minute, 0];
+    if (this.#buffer.length >= bufferMax || this.#recordedInMinute >= perMinuteMax) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#recordedInMinute += 1;
+    this.#buffer.push(refusal);
   }
 
+  /** Deletes what is older than the record keeps refusals, some at a time. */
+  async sweep(): Promise<void> {
+    await this.#db.query(
+      `delete from transactions where id in (
+         select old.id from unnest($1::text[]) as served (network) cross join lateral (
+           select id from transactions t
+            where t.network = served.network and status = 'rejected' and created_at < now() - make_interval(days => $2)
+            order by created_at limit $3) as old)`,
+      [[...this.#networks], keptDays, deletedAtOnceMax],
+    );
+  }
+
+  /** Records what is left, and waits for it. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
     await this.#flushing;
-    this.#flush();
+    this.flush();
     await this.#flushing;
   }
 
-  #flush(): void {
+  /** Begins to record what was refused since the last flush. */
+  flush(): void {
     if (this.#dropped > 0) this.#log.warn({ dropped: this.#dropped }, "refusals beyond the record's buffer");
     this.#dropped = 0;
     if (this.#buffer.length === 0) return;
@@ -66,17 +89,25 @@ export class RefusalRecorder {
     await this.#db.query({
       name: "record-refusals",
       text: `
+        with refused as (
+          select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[])
+            as r (network, kind, payer, pay_to, asset, amount, resource_url, reason, total_ms)
+        ), counted as (
+          insert into daily_reasons as d (network, day, status, reason, payments)
+          select network, (now() at time zone 'utc')::date, 'rejected', reason, count(*) from refused
+           group by network, reason order by network, reason
+          on conflict (network, day, status, reason) do update set payments = d.payments + excluded.payments
+        )
         insert into transactions (network, status, kind, payer, pay_to, asset, amount_atomic, resource_url, error_reason, total_ms)
         select network, 'rejected', kind, nullif(payer, ''), pay_to, asset,
                case when amount ~ '^[0-9]{1,78}$' then amount::numeric end, resource_url, reason, total_ms
-          from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[])
-            as refused (network, kind, payer, pay_to, asset, amount, resource_url, reason, total_ms)`,
+          from refused`,
       values: [
         column(({ request }) => request.network),
         column(({ kind }) => kind),
-        column(({ payer }) => payer),
-        column(({ request }) => request.requirements.payTo),
-        column(({ request }) => request.requirements.asset),
+        column(({ payer }) => accountIn(payer)),
+        column(({ request }) => accountIn(request.requirements.payTo)),
+        column(({ request }) => accountIn(request.requirements.asset)),
         column(({ request }) => request.requirements.amount),
         column(({ request }) => request.resourceUrl),
         column(({ reason }) => reason),
@@ -91,6 +122,11 @@ function storable(text: string | undefined): string | null {
   if (text === undefined) return null;
   // UTF-8 has no halves of surrogate pairs.
   return Buffer.from(text.slice(0, lengthMax).replaceAll("\0", "")).toString();
+}
+
+/** What could be an account or a token on some chain: anything else is a text for readers of the public record. */
+function accountIn(text: unknown): string | undefined {
+  return typeof text === "string" && /^[\w.:-]{1,100}$/.test(text) ? text : undefined;
 }
 
 const lengthMax = 512;

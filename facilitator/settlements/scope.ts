@@ -1,9 +1,10 @@
 import { type Environment, toCaip2 } from "../../shared/networks.ts";
 import type { Queryable } from "../../shared/postgres.ts";
-import type { Context } from "../context.ts";
 
 export const environments = ["mainnet", "testnet"] as const;
 export const statuses = ["settled", "failed", "rejected"] as const;
+/** Of payments that have not ended, by the states that each is asked for by. */
+export const unfinishedStates = { in_progress: ["claimed", "broadcast"], unknown: ["unknown"] } as const;
 
 /**
  * Which part of the record a question is about. An environment's networks are those this daemon serves and those the
@@ -27,7 +28,10 @@ export async function recordScope(
   return { env, name: env, networks: networks.filter((network) => environmentOf(network) === env).toSorted() };
 }
 
-type Needs = Pick<Context, "schemes"> & { readonly config: Pick<Context["config"], "environmentOf"> };
+interface Needs {
+  readonly schemes: { readonly all: ReadonlyArray<{ readonly network: string }> };
+  readonly config: { readonly environmentOf: (network: string) => Environment };
+}
 
 export interface RecordScope {
   readonly env: Environment;
@@ -42,7 +46,7 @@ export function environmentOfAll(environments: readonly Environment[]): Environm
 }
 
 /** One index descent a network, however many records there are. */
-async function recordedNetworks(db: Queryable): Promise<readonly string[]> {
+export async function recordedNetworks(db: Queryable): Promise<readonly string[]> {
   const { rows } = await db.query({
     name: "recorded-networks",
     text: `

@@ -2,9 +2,20 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { batched } from "../../shared/batch.ts";
 import type { Database, Queryable } from "../../shared/postgres.ts";
-import type { StoredOffer } from "../discovery/offers.ts";
-import type { Claim, Outcome, Payment } from "../schemes/scheme.ts";
-import { type Abandoned, type Known, readAbandoned, readKnown } from "./known.ts";
+import type { StoredListingRequest } from "../discovery/listing-requests.ts";
+import { failuresOfADayWithin, failuresWithin } from "../limits/failure-windows.ts";
+import type {
+  Broadcast,
+  BroadcastLog,
+  Claim,
+  NumberedBroadcast,
+  Outcome,
+  Payment,
+  Refusal,
+} from "../schemes/scheme.ts";
+import { finishPayment, finishUnknown } from "./finish-payment.ts";
+import { lookupPayments } from "./lookup-payments.ts";
+import { type Abandoned, type PaymentRecord, readAbandoned } from "./payment-record.ts";
 
 /**
  * How long a holder may be silent before the reconciler looks after its payment. A claim that is released too early
@@ -14,38 +25,36 @@ const claimLeaseSeconds = 20;
 const broadcastLeaseSeconds = 6;
 /** A payment is signed for again only when what was signed before is void: older ones than these cannot land. */
 const signedMax = 100;
-/** Beyond so many, what else is paid for waits for its next payment to be listed. */
-const offersWaitingMax = 10_000;
 
 /**
  * The payments table: who may settle what, and what became of it. Every statement is one round trip and atomic, so
  * any number of daemons can share it.
  */
-export class SettlementStore {
+export class SettlementStore implements BroadcastLog {
   readonly #db: Database;
-  readonly #known: (key: { network: string; key: string }) => Promise<Known | undefined>;
+  readonly #lookup: (key: { network: string; key: string }) => Promise<PaymentRecord | undefined>;
 
   constructor(db: Database) {
     this.#db = db;
-    this.#known = batched((keys) => this.#lookupAll(keys), { sizeMax: 200, windowMs: 0 });
+    this.#lookup = batched((keys) => lookupPayments(db, keys), { sizeMax: 200, windowMs: 0 });
   }
 
   /** The payment's row, if it was ever claimed. Look-ups made together share one query. */
-  lookup(network: string, key: string): Promise<Known | undefined> {
-    return this.#known({ network, key });
+  lookup(network: string, key: string): Promise<PaymentRecord | undefined> {
+    return this.#lookup({ network, key });
   }
 
   /**
    * Claims the payment for one caller: a Claim for exactly one of any number of simultaneous callers on any number of
-   * daemons. A payment that failed in a way that leaves it valid, or whose claim was opened, can be claimed again. Nobody gets one for a payer of
-   * whom `failuresMax` settlements failed on the chain, at our cost, in ten minutes or `failuresPerDayMax` in a day
-   * (0 = any number).
+   * daemons. A payment that failed in a way that leaves it valid, or whose claim was opened, can be claimed again. No
+   * caller gets one for a payer of whom `failuresMax` settlements failed on the chain, at our cost, in ten minutes or
+   * `failuresPerDayMax` in a day (0 = any number).
    */
   async claim(
     network: string,
     scheme: string,
     payment: Payment,
-    { resourceUrl, termsDigest, failuresMax, failuresPerDayMax, offer }: ClaimTerms,
+    { resourceUrl, termsDigest, failuresMax, failuresPerDayMax, listingRequest }: ClaimTerms,
   ): Promise<Claim | undefined> {
     const token = randomUUID();
     const { rows } = await this.#db.query({
@@ -56,14 +65,14 @@ export class SettlementStore {
         select $1, $2, 'claimed', $3::uuid, $4, $5, $6, $7, $8::numeric, $9, $10::timestamptz,
                now() + make_interval(secs => $11), $13, $14::bytea, $16::bytea, $17
          where ($12 = 0 or $12 > (select count(*) from payer_failures
-                                   where network = $1 and payer = $5 and failed_at > now() - interval '10 minutes'))
+                                   where network = $1 and payer = $5 and failed_at > now() - interval '${failuresWithin}'))
            and ($15 = 0 or $15 > (select count(*) from payer_failures
-                                   where network = $1 and payer = $5 and failed_at > now() - interval '1 day'))
+                                   where network = $1 and payer = $5 and failed_at > now() - interval '${failuresOfADayWithin}'))
         on conflict (network, payment_key) do update
           set state = 'claimed', claim_token = excluded.claim_token, payer = excluded.payer, pay_to = excluded.pay_to,
               asset = excluded.asset, amount_atomic = excluded.amount_atomic, resource_url = excluded.resource_url,
               expires_at = excluded.expires_at, lease_until = excluded.lease_until, fee_payer = null, nonce = null,
-              transaction_id = null, raw_transactions = null, error_reason = null, error_message = null,
+              transaction_id = null, raw_transactions = null, broadcast_at = null, error_reason = null, error_message = null,
               finished_at = null, retryable = false, offer = excluded.offer, offer_digest = excluded.offer_digest,
               message_digest = excluded.message_digest, terms_digest = excluded.terms_digest
           where payments.state in ('failed', 'claimed') and payments.retryable
@@ -81,8 +90,8 @@ export class SettlementStore {
         payment.expiresAt,
         claimLeaseSeconds,
         failuresMax,
-        offer?.text ?? null,
-        offer?.digest ?? null,
+        listingRequest?.text ?? null,
+        listingRequest?.digest ?? null,
         failuresPerDayMax,
         payment.messageDigest,
         termsDigest ?? null,
@@ -95,12 +104,12 @@ export class SettlementStore {
    * Stores what was signed, before it is sent; from here on the payment may land at any time. False when the claim was
    * lost meanwhile (its lease ran out): then nothing may be sent.
    */
-  async recordBroadcast(db: Queryable, claim: Claim, sent: Sent): Promise<boolean> {
+  async recordBroadcast(db: Queryable, claim: Claim, sent: Broadcast): Promise<boolean> {
     const { rowCount } = await db.query({
       name: "record-broadcast",
       text: `
         update payments
-           set state = 'broadcast', transaction_id = $3, raw_transactions = $4, fee_payer = $5, nonce = $6,
+           set state = 'broadcast', transaction_id = $3, raw_transactions = $4, fee_payer = $5, nonce = $6, broadcast_at = now(),
                lease_until = now() + make_interval(secs => $7), retryable = false,
                signed_transactions = (signed_transactions || $3::text)[greatest(1, cardinality(signed_transactions) + 2 - $8):]
          where id = $1 and claim_token = $2 and state = 'claimed'`,
@@ -119,13 +128,13 @@ export class SettlementStore {
   }
 
   /** The same for several claims that the open transaction `tx` has locked, in one statement. */
-  async recordBroadcasts(tx: Queryable, sent: ReadonlyArray<SentOne>): Promise<void> {
+  async recordBroadcasts(tx: Queryable, sent: readonly NumberedBroadcast[]): Promise<void> {
     if (sent.length === 0) return;
     const { rowCount } = await tx.query({
       name: "record-broadcasts",
       text: `
         update payments p
-           set state = 'broadcast', transaction_id = sent.transaction_id, raw_transactions = array[sent.raw],
+           set state = 'broadcast', transaction_id = sent.transaction_id, raw_transactions = array[sent.raw], broadcast_at = now(),
                fee_payer = sent.fee_payer, nonce = sent.nonce, lease_until = now() + make_interval(secs => $6),
                retryable = false, signed_transactions = (p.signed_transactions || sent.transaction_id)
                                     [greatest(1, cardinality(p.signed_transactions) + 2 - $7):]
@@ -150,7 +159,7 @@ export class SettlementStore {
     const { rowCount } = await db.query(
       `update payments
           set state = 'claimed', transaction_id = null, raw_transactions = null, fee_payer = null, nonce = null,
-              lease_until = now() + make_interval(secs => $4)
+              broadcast_at = null, lease_until = now() + make_interval(secs => $4)
         where id = $1 and claim_token = $2 and transaction_id = $3 and state = 'broadcast'`,
       [id, token, transaction, claimLeaseSeconds],
     );
@@ -158,61 +167,13 @@ export class SettlementStore {
   }
 
   /**
-   * Stores the chain's word, with what is to be listed for a success or what a failure cost; `delivered` says that this caller is told of
-   * the success. False when another daemon has finished the payment meanwhile: then its word counts.
+   * Stores the chain's word; `delivered` says that this caller is told of the success. False when another daemon has finished
+   * the payment meanwhile: then its word counts.
    */
-  async finish({ id, token }: Claim, outcome: Outcome, totalMs: number, delivered: boolean): Promise<boolean> {
-    if (outcome.outcome === "unknown") {
-      const { rowCount } = await this.#db.query({
-        name: "finish-unknown",
-        text: `update payments set state = 'unknown', lease_until = now() + make_interval(secs => $3)
-                where id = $1 and claim_token = $2 and state in ('broadcast', 'unknown')`,
-        values: [id, token, broadcastLeaseSeconds],
-      });
-      return rowCount === 1;
-    }
-    const failed = outcome.outcome === "failed" ? outcome : undefined;
-    const { rowCount } = await this.#db.query({
-      name: "finish-payment",
-      text: `
-        with held as (
-          select offer, offer_digest from payments where id = $1 and claim_token = $2 and offer is not null
-        ), ended as (
-          update payments
-             set state = $3, transaction_id = coalesce(nullif($4, ''), transaction_id), error_reason = $5,
-                 error_message = $6, retryable = $7, finished_at = now(), offer = null, offer_digest = null,
-                 landed_by_another = $12,
-                 delivered_at = case when $9 then now() end
-           where id = $1 and claim_token = $2 and state in ('claimed', 'broadcast', 'unknown')
-          returning *
-        ), offered as (
-          insert into discovery_offers (digest, offer)
-          select offer_digest, held.offer from held cross join (select from ended where state = 'settled') as settled
-           where $10 > (select count(*) from (select from discovery_offers limit $10) as waiting)
-              on conflict do nothing
-        ), charged as (
-          insert into payer_failures (network, payer) select network, payer from ended where $11
-        )
-        insert into transactions (network, status, kind, payer, pay_to, asset, amount_atomic, resource_url, tx_id,
-                                  error_reason, total_ms)
-        select network, $3, 'settle', payer, pay_to, asset, amount_atomic, resource_url, transaction_id, $5, $8
-          from ended`,
-      values: [
-        id,
-        token,
-        outcome.outcome,
-        outcome.transaction,
-        failed?.reason ?? null,
-        failed?.message ?? null,
-        failed?.retryable ?? false,
-        totalMs,
-        delivered && outcome.outcome === "settled",
-        offersWaitingMax,
-        failed?.charged ?? false,
-        outcome.outcome === "settled" && outcome.byAnother === true,
-      ],
-    });
-    return rowCount === 1;
+  finish(claim: Claim, outcome: Outcome, totalMs: number, delivered: boolean): Promise<boolean> {
+    return outcome.outcome === "unknown"
+      ? finishUnknown(this.#db, claim, broadcastLeaseSeconds)
+      : finishPayment(this.#db, claim, outcome, { totalMs, delivered });
   }
 
   /** Hands the success of a settled payment to one caller: true for exactly one. */
@@ -247,7 +208,7 @@ export class SettlementStore {
     return rows.map(readAbandoned);
   }
 
-  /** The holder cannot go on: whoever reconciles looks after the claim at once. */
+  /** The holder cannot go on: the reconciler looks after the claim at once. */
   async giveUp({ id, token }: Claim): Promise<void> {
     await this.#db.query(
       "update payments set lease_until = now() where id = $1 and claim_token = $2 and state = 'claimed'",
@@ -256,18 +217,18 @@ export class SettlementStore {
   }
 
   /** Ends a claim of which certainly nothing was sent, for no fault of the payment: it can be claimed again at once. */
-  async withdraw({ id, token }: Claim): Promise<void> {
+  async withdraw({ id, token }: Claim, { refused, message }: Refusal): Promise<void> {
     await this.#db.query(
       `update payments
-          set state = 'failed', retryable = true, error_reason = 'unexpected_settle_error', finished_at = now(),
-              error_message = 'Nobody could pay the network fee.', offer = null, offer_digest = null
+          set state = 'failed', retryable = true, error_reason = $3, finished_at = now(), error_message = $4,
+              offer = null, offer_digest = null
         where id = $1 and claim_token = $2 and state = 'claimed'`,
-      [id, token],
+      [id, token, refused, message],
     );
   }
 
   /**
-   * The holder of a claim fell silent and the chain knows nothing of the payment: whoever presents it may send it. It has
+   * The holder of a claim fell silent and the chain knows nothing of the payment: a caller who presents it may send it. It has
    * failed when it can no longer land; until then it is looked after now and then.
    */
   async openClaim({ id, token }: Claim): Promise<void> {
@@ -280,28 +241,13 @@ export class SettlementStore {
     );
   }
 
-  /** The chain says that a payment which could be claimed again is settled: whoever reconciles records how. */
+  /** The chain says that a payment which could be claimed again is settled: the reconciler records how. */
   async reopen(network: string, key: string): Promise<void> {
     await this.#db.query(
       `update payments set state = 'claimed', retryable = false, claim_token = gen_random_uuid(), lease_until = now()
         where network = $1 and payment_key = $2 and state in ('failed', 'claimed') and retryable`,
       [network, key],
     );
-  }
-
-  async #lookupAll(keys: ReadonlyArray<{ network: string; key: string }>): Promise<ReadonlyArray<Known | undefined>> {
-    const { rows } = await this.#db.query({
-      name: "lookup-payments",
-      text: `select p.network, p.payment_key, p.state, p.payer, p.pay_to, p.asset, p.amount_atomic, p.transaction_id,
-                    p.error_reason, p.error_message, p.retryable, p.expires_at, p.message_digest, p.terms_digest,
-                    p.resource_url, p.landed_by_another
-               from payments p
-               join unnest($1::text[], $2::text[]) as asked (network, payment_key)
-                 on p.network = asked.network and p.payment_key = asked.payment_key`,
-      values: [keys.map(({ network }) => network), keys.map(({ key }) => key)],
-    });
-    const found = new Map<string, Known>(rows.map((row) => [`${row.network} ${row.payment_key}`, readKnown(row)]));
-    return keys.map(({ network, key }) => found.get(`${network} ${key}`));
   }
 }
 
@@ -312,21 +258,5 @@ interface ClaimTerms {
   readonly failuresMax: number;
   readonly failuresPerDayMax: number;
   /** To be listed once the payment has settled. */
-  readonly offer?: StoredOffer | undefined;
-}
-
-/** What was signed for a payment, and with whose money for the fee. */
-export interface Sent {
-  readonly transaction: string;
-  readonly raw: readonly Buffer[];
-  readonly feePayer: string;
-  readonly nonce?: bigint;
-}
-
-interface SentOne {
-  readonly claim: Claim;
-  readonly transaction: string;
-  readonly raw: Buffer;
-  readonly feePayer: string;
-  readonly nonce: bigint;
+  readonly listingRequest?: StoredListingRequest | undefined;
 }

@@ -37,7 +37,7 @@ export function startChild(options: { name: string; program: string; env: NodeJS
 export interface Child {
   readonly name: string;
   readonly pid: number;
-  /** Settles with an explanation when the process ends, whoever ended it. */
+  /** Settles with an explanation when the process ends, however it ended. */
   readonly died: Promise<Error>;
   /** Waits until `check` answers something; rejects when the process dies before that, or after 30 s. */
   readiness<T>(check: () => Promise<T | undefined>): Promise<T>;
@@ -72,7 +72,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** Ends a process group at once, whatever is left of it. */
+/** Ends at once what is left of a process group. */
 export function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");

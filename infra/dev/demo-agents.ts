@@ -1,43 +1,12 @@
 /** The agents of the local stack's creator, by slug. `demoService` is where the http-api agent finds its made-up rates. */
 export function demoAgents(demoService: string): Readonly<Record<string, object>> {
   return {
-    summarizer: {
-      name: "Summarizer",
-      description: "Shortens a text to what matters, in the tone you choose.",
-      connector: "llm",
-      price_credits: 5,
-      fields: [
-        { name: "text", label: "Text", type: "text", required: true, max_length: 8000, example: "A long story." },
-        { name: "tone", label: "Tone", type: "choice", choices: ["neutral", "friendly", "formal"], default: "neutral" },
-      ],
-      settings: {
-        system: "You summarise texts in a {{tone}} tone, in at most three sentences.",
-        prompt: "Summarise this:\n\n{{text}}",
-      },
-    },
-    "contact-finder": {
-      name: "Contact finder",
-      description: "Finds the names, e-mail addresses and telephone numbers in a text, as JSON.",
-      connector: "llm",
-      price_credits: 5,
-      fields: [{ name: "text", label: "Text", type: "text", required: true, max_length: 8000 }],
-      settings: {
-        system: "Answer with one JSON object: {contacts: [{name, email, phone}]}.",
-        prompt: "List the contacts in this text as JSON:\n\n{{text}}",
-        format: "json",
-      },
-    },
-    greeter: {
-      name: "Greeter",
-      description: "Greets you by name. Free, to try things out.",
-      connector: "llm",
-      price_credits: 0,
-      fields: [{ name: "name", label: "Your name", type: "string", required: true, max_length: 60 }],
-      settings: { prompt: "Greet {{name}} in one warm sentence." },
-    },
+    ...textAgents,
     "exchange-rate": {
       name: "Exchange rate",
       description: "Looks up the rate between two currencies (made up, on this local stack).",
+      category: "finance",
+      tags: ["currency"],
       connector: "http-api",
       price_credits: 1,
       fields: [
@@ -50,6 +19,8 @@ export function demoAgents(demoService: string): Readonly<Record<string, object>
     poster: {
       name: "Poster",
       description: "Draws a picture of what you describe.",
+      category: "images",
+      tags: ["poster"],
       connector: "image-generator",
       price_credits: 8,
       fields: [
@@ -57,30 +28,7 @@ export function demoAgents(demoService: string): Readonly<Record<string, object>
       ],
       settings: { prompt: "A poster, flat colours, of: {{subject}}", size: "512x512" },
     },
-    "token-check": {
-      name: "Token check",
-      description: "Says what the issuer of a token can do to those who hold it.",
-      connector: "token-audit",
-      price_credits: 2,
-      fields: [
-        { ...networkField, default: "hedera:testnet" },
-        { name: "token", label: "Token", type: "string", required: true, max_length: 60, example: "0.0.429274" },
-      ],
-      accepts_extra_instructions: false,
-      settings: {},
-    },
-    "approval-list": {
-      name: "Approval list",
-      description: "Lists who may take what out of a wallet.",
-      connector: "approval-check",
-      price_credits: 2,
-      fields: [
-        { ...networkField, default: "hedera:testnet" },
-        { name: "wallet", label: "Wallet", type: "string", required: true, max_length: 60, example: "0.0.1003" },
-      ],
-      accepts_extra_instructions: false,
-      settings: {},
-    },
+    ...chainAgents,
   };
 }
 
@@ -89,4 +37,76 @@ const networkField = {
   label: "Network",
   type: "choice",
   choices: ["hedera:testnet", "eip155:84532"],
+};
+
+const chainAgents = {
+  "token-check": {
+    name: "Token check",
+    description: "Says what the issuer of a token can do to those who hold it.",
+    category: "security",
+    tags: ["token"],
+    connector: "token-audit",
+    price_credits: 2,
+    fields: [
+      { ...networkField, default: "hedera:testnet" },
+      { name: "token", label: "Token", type: "string", required: true, max_length: 60, example: "0.0.429274" },
+    ],
+    accepts_extra_instructions: false,
+    settings: {},
+  },
+  "approval-list": {
+    name: "Approval list",
+    description: "Lists who may take what out of a wallet.",
+    category: "security",
+    tags: ["wallet", "approvals"],
+    connector: "approval-check",
+    price_credits: 2,
+    fields: [
+      { ...networkField, default: "hedera:testnet" },
+      { name: "wallet", label: "Wallet", type: "string", required: true, max_length: 60, example: "0.0.1003" },
+    ],
+    accepts_extra_instructions: false,
+    settings: {},
+  },
+};
+
+const textAgents = {
+  summarizer: {
+    name: "Summarizer",
+    description: "Shortens a text to what matters, in the tone you choose.",
+    category: "writing",
+    tags: ["summary", "tone"],
+    connector: "llm",
+    price_credits: 5,
+    fields: [
+      { name: "text", label: "Text", type: "text", required: true, max_length: 8000, example: "A long story." },
+      { name: "tone", label: "Tone", type: "choice", choices: ["neutral", "friendly", "formal"], default: "neutral" },
+    ],
+    settings: {
+      system: "You summarise texts in a {{tone}} tone, in at most three sentences.",
+      prompt: "Summarise this:\n\n{{text}}",
+    },
+  },
+  "contact-finder": {
+    name: "Contact finder",
+    description: "Finds the names, e-mail addresses and telephone numbers in a text, as JSON.",
+    category: "data",
+    tags: ["contacts", "json"],
+    connector: "llm",
+    price_credits: 5,
+    fields: [{ name: "text", label: "Text", type: "text", required: true, max_length: 8000 }],
+    settings: {
+      system: "Answer with one JSON object: {contacts: [{name, email, phone}]}.",
+      prompt: "List the contacts in this text as JSON:\n\n{{text}}",
+      format: "json",
+    },
+  },
+  greeter: {
+    name: "Greeter",
+    description: "Greets you by name. Free, to try things out.",
+    connector: "llm",
+    price_credits: 0,
+    fields: [{ name: "name", label: "Your name", type: "string", required: true, max_length: 60 }],
+    settings: { prompt: "Greet {{name}} in one warm sentence." },
+  },
 };

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { formatUnits } from "../../shared/units.ts";
+import { formatUnits } from "../../shared/amounts.ts";
 import type { PaymentRequirements, SettleResponse } from "../../shared/x402.ts";
 import { loadEnvFile, readSettings } from "./settings.ts";
 import { readStackFile, type StackFile } from "./stack-file.ts";

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 
 /**
  * Calls `gone` when one of the programs that merely launched this one (npm, its shell, tsx) disappears. Killed without
- * ceremony they would leave the stack running with nobody to stop it. Answers how to stop watching.
+ * ceremony they would leave the stack running with no process to stop it. Answers how to stop watching.
  */
 export async function watchLaunchers(gone: (launcher: string) => void): Promise<() => void> {
   const launchers = await launchersOf(process.pid);

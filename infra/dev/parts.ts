@@ -1,15 +1,15 @@
 import { killGroup } from "./child.ts";
-import type { Claim } from "./claim.ts";
+import type { StackLock } from "./stack-lock.ts";
 
 /** What runs, in the order it must stop: services first, then the ground they stand on. */
 export class Parts {
-  readonly #claim: Claim;
+  readonly #lock: StackLock;
   readonly #parts: Part[] = [];
   readonly #fail: (error: Error) => void;
   #stopping: Promise<void> | undefined;
 
-  constructor(claim: Claim, fail: (error: Error) => void) {
-    this.#claim = claim;
+  constructor(lock: StackLock, fail: (error: Error) => void) {
+    this.#lock = lock;
     this.#fail = fail;
   }
 
@@ -20,10 +20,10 @@ export class Parts {
       throw new Error("stopped while starting");
     }
     this.#parts.push(part);
-    if (part.pid) await this.#claim.note(part.name, part.pid);
+    if (part.pid) await this.#lock.note(part.name, part.pid);
   }
 
-  /** Reports the first death that nobody asked for. */
+  /** Reports the first process that ended without being stopped. */
   watch(died: Promise<Error>): void {
     void died.then((error) => {
       if (!this.#stopping) this.#fail(error);

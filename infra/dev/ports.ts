@@ -8,11 +8,11 @@ import type { Port } from "./settings.ts";
 export async function requireFreePorts(ports: readonly Port[]): Promise<void> {
   const complaints = await Promise.all(ports.map(complaintAbout));
   const lines = complaints.filter((line) => line !== undefined);
-  if (lines.length > 0) throw new PortsTaken(lines);
+  if (lines.length > 0) throw new PortsTakenError(lines);
 }
 
-export class PortsTaken extends Error {
-  override readonly name = "PortsTaken";
+export class PortsTakenError extends Error {
+  override readonly name = "PortsTakenError";
 
   constructor(lines: readonly string[]) {
     super(`cannot start, nothing was started:\n${lines.map((line) => `  - ${line}`).join("\n")}`);

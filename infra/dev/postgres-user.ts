@@ -13,7 +13,7 @@ export interface User {
   readonly gid: number;
 }
 
-/** Root lends PostgreSQL the `postgres` user when there is one, else `nobody`; undefined for everybody else. */
+/** Root lends PostgreSQL the `postgres` user when there is one, else `nobody`; undefined for any other user. */
 export async function unprivilegedUser(): Promise<User | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const accounts = (await readFile("/etc/passwd", "utf8")).split("\n").map((line) => line.split(":"));
@@ -40,7 +40,7 @@ export async function binariesFor(user: User | undefined): Promise<string> {
   }
   throw new Error(
     `PostgreSQL runs as the user ${user.name}, who may not enter ${native}, and a copy elsewhere did not work either ` +
-      `(${tried.join("; ")}). Put the project in a folder that everybody may enter.`,
+      `(${tried.join("; ")}). Put the project in a folder that all users may enter.`,
   );
 }
 
@@ -101,12 +101,12 @@ async function canEnter(directory: string, { uid, gid }: User): Promise<boolean>
   }
 }
 
-/** Copies whole or not at all, readable for everybody. What is there already counts if nobody but root can change it. */
+/** Copies whole or not at all, readable for all users. What is there already counts if only root can change it. */
 async function copyTo(copy: string, native: string): Promise<undefined> {
   const there = await lstat(copy).catch(() => undefined);
   if (there) {
     if (there.isDirectory() && there.uid === 0 && (there.mode & 0o022) === 0) return undefined;
-    throw new Error("somebody else can change what is there");
+    throw new Error("a user other than root can change what is there");
   }
   const unfinished = `${copy}.${randomBytes(6).toString("hex")}`;
   await mkdir(unfinished, { mode: 0o700 });

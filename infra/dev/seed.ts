@@ -11,7 +11,7 @@ import type { StackFile } from "./stack-file.ts";
  * Gives the marketplace a creator (ada) with wallets and agents, and a buyer (grace) with credits and a key, through
  * the marketplace's own command line. Seeding again changes nothing.
  */
-export async function seedMarketplace(options: SeedOptions): Promise<Pick<StackFile["demo"], Told>> {
+export async function seedMarketplace(options: SeedOptions): Promise<SeededMarketplace> {
   const { dataDirectory, demoService, payoutWallets, env } = options;
   const remembered = readDemoKey(dataDirectory);
   const keyName = remembered?.name ?? `demo-${randomBytes(3).toString("hex")}`;
@@ -42,7 +42,7 @@ export async function seedMarketplace(options: SeedOptions): Promise<Pick<StackF
   return { apiKey, creator: ada.handle, agents: ada.agents.map(({ agent }) => agent) };
 }
 
-type Told = "apiKey" | "creator" | "agents";
+export type SeededMarketplace = Pick<StackFile["demo"], "apiKey" | "creator" | "agents">;
 
 interface SeedOptions {
   readonly dataDirectory: string;

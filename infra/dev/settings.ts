@@ -11,17 +11,17 @@ export function readSettings(variables: Record<string, string | undefined>): Set
     variable,
     number: env.integer(variable, fallback, { min: 1, max: 65_535 }),
   });
-  const nodeNumbers = env.list("DEV_LEDGER_NODE_PORTS", ["50211", "50213", "50214"]).map(Number);
+  const nodeNumbers = env.list("LOCAL_HEDERA_NODE_PORTS", ["50211", "50213", "50214"]).map(Number);
   if (nodeNumbers.length === 0 || !nodeNumbers.every((number) => number >= 1 && number <= 65_535)) {
-    env.problem("DEV_LEDGER_NODE_PORTS must list ports, separated by commas", 0);
+    env.problem("LOCAL_HEDERA_NODE_PORTS must list ports, separated by commas", 0);
   }
   const settings = {
     dataDirectory: resolve(projectDirectory, env.text("STACK_DATA_DIR", ".data")),
     ports: {
       postgres: port("POSTGRES_PORT", 54_329),
-      hederaNodes: nodeNumbers.map((number) => ({ variable: "DEV_LEDGER_NODE_PORTS", number })),
-      hederaMirror: port("DEV_LEDGER_MIRROR_PORT", 5551),
-      hederaAdmin: port("DEV_LEDGER_ADMIN_PORT", 5552),
+      hederaNodes: nodeNumbers.map((number) => ({ variable: "LOCAL_HEDERA_NODE_PORTS", number })),
+      hederaMirror: port("LOCAL_HEDERA_MIRROR_PORT", 5551),
+      hederaAdmin: port("LOCAL_HEDERA_ADMIN_PORT", 5552),
       evm: port("EVM_CHAIN_PORT", 8545),
       model: port("MODEL_STAND_IN_PORT", 4030),
       x: port("X_STAND_IN_PORT", 4031),
@@ -67,4 +67,6 @@ export function loadEnvFile(): void {
   }
 }
 
-export const stackFileOf = (dataDirectory: string) => join(dataDirectory, "stack.json");
+export function stackFileOf(dataDirectory: string) {
+  return join(dataDirectory, "stack.json");
+}

@@ -2,12 +2,12 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ConfigError } from "../../shared/env.ts";
-import { AlreadyRunning, type Claim, claimStack } from "./claim.ts";
 import { watchLaunchers } from "./launchers.ts";
 import { Parts } from "./parts.ts";
-import { PortsTaken, requireFreePorts } from "./ports.ts";
+import { PortsTakenError, requireFreePorts } from "./ports.ts";
 import { loadEnvFile, readSettings, type Settings } from "./settings.ts";
 import { removeStackFile, writeStackFile } from "./stack-file.ts";
+import { AlreadyRunningError, lockStack, type StackLock } from "./stack-lock.ts";
 import { thingsToTry } from "./things-to-try.ts";
 
 const usage = `Starts the whole marketplace on this machine: PostgreSQL, a local Hedera, an EVM chain, a stand-in for a model
@@ -18,8 +18,8 @@ server, the facilitator and the marketplace, with a creator, agents and a buyer 
   npm start -- --help     this text
 
 Ports: MARKETPLACE_PORT (4020), FACILITATOR_PORT (4022), MODEL_STAND_IN_PORT (4030), X_STAND_IN_PORT (4031),
-POSTGRES_PORT (54329), EVM_CHAIN_PORT (8545), DEV_LEDGER_NODE_PORTS (50211,50213,50214), DEV_LEDGER_MIRROR_PORT (5551),
-DEV_LEDGER_ADMIN_PORT (5552). State: STACK_DATA_DIR (.data). A model of your own: LLM_BASE_URL, LLM_API_KEY, LLM_MODEL.
+POSTGRES_PORT (54329), EVM_CHAIN_PORT (8545), LOCAL_HEDERA_NODE_PORTS (50211,50213,50214), LOCAL_HEDERA_MIRROR_PORT (5551),
+LOCAL_HEDERA_ADMIN_PORT (5552). State: STACK_DATA_DIR (.data). A model of your own: LLM_BASE_URL, LLM_API_KEY, LLM_MODEL.
 A file .env is read. .env.example explains every variable.`;
 
 /** Everything a start leaves in the data directory. */
@@ -29,6 +29,7 @@ const kept = [
   "evm.json",
   "evm.json.last-good",
   "demo-key.json",
+  "demo-wallet.js",
   "seed.json",
   "files",
   "logs",
@@ -44,7 +45,7 @@ if (options.help) {
   process.exit(0);
 }
 await main(options.fresh).catch((error: Error) => {
-  const expected = [ConfigError, AlreadyRunning, PortsTaken].some((kind) => error instanceof kind);
+  const expected = [ConfigError, AlreadyRunningError, PortsTakenError].some((kind) => error instanceof kind);
   process.stderr.write(`${expected ? error.message : error.stack}\n`);
   process.exit(1);
 });
@@ -54,22 +55,22 @@ async function main(fresh: boolean): Promise<void> {
   const settings = readSettings(process.env);
   const { dataDirectory } = settings;
   mkdirSync(dataDirectory, { recursive: true });
-  const claim = await claimStack(dataDirectory);
+  const lock = await lockStack(dataDirectory);
   removeStackFile(dataDirectory);
-  if (claim.leftovers.length > 0) say(`Stopped what a killed start had left behind: ${claim.leftovers.join(", ")}`);
+  if (lock.leftovers.length > 0) say(`Stopped what a killed start had left behind: ${lock.leftovers.join(", ")}`);
   try {
     if (fresh) for (const name of kept) rmSync(join(dataDirectory, name), { recursive: true, force: true });
     await requireFreePorts(Object.values(settings.ports).flat());
   } catch (error) {
-    claim.release();
+    lock.release();
     throw error;
   }
-  await run(settings, claim);
+  await run(settings, lock);
 }
 
-async function run(settings: Settings, claim: Claim): Promise<void> {
+async function run(settings: Settings, lock: StackLock): Promise<void> {
   const { dataDirectory } = settings;
-  const parts = new Parts(claim, (error) => void stop(1, error.message));
+  const parts = new Parts(lock, (error) => void stop(1, error.message));
   let starting: Promise<unknown> = Promise.resolve();
   let stopping = false;
   const stop = async (exitCode: number, why: string) => {
@@ -78,7 +79,7 @@ async function run(settings: Settings, claim: Claim): Promise<void> {
     say(`\n${why}`);
     removeStackFile(dataDirectory);
     await Promise.all([parts.stop(), Promise.race([starting, new Promise((resolve) => setTimeout(resolve, 4000))])]);
-    claim.release();
+    lock.release();
     say("Everything is stopped.");
     process.exit(exitCode);
   };

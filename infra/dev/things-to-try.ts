@@ -1,15 +1,19 @@
 import type { StackFile } from "./stack-file.ts";
 
-/** Commands to copy, each working as it stands. */
+/** Pages to open and commands to copy, each working as it stands. */
 export function thingsToTry({ marketplace, facilitator, hedera, demo }: StackFile): string {
   const [agent] = demo.agents;
   const input = { text: "The marketplace runs agents. Buyers pay per call. Creators are paid at once." };
   return [
+    "Open the website, and run an agent on its page: a demo wallet with test money pays, on either chain:",
+    `  ${marketplace}/`,
+    `  ${marketplace}/${agent}`,
+    "",
     "Run an agent with an API key, and see what is left:",
     `  ${curl("POST", `${marketplace}/api/v1/run`, { agent, input }, demo.apiKey)}`,
     `  ${curl("GET", `${marketplace}/api/v1/balance`, undefined, demo.apiKey)}`,
     "",
-    "Ask what one call costs without an account (402 and a quote; nobody is charged):",
+    "Ask what one call costs without an account (402 and a quote; no charge):",
     `  ${curl("POST", `${marketplace}/api/agent/${agent}`, input)}`,
     "",
     "Look around:",

@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 
 /**
- * PUBLIC DEVELOPMENT KEYS. Derived from words anybody can read here, so that every machine has the same wallets.
+ * PUBLIC DEVELOPMENT KEYS. Derived from words that all can read here, so that every machine has the same wallets.
  * Money sent to them on a real network is lost at once. Another key is taken from DEV_EVM_<NAME>_KEY.
  */
 export function evmWallets(env: Record<string, string | undefined>): EvmWallets {

@@ -16,7 +16,7 @@ export async function createAccount(db: Queryable, input: { handle: string }): P
   return account;
 }
 
-/** A handle that is taken is a 409; anything else goes on. */
+/** Throws 409 for a handle that is taken; any other error as it is. */
 export function refuseTaken(error: unknown, handle: string): never {
   if (!isUniqueViolation(error, "accounts_handle")) throw error;
   throw new ApiError("conflict", `The handle "${handle}" is taken.`, { body: { field: "handle" } });
@@ -36,7 +36,7 @@ export async function findAccount(db: Queryable, handle: string): Promise<Accoun
  * it came in can be out of date: it may have been renamed or closed since.
  */
 export async function lockOpenAccount(tx: Transaction, id: AccountId): Promise<Account> {
-  // Not "for update": that would wait for whoever merely refers to the account, as every run does.
+  // Not "for update": that would wait for every transaction that only refers to the account, as each run does.
   const { rows } = await tx.query("select id, handle, state from accounts where id = $1 for no key update", [id]);
   const account: Account = rows[0];
   if (account.state === "open") return account;

@@ -1,11 +1,11 @@
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import { type AccountId, newId, type WalletId } from "../ids.ts";
+import type { Wallet } from "../wallet.ts";
 import { lockOpenAccount } from "./create.ts";
-import type { Wallet } from "./wallet-proof.ts";
 
-/** CAIP-2 of the ledgers a creator can be paid on, with what an address there looks like. */
-const ledgers: ReadonlyArray<{ network: RegExp; address: RegExp; meaning: string }> = [
+/** The chains that a creator can be paid on (CAIP-2), with the form of an address there. */
+const chainForms: ReadonlyArray<{ network: RegExp; address: RegExp; meaning: string }> = [
   {
     network: /^hedera:(mainnet|testnet)$/,
     address: /^0\.0\.[1-9]\d{0,18}$/,
@@ -16,14 +16,14 @@ const ledgers: ReadonlyArray<{ network: RegExp; address: RegExp; meaning: string
 
 /** Refuses what cannot be a wallet; 422 naming the field. */
 export function requireWalletForm({ network, address }: Wallet): void {
-  const ledger = ledgers.find((one) => one.network.test(network));
-  if (!ledger) throw refusal("network", "must be hedera:mainnet, hedera:testnet or eip155:<chain id>");
-  if (!ledger.address.test(address)) throw refusal("address", `must be ${ledger.meaning} on ${network}`);
+  const form = chainForms.find((one) => one.network.test(network));
+  if (!form) throw refusal("network", "must be hedera:mainnet, hedera:testnet or eip155:<chain id>");
+  if (!form.address.test(address)) throw refusal("address", `must be ${form.meaning} on ${network}`);
 }
 
 /**
- * Sets where the account is paid on a network. `checked` says that somebody made sure the wallet exists, takes the
- * asset and belongs to the account: only then it replaces the wallet there was and is quoted.
+ * Sets where the account is paid on a network. `checked` says that the operator made sure that the wallet exists, takes
+ * the asset and belongs to the account. Only then it replaces the former wallet and is quoted.
  */
 export async function addPayoutWallet(db: Database, input: NewWallet): Promise<PayoutWallet> {
   requireWalletForm(input);

@@ -1,16 +1,16 @@
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
-import { toolNamesOf } from "../agents/address.ts";
+import { toolNamesOf } from "../agent-address.ts";
 import type { AgentId } from "../ids.ts";
 import { type Account, lockOpenAccount, refuseTaken } from "./create.ts";
 import { parseHandle } from "./handle.ts";
 
-const daysBetween = 30;
+export const daysBetweenRenames = 30;
 
 /**
  * Gives an account another handle and its agents their new addresses and tool names, at once. The old handle stays the
- * account's: nobody else can have it, runs and paid calls of the old addresses reach the same agents, and the account can
- * take it back. 422 for a bad handle, 409 for one that is or was another's, or within 30 days of the change before.
+ * account's: no other account can take it, runs and paid calls of the old addresses reach the same agents, and the account
+ * can take it back. 422 for a bad handle, 409 for one that is or was another's, or too soon after the change before.
  */
 export async function renameAccount(db: Database, account: Account, text: string): Promise<Account> {
   const handle = parseHandle(text);
@@ -18,7 +18,7 @@ export async function renameAccount(db: Database, account: Account, text: string
     const now = await lockOpenAccount(tx, account.id);
     if (now.handle === handle) return now;
     const { rows } = await tx.query<{ again: Date | null }>(
-      `select handle_changed_at + interval '${daysBetween} days' as again from accounts where id = $1`,
+      `select handle_changed_at + interval '${daysBetweenRenames} days' as again from accounts where id = $1`,
       [account.id],
     );
     const again = rows[0]?.again;

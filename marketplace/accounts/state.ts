@@ -14,19 +14,19 @@ export const accountMoves = Object.keys(moves) as AccountMove[];
 
 /**
  * Suspends, restores or closes an account. Its keys are refused and its agents cannot be run from the next call on,
- * on every copy of the service. Closing is for good: keys are revoked, agents unpublished, wallets taken out, and who
- * signed in is forgotten; what the ledger says of the account stays, and its handles. 409 from another state, for closing
+ * on every copy of the service. Closing is for good: keys are revoked, agents unpublished, wallets removed and the people
+ * who sign in deleted. The account's postings in the ledger and its handles stay. 409 from another state, for closing
  * while runs are under way, and with `unlessCredits` for closing while there are credits to lose.
  */
 export async function moveAccount(
   db: Database,
   account: Account,
   move: AccountMove,
-  { unlessCredits = false } = {},
+  { unlessCredits = false, record }: MoveOptions = {},
 ): Promise<Account> {
   const { from, to } = moves[move];
   return inTransaction(db, async (tx) => {
-    // First the account, as whoever changes it does; and whoever starts a run for it waits for its balance.
+    // Locks the account first, as every change of it does, then its balance, which every new run of the account waits for.
     await tx.query("select from accounts where id = $1 for no key update", [account.id]);
     await tx.query("select from balances where account_id = $1 for update", [account.id]);
     if (move === "close") {
@@ -51,9 +51,18 @@ export async function moveAccount(
       "update accounts set state = $2 where id = $1 and state = any($3) returning id, handle, state",
       [account.id, to, from],
     );
-    if (rows[0]) return rows[0];
+    if (rows[0]) {
+      await record?.(tx);
+      return rows[0];
+    }
     throw new ApiError("conflict", `"${account.handle}" is not ${from.join(" or ")}.`);
   });
+}
+
+interface MoveOptions {
+  readonly unlessCredits?: boolean;
+  /** Written in the same transaction, once the account has moved. */
+  readonly record?: (tx: Transaction) => Promise<void>;
 }
 
 async function refuseToLoseCredits(tx: Transaction, account: Account): Promise<void> {

@@ -30,9 +30,27 @@ export async function openAccount(db: Database, userId: string, handle: string):
 }
 
 /**
- * Lets whoever shows that an e-mail address is theirs sign in to an account that was made without one. Who signed in
- * with the address before and has not shown it is signed out. Repeating it changes nothing; 409 when the address or the
- * account leads elsewhere, or the account is not open.
+ * The same for who is signed in. 403 for a wallet alone, and for an e-mail address that was not shown to be theirs: the account could
+ * never be reached again without the one, and by somebody else without the other.
+ */
+export async function openAccountFor(db: Database, person: SignedIn, handle: string): Promise<Account> {
+  if (person.wallet) throw new ApiError("forbidden", "A session signed in with a wallet can have no account.");
+  if (!person.email) {
+    throw new ApiError("forbidden", "Show first that the e-mail address is yours: sign in with a link to it.");
+  }
+  return openAccount(db, person.userId, handle);
+}
+
+interface SignedIn {
+  readonly userId: string;
+  readonly wallet: object | undefined;
+  readonly email: string | undefined;
+}
+
+/**
+ * Lets the person who proves an e-mail address theirs sign in to an account that was made without one. A user who signed
+ * in with that address before without proving it is signed out. Repeating it changes nothing. 409 when the address belongs
+ * to another account, the account has another address, or it is not open.
  */
 export async function linkEmail(db: Database, { id, handle }: Account, email: string): Promise<void> {
   const address = email.trim().toLowerCase();
@@ -47,7 +65,7 @@ export async function linkEmail(db: Database, { id, handle }: Account, email: st
     if (user?.account_id === id) return;
     if (user?.account_id) throw new ApiError("conflict", `${address} signs in to another account.`);
     if (rows.some((row) => row.account_id === id)) {
-      throw new ApiError("conflict", `Somebody signs in to "${handle}" with another address.`);
+      throw new ApiError("conflict", `Another address signs in to "${handle}" already.`);
     }
     if (user && !user.email_verified) await tx.query("delete from sign_in_users where id = $1", [user.id]);
     await tx.query(
@@ -58,14 +76,14 @@ export async function linkEmail(db: Database, { id, handle }: Account, email: st
   });
 }
 
-/** Mail to `.invalid` goes nowhere (RFC 2606); such addresses stand for wallets here. */
+/** Mail to `.invalid` is never delivered (RFC 2606); such addresses stand for wallets here. */
 export function isMailAddress(address: string): boolean {
   return z.email().max(254).safeParse(address).success && !address.toLowerCase().endsWith(".invalid");
 }
 
 /**
- * The box that mail to an address ends up in, as far as addresses tell: tags after a plus are sorting aids, and Google's
- * mail ignores dots. For limits only; whom an address signs in is told by all of it.
+ * The mailbox that an address delivers to, as far as the address shows it: a tag after a plus only sorts, and Google's
+ * mail ignores dots. For limits only: who is signed in is decided by the whole address.
  */
 export function mailboxOf(address: string): string {
   const [local = "", domain = ""] = address.toLowerCase().split("@");

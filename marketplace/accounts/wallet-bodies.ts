@@ -10,3 +10,6 @@ export const signature = z
   .string()
   .max(8_192)
   .describe("Of the challenge's message; hexadecimal, or base64 on Hedera.");
+
+export const exampleWallet = { network: "eip155:8453", address: `0x${"5a".repeat(20)}` };
+export const exampleSignature = `0x${"3c".repeat(65)}`;

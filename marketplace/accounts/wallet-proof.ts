@@ -4,19 +4,18 @@ import { keccak_256 } from "@noble/hashes/sha3.js";
 import secp256k1 from "secp256k1";
 import { hashMessage, type PublicClient, verifyMessage } from "viem";
 import { ApiError } from "../../shared/errors.ts";
-import type { Tools } from "../connectors/connector.ts";
-import { EndpointSilent } from "../connectors/endpoint.ts";
+import { EndpointSilentError } from "../connectors/endpoint.ts";
+import type { EvmChains } from "../connectors/evm.ts";
+import type { Hedera } from "../connectors/hedera/hedera.ts";
 import type { MirrorKey } from "../connectors/hedera/mirror.ts";
+import type { Wallet } from "../wallet.ts";
 
-export interface Wallet {
-  /** CAIP-2. */
-  readonly network: string;
-  /** An account id on Hedera, an address on an EVM chain. */
-  readonly address: string;
+/** The chains that this service reads. */
+export interface Chains {
+  /** Undefined where the operator configured no mirror. */
+  readonly hedera: Hedera | undefined;
+  readonly evm: EvmChains;
 }
-
-/** What a proof is asked of: the ledgers this service reads. */
-export type Ledgers = Pick<Tools, "hedera" | "evm">;
 
 /** The text that the holder of a wallet signs to show that it is theirs; good once, until `expiresAt`. */
 export function challengeText(wallet: Wallet, purpose: string, host: string, nonce: string, expiresAt: Date): string {
@@ -35,17 +34,12 @@ export function challengeText(wallet: Wallet, purpose: string, host: string, non
 /**
  * Refuses a signature of `message` that the wallet's holder cannot have made. EVM: personal_sign, or whatever the
  * contract at the address accepts (EIP-1271), be it deployed or still to be (EIP-6492). Hedera: the account's one key, over the text itself or the way
- * `hedera_signMessage` (HIP-820) and `personal_sign` wrap it. 422 when it does not hold, 503 when the ledger is silent.
+ * `hedera_signMessage` (HIP-820) and `personal_sign` wrap it. 422 when it does not hold, 503 when the chain is silent.
  */
-export async function requireProof(
-  ledgers: Ledgers,
-  wallet: Wallet,
-  message: string,
-  signature: string,
-): Promise<void> {
+export async function requireProof(chains: Chains, wallet: Wallet, message: string, signature: string): Promise<void> {
   const holds = await (wallet.network.startsWith("eip155:")
-    ? isSignedOnEvm(ledgers.evm.client(wallet.network), wallet, message, signature)
-    : isSignedOnHedera(ledgers, wallet, message, signature));
+    ? isSignedOnEvm(chains.evm.client(wallet.network), wallet, message, signature)
+    : isSignedOnHedera(chains, wallet, message, signature));
   if (!holds) throw refusal("is not this wallet's signature of the message");
 }
 
@@ -63,7 +57,7 @@ async function isSignedOnEvm(
 }
 
 async function isSignedOnHedera(
-  { hedera }: Ledgers,
+  { hedera }: Chains,
   { network, address }: Wallet,
   message: string,
   signature: string,
@@ -119,8 +113,8 @@ function refusal(problem: string): ApiError {
 
 /** viem's errors quote the endpoint's URL, which can hold the operator's key for it: only its kind is kept. */
 export function refuseToGuess(error: unknown): never {
-  const reason = error instanceof EndpointSilent ? error.message : (error as Error).name;
-  throw new ApiError("unavailable", "The ledger does not answer; try again shortly.", { cause: new Error(reason) });
+  const reason = error instanceof EndpointSilentError ? error.message : (error as Error).name;
+  throw new ApiError("unavailable", "The chain does not answer; try again shortly.", { cause: new Error(reason) });
 }
 
 const ed25519Spki = Buffer.from("302a300506032b6570032100", "hex");

@@ -1,7 +1,8 @@
 import type { z } from "zod";
 import { ApiError } from "../../shared/errors.ts";
-import { type Connector, connectorNames, type OutputKind, type PublishTools } from "../connectors/connector.ts";
+import { type Connector, type ConnectorId, connectorNames, type PublishTools } from "../connectors/connector.ts";
 import { connectors } from "../connectors/registry.ts";
+import type { OutputKind } from "../connectors/result.ts";
 import type { AccountId } from "../ids.ts";
 import { modelProblems } from "../models/model-list.ts";
 import { type Problem, plainMessages, problemsOf } from "../parse.ts";
@@ -16,7 +17,7 @@ export async function checkDefinition(
   given: unknown,
 ): Promise<Checked | { readonly problems: readonly Problem[] }> {
   const read = definitionSchema.safeParse(given, plainMessages);
-  if (!read.success) return { problems: problemsOf(read.error) };
+  if (!read.success) return { problems: [...problemsOf(read.error), ...settingsFormProblems(given)] };
   const definition = read.data;
   const connector = connectors.get(definition.connector);
   if (!connector) {
@@ -32,13 +33,27 @@ export async function checkDefinition(
     ...((await connector.publishProblems?.(settings.data, tools, ownerId)) ?? []).map(asProblem),
   ];
   if (problems.length > 0) return { problems };
-  return { definition: { ...definition, settings: settings.data }, outputKind: connector.outputKind(settings.data) };
+  return {
+    definition: { ...definition, settings: settings.data },
+    outputKind: connector.outputKind(settings.data),
+    needsAccount: connector.needsAccount ?? false,
+  };
+}
+
+/** Of a definition that is wrong elsewhere: all is said at once. */
+function settingsFormProblems(given: unknown): Problem[] {
+  const { connector: id, settings } = (given ?? {}) as { connector?: unknown; settings?: unknown };
+  const connector = connectors.get(id as ConnectorId);
+  if (!connector || typeof settings !== "object" || settings === null) return [];
+  const read = (connector.settings as z.ZodType).safeParse(settings, plainMessages);
+  return read.success ? [] : problemsOf(read.error, ["settings"]);
 }
 
 export interface Checked {
   /** With the settings as the connector reads them. */
   readonly definition: Omit<Definition, "settings"> & { readonly settings: unknown };
   readonly outputKind: OutputKind;
+  readonly needsAccount: boolean;
 }
 
 /** The problems as one 422 that names them all, and the first one's field. */

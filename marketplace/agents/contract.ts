@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ApiError } from "../../shared/errors.ts";
+import { fieldTypes, type Input, type Value } from "../input.ts";
 import { jsonSchemaOf } from "./contract-schema.ts";
 import {
   extraInstructionsLengthMax,
@@ -10,11 +11,6 @@ import {
 } from "./field-limits.ts";
 import { compilePattern } from "./pattern.ts";
 import { PatternError } from "./pattern-syntax.ts";
-
-export const fieldTypes = ["string", "text", "number", "integer", "boolean", "choice", "url", "image"] as const;
-export type FieldType = (typeof fieldTypes)[number];
-export type Value = string | number | boolean;
-export type Values = Readonly<Record<string, Value>>;
 
 const value = z.union([z.string(), z.number(), z.boolean()]);
 
@@ -93,11 +89,6 @@ export interface Contract {
    * absent. 400 when a required field is missing, 422 when a value breaks a rule; both name the field.
    */
   readonly read: (input: Readonly<Record<string, unknown>>) => Input;
-}
-
-export interface Input {
-  readonly values: Values;
-  readonly extraInstructions?: string;
 }
 
 function missing(field: string): ApiError {

@@ -1,28 +1,39 @@
-import { connectorNames, type OutputKind } from "../connectors/connector.ts";
-import type { Context } from "../context.ts";
-import { priceInDollars } from "../credits/amount.ts";
-import type { Field, FieldType, Value } from "./contract.ts";
-import { findLiveAgent } from "./find.ts";
+import type { Database } from "../../shared/postgres.ts";
+import type { Config } from "../config.ts";
+import { connectorNames } from "../connectors/connector.ts";
+import type { OutputKind } from "../connectors/result.ts";
+import type { FieldType, Value } from "../input.ts";
+import type { Field } from "./contract.ts";
+import { readFigures } from "./figures.ts";
+import { type FindNeeds, findLiveAgent, type LiveAgent } from "./find.ts";
 import type { ListedAgent } from "./list.ts";
+import { perCallOf } from "./per-call.ts";
 
 /** What a buyer may know about a live agent: its input contract, its price and where it can be called. 404 otherwise. */
-export async function describeAgent(context: Needs, address: string): Promise<AgentDetail> {
-  const agent = await findLiveAgent(context, address);
+export async function describeAgent(context: DescribeNeeds, address: string): Promise<AgentDetail> {
+  return describeFound(context, await findLiveAgent(context, address));
+}
+
+/** The same for an agent that was found already. */
+export async function describeFound(
+  context: Pick<DescribeNeeds, "db" | "config">,
+  agent: LiveAgent,
+): Promise<AgentDetail> {
   const { version } = agent;
   const { publicUrl } = context.config;
   const wallets = version.priceCredits > 0n ? agent.wallets : [];
-  const perCall = {
-    url: `${publicUrl}/api/agent/${agent.address}`,
-    price_usd: priceInDollars(version.priceCredits),
-    networks: wallets.map(({ network }) => network),
-  };
+  const networks = wallets.map(({ network }) => network);
+  const perCall = perCallOf(publicUrl, agent.address, version.priceCredits, networks);
   return {
     agent: agent.address,
     name: version.name,
     description: version.description,
     connector: version.connector,
     connector_name: connectorNames[version.connector],
+    category: version.category,
+    tags: version.tags,
     price_credits: Number(version.priceCredits),
+    figures: await readFigures(context.db, agent.id),
     created_at: agent.createdAt.toISOString(),
     inputs: version.contract.fields.map(describeField),
     input_schema: version.contract.jsonSchema,
@@ -41,13 +52,15 @@ export interface AgentDetail extends ListedAgent {
   readonly input_schema: object;
   readonly accepts_extra_instructions: boolean;
   readonly output_kind: OutputKind;
-  readonly per_call: { readonly url: string; readonly price_usd: number; readonly networks: readonly string[] } | null;
   readonly mcp_tool: string;
   readonly page_url: string;
   readonly updated_at: string;
 }
 
-type Needs = Pick<Context, "lookups" | "versions" | "config">;
+export interface DescribeNeeds extends FindNeeds {
+  readonly db: Database;
+  readonly config: Pick<Config, "publicUrl">;
+}
 
 /** Every field has the same keys, so that a form can be built without asking which are there. */
 export interface DescribedField {

@@ -1,4 +1,5 @@
-import type { Field, FieldType } from "./contract.ts";
+import type { FieldType } from "../input.ts";
+import type { Field } from "./contract.ts";
 
 export const extraInstructionsLengthMax = 2_000;
 export const patternTextLengthMax = 2_000;
@@ -10,7 +11,7 @@ const lengthMaxByType: Partial<Record<FieldType, number>> = {
 };
 /**
  * What the patterns of one agent may cost together, in steps × characters: about 20 ms of a slow machine, during which
- * nobody else is answered.
+ * no other request is answered.
  */
 export const patternWorkMax = 1_000_000;
 export const imageStart = "^(https://|data:image/(png|jpeg|webp);base64,)";

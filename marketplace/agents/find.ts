@@ -1,16 +1,15 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
-import type { Context } from "../context.ts";
+import { parseAddress } from "../agent-address.ts";
 import type { AccountId, AgentId } from "../ids.ts";
-import type { Wallet } from "../payments/offer.ts";
-import { parseAddress } from "./address.ts";
-import type { AgentVersion } from "./version.ts";
+import type { Wallet } from "../wallet.ts";
+import type { AgentVersion, Versions } from "./version.ts";
 
 /**
  * The live agent at `handle/slug`. A draft, suspended or unpublished one is the same 404 as none at all, found by the
  * same query. 503 when the look-up itself fails: nothing may run on a guess about who is paid.
  */
-export async function findLiveAgent({ lookups, versions }: Needs, address: string): Promise<LiveAgent> {
+export async function findLiveAgent({ lookups, versions }: FindNeeds, address: string): Promise<LiveAgent> {
   const key = parseAddress(address);
   const row = key && (await lookups.agent(key).catch(refuseToGuess));
   if (!row) throw noSuchAgent();
@@ -18,19 +17,22 @@ export async function findLiveAgent({ lookups, versions }: Needs, address: strin
 }
 
 /** The same of those that can be called without an account, and paid so unless they are free. */
-export async function findAgentSoldPerCall(needs: Needs, address: string): Promise<LiveAgent> {
+export async function findAgentSoldPerCall(needs: FindNeeds, address: string): Promise<LiveAgent> {
   const agent = await findLiveAgent(needs, address);
   if (agent.version.needsAccount) throw noSuchAgent();
   return agent;
 }
 
-/** An agent its creator took off the market, for who has paid for a call of it already; undefined when there is none. */
+/**
+ * An agent its creator took off the market, under its handle or a former one, for who has paid for a call of it already;
+ * undefined when there is none.
+ */
 export async function findWithdrawnAgent(
-  { db, versions }: Pick<Context, "db" | "versions">,
+  { db, versions }: { readonly db: Queryable; readonly versions: VersionLoader },
   address: string,
 ): Promise<LiveAgent | undefined> {
   const key = parseAddress(address);
-  const row = key && (await findNow(db, [key], "unpublished")).get(key);
+  const row = key && (await findAgents(db, [key], "unpublished"))[0];
   if (!row) return undefined;
   return { ...row, address: `${row.handle}/${row.slug}`, version: await versions.load(row.id, row.liveVersion) };
 }
@@ -45,14 +47,25 @@ export function ownerOf(agent: LiveAgent): AccountId {
  * Finds live agents by lower-case `handle/slug`, in the order asked. Under a handle that its account has changed since,
  * the account's agents are still found.
  */
-export async function findAgents(db: Queryable, addresses: readonly string[]): Promise<Array<AgentRow | undefined>> {
-  const found = await findNow(db, addresses);
+export async function findAgents(
+  db: Queryable,
+  addresses: readonly string[],
+  state: State = "live",
+): Promise<Array<AgentRow | undefined>> {
+  const found = await findNow(db, addresses, state);
   const missing = addresses.filter((address) => !found.has(address));
-  if (missing.length > 0) await addMoved(db, missing, found);
+  if (missing.length > 0) await addMoved(db, missing, found, state);
   return addresses.map((address) => found.get(address));
 }
 
-async function addMoved(db: Queryable, missing: readonly string[], found: Map<string, AgentRow>): Promise<void> {
+type State = "live" | "unpublished";
+
+async function addMoved(
+  db: Queryable,
+  missing: readonly string[],
+  found: Map<string, AgentRow>,
+  state: State,
+): Promise<void> {
   const { rows } = await db.query<{ former: string; handle: string }>({
     name: "find moved handles",
     text: `select h.handle as former, lower(a.handle) as handle from handles h join accounts a on a.id = h.account_id
@@ -62,7 +75,7 @@ async function addMoved(db: Queryable, missing: readonly string[], found: Map<st
   if (rows.length === 0) return;
   const movedTo = new Map(rows.map(({ former, handle }) => [former, handle]));
   const addressNow = (address: string) => address.replace(handleIn(address), (former) => movedTo.get(former) ?? former);
-  const moved = await findNow(db, missing.map(addressNow));
+  const moved = await findNow(db, missing.map(addressNow), state);
   for (const address of missing) {
     const agent = moved.get(addressNow(address));
     if (agent) found.set(address, agent);
@@ -71,11 +84,7 @@ async function addMoved(db: Queryable, missing: readonly string[], found: Map<st
 
 const handleIn = (address: string) => address.slice(0, address.indexOf("/"));
 
-async function findNow(
-  db: Queryable,
-  addresses: readonly string[],
-  state: "live" | "unpublished" = "live",
-): Promise<Map<string, AgentRow>> {
+async function findNow(db: Queryable, addresses: readonly string[], state: State): Promise<Map<string, AgentRow>> {
   const asked = [...new Set(addresses)].map((address) => address.split("/"));
   const { rows } = await db.query<AgentRow>({
     name: "find agents",
@@ -120,7 +129,18 @@ export interface AgentRow {
 
 const noSuchAgent = () => new ApiError("not_found", "There is no such agent.");
 
-type Needs = Pick<Context, "lookups" | "versions">;
+/** What finding a live agent takes. */
+export interface FindNeeds {
+  readonly lookups: AgentLookup;
+  readonly versions: VersionLoader;
+}
+
+export interface AgentLookup {
+  /** By lower-case `handle/slug`. */
+  readonly agent: (address: string) => Promise<AgentRow | undefined>;
+}
+
+type VersionLoader = Pick<Versions, "load">;
 
 function refuseToGuess(cause: unknown): never {
   throw new ApiError("unavailable", "Agents cannot be looked up right now; try again shortly.", { cause });

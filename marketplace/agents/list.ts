@@ -1,88 +1,179 @@
-import { z } from "zod";
 import type { Queryable } from "../../shared/postgres.ts";
-import { type ConnectorId, connectorIds, connectorNames } from "../connectors/connector.ts";
-import { searchText, wholeNumber } from "../query.ts";
-import { asArray, columns, filters, type Statement } from "./listing-sql.ts";
-import { searchStatement } from "./search.ts";
-import { wordsOf } from "./search-words.ts";
-
-const wordsMax = 10;
-
-/** The query string of GET /api/v1/agents. An empty parameter is one that was not given. */
-export const listQuery = z.object({
-  creator: searchText(64).optional().describe("Only agents of this creator's handle, in any case."),
-  q: searchText(200).optional().describe("Words that must each begin a word of the name or description."),
-  connector: z.enum(connectorIds).optional().describe("Only agents that run on this connector."),
-  limit: wholeNumber(1, 100).default(20).describe("Agents a page."),
-  offset: wholeNumber(0, 1_000_000).default(0).describe("Agents to skip."),
-});
-
-export type ListQuery = z.infer<typeof listQuery>;
+import { type ConnectorId, connectorNames } from "../connectors/connector.ts";
+import type { Category } from "./category.ts";
+import { asFigures, type Figures, type FiguresRow } from "./figures.ts";
+import { type ListQuery, type Place, readCursor, type Sort, sortOf, writeCursor } from "./list-query.ts";
+import { isNarrowed } from "./listing-sql.ts";
+import { alongIndex, ranked, rankedBySome, type Statement } from "./listing-statements.ts";
+import { type PerCall, perCallOf } from "./per-call.ts";
+import { candidatesMax, readSearch, type Search } from "./search.ts";
+import { searchedWordsOf } from "./search-words.ts";
 
 /**
- * Live agents, newest first, or best match first when `q` holds words: every word must begin a word of the name or
- * description. `total` counts all matches, whatever the page.
+ * Live agents, newest first unless another order is asked for, or best match first when `q` holds words. `total` counts
+ * all matches, whatever the page, or says by `total_exact` that there are more.
  */
-export async function listAgents(db: Queryable, query: ListQuery): Promise<AgentPage> {
-  const { limit, offset } = query;
-  const words = wordsOf(query.q ?? "").slice(0, wordsMax);
-  const nothing = { agents: [], total: 0, limit, offset };
-  if (words.length === 0 && query.q?.trim()) return nothing;
-  if (query.creator !== undefined && !/^[a-z0-9-]+$/i.test(query.creator)) return nothing;
-  const statement = words.length > 0 ? await searchStatement(db, query, words) : listStatement(query);
-  if (!statement) return nothing;
-  const { rows } = await db.query<{ total: bigint; agents: ListedRow[] }>(statement);
-  const { total, agents } = rows[0]!;
-  return { agents: agents.map(asListed), total: Number(total), limit, offset };
+export async function listAgents({ db, publicUrl }: ListNeeds, query: ListQuery): Promise<AgentPage> {
+  const words = searchedWordsOf(query.q ?? "");
+  if (words.length === 0 && query.q?.trim()) return emptyPage(query, null);
+  if (query.creator !== undefined && !/^[a-z0-9-]+$/i.test(query.creator)) return emptyPage(query, null);
+  const search = words.length > 0 ? await readSearch(db, query, words) : undefined;
+  if (search?.known.length === 0) return emptyPage(query, search);
+  const { sort, place } = beginningOf(query, search);
+  const asked = { query, sort, publicUrl, search, skipped: place && "skipped" in place ? place.skipped : query.offset };
+  if (search && sort === "relevance") return byRelevance(db, { ...asked, search });
+  const page = await readPage(db, alongIndex(query, sort as Exclude<Sort, "relevance">, place, search));
+  if (search && page.total === 0n && search.known.length > 1)
+    return byRelevance(db, { ...asked, sort: "relevance", search });
+  return asPage(asked, page);
 }
 
-/** A page is read along an index; how many there are is counted already, for each creator and connector. */
-function listStatement({ creator, connector, limit, offset }: ListQuery): Statement {
-  const values: unknown[] = [limit, offset, creator?.toLowerCase() ?? "*"];
-  const where = filters({ creator, connector }, values);
-  const ofConnector = connector === undefined ? "" : `and connector = $${values.length}`;
-  const total = `(select coalesce(sum(agents), 0)::bigint from listing_counts where creator = $3 ${ofConnector})`;
-  const page = `select ${columns} from listings ${where} order by created_at desc, agent_id limit $1 offset $2`;
-  const name = `list agents${creator === undefined ? "" : " of creator"}${connector === undefined ? "" : " on connector"}`;
-  return { name, text: `select ${total} as total, ${asArray(page)} as agents`, values };
+export interface ListNeeds {
+  readonly db: Queryable;
+  /** Where the agents are called. */
+  readonly publicUrl: string;
+}
+
+async function byRelevance(db: Queryable, asked: Asked & { readonly search: Search }): Promise<AgentPage> {
+  const { query, search, skipped } = asked;
+  const page = await readPage(db, ranked(query, search, skipped));
+  if (page.total > 0n || search.known.length === 1) return asPage(asked, page);
+  return asPage({ ...asked, hasSomeWords: true }, await readPage(db, rankedBySome(query, search, skipped)));
+}
+
+/** The order and the place in it that the page begins at; a cursor knows both. */
+function beginningOf(query: ListQuery, search: Search | undefined): { sort: Sort; place?: Place } {
+  const asked = sortOf(query);
+  if (query.cursor !== undefined) {
+    return readCursor(query.cursor, [asked, ...(search ? (["relevance", "newest"] as const) : [])]);
+  }
+  // A word that many agents have is not ranked where it is narrowed: all of them would have to be read.
+  const isTooMany = search?.common && search.common.agents > candidatesMax && isNarrowed(query);
+  return { sort: asked === "relevance" && isTooMany ? "newest" : asked };
+}
+
+interface Page {
+  readonly total: bigint;
+  readonly agents: readonly ListedRow[];
+  readonly totalMax: number;
+}
+
+async function readPage(db: Queryable, { totalMax = Number.MAX_SAFE_INTEGER, ...statement }: Statement): Promise<Page> {
+  const { rows } = await db.query<Pick<Page, "total" | "agents">>(statement);
+  return { ...rows[0]!, totalMax };
+}
+
+interface Asked {
+  readonly query: ListQuery;
+  readonly sort: Sort;
+  readonly publicUrl: string;
+  readonly search: Search | undefined;
+  readonly skipped: number;
+  readonly hasSomeWords?: true;
+}
+
+function asPage(asked: Asked, { total, agents, totalMax }: Page): AgentPage {
+  const { query, publicUrl, search, hasSomeWords = false } = asked;
+  return {
+    agents: agents.slice(0, query.limit).map((row) => asListed(row, publicUrl)),
+    total: Math.min(Number(total), totalMax),
+    total_exact: Number(total) <= totalMax,
+    limit: query.limit,
+    offset: query.offset,
+    cursor: nextCursor(asked, agents, Number(total)),
+    search: search ? understood(search, hasSomeWords) : null,
+  };
+}
+
+function emptyPage({ limit, offset }: ListQuery, search: Search | undefined | null): AgentPage {
+  const read = search ? understood(search, false) : null;
+  return { agents: [], total: 0, total_exact: true, limit, offset, cursor: null, search: read };
+}
+
+/** Along an index one row more was read than is shown; of what is ranked, all are counted. */
+function nextCursor({ query, sort, skipped }: Asked, rows: readonly ListedRow[], total: number): string | null {
+  if (sort === "relevance") {
+    const shown = skipped + query.limit;
+    return rows.length > 0 && shown < total ? writeCursor(sort, { skipped: shown }) : null;
+  }
+  const last = rows[query.limit - 1];
+  if (rows.length <= query.limit || !last) return null;
+  return writeCursor(sort, { key: last.key ?? "0", createdMicros: last.createdMicros, id: last.agent_id });
+}
+
+function understood({ known, unknown }: Search, hasSomeWords: boolean): UnderstoodSearch {
+  const read = known.filter(({ readAs }) => readAs !== undefined);
+  return {
+    all_words: !hasSomeWords && unknown.length === 0,
+    read_as: read.map(({ said, readAs = [] }) => ({ word: said, as: readAs })),
+    unknown,
+  };
 }
 
 export interface AgentPage {
   readonly agents: readonly ListedAgent[];
   readonly total: number;
+  readonly total_exact: boolean;
   readonly limit: number;
   readonly offset: number;
+  readonly cursor: string | null;
+  readonly search: UnderstoodSearch | null;
 }
 
-/** As the specification names its fields. */
+/** How the words of a search were taken. */
+export interface UnderstoodSearch {
+  /** Whether the agents found have every word; otherwise those with most of them come first. */
+  readonly all_words: boolean;
+  readonly read_as: ReadonlyArray<{ readonly word: string; readonly as: readonly string[] }>;
+  readonly unknown: readonly string[];
+}
+
+/** As the specification names its fields, and what else helps to choose. */
 export interface ListedAgent {
   readonly agent: string;
   readonly name: string;
   readonly description: string;
   readonly connector: ConnectorId;
   readonly connector_name: string;
+  readonly category: Category;
+  readonly tags: readonly string[];
   readonly price_credits: number;
+  readonly per_call: PerCall | null;
+  readonly figures: Figures;
   readonly created_at: string;
 }
 
 interface ListedRow {
+  readonly agent_id: string;
   readonly handle: string;
   readonly slug: string;
   readonly name: string;
   readonly description: string;
   readonly connector: ConnectorId;
+  readonly category: Category;
+  readonly tags: readonly string[];
   readonly price_credits: number;
+  readonly networks: readonly string[];
+  readonly per_call: boolean;
+  readonly figures: FiguresRow;
   readonly created_at: string;
+  readonly createdMicros: string;
+  readonly key: string | null;
 }
 
-function asListed(row: ListedRow): ListedAgent {
+function asListed(row: ListedRow, publicUrl: string): ListedAgent {
+  const address = `${row.handle}/${row.slug}`;
   return {
-    agent: `${row.handle}/${row.slug}`,
+    agent: address,
     name: row.name,
     description: row.description,
     connector: row.connector,
     connector_name: connectorNames[row.connector],
+    category: row.category,
+    tags: row.tags,
     price_credits: row.price_credits,
+    per_call: row.per_call ? perCallOf(publicUrl, address, BigInt(row.price_credits), row.networks) : null,
+    figures: asFigures(row.figures),
     created_at: new Date(row.created_at).toISOString(),
   };
 }

@@ -1,21 +1,99 @@
-import type { ListQuery } from "./list.ts";
+import type { ListQuery, Place, Sort } from "./list-query.ts";
 
-/** The condition of a query's filters, whose values are added to `values`. */
-export function filters({ creator, connector }: Pick<ListQuery, "creator" | "connector">, values: unknown[]): string {
-  const conditions = [
+/** The conditions of a query's filters, whose values are added to `values`. */
+export function conditionsOf(query: Filters, values: unknown[]): string[] {
+  const { creator, connector, min_price, max_price, network } = query;
+  const facets = facetsOf(query);
+  return [
     ...(creator === undefined ? [] : [`lower(handle) = $${values.push(creator.toLowerCase())}`]),
-    ...(connector === undefined ? [] : [`connector = $${values.push(connector)}`]),
+    ...(connector === undefined || connector.length === 0 ? [] : [connectorIn(connector, values)]),
+    ...(min_price === undefined ? [] : [`price_credits >= $${values.push(min_price)}::bigint`]),
+    ...(max_price === undefined ? [] : [`price_credits <= $${values.push(max_price)}::bigint`]),
+    ...(facets.length === 0 ? [] : [`facets @> $${values.push(facets)}::text[]`]),
+    ...(network === undefined || network.length < 2
+      ? []
+      : [`facets && $${values.push(network.map(networkFacet))}::text[]`]),
   ];
-  return conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
 }
 
-/** What an agent is listed with. */
-export const columns = "handle, slug, name, description, connector, price_credits, created_at";
-/** SQL: a page of rows as one JSON array. */
-export const asArray = (page: string) => `(select coalesce(json_agg(page), '[]') from (${page}) page)`;
+function connectorIn(connectors: readonly string[], values: unknown[]): string {
+  const [only, ...more] = connectors;
+  return more.length === 0
+    ? `connector = $${values.push(only)}`
+    : `connector = any($${values.push(connectors)}::text[])`;
+}
 
-export interface Statement {
-  readonly name?: string;
-  readonly text: string;
-  readonly values: unknown[];
+/** What every agent found must have, as `facets` names it. */
+export function facetsOf({ category, tag, network = [], free, per_call }: Filters): string[] {
+  return [
+    ...(category === undefined ? [] : [`category:${category}`]),
+    ...(tag === undefined ? [] : [`tag:${tag}`]),
+    ...(network.length === 1 ? network.map(networkFacet) : []),
+    ...(free ? ["free"] : []),
+    ...(per_call ? ["per_call"] : []),
+  ];
+}
+
+const networkFacet = (network: string) => `network:${network}`;
+
+export type Filters = Pick<
+  ListQuery,
+  "creator" | "connector" | "category" | "tag" | "network" | "min_price" | "max_price" | "free" | "per_call"
+>;
+
+/** Whether the query is narrowed by anything besides its words, the creator and one connector. */
+export function isNarrowed(query: Filters): boolean {
+  const { connector = [], min_price, max_price, network = [] } = query;
+  const several = connector.length > 1 || network.length > 1;
+  return several || min_price !== undefined || max_price !== undefined || facetsOf(query).length > 0;
+}
+
+/** What an agent is listed with; `figures` are those of table agent_figures. */
+export const columns = `agent_id, handle, slug, name, description, connector, category, tags, price_credits, networks,
+  per_call, created_at, (extract(epoch from created_at) * 1000000)::bigint::text as "createdMicros", json_build_object('runs', figures.runs, 'succeeded', succeeded, 'median_ms', median_ms,
+  'p95_ms', p95_ms, 'last_success_at', last_success_at) as figures`;
+
+/** An order that an index has, so that a page of it is one walk along that index. */
+export type IndexedSort = Exclude<Sort, "relevance">;
+
+/** What each order begins with; then the newest come first, and the id tells any two agents apart. */
+const keys: Readonly<Record<IndexedSort, Key | undefined>> = {
+  newest: undefined,
+  cheapest: { column: "price_credits", direction: "asc", onward: ">" },
+  most_run: { column: "runs", direction: "desc", onward: "<" },
+};
+
+interface Key {
+  readonly column: string;
+  readonly direction: "asc" | "desc";
+  /** How the key of a later row compares with that of an earlier one. */
+  readonly onward: "<" | ">";
+}
+
+export function orderBy(sort: IndexedSort, from = ""): string {
+  const key = keys[sort];
+  return `${key ? `${from}${key.column} ${key.direction}, ` : ""}created_at desc, agent_id`;
+}
+
+/** What a row's place in the order is made of. */
+export function placeColumns(sort: IndexedSort): string {
+  const key = keys[sort];
+  return `agent_id, created_at${key ? `, ${key.column}` : ""}`;
+}
+
+/** SQL for what a row's place begins with. */
+export function keyOf(sort: IndexedSort): string {
+  const key = keys[sort];
+  return `${key ? `page.${key.column}` : 0}::text as key`;
+}
+
+/** The condition for the rows behind a place; its values are added to `values`. */
+export function behind(sort: IndexedSort, place: Place | undefined, values: unknown[]): string[] {
+  if (place === undefined || "skipped" in place) return [];
+  const key = keys[sort];
+  const moment = `(timestamptz 'epoch' + $${values.push(place.createdMicros)}::bigint * interval '1 microsecond')`;
+  const older = `created_at <= ${moment} and (created_at < ${moment} or agent_id > $${values.push(place.id)}::text)`;
+  if (key === undefined) return [older];
+  const value = `$${values.push(place.key)}::bigint`;
+  return [`${key.column} ${key.onward}= ${value} and (${key.column} ${key.onward} ${value} or ${older})`];
 }

@@ -90,7 +90,7 @@ function push<S extends Step>(program: Step[], step: S): S {
 }
 
 /**
- * Follows all ways through the program at once, a character at a time. The program lies in flat arrays: whoever publishes
+ * Follows all ways through the program at once, a character at a time. The program lies in flat arrays: the creator of
  * an agent chooses how often this loop turns.
  */
 function matcherOf(program: readonly Step[]): (text: string) => boolean {

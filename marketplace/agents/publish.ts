@@ -1,9 +1,10 @@
-import { inTransaction } from "../../shared/postgres.ts";
+import { type Database, inTransaction } from "../../shared/postgres.ts";
 import { type Account, lockOpenAccount } from "../accounts/create.ts";
+import { parseSlug } from "../agent-address.ts";
 import type { PublishTools } from "../connectors/connector.ts";
-import type { Context } from "../context.ts";
+import type { Events } from "../events.ts";
 import type { AgentId } from "../ids.ts";
-import { parseSlug } from "./address.ts";
+import type { Sealer } from "../sealing.ts";
 import { checkDefinition, refusalOf } from "./check.ts";
 import { lockAgent, versionSaying } from "./versions.ts";
 
@@ -12,15 +13,15 @@ import { lockAgent, versionSaying } from "./versions.ts";
  * under way end as what they began as. 422 naming the field when something does not fit together; 409 for an agent the
  * operator has suspended. Publishing what is live already changes nothing.
  */
-export async function publishAgent(context: Needs, owner: Account, slugText: string, given: unknown) {
+export async function publishAgent(context: PublishNeeds, owner: Account, slugText: string, given: unknown) {
   const published = await save(context, owner, slugText, given, true);
   if (published.changed) context.events.agentPublished({ agent: published.address, version: published.version });
   return published;
 }
 
-/** Keeps a definition as the agent's next version without showing it to anybody; what is live stays live. */
+/** Keeps a definition as the agent's next version without showing it to buyers; what is live stays live. */
 export async function saveDraft(
-  context: Needs,
+  context: PublishNeeds,
   owner: Account,
   slugText: string,
   given: unknown,
@@ -36,12 +37,15 @@ export interface Published {
   readonly changed: boolean;
 }
 
-export interface Needs extends Pick<Context, "db" | "sealer" | "events"> {
+export interface PublishNeeds {
+  readonly db: Database;
+  readonly sealer: Sealer;
+  readonly events: Events;
   readonly tools: PublishTools;
 }
 
 async function save(
-  { db, sealer, tools }: Needs,
+  { db, sealer, tools }: PublishNeeds,
   owner: Account,
   slugText: string,
   given: unknown,
@@ -60,6 +64,10 @@ async function save(
         agent.id,
         version,
       ]);
+      await tx.query(
+        "update agent_versions set published_at = now() where agent_id = $1 and version = $2 and published_at is null",
+        [agent.id, version],
+      );
     }
     const state = goLive ? "live" : agent.state;
     return { agentId: agent.id, address: `${account.handle}/${slug}`, version, state, changed: !live };

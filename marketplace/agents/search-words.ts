@@ -7,3 +7,10 @@ export function wordsOf(text: string): string[] {
       .match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
   );
 }
+
+const searchedMax = 10;
+
+/** The words of a search, as many as are searched for. */
+export function searchedWordsOf(query: string): string[] {
+  return wordsOf(query).slice(0, searchedMax);
+}

@@ -1,5 +1,7 @@
 import { promisify } from "node:util";
 import { constants, unzip } from "node:zlib";
+import { ownEventLoopTurn } from "../../shared/event-loop.ts";
+import { percentDecoded } from "../percent-decoded.ts";
 
 /**
  * Finds secrets in what a run gives out, also where they come back encoded: by percent, JSON, HTML, hex, as numbers of
@@ -24,20 +26,30 @@ export class SecretSearch {
     for (const word of words) for (const needle of needlesOf(word)) this.#add(squeezed(needle));
   }
 
-  /** Lets others go first every so often: a text can have megabytes. */
-  async isIn(text: string): Promise<boolean> {
+  /**
+   * True also where a text cannot be searched through: it holds more that is packed than `unpackedMax`. Other requests get
+   * their turn every so often, since a text can have megabytes; once `signal` aborts, throws its reason.
+   */
+  async isIn(text: string, signal?: AbortSignal): Promise<boolean> {
     if (this.#longest === 0) return false;
-    if (await this.#isInPieces(text)) return true;
-    for (const packed of packedIn(text)) if (await this.#isInPieces(await unpacked(packed))) return true;
+    if (await this.#isInPieces(text, signal)) return true;
+    let left = unpackedMax;
+    for (const packed of packedIn(text)) {
+      const inside = await unpacked(packed, left);
+      left -= inside === undefined ? Number.POSITIVE_INFINITY : Math.max(inside.length, unpackingCost);
+      if (inside === undefined || left < 0) return true;
+      if (await this.#isInPieces(inside, signal)) return true;
+    }
     return false;
   }
 
-  async #isInPieces(text: string): Promise<boolean> {
+  async #isInPieces(text: string, signal: AbortSignal | undefined): Promise<boolean> {
     // What one encoding in another makes of a secret still lies whole in one of two pieces that overlap.
     const overlap = 64 + 12 * this.#longest;
     const step = Math.max(sliceLength, 2 * overlap);
     for (let at = 0; at < text.length; at += step) {
-      if (at > 0) await new Promise(setImmediate);
+      await ownEventLoopTurn();
+      signal?.throwIfAborted();
       if (this.#isInPiece(text.slice(at, at + step + overlap))) return true;
     }
     return false;
@@ -91,7 +103,8 @@ const secretLengthMin = 8;
 const windowLength = 6;
 const hashesMax = 1 << 14;
 const decodingsMax = 5;
-const sliceLength = 131_072;
+/** Some milliseconds of work. */
+const sliceLength = 16_384;
 
 function hashAt(text: string, at: number): number {
   let hash = 0;
@@ -99,7 +112,7 @@ function hashAt(text: string, at: number): number {
   return hash & (hashesMax - 1);
 }
 
-/** A secret, and what it is for whoever reads it as a number, or as credentials behind the word that says which kind. */
+/** A secret, and what it is to a reader who takes it for a number, or as credentials behind the word that says which kind. */
 function wordsOf(secret: string): string[] {
   const words = [secret];
   const [, alone] = /^[A-Za-z][\w-]*:?\s+(\S+)$/.exec(secret.trim()) ?? [];
@@ -134,21 +147,24 @@ function partsOf(word: string): string[] {
 }
 
 /** What begins as gzip or zlib does, in base64. */
-function packedIn(text: string): string[] {
-  return Array.from(text.matchAll(/(?:H4sI|e[AFJN])(?:[\w+/-]|\\\/){16,}/g), ([found]) =>
-    found.replaceAll("\\", ""),
-  ).slice(0, packedMax);
+function* packedIn(text: string): Generator<string> {
+  for (const [found] of text.matchAll(/(?:H4sI|e[AFJN])(?:[\w+/-]|\\\/){16,}/g)) yield found.replaceAll("\\", "");
 }
 
-async function unpacked(packed: string): Promise<string> {
+/** Empty for what only looks like it; undefined when it is longer than `lengthMax`. */
+async function unpacked(packed: string, lengthMax: number): Promise<string | undefined> {
   // What is cut off is unpacked as far as it goes.
-  const options = { maxOutputLength: unpackedBytesMax, finishFlush: constants.Z_SYNC_FLUSH };
-  return unpack(Buffer.from(packed, "base64"), options).then(String, () => "");
+  const options = { maxOutputLength: lengthMax, finishFlush: constants.Z_SYNC_FLUSH };
+  return unpack(Buffer.from(packed, "base64"), options).then(String, (error: NodeJS.ErrnoException) =>
+    error.code === "ERR_BUFFER_TOO_LARGE" ? undefined : "",
+  );
 }
 
 const unpack = promisify(unzip);
-const packedMax = 64;
-const unpackedBytesMax = 4_194_304;
+/** Characters over all that is packed in one text: as much as the longest answer has. */
+const unpackedMax = 4_194_304;
+/** What trying to unpack counts for at the least. */
+const unpackingCost = 2_048;
 
 function encodingsOf(bytes: Buffer): string[] {
   return [
@@ -183,12 +199,4 @@ function decodedOnce(text: string): string {
 function fromCode(digits: string, radix: number): string {
   const code = Number.parseInt(digits, radix);
   return code <= 0x10ffff ? String.fromCodePoint(code) : " ";
-}
-
-function percentDecoded(run: string): string {
-  try {
-    return decodeURIComponent(run);
-  } catch {
-    return Buffer.from(run.replaceAll("%", ""), "hex").toString("latin1");
-  }
 }

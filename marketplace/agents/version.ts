@@ -1,12 +1,16 @@
 import type { Queryable } from "../../shared/postgres.ts";
-import { type Credits, credits } from "../../shared/units.ts";
-import type { Call, ConnectorId, OutputKind, Result, Tools } from "../connectors/connector.ts";
+import type { Connector, ConnectorId, Tools } from "../connectors/connector.ts";
 import { connectors } from "../connectors/registry.ts";
 import type { Spending } from "../connectors/reservations.ts";
+import { ConnectorError, type OutputKind, type Result } from "../connectors/result.ts";
+import { type Credits, credits } from "../credits/amount.ts";
 import type { AgentId } from "../ids.ts";
 import type { ModelList } from "../models/model-list.ts";
-import { type VersionModel, versionModel } from "../models/version-model.ts";
+import { type ModelUser, type VersionModel, versionModel } from "../models/version-model.ts";
+// A type only: runs says what it can run, and a version of an agent is one such thing.
+import type { Runnable, RunnableCall } from "../runs/runnable.ts";
 import type { Sealer } from "../sealing.ts";
+import type { Category } from "./category.ts";
 import { type Contract, compileContract, type Field } from "./contract.ts";
 import { noteFor } from "./notices.ts";
 import { unsafeTemplates } from "./unsafe-templates.ts";
@@ -20,6 +24,8 @@ export interface AgentVersion {
   readonly number: number;
   readonly name: string;
   readonly description: string;
+  readonly category: Category;
+  readonly tags: readonly string[];
   readonly connector: ConnectorId;
   readonly priceCredits: Credits;
   readonly outputKind: OutputKind;
@@ -35,12 +41,20 @@ export interface AgentVersion {
   readonly unsafe: boolean;
   /** Absent where it calls no model of the platform's. */
   readonly model?: VersionModel | undefined;
-  readonly run: (call: VersionCall, tools: Tools) => Promise<Result>;
+  readonly run: (call: RunnableCall, tools: Tools) => Promise<Result>;
   /** What its connector can tell of a call before money moves; absent where there is nothing to ask. */
-  readonly precheck?: (call: VersionCall, tools: Tools) => Promise<Spending>;
+  readonly precheck?: (call: RunnableCall, tools: Tools) => Promise<Spending>;
 }
 
-type VersionCall = Omit<Call<unknown>, "settings" | "secrets">;
+/** A version of an agent as a run needs it. */
+export function asRunnable(
+  { id, address, ownerId }: Pick<ModelUser, "id" | "address" | "ownerId">,
+  version: AgentVersion,
+): Runnable {
+  const { number, connector, priceCredits, timeLimitMs, permanent, hasEffects, model, run, precheck } = version;
+  const limits = { priceCredits, timeLimitMs, permanent, hasEffects };
+  return { id, address, ownerId, version: number, connector, ...limits, model, run, ...(precheck && { precheck }) };
+}
 
 /** Loads versions and keeps the most recently used ones: what a version says never changes. */
 export class Versions {
@@ -80,7 +94,7 @@ async function loadVersion(
   number: number,
 ): Promise<AgentVersion> {
   const { rows } = await db.query<VersionRow>(
-    `select name, description, connector, price_credits, output_kind, fields, accepts_extra_instructions, settings,
+    `select name, description, category, tags, connector, price_credits, output_kind, fields, accepts_extra_instructions, settings,
        sealed_secrets
      from agent_versions where agent_id = $1 and version = $2`,
     [agentId, number],
@@ -89,13 +103,15 @@ async function loadVersion(
   const connector = row && connectors.get(row.connector);
   if (!connector) throw new Error(`${agentId} version ${number} cannot be run: no connector`);
   const settings = connector.settings.parse(row.settings);
-  // An agent whose secrets do not open is misconfigured; that shows before anybody is charged.
+  // An agent whose secrets do not open is misconfigured; that shows before a buyer is charged.
   openAll(sealer, agentId, row.sealed_secrets);
-  const filled = (call: VersionCall) => ({ ...call, settings, secrets: openAll(sealer, agentId, row.sealed_secrets) });
+  const filled = (call: RunnableCall) => ({ ...call, settings, secrets: openAll(sealer, agentId, row.sealed_secrets) });
   return {
     number,
     name: row.name,
     description: row.description,
+    category: row.category,
+    tags: row.tags,
     connector: connector.id,
     priceCredits: credits(row.price_credits),
     outputKind: row.output_kind,
@@ -104,15 +120,30 @@ async function loadVersion(
     permanent: connector.permanent,
     hasEffects: connector.hasEffects ?? false,
     needsAccount: connector.needsAccount ?? false,
-    model: versionModel(connector, settings, row.price_credits, modelList),
+    model: versionModel(modelUseOf(connector, settings), row.price_credits, modelList),
     unsafe: unsafeTemplates(connector, settings, row.fields).length > 0,
     run: (call, tools) => {
       const secrets = openAll(sealer, agentId, row.sealed_secrets);
       const sent = connector.slots(settings).secrets.flatMap((name) => secrets[name] ?? []);
       const told = () => noteFor(db, agentId, number, "secret_in_answer");
-      return withoutSecrets(sent, told, () => connector.run({ ...call, settings, secrets }, tools));
+      return withoutSecrets(sent, told, call.signal, () => connector.run({ ...call, settings, secrets }, tools));
     },
     ...(connector.precheck && { precheck: (call, tools) => connector.precheck!(filled(call), tools) }),
+  };
+}
+
+/** What a version asks of the platform's models. A prompt that is too long to be written at all has no length. */
+function modelUseOf(connector: Connector<unknown>, settings: unknown): Parameters<typeof versionModel>[0] {
+  return {
+    asked: connector.model?.(settings),
+    promptLength: (input) => {
+      try {
+        return connector.promptLength?.(input, settings) ?? 0;
+      } catch (error) {
+        if (error instanceof ConnectorError) return Number.POSITIVE_INFINITY;
+        throw error;
+      }
+    },
   };
 }
 
@@ -126,6 +157,8 @@ export function openAll(sealer: Sealer, agentId: AgentId, sealed: Record<string,
 interface VersionRow {
   readonly name: string;
   readonly description: string;
+  readonly category: Category;
+  readonly tags: readonly string[];
   readonly connector: ConnectorId;
   readonly price_credits: bigint;
   readonly output_kind: OutputKind;

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable, Transaction } from "../../shared/postgres.ts";
 import type { Account } from "../accounts/create.ts";
+import { toolNamesOf } from "../agent-address.ts";
 import { type AgentId, newId } from "../ids.ts";
 import type { Sealer } from "../sealing.ts";
-import { toolNamesOf } from "./address.ts";
 import type { Checked } from "./check.ts";
-import { agentsPerAccount } from "./own.ts";
+import { agentsPerAccount } from "./creator-agents.ts";
 import { wordsOf } from "./search-words.ts";
 import { openAll } from "./version.ts";
 
@@ -94,6 +94,8 @@ export async function definitionOf(
   return {
     name: row.name,
     description: row.description,
+    category: row.category,
+    tags: row.tags,
     connector: row.connector,
     price_credits: Number(row.price_credits),
     fields: row.fields,
@@ -110,16 +112,17 @@ async function addVersion(
   tx: Queryable,
   sealer: Sealer,
   agentId: AgentId,
-  { definition, outputKind }: Checked,
+  { definition, outputKind, needsAccount }: Checked,
 ): Promise<number> {
   const sealed = Object.fromEntries(
     Object.entries(definition.secrets).map(([name, secret]) => [name, sealer.seal(secret, `${agentId}/${name}`)]),
   );
   const { rows } = await tx.query(
     `insert into agent_versions (agent_id, version, name, description, connector, price_credits, fields,
-       accepts_extra_instructions, output_kind, settings, sealed_secrets, search)
-     select $1, coalesce(max(version), 0) + 1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-       setweight(to_tsvector('simple', $11), 'A') || setweight(to_tsvector('simple', $12), 'B')
+       accepts_extra_instructions, output_kind, settings, sealed_secrets, category, tags, needs_account, search)
+     select $1, coalesce(max(version), 0) + 1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
+       setweight(to_tsvector('simple', $14), 'A') || setweight(to_tsvector('simple', $15), 'B')
+         || setweight(to_tsvector('simple', $16), 'C')
      from agent_versions where agent_id = $1
      returning version`,
     [
@@ -133,8 +136,10 @@ async function addVersion(
       outputKind,
       JSON.stringify(definition.settings),
       JSON.stringify(sealed),
-      wordsOf(definition.name).join(" "),
-      wordsOf(definition.description).join(" "),
+      definition.category,
+      definition.tags,
+      needsAccount,
+      ...[definition.name, definition.description, definition.tags.join(" ")].map((text) => wordsOf(text).join(" ")),
     ],
   );
   const { version } = rows[0];

@@ -1,4 +1,4 @@
-import { ConnectorFailure, OutcomeUnknown, type Result } from "../connectors/connector.ts";
+import { ConnectorError, OutcomeUnknownError, type Result } from "../connectors/result.ts";
 import { SecretSearch } from "./secret-search.ts";
 
 /**
@@ -8,27 +8,28 @@ import { SecretSearch } from "./secret-search.ts";
 export async function withoutSecrets(
   secrets: readonly string[],
   tellCreator: () => Promise<void>,
+  signal: AbortSignal,
   run: () => Promise<Result>,
 ): Promise<Result> {
   if (secrets.length === 0) return run();
   const ended = await run().catch((error: unknown) => ({ error }));
   // Built only now, so that nothing is kept in the clear while others are waited for.
-  if (!(await new SecretSearch(secrets).isIn(textOf(ended)))) {
+  if (!(await new SecretSearch(secrets).isIn(textOf(ended), signal))) {
     if ("error" in ended) throw ended.error;
     return ended;
   }
   // It has failed whether or not the creator can be told now.
   await tellCreator().catch(() => {});
-  throw new ConnectorFailure(withheld, {}, "later");
+  throw new ConnectorError(withheld, {}, "later");
 }
 
 const withheld = "The agent's answer could not be given out; its creator has been told.";
 
-/** All of it that anybody could come to see; what is thrown besides is logged by name alone. */
+/** All of it that a buyer or creator could come to see; what is thrown besides is logged by name alone. */
 function textOf(ended: Result | { error: unknown }): string {
   if (!("error" in ended)) return JSON.stringify(ended);
   const { error } = ended;
-  if (error instanceof ConnectorFailure) return JSON.stringify([error.message, error.detail]);
-  if (error instanceof OutcomeUnknown) return error.transactionId;
+  if (error instanceof ConnectorError) return JSON.stringify([error.message, error.detail]);
+  if (error instanceof OutcomeUnknownError) return error.transactionId;
   return String((error as Error | undefined)?.name);
 }

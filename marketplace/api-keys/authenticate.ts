@@ -1,7 +1,9 @@
 import type { Queryable } from "../../shared/postgres.ts";
-import { type Credits, credits } from "../../shared/units.ts";
+// A type only: a key has a limit in credits, and a balance names the key that asks for it.
+import type { Credits } from "../credits/amount.ts";
 import type { AccountId, AgentId, KeyId } from "../ids.ts";
-import type { Scope } from "./create.ts";
+import type { SeenClient } from "../seen-client.ts";
+import type { Scope } from "./key-settings.ts";
 
 /**
  * Looks keys up by digest and counts one call each against their rate limits, and all of an account's together against
@@ -20,7 +22,7 @@ export async function admitCalls(db: Queryable, digests: readonly string[]): Pro
       from (
         select encode(k.digest, 'hex') as digest, asked.calls, k.id, k.account_id, a.handle, k.name, k.start, k.scope,
           k.scope_agents, least(k.rate_limit_per_minute, a.calls_per_minute_max) as rate_limit_per_minute,
-          k.max_credits_per_day, a.calls_per_minute_max,
+          k.max_credits_per_day, k.max_credits_per_month, a.calls_per_minute_max,
           not exists (select from api_keys o where o.account_id = k.account_id and o.revoked_at is null and o.id <> k.id)
             as is_only_key,
           coalesce(k.last_used_at < now() - interval '1 minute', true) as use_is_news
@@ -48,12 +50,12 @@ export async function admitCalls(db: Queryable, digests: readonly string[]): Pro
   });
 }
 
-/** Notes that a key is in use; at most once a minute, so it says "about then". */
-export async function noteUse(db: Queryable, id: KeyId): Promise<void> {
+/** Notes that a key is in use, and by whom roughly; at most once a minute, so it says "about then". */
+export async function noteUse(db: Queryable, id: KeyId, { from, by }: SeenClient): Promise<void> {
   await db.query(
-    `update api_keys set last_used_at = now()
+    `update api_keys set last_used_at = now(), last_used_from = $2, last_used_by = $3
      where id = $1 and coalesce(last_used_at < now() - interval '1 minute', true)`,
-    [id],
+    [id, from ?? null, by ?? null],
   );
 }
 
@@ -71,7 +73,14 @@ export interface Caller {
     readonly rateLimitPerMinute: number;
     /** All that runs asked with this key may cost in a day (UTC). */
     readonly maxCreditsPerDay: Credits | undefined;
+    /** The same for a calendar month (UTC). */
+    readonly maxCreditsPerMonth: Credits | undefined;
   };
+}
+
+export interface KeyLookup {
+  /** By SHA-256 digest in hex; counts the call. */
+  readonly key: (digest: string) => Promise<Admission | undefined>;
 }
 
 export interface Admission {
@@ -96,7 +105,8 @@ interface Row {
   scope: Scope;
   scope_agents: AgentId[];
   rate_limit_per_minute: number;
-  max_credits_per_day: bigint | null;
+  max_credits_per_day: Credits | null;
+  max_credits_per_month: Credits | null;
   use_is_news: boolean;
   admitted: number;
   remaining: number;
@@ -117,7 +127,8 @@ function asCounted(row: Row): Counted {
     scope: row.scope,
     scopeAgents: row.scope_agents,
     rateLimitPerMinute: row.rate_limit_per_minute,
-    maxCreditsPerDay: row.max_credits_per_day === null ? undefined : credits(row.max_credits_per_day),
+    maxCreditsPerDay: row.max_credits_per_day ?? undefined,
+    maxCreditsPerMonth: row.max_credits_per_month ?? undefined,
   };
   return { row, caller: { accountId: row.account_id, handle: row.handle, key }, answered: 0 };
 }

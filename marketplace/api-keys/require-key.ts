@@ -1,9 +1,11 @@
 import type { Request, RequestHandler, Response } from "express";
 import { clientOf } from "../../shared/client-address.ts";
 import { ApiError } from "../../shared/errors.ts";
-import type { Context } from "../context.ts";
-import { RecentFailures } from "../recent-failures.ts";
-import { type Admission, type Caller, noteUse } from "./authenticate.ts";
+import type { Queryable } from "../../shared/postgres.ts";
+import type { BackgroundWork } from "../background-work.ts";
+import { FailureLimiter } from "../failure-limiter.ts";
+import { seenClient } from "../seen-client.ts";
+import { type Admission, type KeyLookup, noteUse } from "./authenticate.ts";
 import { digestOf, isWellFormed } from "./token.ts";
 
 const failuresPerMinute = 300;
@@ -12,13 +14,13 @@ const failuresPerMinute = 300;
  * Lets a request through that carries an active API key and is within its rate limit, and says on every answer how
  * much of the limit is left. 401 without a key, 429 past the limit, 503 when keys cannot be looked up right now.
  */
-export function requireKey(context: Context): RequestHandler {
-  const failures = new RecentFailures(failuresPerMinute);
+export function requireKey(context: KeyNeeds): RequestHandler {
+  const failures = new FailureLimiter(failuresPerMinute);
   return async (request, response, next) => {
     const admission = await findAdmission(context, request);
     if (!admission) throw refusal(failures, request.ip ?? "unknown");
     const { caller } = admission;
-    if (admission.useIsNews) context.inFlight.background(noteUse(context.db, caller.key.id));
+    if (admission.useIsNews) context.backgroundWork.detach(noteUse(context.db, caller.key.id, seenClient(request)));
     announceLimit(response, admission);
     if (!admission.admitted) {
       response.setHeader("retry-after", admission.resetSeconds);
@@ -29,12 +31,13 @@ export function requireKey(context: Context): RequestHandler {
   };
 }
 
-/** Who `requireKey` let through. */
-export function callerOf(response: Response): Caller {
-  return response.locals.caller as Caller;
+interface KeyNeeds {
+  readonly db: Queryable;
+  readonly lookups: KeyLookup;
+  readonly backgroundWork: BackgroundWork;
 }
 
-async function findAdmission({ lookups }: Context, request: Request): Promise<Admission | undefined> {
+async function findAdmission({ lookups }: Pick<KeyNeeds, "lookups">, request: Request): Promise<Admission | undefined> {
   const token = bearerToken(request.headers.authorization);
   if (token === undefined || !isWellFormed(token)) return undefined;
   return lookups.key(digestOf(token).toString("hex")).catch((cause) => {
@@ -47,7 +50,7 @@ function bearerToken(header: string | undefined): string | undefined {
 }
 
 /** 401, or 429 for an address that has failed too often of late. A valid key from there is never refused. */
-function refusal(failures: RecentFailures, address: string): ApiError {
+function refusal(failures: FailureLimiter, address: string): ApiError {
   const client = clientOf(address);
   const waitSeconds = failures.waitSeconds(client);
   if (waitSeconds > 0) {

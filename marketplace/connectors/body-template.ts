@@ -1,4 +1,4 @@
-import type { FieldType } from "../agents/contract.ts";
+import type { FieldType } from "../input.ts";
 import { type Filling, fillJson, fillText, partsOf, type Slot } from "./template.ts";
 import { encodeUrlPart, hasSlotInName } from "./url-template.ts";
 
@@ -60,7 +60,7 @@ function notationOf(body: unknown, contentType: string | undefined): Notation | 
   return /^text\/(plain|markdown)$/i.test(type) ? "plain" : undefined;
 }
 
-/** Many servers read JSON whatever its content-type says, and where it says nothing a quoted value is somebody's syntax. */
+/** Many servers read JSON whatever its content-type says. Without one, a quoted value is taken for the syntax of some format. */
 function looksStructured(body: string, declared: boolean): boolean {
   const { literals } = partsOf(body);
   if (/^\s*([[{"<]|[^\s=&]*=)/.test(literals.join("")) || /^\s*[^\s=&]*=/.test(literals.join(stand))) return true;
@@ -68,7 +68,7 @@ function looksStructured(body: string, declared: boolean): boolean {
   return !declared && /[{[(,:=]\s*["'`][^"'`]*\u{e000}/u.test(literals.join(stand));
 }
 
-/** Stands for a value while a template is judged; in a JSON text it would be wrong after a backslash. */
+/** In place of a value while a template is checked; in a JSON text it would be wrong after a backslash. */
 const stand = "\u{e000}";
 
 function jsonProblem(template: string, typeOf: (slot: Slot) => FieldType | undefined): string | undefined {

@@ -2,8 +2,8 @@ import { type EnvReader, Secret } from "../../shared/env.ts";
 import type { S3Config } from "../files/s3-store.ts";
 import { operatorKey } from "./hedera/operator.ts";
 
-/** The ledgers that agents read and write; what publishing needs too. */
-export interface LedgersConfig {
+/** The chains that agents read and write; what publishing needs too. */
+export interface ChainsConfig {
   readonly hedera: HederaConfig | undefined;
   /** RPC endpoint by CAIP-2 id. */
   readonly evmRpcUrls: Readonly<Record<string, string>>;
@@ -18,6 +18,11 @@ export interface HederaConfig {
   readonly operator: { readonly accountId: string; readonly key: Secret } | undefined;
   /** How long a transaction may be taken; after that it certainly was not. */
   readonly validSeconds: number;
+  /** For so long after that the chain is asked what became of it; then that is said to be unknown. */
+  readonly giveUpAfterMs: number;
+  /** What the operator's account pays for agents' transactions in 24 hours, in tinybars; 0n is no limit. */
+  readonly feesPerDay: bigint;
+  readonly feesPerCreatorDay: bigint;
 }
 
 export interface ServicesConfig {
@@ -29,9 +34,10 @@ export interface ServicesConfig {
   readonly filesDirectory: string;
   /** Instead of the directory, where it is set. */
   readonly filesBucket: S3Config | undefined;
+  readonly filesBytesPerAccount: number;
 }
 
-export function readLedgers(env: EnvReader): LedgersConfig {
+export function readChains(env: EnvReader): ChainsConfig {
   return { hedera: readHedera(env), evmRpcUrls: readEvmRpcUrls(env) };
 }
 
@@ -49,6 +55,7 @@ export function readServices(env: EnvReader): ServicesConfig {
     x: { baseUrl: env.url("X_API_BASE_URL", "https://api.x.com"), token: optionalSecret(env, "X_API_BEARER_TOKEN") },
     filesDirectory: env.text("FILES_DIR", ".data/files"),
     filesBucket: readBucket(env),
+    filesBytesPerAccount: env.integer("FILES_BYTES_PER_ACCOUNT", 10_000_000_000),
   };
 }
 
@@ -70,6 +77,8 @@ function readHedera(env: EnvReader): HederaConfig | undefined {
   const accountId = env.optional("HEDERA_OPERATOR_ID");
   const key = optionalSecret(env, "HEDERA_OPERATOR_KEY");
   const validSeconds = env.integer("HEDERA_VALID_SECONDS", 60, { min: 15, max: 90 });
+  const feesPerDay = tinybars(env.integer("HEDERA_FEES_PER_DAY", 1_000, { max: 1_000_000_000 }));
+  const feesPerCreatorDay = tinybars(env.integer("HEDERA_FEES_PER_CREATOR_DAY", 250, { max: 1_000_000_000 }));
   if (accountId !== undefined && !/^0\.0\.[1-9]\d{0,9}$/.test(accountId)) {
     env.problem("HEDERA_OPERATOR_ID must be an account id such as 0.0.1234", undefined);
   }
@@ -84,7 +93,20 @@ function readHedera(env: EnvReader): HederaConfig | undefined {
   }
   if (mirror === undefined) return undefined;
   const operator = accountId !== undefined && key ? { accountId, key } : undefined;
-  return { network: `hedera:${name}`, mirrorUrl: env.url("HEDERA_MIRROR"), nodes, operator, validSeconds };
+  return {
+    network: `hedera:${name}`,
+    mirrorUrl: env.url("HEDERA_MIRROR"),
+    nodes,
+    operator,
+    validSeconds,
+    giveUpAfterMs: 25_000,
+    feesPerDay,
+    feesPerCreatorDay,
+  };
+}
+
+function tinybars(hbar: number): bigint {
+  return BigInt(hbar) * 100_000_000n;
 }
 
 function readEvmRpcUrls(env: EnvReader): Record<string, string> {

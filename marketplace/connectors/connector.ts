@@ -1,18 +1,20 @@
 import type { z } from "zod";
+import type { Holder } from "../../shared/fair-semaphore.ts";
 import type { Outbound } from "../../shared/outbound.ts";
-import type { Holder } from "../../shared/shares.ts";
-import type { Field, Input, Values } from "../agents/contract.ts";
 import type { Files } from "../files/files.ts";
 import type { AccountId, AgentId, RunId } from "../ids.ts";
+import type { FieldType, Input, Values } from "../input.ts";
 import type { ModelCharge } from "../models/model-charge.ts";
 import type { ModelAsked, ModelList } from "../models/model-list.ts";
 import type { Problem } from "../parse.ts";
-import type { Effects } from "./effects.ts";
+import type { AccountDirectory } from "./account-directory.ts";
 import type { EvmChains } from "./evm.ts";
+import type { Guide } from "./guide.ts";
 import type { Hedera } from "./hedera/hedera.ts";
 import type { ModelClient } from "./model-client.ts";
-import type { People } from "./people.ts";
 import type { Spending } from "./reservations.ts";
+import type { OutputKind, Result } from "./result.ts";
+import type { SideEffectJournal } from "./side-effect-journal.ts";
 import type { Slots } from "./template.ts";
 import type { XClient } from "./x/client.ts";
 
@@ -37,11 +39,13 @@ export const connectorIds = Object.keys(connectorNames) as [ConnectorId, ...Conn
 /** What a connector promises. `Settings` are the creator's, private, in the form `settings` accepts. */
 export interface Connector<Settings> {
   readonly id: ConnectorId;
+  /** What creators read of it, and the agent they start from. */
+  readonly guide: Guide;
   /** A run that takes longer has failed. */
   readonly timeLimitMs: number;
   /** The effect of a run cannot be taken back, so it must be paid for before it starts. */
   readonly permanent: boolean;
-  /** A run writes what it does into `tools.effects` first; whether it failed, that book knows better than the run. */
+  /** A run writes what it does into the side-effect journal first. Whether it failed, the journal knows better than the run. */
   readonly hasEffects?: true;
   /** A run needs a buyer with an account, so that it is sold for credits alone. */
   readonly needsAccount?: true;
@@ -51,11 +55,14 @@ export interface Connector<Settings> {
   slots(settings: Settings): Slots;
   /**
    * Templates may name secrets: what they make goes to the creator's own service. Where it goes to a model or a public
-   * ledger, a secret would be given away.
+   * chain, a secret would be given away.
    */
   readonly takesSecrets?: true;
   /** Where in the settings a value could leave the place it is meant for; a version that has such a place does not run. */
-  templateProblems?(settings: Settings, fields: readonly Field[]): readonly Problem[];
+  templateProblems?(
+    settings: Settings,
+    fields: ReadonlyArray<{ readonly name: string; readonly type: FieldType }>,
+  ): readonly Problem[];
   /** What a run asks of the platform's models, once; undefined where it asks nothing. */
   model?(settings: Settings): ModelAsked;
   /** Characters of the prompt that this input makes. */
@@ -63,12 +70,12 @@ export interface Connector<Settings> {
   /** What keeps `ownerId` from publishing these settings, beyond their form; each a sentence naming the setting. */
   publishProblems?(settings: Settings, tools: PublishTools, ownerId: AccountId): Promise<string[]>;
   /**
-   * Of effects that cannot be taken back: all that can be known about a call by reading, asked on every rail before money
-   * moves, and what it will take of what can run out, which is then reserved for it. Throws Refusal. `run` asks again.
+   * Of effects that cannot be taken back: all that can be known about a call by reading, asked with every payment method before money
+   * moves, and what it will take of what can run out, which is then reserved for it. Throws RefusalError. `run` asks again.
    */
   precheck?(call: Call<Settings>, tools: Tools): Promise<Spending>;
   /**
-   * Runs once. Throws ConnectorFailure when it did not work, OutcomeUnknown when nobody can know yet. Stops early when
+   * Runs once. Throws ConnectorError when it failed, OutcomeUnknownError when the outcome cannot be known yet. Stops early when
    * `signal` aborts.
    */
   run(call: Call<Settings>, tools: Tools): Promise<Result>;
@@ -84,18 +91,18 @@ export interface Call<Settings> extends Input {
   readonly agent: { readonly id: AgentId; readonly ownerId: AccountId };
   /** The call of a model that the run may make. */
   readonly modelCharge: ModelCharge;
-  /** Absent where nobody signed in. */
+  /** Absent where the buyer has no account. */
   readonly buyerId?: AccountId;
 }
 
-/** The doors to the outside that connectors share. */
+/** The clients of the outside world that connectors share. */
 export interface Tools {
   readonly models: ModelClient;
   readonly modelList: ModelList;
   readonly outbound: Outbound;
   readonly files: Files;
-  readonly effects: Effects;
-  readonly people: People;
+  readonly sideEffects: SideEffectJournal;
+  readonly accounts: AccountDirectory;
   /** Undefined where the operator configured no mirror. */
   readonly hedera: Hedera | undefined;
   readonly evm: EvmChains;
@@ -103,59 +110,7 @@ export interface Tools {
 }
 
 /** What publishing has of them, on the operator's command line too. */
-export type PublishTools = Pick<Tools, "outbound" | "hedera" | "people" | "modelList">;
-
-export type OutputKind = "text" | "image" | "json" | "receipt";
-
-export type Output =
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly images: readonly string[] }
-  | { readonly kind: "json"; readonly data: object }
-  | { readonly kind: "receipt"; readonly status: string; readonly transactionId: string };
-
-export interface Result {
-  readonly output: Output;
-  readonly receipt?: object;
-}
-
-/** A run that did not work. `message` is for the buyer to read; `detail` is for the log and holds no recipe or secret. */
-export class ConnectorFailure extends Error {
-  override readonly name: string = "ConnectorFailure";
-  readonly detail: Readonly<Record<string, unknown>>;
-  readonly remedy: Remedy;
-
-  constructor(message: string, detail: Record<string, unknown> = {}, remedy: Remedy = "again") {
-    super(message);
-    this.detail = detail;
-    this.remedy = remedy;
-  }
-}
-
-/**
- * What may help who has paid already: the same again at once, the same when somebody else has put something right, or
- * that what the message names about the input is put right.
- */
-export type Remedy = "again" | "later" | "input";
+export type PublishTools = Pick<Tools, "outbound" | "hedera" | "accounts" | "modelList">;
 
 /** Whose share a run's requests are of. */
 export const holderOf = ({ id, ownerId }: Call<unknown>["agent"]): Holder => ({ account: ownerId, agent: id });
-
-/** For a run that found its agent's or its creator's share of requests in use for too long. */
-export const busyText = "This agent has too many calls under way; try again shortly.";
-
-/** What the run set out to do may have happened. It is neither charged nor refunded until the ledger has told. */
-export class OutcomeUnknown extends Error {
-  override readonly name = "OutcomeUnknown";
-  readonly transactionId: string;
-
-  constructor(transactionId: string) {
-    super("It is not known yet whether the transaction was executed.");
-    this.transactionId = transactionId;
-  }
-}
-
-/** JSON output is always an object: a list or a single value becomes its `value`. */
-export function jsonOutput(data: unknown): Output {
-  const isObject = typeof data === "object" && data !== null && !Array.isArray(data);
-  return { kind: "json", data: isObject ? data : { value: data } };
-}

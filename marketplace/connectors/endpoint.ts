@@ -2,7 +2,7 @@ import { Pool } from "undici";
 
 const bytesMax = 8_388_608;
 
-/** A JSON service that the operator configured. Throws EndpointSilent when there is no answer to rely on. */
+/** A JSON service that the operator configured. Throws EndpointSilentError when there is no answer to rely on. */
 export class Endpoint {
   readonly #pool: Pool;
   readonly #basePath: string;
@@ -29,7 +29,7 @@ export class Endpoint {
     } catch (error) {
       if (signal?.aborted) throw error;
       const { code, name } = error as { code?: string; name?: string };
-      throw new EndpointSilent(code ?? name ?? "unknown");
+      throw new EndpointSilentError(code ?? name ?? "unknown");
     }
   }
 
@@ -46,8 +46,8 @@ export interface EndpointAnswer {
 }
 
 /** `message` is a code for the log. */
-export class EndpointSilent extends Error {
-  override readonly name = "EndpointSilent";
+export class EndpointSilentError extends Error {
+  override readonly name = "EndpointSilentError";
 }
 
 const timeoutMs = 8_000;

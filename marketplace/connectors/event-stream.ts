@@ -1,11 +1,11 @@
-import { ConnectorFailure } from "./connector.ts";
+import { ConnectorError } from "./result.ts";
 
 /** Of one stream; a line may have any length that its bytes allow. */
 const linesMax = 50_000;
 
 /**
- * The data of a stream's `message` events (text/event-stream, WHATWG HTML §9.2). Throws ConnectorFailure for one that is
- * cut into more lines than anybody honest would send.
+ * The data of a stream's `message` events (text/event-stream, WHATWG HTML §9.2). Throws ConnectorError for one that is
+ * cut into more lines than an honest server sends.
  */
 export async function* messagesIn(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
@@ -13,7 +13,7 @@ export async function* messagesIn(chunks: AsyncIterable<Buffer>): AsyncGenerator
   for await (const chunk of chunks) yield* parser.read(decoder.decode(chunk, { stream: true }));
 }
 
-/** Looks at each character once, however long a line it belongs to. */
+/** Reads each character once, however long a line it belongs to. */
 class EventParser {
   #begun: string[] = [];
   #afterReturn = false;
@@ -42,7 +42,7 @@ class EventParser {
   #take(line: string, messages: string[]): void {
     this.#lines += 1;
     if (this.#lines > linesMax) {
-      throw new ConnectorFailure("The tool behind this agent sent too much.", { lines: this.#lines });
+      throw new ConnectorError("The tool behind this agent sent too much.", { lines: this.#lines });
     }
     if (line === "") {
       const isMessage = this.#kind === "" || this.#kind === "message";

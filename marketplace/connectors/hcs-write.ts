@@ -1,7 +1,15 @@
 import { z } from "zod";
+import { chainRunMs } from "../time-limits.ts";
 import type { Call, Connector, Tools } from "./connector.ts";
-import { entitySetting, type Ground, groundProblems, networkSetting, standOn } from "./hedera/ground.ts";
+import { type Guide, settingNotes } from "./guide.ts";
 import type { Hedera, Order } from "./hedera/hedera.ts";
+import {
+  entitySetting,
+  networkSetting,
+  type Preconditions,
+  preconditionProblems,
+  requirePreconditions,
+} from "./hedera/preconditions.ts";
 import { refuseInput } from "./refusal.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
 
@@ -26,21 +34,55 @@ const settings = z.strictObject({
 
 type Settings = z.infer<typeof settings>;
 
+const guide: Guide = {
+  kind: "ledgers",
+  does: "Writes a message to a topic of the Hedera consensus service. It stays there for good.",
+  settings: {
+    network: settingNotes.network,
+    topic: "its id",
+    message: "template",
+    bytes_max: "of one message; more than 1,024 is written in several transactions",
+    per_day_max: "messages in a day (UTC) at most",
+  },
+  brings: "a topic that this service may write to",
+  template: ({ hedera }) => ({
+    name: "Notarise a text",
+    description: "Writes a text to a public ledger, so that all can see that it was there at that time.",
+    category: "on-chain",
+    tags: ["notary", "timestamp"],
+    price_credits: 10,
+    fields: [
+      {
+        name: "text",
+        label: "Text",
+        type: "text",
+        required: true,
+        max_length: 300,
+        description: "Everybody can read it, for good.",
+        example: "Delivered today: 3 boxes.",
+      },
+    ],
+    accepts_extra_instructions: false,
+    settings: { network: hedera, topic: "", message: "{{text}}", bytes_max: 1_024, per_day_max: 100 },
+  }),
+};
+
 /** A message template written to a topic of the Hedera consensus service, paid for by the marketplace's account. */
 export const hcsWrite: Connector<Settings> = {
   id: "hcs-write",
-  timeLimitMs: 175_000,
+  guide,
+  timeLimitMs: chainRunMs,
   permanent: true,
   hasEffects: true,
   settings,
   outputKind: () => "receipt",
   slots: ({ message }) => slotsOf({ message }),
   publishProblems: ({ network, topic }, tools, ownerId) =>
-    groundProblems(tools, network, ownerId, (ground) => topicProblems(ground, topic)),
+    preconditionProblems(tools, network, ownerId, (preconditions) => topicProblems(preconditions, topic)),
   precheck: async (call, tools) => (await plan(call, tools)).order,
   run: async (call, tools) => {
     const { hedera, order } = await plan(call, tools);
-    return hedera.execute(call, tools.effects, order);
+    return hedera.execute(call, tools.sideEffects, order);
   },
 };
 
@@ -52,7 +94,10 @@ async function plan(call: Call<Settings>, tools: Tools): Promise<{ hedera: Heder
     const words = `The message has ${message.length} bytes; at most ${bytesMax} can be written.`;
     throw refuseInput(template, "invalid_value", words);
   }
-  const { hedera } = await standOn(tools, network, call.agent.ownerId, (ground) => topicProblems(ground, topic));
+  const { hedera } = await requirePreconditions(tools, network, call.agent.ownerId, (preconditions) =>
+    topicProblems(preconditions, topic),
+  );
+  const parts = Math.ceil(message.length / chunkBytes);
   const order: Order = {
     kind: "message",
     make: ({ TopicMessageSubmitTransaction, TopicId }) =>
@@ -61,7 +106,8 @@ async function plan(call: Call<Settings>, tools: Tools): Promise<{ hedera: Heder
         .setMessage(message)
         .setChunkSize(chunkBytes)
         .setMaxChunks(chunksMax),
-    parts: Math.ceil(message.length / chunkBytes),
+    parts,
+    fees: hedera.feesOf(call.agent, parts),
     asset: `message to ${topic}`,
     amount: 1n,
     dayMax: BigInt(perDayMax),
@@ -70,8 +116,8 @@ async function plan(call: Call<Settings>, tools: Tools): Promise<{ hedera: Heder
   return { hedera, order };
 }
 
-/** To an open topic anybody may write. One that only the marketplace may write to must be the creator's own. */
-async function topicProblems({ hedera, operator, wallet }: Ground, id: string): Promise<string[]> {
+/** Every account may write to an open topic. One that only the marketplace may write to must be the creator's own. */
+async function topicProblems({ hedera, operator, wallet }: Preconditions, id: string): Promise<string[]> {
   const topic = await hedera.mirror.topic(id);
   if (!topic || topic.deleted) return [`"settings.topic": there is no topic ${id}.`];
   if (topic.custom_fees?.fixed_fees?.length) return [`"settings.topic": ${id} has custom fees.`];

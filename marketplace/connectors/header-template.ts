@@ -1,5 +1,5 @@
 import type { Problem } from "../parse.ts";
-import { ConnectorFailure } from "./connector.ts";
+import { ConnectorError } from "./result.ts";
 import { type Filling, fillText, isOnlySlot, partsOf } from "./template.ts";
 
 /** What the rest of the request is read by. */
@@ -20,7 +20,7 @@ export function headersProblems(headers: Readonly<Record<string, string>>): Prob
 }
 
 /**
- * A value fills a header, or a part of one that it cannot leave. Throws ConnectorFailure for an input that would, or that
+ * A value fills a header, or a part of one that it cannot leave. Throws ConnectorError for an input that would, or that
  * holds what no header may.
  */
 export function fillHeader(template: string, filling: Filling): string {
@@ -28,7 +28,7 @@ export function fillHeader(template: string, filling: Filling): string {
   return fillText(template, filling, (value, { secret }) => {
     const text = String(value ?? "");
     const leaves = !(alone || secret) && /[",;\\]/.test(text);
-    if (leaves || !isSendable(text)) throw new ConnectorFailure("The input holds characters that cannot be sent.");
+    if (leaves || !isSendable(text)) throw new ConnectorError("The input holds characters that cannot be sent.");
     return text;
   });
 }

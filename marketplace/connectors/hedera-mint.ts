@@ -1,17 +1,19 @@
 import { z } from "zod";
+import { chainRunMs } from "../time-limits.ts";
 import type { Call, Connector, Tools } from "./connector.ts";
+import { type Guide, settingNotes } from "./guide.ts";
+import type { Hedera, Order } from "./hedera/hedera.ts";
 import {
   entitySetting,
-  type Ground,
-  groundProblems,
   networkSetting,
+  type Preconditions,
+  preconditionProblems,
   refuseSilence,
-  standOn,
+  requirePreconditions,
   unitsSetting,
-} from "./hedera/ground.ts";
-import type { Hedera, Order } from "./hedera/hedera.ts";
+} from "./hedera/preconditions.ts";
 import { misconfigured, refuseInput } from "./refusal.ts";
-import type { LedgerPool } from "./reservations.ts";
+import type { ChainPool } from "./reservations.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
 
 const metadataBytesMax = 100;
@@ -35,28 +37,64 @@ const settings = z
 
 type Settings = z.infer<typeof settings>;
 
+const guide: Guide = {
+  kind: "ledgers",
+  does: "Mints on your token, into its treasury, which is your wallet: an amount, or NFTs with metadata.",
+  settings: {
+    network: settingNotes.network,
+    token: "its id; the operator's account has the supply key",
+    amount: "template: base units of a fungible token; or metadata",
+    metadata: "templates: one NFT each, up to 100 bytes when filled",
+    per_run_max: `${settingNotes.perRun}: base units, or NFTs`,
+    per_day_max: `${settingNotes.perDay}: base units, or NFTs`,
+  },
+  brings: "a token whose treasury is your wallet",
+  template: ({ hedera }) => ({
+    name: "Attendance badge",
+    description: "Mints a badge for somebody who was there.",
+    category: "on-chain",
+    tags: ["nft", "badge"],
+    price_credits: 30,
+    fields: [
+      { name: "event", label: "Event", type: "string", required: true, max_length: 30, example: "Open day" },
+      { name: "guest", label: "Guest", type: "string", required: true, max_length: 30, example: "Ada" },
+    ],
+    accepts_extra_instructions: false,
+    settings: {
+      network: hedera,
+      token: "",
+      metadata: ["{{event}}: {{guest}} was there"],
+      per_run_max: "1",
+      per_day_max: "100",
+    },
+  }),
+};
+
 /** Mints on a token whose supply key is the marketplace's account, into its treasury, which is the creator's wallet. */
 export const hederaMint: Connector<Settings> = {
   id: "hedera-mint",
-  timeLimitMs: 175_000,
+  guide,
+  timeLimitMs: chainRunMs,
   permanent: true,
   hasEffects: true,
   settings,
   outputKind: () => "receipt",
   slots: ({ amount, metadata }) => slotsOf({ amount, metadata }),
   publishProblems: (settings, tools, ownerId) =>
-    groundProblems(tools, settings.network, ownerId, (ground) => tokenProblems(ground, settings)),
+    preconditionProblems(tools, settings.network, ownerId, (preconditions) => tokenProblems(preconditions, settings)),
   precheck: async (call, tools) => (await plan(call, tools)).order,
   run: async (call, tools) => {
     const { hedera, order } = await plan(call, tools);
-    return hedera.execute(call, tools.effects, order);
+    return hedera.execute(call, tools.sideEffects, order);
   },
 };
 
 async function plan(call: Call<Settings>, tools: Tools): Promise<{ hedera: Hedera; order: Order }> {
   const { network, token, per_day_max: perDayMax } = call.settings;
   const minted = mintedBy(call);
-  const ground = await standOn(tools, network, call.agent.ownerId, (one) => tokenProblems(one, call.settings));
+  const preconditions = await requirePreconditions(tools, network, call.agent.ownerId, (one) =>
+    tokenProblems(one, call.settings),
+  );
   const order: Order = {
     kind: "mint",
     make: ({ Long, TokenId, TokenMintTransaction }) => {
@@ -68,10 +106,11 @@ async function plan(call: Call<Settings>, tools: Tools): Promise<{ hedera: Heder
     asset: token,
     amount: minted.amount,
     dayMax: BigInt(perDayMax),
-    pools: [await supplyPool(ground, token).catch(refuseSilence)],
+    pools: [await supplyPool(preconditions, token).catch(refuseSilence)],
+    fees: preconditions.hedera.feesOf(call.agent),
     promised: { tokenId: token, amount: minted.amount.toString() },
   };
-  return { hedera: ground.hedera, order };
+  return { hedera: preconditions.hedera, order };
 }
 
 function mintedBy(call: Call<Settings>): { amount: bigint; metadata?: Buffer[] } {
@@ -95,17 +134,17 @@ function mintedBy(call: Call<Settings>): { amount: bigint; metadata?: Buffer[] }
 }
 
 /** What can still be minted. */
-async function supplyPool({ hedera, operator }: Ground, id: string): Promise<LedgerPool> {
+async function supplyPool({ hedera, operator }: Preconditions, id: string): Promise<ChainPool> {
   // First how far the mirror had come, then the figures, which can only be newer.
   const measuredAt = new Date(await hedera.mirror.reachedMs(operator.accountId));
   const token = await hedera.mirror.token(id);
-  const max = token?.supply_type === "FINITE" ? BigInt(token.max_supply) : ledgerUnitsMax;
+  const max = token?.supply_type === "FINITE" ? BigInt(token.max_supply) : tokenUnitsMax;
   return { name: `supply ${hedera.network} ${id}`, room: max - BigInt(token?.total_supply ?? max), measuredAt };
 }
 
-const ledgerUnitsMax = 2n ** 63n - 1n;
+const tokenUnitsMax = 2n ** 63n - 1n;
 
-async function tokenProblems({ hedera, operator, wallet }: Ground, settings: Settings): Promise<string[]> {
+async function tokenProblems({ hedera, operator, wallet }: Preconditions, settings: Settings): Promise<string[]> {
   const { token: id, metadata } = settings;
   const token = await hedera.mirror.token(id);
   if (!token || token.deleted) return [`"settings.token": there is no token ${id}.`];

@@ -1,14 +1,16 @@
 import { z } from "zod";
+import { chainRunMs } from "../time-limits.ts";
 import type { Call, Connector, Tools } from "./connector.ts";
+import { type Guide, settingNotes } from "./guide.ts";
+import type { Hedera, Order } from "./hedera/hedera.ts";
 import {
   entitySetting,
-  groundProblems,
   networkSetting,
+  preconditionProblems,
   refuseSilence,
-  standOn,
+  requirePreconditions,
   unitsSetting,
-} from "./hedera/ground.ts";
-import type { Hedera, Order } from "./hedera/hedera.ts";
+} from "./hedera/preconditions.ts";
 import { hbar, receiverOf } from "./hedera/receiver.ts";
 import { allowancePool, allowanceProblems, assetProblems, spend } from "./hedera/spend.ts";
 import { refuseInput } from "./refusal.ts";
@@ -32,42 +34,97 @@ const settings = z
 
 type Settings = z.infer<typeof settings>;
 
+const guide: Guide = {
+  kind: "ledgers",
+  does: "Moves HBAR or a token out of your wallet's allowance to whom and how much your templates say, within your caps.",
+  settings: {
+    network: settingNotes.network,
+    asset: settingNotes.asset,
+    to: "template: who receives",
+    amount: `template: how much, ${settingNotes.baseUnits}`,
+    per_run_max: `${settingNotes.perRun}, ${settingNotes.baseUnits}`,
+    per_day_max: `${settingNotes.perDay}, ${settingNotes.baseUnits}`,
+  },
+  brings: "a Hedera wallet that allows this service an amount",
+  template: ({ hedera }) => ({
+    name: "Send a tip",
+    description: "Sends a small tip in HBAR to the account you name.",
+    category: "on-chain",
+    tags: ["hbar", "tip"],
+    price_credits: 30,
+    fields: [
+      {
+        name: "to",
+        label: "To",
+        type: "string",
+        required: true,
+        pattern: "^0\\.0\\.[0-9]{1,10}$",
+        example: "0.0.1234",
+      },
+      {
+        name: "tinybars",
+        label: "Tinybars",
+        type: "integer",
+        min: 1,
+        max: 100_000_000,
+        default: 10_000_000,
+        description: "100,000,000 are one HBAR.",
+      },
+    ],
+    accepts_extra_instructions: false,
+    settings: {
+      network: hedera,
+      asset: "hbar",
+      to: "{{to}}",
+      amount: "{{tinybars}}",
+      per_run_max: "100000000",
+      per_day_max: "1000000000",
+    },
+  }),
+};
+
 /** HBAR or a token out of the creator's allowance, to whom and how much the templates say, within the creator's caps. */
 export const hederaTransfer: Connector<Settings> = {
   id: "hedera-transfer",
-  timeLimitMs: 175_000,
+  guide,
+  timeLimitMs: chainRunMs,
   permanent: true,
   hasEffects: true,
   settings,
   outputKind: () => "receipt",
   slots: ({ to, amount }) => slotsOf({ to, amount }),
   publishProblems: ({ network, asset, per_run_max: perRunMax }, tools, ownerId) =>
-    groundProblems(tools, network, ownerId, (ground) => allowanceProblems(ground, asset, BigInt(perRunMax))),
+    preconditionProblems(tools, network, ownerId, (preconditions) =>
+      allowanceProblems(preconditions, asset, BigInt(perRunMax)),
+    ),
   precheck: async (call, tools) => (await plan(call, tools)).order,
   run: async (call, tools) => {
     const { hedera, order } = await plan(call, tools);
-    return hedera.execute(call, tools.effects, order);
+    return hedera.execute(call, tools.sideEffects, order);
   },
 };
 
 async function plan(call: Call<Settings>, tools: Tools): Promise<{ hedera: Hedera; order: Order }> {
   const { network, asset, to: template, per_day_max: perDayMax } = call.settings;
   const amount = amountOf(call);
-  const ground = await standOn(tools, network, call.agent.ownerId, (one) => assetProblems(one, asset));
+  const preconditions = await requirePreconditions(tools, network, call.agent.ownerId, (one) =>
+    assetProblems(one, asset),
+  );
   const [to, pool] = await Promise.all([
-    receiverOf(ground, fillText(template, fillingOf(call)), asset, template),
-    allowancePool(ground, asset),
+    receiverOf(preconditions, fillText(template, fillingOf(call)), asset, template),
+    allowancePool(preconditions, asset),
   ]).catch(refuseSilence);
   const order: Order = {
     kind: "transfer",
-    make: spend(ground, asset, to, amount),
+    make: spend(preconditions, asset, to, amount),
     asset,
     amount,
     dayMax: BigInt(perDayMax),
     pools: [pool],
-    promised: { asset, amount: amount.toString(), from: ground.wallet, to },
+    fees: preconditions.hedera.feesOf(call.agent),
+    promised: { asset, amount: amount.toString(), from: preconditions.wallet, to },
   };
-  return { hedera: ground.hedera, order };
+  return { hedera: preconditions.hedera, order };
 }
 
 function amountOf(call: Call<Settings>): bigint {

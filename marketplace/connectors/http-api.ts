@@ -1,10 +1,12 @@
 import { z } from "zod";
-import { type Answer, OutboundBusy, OutboundFailed, OutboundRefused } from "../../shared/outbound.ts";
+import { type Answer, OutboundBusyError, OutboundFailedError, OutboundRefusedError } from "../../shared/outbound.ts";
 import type { Problem } from "../parse.ts";
 import { bodyTemplateProblem, fillBody } from "./body-template.ts";
-import { busyText, type Connector, ConnectorFailure, holderOf, jsonOutput, type Output } from "./connector.ts";
+import { type Connector, holderOf } from "./connector.ts";
+import { type Guide, settingNotes } from "./guide.ts";
 import { fillHeader, headersProblems } from "./header-template.ts";
 import { parseJson } from "./parse-json.ts";
+import { busyText, ConnectorError, jsonOutput, type Output } from "./result.ts";
 import { type Filling, fillingOf, type Slot, slotsOf } from "./template.ts";
 import { fillUrl, originOf, urlTemplateProblem } from "./url-template.ts";
 
@@ -31,9 +33,36 @@ const settings = z.strictObject({
 
 type Settings = z.infer<typeof settings>;
 
+const guide: Guide = {
+  kind: "apis",
+  does: "One HTTP request to your own service, built from templates. Buyers choose values, never the host. The answer is the output.",
+  settings: {
+    method: "of the request",
+    url: "template: http or https; the host has no slots",
+    headers: "templates by name",
+    body: "template: a text, or JSON with slots in its texts",
+    format: settingNotes.format,
+  },
+  template: () => ({
+    name: "Exchange rates",
+    description: "The European Central Bank's rate between two currencies, as JSON.",
+    category: "finance",
+    tags: ["currency"],
+    price_credits: 1,
+    fields: [
+      { name: "from", label: "From", type: "string", required: true, pattern: "^[A-Z]{3}$", example: "USD" },
+      { name: "to", label: "To", type: "string", required: true, pattern: "^[A-Z]{3}$", example: "EUR" },
+    ],
+    accepts_extra_instructions: false,
+    // Open to everybody, without a key: api.frankfurter.dev.
+    settings: { url: "https://api.frankfurter.dev/v1/latest?base={{from}}&symbols={{to}}" },
+  }),
+};
+
 /** One HTTP request built from templates; its answer is the output. The host is the creator's, never the buyer's. */
 export const httpApi: Connector<Settings> = {
   id: "http-api",
+  guide,
   timeLimitMs: 60_000,
   permanent: false,
   settings,
@@ -72,22 +101,22 @@ export const httpApi: Connector<Settings> = {
         output: await readAnswer(await outbound.fetch(url, body === undefined ? ask : { ...ask, body }), settings),
       };
     } catch (error) {
-      if (error instanceof OutboundBusy) throw new ConnectorFailure(busyText, { reason: error.message });
-      if (!(error instanceof OutboundRefused || error instanceof OutboundFailed)) throw error;
-      throw new ConnectorFailure("The service behind this agent could not be reached.", { reason: error.message });
+      if (error instanceof OutboundBusyError) throw new ConnectorError(busyText, { reason: error.message });
+      if (!(error instanceof OutboundRefusedError || error instanceof OutboundFailedError)) throw error;
+      throw new ConnectorError("The service behind this agent could not be reached.", { reason: error.message });
     }
   },
 };
 
 async function readAnswer({ status, body }: Answer, { format }: Settings): Promise<Output> {
   if (status < 200 || status >= 300) {
-    throw new ConnectorFailure("The service behind this agent answered with an error.", { status });
+    throw new ConnectorError("The service behind this agent answered with an error.", { status });
   }
   if (format === "text") return { kind: "text", text: body.toString("utf8") };
   try {
     return jsonOutput(await parseJson(body));
   } catch {
-    throw new ConnectorFailure("The service behind this agent did not answer in JSON.", { status });
+    throw new ConnectorError("The service behind this agent did not answer in JSON.", { status });
   }
 }
 

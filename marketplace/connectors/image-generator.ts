@@ -1,7 +1,9 @@
 import { z } from "zod";
-import type { Input, Values } from "../agents/contract.ts";
-import { keepImage } from "../files/images.ts";
+import type { Input, Values } from "../input.ts";
+import { imageRunMs } from "../time-limits.ts";
 import { type Connector, holderOf } from "./connector.ts";
+import { type Guide, settingNotes } from "./guide.ts";
+import { keepImage, requireRoom } from "./keep-image.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
 
 const settings = z.strictObject({
@@ -20,10 +22,54 @@ const settings = z.strictObject({
   response_format: z.enum(["url", "b64_json"]).optional(),
 });
 
+const guide: Guide = {
+  kind: "models",
+  does:
+    "A prompt template that an image model draws. The pictures are decoded, written anew without metadata and kept here; no link of " +
+    "the provider leaves.",
+  settings: {
+    prompt: "template: what is drawn",
+    model: settingNotes.model,
+    size: "auto, or WIDTHxHEIGHT in pixels",
+    quality: "a word that the model knows, such as standard or high",
+    count: "pictures of one run",
+    response_format: "how the model gives its pictures, where it has to be told",
+  },
+  template: () => ({
+    name: "Product photo",
+    description: "A photograph of a product, on the ground you choose.",
+    category: "images",
+    tags: ["photo", "product"],
+    price_credits: 40,
+    fields: [
+      {
+        name: "product",
+        label: "Product",
+        type: "string",
+        required: true,
+        max_length: 300,
+        example: "A blue enamel mug with a white rim",
+      },
+      {
+        name: "ground",
+        label: "Ground",
+        type: "choice",
+        choices: ["plain white", "oak table", "linen", "concrete"],
+        default: "plain white",
+      },
+    ],
+    accepts_extra_instructions: true,
+    settings: {
+      prompt: "A product photograph in soft daylight of: {{product}}. Ground: {{ground}}. No text, no hands.",
+    },
+  }),
+};
+
 /** A prompt template drawn by an image model. What it made is decoded, written anew and kept here; no link of the provider leaves. */
 export const imageGenerator: Connector<z.infer<typeof settings>> = {
   id: "image-generator",
-  timeLimitMs: 170_000,
+  guide,
+  timeLimitMs: imageRunMs,
   permanent: false,
   settings,
   outputKind: () => "image",
@@ -35,6 +81,7 @@ export const imageGenerator: Connector<z.infer<typeof settings>> = {
     const { model, size, quality, count, response_format: responseFormat } = settings;
     const prompt = promptOf(call, settings);
     const holder = holderOf(agent);
+    await requireRoom(files, agent.ownerId);
     const drawn = await models.draw({ caller, holder, prompt, model, size, quality, count, responseFormat, signal });
     const images: string[] = [];
     for (const bytes of drawn) {

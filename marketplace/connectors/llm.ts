@@ -1,8 +1,10 @@
 import { z } from "zod";
-import type { Input, Values } from "../agents/contract.ts";
-import { type Connector, ConnectorFailure, holderOf, jsonOutput } from "./connector.ts";
+import type { Input, Values } from "../input.ts";
+import { type Connector, holderOf } from "./connector.ts";
+import { type Guide, settingNotes } from "./guide.ts";
 import type { Message } from "./model-client.ts";
 import { parseJson } from "./parse-json.ts";
+import { ConnectorError, jsonOutput } from "./result.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
 
 const settings = z.strictObject({
@@ -17,9 +19,48 @@ const settings = z.strictObject({
 /** Endpoints refuse to answer in JSON unless a message speaks of it. */
 const asJson = "Answer with one JSON object and nothing else.";
 
+const guide: Guide = {
+  kind: "models",
+  does: "A prompt template that a language model answers, as text or as JSON. The model is one that the operator lists.",
+  settings: {
+    system: "template: how the model should behave",
+    prompt: "template: what it is asked",
+    model: settingNotes.model,
+    format: settingNotes.format,
+    temperature: "how much the answer varies",
+    max_tokens: "the longest answer",
+  },
+  template: () => ({
+    name: "Summarise a text",
+    description: "Shortens a text to what matters, in the tone you choose.",
+    category: "writing",
+    tags: ["summary"],
+    price_credits: 5,
+    fields: [
+      {
+        name: "text",
+        label: "Text",
+        type: "text",
+        required: true,
+        max_length: 8_000,
+        example:
+          "Buyers pay for each call, in credits or from a wallet. Creators are paid at once. A run that fails costs nothing.",
+      },
+      { name: "tone", label: "Tone", type: "choice", choices: ["neutral", "friendly", "blunt"], default: "neutral" },
+      { name: "max_words", label: "Max words", type: "integer", min: 20, max: 400, default: 120 },
+    ],
+    accepts_extra_instructions: true,
+    settings: {
+      system: "Summarise in a {{tone}} tone. At most {{max_words}} words. No preamble.",
+      prompt: "{{text}}",
+    },
+  }),
+};
+
 /** A prompt template with `{{field}}` slots, answered by a language model as text or as JSON. */
 export const llm: Connector<z.infer<typeof settings>> = {
   id: "llm",
+  guide,
   timeLimitMs: 120_000,
   permanent: false,
   settings,
@@ -63,11 +104,11 @@ async function parseAnswer(text: string): Promise<unknown> {
   try {
     return await parseJson(unfenced(text.trim()));
   } catch {
-    throw new ConnectorFailure("The language model did not answer in JSON.", { length: text.length });
+    throw new ConnectorError("The language model did not answer in JSON.", { length: text.length });
   }
 }
 
-/** Models like to wrap JSON in a Markdown fence although nobody asked for one. */
+/** Models often wrap JSON in a Markdown fence although the prompt asked for none. */
 function unfenced(text: string): string {
   const end = text.indexOf("\n");
   const isFence = /^```(json)?\s*$/.test(text.slice(0, Math.max(0, end))) && text.endsWith("```");

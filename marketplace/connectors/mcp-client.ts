@@ -3,25 +3,25 @@ import {
   type Ask,
   type OpenAnswer,
   type Outbound,
-  OutboundBusy,
-  OutboundFailed,
-  OutboundRefused,
+  OutboundBusyError,
+  OutboundFailedError,
+  OutboundRefusedError,
 } from "../../shared/outbound.ts";
-import { busyText, ConnectorFailure } from "./connector.ts";
 import { messagesIn } from "./event-stream.ts";
 import { parseJson } from "./parse-json.ts";
+import { busyText, ConnectorError } from "./result.ts";
 
 /** Of one call, all of its requests together. */
 const limits = { requests: 12, messages: 2_000, pings: 3, redirects: 3 };
 const protocolVersions = ["2025-06-18", "2025-11-25", "2025-03-26", "2024-11-05"];
 const endTimeoutMs = 5_000;
-/** After so many messages that came together it is somebody else's turn. */
+/** After so many messages that came together other calls get their turn. */
 const messagesATurn = 20;
 
 /**
  * Calls one tool of a remote MCP server over Streamable HTTP (specification 2025-06-18) and ends the session. The server
- * is a stranger's: it may answer, tell its progress and ping a few times. It may ask nothing of us (sampling, roots,
- * elicitation): at the first such request the connection is closed. Throws ConnectorFailure for whatever is not a result.
+ * is not trusted: it may answer, report progress and ping a few times. At its first request to this client (sampling,
+ * roots, elicitation) the connection is closed. Throws ConnectorError for everything that is not a result.
  */
 export async function callRemoteTool(outbound: Outbound, ask: AskedTool): Promise<ToolResult> {
   const session = new Session(outbound, ask);
@@ -29,10 +29,10 @@ export async function callRemoteTool(outbound: Outbound, ask: AskedTool): Promis
     await session.initialize();
     return await session.callTool(ask.tool, ask.arguments);
   } catch (error) {
-    if (ask.signal.aborted || error instanceof ConnectorFailure) throw error;
-    if (error instanceof OutboundBusy) throw new ConnectorFailure(busyText, { reason: error.message });
-    if (!(error instanceof OutboundRefused || error instanceof OutboundFailed)) throw error;
-    throw new ConnectorFailure("The tool behind this agent could not be reached.", { reason: error.message });
+    if (ask.signal.aborted || error instanceof ConnectorError) throw error;
+    if (error instanceof OutboundBusyError) throw new ConnectorError(busyText, { reason: error.message });
+    if (!(error instanceof OutboundRefusedError || error instanceof OutboundFailedError)) throw error;
+    throw new ConnectorError("The tool behind this agent could not be reached.", { reason: error.message });
   } finally {
     session.end();
   }
@@ -148,7 +148,7 @@ class Session {
     const stays = (status === 307 || status === 308) && URL.canParse(location, this.#url.href);
     const next = stays ? new URL(location, this.#url) : undefined;
     if (next?.origin === this.#url.origin) return next;
-    throw new ConnectorFailure("The tool behind this agent could not be reached.", { status });
+    throw new ConnectorError("The tool behind this agent could not be reached.", { status });
   }
 
   #keepSession(id: string | string[]): void {
@@ -206,8 +206,8 @@ function parseMessage(text: Buffer | string): Promise<unknown> {
   });
 }
 
-function odd(what: string, detail: Record<string, unknown> = {}): ConnectorFailure {
-  return new ConnectorFailure("The tool behind this agent did not answer as it should.", { what, ...detail });
+function odd(what: string, detail: Record<string, unknown> = {}): ConnectorError {
+  return new ConnectorError("The tool behind this agent did not answer as it should.", { what, ...detail });
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

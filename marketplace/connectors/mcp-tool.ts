@@ -1,17 +1,11 @@
 import { z } from "zod";
-import { keepImage } from "../files/images.ts";
-import {
-  type Call,
-  type Connector,
-  ConnectorFailure,
-  holderOf,
-  jsonOutput,
-  type Result,
-  type Tools,
-} from "./connector.ts";
+import { type Call, type Connector, holderOf, type Tools } from "./connector.ts";
+import { type Guide, settingNotes } from "./guide.ts";
 import { fillHeader, headersProblems } from "./header-template.ts";
+import { keepImage, requireRoom } from "./keep-image.ts";
 import { type AskedTool, callRemoteTool, type ToolResult } from "./mcp-client.ts";
 import { parseJson } from "./parse-json.ts";
+import { ConnectorError, jsonOutput, type Result } from "./result.ts";
 import { fillingOf, fillJson, slotsOf } from "./template.ts";
 
 const timeLimitMs = 120_000;
@@ -38,9 +32,54 @@ const settings = z.strictObject({
 
 type Settings = z.infer<typeof settings>;
 
+const guide: Guide = {
+  kind: "apis",
+  does: "One tool of your MCP server over Streamable HTTP, with arguments made from a template.",
+  settings: {
+    url: "of the server, without slots",
+    headers: "authorization and x-… headers, templates",
+    tool: "its name there",
+    arguments: "template: JSON with slots in its texts",
+    format: settingNotes.format,
+  },
+  template: () => ({
+    name: "Ask about a repository",
+    description: "Answers a question about a public repository from its code and documents.",
+    category: "code",
+    tags: ["repository", "question"],
+    price_credits: 3,
+    fields: [
+      {
+        name: "repository",
+        label: "Repository",
+        type: "string",
+        required: true,
+        pattern: "^[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}$",
+        example: "expressjs/express",
+      },
+      {
+        name: "question",
+        label: "Question",
+        type: "text",
+        required: true,
+        max_length: 1_000,
+        example: "How are routes matched?",
+      },
+    ],
+    accepts_extra_instructions: false,
+    // Open to everybody, without a key: docs.devin.ai, DeepWiki MCP.
+    settings: {
+      url: "https://mcp.deepwiki.com/mcp",
+      tool: "ask_question",
+      arguments: { repoName: "{{repository}}", question: "{{question}}" },
+    },
+  }),
+};
+
 /** One tool of a remote MCP server, called with arguments made from a template. */
 export const mcpTool: Connector<Settings> = {
   id: "mcp-tool",
+  guide,
   timeLimitMs,
   permanent: false,
   settings,
@@ -64,7 +103,10 @@ export const mcpTool: Connector<Settings> = {
     }
     return [];
   },
-  run: async (call, tools) => readResult(await callRemoteTool(tools.outbound, askOf(call)), call, tools),
+  run: async (call, tools) => {
+    if (call.settings.format === "image") await requireRoom(tools.files, call.agent.ownerId);
+    return readResult(await callRemoteTool(tools.outbound, askOf(call)), call, tools);
+  },
 };
 
 function askOf(call: Call<Settings>): AskedTool {
@@ -88,20 +130,20 @@ function askOf(call: Call<Settings>): AskedTool {
 
 async function readResult(result: ToolResult, call: Call<Settings>, tools: Tools): Promise<Result> {
   const { content } = result;
-  if (result.isError) throw new ConnectorFailure("The tool behind this agent failed.", { parts: content.length });
+  if (result.isError) throw new ConnectorError("The tool behind this agent failed.", { parts: content.length });
   const text = content.flatMap((part) => (part.type === "text" ? [String(part.text)] : [])).join("\n");
   switch (call.settings.format) {
     case "json":
       return { output: jsonOutput(result.structuredContent ?? (await parseText(text))) };
     case "text":
-      if (text === "") throw new ConnectorFailure("The tool behind this agent gave no text.");
+      if (text === "") throw new ConnectorError("The tool behind this agent gave no text.");
       return { output: { kind: "text", text } };
     case "image": {
       const drawn = content
         .flatMap((part) => (part.type === "image" && typeof part.data === "string" ? part.data : []))
         .slice(0, imagesMax)
         .map((data) => Buffer.from(data, "base64"));
-      if (drawn.length === 0) throw new ConnectorFailure("The tool behind this agent gave no image.");
+      if (drawn.length === 0) throw new ConnectorError("The tool behind this agent gave no image.");
       const { agent, runId } = call;
       const images: string[] = [];
       for (const bytes of drawn) {
@@ -116,6 +158,6 @@ async function parseText(text: string): Promise<unknown> {
   try {
     return await parseJson(text);
   } catch {
-    throw new ConnectorFailure("The tool behind this agent did not answer in JSON.", { length: text.length });
+    throw new ConnectorError("The tool behind this agent did not answer in JSON.", { length: text.length });
   }
 }

@@ -6,8 +6,8 @@ const answerLimits = { depthMax: 100, tokensMax: 300_000 };
 const sliceBytes = 262_144;
 
 /**
- * A stranger's JSON. What would be dear to parse is not parsed, and looking costs nobody else their turn. Throws for that
- * as for what is no JSON.
+ * Parses JSON from a server that is not trusted. Text that would take long to parse is refused, and scanning it lets other
+ * requests have their turn. Throws for such text as for what is no JSON.
  */
 export async function parseJson(text: Buffer | string): Promise<unknown> {
   const bytes = typeof text === "string" ? Buffer.from(text) : text;

@@ -1,12 +1,12 @@
 import type { ErrorCode } from "../../shared/errors.ts";
-import { ConnectorFailure } from "./connector.ts";
+import { ConnectorError } from "./result.ts";
 import { slotsOf } from "./template.ts";
 
 /**
- * A call that cannot work, known before anything was done. On every rail it costs nothing: told before money moves it
- * is the call's answer, in a run it is a failure like any other.
+ * A call that cannot work, known before anything was done. It costs nothing, by every payment method: found before money
+ * moves it is the call's answer, in a run it is a failure like any other.
  */
-export class Refusal extends ConnectorFailure {
+export class RefusalError extends ConnectorError {
   readonly code: RefusalCode;
   /** The input that was wrong. */
   readonly field: string | undefined;
@@ -27,7 +27,7 @@ export class Refusal extends ConnectorFailure {
 
 /**
  * `bad_request`: the input has not the form; `invalid_value`: it breaks a rule; `conflict`: it has been used up;
- * `rate_limited`: too much is asked at the moment; `unavailable`: not now, whoever asks.
+ * `rate_limited`: too much is asked at the moment; `unavailable`: not now, for any buyer.
  */
 export type RefusalCode = Extract<
   ErrorCode,
@@ -35,9 +35,9 @@ export type RefusalCode = Extract<
 >;
 
 /** What a filled template says is wrong with the buyer's input; where the template takes none, with the agent itself. */
-export function refuseInput(template: unknown, code: "bad_request" | "invalid_value", message: string): Refusal {
+export function refuseInput(template: unknown, code: "bad_request" | "invalid_value", message: string): RefusalError {
   const [field] = slotsOf(template).fields;
-  return field === undefined ? misconfigured(message) : new Refusal(code, message, { field });
+  return field === undefined ? misconfigured(message) : new RefusalError(code, message, { field });
 }
 
 interface RefusalDetail {
@@ -47,12 +47,12 @@ interface RefusalDetail {
   readonly reason?: string;
 }
 
-export function notNow(message: string, retryAfterSeconds: number, reason?: string): Refusal {
-  return new Refusal("unavailable", message, { retryAfterSeconds, ...(reason !== undefined && { reason }) });
+export function notNow(message: string, retryAfterSeconds: number, reason?: string): RefusalError {
+  return new RefusalError("unavailable", message, { retryAfterSeconds, ...(reason !== undefined && { reason }) });
 }
 
 /** Something that only the creator can put right. */
-export function misconfigured(reason: string): Refusal {
+export function misconfigured(reason: string): RefusalError {
   return notNow("The agent is not set up any more; its creator has to see to it.", creatorActsSeconds, reason);
 }
 

@@ -1,36 +1,33 @@
 import type { Database, Queryable } from "../../shared/postgres.ts";
 import type { Events } from "../events.ts";
 import type { AccountId, AgentId } from "../ids.ts";
-import { notNow, Refusal } from "./refusal.ts";
+import { notNow, RefusalError } from "./refusal.ts";
 
 /**
- * What paid calls will take of what can run out, set aside before anybody pays: over all copies of the service exactly as
- * many get past as there is room. A reservation ends when the effect it was made for is written down, when it is given
- * back, or when its lease lapses, because the copy that held it died; what has lapsed is given to nobody twice, since the
- * effect asks for its room again.
+ * What paid calls will use of something that can run out, set aside before the buyer pays: over all copies of the service
+ * exactly as many calls pass as there is room for. A reservation ends when its side effect is written down, when it is
+ * given back, or when its lease lapses because the copy that held it died. After a lapse nothing is used twice, since the
+ * side effect asks for its room again.
  */
 export class Reservations {
   readonly #held = new Set<string>();
   readonly #db: Database;
   readonly #leaseMs: number;
   readonly #events: Events;
-  readonly #timer: NodeJS.Timeout;
 
   constructor({ db, leaseMs, events }: { db: Database; leaseMs: number; events: Events }) {
     this.#db = db;
     this.#leaseMs = leaseMs;
     this.#events = events;
-    this.#timer = setInterval(() => void this.#extend(), leaseMs / 4);
-    this.#timer.unref();
   }
 
-  /** Takes all that the effect `key` will spend, and keeps it until `end`. Throws Refusal, and takes nothing, where it is not to be had. */
+  /** Takes all that the effect `key` will spend, and keeps it until `end`. Throws RefusalError, and takes nothing, where it is not to be had. */
   async take(key: string, agentId: AgentId, spending: Spending): Promise<void> {
     await reserve(this.#db, key, agentId, spending, this.#leaseMs);
     this.#held.add(key);
   }
 
-  /** Stops extending: what was not used is given back at once, or after `lapseMs` where somebody may yet come for it. */
+  /** Stops extending: what was not used is given back at once, or after `lapseMs` where the buyer may yet repeat the call. */
   async end(key: string, { lapseMs = 0 } = {}): Promise<void> {
     if (!this.#held.delete(key)) return;
     const text =
@@ -42,12 +39,11 @@ export class Reservations {
     await this.#db.query(text, lapseMs === 0 ? [key] : [key, lapseMs]).catch((error) => this.#notExtended(error));
   }
 
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  /** One that lapsed while this process stood still may be another's by now, and stays lapsed. */
-  async #extend(): Promise<void> {
+  /**
+   * To be called several times in a lease (jobs.ts). A reservation that lapsed while this process stood still may be
+   * another's by now, and stays lapsed.
+   */
+  async extend(): Promise<void> {
     if (this.#held.size === 0) return;
     await this.#db
       .query(
@@ -71,30 +67,44 @@ export interface Spending {
   /** The most the agent may spend of the asset in 24 hours. */
   readonly dayMax: bigint | undefined;
   readonly reward?: NewReward;
-  /** Where on a ledger it comes from. */
-  readonly pools?: readonly LedgerPool[];
+  /** Where on a chain it comes from. */
+  readonly pools?: readonly ChainPool[];
   /** Whose credits it spends. */
   readonly creditsOf?: AccountId;
+  /** What it may cost the operator's account on a chain. */
+  readonly fees?: ChainFees | undefined;
+}
+
+export interface ChainFees {
+  /** CAIP-2. */
+  readonly network: string;
+  /** The agent's owner. */
+  readonly creator: AccountId;
+  /** At most, in the chain's smallest units. */
+  readonly most: bigint;
+  /** What the operator pays in 24 hours: for all creators, for each. */
+  readonly dayMax: bigint;
+  readonly creatorDayMax: bigint;
 }
 
 export interface NewReward {
   readonly postId: string;
   readonly authorId: string;
   readonly username: string;
-  /** A ledger account, or the account that gets credits. */
+  /** An account on the chain, or the marketplace account that gets credits. */
   readonly recipient: string;
   /** The most the agent pays in rewards, ever. */
   readonly budget: bigint;
 }
 
-/** What a ledger has left of something that several agents may draw on, as it was at `measuredAt` or later. */
-export interface LedgerPool {
+/** What a chain has left of something that several agents may draw on, as it was at `measuredAt` or later. */
+export interface ChainPool {
   readonly name: string;
   readonly room: bigint;
   readonly measuredAt: Date;
 }
 
-/** Throws Refusal unless there is room for all of it, beside what others have reserved. One statement. */
+/** Throws RefusalError unless there is room for all of it, beside what others have reserved. One statement. */
 export async function reserve(
   db: Queryable,
   key: string,
@@ -113,7 +123,7 @@ export async function reserve(
 }
 
 interface Claim {
-  readonly kind: "day" | "budget" | "post" | "author" | "credits" | "ledger";
+  readonly kind: "day" | "budget" | "post" | "author" | "credits" | "ledger" | "fees" | "fees_of";
   readonly pool: string;
   readonly agent: AgentId;
   readonly asset?: string | undefined;
@@ -123,7 +133,7 @@ interface Claim {
   readonly measured_at?: Date;
 }
 
-function claimsOf(agent: AgentId, { asset, amount, dayMax, reward, pools = [], creditsOf }: Spending): Claim[] {
+function claimsOf(agent: AgentId, { asset, amount, dayMax, reward, pools = [], creditsOf, fees }: Spending): Claim[] {
   const units = amount.toString();
   const claims: Claim[] = [];
   const add = (kind: Claim["kind"], pool: string, more: Omit<Claim, "kind" | "pool" | "agent">) =>
@@ -136,28 +146,38 @@ function claimsOf(agent: AgentId, { asset, amount, dayMax, reward, pools = [], c
     add("author", `author ${agent} ${authorId}`, { subject: authorId, amount: "1", room: "1" });
   }
   if (creditsOf !== undefined) add("credits", `credits ${creditsOf}`, { subject: creditsOf, amount: units });
+  if (fees) {
+    const { network, creator, most, dayMax: all, creatorDayMax: each } = fees;
+    const fee = { asset: network, amount: most.toString() };
+    add("fees", `fees ${network}`, { ...fee, room: all.toString() });
+    add("fees_of", `fees ${network} ${creator}`, { ...fee, subject: creator, room: each.toString() });
+  }
   for (const { name, room, measuredAt } of pools) {
     add("ledger", name, { amount: units, room: room.toString(), measured_at: measuredAt });
   }
   return claims;
 }
 
-function refusalOf(kind: Claim["kind"], usedUp: boolean): Refusal {
+function refusalOf(kind: Claim["kind"], usedUp: boolean): RefusalError {
   if (!usedUp)
     return notNow("Others are just being served with what is left; try again in a moment.", othersEndSeconds);
   switch (kind) {
     case "day":
       return notNow("The agent has reached what it may spend in a day; try again tomorrow.", 3_600);
     case "budget":
-      return new Refusal("conflict", "The budget for these rewards is used up.");
+      return new RefusalError("conflict", "The budget for these rewards is used up.");
     case "post":
-      return new Refusal("conflict", "This post has been rewarded already.");
+      return new RefusalError("conflict", "This post has been rewarded already.");
     case "author":
-      return new Refusal("conflict", "The author of this post has been rewarded already.");
+      return new RefusalError("conflict", "The author of this post has been rewarded already.");
     case "credits":
       return notNow("The creator's balance does not cover the reward.", 600);
+    case "fees":
+      return notNow("The marketplace has reached what it pays for the chain's transactions in a day.", 600);
+    case "fees_of":
+      return notNow("The creator's agents have reached what the marketplace pays for them on the chain in a day.", 600);
     case "ledger":
-      return notNow("What the creator has set aside for this on the ledger is used up.", 600);
+      return notNow("What the creator has set aside for this on the chain is used up.", 600);
   }
 }
 

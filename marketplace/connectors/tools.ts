@@ -6,23 +6,17 @@ import type { Config, StoreConfig } from "../config.ts";
 import { Files } from "../files/files.ts";
 import { s3Store } from "../files/s3-store.ts";
 import { diskStore, type FileStore } from "../files/store.ts";
+import type { AccountDirectory } from "./account-directory.ts";
 import type { ServicesConfig } from "./config.ts";
 import type { PublishTools, Tools } from "./connector.ts";
-import { Effects } from "./effects.ts";
 import { EvmChains } from "./evm.ts";
 import { Hedera } from "./hedera/hedera.ts";
 import { createModelClient } from "./model-client.ts";
-import { peopleIn } from "./people.ts";
+import { SideEffectJournal } from "./side-effect-journal.ts";
 import { XClient } from "./x/client.ts";
 
-/** Everything connectors reach for, built once. */
-export function createTools(
-  config: Config,
-  db: Database,
-  outbound: Outbound,
-  disposer: Disposer,
-  supported: () => Promise<SupportedResponse>,
-): Tools {
+/** Everything that connectors reach for, built once; what it opens is closed by `disposer`. */
+export function createTools({ config, db, outbound, accounts, supported }: ToolParts, disposer: Disposer): Tools {
   const models = createModelClient({
     chat: config.model,
     images: config.services.images,
@@ -32,14 +26,18 @@ export function createTools(
   disposer.add(() => models.stop());
   const x = new XClient(config.services.x);
   disposer.add(() => x.stop());
+  const feePayers = async () => Object.values((await supported()).signers).flat();
   return {
-    ...createPublishTools(config, db, outbound, disposer, async () =>
-      Object.values((await supported()).signers).flat(),
-    ),
+    ...createPublishTools({ config, outbound, accounts, feePayers }, disposer),
     models,
-    files: new Files({ db, store: storeFor(config.services), publicUrl: config.publicUrl }),
-    effects: new Effects(db),
-    evm: new EvmChains(config.ledgers.evmRpcUrls),
+    files: new Files({
+      db,
+      store: storeFor(config.services),
+      publicUrl: config.publicUrl,
+      bytesPerAccount: config.services.filesBytesPerAccount,
+    }),
+    sideEffects: new SideEffectJournal(db),
+    evm: new EvmChains(config.chains.evmRpcUrls),
     x,
   };
 }
@@ -48,15 +46,29 @@ function storeFor({ filesBucket, filesDirectory }: ServicesConfig): FileStore {
   return filesBucket ? s3Store(filesBucket) : diskStore(filesDirectory);
 }
 
-/** The part of them that publishing needs. */
+interface ToolParts {
+  readonly config: Config;
+  readonly db: Database;
+  readonly outbound: Outbound;
+  readonly accounts: AccountDirectory;
+  /** What the facilitator says it supports, the accounts that it signs with among it. */
+  readonly supported: () => Promise<SupportedResponse>;
+}
+
+/** The part of the tools that publishing needs. */
 export function createPublishTools(
-  config: StoreConfig,
-  db: Database,
-  outbound: Outbound,
+  { config, outbound, accounts, feePayers }: PublishToolParts,
   disposer: Disposer,
-  feePayers?: () => Promise<readonly string[]>,
 ): PublishTools {
-  const hedera = config.ledgers.hedera && new Hedera(config.ledgers.hedera, feePayers);
+  const hedera = config.chains.hedera && new Hedera(config.chains.hedera, feePayers);
   if (hedera) disposer.add(() => hedera.stop());
-  return { outbound, hedera, people: peopleIn(db), modelList: config.modelList };
+  return { outbound, hedera, accounts, modelList: config.modelList };
+}
+
+interface PublishToolParts {
+  readonly config: StoreConfig;
+  readonly outbound: Outbound;
+  readonly accounts: AccountDirectory;
+  /** The accounts that a facilitator signs with; none are known on the command line. */
+  readonly feePayers?: () => Promise<readonly string[]>;
 }

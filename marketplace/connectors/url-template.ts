@@ -1,4 +1,6 @@
-import { ConnectorFailure } from "./connector.ts";
+import { urlLengthMax } from "../../shared/public-address.ts";
+import { percentDecoded } from "../percent-decoded.ts";
+import { ConnectorError } from "./result.ts";
 import { type Filling, fillText, partsOf } from "./template.ts";
 
 const origin = /^https?:\/\/[^{}/?#\\\s]+(?=[/?#]|$)/i;
@@ -18,13 +20,21 @@ export function urlTemplateProblem(template: string): string | undefined {
 }
 
 /**
- * A value fills a part of one path segment or of one query value and cannot leave it, for whoever decodes it once or
- * several times. Throws ConnectorFailure for an input that would.
+ * A value fills a part of one path segment or of one query value and cannot leave it, for a server that decodes it once
+ * or several times. Throws ConnectorError for an input that would.
  */
 export function fillUrl(template: string, filling: Filling): string {
   try {
     const { path, query } = cut(template);
-    const fill = (part: string) => fillText(part, filling, (value) => encodeUrlPart(String(value ?? "")));
+    let left = urlLengthMax;
+    const fill = (part: string) =>
+      fillText(part, filling, (value) => {
+        const text = String(value ?? "");
+        // Before it is encoded, joined and decoded again: a caller's text can be long, and stand in many slots.
+        left -= text.length;
+        if (left < 0) throw unfit();
+        return encodeUrlPart(text);
+      });
     const segments = path.split("/").map((segment) => {
       const filled = fill(segment);
       // A segment that vanishes makes another address: of /users/{{id}} the list of all.
@@ -33,7 +43,7 @@ export function fillUrl(template: string, filling: Filling): string {
     });
     const filled = segments.join("/");
     const url = filled + fill(query);
-    if (!climbs(filled) && !url.includes("%00") && URL.canParse(url)) return url;
+    if (url.length <= urlLengthMax && !climbs(filled) && !url.includes("%00") && URL.canParse(url)) return url;
   } catch (error) {
     if (!(error instanceof URIError)) throw error;
   }
@@ -80,13 +90,7 @@ function climbs(path: string): boolean {
 const isDots = (segment: string) => /^\s*\.{1,2}\s*(;.*)?$/s.test(segment);
 
 function decodeOnce(text: string): string {
-  return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => {
-    try {
-      return decodeURIComponent(run);
-    } catch {
-      return Buffer.from(run.replaceAll("%", ""), "hex").toString("latin1");
-    }
-  });
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, percentDecoded);
 }
 
-const unfit = () => new ConnectorFailure("The input does not make a valid address.");
+const unfit = () => new ConnectorError("The input does not make a valid address.");

@@ -1,11 +1,14 @@
 import { z } from "zod";
-import { credits } from "../../shared/units.ts";
+import { credits } from "../credits/amount.ts";
 import { reward } from "../credits/ledger.ts";
 import type { AccountId } from "../ids.ts";
-import { type Call, type Connector, ConnectorFailure, type Tools } from "./connector.ts";
-import { Refusal } from "./refusal.ts";
+import type { Call, Connector, Tools } from "./connector.ts";
+import type { Guide } from "./guide.ts";
+import { RefusalError } from "./refusal.ts";
 import type { Spending } from "./reservations.ts";
+import { ConnectorError } from "./result.ts";
 import { slotsOf } from "./template.ts";
+import { postField, postSettingNotes } from "./x/guide.ts";
 import { postSettings, requirePostLink, rewardedPost } from "./x/rule.ts";
 
 const amountSetting = z.int().min(1).max(1_000_000_000);
@@ -22,9 +25,39 @@ const settings = z
 
 type Settings = z.infer<typeof settings>;
 
+const guide: Guide = {
+  kind: "rewards",
+  does:
+    "Checks a public post on X against your rule and rewards it with credits from your balance: once a post and once an author. For " +
+    "buyers with an account, so not sold per call.",
+  settings: {
+    ...postSettingNotes,
+    amount: "credits for each post",
+    per_day_max: "credits in a day (UTC) at most",
+    budget: "credits ever",
+  },
+  template: () => ({
+    name: "Thank with credits",
+    description: "Credits for a post on X about #hedera that names your handle.",
+    category: "social",
+    tags: ["reward", "post"],
+    price_credits: 0,
+    fields: [postField],
+    accepts_extra_instructions: false,
+    settings: {
+      post: "{{post}}",
+      rule: { hashtags: ["hedera"], posted_within_days: 7, author_age_days_min: 30, names_receiver: true },
+      amount: 5,
+      per_day_max: 50,
+      budget: 500,
+    },
+  }),
+};
+
 /** Credits from the creator's balance to the buyer's for a post on X: once per post and once per author. */
 export const xRewardCredits: Connector<Settings> = {
   id: "x-reward-credits",
+  guide,
   timeLimitMs: 30_000,
   // It moves nothing outside.
   permanent: false,
@@ -40,11 +73,11 @@ export const xRewardCredits: Connector<Settings> = {
     const output = { kind: "receipt", status: "SUCCESS", transactionId: runId } as const;
     const receipt = { credits: settings.amount, to: handle, post: postId };
     const effect = { ...spending, key, runId, agentId: agent.id, promised: { kind: "credits", receipt } } as const;
-    await tools.effects.doHere(effect, { output, receipt }, async (tx) => {
+    await tools.sideEffects.doHere(effect, { output, receipt }, async (tx) => {
       const amount = credits(BigInt(settings.amount));
       const paid = await reward(tx, { id: runId, creatorId: agent.ownerId, buyerId, credits: amount });
-      if (!paid) throw new ConnectorFailure("The creator's balance does not cover the reward.");
-      // Whoever gave up waiting has called the run a failure.
+      if (!paid) throw new ConnectorError("The creator's balance does not cover the reward.");
+      // A caller that stopped waiting has recorded the run as failed.
       call.signal.throwIfAborted();
     });
     return { output, receipt };
@@ -53,11 +86,12 @@ export const xRewardCredits: Connector<Settings> = {
 
 async function plan(call: Call<Settings>, tools: Tools): Promise<Plan> {
   const { buyerId, agent, settings } = call;
-  if (!buyerId) throw new Refusal("conflict", "Credits can only be given to an account.");
-  if (buyerId === agent.ownerId) throw new Refusal("conflict", "A creator cannot reward themselves.");
+  if (!buyerId) throw new RefusalError("conflict", "Credits can only be given to an account.");
+  if (buyerId === agent.ownerId) throw new RefusalError("conflict", "A creator cannot reward themselves.");
   requirePostLink(call);
-  const handle = await tools.people.handle(buyerId);
-  const post = await rewardedPost(call, tools, handle);
+  const handle = await tools.accounts.handle(buyerId);
+  // A handle alone is free choice: "paper" would be named by every post about #paper.
+  const post = await rewardedPost(call, tools, `reward:${handle}`);
   const spending: Spending = {
     asset: "credits",
     amount: BigInt(settings.amount),

@@ -1,17 +1,20 @@
 import { z } from "zod";
+import { chainRunMs } from "../time-limits.ts";
 import type { Call, Connector, Tools } from "./connector.ts";
+import { type Guide, settingNotes } from "./guide.ts";
+import type { Hedera, Order } from "./hedera/hedera.ts";
 import {
   entitySetting,
-  groundProblems,
   networkSetting,
+  preconditionProblems,
   refuseSilence,
-  standOn,
+  requirePreconditions,
   unitsSetting,
-} from "./hedera/ground.ts";
-import type { Hedera, Order } from "./hedera/hedera.ts";
+} from "./hedera/preconditions.ts";
 import { hbar, receiverOf } from "./hedera/receiver.ts";
 import { allowancePool, allowanceProblems, assetProblems, spend } from "./hedera/spend.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
+import { postField, postSettingNotes } from "./x/guide.ts";
 import { postSettings, requirePostLink, rewardedPost } from "./x/rule.ts";
 
 const settings = z
@@ -34,21 +37,69 @@ const settings = z
 
 type Settings = z.infer<typeof settings>;
 
+const guide: Guide = {
+  kind: "rewards",
+  does: "Checks a public post on X against your rule and rewards it from your wallet's allowance: once a post and once an author.",
+  settings: {
+    ...postSettingNotes,
+    network: settingNotes.network,
+    asset: settingNotes.asset,
+    wallet: "template: who is rewarded",
+    amount: `for each post, ${settingNotes.baseUnits}`,
+    per_day_max: `${settingNotes.perDay}, ${settingNotes.baseUnits}`,
+    budget: `ever, ${settingNotes.baseUnits}`,
+  },
+  brings: "a Hedera wallet that allows this service an amount",
+  template: ({ hedera }) => ({
+    name: "Thank a post",
+    description: "A little HBAR for a post on X about #hedera that names your account.",
+    category: "social",
+    tags: ["reward", "post"],
+    price_credits: 5,
+    fields: [
+      postField,
+      {
+        name: "wallet",
+        label: "Your account",
+        type: "string",
+        required: true,
+        pattern: "^0\\.0\\.[0-9]{1,10}$",
+        description: "The post has to name it.",
+        example: "0.0.1234",
+      },
+    ],
+    accepts_extra_instructions: false,
+    settings: {
+      post: "{{post}}",
+      rule: { hashtags: ["hedera"], posted_within_days: 7, author_age_days_min: 30, names_receiver: true },
+      network: hedera,
+      asset: "hbar",
+      wallet: "{{wallet}}",
+      amount: "10000000",
+      per_day_max: "100000000",
+      budget: "1000000000",
+    },
+  }),
+};
+
 /** HBAR or a token out of the creator's allowance for a post on X: once per post and once per author. */
 export const xReward: Connector<Settings> = {
   id: "x-reward",
-  timeLimitMs: 175_000,
+  guide,
+  timeLimitMs: chainRunMs,
   permanent: true,
   hasEffects: true,
   settings,
   outputKind: () => "receipt",
   slots: ({ post, rule, wallet }) => slotsOf({ post, rule, wallet }),
   publishProblems: ({ network, asset, amount }, tools, ownerId) =>
-    groundProblems(tools, network, ownerId, (ground) => allowanceProblems(ground, asset, BigInt(amount))),
+    preconditionProblems(tools, network, ownerId, (preconditions) =>
+      allowanceProblems(preconditions, asset, BigInt(amount)),
+    ),
   precheck: async (call, tools) => (await plan(call, tools)).order,
   run: async (call, tools) => {
     const { hedera, order } = await plan(call, tools);
-    return hedera.execute(call, tools.effects, order);
+    return hedera.execute(call, tools.sideEffects, order);
   },
 };
 
@@ -57,20 +108,23 @@ async function plan(call: Call<Settings>, tools: Tools): Promise<{ hedera: Heder
   const amount = BigInt(call.settings.amount);
   const wallet = fillText(template, fillingOf(call)).trim();
   requirePostLink(call);
-  const ground = await standOn(tools, network, call.agent.ownerId, (one) => assetProblems(one, asset));
-  const to = await receiverOf(ground, wallet, asset, template).catch(refuseSilence);
+  const preconditions = await requirePreconditions(tools, network, call.agent.ownerId, (one) =>
+    assetProblems(one, asset),
+  );
+  const to = await receiverOf(preconditions, wallet, asset, template).catch(refuseSilence);
   const [post, pool] = await Promise.all([
     rewardedPost(call, tools, wallet),
-    allowancePool(ground, asset).catch(refuseSilence),
+    allowancePool(preconditions, asset).catch(refuseSilence),
   ]);
   const order: Order = {
     kind: "transfer",
-    make: spend(ground, asset, to, amount),
+    make: spend(preconditions, asset, to, amount),
     asset,
     amount,
     dayMax: BigInt(perDayMax),
     pools: [pool],
-    promised: { asset, amount: amount.toString(), from: ground.wallet, to, post: post.id },
+    fees: preconditions.hedera.feesOf(call.agent),
+    promised: { asset, amount: amount.toString(), from: preconditions.wallet, to, post: post.id },
     reward: {
       postId: post.id,
       authorId: post.author.id,
@@ -79,5 +133,5 @@ async function plan(call: Call<Settings>, tools: Tools): Promise<{ hedera: Heder
       budget: BigInt(budget),
     },
   };
-  return { hedera: ground.hedera, order };
+  return { hedera: preconditions.hedera, order };
 }

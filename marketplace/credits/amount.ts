@@ -1,4 +1,11 @@
-import { type Credits, credits } from "../../shared/units.ts";
+declare const unit: unique symbol;
+
+/** Whole marketplace credits; one credit is US$0.01. */
+export type Credits = bigint & { readonly [unit]: "credits" };
+
+export function credits(value: bigint): Credits {
+  return value as Credits;
+}
 
 const basisPointsWhole = 10_000n;
 
@@ -10,4 +17,9 @@ export function platformFee(price: Credits, feeBasisPoints: number): Credits {
 /** The price in dollars for display: one credit is US$0.01. */
 export function priceInDollars(price: Credits): number {
   return Number(price) / 100;
+}
+
+/** The same as text: `$0.05`. */
+export function dollarText(price: bigint): string {
+  return `$${(Number(price) / 100).toFixed(2)}`;
 }

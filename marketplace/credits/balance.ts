@@ -1,6 +1,6 @@
 import type { Queryable } from "../../shared/postgres.ts";
-import { type Credits, credits } from "../../shared/units.ts";
 import type { AccountId } from "../ids.ts";
+import { type Credits, credits } from "./amount.ts";
 
 /** Reads what accounts have, in the order asked. An account always has a balance row. */
 export async function readBalances(db: Queryable, accountIds: readonly AccountId[]): Promise<Balance[]> {
@@ -51,6 +51,10 @@ export async function foldEarnings(db: Queryable, accountId: AccountId): Promise
        where totals.through < excluded.through`,
     [`earned:${accountId}`],
   );
+}
+
+export interface BalanceLookup {
+  readonly balance: (accountId: AccountId) => Promise<Balance>;
 }
 
 export interface Balance {

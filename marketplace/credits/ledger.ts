@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from "../../shared/postgres.ts";
-import { type Credits, credits } from "../../shared/units.ts";
 import type { AccountId, AgentId, KeyId, RunId } from "../ids.ts";
+import { type Credits, credits } from "./amount.ts";
 
 /**
  * The only writer of balances. Every function is one statement, so one transaction and one round trip; only the
@@ -23,8 +23,8 @@ export async function grant(db: Queryable, grant: Grant): Promise<boolean> {
 }
 
 /**
- * Moves earned credits to the same account's spendable ones and answers what is spendable then. Whoever calls holds
- * the account's balance row and has seen that so much was earned.
+ * Moves earned credits to the same account's spendable ones and answers what is spendable then. The caller
+ * holds the lock on the account's balance row and has checked that so much was earned.
  */
 export async function transfer(tx: Transaction, accountId: AccountId, amount: Credits): Promise<Credits> {
   const { rows } = await tx.query(
@@ -54,12 +54,13 @@ export async function hold(db: Queryable, run: NewRun): Promise<Hold> {
           select spendable from balances where account_id = $2 and $1 = 0
         ), counted as (
           insert into key_days (key_id, day, spent, cap)
-          select $4, (now() at time zone 'utc')::date, $1, $8::bigint from paid where $8::bigint is not null
+          select $4, (now() at time zone 'utc')::date, $1, ${capToday} from paid
+          where $8::bigint is not null or $12::bigint is not null
           on conflict (key_id, day) do update set spent = key_days.spent + excluded.spent, cap = excluded.cap
         ), started as (
           insert into runs (id, rail, account_id, key_id, agent_id, agent_version, price_credits, state, lease_until,
-                            idempotency_key, request_digest)
-          select $3, 'credits', $2, $4, $5, $6, $1, 'running', now() + $7::integer * interval '1 ms', $9, $10 from buyer
+                            idempotency_key, request_digest, input)
+          select $3, 'credits', $2, $4, $5, $6, $1, 'running', now() + $7::integer * interval '1 ms', $9, $10, $11::json from buyer
         ), posted as (
           insert into postings (kind, from_purse, to_purse, amount, run_id)
           select 'hold', 'spendable:' || $2, 'held:' || $3, $1, $3 from paid
@@ -69,13 +70,15 @@ export async function hold(db: Queryable, run: NewRun): Promise<Hold> {
         run.priceCredits,
         run.accountId,
         run.id,
-        key.id,
+        key?.id ?? null,
         run.agentId,
         run.agentVersion,
         run.leaseMs,
-        key.maxCreditsPerDay ?? null,
+        key?.maxCreditsPerDay ?? null,
         request?.idempotencyKey ?? null,
         request?.digest ?? null,
+        run.input ?? null,
+        key?.maxCreditsPerMonth ?? null,
       ],
     });
     return rows[0] ? { outcome: "held", creditsRemaining: credits(rows[0].spendable) } : { outcome: "insufficient" };
@@ -88,7 +91,18 @@ export async function hold(db: Queryable, run: NewRun): Promise<Hold> {
 }
 
 /**
- * Ends a run that worked: what was held goes to the creator, less the platform's fee and, as far as that reaches, what the
+ * SQL of hold: what the key may spend today, under its day's cap and what the days before left of its month's. Only a key with
+ * a month's cap reads them. A run that begins in the same instant as the day is counted on the day before.
+ */
+const capToday = `
+          case when $12::bigint is null then $8::bigint else least($8::bigint, $12::bigint - (
+            select coalesce(sum(spent), 0)::bigint from key_days
+            where key_id = $4 and day >= date_trunc('month', now() at time zone 'utc')::date
+              and day < (now() at time zone 'utc')::date
+          )) end`;
+
+/**
+ * Ends a run that succeeded: what was held goes to the creator, less the platform's fee and, as far as that reaches, what the
  * run's model cost; the creator bears the rest of that. A run that has already ended is left as it is; `state` says how
  * it ended.
  */
@@ -138,9 +152,9 @@ const modelPaid = `
 const noModel = "model as (select 0::bigint as paid)";
 
 /**
- * Ends a run that did not work and gives the buyer everything back; what its model cost stays with the creator if it was
+ * Ends a run that failed and gives the buyer everything back; what its model cost stays with the creator if it was
  * borne. With `onlyIfLapsed` the run is left alone as long
- * as somebody keeps its lease.
+ * as its lease is kept.
  */
 export async function release(db: Queryable, run: Released): Promise<Resolved> {
   const { rows } = await db.query({
@@ -228,19 +242,27 @@ export interface Grant {
 export interface NewRun {
   readonly id: RunId;
   readonly accountId: AccountId;
-  /** The key it is asked with; a cap is on all that the key spends in a day (UTC). */
-  readonly key: { readonly id: KeyId; readonly maxCreditsPerDay?: Credits | undefined };
+  /** The key it is asked with, if any; a cap is on all that the key spends in a day or a month (UTC). */
+  readonly key?: KeyWithCaps | undefined;
   readonly agentId: AgentId;
   readonly agentVersion: number;
   readonly priceCredits: Credits;
   readonly leaseMs: number;
   /** What the caller named the request, and what it asked. */
   readonly request?: { readonly idempotencyKey: string; readonly digest: Buffer } | undefined;
+  /** JSON, for the buyer to see again. */
+  readonly input?: string | undefined;
+}
+
+interface KeyWithCaps {
+  readonly id: KeyId;
+  readonly maxCreditsPerDay?: Credits | undefined;
+  readonly maxCreditsPerMonth?: Credits | undefined;
 }
 
 export type Hold =
   | { readonly outcome: "held"; readonly creditsRemaining: Credits }
-  /** The balance is too small; the key has spent its day's part; a request of this name has begun a run before. */
+  /** The balance is too small; the key has spent its day's or month's part; a request of this name has begun a run before. */
   | { readonly outcome: "insufficient" | "over_cap" | "repeated" };
 
 export interface Captured {
@@ -271,7 +293,7 @@ export interface Rewarded {
   readonly credits: Credits;
 }
 
-/** How a run stands after a capture or release, whoever ended it, and what the buyer has now. */
+/** The state of a run after a capture or release, also when another call ended it, and what the buyer has now. */
 export interface Resolved {
   /** This call ended the run, not an earlier one. */
   readonly endedHere: boolean;

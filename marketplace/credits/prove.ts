@@ -1,7 +1,7 @@
 import type { Database, Queryable } from "../../shared/postgres.ts";
 
 /**
- * Recomputes everything the ledger promises, in one snapshot of a service that may be running. Throws BrokenLedger
+ * Recomputes everything the ledger promises, in one snapshot of a service that may be running. Throws BrokenLedgerError
  * naming the first row of every promise that does not hold.
  */
 export async function proveLedger(db: Database): Promise<Proof> {
@@ -10,7 +10,7 @@ export async function proveLedger(db: Database): Promise<Proof> {
   try {
     await tx.query("begin isolation level repeatable read read only");
     const found = await findBroken(tx);
-    if (found.length > 0) throw new BrokenLedger(found);
+    if (found.length > 0) throw new BrokenLedgerError(found);
     const { rows } = await tx.query<Omit<Proof, "promises">>(summary);
     return { promises: Object.keys(promises), ...rows[0]! };
   } finally {
@@ -25,7 +25,7 @@ export async function proveLedger(db: Database): Promise<Proof> {
 export async function findBroken(tx: Queryable): Promise<string[]> {
   const broken: string[] = [];
   for (const [promise, rowsBreakingIt] of Object.entries(promises)) {
-    const { rows } = await tx.query(`with ${purses} select * from (${rowsBreakingIt}) broken limit 1`);
+    const { rows } = await tx.query(`with ${ledgerAccounts} select * from (${rowsBreakingIt}) broken limit 1`);
     if (rows[0]) broken.push(`${promise}: ${JSON.stringify(rows[0], plain)}`);
   }
   return broken;
@@ -47,8 +47,8 @@ export interface Proof {
   readonly owed: bigint;
 }
 
-export class BrokenLedger extends Error {
-  override readonly name = "BrokenLedger";
+export class BrokenLedgerError extends Error {
+  override readonly name = "BrokenLedgerError";
   readonly broken: readonly string[];
 
   constructor(broken: readonly string[]) {
@@ -57,10 +57,10 @@ export class BrokenLedger extends Error {
   }
 }
 
-const purses = `purses as (
-  select purse, sum(amount) as amount from (
-    select to_purse as purse, amount from postings union all select from_purse, -amount from postings
-  ) legs group by purse
+const ledgerAccounts = `ledger_accounts as (
+  select ledger_account, sum(amount) as amount from (
+    select to_purse as ledger_account, amount from postings union all select from_purse, -amount from postings
+  ) legs group by ledger_account
 )`;
 
 /** Each promise, and the rows that break it, the first first. */
@@ -68,42 +68,42 @@ const promises: Readonly<Record<string, string>> = {
   "a balance is the sum of its account's spendable postings": `
     select account_id, b.spendable as balance, coalesce(p.amount, 0) as posted
     from balances b
-    full join (select substr(purse, 11) as account_id, amount from purses where purse like 'spendable:%') p
+    full join (select substr(ledger_account, 11) as account_id, amount from ledger_accounts where ledger_account like 'spendable:%') p
       using (account_id)
     where b.spendable is distinct from coalesce(p.amount, 0)
     order by account_id`,
 
-  "no purse but the platform's own source is below zero, save for what is owed": `
-    select purse, amount from purses where purse <> 'platform:issued'
-      and case when purse like 'owed:%' then amount > 0 else amount < 0 end
-    order by purse`,
+  "no ledger account but the platform's own source is below zero, save for what is owed": `
+    select ledger_account, amount from ledger_accounts where ledger_account <> 'platform:issued'
+      and case when ledger_account like 'owed:%' then amount > 0 else amount < 0 end
+    order by ledger_account`,
 
-  "purses belong to accounts, runs or the platform": `
-    select p.id as posting, purse from postings p, lateral (values (from_purse), (to_purse)) ends (purse)
-    where purse not in ('platform:issued', 'platform:fees', 'platform:models') and purse not like 'held:run\\_%'
+  "ledger accounts belong to accounts, runs or the platform": `
+    select p.id as posting, ledger_account from postings p, lateral (values (from_purse), (to_purse)) ends (ledger_account)
+    where ledger_account not in ('platform:issued', 'platform:fees', 'platform:models') and ledger_account not like 'held:run\\_%'
       and not exists (
-        select from accounts a where purse in ('spendable:' || a.id, 'earned:' || a.id, 'owed:' || a.id)
-          and a.id = substr(purse, strpos(purse, ':') + 1))
-      and not exists (select from agents a where purse = 'models:' || a.id and a.id = substr(purse, 8))
+        select from accounts a where ledger_account in ('spendable:' || a.id, 'earned:' || a.id, 'owed:' || a.id)
+          and a.id = substr(ledger_account, strpos(ledger_account, ':') + 1))
+      and not exists (select from agents a where ledger_account = 'models:' || a.id and a.id = substr(ledger_account, 8))
     order by p.id`,
 
   "what is held is the price of runs that are running": `
     select run_id, coalesce(p.amount, 0) as held, coalesce(r.price_credits, 0) as price
-    from (select substr(purse, 6) as run_id, amount from purses where purse like 'held:%') p
+    from (select substr(ledger_account, 6) as run_id, amount from ledger_accounts where ledger_account like 'held:%') p
     full join (
       select id as run_id, price_credits from runs where rail = 'credits' and state = 'running'
     ) r using (run_id)
     where coalesce(p.amount, 0) <> coalesce(r.price_credits, 0)
     order by run_id`,
 
-  "a run moves its price, between the purses of its own buyer": `
+  "a run moves its price, between the ledger accounts of its own buyer": `
     select p.id as posting, p.kind, p.amount, r.id as run_id, r.price_credits as price, r.account_id
     from postings p join runs r on r.id = p.run_id
     where p.kind in ('hold', 'release') and (p.amount <> r.price_credits
       or case p.kind when 'hold' then p.from_purse else p.to_purse end is distinct from 'spendable:' || r.account_id)
     order by p.id`,
 
-  "a run ends once: paid for when it worked, given back when it did not": `
+  "a run ends once: paid for when it succeeded, given back when it did not": `
     select r.id as run_id, r.state, r.price_credits as price, posted.kinds, posted.paid
     from runs r cross join lateral (
       select coalesce(array_agg(kind order by kind) filter (where kind in ('hold', 'release')), '{}') as kinds,
@@ -119,7 +119,7 @@ const promises: Readonly<Record<string, string>> = {
 
   "what is set aside for an agent's models is what its open days say": `
     select agent_id, coalesce(p.amount, 0) as set_aside, coalesce(d.amount, 0) as days
-    from (select substr(purse, 8) as agent_id, amount from purses where purse like 'models:%') p
+    from (select substr(ledger_account, 8) as agent_id, amount from ledger_accounts where ledger_account like 'models:%') p
     full join (select agent_id, sum(taken + lent) as amount from model_days where not closed group by agent_id) d
       using (agent_id)
     where coalesce(p.amount, 0) <> coalesce(d.amount, 0)
@@ -135,7 +135,7 @@ const promises: Readonly<Record<string, string>> = {
   "what an account owes for models was lent to it and not paid back": `
     select account_id, coalesce(d.owed, 0) as owed, -coalesce(p.amount, 0) as lent
     from model_debts d
-    full join (select substr(purse, 6) as account_id, amount from purses where purse like 'owed:%') p using (account_id)
+    full join (select substr(ledger_account, 6) as account_id, amount from ledger_accounts where ledger_account like 'owed:%') p using (account_id)
     where coalesce(d.owed, 0) <> -coalesce(p.amount, 0)
     order by account_id`,
 
@@ -148,9 +148,10 @@ const promises: Readonly<Record<string, string>> = {
     having t.total <> coalesce(sum(case when p.to_purse = t.purse then p.amount else -p.amount end), 0)
     order by t.purse`,
 
-  "what a capped key has spent today is the price of its runs that run or worked": `
+  "what a capped key has spent today is the price of its runs that run or succeeded": `
     select d.key_id, d.day, d.spent, sum(coalesce(r.price_credits, 0)) as price
     from key_days d
+    join api_keys k on k.id = d.key_id and (k.caps_changed_at is null or (k.caps_changed_at at time zone 'utc')::date < d.day)
     left join runs r on r.key_id = d.key_id and r.rail = 'credits' and r.state in ('running', 'succeeded')
       and (r.created_at at time zone 'utc')::date = d.day
     where d.day >= (now() at time zone 'utc')::date - 1
@@ -159,16 +160,16 @@ const promises: Readonly<Record<string, string>> = {
     order by d.key_id, d.day`,
 };
 
-const summary = `with ${purses}
+const summary = `with ${ledgerAccounts}
   select (select count(*) from postings) as postings, (select count(*) from accounts) as accounts,
-    -coalesce(sum(amount) filter (where purse = 'platform:issued'), 0) as issued,
-    coalesce(sum(amount) filter (where purse like 'spendable:%'), 0) as spendable,
-    coalesce(sum(amount) filter (where purse like 'held:%'), 0) as held,
-    coalesce(sum(amount) filter (where purse like 'earned:%'), 0) as earned,
-    coalesce(sum(amount) filter (where purse = 'platform:fees'), 0) as fees,
-    coalesce(sum(amount) filter (where purse like 'models:%'), 0) as set_aside_for_models,
-    coalesce(sum(amount) filter (where purse = 'platform:models'), 0) as models,
-    -coalesce(sum(amount) filter (where purse like 'owed:%'), 0) as owed
-  from purses`;
+    -coalesce(sum(amount) filter (where ledger_account = 'platform:issued'), 0) as issued,
+    coalesce(sum(amount) filter (where ledger_account like 'spendable:%'), 0) as spendable,
+    coalesce(sum(amount) filter (where ledger_account like 'held:%'), 0) as held,
+    coalesce(sum(amount) filter (where ledger_account like 'earned:%'), 0) as earned,
+    coalesce(sum(amount) filter (where ledger_account = 'platform:fees'), 0) as fees,
+    coalesce(sum(amount) filter (where ledger_account like 'models:%'), 0) as set_aside_for_models,
+    coalesce(sum(amount) filter (where ledger_account = 'platform:models'), 0) as models,
+    -coalesce(sum(amount) filter (where ledger_account like 'owed:%'), 0) as owed
+  from ledger_accounts`;
 
 const plain = (_name: string, value: unknown) => (typeof value === "bigint" ? Number(value) : value);

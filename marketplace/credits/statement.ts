@@ -1,36 +1,62 @@
 import { z } from "zod";
+import { toSafeNumber } from "../../shared/amounts.ts";
 import type { Queryable } from "../../shared/postgres.ts";
-import { toSafeNumber } from "../../shared/units.ts";
-import type { AccountId, RunId } from "../ids.ts";
+import type { AccountId, KeyId, RunId } from "../ids.ts";
 import { type Place, pageOf, pageQuery } from "../query.ts";
+import {
+  agentOfModels,
+  filterValues,
+  inPeriod,
+  type StatementFilter,
+  type StatementRow,
+  selected,
+  statementFilters,
+} from "./statement-rows.ts";
 
-export const statementQuery = z.object(pageQuery(/^\d{1,18}$/));
+export const statementQuery = z.object({ ...pageQuery(/^\d{1,18}$/), ...statementFilters });
 
 /**
  * The account's own postings, newest first: what came into and went out of its spendable and its earned credits. Whose
- * other purse it was is not told, nor the run of another account; the agent is, as long as its run is remembered.
+ * the other ledger account was is not told, nor the run of another account; the agent is, as long as its run is remembered.
  */
 export async function readStatement(
   db: Queryable,
   accountId: AccountId,
-  { limit, cursor }: z.infer<typeof statementQuery>,
+  { limit, cursor, ...filter }: z.infer<typeof statementQuery>,
 ): Promise<Statement> {
+  const { page, cursor: next } = pageOf(
+    await statementRows(db, accountId, filter, { limit: limit + 1, cursor }),
+    limit,
+  );
+  return { postings: page.map(entryOf), cursor: next };
+}
+
+/** The newest `limit` postings from the cursor on. */
+export async function statementRows(
+  db: Queryable,
+  accountId: AccountId,
+  filter: StatementFilter,
+  { limit, cursor }: { readonly limit: number; readonly cursor?: Place | undefined },
+): Promise<StatementRow[]> {
   const { rows } = await db.query<StatementRow>({
     name: "read statement",
     text: `
       select p.id::text as id, p."createdMicros", p.kind, p.amount, p.created_at as "createdAt", p.run_id as "runId",
-        p.note, ${nameOf("p.from_purse")} as "from", ${nameOf("p.to_purse")} as "to",
-        (select a.handle || '/' || a.slug from agents a where a.id = coalesce(
-          (select r.agent_id from runs r where r.id = p.run_id),
-          substr(case when p.from_purse like 'models:%' then p.from_purse when p.to_purse like 'models:%' then p.to_purse end, 8)
-        )) as agent
+        p.note, ${nameOf("p.from_purse")} as "from", ${nameOf("p.to_purse")} as "to", k.id as "keyId", k.name as "keyName",
+        (select a.handle || '/' || a.slug from agents a
+         where a.id = coalesce(r.agent_id, ${agentOfModels("p")})) as agent,
+        paid.network, paid.transaction_id as transaction
       from (
-        ${ends.map(([end, purse]) => `(${branch(end, purse)})`).join(" union all ")} order by created_at desc, id limit $4
-      ) p`,
-    values: [accountId, cursor?.createdMicros ?? null, BigInt(cursor?.id ?? 0), limit + 1],
+        ${ends.map(([end, ledgerAccount]) => `(${branch(end, ledgerAccount)})`).join(" union all ")} order by created_at desc, id limit $10
+      ) p
+      left join runs r on r.id = p.run_id
+      left join api_keys k on k.id = r.key_id and r.account_id = $1
+      left join paid_calls paid on p.kind = 'purchase' and (paid.network, paid.payment_key)
+        = (split_part(p.reference, ' ', 2), substr(p.reference, length('purchase ' || split_part(p.reference, ' ', 2)) + 2))
+      order by p.created_at desc, p.id`,
+    values: [...filterValues(accountId, filter), cursor?.createdMicros ?? null, BigInt(cursor?.id ?? 0), limit],
   });
-  const { page, cursor: next } = pageOf(rows, limit);
-  return { postings: page.map(asEntry), cursor: next };
+  return rows;
 }
 
 export interface Statement {
@@ -38,30 +64,17 @@ export interface Statement {
   readonly cursor: string | null;
 }
 
-export const kinds = [
-  "grant",
-  "purchase",
-  "transfer",
-  "hold",
-  "capture",
-  "fee",
-  "release",
-  "reward",
-  "model_reserve",
-  "model_return",
-  "repayment",
-] as const;
-export const purseNames = ["spendable", "earned", "held", "models", "owed", "issued", "other_account"] as const;
-
 export interface Entry {
   readonly id: string;
-  readonly kind: (typeof kinds)[number];
+  readonly kind: StatementRow["kind"];
   readonly credits: number;
-  readonly from: (typeof purseNames)[number];
-  readonly to: (typeof purseNames)[number];
+  readonly from: StatementRow["from"];
+  readonly to: StatementRow["to"];
   /** Of the account's own run. */
   readonly run_id: RunId | null;
+  readonly key: { readonly id: KeyId; readonly name: string } | null;
   readonly agent: string | null;
+  readonly payment: { readonly network: string; readonly transaction: string } | null;
   readonly note: string | null;
   readonly created_at: string;
 }
@@ -73,45 +86,50 @@ const ends = [
   ["to_purse", "earned"],
 ] as const;
 
-function branch(end: "from_purse" | "to_purse", purse: "spendable" | "earned"): string {
+function branch(end: "from_purse" | "to_purse", ledgerAccount: "spendable" | "earned"): string {
   const micros = "(extract(epoch from created_at) * 1000000)::bigint";
   return `
-    select id, kind, amount, from_purse, to_purse, run_id, note, created_at, ${micros} as "createdMicros"
+    select id, kind, amount, from_purse, to_purse, run_id, reference, note, created_at, ${micros} as "createdMicros"
     from postings
-    where ${end} = '${purse}:' || $1 and ${end} like '${purse}:%'
-      and created_at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity')
-      and (${micros} is distinct from $2::bigint or id > $3::bigint)
-    order by created_at desc, id limit $4`;
+    where ${end} = '${ledgerAccount}:' || $1 and ${end} like '${ledgerAccount}:%'
+      and created_at <= coalesce(timestamptz 'epoch' + $8::bigint * interval '1 microsecond', 'infinity')
+      and (${micros} is distinct from $8::bigint or id > $9::bigint)
+      and ${inPeriod} and ${selected}
+    order by created_at desc, id limit $10`;
 }
 
-function nameOf(purse: string): string {
-  return `case when ${purse} = 'spendable:' || $1 then 'spendable' when ${purse} = 'earned:' || $1 then 'earned'
-    when ${purse} like 'held:%' then 'held' when ${purse} like 'models:%' then 'models'
-    when ${purse} = 'owed:' || $1 then 'owed' when ${purse} = 'platform:issued' then 'issued' else 'other_account' end`;
+function nameOf(ledgerAccount: string): string {
+  return `case when ${ledgerAccount} = 'spendable:' || $1 then 'spendable' when ${ledgerAccount} = 'earned:' || $1 then 'earned'
+    when ${ledgerAccount} like 'held:%' then 'held' when ${ledgerAccount} like 'models:%' then 'models'
+    when ${ledgerAccount} = 'owed:' || $1 then 'owed' when ${ledgerAccount} = 'platform:issued' then 'issued' else 'other_account' end`;
 }
 
-interface StatementRow extends Place {
-  readonly kind: Entry["kind"];
-  readonly amount: bigint;
-  readonly createdAt: Date;
-  readonly runId: RunId | null;
-  readonly note: string | null;
-  readonly from: Entry["from"];
-  readonly to: Entry["to"];
-  readonly agent: string | null;
-}
-
-function asEntry(row: StatementRow): Entry {
-  const own = row.from === "spendable" || row.to === "spendable";
+export function entryOf(row: StatementRow): Entry {
+  const isOwnRun = (row.from === "spendable" || row.to === "spendable") && row.kind !== "reward";
+  const { keyId, keyName, network, transaction } = row;
   return {
     id: `pst_${row.id}`,
     kind: row.kind,
     credits: toSafeNumber(row.amount),
     from: row.from,
     to: row.to,
-    run_id: own && row.kind !== "reward" ? row.runId : null,
+    run_id: isOwnRun ? row.runId : null,
+    key: isOwnRun && keyId !== null && keyName !== null ? { id: keyId, name: keyName } : null,
     agent: row.agent,
+    payment: network !== null && transaction !== null ? { network, transaction } : null,
     note: row.note,
     created_at: row.createdAt.toISOString(),
   };
+}
+
+/** What a posting adds to the account's spendable and to its earned credits. */
+export function effectOf({ from, to, credits }: Pick<Entry, "from" | "to" | "credits">): Effect {
+  const on = (ledgerAccount: "spendable" | "earned") =>
+    (to === ledgerAccount ? credits : 0) - (from === ledgerAccount ? credits : 0);
+  return { spendable: on("spendable"), earned: on("earned") };
+}
+
+interface Effect {
+  readonly spendable: number;
+  readonly earned: number;
 }

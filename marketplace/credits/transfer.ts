@@ -1,7 +1,8 @@
+import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction } from "../../shared/postgres.ts";
-import { type Credits, toSafeNumber } from "../../shared/units.ts";
 import type { AccountId } from "../ids.ts";
+import type { Credits } from "./amount.ts";
 import { readBalances } from "./balance.ts";
 import { transfer } from "./ledger.ts";
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
-import type { AccountId, AgentId, RunId } from "../ids.ts";
-import type { FileStore } from "./store.ts";
+import { type AccountId, type AgentId, platformAccount, type RunId } from "../ids.ts";
+import { type FileStore, type StoredFile, storeAway } from "./store.ts";
 
 /** What can be kept, and what it is served as. */
 export const contentTypes = {
@@ -16,33 +16,60 @@ export const contentTypes = {
 export type FileKind = keyof typeof contentTypes;
 export const fileName = /^[0-9a-f]{64}\.(png|jpg|webp|svg|pdf)$/;
 
-/** The files the service made, each under the name of its content and its owner, so that nobody's hiding touches another's. */
+/** The files that the service made. A name comes from content and owner, so that hiding one hides no other owner's file. */
 export class Files {
   readonly #db: Queryable;
   readonly #store: FileStore;
   readonly #baseUrl: string;
+  readonly #bytesPerAccount: number;
 
-  constructor(options: { db: Queryable; store: FileStore; publicUrl: string }) {
+  /** The platform's own account may keep any number of bytes, each other one `bytesPerAccount`. */
+  constructor(options: { db: Queryable; store: FileStore; publicUrl: string; bytesPerAccount: number }) {
     this.#db = options.db;
     this.#store = options.store;
     this.#baseUrl = `${options.publicUrl}/files`;
+    this.#bytesPerAccount = options.bytesPerAccount;
   }
 
-  /** Keeps the bytes and answers their URL. Keeping the same again changes nothing, a hidden file stays hidden. */
+  /**
+   * Throws ApiError 409 when the account has no room for `bytes` more. What several make at the same moment may go over it
+   * together by what they make.
+   */
+  async requireRoom(ownerId: AccountId, bytes = 1): Promise<void> {
+    if (ownerId === platformAccount) return;
+    const { rows } = await this.#db.query("select bytes from account_files where account_id = $1", [ownerId]);
+    if (Number(rows[0]?.bytes ?? 0) + bytes <= this.#bytesPerAccount) return;
+    throw new ApiError("conflict", `The account's files hold all of the ${this.#bytesPerAccount} bytes they may.`);
+  }
+
+  /**
+   * Keeps the bytes and answers their URL. Keeping the same again changes nothing, a hidden file stays hidden. Throws
+   * ApiError 409 when the account has no room for it, 503 while the store is away.
+   */
   async keep(file: NewFile): Promise<string> {
     const { bytes, kind, ownerId } = file;
     const name = `${createHash("sha256").update(`${ownerId}\n`).update(bytes).digest("hex")}.${kind}`;
+    if (!(await this.#isKept(name))) await this.requireRoom(ownerId, bytes.length);
     await this.#store.put(name, bytes);
     await this.#db.query(
-      `insert into files (name, account_id, agent_id, run_id, bytes) values ($1, $2, $3, $4, $5)
-       on conflict (name) do nothing`,
+      `with kept as (
+         insert into files (name, account_id, agent_id, run_id, bytes) values ($1, $2, $3, $4, $5)
+         on conflict (name) do nothing returning account_id, bytes
+       )
+       insert into account_files (account_id, bytes) select account_id, bytes from kept
+       on conflict (account_id) do update set bytes = account_files.bytes + excluded.bytes`,
       [name, ownerId, file.agentId ?? null, file.runId ?? null, bytes.length],
     );
     return `${this.#baseUrl}/${name}`;
   }
 
-  /** 404 for what never was, 410 for what its owner has hidden. */
-  async read(name: string): Promise<{ bytes: Buffer; contentType: string }> {
+  async #isKept(name: string): Promise<boolean> {
+    const { rows } = await this.#db.query("select 1 from files where name = $1", [name]);
+    return rows.length > 0;
+  }
+
+  /** The media type of a file that may be seen: throws ApiError 404 for what never was, 410 for what its owner has hidden. */
+  async find(name: string): Promise<{ contentType: string }> {
     if (!fileName.test(name)) throw unknownFile();
     const { rows } = await this.#db.query({
       name: "find file",
@@ -51,23 +78,42 @@ export class Files {
     });
     if (!rows[0]) throw unknownFile();
     if (rows[0].hidden_at) throw new ApiError("gone", "This file has been taken down by its owner.");
-    const bytes = await this.#store.get(name);
-    if (!bytes) throw unknownFile();
-    return { bytes, contentType: contentTypes[name.slice(65) as FileKind] };
+    return { contentType: contentTypes[name.slice(65) as FileKind] };
+  }
+
+  /** The bytes of what was found. Throws ApiError 404, or 503 while the store is away. */
+  async open(name: string): Promise<StoredFile> {
+    const stored = await this.#store.open(name);
+    if (!stored) throw unknownFile();
+    return stored;
+  }
+
+  /** A file of ours, whole. Throws ApiError as `find` and `open` do. */
+  async read(name: string): Promise<Buffer> {
+    await this.find(name);
+    const { stream } = await this.open(name);
+    const chunks: Buffer[] = [];
+    try {
+      for await (const chunk of stream) chunks.push(chunk);
+    } catch (error) {
+      throw storeAway(error);
+    }
+    return Buffer.concat(chunks);
   }
 
   /** The account's own, newest first. */
-  async list(ownerId: AccountId, page: { limit: number; offset: number }): Promise<KeptFile[]> {
+  async list(ownerId: AccountId, { limit, offset, agent }: FilesAsked): Promise<KeptFile[]> {
     const { rows } = await this.#db.query(
       `select f.name, lower(a.handle || '/' || a.slug) as agent, f.run_id, f.bytes, f.created_at, f.hidden_at
        from files f left join agents a on a.id = f.agent_id
-       where f.account_id = $1 order by f.created_at desc, f.name limit $2 offset $3`,
-      [ownerId, page.limit, page.offset],
+       where f.account_id = $1 and ($4::text is null or (a.account_id = $1 and lower(a.slug) = lower($4)))
+       order by f.created_at desc, f.name limit $2 offset $3`,
+      [ownerId, limit, offset, agent?.replaceAll("\0", "") ?? null],
     );
     return rows.map((row) => ({ ...row, url: `${this.#baseUrl}/${row.name}`, bytes: Number(row.bytes) }));
   }
 
-  /** Hides or shows again a file of this account's; 404 for anybody else's and for what is no file's name. */
+  /** Hides or shows again a file of this account's; 404 for another account's and for what is no file's name. */
   async setHidden(ownerId: AccountId, name: string, hidden: boolean): Promise<void> {
     if (!fileName.test(name)) throw unknownFile();
     const { rowCount } = await this.#db.query(
@@ -88,7 +134,14 @@ export interface NewFile {
   readonly runId?: RunId;
 }
 
-interface KeptFile {
+interface FilesAsked {
+  readonly limit: number;
+  readonly offset: number;
+  /** The slug of one agent of the account's. */
+  readonly agent?: string | undefined;
+}
+
+export interface KeptFile {
   readonly name: string;
   readonly url: string;
   readonly agent: string | null;

@@ -1,7 +1,9 @@
+import { Readable } from "node:stream";
 import { AwsClient } from "aws4fetch";
 import type { Secret } from "../../shared/env.ts";
-import type { FileStore } from "./store.ts";
+import { type FileStore, storeAway } from "./store.ts";
 
+/** Until the answer begins, and all that is sent has gone out. */
 const timeoutMs = 15_000;
 
 /** A bucket of any S3-compatible service. */
@@ -14,7 +16,7 @@ export interface S3Config {
   readonly secretAccessKey: Secret;
 }
 
-/** In a bucket that nobody else reads: files are served by this service, under its own policy. Throws when S3 does. */
+/** In a bucket that only this service reads: it serves the files itself, under its own policy. */
 export function s3Store({ endpoint, region, bucket, accessKeyId, secretAccessKey }: S3Config): FileStore {
   const client = new AwsClient({
     accessKeyId,
@@ -25,24 +27,40 @@ export function s3Store({ endpoint, region, bucket, accessKeyId, secretAccessKey
     initRetryMs: 100,
   });
   const ask = async (method: string, name: string, bytes?: Uint8Array): Promise<Response> => {
-    const response = await client.fetch(`${endpoint}/${bucket}/${name}`, {
-      method,
-      signal: AbortSignal.timeout(timeoutMs),
-      ...(bytes ? { body: bytes as Uint8Array<ArrayBuffer> } : {}),
-    });
+    const overtime = new AbortController();
+    const timer = setTimeout(() => overtime.abort(), timeoutMs);
+    let response: Response;
+    try {
+      response = await client.fetch(`${endpoint}/${bucket}/${name}`, {
+        method,
+        signal: overtime.signal,
+        ...(bytes ? { body: bytes as Uint8Array<ArrayBuffer> } : {}),
+      });
+    } catch (error) {
+      throw storeAway(error);
+    } finally {
+      clearTimeout(timer);
+    }
     if (response.ok || response.status === 404) return response;
     await response.body?.cancel();
-    throw new Error(`the file store answered ${response.status} to ${method}`);
+    throw storeAway(new Error(`the file store answered ${response.status} to ${method}`));
   };
   return {
     put: async (name, bytes) => {
       // A missing bucket is a 404, too.
       const { status } = await ask("PUT", name, bytes);
-      if (status === 404) throw new Error(`the file store has no bucket ${bucket}`);
+      if (status === 404) throw storeAway(new Error(`the file store has no bucket ${bucket}`));
     },
-    get: async (name) => {
-      const response = await ask("GET", name);
-      return response.status === 404 ? undefined : Buffer.from(await response.arrayBuffer());
+    open: async (name) => {
+      const { status, headers, body } = await ask("GET", name);
+      if (status !== 404 && body) {
+        const length = headers.get("content-length");
+        // Node's own type of the same stream.
+        const stream = Readable.fromWeb(body as unknown as Parameters<typeof Readable.fromWeb>[0]);
+        return { bytes: length === null ? undefined : Number(length), stream };
+      }
+      await body?.cancel();
+      return undefined;
     },
     remove: async (name) => void (await ask("DELETE", name)),
   };

@@ -1,6 +1,7 @@
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
 import type { LiveAgent } from "../agents/find.ts";
 import type { ConnectorId } from "../connectors/connector.ts";
+import { dollarText } from "../credits/amount.ts";
 
 /** An agent as a tool. It has no output schema: its creator may republish it on a connector that answers in another shape. */
 export function asTool(name: string, { address, version }: LiveAgent): Tool {
@@ -29,17 +30,16 @@ export function asTool(name: string, { address, version }: LiveAgent): Tool {
 
 export function priceText(credits: number): string {
   if (credits === 0) return "Free.";
-  const dollars = (credits / 100).toFixed(2);
-  return `Costs ${credits} ${credits === 1 ? "credit" : "credits"} (US$${dollars}) a run; a failed run costs nothing.`;
+  return `Costs ${credits} ${credits === 1 ? "credit" : "credits"} (US${dollarText(BigInt(credits))}) a run; a failed run costs nothing.`;
 }
 
 /** As the specification tells them; whatever answers like a text agent is not listed. */
 const durations: Partial<Record<ConnectorId, Duration>> = {
   "image-generator": seconds(30, 90),
-  "hedera-mint": onLedger(),
-  "hedera-transfer": onLedger(),
-  "hcs-write": onLedger(),
-  "x-reward": onLedger(),
+  "hedera-mint": onChain(),
+  "hedera-transfer": onChain(),
+  "hcs-write": onChain(),
+  "x-reward": onChain(),
 };
 
 interface Duration {
@@ -51,6 +51,6 @@ function seconds(least: number, most: number): Duration {
   return { text: `Usually takes ${least} to ${most} seconds.`, seconds: [least, most] };
 }
 
-function onLedger(): Duration {
-  return { text: "Usually takes a few seconds, and what it does on the ledger cannot be undone.", seconds: [3, 15] };
+function onChain(): Duration {
+  return { text: "Usually takes a few seconds, and what it does on the chain cannot be undone.", seconds: [3, 15] };
 }

@@ -1,20 +1,13 @@
-import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
-import {
-  type CallToolRequest,
-  type CallToolResult,
-  ErrorCode,
-  type ServerNotification,
-  type ServerRequest,
-} from "@modelcontextprotocol/sdk/types.js";
+import { type CallToolRequest, type CallToolResult, ErrorCode } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import { asApiError } from "../../shared/http.ts";
+import type { Log } from "../../shared/log.ts";
 import { agentOfTool } from "../agents/scope.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
-import type { Context } from "../context.ts";
 import { parse } from "../parse.ts";
-import { readIdempotencyKey } from "../runs/routes.ts";
-import { runAgent } from "../runs/run.ts";
-import { ownToolsFor } from "./own-tools.ts";
+import { readIdempotencyKey } from "../runs/idempotency-key.ts";
+import { type RunNeeds, runAgent } from "../runs/run.ts";
+import type { BuiltInTool, Extra } from "./built-in-tool.ts";
 import { reportProgress } from "./progress.ts";
 import { failureResult, runResult } from "./results.ts";
 import { RpcError } from "./rpc-error.ts";
@@ -25,18 +18,18 @@ import { RpcError } from "./rpc-error.ts";
  * protocol error.
  */
 export async function callTool(
-  context: Context,
+  context: CallNeeds,
   caller: Caller,
   { name, arguments: input = {}, _meta = {} }: CallToolRequest["params"],
   extra: Extra,
 ): Promise<CallToolResult> {
-  const own = ownToolsFor(context, caller).find(({ tool }) => tool.name === name);
+  const own = context.builtInTools.find(({ tool, isFor }) => tool.name === name && isFor(caller));
   const agent = own ? undefined : await agentOfTool(context.db, caller, name);
   const progress = reportProgress(extra);
   try {
     const { max_credits: maxCredits, idempotency_key } = parse(callMeta, _meta, "bad_request");
     const idempotencyKey = readIdempotencyKey(idempotency_key ?? extra.requestInfo?.headers["idempotency-key"]);
-    if (own) return await own.call(context, { caller, input, maxCredits, idempotencyKey, extra });
+    if (own) return await own.call({ caller, input, maxCredits, idempotencyKey, extra });
     if (agent) {
       return runResult(await runAgent(context, caller, { agent: agent.address, input, maxCredits, idempotencyKey }));
     }
@@ -50,7 +43,10 @@ export async function callTool(
   throw new RpcError(ErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name.slice(0, 64))} for this key.`);
 }
 
-export type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+export interface CallNeeds extends RunNeeds {
+  readonly builtInTools: readonly BuiltInTool[];
+  readonly log: Log;
+}
 
 /** What a call may say beside its arguments; the protocol leaves room for it there. */
 const callMeta = z.object({

@@ -1,18 +1,20 @@
 import { ErrorCode, type ListToolsResult, type Tool } from "@modelcontextprotocol/sdk/types.js";
-import { findLiveAgent } from "../agents/find.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Queryable } from "../../shared/postgres.ts";
+import { type FindNeeds, findLiveAgent } from "../agents/find.ts";
 import { agentsInScope, type ScopedAgent } from "../agents/scope.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
-import type { Context } from "../context.ts";
 import { asTool } from "./agent-tool.ts";
-import { ownToolsFor } from "./own-tools.ts";
+import type { BuiltInTool } from "./built-in-tool.ts";
 import { RpcError } from "./rpc-error.ts";
 
 const pageSize = 50;
 
 /** One page of what the key sees: first the service's own tools, then agents by tool name. Always in the same order. */
-export async function listTools(context: Context, caller: Caller, cursor?: string): Promise<ListToolsResult> {
+export async function listTools(context: ListNeeds, caller: Caller, cursor?: string): Promise<ListToolsResult> {
   const after = cursor === undefined ? undefined : readCursor(cursor);
-  const own = after === undefined ? ownToolsFor(context, caller).map(({ tool }) => tool) : [];
+  const own =
+    after === undefined ? context.builtInTools.filter(({ isFor }) => isFor(caller)).map(({ tool }) => tool) : [];
   const inScope = await agentsInScope(context.db, caller, { after, limit: pageSize + 1 });
   const page = inScope.slice(0, pageSize);
   const agents = await Promise.all(page.map((agent) => describe(context, agent)));
@@ -24,13 +26,19 @@ export async function listTools(context: Context, caller: Caller, cursor?: strin
 }
 
 /** Undefined for an agent that left a moment ago or that its creator broke: the others must still be listed. */
-async function describe(context: Context, { tool, address }: ScopedAgent): Promise<Tool | undefined> {
+async function describe(context: ListNeeds, { tool, address }: ScopedAgent): Promise<Tool | undefined> {
   try {
     return asTool(tool, await findLiveAgent(context, address));
   } catch (error) {
     context.log.warn({ err: error, agent: address }, "agent cannot be listed as a tool");
     return undefined;
   }
+}
+
+export interface ListNeeds extends FindNeeds {
+  readonly db: Queryable;
+  readonly log: Log;
+  readonly builtInTools: readonly BuiltInTool[];
 }
 
 function readCursor(cursor: string): string {

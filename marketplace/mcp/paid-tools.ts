@@ -3,65 +3,68 @@ import { type CallToolRequest, type CallToolResult, ErrorCode, type Tool } from 
 import type { Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
 import { asApiError } from "../../shared/http.ts";
-import type { JsonObject } from "../../shared/x402.ts";
-import { findLiveAgent, type LiveAgent } from "../agents/find.ts";
+import type { JsonObject } from "../../shared/json.ts";
+import type { Log } from "../../shared/log.ts";
+import { type FindNeeds, findLiveAgent, type LiveAgent } from "../agents/find.ts";
 import { addressOfTool } from "../agents/scope.ts";
-import type { Context } from "../context.ts";
-import { adviceFor } from "../payments/advice.ts";
+import { dollarText } from "../credits/amount.ts";
 import { agentOffer, agentWork, requireModelFunds } from "../payments/agent-call.ts";
-import { handOut } from "../payments/hand-out.ts";
-import type { Offer, PaidWork } from "../payments/offer.ts";
-import { type Owed, owedInstead, owedText } from "../payments/owed.ts";
-import { type Proof, proofOf } from "../payments/proof.ts";
-import { acceptsOf } from "../payments/quote.ts";
-import { redeem } from "../payments/redeem.ts";
-import type { Redemption } from "../payments/redemption.ts";
-import { type SignInTerms, signInChallenge, signInExtension } from "../payments/sign-in-with-x.ts";
-import { quotedTerms } from "../payments/terms.ts";
-import { prepareAgent } from "../runs/prepare.ts";
-import { drawUnsold, isSold, paidSvgWork, svgOffer } from "../svg/paid.ts";
+import { type Answer, answerTo, deliverResponse } from "../payments/paid-calls/answers.ts";
+import { type DebtNeeds, debtInstead, type ShownPayment } from "../payments/paid-calls/debt-of-call.ts";
+import { redeem } from "../payments/paid-calls/redeem.ts";
+import type { PaidWork, Redemption } from "../payments/paid-calls/redemption.ts";
+import { type SignInRequest, signInChallenge, signInExtension } from "../payments/paid-calls/sign-in-with-x.ts";
+import { type PaymentPayload, paidCallIdOf, parsePaymentPayload } from "../payments/payment-payload.ts";
+import type { Offer } from "../payments/quotes/offer.ts";
+import { acceptsOf } from "../payments/quotes/payment-required.ts";
+import { quotedRequirements } from "../payments/quotes/payment-requirements.ts";
+import { drawUnsold, isSold, type PaidSvgNeeds, paidSvgWork, svgOffer } from "../svg/paid.ts";
 import { type SvgProduct, svgProducts } from "../svg/products.ts";
-import type { Extra } from "./call-tool.ts";
+import type { Extra } from "./built-in-tool.ts";
 import { reportProgress } from "./progress.ts";
 import { contentOf, failureResult, structured, text } from "./results.ts";
 import { RpcError } from "./rpc-error.ts";
 
 /**
- * Calls a tool for a payment instead of a key, as x402's transport for MCP has it: without a proof in
+ * Calls a tool for a payment instead of a key, as x402's transport for MCP has it: without a payment in
  * `_meta["x402/payment"]` the result tells the price, with one it is what was bought. Nothing but the three drawings is
  * listed; any agent that can be paid per call answers to its tool name.
  */
 export async function callPaidTool(
-  context: Context,
+  context: PaidToolNeeds,
   { name, arguments: input = {}, _meta = {} }: CallToolRequest["params"],
   extra: Extra,
   response: Response,
 ): Promise<CallToolResult> {
   const goods = await findGoods(context, name);
-  if (!goods) return owedTool(context, name, readPayment(_meta[paymentKey]));
+  const shown = shownIn(readPayment(_meta[paymentKey]), input, response);
+  if (!goods) return debtOfTool(context, name, shown);
   const progress = reportProgress(extra);
   try {
     const { offer } = goods;
-    const quote = (error: string, signIn?: SignInTerms) => quoteResult(context, name, offer, error, signIn);
-    const proof = readPayment(_meta[paymentKey]);
+    const quote = (error: string, signIn?: SignInRequest) => quoteResult(context, name, offer, error, signIn);
+    const payload = readPayment(_meta[paymentKey]);
     const from = response.req.ip ?? "";
-    if (goods.agent) await requireModelFunds(context, goods.agent, proof);
-    const drawn = await goods.unsold?.(input, proof, from);
+    if (goods.agent)
+      await requireModelFunds(context, goods.agent, typeof payload === "object" ? paidCallIdOf(payload) : "none");
+    const drawn = await goods.unsold?.(input, payload, from);
     if (drawn) return structured(drawn);
-    if (proof === undefined || typeof proof === "string") {
+    if (payload === undefined || typeof payload === "string") {
       await context.anonymousLimits.admitQuote(from, offer.url);
-      return await quote(proof ?? "Payment is required.");
+      return await quote(payload ?? "Payment is required.");
     }
     const work = await goods.prepare(input, from);
     const { receivedAt } = response.locals;
     const signIn = _meta[`x402/${signInExtension}`];
-    const presented = { proof, offer, bodyDigest: digestOfArguments(input), signIn, from, receivedAt };
+    const presented = { payload, offer, bodyDigest: digestOfArguments(input), signIn, from, receivedAt };
     const redemption = await redeem(context, work, presented);
     if (redemption.outcome === "refused") {
       return await quote(`${redemption.reason}: ${redemption.message}`, redemption.signIn);
     }
-    return await bought(context, redemption, work, response);
+    return await outcomeResult(context, redemption, work, response);
   } catch (thrown) {
+    const debt = goods.agent && (await debtInstead(context, shown, goods.agent.address, thrown).catch(() => undefined));
+    if (debt) return answerResult(answerTo(debt, replay));
     const error = asApiError(thrown);
     if (error.status === 500) context.log.error({ err: error.cause ?? thrown, tool: name }, error.message);
     return failureResult(error);
@@ -70,8 +73,11 @@ export async function callPaidTool(
   }
 }
 
+/** What selling drawings and agents by a tool's name takes. */
+export type PaidToolNeeds = PaidSvgNeeds & DebtNeeds & FindNeeds & { readonly log: Log };
+
 /** The three drawings as tools. */
-export function paidTools(context: Context): Tool[] {
+export function describeDrawings(context: Pick<PaidToolNeeds, "config">): Tool[] {
   return (Object.keys(svgProducts) as SvgProduct[]).map((product) => {
     const { description, input } = svgOffer(context, product);
     const { price } = svgProducts[product];
@@ -79,7 +85,7 @@ export function paidTools(context: Context): Tool[] {
     return {
       name: svgToolName(product),
       title: description,
-      description: `${description}. Costs US$${(Number(price) / 100).toFixed(2)}, paid over x402 with the call.`,
+      description: `${description}. Costs US${dollarText(price)}, paid over x402 with the call.`,
       inputSchema: inputSchema as Tool["inputSchema"],
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
     };
@@ -91,17 +97,21 @@ interface Goods {
   readonly offer: Offer;
   readonly prepare: (input: Readonly<Record<string, unknown>>, from: string) => Promise<PaidWork>;
   /** The result for nothing, where there is a reason not to sell it. */
-  readonly unsold?: (input: object, proof: Proof | string | undefined, from: string) => Promise<object | undefined>;
+  readonly unsold?: (
+    input: object,
+    payload: PaymentPayload | string | undefined,
+    from: string,
+  ) => Promise<object | undefined>;
 }
 
-async function findGoods(context: Context, name: string): Promise<Goods | undefined> {
+async function findGoods(context: PaidToolNeeds, name: string): Promise<Goods | undefined> {
   const product = (Object.keys(svgProducts) as SvgProduct[]).find((one) => svgToolName(one) === name);
   if (product) {
     return {
       offer: svgOffer(context, product),
       prepare: async (input, from) => paidSvgWork(context, product, input, from),
-      unsold: async (input, proof, from) =>
-        (await isSold(context, product, proof)) ? undefined : drawUnsold(context, product, input, from),
+      unsold: async (input, payload, from) =>
+        (await isSold(context, product, payload)) ? undefined : drawUnsold(context, product, input, from),
     };
   }
   const address = await addressOfTool(context.db, name);
@@ -110,7 +120,7 @@ async function findGoods(context: Context, name: string): Promise<Goods | undefi
   return {
     agent,
     offer: agentOffer(context, agent),
-    prepare: async (input) => agentWork(context, prepareAgent(agent, input), input),
+    prepare: async (input) => agentWork(agent, input),
   };
 }
 
@@ -121,20 +131,32 @@ const paymentKey = "x402/payment";
 function readPayment(payment: unknown) {
   if (payment === undefined) return undefined;
   const isObject = typeof payment === "object" && payment !== null && !Array.isArray(payment);
-  return isObject ? proofOf(payment as JsonObject, `_meta["${paymentKey}"]`) : `_meta["${paymentKey}"] is no object.`;
+  return isObject
+    ? parsePaymentPayload(payment as JsonObject, `_meta["${paymentKey}"]`)
+    : `_meta["${paymentKey}"] is no object.`;
+}
+
+function shownIn(
+  payload: PaymentPayload | string | undefined,
+  input: object,
+  { req }: Response,
+): ShownPayment | undefined {
+  return typeof payload === "object"
+    ? { payload, bodyDigest: digestOfArguments(input), from: req.ip ?? "" }
+    : undefined;
 }
 
 /** The price as a client of x402 reads it, in both places where it may look. */
 async function quoteResult(
-  context: Context,
+  context: PaidToolNeeds,
   name: string,
   offer: Offer,
   error: string,
-  signIn: SignInTerms | undefined,
+  signIn: SignInRequest | undefined,
 ): Promise<CallToolResult> {
   const { description } = offer;
   const resource = { url: `mcp://tool/${name}`, description, mimeType: "application/json" };
-  const accepts = acceptsOf(context.quoteIds, offer, await quotedTerms(context, offer), signIn);
+  const accepts = acceptsOf(context.quoteIds, offer, await quotedRequirements(context, offer), signIn);
   const extensions = signIn && { extensions: { [signInExtension]: signInChallenge(signIn) } };
   return { isError: true, ...structured({ x402Version: 2, error, resource, accepts, ...extensions }) };
 }
@@ -153,49 +175,40 @@ function inOrder(_name: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A tool that is not there any more: who paid for it learns what is owed, everybody else that there is none. */
-async function owedTool(context: Context, name: string, payment: Proof | string | undefined): Promise<CallToolResult> {
+/** A tool that is not there any more: a buyer who paid for it learns what is owed, every other caller that there is none. */
+async function debtOfTool(
+  context: PaidToolNeeds,
+  name: string,
+  shown: ShownPayment | undefined,
+): Promise<CallToolResult> {
   const address = (await addressOfTool(context.db, name, "any")) ?? "";
   const gone = new ApiError("not_found", `There is no tool ${JSON.stringify(name.slice(0, 64))}.`);
-  const owed = await owedInstead(context, payment, address, gone).catch((error: unknown) => {
+  const debt = await debtInstead(context, shown, address, gone).catch((error: unknown) => {
     throw error === gone ? new RpcError(ErrorCode.InvalidParams, gone.message) : error;
   });
-  return owedResult(owed);
+  return answerResult(answerTo(debt, replay));
 }
 
-function owedResult({ debt, settlement }: Owed): CallToolResult {
-  const _meta = { charged: true, debt, "x402/payment-response": settlement };
-  return { isError: true, content: [text(owedText)], _meta };
-}
-
-async function bought(
-  context: Context,
+/** What was bought; any other outcome as the transports tell it alike, with the settlement where clients of x402 look for it. */
+async function outcomeResult(
+  context: PaidToolNeeds,
   redemption: Exclude<Redemption, { outcome: "refused" }>,
-  { present }: PaidWork,
+  work: PaidWork,
   response: Response,
 ): Promise<CallToolResult> {
-  switch (redemption.outcome) {
-    case "delivered": {
-      const content = await handOut(context, response, redemption, async ({ output, receipt }) =>
-        present ? structured(await present(output)) : contentOf(output, receipt),
-      );
-      const { settlement, runId } = redemption.result;
-      return { ...content, _meta: { run_id: runId, "x402/payment-response": settlement } };
-    }
-    case "failed": {
-      const { error, runId, settlement, remedy, refusal } = redemption;
-      const advice = settlement ? adviceFor(remedy, "Call again with the same payment") : "Nothing was charged.";
-      const _meta = {
-        run_id: runId,
-        charged: settlement !== undefined,
-        ...(refusal?.retryAfterSeconds !== undefined && { retry_after_seconds: refusal.retryAfterSeconds }),
-        ...(settlement && { "x402/payment-response": settlement }),
-      };
-      return { isError: true, content: [text(`${error} ${advice}`)], _meta };
-    }
-    case "owed":
-      return owedResult(redemption);
-    case "unknown":
-      return { isError: true, content: [text(redemption.message)] };
-  }
+  if (redemption.outcome !== "delivered") return answerResult(answerTo(redemption, replay));
+  const present = work.kind === "run" ? work.present : undefined;
+  const content = await deliverResponse(context, response, redemption, async ({ output, receipt }) =>
+    present ? structured(await present(output)) : contentOf(output, receipt),
+  );
+  const { settlement, runId } = redemption.result;
+  return { ...content, _meta: { run_id: runId, [settlementKey]: settlement } };
 }
+
+function answerResult({ text: words, meta, settlement }: Answer): CallToolResult {
+  const _meta = { ...meta, ...(settlement && { [settlementKey]: settlement }) };
+  return { isError: true, content: [text(words)], ...(meta && { _meta }) };
+}
+
+const replay = "Call again with the same payment";
+const settlementKey = "x402/payment-response";

@@ -1,4 +1,4 @@
-import type { Extra } from "./call-tool.ts";
+import type { Extra } from "./built-in-tool.ts";
 
 /** Clients that give up after a minute of silence are kept waiting with one of these every few seconds. */
 const everyMs = 5_000;

@@ -1,9 +1,9 @@
 import { basename, extname } from "node:path";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/sdk/types.js";
 import type { ApiError, ErrorCode } from "../../shared/errors.ts";
-import type { Output } from "../connectors/connector.ts";
+import type { Output } from "../connectors/result.ts";
 import { contentTypes, type FileKind } from "../files/files.ts";
-import type { RunAnswer } from "../runs/run.ts";
+import type { RunAnswer } from "../runs/asked-run.ts";
 
 /** What a run came to, with what it cost in `_meta`. */
 export function runResult({ result, replayed }: RunAnswer): CallToolResult {

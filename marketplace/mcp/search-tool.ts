@@ -1,16 +1,21 @@
 import { z } from "zod";
-import { searchScope } from "../agents/scope.ts";
+import type { Queryable } from "../../shared/postgres.ts";
+import { searchScope } from "../agents/search-scope.ts";
 import { parse } from "../parse.ts";
 import { searchText } from "../query.ts";
+import type { BuiltInTool } from "./built-in-tool.ts";
 import { schemaOf } from "./json-schema.ts";
-import type { OwnTool } from "./own-tools.ts";
 import { structured } from "./results.ts";
 
 const input = z.object({
-  query: searchText(200).default("").meta({
-    type: "string",
-    description: "Words that must each begin a word of an agent's name or description; without any, all agents.",
-  }),
+  query: searchText(200)
+    .default("")
+    .meta({
+      type: "string",
+      description:
+        "What the agent should do, in a few words: inflected, begun or misspelt ones are understood, and when no agent has them all, those " +
+        "with most of them are found. Without any, all agents.",
+    }),
   limit: z.int().min(1).max(50).default(20),
 });
 
@@ -27,20 +32,27 @@ const output = z.object({
 });
 
 /** For models that are not shown every tool: finds those of the key's own scope. */
-export const searchTool: OwnTool = {
-  tool: {
-    name: "agents_search",
-    title: "Search agents",
-    description: "Finds the agents that this key can use as tools, by words of their name or description. Free.",
-    inputSchema: schemaOf(input),
-    outputSchema: schemaOf(output),
-    annotations: { title: "Search agents", readOnlyHint: true, idempotentHint: true, openWorldHint: false },
-    _meta: { price_credits: 0 },
-  },
-  isFor: ({ key }) => key.scope !== "rest_only",
-  call: async ({ db }, call) => {
-    const { query, limit } = parse(input, call.input, "bad_request");
-    const agents = await searchScope(db, call.caller, query, limit);
-    return { ...structured({ agents }), _meta: { credits_used: 0 } };
-  },
-};
+export function searchTool({ db }: SearchNeeds): BuiltInTool {
+  return {
+    tool: {
+      name: "agents_search",
+      title: "Search agents",
+      description:
+        "Finds the agents that this key can use as tools, by words of their name, description, tags or creator. Free.",
+      inputSchema: schemaOf(input),
+      outputSchema: schemaOf(output),
+      annotations: { title: "Search agents", readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+      _meta: { price_credits: 0 },
+    },
+    isFor: ({ key }) => key.scope !== "rest_only",
+    call: async (call) => {
+      const { query, limit } = parse(input, call.input, "bad_request");
+      const agents = await searchScope(db, call.caller, query, limit);
+      return { ...structured({ agents }), _meta: { credits_used: 0 } };
+    },
+  };
+}
+
+export interface SearchNeeds {
+  readonly db: Queryable;
+}

@@ -7,30 +7,38 @@ import {
   ListToolsRequestSchema,
   type ListToolsResult,
   type ServerResult,
+  type Tool,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { Response } from "express";
 import { asApiError } from "../../shared/http.ts";
+import type { Log } from "../../shared/log.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
-import type { Context } from "../context.ts";
-import { callTool, type Extra } from "./call-tool.ts";
-import { listTools } from "./list-tools.ts";
-import { callPaidTool, paidTools } from "./paid-tools.ts";
+import type { Extra } from "./built-in-tool.ts";
+import { type CallNeeds, callTool } from "./call-tool.ts";
+import { type ListNeeds, listTools } from "./list-tools.ts";
+import { callPaidTool, type PaidToolNeeds } from "./paid-tools.ts";
 import { RpcError } from "./rpc-error.ts";
 
 /** A tool server for one message of one caller. */
-export function createToolServer(context: Context, caller: Caller): Server {
-  return serverOf(context, instructions, {
-    list: (cursor) => listTools(context, caller, cursor),
-    call: (params, extra) => callTool(context, caller, params, extra),
+export function createToolServer(needs: ToolServerNeeds, caller: Caller): Server {
+  return serverOf(needs, instructions, {
+    list: (cursor) => listTools(needs, caller, cursor),
+    call: (params, extra) => callTool(needs, caller, params, extra),
   });
 }
 
-/** The same for somebody without a key who pays for the call itself; `response` is what the answer goes out on. */
-export function createPaidToolServer(context: Context, response: Response): Server {
-  return serverOf(context, paidInstructions, {
-    list: async () => ({ tools: paidTools(context) }),
-    call: (params, extra) => callPaidTool(context, params, extra, response),
+export type ToolServerNeeds = ListNeeds & CallNeeds;
+
+/** The same for a caller without a key who pays for the call itself: `tools` are listed, and `response` is what the answer goes out on. */
+export function createPaidToolServer(needs: PaidToolNeeds, tools: Tool[], response: Response): Server {
+  return serverOf(needs, paidInstructions, {
+    list: async () => ({ tools }),
+    call: (params, extra) => callPaidTool(needs, params, extra, response),
   });
+}
+
+interface Logging {
+  readonly log: Log;
 }
 
 interface Verbs {
@@ -38,13 +46,13 @@ interface Verbs {
   readonly call: (params: CallToolRequest["params"], extra: Extra) => Promise<CallToolResult>;
 }
 
-function serverOf(context: Context, instructions: string, { list, call }: Verbs): Server {
+function serverOf(needs: Logging, instructions: string, { list, call }: Verbs): Server {
   const server = new Server(
     { name: "agent-marketplace", version: "1.1" },
     { capabilities: { tools: {} }, instructions, jsonSchemaValidator },
   );
-  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => answer(context, () => list(params?.cursor)));
-  server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => answer(context, () => call(params, extra)));
+  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => answer(needs, () => list(params?.cursor)));
+  server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => answer(needs, () => call(params, extra)));
   return server;
 }
 
@@ -65,7 +73,7 @@ const jsonSchemaValidator = {
 };
 
 /** The SDK sends any error's message to the caller; only what is meant for a caller may reach it. */
-async function answer<R extends ServerResult>({ log }: Context, work: () => Promise<R>): Promise<R> {
+async function answer<R extends ServerResult>({ log }: Logging, work: () => Promise<R>): Promise<R> {
   try {
     return await work();
   } catch (thrown) {

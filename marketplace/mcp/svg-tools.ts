@@ -1,14 +1,13 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
-import type { Context } from "../context.ts";
-import { svgShape } from "../openapi/shapes.ts";
 import { parse } from "../parse.ts";
 import { type SvgOrder, type SvgResult, svgProducts } from "../svg/products.ts";
 import { generateRequest, vectorizeRequest } from "../svg/request.ts";
-import { customerOf, readMarkup, runSvg } from "../svg/routes.ts";
+import { customerOf, type MarkupNeeds, readMarkup, runSvg, type SvgNeeds } from "../svg/run-svg.ts";
+import { svgShape } from "../svg/shapes.ts";
 import { priceText } from "./agent-tool.ts";
+import type { BuiltInCall, BuiltInTool } from "./built-in-tool.ts";
 import { schemaOf } from "./json-schema.ts";
-import type { OwnCall, OwnTool } from "./own-tools.ts";
 import { linkTo, runResult, structured } from "./results.ts";
 
 const include_svg = z
@@ -23,43 +22,47 @@ const generateHdPrice = Number(svgProducts["svg-generate-hd"].price);
 const vectorizePrice = Number(svgProducts["svg-vectorize"].price);
 
 /** A prompt drawn as SVG. */
-export const generateTool: OwnTool = {
-  tool: {
-    name: "svg_generate",
-    title: "Prompt to SVG",
-    description:
-      "Draws what the prompt says as an SVG. Answers links to the SVG and its PNG, the size and a quality score. " +
-      `${priceText(generatePrice)} In HD it costs ${generateHdPrice} credits. Usually takes 15 to 60 seconds.`,
-    inputSchema: schemaOf(generateInput),
-    ...svgTool("Prompt to SVG"),
-    _meta: { price_credits: generatePrice, price_credits_hd: generateHdPrice, typical_duration_seconds: [15, 60] },
-  },
-  isFor: () => true,
-  call: (context, call) => {
-    const { include_svg, ...request } = parse(generateInput, call.input, "bad_request");
-    const product = request.hd ? "svg-generate-hd" : "svg-generate";
-    return draw(context, call, { product, request, ...customerOf(call.caller) }, include_svg);
-  },
-};
+export function generateTool(needs: SvgToolNeeds): BuiltInTool {
+  return {
+    tool: {
+      name: "svg_generate",
+      title: "Prompt to SVG",
+      description:
+        "Draws what the prompt says as an SVG. Answers links to the SVG and its PNG, the size and a quality score. " +
+        `${priceText(generatePrice)} In HD it costs ${generateHdPrice} credits. Usually takes 15 to 60 seconds.`,
+      inputSchema: schemaOf(generateInput),
+      ...svgTool("Prompt to SVG"),
+      _meta: { price_credits: generatePrice, price_credits_hd: generateHdPrice, typical_duration_seconds: [15, 60] },
+    },
+    isFor: () => true,
+    call: (call) => {
+      const { include_svg, ...request } = parse(generateInput, call.input, "bad_request");
+      const product = request.hd ? "svg-generate-hd" : "svg-generate";
+      return draw(needs, call, { product, request, ...customerOf(call.caller) }, include_svg);
+    },
+  };
+}
 
 /** An image traced as SVG. */
-export const vectorizeTool: OwnTool = {
-  tool: {
-    name: "svg_vectorize",
-    title: "Image to SVG",
-    description:
-      "Turns a PNG, JPEG or WebP image into an SVG. Answers links to the SVG and its PNG, the size and a quality score. " +
-      `${priceText(vectorizePrice)} Usually takes 2 to 15 seconds.`,
-    inputSchema: schemaOf(vectorizeInput),
-    ...svgTool("Image to SVG"),
-    _meta: { price_credits: vectorizePrice, typical_duration_seconds: [2, 15] },
-  },
-  isFor: () => true,
-  call: (context, call) => {
-    const { include_svg, ...request } = parse(vectorizeInput, call.input, "bad_request");
-    return draw(context, call, { product: "svg-vectorize", request, ...customerOf(call.caller) }, include_svg);
-  },
-};
+export function vectorizeTool(needs: SvgToolNeeds): BuiltInTool {
+  return {
+    tool: {
+      name: "svg_vectorize",
+      title: "Image to SVG",
+      description:
+        "Turns a PNG, JPEG or WebP image into an SVG. Answers links to the SVG and its PNG, the size and a quality score. " +
+        `${priceText(vectorizePrice)} Usually takes 2 to 15 seconds.`,
+      inputSchema: schemaOf(vectorizeInput),
+      ...svgTool("Image to SVG"),
+      _meta: { price_credits: vectorizePrice, typical_duration_seconds: [2, 15] },
+    },
+    isFor: () => true,
+    call: (call) => {
+      const { include_svg, ...request } = parse(vectorizeInput, call.input, "bad_request");
+      return draw(needs, call, { product: "svg-vectorize", request, ...customerOf(call.caller) }, include_svg);
+    },
+  };
+}
 
 function svgTool(title: string): Pick<Tool, "outputSchema" | "annotations"> {
   return {
@@ -69,16 +72,23 @@ function svgTool(title: string): Pick<Tool, "outputSchema" | "annotations"> {
 }
 
 /** The same run as over REST; the markup stays in its file unless it was asked for. */
-async function draw(context: Context, call: OwnCall, order: SvgOrder, includeSvg: boolean): Promise<CallToolResult> {
+async function draw(
+  needs: SvgToolNeeds,
+  call: BuiltInCall,
+  order: SvgOrder,
+  includeSvg: boolean,
+): Promise<CallToolResult> {
   const { caller, maxCredits, idempotencyKey } = call;
-  const answer = await runSvg(context, caller, order, { maxCredits, idempotencyKey });
+  const answer = await runSvg(needs, caller, order, { maxCredits, idempotencyKey });
   const told = runResult(answer);
   const { output } = answer.result;
   if (!output || !("data" in output)) return told;
   const drawn = output.data as SvgResult;
   const { content, structuredContent } = structured(
-    includeSvg ? { svg: await readMarkup(context, drawn.url), ...drawn } : drawn,
+    includeSvg ? { svg: await readMarkup(needs, drawn.url), ...drawn } : drawn,
   );
   const links = [drawn.url, ...Object.values(drawn.files)].map((url) => linkTo(url));
   return { ...told, content: [...content, ...links], structuredContent };
 }
+
+export type SvgToolNeeds = SvgNeeds & MarkupNeeds;

@@ -4,7 +4,7 @@ export const paidCalls: Migration = {
   name: "0005-paid-calls",
   sql: `
     -- One row a payment on the per-call rail, whatever its encoding. What is missing of the two, output and
-    -- transaction_id, is what remains to be done; whoever holds the lease does it.
+    -- transaction_id, is what remains to be done; the post that holds the lease does it.
     create table paid_calls (
       network         text not null,
       payment_key     text not null,

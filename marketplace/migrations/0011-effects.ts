@@ -4,7 +4,7 @@ export const effects: Migration = {
   name: "0011-effects",
   sql: `
     -- What runs do that cannot be taken back, written down before it is done: the run's own id, or the payment that
-    -- pays for it, is the key, so that repeating a paid call does not repeat its effect. open: nobody knows yet.
+    -- pays for it, is the key, so that repeating a paid call does not repeat its effect. open: not known yet.
     create table effects (
       key              text primary key,
       run_id           text not null,

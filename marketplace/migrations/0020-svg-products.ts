@@ -2,7 +2,7 @@ import type { Migration } from "../../shared/postgres.ts";
 
 /**
  * What the platform makes itself is booked like everything else: as agents of the platform's own account, which are
- * never live, so that no rail lists them or runs them by address.
+ * never live, so that no list shows them or runs them by address.
  */
 export const svgProducts: Migration = {
   name: "0020-svg-products",

@@ -59,7 +59,7 @@ export const signIn: Migration = {
     create index sign_in_verifications_of on sign_in_verifications (identifier);
     create index sign_in_verifications_ended on sign_in_verifications (expires_at);
 
-    -- Every handle that was ever somebody's stays theirs: its links must never come to lead to somebody else.
+    -- Every handle that an account ever had stays its own: its links must never come to lead to another account.
     create table handles (
       handle      text primary key check (handle = lower(handle)),
       account_id  text not null references accounts,
@@ -82,7 +82,7 @@ export const signIn: Migration = {
 
     create unique index agents_of_account on agents (account_id, lower(slug));
 
-    -- Letters a day to one address, so that nobody's mail box is filled.
+    -- Letters a day to one address, so that no mail box is filled.
     create table letters_sent (
       address  text not null,
       day      date not null default current_date,

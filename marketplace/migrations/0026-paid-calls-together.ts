@@ -3,7 +3,7 @@ import type { Migration } from "../../shared/postgres.ts";
 export const paidCallsTogether: Migration = {
   name: "0026-paid-calls-together",
   sql: `
-    -- Steps of several paid calls in one statement, each for whoever still holds the call. They are loops, since a join
+    -- Steps of several paid calls in one statement, each for the post that still holds the call. They are loops, since a join
     -- with arrays is planned anew each time, or else by the size that the table once had.
     create function keep_paid_results(networks text[], keys text[], holders uuid[], outputs json[], receipts json[])
       returns setof uuid language plpgsql as $$

@@ -3,7 +3,7 @@ import type { Migration } from "../../shared/postgres.ts";
 export const reservations: Migration = {
   name: "0030-reservations",
   sql: `
-    -- What calls that are about to be paid, or run, will take of what can run out. One that nobody extends lapses. What is
+    -- What calls that are about to be paid, or run, will take of what can run out. One that is not extended lapses. What is
     -- measured on a ledger stays taken until the effect is closed, and then until the ledger's figures show it.
     create table reservations (
       -- The key that the effect will have.

@@ -9,7 +9,7 @@ export const callCeilings: Migration = {
 
     -- Admits calls of a key within its own limit and its account's ceiling. The account's counter is held first, so that
     -- copies of the service that admit several keys of one account do not block each other for good. An account's only
-    -- key is counted as the account: whoever revokes it and makes another goes on where the first one stopped.
+    -- key is counted as the account: an account that revokes it and makes another goes on where the first one stopped.
     create function count_key_calls(
       account text, key text, is_only_key boolean, wanted integer, key_limit integer, ceiling integer,
       out admitted integer, out remaining integer, out reset_seconds integer

@@ -102,7 +102,7 @@ const claimModels = `
 
 /**
  * Gives back what is set aside and neither spent nor claimed, what was lent first. A day that is over is closed: what its
- * calls cost leaves the purse. Leaves a day alone that somebody else has.
+ * calls cost leaves the credits set aside. Leaves a day alone that another copy has.
  */
 const settleModelDay = `
     create function settle_model_day(agent text, on_day date, closing boolean) returns void language plpgsql as $$

@@ -24,6 +24,26 @@ import { callCeilings } from "./0033-call-ceilings.ts";
 import { modelCosts } from "./0034-model-costs.ts";
 import { agentNotices } from "./0037-agent-notices.ts";
 import { signInLinks } from "./0039-sign-in-links.ts";
+import { accountFiles } from "./0042-account-files.ts";
+import { unpaidModelCalls } from "./0043-unpaid-model-calls.ts";
+import { ledgerFees } from "./0044-ledger-fees.ts";
+import { homeTries } from "./0045-home-tries.ts";
+import { listingFacets } from "./0046-listing-facets.ts";
+import { listingTypos } from "./0047-listing-typos.ts";
+import { agentFigures } from "./0048-agent-figures.ts";
+import { versionPublications } from "./0049-version-publications.ts";
+import { svgTries } from "./0051-svg-tries.ts";
+import { reports } from "./0052-reports.ts";
+import { keySettings } from "./0053-key-settings.ts";
+import { creditAlerts } from "./0055-credit-alerts.ts";
+import { walletReasons } from "./0056-wallet-reasons.ts";
+import { agentDrafts } from "./0057-agent-drafts.ts";
+import { activity } from "./0059-activity.ts";
+import { runShares } from "./0060-run-shares.ts";
+import { operators } from "./0061-operators.ts";
+import { operatorActs } from "./0062-operator-acts.ts";
+import { ledgerProofs } from "./0063-ledger-proofs.ts";
+import { creatorAbout } from "./0064-creator-about.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -52,4 +72,24 @@ export const migrations: readonly Migration[] = [
   modelCosts,
   agentNotices,
   signInLinks,
+  accountFiles,
+  unpaidModelCalls,
+  ledgerFees,
+  homeTries,
+  listingFacets,
+  listingTypos,
+  agentFigures,
+  versionPublications,
+  svgTries,
+  reports,
+  keySettings,
+  creditAlerts,
+  walletReasons,
+  agentDrafts,
+  activity,
+  runShares,
+  operators,
+  operatorActs,
+  ledgerProofs,
+  creatorAbout,
 ];

@@ -6,6 +6,10 @@ export interface ModelFundsConfig {
   readonly budgetPerDay: number;
   /** What the platform lends a creator without credits, for runs whose price pays if they succeed. */
   readonly lentMax: number;
+  /** What it lends all creators together in a day (UTC), less what came back. */
+  readonly lentPerDay: number;
+  /** Runs of an agent that a buyer does not pay for and its creator bears the model of, in an hour; 0 is no limit. */
+  readonly failuresPerHour: number;
   /** What the platform bears of tries in a day: of one account, of all. */
   readonly triesPerAccount: number;
   readonly triesOfAll: number;
@@ -16,6 +20,8 @@ export function readModelFunds(env: EnvReader): ModelFundsConfig {
   return {
     budgetPerDay: amount("MODEL_CREDITS_PER_AGENT_DAY", 1_000),
     lentMax: amount("MODEL_CREDITS_LENT_MAX", 100),
+    lentPerDay: amount("MODEL_CREDITS_LENT_PER_DAY", 5_000),
+    failuresPerHour: env.integer("LIMIT_MODEL_FAILURES_PER_HOUR", 10, { max: 1_000_000 }),
     triesPerAccount: amount("TRY_CREDITS_PER_ACCOUNT_DAY", 50),
     triesOfAll: amount("TRY_CREDITS_PER_DAY", 2_000),
   };

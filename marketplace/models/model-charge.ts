@@ -1,9 +1,9 @@
-import { type Credits, credits } from "../../shared/units.ts";
+import { type Credits, credits } from "../credits/amount.ts";
 
 /**
- * The one call of a model that a run may make, and whether it has to be paid for. A call that the model answered is borne
- * by the agent's creator, whatever the answer is good for; so is one whose answer was lost, which the model's provider
- * charges alike. Nobody bears a call that was refused or certainly never arrived.
+ * The one call of a model that a run may make, and whether it has to be paid for. The agent's creator bears a call that
+ * the model answered, useful or not, and one whose answer was lost, since the model's provider charges for both. A call
+ * that was refused, or that certainly never arrived, costs nothing.
  */
 export class ModelCharge {
   readonly credits: Credits;
@@ -19,7 +19,7 @@ export class ModelCharge {
     return new ModelCharge(credits(0n));
   }
 
-  /** Before the call goes out. Throws for a second one, which nobody has paid for. */
+  /** To be called before the call is sent. Throws for a second one, for which no credits are claimed. */
   send(): void {
     if (this.#sent) throw new Error("a run calls its model once");
     this.#sent = true;
@@ -34,5 +34,5 @@ export class ModelCharge {
   }
 }
 
-/** Whose call of a model it is: a run's of an agent, or the platform's own for what it sells itself. */
+/** Who makes a call of a model: an agent's run, or the platform for what it sells itself. */
 export type ModelCaller = ModelCharge | "platform";

@@ -1,5 +1,6 @@
 import type { Queryable } from "../../shared/postgres.ts";
-import type { AgentId, RunId } from "../ids.ts";
+import type { Credits } from "../credits/amount.ts";
+import type { AccountId, AgentId, KeyId, RunId } from "../ids.ts";
 import type { ModelFundsConfig } from "./funds-config.ts";
 
 /** The cost of one call for one run. */
@@ -9,36 +10,92 @@ export interface Claim {
   readonly cost: bigint;
   /** The price that is held pays for it should the run succeed. */
   readonly covered: boolean;
+  /** Who is asked to pay for the run; undefined where it is free. */
+  readonly buyer?: ModelBuyer | undefined;
+  /** What the buyer is about to pay in credits: who cannot, claims nothing, and so keeps no other buyer waiting. */
+  readonly payment?: CreditPayment | undefined;
+}
+
+/** The price of a run and whose credits pay for it. A key may spend so much in a day (UTC). */
+export interface CreditPayment {
+  readonly accountId: AccountId;
+  readonly key?: { readonly id: KeyId; readonly maxCreditsPerDay?: Credits | undefined } | undefined;
+  readonly price: Credits;
+}
+
+/** An account; or the payer of a payment, and the network address it came from. */
+export interface ModelBuyer {
+  readonly id: string;
+  readonly address?: string;
 }
 
 /** The day's budget is used up; the creator has no credits for it; or calls under way hold what is left of either. */
 export type Shortage = "model_budget_spent" | "model_balance_spent" | "busy";
 
+/** The buyer's runs of the agent have failed too often at the creator's cost; or so many are under way that they might. */
+export type BuyerLimit = "failures" | "crowd";
+
+/** The account has fewer credits than the price; the key has spent its day's part. As `hold` has it, which decides. */
+export type CannotPay = "insufficient" | "over_cap";
+
 /** Claims for all runs that ask at the same moment, in the order they came for each agent. */
 export async function claimAll(
   db: Queryable,
-  { budgetPerDay, lentMax }: ModelFundsConfig,
+  { budgetPerDay, lentMax, lentPerDay, failuresPerHour }: ModelFundsConfig,
   claims: readonly Claim[],
-): Promise<Array<"ok" | Shortage>> {
+): Promise<Array<"ok" | Shortage | BuyerLimit | CannotPay>> {
   const ordered = claims.toSorted((a, b) => (a.agentId < b.agentId ? -1 : Number(a.agentId > b.agentId)));
   const { rows } = await retryDeadlock(() =>
     db.query<{ outcome: keyof typeof outcomes }>({
       name: "claim models",
-      text: "select outcome from claim_models($1, $2, $3, $4, $5, $6, $7) outcome",
+      text: claimStatement,
       values: [
         ordered.map(({ runId }) => runId),
         ordered.map(({ agentId }) => agentId),
         ordered.map(({ cost }) => cost),
         ordered.map(({ covered }) => covered),
+        ordered.map(({ buyer }) => buyer?.id ?? null),
+        ordered.map(({ buyer }) => buyer?.address ?? null),
+        ordered.map(({ payment }) => payment?.accountId ?? null),
+        ordered.map(({ payment }) => payment?.key?.id ?? null),
+        ordered.map(({ payment }) => payment?.price ?? null),
+        ordered.map(({ payment }) => payment?.key?.maxCreditsPerDay ?? null),
         budgetPerDay,
         blockCredits,
         lentMax,
+        lentPerDay,
+        failuresPerHour,
       ],
     }),
   );
   const byRun = new Map(ordered.map(({ runId }, index) => [runId, outcomes[rows[index]!.outcome]]));
   return claims.map(({ runId }) => byRun.get(runId)!);
 }
+
+/** Runs whose buyers have the price are claimed for, in their order; the outcome of each is answered in the order asked. */
+const claimStatement = `
+      with asked as materialized (
+        select asked.*, case
+            when b.spendable < asked.price then 'insufficient'
+            when asked.price > 0 and coalesce(d.spent, 0) + asked.price > asked.cap then 'over_cap'
+          end as cannot_pay
+        from unnest($1::text[], $2::text[], $3::bigint[], $4::boolean[], $5::text[], $6::text[], $7::text[], $8::text[],
+                    $9::bigint[], $10::bigint[])
+          with ordinality asked (run, agent, cost, covered, buyer, address, account, key, price, cap, n)
+        left join balances b on b.account_id = asked.account
+        left join key_days d on d.key_id = asked.key and d.day = (now() at time zone 'utc')::date
+      ), claimed as materialized (
+        select one.outcome, able.places[one.n] as n
+        from (
+          select array_agg(run order by n) as runs, array_agg(agent order by n) as agents, array_agg(cost order by n) as costs,
+            array_agg(covered order by n) as covered, array_agg(buyer order by n) as buyers,
+            array_agg(address order by n) as addresses, array_agg(n order by n) as places
+          from asked where cannot_pay is null having count(*) > 0
+        ) able cross join lateral claim_models(
+          able.runs, able.agents, able.costs, able.covered, $11, $12, $13, $14, able.buyers, able.addresses, $15
+        ) with ordinality one (outcome, n)
+      )
+      select coalesce(asked.cannot_pay, claimed.outcome) as outcome from asked left join claimed using (n) order by n`;
 
 /** Ends claims: what was borne is the creator's to pay, the rest is free again. */
 export async function endAll(
@@ -55,6 +112,21 @@ export async function endAll(
     }),
   );
   return ended.map(() => true);
+}
+
+/** Counts a run of the agent that its buyer does not pay for and its creator bears the model of. */
+export async function countFailure(db: Queryable, agentId: AgentId, { id, address }: ModelBuyer): Promise<void> {
+  const callers = address === undefined ? [id] : [id, address].toSorted();
+  await retryDeadlock(() =>
+    db.query(
+      `insert into model_failures as kept (agent_id, caller, failures, since)
+       select $1, caller, 1, now() from unnest($2::text[]) caller
+       on conflict (agent_id, caller) do update set
+         failures = case when kept.since > now() - interval '1 hour' then kept.failures + 1 else 1 end,
+         since = case when kept.since > now() - interval '1 hour' then kept.since else now() end`,
+      [agentId, callers],
+    ),
+  );
 }
 
 /** What agents have for models, in the order asked; nothing is locked. */
@@ -93,9 +165,7 @@ export interface Room {
   readonly spendable: bigint;
 }
 
-export const settleModelDaysEveryMs = 60_000;
-
-/** Gives back what lies idle, and closes the days that are over. Any number of copies may do this at once. */
+/** Gives back credits that are set aside and unused, and closes the days that are over. Copies may do this at once. */
 export async function settleModelDays(db: Queryable): Promise<void> {
   const { rows } = await db.query<{ agent: AgentId; day: string; over: boolean }>(
     `select agent_id as agent, day::text, over from model_days, lateral (
@@ -111,9 +181,18 @@ export async function settleModelDays(db: Queryable): Promise<void> {
 /** Set aside at a time, from a balance that has it. */
 const blockCredits = 100;
 
-const outcomes = { ok: "ok", budget: "model_budget_spent", balance: "model_balance_spent", busy: "busy" } as const;
+const outcomes = {
+  ok: "ok",
+  budget: "model_budget_spent",
+  balance: "model_balance_spent",
+  busy: "busy",
+  failures: "failures",
+  crowd: "crowd",
+  insufficient: "insufficient",
+  over_cap: "over_cap",
+} as const;
 
-/** Creators with several agents on several copies: whom the database chose to give way asks once more. */
+/** Agents of one creator that run on several copies can deadlock: the statement that the database cancelled is sent again. */
 async function retryDeadlock<T>(statement: () => Promise<T>): Promise<T> {
   return statement().catch((error: { code?: string }) => {
     if (error.code !== "40P01") throw error;

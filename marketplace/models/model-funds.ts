@@ -1,15 +1,27 @@
+import { toSafeNumber } from "../../shared/amounts.ts";
 import { batched } from "../../shared/batch.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
-import { type Credits, toSafeNumber } from "../../shared/units.ts";
-import type { LiveAgent } from "../agents/find.ts";
-import type { AgentVersion } from "../agents/version.ts";
+import type { Credits } from "../credits/amount.ts";
 import type { Events } from "../events.ts";
 import type { AgentId, RunId } from "../ids.ts";
+import { secondsUntilTomorrow } from "../utc-day.ts";
 import type { ModelFundsConfig } from "./funds-config.ts";
 import { ModelCharge } from "./model-charge.ts";
-import { type Claim, claimAll, endAll, type Room, readRoom, type Shortage } from "./model-claims.ts";
-import type { PauseReason } from "./version-model.ts";
+import {
+  type BuyerLimit,
+  type CannotPay,
+  type Claim,
+  type CreditPayment,
+  claimAll,
+  countFailure,
+  endAll,
+  type ModelBuyer,
+  type Room,
+  readRoom,
+  type Shortage,
+} from "./model-claims.ts";
+import type { ModelUser, PauseReason } from "./version-model.ts";
 
 /**
  * Who pays for the models that agents call. A run claims the cost of its one call before anything else of it is begun,
@@ -17,13 +29,13 @@ import type { PauseReason } from "./version-model.ts";
  * that are ready together are one statement, over all runs of this copy.
  */
 export class ModelFunds {
-  readonly #claim: (claim: Claim) => Promise<"ok" | Shortage>;
+  readonly #claim: (claim: Claim) => Promise<"ok" | Shortage | BuyerLimit | CannotPay>;
   readonly #end: (ended: Ended) => Promise<boolean>;
   readonly #room: (agentId: AgentId) => Promise<Room | undefined>;
   readonly #needs: Needs;
-  /** Agents whose last claim was refused: a look, which locks and writes nothing, comes before the next one. */
+  /** Agents whose last claim was refused: their next claim is preceded by a read, which locks and writes nothing. */
   readonly #refused = new Set<AgentId>();
-  /** What was last seen of agents whose price is asked for, the one looked at longest ago first. */
+  /** What was last read of agents whose price is asked for, the one read longest ago first. */
   readonly #seen = new Map<AgentId, { readonly until: number; readonly short: Promise<Stop | undefined> }>();
 
   constructor(needs: Needs) {
@@ -35,18 +47,44 @@ export class ModelFunds {
   }
 
   /**
-   * Claims what a run's model costs; undefined where that is nothing. `covered`: the price that is held pays for it if the
-   * run succeeds. 503 with Retry-After for an agent that is paused or whose creator cannot pay now; its creator is told.
-   * What is claimed ends with the run: in the ledger's own statement, or by `end`.
+   * Claims what a run's model costs; undefined where that is nothing. 503 with Retry-After for an agent that is paused or whose creator cannot pay now; its creator is told. 429 for a
+   * buyer whose runs of it have failed too often at the creator's cost. What is claimed ends with the run: in the ledger's own statement, or by `end`.
    */
-  async charge(agent: LiveAgent, runId: RunId, covered: boolean): Promise<ModelCharge | undefined> {
-    const { model } = agent.version;
+  async charge(
+    agent: ModelUser,
+    runId: RunId,
+    { buyer }: Pick<Partial<Claim>, "buyer"> = {},
+  ): Promise<ModelCharge | undefined> {
+    const charged = await this.#charge(agent, { runId, covered: false, buyer });
+    if (typeof charged === "string") throw new Error(`${runId} is not paid with credits`);
+    return charged;
+  }
+
+  /**
+   * The same for a run paid with credits, whose buyer has to have the price: else buyers who have it would wait for
+   * claims that are given back a moment later. `covered`: the price that is held pays for the model if the run succeeds.
+   */
+  chargeOnCredits(
+    agent: ModelUser,
+    runId: RunId,
+    { covered, payment }: { readonly covered: boolean; readonly payment: CreditPayment },
+  ): Promise<ModelCharge | undefined | CannotPay> {
+    return this.#charge(agent, { runId, covered, buyer: { id: payment.accountId }, payment });
+  }
+
+  async #charge(
+    agent: ModelUser,
+    claim: Omit<Claim, "agentId" | "cost">,
+  ): Promise<ModelCharge | undefined | CannotPay> {
+    const { model } = agent;
     if (model?.pausedFor) throw this.#refusal(agent, model.pausedFor);
     const cost = model?.cost ?? 0n;
     if (cost === 0n) return undefined;
-    const stillShort = !covered && this.#refused.has(agent.id) ? await this.#look(agent.id, cost) : undefined;
+    const stillShort = !claim.covered && this.#refused.has(agent.id) ? await this.#look(agent.id, cost) : undefined;
     if (stillShort) throw this.#refusal(agent, stillShort);
-    const outcome = await this.#claim({ runId, agentId: agent.id, cost, covered });
+    const outcome = await this.#claim({ ...claim, agentId: agent.id, cost });
+    if (outcome === "insufficient" || outcome === "over_cap") return outcome;
+    if (outcome === "failures" || outcome === "crowd") throw buyerRefusal(outcome);
     if (outcome !== "ok") {
       this.#refused.add(agent.id);
       if (this.#refused.size > seenMax) this.#refused.clear();
@@ -54,6 +92,17 @@ export class ModelFunds {
     }
     this.#refused.delete(agent.id);
     return new ModelCharge(cost as Credits);
+  }
+
+  /**
+   * Counts a run that its buyer does not pay for although its creator bears the model. To be called before the run's claim
+   * ends, so that it counts as one or the other at any time.
+   */
+  async noteUnpaid(runId: RunId, agent: ModelUser, buyer: ModelBuyer | undefined): Promise<void> {
+    if (!buyer || (agent.model?.cost ?? 0n) === 0n || this.#needs.config.failuresPerHour === 0) return;
+    await countFailure(this.#needs.db, agent.id, buyer).catch((error) =>
+      this.#needs.events.claimNotEnded({ runId, error }),
+    );
   }
 
   /** Ends a claim that no statement of the ledger ends. Until it is written the call counts as borne. */
@@ -65,12 +114,11 @@ export class ModelFunds {
   }
 
   /**
-   * Why a call that is paid straight to the creator could not run now, as the 503 to answer; undefined when it can. As it
-   * was within the last second where a price is asked for, as it is now before a payment is looked at.
+   * Why a call that is paid straight to the creator could not run now, as the 503 to answer; undefined when it can.
+   * "lately" (a price is asked for) may be a second old; "now" (a payment was sent) is read anew.
    */
-  async refusal(agent: LiveAgent, when: "lately" | "now"): Promise<ApiError | undefined> {
-    const { id, version } = agent;
-    const { model } = version;
+  async refusal(agent: ModelUser, when: "lately" | "now"): Promise<ApiError | undefined> {
+    const { id, model } = agent;
     if (model?.pausedFor) return this.#refusal(agent, model.pausedFor);
     const cost = model?.cost ?? 0n;
     if (cost === 0n) return undefined;
@@ -81,8 +129,8 @@ export class ModelFunds {
     return reason && this.#refusal(agent, reason);
   }
 
-  /** How an agent stands today, for its creator; null where it calls no model of the platform's. */
-  async stateOf(id: AgentId, { model }: AgentVersion): Promise<ModelState | null> {
+  /** What an agent's models have cost today, for its creator; null where it calls no model of the platform's. */
+  async stateOf(id: AgentId, { model }: Pick<ModelUser, "model">): Promise<ModelState | null> {
     const room = model && (await this.#room(id));
     if (!room) return null;
     return {
@@ -109,7 +157,7 @@ export class ModelFunds {
     return room && shortageOf(room, cost);
   }
 
-  #refusal(agent: LiveAgent, reason: Stop | "busy"): ApiError {
+  #refusal(agent: ModelUser, reason: Stop | "busy"): ApiError {
     if (reason !== "busy") this.#needs.tellCreator(agent, reason);
     const message =
       reason === "busy" ? "The agent has as many runs under way as its creator can pay for." : "The agent is paused.";
@@ -138,12 +186,20 @@ interface Needs {
   readonly config: ModelFundsConfig;
   readonly events: Pick<Events, "claimNotEnded">;
   /** Says so to the agent's creator, at most once a day; returns at once. */
-  readonly tellCreator: (agent: LiveAgent, reason: Stop) => void;
+  readonly tellCreator: (agent: ModelUser, reason: Stop) => void;
 }
 
 interface Ended {
   readonly runId: RunId;
   readonly borne: boolean;
+}
+
+function buyerRefusal(limit: BuyerLimit): ApiError {
+  const [message, seconds] =
+    limit === "failures"
+      ? ["Too many of your runs of this agent have failed after its model had answered; try again later.", 900]
+      : ["Too many of your runs of this agent are under way.", 3];
+  return new ApiError("rate_limited", message, { headers: { "retry-after": String(seconds) } });
 }
 
 /** What certainly keeps one more call from being claimed; calls under way may still turn out to cost nothing. */
@@ -154,9 +210,8 @@ function shortageOf({ budget, spent, open, setAside, spendable }: Room, cost: bi
 }
 
 function waitSeconds(reason: Stop | "busy"): number {
-  const day = 86_400;
   if (reason === "busy") return 5;
-  return reason === "model_budget_spent" ? Math.max(1, Math.ceil(day - ((Date.now() / 1_000) % day))) : 300;
+  return reason === "model_budget_spent" ? secondsUntilTomorrow() : 300;
 }
 
 const lookEveryMs = 1_000;

@@ -1,5 +1,5 @@
 import type { EnvReader } from "../../shared/env.ts";
-import { type Credits, credits } from "../../shared/units.ts";
+import { type Credits, credits } from "../credits/amount.ts";
 
 /** The models that agents may use at the platform's endpoints, with what they cost their creators and how far they go. */
 export interface ModelList {

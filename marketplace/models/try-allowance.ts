@@ -1,9 +1,10 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
-import type { AgentVersion } from "../agents/version.ts";
 import type { AccountId } from "../ids.ts";
+import { secondsUntilTomorrow } from "../utc-day.ts";
 import type { ModelFundsConfig } from "./funds-config.ts";
 import { ModelCharge } from "./model-charge.ts";
+import type { ModelUser } from "./version-model.ts";
 
 /**
  * Lets a creator try an agent at the platform's cost, within what the operator allows a day: 429 past that, for the account
@@ -14,7 +15,7 @@ export async function withinTryAllowance<T>(
   db: Queryable,
   { triesPerAccount, triesOfAll }: ModelFundsConfig,
   accountId: AccountId,
-  { model }: AgentVersion,
+  { model }: Pick<ModelUser, "model">,
   work: (charge: ModelCharge | undefined) => Promise<T>,
 ): Promise<T> {
   if (model?.pausedFor === "model_not_offered") {
@@ -47,7 +48,5 @@ function usedUp(allowed: number | undefined): ApiError {
     allowed === undefined
       ? "All the trying that is free today has been done; runs at the agent's price go on."
       : `Trying is free up to ${allowed} credits' worth of models a day (UTC) for an account.`;
-  const day = 86_400;
-  const wait = Math.max(1, Math.ceil(day - ((Date.now() / 1_000) % day)));
-  return new ApiError("rate_limited", message, { headers: { "retry-after": String(wait) } });
+  return new ApiError("rate_limited", message, { headers: { "retry-after": String(secondsUntilTomorrow()) } });
 }

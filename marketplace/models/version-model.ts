@@ -1,29 +1,40 @@
 import { ApiError } from "../../shared/errors.ts";
-import { type Credits, credits } from "../../shared/units.ts";
-import type { Input } from "../agents/contract.ts";
-import { type Connector, ConnectorFailure } from "../connectors/connector.ts";
-import { costOfRun, listedModel, type ModelList } from "./model-list.ts";
+import { type Credits, credits } from "../credits/amount.ts";
+import type { AccountId, AgentId } from "../ids.ts";
+import type { Input } from "../input.ts";
+import { costOfRun, listedModel, type ModelAsked, type ModelList } from "./model-list.ts";
 
 /** What a version of an agent has to do with the platform's models. */
 export interface VersionModel {
   /** What its creator bears of a run. */
   readonly cost: Credits;
-  /** Why no run of it is begun, whoever asks, until it is published anew or the list changes. */
+  /** Why no run of it is begun, for any buyer, until it is published anew or the list changes. */
   readonly pausedFor: PauseReason | undefined;
   /** Throws 422 for an input that makes a longer prompt than the model may be given. */
   requireShort(input: Input): void;
 }
 
+/** What calls a model of the platform's, if `model` says so: one version of an agent, whose owner bears the cost. */
+export interface ModelUser {
+  readonly id: AgentId;
+  readonly version: number;
+  /** `handle/slug` */
+  readonly address: string;
+  readonly ownerId: AccountId;
+  readonly model?: VersionModel | undefined;
+}
+
 export type PauseReason = "model_not_offered" | "model_dearer_than_price";
 
-/** Undefined for an agent that calls no model of the platform's. */
+/**
+ * Undefined for an agent that calls no model of the platform's. `asked`: what its runs ask of one. `promptLength`:
+ * characters of the prompt that an input makes.
+ */
 export function versionModel(
-  connector: Connector<unknown>,
-  settings: unknown,
+  { asked, promptLength }: ModelUse,
   priceCredits: bigint,
   list: ModelList,
 ): VersionModel | undefined {
-  const asked = connector.model?.(settings);
   if (!asked) return undefined;
   const model = listedModel(list, asked);
   if (!model) return { cost: credits(0n), pausedFor: "model_not_offered", requireShort: () => {} };
@@ -32,20 +43,14 @@ export function versionModel(
     cost,
     pausedFor: priceCredits > 0n && cost > priceCredits ? "model_dearer_than_price" : undefined,
     requireShort: (input) => {
-      const length = lengthOf(() => connector.promptLength?.(input, settings) ?? 0);
-      if (length > model.charactersMax) throw tooLong(input, model.charactersMax);
+      if (promptLength(input) > model.charactersMax) throw tooLong(input, model.charactersMax);
     },
   };
 }
 
-/** A prompt that is too long to be written at all has no length. */
-function lengthOf(measure: () => number): number {
-  try {
-    return measure();
-  } catch (error) {
-    if (error instanceof ConnectorFailure) return Number.POSITIVE_INFINITY;
-    throw error;
-  }
+interface ModelUse {
+  readonly asked: ModelAsked | undefined;
+  readonly promptLength: (input: Input) => number;
 }
 
 /** The longest of the texts that were given is what can be shortened. */

@@ -3,14 +3,15 @@ import { pino } from "pino";
 import { createOutbound } from "../../shared/outbound.ts";
 import { connect, migrate } from "../../shared/postgres.ts";
 import { Disposer } from "../../shared/process.ts";
+import { accountDirectory } from "../accounts/account-directory.ts";
 import { isAgentMove } from "../agents/state.ts";
 import { readStoreConfig } from "../config.ts";
 import { createPublishTools } from "../connectors/tools.ts";
 import { createEvents } from "../events.ts";
 import { migrations } from "../migrations/all.ts";
 import { createSealer } from "../sealing.ts";
+import { Arguments, options, UsageError } from "./arguments.ts";
 import { commands, help } from "./commands.ts";
-import { Given, options, UsageError } from "./given.ts";
 
 /** Does what the arguments say on the database the environment names, and answers what to print. */
 export async function runCommand(args: string[], environment: Record<string, string | undefined>): Promise<string> {
@@ -26,11 +27,11 @@ export async function runCommand(args: string[], environment: Record<string, str
   const disposer = new Disposer();
   disposer.add(() => db.end());
   disposer.add(() => outbound.stop());
-  const tools = createPublishTools(config, db, outbound, disposer);
+  const tools = createPublishTools({ config, outbound, accounts: accountDirectory(db) }, disposer);
   try {
     const events = createEvents(pino({ level: "silent" }));
     const sealer = createSealer(config.sealingKeys);
-    const result = await command({ db, events, sealer, tools }, new Given(values));
+    const result = await command({ db, events, sealer, tools }, new Arguments(values));
     return values.json ? JSON.stringify(result, plain) : readable(result);
   } finally {
     await disposer.stop();

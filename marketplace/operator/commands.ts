@@ -1,22 +1,25 @@
-import { credits } from "../../shared/units.ts";
 import { type Account, accountByHandle, createAccount, findAccount } from "../accounts/create.ts";
 import { addPayoutWallet } from "../accounts/payout-wallets.ts";
 import { accountMoves, moveAccount } from "../accounts/state.ts";
 import { linkEmail } from "../accounts/users.ts";
+import { listOperators, nameOperator, removeOperator } from "../admin/operators.ts";
 import { checkDefinition } from "../agents/check.ts";
-import { findOwnAgent, listOwnAgents } from "../agents/own.ts";
-import { type Needs, publishAgent, saveDraft } from "../agents/publish.ts";
+import { findOwnAgent, listOwnAgents } from "../agents/creator-agents.ts";
+import { type PublishNeeds, publishAgent, saveDraft } from "../agents/publish.ts";
 import { agentMoves, moveAgent } from "../agents/state.ts";
 import { readCallCeiling, setCallCeiling } from "../api-keys/ceiling.ts";
-import { createKey, type Scope, scopes } from "../api-keys/create.ts";
+import { createKey } from "../api-keys/create.ts";
+import { type Scope, scopes } from "../api-keys/key-settings.ts";
 import { listKeys } from "../api-keys/list.ts";
 import { revokeKey } from "../api-keys/revoke.ts";
+import { credits } from "../credits/amount.ts";
 import { readBalances } from "../credits/balance.ts";
 import { grant } from "../credits/ledger.ts";
 import { proveLedger } from "../credits/prove.ts";
 import { setModelBudget } from "../models/budget.ts";
+import { listReports, resolveReport } from "../reports/operator-reports.ts";
 import { readAgentFile } from "./agent-file.ts";
-import { type Given, readYaml, UsageError } from "./given.ts";
+import { type Arguments, readYaml, UsageError } from "./arguments.ts";
 import { applySeed } from "./seed.ts";
 
 export const help = `Accounts, keys, credits, wallets and agents of the marketplace, for its operator.
@@ -29,9 +32,9 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
   account ceiling    --account <handle> --rate-limit <per minute>
                      what all keys of the account may call together in a minute; 600 until it is changed
   account link       --account <handle> --email <address>
-                     whoever shows that the address is theirs signs in to the account from now on
+                     the person who shows that the address is theirs signs in to the account from now on
   key create         --account <handle> --name <name> [--rate-limit <per minute>] [--scope ${scopes.join("|")}]
-                     [--agents <handle/slug,…>] [--max-credits-per-day <n>] [--if-missing]
+                     [--agents <handle/slug,…>] [--max-credits-per-day <n>] [--max-credits-per-month <n>] [--if-missing]
                      --agents are those a key of the scope chosen_agents sees as tools
                      prints the key, which cannot be shown again
   key list           --account <handle>
@@ -50,6 +53,15 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
   agent ${agentMoves.join("|")}   --agent <handle/slug>
   agent budget       --agent <handle/slug> [--credits <n>]
                      what its models may cost its creator in a day; without --credits the default
+  report list        [--all] [--limit <n>]
+                     what visitors reported of agents and is not resolved yet, newest first; with --all the resolved too
+  report resolve     --id <rpt_…> [--note <text>]
+                     the agent stays as it is; "agent suspend" takes it off the market
+  operator add       --account <handle>
+                     its holder may act at /admin from now on; prints the secret for their authenticator, which cannot be
+                     shown again. Repeated, it gives a new secret, and codes of the one before end
+  operator remove    --account <handle>
+  operator list
   seed               --file <seed.yaml>
                      makes all of the above what the file says; repeating it changes nothing. Its shape:
                      accounts: [{handle, email, credits, keys: [{name, scope, agents, rate_limit_per_minute, max_credits_per_day}],
@@ -63,86 +75,87 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
   Environment: MARKETPLACE_DATABASE_URL; MARKETPLACE_SEALING_KEY where agents have secrets.
 `;
 
-type Command = (needs: Needs, given: Given) => Promise<unknown>;
+type Command = (needs: PublishNeeds, args: Arguments) => Promise<unknown>;
 
-/** What the operator can do, by name; each answers what there is to tell. */
+/** What the operator can do, by name; each answers what is to be printed. */
 export const commands: Record<string, Command> = {
-  "account create": async ({ db }, given) => {
-    const handle = given.text("handle");
-    const existing = given.flag("if-missing") ? await findAccount(db, handle) : undefined;
+  "account create": async ({ db }, args) => {
+    const handle = args.text("handle");
+    const existing = args.flag("if-missing") ? await findAccount(db, handle) : undefined;
     return existing ? { ...existing, created: false } : { ...(await createAccount(db, { handle })), created: true };
   },
-  "account show": async ({ db }, given) => {
-    const account = await accountByHandle(db, given.text("account"));
+  "account show": async ({ db }, args) => {
+    const account = await accountByHandle(db, args.text("account"));
     const [balance] = await readBalances(db, [account.id]);
     const { credits, held, earned } = balance!;
     return { ...account, credits, held, earned, calls_per_minute_max: await readCallCeiling(db, account.id) };
   },
-  "account ceiling": async ({ db }, given) => {
-    const account = await accountByHandle(db, given.text("account"));
-    await setCallCeiling(db, account.id, given.integer("rate-limit"));
-    return { account: account.handle, calls_per_minute_max: given.integer("rate-limit") };
+  "account ceiling": async ({ db }, args) => {
+    const account = await accountByHandle(db, args.text("account"));
+    await setCallCeiling(db, account.id, args.integer("rate-limit"));
+    return { account: account.handle, calls_per_minute_max: args.integer("rate-limit") };
   },
   ...Object.fromEntries(
     accountMoves.map((move) => [
       `account ${move}`,
-      async ({ db }: Needs, given: Given) => moveAccount(db, await accountByHandle(db, given.text("account")), move),
+      async ({ db }: PublishNeeds, args: Arguments) =>
+        moveAccount(db, await accountByHandle(db, args.text("account")), move),
     ]),
   ),
-  "account link": async ({ db }, given) => {
-    const account = await accountByHandle(db, given.text("account"));
-    await linkEmail(db, account, given.text("email"));
-    return { account: account.handle, email: given.text("email"), linked: true };
+  "account link": async ({ db }, args) => {
+    const account = await accountByHandle(db, args.text("account"));
+    await linkEmail(db, account, args.text("email"));
+    return { account: account.handle, email: args.text("email"), linked: true };
   },
-  "key create": async ({ db }, given) => {
-    const account = await accountByHandle(db, given.text("account"));
-    const name = given.text("name");
-    const existing = given.flag("if-missing")
+  "key create": async ({ db }, args) => {
+    const account = await accountByHandle(db, args.text("account"));
+    const name = args.text("name");
+    const existing = args.flag("if-missing")
       ? (await listKeys(db, account.id)).find((key) => key.name === name && !key.revoked_at)
       : undefined;
     if (existing) return { id: existing.id, name, start: existing.start, created: false };
     const key = await createKey(db, {
       accountId: account.id,
       name,
-      rateLimitPerMinute: given.optionalInteger("rate-limit"),
-      scope: given.optionalChoice<Scope>("scope", scopes),
-      agents: given.optional("agents")?.split(","),
-      maxCreditsPerDay: given.optionalInteger("max-credits-per-day"),
+      rateLimitPerMinute: args.optionalInteger("rate-limit"),
+      scope: args.optionalChoice<Scope>("scope", scopes),
+      agents: args.optional("agents")?.split(","),
+      maxCreditsPerDay: args.optionalInteger("max-credits-per-day"),
+      maxCreditsPerMonth: args.optionalInteger("max-credits-per-month"),
     });
     return { ...key, created: true };
   },
-  "key list": async ({ db }, given) => listKeys(db, (await accountByHandle(db, given.text("account"))).id),
-  "key revoke": async ({ db }, given) => {
-    const account = await accountByHandle(db, given.text("account"));
-    await revokeKey(db, account.id, given.text("id"));
-    return { id: given.text("id"), revoked: true };
+  "key list": async ({ db }, args) => listKeys(db, (await accountByHandle(db, args.text("account"))).id),
+  "key revoke": async ({ db }, args) => {
+    const account = await accountByHandle(db, args.text("account"));
+    await revokeKey(db, account.id, args.text("id"));
+    return { id: args.text("id"), revoked: true };
   },
-  "credits grant": async ({ db }, given) => {
-    const account = await accountByHandle(db, given.text("account"));
-    const amount = given.integer("credits");
+  "credits grant": async ({ db }, args) => {
+    const account = await accountByHandle(db, args.text("account"));
+    const amount = args.integer("credits");
     if (amount < 1 || amount > 1_000_000_000) throw new UsageError("--credits must be between 1 and 1000000000");
     const granted = await grant(db, {
       accountId: account.id,
       credits: credits(BigInt(amount)),
-      note: given.optional("note"),
-      reference: given.optional("reference"),
+      note: args.optional("note"),
+      reference: args.optional("reference"),
     });
     return { account: account.handle, credits: amount, granted };
   },
   "ledger prove": async ({ db }) => proveLedger(db),
-  "wallet add": async ({ db }, given) => {
-    const account = await accountByHandle(db, given.text("account"));
-    const [network, address, checked] = [given.text("network"), given.text("address"), !given.flag("unchecked")];
+  "wallet add": async ({ db }, args) => {
+    const account = await accountByHandle(db, args.text("account"));
+    const [network, address, checked] = [args.text("network"), args.text("address"), !args.flag("unchecked")];
     return addPayoutWallet(db, { accountId: account.id, network, address, checked });
   },
-  "agent check": async (needs, given) =>
-    withFile(needs, given, async ({ address }) => ({ agent: address, problems: 0 })),
-  "agent draft": async (needs, given) =>
-    withFile(needs, given, ({ owner, slug, definition }) => saveDraft(needs, owner, slug, definition)),
-  "agent publish": async (needs, given) =>
-    withFile(needs, given, ({ owner, slug, definition }) => publishAgent(needs, owner, slug, definition)),
-  "agent list": async ({ db }, given) => {
-    const agents = await listOwnAgents(db, (await accountByHandle(db, given.text("account"))).id);
+  "agent check": async (needs, args) => withFile(needs, args, async ({ address }) => ({ agent: address, problems: 0 })),
+  "agent draft": async (needs, args) =>
+    withFile(needs, args, ({ owner, slug, definition }) => saveDraft(needs, owner, slug, definition)),
+  "agent publish": async (needs, args) =>
+    withFile(needs, args, ({ owner, slug, definition }) => publishAgent(needs, owner, slug, definition)),
+  "agent list": async ({ db }, args) => {
+    const agents = await listOwnAgents(db, (await accountByHandle(db, args.text("account"))).id);
     return agents.map(({ handle, slug, state, name, connector, priceCredits, liveVersion, newestVersion }) => {
       const versions = { live_version: state === "live" ? liveVersion : null, newest_version: newestVersion };
       return { agent: `${handle}/${slug}`, state, name, connector, price_credits: priceCredits, ...versions };
@@ -151,22 +164,40 @@ export const commands: Record<string, Command> = {
   ...Object.fromEntries(
     agentMoves.map((move) => [
       `agent ${move}`,
-      ({ db }: Needs, given: Given) => moveAgent(db, given.text("agent"), move),
+      ({ db }: PublishNeeds, args: Arguments) => moveAgent(db, args.text("agent"), move),
     ]),
   ),
-  "agent budget": async ({ db }, given) => {
-    const [handle = "", slug = ""] = given.text("agent").split("/");
+  "agent budget": async ({ db }, args) => {
+    const [handle = "", slug = ""] = args.text("agent").split("/");
     const own = await findOwnAgent(db, (await accountByHandle(db, handle)).id, slug);
-    const credits_per_day = given.optionalInteger("credits") ?? null;
+    const credits_per_day = args.optionalInteger("credits") ?? null;
     await setModelBudget(db, own.id, credits_per_day);
     return { agent: `${own.handle}/${own.slug}`, model_credits_per_day: credits_per_day ?? "default" };
   },
-  seed: async (needs, given) => applySeed(needs, await readYaml(given.text("file"))),
+  "report list": async ({ db }, args) => {
+    const limit = args.optionalInteger("limit") ?? 50;
+    if (limit < 1 || limit > 1_000) throw new UsageError("--limit must be between 1 and 1000");
+    return listReports(db, { all: args.flag("all"), limit });
+  },
+  "report resolve": async ({ db }, args) => {
+    const note = args.optional("note");
+    if (note !== undefined && note.length > 2_000) throw new UsageError("--note must be at most 2000 characters long");
+    return resolveReport(db, args.text("id"), note);
+  },
+  "operator add": async ({ db, sealer }, args) =>
+    nameOperator({ db, sealer }, await accountByHandle(db, args.text("account"))),
+  "operator remove": async ({ db }, args) => {
+    const account = await accountByHandle(db, args.text("account"));
+    await removeOperator(db, account);
+    return { operator: account.handle, removed: true };
+  },
+  "operator list": async ({ db }) => listOperators(db),
+  seed: async (needs, args) => applySeed(needs, await readYaml(args.text("file"))),
 };
 
 /** Does something with an agent's file whose definition fits together; otherwise says in which lines it does not. */
-async function withFile<T>(needs: Needs, given: Given, work: (file: CheckedFile) => Promise<T>): Promise<T> {
-  const { handle, slug, definition, refusal } = await readAgentFile(given.text("file"));
+async function withFile<T>(needs: PublishNeeds, args: Arguments, work: (file: CheckedFile) => Promise<T>): Promise<T> {
+  const { handle, slug, definition, refusal } = await readAgentFile(args.text("file"));
   const owner = await accountByHandle(needs.db, handle);
   const checked = await checkDefinition(needs.tools, owner.id, definition);
   if ("problems" in checked) throw refusal(checked.problems);

@@ -1,12 +1,13 @@
 import { z } from "zod";
-import { credits } from "../../shared/units.ts";
 import { type Account, createAccount, findAccount } from "../accounts/create.ts";
 import { addPayoutWallet, currentWallet } from "../accounts/payout-wallets.ts";
 import { linkEmail } from "../accounts/users.ts";
 import { definitionSchema } from "../agents/definition.ts";
-import { type Needs, publishAgent } from "../agents/publish.ts";
-import { createKey, scopes } from "../api-keys/create.ts";
+import { type PublishNeeds, publishAgent } from "../agents/publish.ts";
+import { createKey } from "../api-keys/create.ts";
+import { scopes } from "../api-keys/key-settings.ts";
 import { listKeys } from "../api-keys/list.ts";
+import { credits } from "../credits/amount.ts";
 import { grant } from "../credits/ledger.ts";
 import { parse } from "../parse.ts";
 
@@ -34,17 +35,17 @@ const account = z.strictObject({
 const seedSchema = z.strictObject({ accounts: z.array(account).min(1) });
 
 /**
- * Makes accounts, keys, credits, wallets and agents what the seed says, and tells what is there now. Applying it again
- * changes nothing; what is not open any more is left alone; a key's token is told by the call that made it and by no other.
+ * Makes accounts, keys, credits, wallets and agents as the seed says, and answers what is there now. Applying it again
+ * changes nothing. Accounts that are not open any more are left as they are. Only the call that made a key answers its token.
  */
-export async function applySeed(needs: Needs, given: unknown): Promise<{ accounts: object[] }> {
+export async function applySeed(needs: PublishNeeds, given: unknown): Promise<{ accounts: object[] }> {
   const seed = parse(seedSchema, given, "invalid_value");
   const accounts: object[] = [];
   for (const wanted of seed.accounts) accounts.push(await applyAccount(needs, wanted));
   return { accounts };
 }
 
-async function applyAccount(needs: Needs, wanted: z.infer<typeof account>): Promise<object> {
+async function applyAccount(needs: PublishNeeds, wanted: z.infer<typeof account>): Promise<object> {
   const { db } = needs;
   const owner = (await findAccount(db, wanted.handle)) ?? (await createAccount(db, wanted));
   if (owner.state !== "open") return { handle: owner.handle, id: owner.id, state: owner.state, skipped: true };
@@ -64,7 +65,7 @@ async function applyAccount(needs: Needs, wanted: z.infer<typeof account>): Prom
   return { handle: owner.handle, id: owner.id, credits_granted: granted ? wanted.credits : 0, keys, wallets, agents };
 }
 
-async function applyKey({ db }: Needs, owner: Account, wanted: z.infer<typeof key>): Promise<object> {
+async function applyKey({ db }: PublishNeeds, owner: Account, wanted: z.infer<typeof key>): Promise<object> {
   const active = (await listKeys(db, owner.id)).find(({ name, revoked_at }) => name === wanted.name && !revoked_at);
   if (active) return { id: active.id, name: active.name, start: active.start, created: false };
   const { rate_limit_per_minute: rateLimitPerMinute, max_credits_per_day: maxCreditsPerDay, ...said } = wanted;
@@ -72,7 +73,7 @@ async function applyKey({ db }: Needs, owner: Account, wanted: z.infer<typeof ke
   return { ...created, created: true };
 }
 
-async function applyWallet({ db }: Needs, owner: Account, wanted: z.infer<typeof wallet>): Promise<object> {
+async function applyWallet({ db }: PublishNeeds, owner: Account, wanted: z.infer<typeof wallet>): Promise<object> {
   const current = await currentWallet(db, owner.id, wanted.network);
   const same = current?.address === wanted.address && current.checked === wanted.checked;
   const kept = same ? current : await addPayoutWallet(db, { ...wanted, accountId: owner.id });

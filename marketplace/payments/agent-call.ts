@@ -1,21 +1,22 @@
-import { hash } from "node:crypto";
-import type { Field, Input, Value } from "../agents/contract.ts";
+import type { Field } from "../agents/contract.ts";
 import { type LiveAgent, ownerOf } from "../agents/find.ts";
-import type { Context } from "../context.ts";
-import { executeRun } from "../runs/execute.ts";
-import { precheck } from "../runs/precheck.ts";
-import type { PreparedRun } from "../runs/prepare.ts";
-import { openRun } from "../runs/record.ts";
-import { atomicPerCredit, type Offer, type PaidWork } from "./offer.ts";
-import type { PaidCallId } from "./paid-calls.ts";
-import { type Proof, paidCallIdOf } from "./proof.ts";
+import { asRunnable } from "../agents/version.ts";
+import type { Config } from "../config.ts";
+import type { Value } from "../input.ts";
+import type { ModelFunds } from "../models/model-funds.ts";
+import { prepareAgent } from "../runs/prepare.ts";
+import { digestOfInput } from "./paid-calls/bought-input.ts";
+import type { PaidRun } from "./paid-calls/redemption.ts";
+import type { PaidCalls } from "./paid-calls/store.ts";
+import type { PaidCallId } from "./payment-payload.ts";
+import { atomicPerCredit, type Offer } from "./quotes/offer.ts";
 
 /** A call of an agent, paid straight to its creator. */
-export function agentOffer(context: Context, agent: LiveAgent): Offer {
+export function agentOffer({ config }: { readonly config: Pick<Config, "publicUrl"> }, agent: LiveAgent): Offer {
   const { description, priceCredits, contract } = agent.version;
   return {
     product: agent.id,
-    url: `${context.config.publicUrl}/api/agent/${agent.address}`,
+    url: `${config.publicUrl}/api/agent/${agent.address}`,
     description,
     amount: priceCredits * atomicPerCredit,
     wallets: () => {
@@ -27,79 +28,32 @@ export function agentOffer(context: Context, agent: LiveAgent): Offer {
 }
 
 /**
- * 503 when nobody pays for the agent's model now; before a price is told, and before a payment is looked at. Not for a
- * payment that was used before: its call goes on where it stopped, and its result may be waiting.
+ * 503 when the creator cannot pay for the agent's model now; before a price is told, and before a payment is looked at. Not for
+ * a payment that was used before: its call goes on where it stopped, and its result may be waiting. `payment` is undefined for
+ * one that cannot be identified.
  */
-export async function requireModelFunds(context: Context, agent: LiveAgent, proof: Proof | string | undefined) {
-  const paid = typeof proof === "object";
-  const refusal = await context.modelFunds.refusal(agent, paid ? "now" : "lately");
-  if (!refusal) return;
-  const id = paid ? paidCallIdOf(proof) : undefined;
-  if (!id || !(await context.paidCalls.find(id))) throw refusal;
-}
-
-/** `given` is the input as it was posted. */
-export function agentWork(context: Context, prepared: PreparedRun, given: Readonly<Record<string, unknown>>): PaidWork {
-  const { agent } = prepared;
-  const { number: agentVersion, priceCredits, permanent, hasEffects } = agent.version;
-  const what = { agentId: agent.id, agentVersion, priceCredits };
-  return {
-    product: agent.id,
-    digest: digestOf(agent, prepared.input),
-    permanent,
-    asOf: (version) => callAsOf(context, agent, version, given),
-    agent: { ...what, address: agent.address },
-    opensRun: hasEffects,
-    ...(agent.version.precheck && { reservation: reservationOf(context, prepared) }),
-    run: async ({ id, runId, ...limit }) => {
-      const modelCharge = await context.modelFunds.charge(agent, runId, false);
-      // What was begun on a ledger is looked after by its run's row, whatever becomes of this process.
-      if (hasEffects) await openRun(context.db, { ...what, id: runId, leaseMs: context.config.runLeaseMs });
-      context.leases.keep(runId);
-      try {
-        const effectKey = effectKeyOf(id);
-        const outcome = await executeRun(context, { runId, prepared, effectKey, modelCharge, ...limit });
-        const state = outcome.success ? "succeeded" : outcome.unknown ? "unknown" : "failed";
-        context.events.runEnded({ runId, agent: agent.address, state });
-        return outcome;
-      } finally {
-        context.leases.end(runId);
-        context.inFlight.background(context.modelFunds.end(runId, modelCharge));
-      }
-    },
-  };
-}
-
-/** A payment buys one effect, however many runs it takes. */
-const effectKeyOf = ({ network, key }: PaidCallId) => `${network}/${key}`;
-
-function reservationOf(context: Context, prepared: PreparedRun): NonNullable<PaidWork["reservation"]> {
-  return {
-    take: ({ id, runId }) => precheck(context, { runId, prepared, effectKey: effectKeyOf(id) }),
-    end: ({ id, lapseMs }) => context.reservations.end(effectKeyOf(id), { lapseMs }),
-  };
-}
-
-async function callAsOf(
-  { versions }: Context,
+export async function requireModelFunds(
+  { modelFunds, paidCalls }: { readonly modelFunds: ModelFunds; readonly paidCalls: PaidCalls },
   agent: LiveAgent,
-  version: number,
-  given: Readonly<Record<string, unknown>>,
-) {
-  if (version === agent.version.number) return { digest: digestOf(agent, agent.version.contract.read(given)) };
-  const then = await versions.load(agent.id, version).catch(() => undefined);
-  if (then?.connector !== agent.version.connector) return undefined;
-  try {
-    return { digest: digestOf(agent, then.contract.read(given)) };
-  } catch {
-    // It was not for this input.
-    return { digest: Buffer.alloc(0) };
-  }
+  payment: "none" | PaidCallId | undefined,
+): Promise<void> {
+  const refusal = await modelFunds.refusal(asRunnable(agent, agent.version), payment === "none" ? "lately" : "now");
+  if (!refusal) return;
+  if (payment === undefined || payment === "none" || !(await paidCalls.find(payment))) throw refusal;
 }
 
-function digestOf(agent: LiveAgent, input: Input): Buffer {
-  const values = Object.entries(input.values).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return hash("sha256", JSON.stringify([agent.id, values, input.extraInstructions ?? null]), "buffer");
+/** A call of an agent with this input, as one payment buys it. Throws what is wrong with the input. */
+export function agentWork(agent: LiveAgent, given: Readonly<Record<string, unknown>>): PaidRun {
+  const prepared = prepareAgent(agent, given);
+  const { id: product, permanent } = prepared.runnable;
+  return {
+    kind: "run",
+    product,
+    permanent,
+    prepared,
+    digest: digestOfInput(product, prepared.input),
+    asked: { agent, given },
+  };
 }
 
 function exampleOf(fields: readonly Field[]): Record<string, Value> {

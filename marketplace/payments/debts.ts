@@ -1,34 +1,20 @@
-import type { RequestHandler } from "express";
 import { z } from "zod";
 import type { Queryable } from "../../shared/postgres.ts";
-import type { Context } from "../context.ts";
 import type { AccountId, AgentId } from "../ids.ts";
-import { readQuery, wholeNumber } from "../query.ts";
-import { accountOf } from "../sign-in/require-session.ts";
-import type { PaidCallId } from "./paid-calls.ts";
+import { offsetQuery } from "../query.ts";
+import type { PaidCallId } from "./payment-payload.ts";
 
-export const debtsQuery = z.object({
-  limit: wholeNumber(1, 100).default(20).describe("Rows a page."),
-  offset: wholeNumber(0, 1_000_000).default(0).describe("Rows to skip."),
-});
-
-/** GET /api/account/debts: calls of the account's agents that were paid for and have no result yet, newest first. */
-export function getDebts({ db }: Context): RequestHandler {
-  return async (request, response) => {
-    const asked = readQuery(debtsQuery, request.query);
-    response.json({ debts: await listDebts(db, accountOf(response).id, asked), ...asked });
-  };
-}
+export const debtsQuery = z.object(offsetQuery("Debts"));
 
 /** Notes that the agent owes a result for this settled payment, and why there is none. */
-export async function noteDebt(db: Queryable, debt: NewDebt): Promise<void> {
-  const { id, agentId, payer, transaction, terms, error } = debt;
+export async function upsertDebt(db: Queryable, debt: NewDebt): Promise<void> {
+  const { id, agentId, payer, transaction, requirements, error } = debt;
   await db.query({
     name: "note debt",
     text: `insert into debts (network, payment_key, agent_id, payer, transaction_id, asset, amount, error)
            values ($1, $2, $3, $4, $5, $6, $7, $8)
            on conflict (network, payment_key) do update set error = coalesce($8, debts.error), updated_at = now()`,
-    values: [id.network, id.key, agentId, payer, transaction, terms.asset, terms.amount, error ?? null],
+    values: [id.network, id.key, agentId, payer, transaction, requirements.asset, requirements.amount, error ?? null],
   });
 }
 
@@ -46,7 +32,7 @@ export interface NewDebt {
   readonly agentId: AgentId;
   readonly payer: string | null;
   readonly transaction: string;
-  readonly terms: { readonly asset: string; readonly amount: string };
+  readonly requirements: { readonly asset: string; readonly amount: string };
   readonly error?: string;
 }
 
@@ -64,8 +50,11 @@ export interface ListedDebt {
   readonly updated_at: Date;
 }
 
-/** A result may have been kept a moment before its debt is ended. */
-async function listDebts(
+/**
+ * Calls of the account's agents that were paid for and have no result yet, newest first. A result may have been kept a
+ * moment before its debt is ended.
+ */
+export async function listDebts(
   db: Queryable,
   ownerId: AccountId,
   { limit, offset }: z.infer<typeof debtsQuery>,

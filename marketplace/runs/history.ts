@@ -1,16 +1,18 @@
 import { z } from "zod";
+import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
-import { toSafeNumber } from "../../shared/units.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import { type Place, pageOf, pageQuery } from "../query.ts";
-import { historyDays } from "./recover.ts";
 
-const runId = /^run_[0-9a-z]{26}$/;
+/** Runs are kept for so long. */
+export const historyDays = 30;
+
+export const runId = /^run_[0-9a-z]{26}$/;
 
 export const runsQuery = z.object(pageQuery(runId));
 
-/** The account's runs of the last 30 days, newest first, without what they answered. */
+/** The account's runs of the last `historyDays`, newest first, without what they answered. */
 export async function listRuns(
   db: Queryable,
   accountId: AccountId,
@@ -19,7 +21,7 @@ export async function listRuns(
   const { rows } = await db.query<RunRow & Place>({
     name: "list runs",
     text: `
-      select ${columns}, (extract(epoch from r.created_at) * 1000000)::bigint as "createdMicros"
+      select ${runColumns}, (extract(epoch from r.created_at) * 1000000)::bigint as "createdMicros"
       from runs r join agents a on a.id = r.agent_id
       where r.account_id = $1 and r.created_at > now() - interval '${historyDays} days'
         and r.created_at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity')
@@ -31,12 +33,12 @@ export async function listRuns(
   return { runs: page.map(asRecord), cursor: next };
 }
 
-/** One of the account's own runs with what it answered. 404 for any other, and after 30 days. */
+/** One of the account's own runs with what it answered. 404 for any other, and after `historyDays`. */
 export async function readRun(db: Queryable, accountId: AccountId, id: string): Promise<RunDetail> {
   const { rows } = await db.query<RunRow & Answered>({
     name: "read run",
     text: `
-      select ${columns}, r.output, r.receipt from runs r join agents a on a.id = r.agent_id
+      select ${runColumns}, r.output, r.receipt from runs r join agents a on a.id = r.agent_id
       where r.id = $1 and r.account_id = $2 and r.created_at > now() - interval '${historyDays} days'`,
     values: [runId.test(id) ? id : "", accountId],
   });
@@ -72,10 +74,10 @@ export interface RunDetail extends RunRecord {
 export const runStates = ["running", "succeeded", "failed", "lost"] as const;
 type RunState = (typeof runStates)[number];
 
-const columns = `r.id, a.handle || '/' || a.slug as agent, r.state, r.price_credits as "priceCredits",
+export const runColumns = `r.id, a.handle || '/' || a.slug as agent, r.state, r.price_credits as "priceCredits",
         r.credits_remaining as "creditsRemaining", r.error, r.created_at as "createdAt", r.finished_at as "finishedAt"`;
 
-function asRecord(row: RunRow): RunRecord {
+export function asRecord(row: RunRow): RunRecord {
   const succeeded = row.state === "succeeded";
   return {
     run_id: row.id,
@@ -90,7 +92,7 @@ function asRecord(row: RunRow): RunRecord {
   };
 }
 
-interface RunRow {
+export interface RunRow {
   readonly id: RunId;
   readonly agent: string;
   readonly state: RunState;

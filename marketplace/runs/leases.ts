@@ -11,14 +11,11 @@ export class Leases {
   readonly #db: Queryable;
   readonly #leaseMs: number;
   readonly #events: Events;
-  readonly #timer: NodeJS.Timeout;
 
   constructor(options: { db: Queryable; leaseMs: number; events: Events }) {
     this.#db = options.db;
     this.#leaseMs = options.leaseMs;
     this.#events = options.events;
-    this.#timer = setInterval(() => void this.#extend(), this.#leaseMs / 4);
-    this.#timer.unref();
   }
 
   keep(id: RunId): void {
@@ -29,11 +26,8 @@ export class Leases {
     this.#running.delete(id);
   }
 
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  async #extend(): Promise<void> {
+  /** To be called several times in a lease (jobs.ts). */
+  async extend(): Promise<void> {
     if (this.#running.size === 0) return;
     await this.#db
       .query(

@@ -1,25 +1,26 @@
 import { ApiError } from "../../shared/errors.ts";
-import { ConnectorFailure } from "../connectors/connector.ts";
-import { notNow, Refusal } from "../connectors/refusal.ts";
-import type { Context } from "../context.ts";
+import type { Tools } from "../connectors/connector.ts";
+import { notNow, RefusalError } from "../connectors/refusal.ts";
+import type { Reservations } from "../connectors/reservations.ts";
+import { ConnectorError } from "../connectors/result.ts";
 import { ModelCharge } from "../models/model-charge.ts";
 import type { AskedExecution } from "./execute.ts";
 
 /**
- * What every rail asks of a call whose effect cannot be taken back, when its buyer is known to be good for the price and
- * before any money moves: throws Refusal if it cannot work, and reserves what it will use up until `reservations.end`.
+ * What every payment method asks of a call whose effect cannot be taken back, when its buyer is known to be good for the price and
+ * before any money moves: throws RefusalError if it cannot work, and reserves what it will use up until `reservations.end`.
  * An effect under this key that was begun already is not asked about again.
  */
-export async function precheck(context: Needs, asked: Omit<AskedExecution, "deadlineMs">): Promise<void> {
+export async function precheck(context: PrecheckNeeds, asked: Omit<AskedExecution, "deadlineMs">): Promise<void> {
   const { runId, prepared, buyerId, effectKey = runId } = asked;
-  const { agent, input } = prepared;
-  const ask = agent.version.precheck;
+  const { runnable, input } = prepared;
+  const ask = runnable.precheck;
   if (!ask) return;
   const { tools, reservations } = context;
-  const begun = effectKey === runId ? undefined : await tools.effects.find(effectKey);
+  const begun = effectKey === runId ? undefined : await tools.sideEffects.find(effectKey);
   if (begun && begun.state !== "void") return;
   const signal = AbortSignal.timeout(precheckMs);
-  const { id, ownerId } = agent;
+  const { id, ownerId } = runnable;
   const call = {
     ...input,
     signal,
@@ -33,20 +34,23 @@ export async function precheck(context: Needs, asked: Omit<AskedExecution, "dead
   await reservations.take(effectKey, id, spending);
 }
 
-/** For rails that have nothing to put back. */
+/** For callers that have nothing to give back. */
 export function answerRefusal(error: unknown): never {
-  throw error instanceof Refusal ? answerOf(error) : error;
+  throw error instanceof RefusalError ? answerOf(error) : error;
 }
 
-/** A refusal as the answer of a rail on which nothing was charged. */
-export function answerOf({ code, message, field, retryAfterSeconds }: Refusal): ApiError {
+/** A refusal as the answer to a call for which nothing was charged. */
+export function answerOf({ code, message, field, retryAfterSeconds }: RefusalError): ApiError {
   return new ApiError(code, message, {
     body: { ...(field !== undefined && { field }), charged: false },
     headers: retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) },
   });
 }
 
-type Needs = Pick<Context, "tools" | "reservations">;
+export interface PrecheckNeeds {
+  readonly tools: Tools;
+  readonly reservations: Reservations;
+}
 
 const precheckMs = 10_000;
 
@@ -58,6 +62,6 @@ function overtime(signal: AbortSignal): Promise<never> {
 
 /** Whatever a connector could not find out is no reason to take money. */
 function asRefusal(error: unknown): never {
-  if (error instanceof Refusal || !(error instanceof ConnectorFailure)) throw error;
+  if (error instanceof RefusalError || !(error instanceof ConnectorError)) throw error;
   throw notNow(error.message, 30);
 }

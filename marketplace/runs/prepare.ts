@@ -1,17 +1,17 @@
 import { ApiError } from "../../shared/errors.ts";
-import type { Input } from "../agents/contract.ts";
-import { findLiveAgent, type LiveAgent, ownerOf } from "../agents/find.ts";
-import type { AgentVersion } from "../agents/version.ts";
-import type { Context } from "../context.ts";
+import { type FindNeeds, findLiveAgent, type LiveAgent, ownerOf } from "../agents/find.ts";
+import { type AgentVersion, asRunnable } from "../agents/version.ts";
 import type { AccountId } from "../ids.ts";
+import type { Input } from "../input.ts";
+import type { Runnable } from "./runnable.ts";
 
 /**
- * Everything that is settled before money is touched, on every rail and in this order: 404 no live agent, 400 a
+ * Everything that is settled before money is touched, by every payment method and in this order: 404 no live agent, 400 a
  * required field is missing, 422 a value breaks a rule, 503 the owner cannot be verified; 500 the agent is
  * misconfigured.
  */
 export async function prepareRun(
-  context: Pick<Context, "lookups" | "versions">,
+  context: FindNeeds,
   address: string,
   given: Readonly<Record<string, unknown>>,
 ): Promise<PreparedRun> {
@@ -23,7 +23,7 @@ export function prepareAgent(agent: LiveAgent, given: Readonly<Record<string, un
   requireSafe(agent.version);
   const input = agent.version.contract.read(given);
   agent.version.model?.requireShort(input);
-  return { agent, input, creatorId: ownerOf(agent) };
+  return { runnable: asRunnable(agent, agent.version), input, creatorId: ownerOf(agent) };
 }
 
 /** 500 for a version whose templates are not safe to fill: it was published before they were looked at so closely. */
@@ -34,7 +34,7 @@ export function requireSafe({ unsafe, name, number }: AgentVersion): void {
 }
 
 export interface PreparedRun {
-  readonly agent: LiveAgent;
+  readonly runnable: Runnable;
   readonly input: Input;
   /** Who is paid. */
   readonly creatorId: AccountId;

@@ -12,7 +12,7 @@ export async function openRun(db: Queryable, run: UnchargedRun): Promise<void> {
   });
 }
 
-/** Ends such a run, unless nobody knows yet how. False when it had ended before, as a run does whose lease lapsed. */
+/** Ends such a run, unless it is not known yet how. False when it had ended before, as a run does whose lease lapsed. */
 export async function closeRun(db: Queryable, id: RunId, outcome: Outcome): Promise<boolean> {
   if (!outcome.success && outcome.unknown) return true;
   const { rowCount } = await db.query(
@@ -27,7 +27,7 @@ export async function closeRun(db: Queryable, id: RunId, outcome: Outcome): Prom
 
 /**
  * Writes a run down that failed; in place of its row if it was opened. One that succeeds and was not opened is written
- * down by the call that paid for it (payments/paid-calls.ts).
+ * down by the call that paid for it (payments/paid-calls/store.ts).
  */
 export async function recordFailure(db: Queryable, run: EndedRun, error: string): Promise<void> {
   await db.query({

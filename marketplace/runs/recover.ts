@@ -1,22 +1,20 @@
 import type { Queryable } from "../../shared/postgres.ts";
-import { startRounds } from "../../shared/rounds.ts";
-import type { Credits } from "../../shared/units.ts";
 import type { Config } from "../config.ts";
-import { ConnectorFailure, OutcomeUnknown, type Tools } from "../connectors/connector.ts";
-import type { Effect } from "../connectors/effects.ts";
-import { platformFee } from "../credits/amount.ts";
+import type { Tools } from "../connectors/connector.ts";
+import { ConnectorError, OutcomeUnknownError } from "../connectors/result.ts";
+import type { SideEffect } from "../connectors/side-effect-journal.ts";
+import { type Credits, platformFee } from "../credits/amount.ts";
 import { capture, release } from "../credits/ledger.ts";
 import type { Events } from "../events.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import type { Outcome } from "./execute.ts";
+import { historyDays } from "./history.ts";
 import { closeRun } from "./record.ts";
-import { resultOf } from "./settle-effect.ts";
-
-export const historyDays = 30;
+import { resultOf } from "./side-effect-result.ts";
 
 /**
  * Ends the runs whose lease has lapsed, because the copy of the service that ran them died, and gives their credits
- * back; a run that had begun something on a ledger ends as the ledger says, and waits until it says something. Any
+ * back; a run that had begun something on a chain ends as the chain says, and waits until it says something. Any
  * number of copies may do this at once: each run is ended once. Returns how many this call ended.
  */
 export async function recoverLostRuns(needs: Needs): Promise<number> {
@@ -29,9 +27,9 @@ export async function recoverLostRuns(needs: Needs): Promise<number> {
   let ended = 0;
   for (const run of rows) {
     const { id, rail } = run;
-    const effect = await tools.effects.findOfRun(id);
+    const effect = await tools.sideEffects.findOfRun(id);
     if (effect && effect.state !== "void") {
-      if (await endAsLedgerSays(needs, run, effect)) ended += 1;
+      if (await endAsChainSays(needs, run, effect)) ended += 1;
       continue;
     }
     const lost = rail === "credits" ? await releaseLost(db, id) : await markLost(db, id);
@@ -43,33 +41,23 @@ export async function recoverLostRuns(needs: Needs): Promise<number> {
 }
 
 /** Closes the effects whose runs are over, or never were rows: a creator's trial run, or a call that is not repeated. */
-export async function closeOverdueEffects({ tools }: Pick<Needs, "tools">): Promise<void> {
-  for (const effect of await tools.effects.findOverdue(100)) await outcomeOf(tools, effect);
+export async function closeOverdueSideEffects({ tools }: Pick<Needs, "tools">): Promise<void> {
+  for (const effect of await tools.sideEffects.findOverdue(100)) await outcomeOf(tools, effect);
 }
 
-/** Runs are kept for 30 days, what a key spent for two; what they moved stays in the ledger for good. */
-export async function forgetOldRuns({ db }: Pick<Needs, "db">): Promise<void> {
+/** Runs are kept for `historyDays`, what a capped key spent for a month; what they moved stays in the credits ledger for good. */
+export async function deleteOldRuns({ db }: Pick<Needs, "db">): Promise<void> {
   await db.query(
     `delete from runs where id in (
        select id from runs where state <> 'running' and finished_at < now() - interval '${historyDays} days' limit 5000)`,
   );
-  await db.query("delete from key_days where day < now() - interval '2 days'");
-}
-
-/** Recovers at once and then `everyMs`; `stop` waits for what is under way. */
-export function startRecovery(needs: Needs, everyMs: number): { stop(): Promise<void> } {
-  const recover = async () => {
-    await recoverLostRuns(needs);
-    await closeOverdueEffects(needs);
-    await forgetOldRuns(needs);
-  };
-  return startRounds(recover, everyMs, (error) => needs.events.recoveryFailed({ error }));
+  await db.query("delete from key_days where day < now() - interval '40 days'");
 }
 
 interface Needs {
   readonly db: Queryable;
   readonly events: Events;
-  readonly tools: Pick<Tools, "effects" | "hedera">;
+  readonly tools: Pick<Tools, "sideEffects" | "hedera">;
   readonly config: Pick<Config, "platformFeeBasisPoints">;
 }
 
@@ -80,8 +68,8 @@ interface LapsedRun {
   readonly creatorId: AccountId;
 }
 
-/** False while the ledger may still do what the run asked of it: it is asked again in a while. */
-async function endAsLedgerSays(needs: Needs, run: LapsedRun, effect: Effect): Promise<boolean> {
+/** False while the chain may still do what the run asked of it: it is asked again in a while. */
+async function endAsChainSays(needs: Needs, run: LapsedRun, effect: SideEffect): Promise<boolean> {
   const { db, events, tools } = needs;
   const outcome = await outcomeOf(tools, effect);
   if (!outcome) {
@@ -98,12 +86,12 @@ async function endAsLedgerSays(needs: Needs, run: LapsedRun, effect: Effect): Pr
   return (await capture(db, { id: run.id, creatorId: run.creatorId, fee, output, receipt })).endedHere;
 }
 
-async function outcomeOf(tools: Needs["tools"], effect: Effect): Promise<Outcome | undefined> {
+async function outcomeOf(tools: Needs["tools"], effect: SideEffect): Promise<Outcome | undefined> {
   try {
     return { success: true, ...(await resultOf(tools, effect)) };
   } catch (error) {
-    if (error instanceof ConnectorFailure) return { success: false, error: error.message };
-    if (error instanceof OutcomeUnknown) return undefined;
+    if (error instanceof ConnectorError) return { success: false, error: error.message };
+    if (error instanceof OutcomeUnknownError) return undefined;
     throw error;
   }
 }

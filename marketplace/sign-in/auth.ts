@@ -11,7 +11,7 @@ import { ApiError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { isMailAddress } from "../accounts/users.ts";
-import type { Wallet } from "../accounts/wallet-proof.ts";
+import type { Wallet } from "../wallet.ts";
 import type { OidcConfig } from "./config.ts";
 import { subjectOf } from "./id-token.ts";
 import { columns } from "./tables.ts";
@@ -36,7 +36,7 @@ export function createAuth(options: AuthOptions) {
     session: { ...columns.session, expiresIn: 7 * day, updateAge: day },
     account: { ...columns.account, accountLinking: { enabled: true }, updateAccountOnSignIn: false },
     databaseHooks: {
-      // Nobody comes in under an address that was not shown to be theirs: they would hold it against its owner.
+      // Without proof of the e-mail address there is no sign-in: a stranger could otherwise occupy its owner's address.
       user: { create: { before: async (user) => isProven(user) && { data: user } } },
       // What a provider lets us do with its accounts is of no use here, so it is not kept.
       account: { create: { before: async (identity) => ({ data: { ...identity, ...noTokens } }) } },
@@ -132,7 +132,7 @@ function walletUser(email: string, { network, address }: Wallet) {
   return { email, emailVerified: false, name: address, walletNetwork: network, walletAddress: address };
 }
 
-/** The address that stands for a wallet where an e-mail address is needed; mail to `.invalid` goes nowhere (RFC 2606). */
+/** The address that stands for a wallet where an e-mail address is needed; mail to `.invalid` is never delivered (RFC 2606). */
 function placeholderOf({ network, address }: Wallet): string {
   return `${address.toLowerCase()}@${network.replace(":", "-")}.wallet.invalid`;
 }

@@ -1,12 +1,12 @@
 import { isIP } from "node:net";
 import { type EnvReader, Secret } from "../../shared/env.ts";
 
-/** How people sign in. Without a session secret nobody can. */
+/** How people sign in. Without a session secret there is no sign-in. */
 export interface SignInConfig {
   readonly sessionSecret: Secret | undefined;
   /** Where links are sent from. */
   readonly mail: { readonly smtpUrl: Secret; readonly from: string } | undefined;
-  /** Links are shown to whoever asks for one: on a developer's machine, where there is no mail server. */
+  /** Sign-in links are shown in the answer instead of mailed: only on a developer's machine, which has no mail server. */
   readonly showsLinks: boolean;
   /** An OpenID Connect provider. */
   readonly oidc: OidcConfig | undefined;
@@ -20,7 +20,7 @@ export interface OidcConfig {
   readonly name: string;
 }
 
-/** Throws nothing: problems are noted in `env`. Who could read a shown link is told by where the service listens. */
+/** Throws nothing: problems are noted in `env`. Where the service listens decides who could read a shown link. */
 export function readSignIn(env: EnvReader, { host, publicUrl }: { host: string; publicUrl: string }): SignInConfig {
   const secret = env.optional("SESSION_SECRET");
   if (secret !== undefined && secret.length < 32) env.problem("SESSION_SECRET must have 32 characters or more", "");
@@ -31,7 +31,7 @@ export function readSignIn(env: EnvReader, { host, publicUrl }: { host: string; 
   const showsLinks = mail === undefined && isDeveloping && isLocal;
   if (secret !== undefined && !mail && !oidc && !showsLinks) {
     env.problem(
-      "nobody could sign in: set SMTP_URL and MAIL_FROM, or OIDC_ISSUER and its companions, or leave SESSION_SECRET " +
+      "no person could sign in: set SMTP_URL and MAIL_FROM, or OIDC_ISSUER and its companions, or leave SESSION_SECRET " +
         "unset. Links are shown instead of sent only where MARKETPLACE_HOST and MARKETPLACE_PUBLIC_URL are loopback " +
         "addresses and NODE_ENV is not production",
       undefined,

@@ -20,15 +20,19 @@ export class EmailLinks {
     return this.#needs.mailer !== undefined || this.#needs.showsLinks;
   }
 
-  /** Sends a link; answers it where it may be shown. The same for known and unknown addresses. 429 past twenty a day. */
-  async send(request: Request, email: string): Promise<string | undefined> {
+  /**
+   * Sends a link, which leads to `next` when it has signed in; answers it where it may be shown. The same for known and
+   * unknown addresses. 429 past twenty a day.
+   */
+  async send(request: Request, email: string, next?: string): Promise<string | undefined> {
     const { mailer, showsLinks, publicUrl } = this.#needs;
     const { api } = requireAuth(this.#needs.auth);
     if (!this.isSetUp) throw new ApiError("not_found", "There is no signing in by e-mail here.");
     let shown: string | undefined;
     const deliver = async (token: string) => {
       await this.#endOlder(email, token);
-      const link = `${publicUrl}/sign-in?token=${token}`;
+      const onward = next === undefined || next === "/" ? "" : `&next=${encodeURIComponent(next)}`;
+      const link = `${publicUrl}/sign-in?token=${token}${onward}`;
       if (showsLinks) shown = link;
       else await mailer?.sendLink(email, link, linkMinutes);
     };
@@ -47,8 +51,8 @@ export class EmailLinks {
   }
 
   /**
-   * A link and another way in, used together by somebody new, must not both make the user: the loser's would be used up.
-   * Whoever holds a link that is good has shown that the address is theirs.
+   * A new person who uses a link and another way to sign in at the same time must not be made a user twice: the second
+   * would fail with its link used up. The holder of a valid link has proved that the address is theirs.
    */
   async #ensureUser(token: string): Promise<void> {
     const { internalAdapter } = await requireAuth(this.#needs.auth).$context;

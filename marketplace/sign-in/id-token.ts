@@ -1,9 +1,9 @@
 import type { OidcConfig } from "./config.ts";
 
 /**
- * Whom an ID token is about. better-auth has checked its signature, nonce and end, and that the audience has us in it,
- * where there was a token; this is what it leaves open (OpenID Connect Core §3.1.3.7, §5.3.2). Throws when the token is
- * missing, another issuer's, meant for others too, without an end, or about another person than the profile.
+ * The subject of an ID token. better-auth has checked its signature, nonce and expiry, and that this service is in its
+ * audience, where there was a token; this checks what better-auth leaves open (OpenID Connect Core §3.1.3.7, §5.3.2). Throws when the token is
+ * missing, another issuer's, meant for other audiences too, without an expiry, or about another person than the profile.
  */
 export function subjectOf(config: OidcConfig, idToken: string | undefined, profile: { sub?: unknown }): string {
   if (idToken === undefined) throw new Error("the provider sent no ID token");
@@ -13,12 +13,13 @@ export function subjectOf(config: OidcConfig, idToken: string | undefined, profi
   const audiences = [aud].flat();
   if (typeof iss !== "string" || iss.replace(/\/$/, "") !== config.issuer)
     throw new Error("the ID token is of another issuer");
-  if (!audiences.includes(config.clientId)) throw new Error("the ID token is for somebody else");
+  if (!audiences.includes(config.clientId)) throw new Error("the ID token is for another client");
   if ((audiences.length > 1 || azp !== undefined) && azp !== config.clientId) {
-    throw new Error("the ID token was issued to somebody else");
+    throw new Error("the ID token was issued to another client");
   }
   if (typeof exp !== "number" || typeof iat !== "number") throw new Error("the ID token has no end");
-  if (typeof sub !== "string" || sub === "" || profile.sub !== sub) throw new Error("the ID token is of somebody else");
+  if (typeof sub !== "string" || sub === "" || profile.sub !== sub)
+    throw new Error("the ID token is of another person");
   return sub;
 }
 

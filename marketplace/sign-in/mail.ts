@@ -2,14 +2,14 @@ import { createTransport } from "nodemailer";
 import { ApiError } from "../../shared/errors.ts";
 import type { SignInConfig } from "./config.ts";
 
-/** The library's own limits are minutes, and somebody waits. */
+/** The library's own limits are minutes, and a person waits for the answer. */
 const patience = { connectionTimeout: 5_000, greetingTimeout: 5_000, socketTimeout: 10_000 };
 
-/** Sends sign-in links, and letters to creators. */
+/** Sends sign-in links, and e-mail to creators. */
 export interface Mailer {
-  /** Resolves once the mail server has taken the letter; 503 when it does not. */
+  /** Resolves once the mail server has taken the e-mail; 503 when it does not. */
   sendLink(to: string, link: string, minutes: number): Promise<void>;
-  /** The same for a letter of plain text. */
+  /** The same for an e-mail of plain text. */
   send(to: string, subject: string, text: string): Promise<void>;
   stop(): void;
 }
@@ -26,7 +26,7 @@ export function createMailer({ mail }: SignInConfig, host: string): Mailer | und
     send: (to, subject, text) => send(to, subject, text, "The letter could not be sent."),
     sendLink: async (to, link, minutes) => {
       const text = [
-        `Somebody, hopefully you, wants to sign in to ${host} with this address.`,
+        `You, or a person who typed your address, asked to sign in to ${host} with it.`,
         "Open this link to do it:",
         link,
         `It works once, for ${minutes} minutes. If it was not you, do nothing.`,

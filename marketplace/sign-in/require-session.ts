@@ -1,23 +1,26 @@
-import type { RequestHandler, Response } from "express";
+import type { RequestHandler } from "express";
 import { ApiError } from "../../shared/errors.ts";
+import type { Queryable } from "../../shared/postgres.ts";
 import type { Account } from "../accounts/create.ts";
 import { accountOfUser } from "../accounts/users.ts";
-import type { Context } from "../context.ts";
-import { ownPagesOnly } from "../own-pages.ts";
+import type { Config } from "../config.ts";
+import { sessionOf } from "../http/callers.ts";
+import { requireSameOrigin } from "../http/same-origin.ts";
 import { admitOrRefuse } from "../rate-limit.ts";
 import type { Session } from "./sessions.ts";
+import type { SignIn } from "./sign-in.ts";
 
 const callsPerMinute = 300;
 /** Whatever an account keeps grows no faster. */
 const changesPerMinute = 60;
 
 /**
- * Lets a request through that carries a session, and comes from no foreign page: the cookie alone would make a browser
- * do what another site wants. 401 without a session, 403 from elsewhere, 429 past the limit.
+ * Lets a request through that carries a session and comes from a page of this service: by the cookie alone another site
+ * could make a browser act for its user. 401 without a session, 403 from another origin, 429 past the limit.
  */
-export function requireSession(context: Context): RequestHandler[] {
+export function requireSession(context: SessionNeeds): RequestHandler[] {
   return [
-    ownPagesOnly(context),
+    requireSameOrigin(context),
     async (request, response, next) => {
       const session = await context.signIn.sessions.read(request, response);
       if (!session) {
@@ -32,31 +35,36 @@ export function requireSession(context: Context): RequestHandler[] {
   ];
 }
 
-/** The same, for what only the holder of an open account can do: 403 for everybody else. */
-export function requireAccount(context: Context): RequestHandler[] {
+/** The same, for what only the holder of an open account can do: 403 for a session without one. */
+export function requireAccount(context: SessionNeeds): RequestHandler[] {
   return [
     ...requireSession(context),
     async (request, response, next) => {
       const session = sessionOf(response);
       const account = await accountOfUser(context.db, session.userId);
       if (!account) throw new ApiError("forbidden", reasonFor(session));
-      if (account.state !== "open")
-        throw new ApiError("forbidden", `The account "${account.handle}" is ${account.state}.`);
-      if (request.method !== "GET") await admitOrRefuse(context.db, `changes:${account.id}`, changesPerMinute);
+      requireOpen(account);
+      if (request.method !== "GET") await admitAccountChange(context.db, account);
       response.locals.account = account;
       next();
     },
   ];
 }
 
-/** Who `requireSession` let through. */
-export function sessionOf(response: Response): Session {
-  return response.locals.session as Session;
+/** Counts one change by the holder of an open account, as a form of a page makes it. 403 for an account that is not open, 429 past the limit. */
+export async function admitAccountChange(db: Queryable, account: Account): Promise<void> {
+  requireOpen(account);
+  await admitOrRefuse(db, `changes:${account.id}`, changesPerMinute);
 }
 
-/** The account `requireAccount` let through. */
-export function accountOf(response: Response): Account {
-  return response.locals.account as Account;
+function requireOpen({ state, handle }: Account): void {
+  if (state !== "open") throw new ApiError("forbidden", `The account "${handle}" is ${state}.`);
+}
+
+export interface SessionNeeds {
+  readonly config: Pick<Config, "publicUrl">;
+  readonly db: Queryable;
+  readonly signIn: Pick<SignIn, "sessions">;
 }
 
 function reasonFor({ wallet }: Session): string {

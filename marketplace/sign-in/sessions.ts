@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
 import type { Database } from "../../shared/postgres.ts";
-import type { Wallet } from "../accounts/wallet-proof.ts";
+import type { Wallet } from "../wallet.ts";
 import { type Auth, headersOf, passCookies, requireAuth } from "./auth.ts";
 
 /** Who is signed in. */
@@ -26,7 +26,7 @@ export class Sessions {
     passCookies({ headers }, response);
     const { id, emailVerified, email, walletNetwork, walletAddress } = found.user;
     const wallet = walletNetwork && walletAddress ? { network: walletNetwork, address: walletAddress } : undefined;
-    return { userId: id, wallet, email: wallet || !emailVerified ? undefined : email };
+    return { id: found.session.id, userId: id, wallet, email: wallet || !emailVerified ? undefined : email };
   }
 
   /** Ends this session, or all of the person's. */
@@ -38,6 +38,7 @@ export class Sessions {
 }
 
 export interface Session {
+  readonly id: string;
   readonly userId: string;
   /** Of who signed in with a wallet alone. */
   readonly wallet: Wallet | undefined;

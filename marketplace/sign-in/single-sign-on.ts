@@ -8,7 +8,7 @@ export const oidcCallbackPath = `/api/account/sign-in/callback/${oidcProvider}`;
 
 const patienceMs = 10_000;
 
-/** Sign-in at an OpenID Connect provider. One that is away, or silent, keeps nobody else from signing in. */
+/** Sign-in at an OpenID Connect provider. While it does not answer, the other ways to sign in still work. */
 export class SingleSignOn {
   readonly #needs: Needs;
   #auth: Promise<Auth> | undefined;
@@ -17,7 +17,7 @@ export class SingleSignOn {
     this.#needs = needs;
   }
 
-  /** Where the provider's own sign-in begins; it comes back to `finish`, and then goes on to `next`. */
+  /** Where the provider's own sign-in begins. It leads back to `finish`, and from there to `next`. */
   async start(request: Request, response: Response, next: string): Promise<string> {
     const auth = await this.#ready();
     const body = { provider: oidcProvider, callbackURL: next, errorCallbackURL: next, disableRedirect: true };
@@ -28,7 +28,7 @@ export class SingleSignOn {
     return url;
   }
 
-  /** The provider sent somebody back: where to go on to, signed in. 401 when the provider or we refused. */
+  /** The provider sent a person back: answers where they go next, signed in. 401 when the provider or this service refused. */
   async finish(request: Request, response: Response): Promise<string> {
     const auth = await this.#ready();
     const { publicUrl } = this.#needs;

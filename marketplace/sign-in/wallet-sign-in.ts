@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Request, Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
-import { challengeText, type Wallet } from "../accounts/wallet-proof.ts";
+import { challengeText } from "../accounts/wallet-proof.ts";
 import { newId } from "../ids.ts";
+import type { Wallet } from "../wallet.ts";
 import { type Auth, headersOf, passCookies, requireAuth } from "./auth.ts";
 
 const challengeMinutes = 10;

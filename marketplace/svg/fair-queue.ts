@@ -2,8 +2,8 @@
 export type Party = string;
 
 /** There is no room for the job; `retryAfterSeconds` is when there should be. */
-export class NoRoom extends Error {
-  override readonly name = "NoRoom";
+export class NoRoomError extends Error {
+  override readonly name = "NoRoomError";
   readonly retryAfterSeconds: number;
 
   constructor(message: string, retryAfterSeconds: number) {
@@ -18,13 +18,15 @@ interface Limits {
   readonly waitingMax: number;
   /** Jobs of one party, running and waiting. */
   readonly partyMax: number;
+  /** The party that gives way: its jobs begin while no other party's waits, and lose their place first. */
+  readonly last?: Party;
 }
 
 interface Job {
   /** When it began, `performance.now()` time. */
   since: number;
   readonly begin: () => void;
-  readonly giveUp: (reason: NoRoom) => void;
+  readonly giveUp: (reason: NoRoomError) => void;
 }
 
 interface Line {
@@ -55,13 +57,19 @@ export class FairQueue {
     return this.#lines.size === 0;
   }
 
-  /** Throws NoRoom if a job of this party would be refused now. */
+  /** How many jobs wait, and in how many seconds the next of those that run should end; 0 when none does. */
+  load(): { readonly waiting: number; readonly seconds: number } {
+    const seconds = this.#running === 0 ? 0 : Math.ceil(this.#msUntilEnd() / 1000);
+    return { waiting: this.#waiting, seconds };
+  }
+
+  /** Throws NoRoomError if a job of this party would be refused now. */
   admit(party: Party): void {
     this.#makeRoom(party);
   }
 
   /**
-   * Runs `job` when its turn has come. Throws NoRoom when there is none for it, also later when others need the room, and
+   * Runs `job` when its turn has come. Throws NoRoomError when there is none for it, also later when others need the room, and
    * the signal's reason when that aborts before the job began.
    */
   async run<Result>(party: Party, signal: AbortSignal, job: () => Promise<Result>): Promise<Result> {
@@ -120,7 +128,7 @@ export class FairQueue {
 
   #next(): void {
     while (this.#running < this.#limits.runningMax && this.#waiting > 0) {
-      const [party, line] = firstInTurn(this.#lines);
+      const [party, line] = firstInTurn(this.#lines, this.#limits.last);
       const job = line.waiting.shift() as Job;
       this.#waiting--;
       this.#running++;
@@ -131,29 +139,31 @@ export class FairQueue {
     }
   }
 
-  /** What has to be done to have room for another job; throws NoRoom where nothing would help. */
+  /** What has to be done to have room for another job; throws NoRoomError where nothing would help. */
   #makeRoom(party: Party): (() => void) | undefined {
-    const { runningMax, waitingMax, partyMax } = this.#limits;
+    const { runningMax, waitingMax, partyMax, last } = this.#limits;
     const own = this.#lines.get(party);
     const ownJobs = own ? own.running.size + own.waiting.length : 0;
     if (ownJobs >= partyMax) {
       const seconds = Math.ceil(this.#msUntilEndOf(party) / 1000);
-      throw new NoRoom(
+      throw new NoRoomError(
         `${ownJobs} drawings of yours are being made or wait for it, as many as may be. The next one is done in about ${seconds} s.`,
         seconds,
       );
     }
     if (this.#running < runningMax || this.#waiting < waitingMax) return undefined;
     const longest = [...this.#lines.values()].reduce((a, b) => (b.waiting.length > a.waiting.length ? b : a));
+    const givesWay = last === undefined || party === last ? undefined : this.#lines.get(last);
+    const gives = givesWay && givesWay.waiting.length > 0 ? givesWay : longest;
     const seconds = Math.ceil(this.#msUntilEnd() / 1000);
     const full = `${this.#waiting} drawings wait to be made, as many as may be.`;
-    if (longest.waiting.length <= (own?.waiting.length ?? 0) + 1) {
-      throw new NoRoom(`${full} There is room again in about ${seconds} s.`, seconds);
+    if (party === last || (gives !== givesWay && gives.waiting.length <= (own?.waiting.length ?? 0) + 1)) {
+      throw new NoRoomError(`${full} There is room again in about ${seconds} s.`, seconds);
     }
     return () => {
-      const last = longest.waiting.at(-1) as Job;
-      this.#leave(longest, last);
-      last.giveUp(new NoRoom(`${full} Others who have fewer there took this one's place.`, seconds));
+      const job = gives.waiting.at(-1) as Job;
+      this.#leave(gives, job);
+      job.giveUp(new NoRoomError(`${full} Others who have fewer there took this one's place.`, seconds));
     };
   }
 
@@ -177,7 +187,7 @@ export class FairQueue {
     return Math.min(...lefts);
   }
 
-  /** How long until the first job of a party ends: turns are taken as they will be if nobody comes. */
+  /** How long until the first job of a party ends: turns are taken as they will be if no further job comes. */
   #msUntilEndOf(party: Party): number {
     const lines = new Map([...this.#lines].map(([name, line]) => [name, copyOf(line)]));
     const ends: { readonly party: Party; readonly job: Job; readonly at: number }[] = [];
@@ -190,7 +200,7 @@ export class FairQueue {
       if (!ended || ended.party === party) return ended?.at ?? 0;
       lines.get(ended.party)?.running.delete(ended.job);
       moveToEnd(lines, ended.party);
-      const [name, line] = firstInTurn(lines);
+      const [name, line] = firstInTurn(lines, this.#limits.last);
       const job = line.waiting.shift() as Job;
       line.running.add(job);
       moveToEnd(lines, name);
@@ -199,12 +209,16 @@ export class FairQueue {
   }
 }
 
-/** Who has fewest jobs running of those that wait, and of these who was served longest ago; somebody must wait. */
-function firstInTurn(lines: ReadonlyMap<Party, Line>): [Party, Line] {
+/**
+ * Who has fewest jobs running of those that wait, and of these who was served longest ago; the party that gives way only where
+ * no other waits. One party must wait.
+ */
+function firstInTurn(lines: ReadonlyMap<Party, Line>, last: Party | undefined): [Party, Line] {
   let first: [Party, Line] | undefined;
   for (const entry of lines) {
-    const [, line] = entry;
-    if (line.waiting.length > 0 && (!first || line.running.size < first[1].running.size)) first = entry;
+    const [party, line] = entry;
+    if (line.waiting.length === 0) continue;
+    if (!first || first[0] === last || (party !== last && line.running.size < first[1].running.size)) first = entry;
   }
   return first as [Party, Line];
 }

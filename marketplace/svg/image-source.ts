@@ -1,31 +1,46 @@
 import { ApiError } from "../../shared/errors.ts";
-import { type Outbound, OutboundFailed, OutboundRefused } from "../../shared/outbound.ts";
-
-const imageBytesMax = 10_000_000;
+import { type Outbound, OutboundFailedError, OutboundRefusedError } from "../../shared/outbound.ts";
+import { imageBytesMax } from "../tracer/image/limits.ts";
 
 /** The bytes behind an `image` field: https URL, data: URI or base64. 422 for what is refused or cannot be had. */
 export async function readImage(outbound: Outbound, image: string, signal: AbortSignal): Promise<Buffer> {
-  if (/^https?:\/\//i.test(image)) return fetchImage(outbound, image, signal);
+  return isUrl(image) ? fetchImage(outbound, image, signal) : readUpload(image);
+}
+
+/** The bytes of a data: URI or base64. 422 for anything else, a URL too. */
+export function readUpload(image: string): Buffer {
+  if (isUrl(image)) throw unreadable("must be the picture itself, not its address");
   const dataUri = /^data:image\/(?:png|jpe?g|webp);base64,/i.exec(image);
   const text = dataUri ? image.slice(dataUri[0].length) : image;
   if (image.startsWith("data:") && !dataUri) throw unreadable("must be a data: URI of a PNG, JPEG or WebP in base64");
-  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) throw unreadable("must be an https URL, a data: URI or base64");
+  if (!isBase64(text)) throw unreadable("must be an https URL, a data: URI or base64");
   const bytes = Buffer.from(text, "base64");
-  if (bytes.length > imageBytesMax) throw unreadable("must be at most 10 MB");
+  if (bytes.length > imageBytesMax) throw unreadable(`must be at most ${imageBytesMax / 1_000_000} MB`);
   return bytes;
 }
 
+/**
+ * The end is looked for, not the whole matched: V8 keeps a place for each character that a repetition may give back, and a
+ * picture of megabytes can be more than it has room for (RangeError).
+ */
+function isBase64(text: string): boolean {
+  const end = text.search(/[^A-Za-z0-9+/_-]/);
+  return text !== "" && (end === -1 || (end > 0 && /^={1,2}$/.test(text.slice(end, end + 3))));
+}
+
+const isUrl = (image: string) => /^https?:\/\//i.test(image);
+
 async function fetchImage(outbound: Outbound, url: string, signal: AbortSignal): Promise<Buffer> {
   try {
-    // A host that lets everybody wait uses up its own share of what is under way.
+    // A host that answers slowly uses up its own share of what is under way.
     const host = URL.canParse(url) ? new URL(url).host : "";
     const holder = { account: `pictures of ${host}`, agent: `pictures of ${host}` };
     const answer = await outbound.fetch(url, { timeoutMs: 15_000, bytesMax: imageBytesMax, signal, holder });
     if (answer.status === 200) return answer.body;
     throw unreadable("could not be fetched");
   } catch (error) {
-    if (error instanceof OutboundRefused) throw unreadable("is a URL that is not fetched");
-    if (error instanceof OutboundFailed) throw unreadable("could not be fetched");
+    if (error instanceof OutboundRefusedError) throw unreadable("is a URL that is not fetched");
+    if (error instanceof OutboundFailedError) throw unreadable("could not be fetched");
     throw error;
   }
 }

@@ -1,55 +1,69 @@
-import type { RequestHandler } from "express";
+import type { Request, Response } from "express";
 import { z } from "zod";
 import { clientOf } from "../../shared/client-address.ts";
 import { ApiError } from "../../shared/errors.ts";
+import { digestOfText, ownEventLoopTurn } from "../../shared/event-loop.ts";
 import { pendingBody } from "../../shared/request-body.ts";
-import { digestOfText, ownTurn } from "../../shared/turns.ts";
-import type { Context } from "../context.ts";
+import type { Config } from "../config.ts";
+import { platformAccount } from "../ids.ts";
 import { parse } from "../parse.ts";
-import { agentWork } from "../payments/agent-call.ts";
-import { runFree } from "../payments/free-run.ts";
-import { atomicPerCredit, type Offer, type PaidWork } from "../payments/offer.ts";
-import { type Proof, paidCallIdOf, readProof } from "../payments/proof.ts";
-import { sell } from "../payments/sell.ts";
+import { answerPayment, answerQuote, type PaymentNeeds } from "../payments/http-transport.ts";
+import type { PaidRun } from "../payments/paid-calls/redemption.ts";
+import { type PaymentPayload, paidCallIdOf, readPaymentHeader } from "../payments/payment-payload.ts";
+import { atomicPerCredit, type Offer } from "../payments/quotes/offer.ts";
+import { type FreeRunNeeds, runFree } from "../runs/free-run.ts";
 import {
-  isDrawnByStandIn,
-  platformAccount,
+  type DrawNeeds,
+  isDrawnByMock,
   prepareSvg,
   type SvgOrder,
   type SvgProduct,
   type SvgResult,
   svgProducts,
 } from "./products.ts";
-import { generateRequest, paidRequests, vectorizeRequest } from "./request.ts";
-import { withMarkup } from "./routes.ts";
+import { exampleOrders, generateRequest, paidRequests, vectorizeRequest } from "./request.ts";
+import { withMarkup } from "./run-svg.ts";
 
-/** POST /api/x402/{product}: a drawing for a payment of a fixed price to the platform. */
-export function postPaidSvg(context: Context, product: SvgProduct): RequestHandler {
-  const offer = svgOffer(context, product);
-  return async (request, response) => {
-    const proof = readProof(request.headers);
-    const body = pendingBody(response);
-    const from = request.ip ?? "";
-    if (!(await isSold(context, product, proof))) {
-      const drawn = await drawUnsold(context, product, await body.json(), from);
-      if (drawn) return void response.json(drawn);
-    } else if (typeof proof !== "object") await body.drain();
-    const prepare = async () => paidSvgWork(context, product, (await body.json()) ?? {}, from);
-    return sell(context, request, response, offer, prepare, { proof });
-  };
+/** Answers with a drawing for a payment of the product's fixed price to the platform. */
+export async function paySvg(
+  context: PaidSvgNeeds,
+  offer: Offer,
+  product: SvgProduct,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const payload = readPaymentHeader(request.headers);
+  const body = pendingBody(response);
+  const from = request.ip ?? "";
+  if (!(await isSold(context, product, payload))) {
+    const drawn = await drawUnsold(context, product, await body.json(), from);
+    if (drawn) return void response.json(drawn);
+  } else if (typeof payload !== "object") await body.drain();
+  if (typeof payload !== "object") return answerQuote(context, { request, response }, offer, payload);
+  const work = await paidSvgWork(context, product, (await body.json()) ?? {}, from);
+  return answerPayment(context, { request, response }, { offer, work }, { payload });
 }
 
+/** What answering with a drawing takes, paid for or for nothing. */
+export type PaidSvgNeeds = PaymentNeeds &
+  FreeRunNeeds &
+  DrawNeeds & { readonly config: Pick<Config, "publicUrl" | "platformWallets"> };
+
 /**
- * Whether it is sold at all: not while nothing but a stand-in would draw it, unless it was paid for before. Throws ApiError
- * 503 when nobody can say, so that nobody pays for a price that was told meanwhile.
+ * Whether it is sold at all: not while only a mock model would draw it, unless it was paid for before. Throws ApiError
+ * 503 when that cannot be learnt, so that no buyer pays for a price that was told meanwhile.
  */
-export async function isSold(context: Context, product: SvgProduct, proof: Proof | string | undefined) {
+export async function isSold(
+  context: Pick<PaidSvgNeeds, "config" | "tools" | "paidCalls">,
+  product: SvgProduct,
+  payload: PaymentPayload | string | undefined,
+): Promise<boolean> {
   const isPaidBefore = async () => {
-    const id = typeof proof === "object" ? paidCallIdOf(proof) : undefined;
+    const id = typeof payload === "object" ? paidCallIdOf(payload) : undefined;
     return id !== undefined && (await context.paidCalls.find(id)) !== undefined;
   };
   try {
-    return !(await isDrawnByStandIn(context, product)) || (await isPaidBefore());
+    return !(await isDrawnByMock(context, product)) || (await isPaidBefore());
   } catch (error) {
     if (await isPaidBefore()) return true;
     throw error;
@@ -57,11 +71,11 @@ export async function isSold(context: Context, product: SvgProduct, proof: Proof
 }
 
 /**
- * What a stand-in draws for a whole order, for nothing: no payment is asked for, and none that came is taken. Undefined for
+ * What a mock model draws for a whole order, for nothing: no payment is asked for, and none that came is taken. Undefined for
  * what is no order, such as a question for the price. Throws ApiError when the drawing fails.
  */
 export async function drawUnsold(
-  context: Context,
+  context: PaidSvgNeeds,
   product: SvgProduct,
   input: unknown,
   from: string,
@@ -78,17 +92,18 @@ export async function drawUnsold(
 
 /** What one payment of the product's price buys; throws what is wrong with the input. `from` is the buyer's address. */
 export async function paidSvgWork(
-  context: Context,
+  context: DrawNeeds,
   product: SvgProduct,
   input: unknown,
   from: string,
-): Promise<PaidWork> {
+): Promise<PaidRun> {
   const order = readPaidOrder(product, input, from);
   context.tracers.admit(order.party);
   const prepared = prepareSvg(context, order, { free: false });
-  await ownTurn();
+  await ownEventLoopTurn();
   const digest = await digestOfText(JSON.stringify([product, order.request]));
-  return { ...agentWork(context, prepared, {}), digest, present: (output) => withMarkup(context, output) };
+  const { id, permanent } = prepared.runnable;
+  return { kind: "run", product: id, digest, permanent, prepared, present: (output) => withMarkup(context, output) };
 }
 
 function readOrNot(product: SvgProduct, input: unknown, from: string): SvgOrder | undefined {
@@ -125,16 +140,14 @@ function elsewhere(field: string, where: string): ApiError {
   return new ApiError("bad_request", `"${field}": ${where} Nothing was charged.`, { body: { field } });
 }
 
-export function svgOffer({ config }: Context, product: SvgProduct): Offer {
+export function svgOffer({ config }: Pick<PaidSvgNeeds, "config">, product: SvgProduct): Offer {
   const { id, name, price } = svgProducts[product];
-  const example =
-    product === "svg-vectorize" ? { image: "https://example.com/logo.png" } : { prompt: "A fox made of paper" };
   return {
     product: id,
     url: `${config.publicUrl}/api/x402/${product}`,
     description: name,
     amount: price * atomicPerCredit,
     wallets: () => config.platformWallets,
-    input: { schema: z.toJSONSchema(paidRequests[product], { io: "input" }), example },
+    input: { schema: z.toJSONSchema(paidRequests[product], { io: "input" }), example: exampleOrders[product] },
   };
 }

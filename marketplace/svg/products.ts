@@ -1,18 +1,22 @@
 import { ApiError, type ErrorCode } from "../../shared/errors.ts";
-import { credits } from "../../shared/units.ts";
-import type { LiveAgent } from "../agents/find.ts";
-import { ConnectorFailure, type Output } from "../connectors/connector.ts";
-import { Refusal, type RefusalCode } from "../connectors/refusal.ts";
-import type { Context } from "../context.ts";
-import type { AccountId, AgentId, RunId } from "../ids.ts";
+import type { Config } from "../config.ts";
+import type { Tools } from "../connectors/connector.ts";
+import { type RefusalCode, RefusalError } from "../connectors/refusal.ts";
+import { ConnectorError, type Output } from "../connectors/result.ts";
+import { credits, priceInDollars } from "../credits/amount.ts";
+import { type AccountId, type AgentId, platformAccount, type RunId } from "../ids.ts";
 import type { PreparedRun } from "../runs/prepare.ts";
+import type { Runnable } from "../runs/runnable.ts";
+import { drawingMs } from "../time-limits.ts";
+import type { Vectorized } from "../tracer/pool/job.ts";
+import { compose } from "./compose.ts";
 import type { Party } from "./fair-queue.ts";
 import { readImage } from "./image-source.ts";
-import type { Vectorized } from "./job.ts";
 import { shapePrompt, sizeOf, traceOptionsOf } from "./prompt.ts";
 import type { GenerateRequest, VectorizeRequest } from "./request.ts";
+import { traceOptions } from "./trace-options.ts";
+import type { TracePool } from "./trace-pool.ts";
 import { vectorize } from "./vectorize.ts";
-import { compose } from "./written/compose.ts";
 
 /** The three things the platform sells itself, with their price in credits; a credit is a cent. */
 export const svgProducts = {
@@ -37,29 +41,34 @@ export interface Customer {
   readonly party: Party;
 }
 
-export const platformAccount: AccountId = "acc_platform";
-
 /**
  * The order as a run like any other: held, recorded, refunded when it fails. `failure` tells afterwards why it failed,
- * in the form a door can answer with. With `free`, for what a stand-in draws without a model, it has no price.
+ * in the form that a transport can answer with. With `free`, for what a mock model draws, it has no price.
  */
-export function prepareSvg(context: Context, order: SvgOrder, { free }: { readonly free: boolean }): PreparedSvg {
+export function prepareSvg(context: DrawNeeds, order: SvgOrder, { free }: { readonly free: boolean }): PreparedSvg {
   let failure: ApiError | undefined;
   const run = async ({ signal, runId }: { signal: AbortSignal; runId: RunId }) => {
     try {
       return { output: await make(context, order, { runId, signal, free }) };
     } catch (error) {
-      if (error instanceof ConnectorFailure) failure = asApiError(error);
+      if (error instanceof ConnectorError) failure = asApiError(error);
       else if (error instanceof ApiError) failure = error;
       throw failure ? asFailure(failure) : error;
     }
   };
   return {
-    agent: asAgent(order.product, run, free),
+    runnable: asRunnable(order.product, run, free),
     input: { values: {} },
     creatorId: platformAccount,
     failure: () => failure,
   };
+}
+
+/** What drawing takes. */
+export interface DrawNeeds {
+  readonly tools: Pick<Tools, "models" | "outbound" | "files">;
+  readonly config: Pick<Config, "services">;
+  readonly tracers: TracePool;
 }
 
 export interface PreparedSvg extends PreparedRun {
@@ -85,7 +94,7 @@ export interface SvgResult {
   readonly metrics: { readonly ssim: number; readonly psnr: number };
   readonly cost_usd: number;
   readonly ms: number;
-  /** No model drew it, but a stand-in for one; it costs nothing. */
+  /** A mock model drew it (infra/mock-models); it costs nothing. */
   readonly stand_in?: true;
 }
 
@@ -95,28 +104,32 @@ interface Making {
   readonly free: boolean;
 }
 
-async function make(context: Context, order: SvgOrder, { runId, signal, free }: Making): Promise<Output> {
+async function make(context: DrawNeeds, order: SvgOrder, { runId, signal, free }: Making): Promise<Output> {
   const startedAt = performance.now();
+  await context.tools.files.requireRoom(order.ownerId);
   const traced =
     order.product === "svg-vectorize"
       ? await traceImage(context, order.request, order.party, signal)
       : await draw(context, order.request, order.party, signal);
-  const standIn = await isDrawnByStandIn(context, order.product);
+  const isMock = await isDrawnByMock(context, order.product);
   // The model went away between the price and the drawing.
-  if (standIn && !free) throw standInOnly();
+  if (isMock && !free) throw mockOnly();
   const { url, files } = await keep(context, traced, order.ownerId, runId);
   const { width, height, paths, colors, bytes, layers, score, metrics } = traced;
-  const cost_usd = free ? 0 : Number(svgProducts[order.product].price) / 100;
+  const cost_usd = free ? 0 : priceInDollars(credits(svgProducts[order.product].price));
   const ms = Math.round(performance.now() - startedAt);
   const about = { width, height, paths, colors, bytes, layers, score, metrics, cost_usd, ms };
-  const data: SvgResult = { url, files, ...about, ...(standIn && { stand_in: true }) };
+  const data: SvgResult = { url, files, ...about, ...(isMock && { stand_in: true }) };
   return { kind: "json", data };
 }
 
-/** Whether there is no model to draw it, but a stand-in. Throws ApiError 503 when that cannot be learnt. */
-export async function isDrawnByStandIn({ tools, config }: Context, product: SvgProduct): Promise<boolean> {
+/** Whether only a mock model would draw it. Throws ApiError 503 when that cannot be learnt. */
+export async function isDrawnByMock(
+  { tools, config }: Pick<DrawNeeds, "tools" | "config">,
+  product: SvgProduct,
+): Promise<boolean> {
   if (product === "svg-vectorize") return false;
-  return tools.models.isStandIn(config.services.drawings.engine).catch((cause: unknown) => {
+  return tools.models.isMock(config.services.drawings.engine).catch((cause: unknown) => {
     throw new ApiError("unavailable", "The model that draws cannot be reached; nothing was charged. Try again.", {
       cause,
       headers: { "retry-after": "15" },
@@ -124,25 +137,24 @@ export async function isDrawnByStandIn({ tools, config }: Context, product: SvgP
   });
 }
 
-function standInOnly(): ApiError {
+function mockOnly(): ApiError {
   const message = "There is no model to draw it at the moment, only a stand-in, which draws for nothing. Ask again.";
   return new ApiError("unavailable", message, { headers: { "retry-after": "1" } });
 }
 
 async function traceImage(
-  context: Context,
+  context: DrawNeeds,
   request: VectorizeRequest,
   party: Party,
   signal: AbortSignal,
 ): Promise<Vectorized> {
-  const { mode, style, colors, simplify, remove_background: removeBackground, layers, files } = request;
   const bytes = await readImage(context.tools.outbound, request.image, signal);
-  const options = { mode, style, simplify, removeBackground, layers, ...(colors === undefined ? {} : { colors }) };
-  return vectorize(context.tracers, bytes, options, { deadlineMs: traceDeadlineMs, files: withPng(files), party });
+  const means = { deadlineMs: traceDeadlineMs, files: withPng(request.files), party };
+  return vectorize(context.tracers, bytes, traceOptions(request), means);
 }
 
 async function draw(
-  context: Context,
+  context: DrawNeeds,
   request: GenerateRequest,
   party: Party,
   signal: AbortSignal,
@@ -162,16 +174,16 @@ async function draw(
     ...(request.hd ? { quality: "hd" } : {}),
     signal,
   });
-  if (!picture) throw new ConnectorFailure("The image model gave no image.");
+  if (!picture) throw new ConnectorError("The image model gave no image.");
   const means = { deadlineMs: traceDeadlineMs, files: withPng(request.files), party };
   return vectorize(tracers, picture, traceOptionsOf(request), means).catch((error: unknown) => {
     // What is wrong with the model's picture is nothing that was asked for.
     const { code, message } = error as { code?: string; message?: string };
-    throw code === "invalid_value" ? new ConnectorFailure("The image model gave no usable image.", { message }) : error;
+    throw code === "invalid_value" ? new ConnectorError("The image model gave no usable image.", { message }) : error;
   });
 }
 
-async function keep({ tools }: Context, traced: Vectorized, ownerId: AccountId, runId: RunId) {
+async function keep({ tools }: DrawNeeds, traced: Vectorized, ownerId: AccountId, runId: RunId) {
   const url = await tools.files.keep({ bytes: Buffer.from(traced.svg), kind: "svg", ownerId, runId });
   const files: Record<string, string> = {};
   for (const [kind, bytes] of Object.entries(traced.files) as Array<["png" | "pdf", Uint8Array]>) {
@@ -183,18 +195,18 @@ async function keep({ tools }: Context, traced: Vectorized, ownerId: AccountId, 
 const withPng = (files: readonly ("png" | "pdf")[]) => [...new Set(["png" as const, ...files])];
 
 /** A busy image model is for the caller to come back to; everything else upstream is a failure that was refunded. */
-function asApiError(error: ConnectorFailure): ApiError {
+function asApiError(error: ConnectorError): ApiError {
   const { statusCode, retryAfterSeconds = 15 } = error.detail;
   const headers = { "retry-after": String(retryAfterSeconds) };
   if (statusCode === 429) return new ApiError("rate_limited", error.message, { headers });
   return new ApiError("upstream_failed", error.message);
 }
 
-/** Why it failed as a run has it: what the caller can mend or wait for is a refusal, on every rail. */
-function asFailure({ code, message, body, headers }: ApiError): ConnectorFailure {
-  if (!isRefusal(code)) return new ConnectorFailure(message, { code });
+/** Why it failed as a run has it: what the caller can mend or wait for is a refusal, whatever the payment method. */
+function asFailure({ code, message, body, headers }: ApiError): ConnectorError {
+  if (!isRefusal(code)) return new ConnectorError(message, { code });
   const retryAfter = headers["retry-after"];
-  return new Refusal(code, message, {
+  return new RefusalError(code, message, {
     ...(typeof body.field === "string" && { field: body.field }),
     ...(retryAfter !== undefined && { retryAfterSeconds: Number(retryAfter) }),
   });
@@ -203,37 +215,20 @@ function asFailure({ code, message, body, headers }: ApiError): ConnectorFailure
 const isRefusal = (code: ErrorCode): code is RefusalCode =>
   ["bad_request", "invalid_value", "rate_limited", "unavailable"].includes(code);
 
-function asAgent(product: SvgProduct, run: LiveAgent["version"]["run"], free: boolean): LiveAgent {
-  const { id, name, price } = svgProducts[product];
-  const [handle, at] = [platformHandle, new Date(0)];
-  const owner = { ownerId: platformAccount, handleLeadsTo: platformAccount, ownerState: "open" };
-  const dates = { createdAt: at, updatedAt: at, liveVersion: 1 };
-  const wallets: LiveAgent["wallets"] = [];
-  const contract = { fields: [], acceptsExtraInstructions: false, jsonSchema: {}, read: () => ({ values: {} }) };
+/** The product as its runs need it; they are recorded under its row among the agents. */
+function asRunnable(product: SvgProduct, run: Runnable["run"], free: boolean): Runnable {
+  const { id, price } = svgProducts[product];
   return {
     id,
-    handle,
-    slug: product,
+    version: 1,
     address: svgAddress(product),
-    toolName: product.replaceAll("-", "_"),
-    ...owner,
-    ...dates,
-    wallets,
-    version: {
-      number: 1,
-      name,
-      description: name,
-      connector: "image-generator",
-      priceCredits: credits(free ? 0n : price),
-      outputKind: "json",
-      contract,
-      timeLimitMs: 280_000,
-      permanent: false,
-      hasEffects: false,
-      needsAccount: false,
-      unsafe: false,
-      run,
-    },
+    ownerId: platformAccount,
+    connector: product,
+    priceCredits: credits(free ? 0n : price),
+    timeLimitMs: drawingMs,
+    permanent: false,
+    hasEffects: false,
+    run,
   };
 }
 

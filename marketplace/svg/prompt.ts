@@ -1,4 +1,4 @@
-import type { TraceOptions } from "./options.ts";
+import type { TraceOptions } from "../tracer/options.ts";
 import type { GenerateRequest } from "./request.ts";
 
 /** What the image model is asked to draw, so that what it draws traces well. */

@@ -1,4 +1,8 @@
 import { z } from "zod";
+import { imageBytesMax, imagePixelsMax } from "../tracer/image/limits.ts";
+
+/** The largest image in base64, and the beginning of a data: URI. */
+const base64LengthMax = imageBytesMax * 1.4;
 
 const hexColour = z.string().regex(/^#[0-9a-fA-F]{6}$/, "must be a colour such as #1a2b3c");
 const files = z
@@ -12,8 +16,10 @@ export const vectorizeRequest = z.object({
   image: z
     .string()
     .min(1)
-    .max(14_000_000)
-    .describe("PNG, JPEG or WebP: an https URL, a data: URI or base64. At most 10 MB and 16 megapixels."),
+    .max(base64LengthMax)
+    .describe(
+      `PNG, JPEG or WebP: an https URL, a data: URI or base64. At most ${imageBytesMax / 1e6} MB and ${imagePixelsMax / 1e6} megapixels.`,
+    ),
   mode: z.enum(["stacked", "cutout"]).default("stacked").describe("cutout: no two shapes overlap."),
   style: z.enum(["auto", "logo", "icon", "lineart", "photo", "pixel"]).default("auto"),
   colors: z.int().min(2).max(256).optional().describe("Most colours; what is see-through stays so."),
@@ -21,6 +27,12 @@ export const vectorizeRequest = z.object({
   remove_background: z.boolean().default(false),
   layers: z.boolean().default(false).describe("One group per object. With an API key only."),
   files,
+});
+
+/** Body of POST /api/svg/try. */
+export const freeTryRequest = vectorizeRequest.omit({ files: true }).extend({
+  image: vectorizeRequest.shape.image.describe("PNG, JPEG or WebP, at most 1 megapixel: a data: URI or base64."),
+  layers: z.boolean().default(false).describe("One group per object."),
 });
 
 /** Body of POST /api/v1/svg/generate. */
@@ -37,6 +49,12 @@ export const generateRequest = z.object({
   seed: z.int().min(0).max(2_147_483_647).optional().describe("Another number, another drawing."),
 });
 
+const max_credits = z.int().min(0).optional().describe("Refused with 402 when it costs more.");
+
+/** What may be sent besides where credits pay. */
+export const vectorizeOnCredits = vectorizeRequest.extend({ max_credits });
+export const generateOnCredits = generateRequest.extend({ max_credits });
+
 /** What the fixed-price routes and tools offer, and so publish: what only a key can buy is not among it. */
 export const paidRequests = {
   "svg-vectorize": vectorizeRequest.omit({ layers: true }),
@@ -44,6 +62,13 @@ export const paidRequests = {
   "svg-generate-hd": generateRequest.omit({ hd: true, layers: true }).extend({
     aspect: z.enum(["square", "landscape", "portrait"]).default("square").describe("Wide HD: with an API key only."),
   }),
+} as const;
+
+/** A first order of each, as quotes and documents show it. */
+export const exampleOrders = {
+  "svg-vectorize": { image: "https://example.com/logo.png" },
+  "svg-generate": { prompt: "A fox made of paper" },
+  "svg-generate-hd": { prompt: "A fox made of paper" },
 } as const;
 
 export type VectorizeRequest = z.infer<typeof vectorizeRequest>;

@@ -1,7 +1,7 @@
 import { ApiError } from "../../shared/errors.ts";
+import type { TraceOptions } from "../tracer/options.ts";
+import type { RedrawJob, Vectorized, VectorizeFile, VectorizeJob } from "../tracer/pool/job.ts";
 import type { Party } from "./fair-queue.ts";
-import type { RedrawJob, Vectorized, VectorizeFile, VectorizeJob } from "./job.ts";
-import type { TraceOptions } from "./options.ts";
 import type { TracePool } from "./trace-pool.ts";
 
 /**
@@ -13,9 +13,10 @@ export function vectorize(
   pool: TracePool,
   bytes: Uint8Array,
   options: TraceOptions = {},
-  { deadlineMs = 60_000, files = ["png"], party = "" }: Means = {},
+  { deadlineMs = 60_000, files = ["png"], party = "", pixelsMax }: Means = {},
 ): Promise<Vectorized> {
-  return perform(pool, { bytes, options, files }, { deadlineMs, party });
+  const job = { bytes, options, files, ...(pixelsMax !== undefined && { pixelsMax }) };
+  return perform(pool, job, { deadlineMs, party });
 }
 
 interface Means {
@@ -23,6 +24,8 @@ interface Means {
   readonly files?: readonly VectorizeFile[];
   /** Who shares a place in the queue with it. */
   readonly party?: Party;
+  /** Larger pictures are refused, where fewer pixels are allowed than usual. */
+  readonly pixelsMax?: number;
 }
 
 /** A job done by a worker. Throws ApiError as `vectorize` does, and `upstream_failed` for an answer of no use. */

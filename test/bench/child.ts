@@ -1,18 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { freePort } from "../../infra/dev/postgres.ts";
-import { projectDirectory } from "../../infra/dev/settings.ts";
-
-/**
- * The program as `npm run build` compiles it, which is what is deployed; `npm run bench` builds first. Run from source, each
- * function that is made within another costs a call that names it.
- */
-export function compiled(source: URL): string {
-  const file = relative(projectDirectory, fileURLToPath(source));
-  return join(projectDirectory, "dist", file.replace(/\.ts$/, ".js"));
-}
+import { compiled } from "../support/compiled.ts";
 
 /**
  * Runs a program of this repository, compiled, on a free port, given in the variable `portVariable`, until it answers

@@ -1,7 +1,7 @@
 import { createPublicClient, encodeFunctionData, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { baseSepolia } from "viem/chains";
-import { usdcStandIn } from "../../infra/evm-chain/artifacts.ts";
+import { usdcStandIn } from "../../infra/local-evm/artifacts.ts";
 import type { signAuthorization } from "../support/evm-payments.ts";
 import { type Figures, measure } from "./load.ts";
 

@@ -3,23 +3,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listingQuery, listResources } from "../../facilitator/discovery/listing.ts";
 import { searchQuery, searchResources } from "../../facilitator/discovery/search.ts";
+import { readQuery } from "../../facilitator/http/query.ts";
 import { migrations } from "../../facilitator/migrations/all.ts";
+import { overview } from "../../facilitator/overview.ts";
 import { payment, paymentQuery } from "../../facilitator/payments.ts";
-import { readQuery } from "../../facilitator/query.ts";
 import { SchemeRegistry } from "../../facilitator/schemes/registry.ts";
-import { tally } from "../../facilitator/settlements/tally.ts";
+import { refreshDailyFigures } from "../../facilitator/settlements/daily-figures.ts";
+import { rollUp } from "../../facilitator/settlements/rollup.ts";
 import { stats, statsQuery } from "../../facilitator/stats.ts";
 import { transactions, transactionsQuery } from "../../facilitator/transactions.ts";
 import { startPostgres } from "../../infra/dev/postgres.ts";
 import { environmentOf } from "../../shared/networks.ts";
 import { connect, type Database, migrate } from "../../shared/postgres.ts";
+import { measurePages, printPages } from "./record-pages.ts";
 
 const calls = 41;
 const listings = 20_000;
 
 /**
  * The public record's queries over a growing record: the median time of each, and how many pages it touches, which
- * no noise of the machine can hide. Records lie on 365 days and two networks, with a payer for every hundred.
+ * no noise of the machine can hide; then each page over HTTP. Records lie on 365 days and two networks, with a payer for every hundred.
  * `--large` goes on to ten million.
  */
 export async function benchFacilitatorRecord(): Promise<void> {
@@ -42,6 +45,7 @@ export async function benchFacilitatorRecord(): Promise<void> {
         `${size} records after ${seconds(performance.now() - startedAt)}; ${Math.round(counted)} settlements a second added up\n`,
       );
       columns.push(await measureAll(db));
+      printPages(await measurePages(db, url));
       held = size;
     }
     print(sizes, columns);
@@ -71,14 +75,25 @@ async function prepare(db: Database): Promise<void> {
   );
   await db.query(
     `insert into discovery_accepts
-     select id, 'exact', 'eip155:8453', '0xasset', '0xpayee' || id % 400, '{"scheme":"exact"}', '', now() from discovery_resources`,
+     select r.id, 'exact', 'eip155:8453', '0xusdc', wallet,
+            json_build_object('scheme', 'exact', 'network', 'eip155:8453', 'amount', (1000 + r.id * 7)::text, 'asset', '0xusdc',
+                              'payTo', wallet, 'maxTimeoutSeconds', 60), '', now()
+       from discovery_resources r cross join lateral (
+              values ('0xpayee' || r.id % 400), ('0x' || lpad(to_hex(r.id % 5000), 40, '0'))) as wallets (wallet)`,
+  );
+  await db.query("update discovery_resources set price_atomic = 1000 + id * 7");
+  await db.query(
+    `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic, transaction_id,
+                           expires_at, lease_until)
+     select 'hedera:mainnet', 'open' || n, 'unknown', gen_random_uuid(), 'exact', '0.0.7', '0.0.9', '0xusdc', 1000,
+            '0.0.5@' || n || '.000000001', now(), 'infinity' from generate_series(1, 500) n`,
   );
 }
 
 /** From `held` to `size` records; one in ten a refusal of /verify, one in twenty a failure. */
 async function grow(db: Database, held: number, size: number): Promise<void> {
-  for (let from = held; from < size; from += 500_000) {
-    const to = Math.min(size, from + 500_000);
+  for (let from = held; from < size; from += 100_000) {
+    const to = Math.min(size, from + 100_000);
     await db.query(
       `insert into transactions (network, status, kind, payer, pay_to, asset, amount_atomic, resource_url, tx_id, total_ms, created_at)
        select case when n % 3 = 0 then 'hedera:mainnet' else 'eip155:8453' end,
@@ -93,9 +108,9 @@ async function grow(db: Database, held: number, size: number): Promise<void> {
     );
     await db.query(
       `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic,
-                             transaction_id, expires_at, lease_until)
+                             transaction_id, expires_at, lease_until, finished_at)
        select 'eip155:8453', 'key' || n, 'settled', '00000000-0000-0000-0000-000000000000', 'exact', '0xpayer', '0xpayee',
-              '0xusdc', 1000, '0x' || lpad(to_hex(n), 64, '0'), now(), now()
+              '0xusdc', 1000, '0x' || lpad(to_hex(n), 64, '0'), now(), now(), now()
          from generate_series($1::bigint, $2::bigint) n`,
       [from + 1, to],
     );
@@ -106,14 +121,21 @@ async function grow(db: Database, held: number, size: number): Promise<void> {
 async function countAll(db: Database): Promise<number> {
   const startedAt = performance.now();
   let counted = 0;
-  for (let taken = await tally(db, environmentOf); taken > 0; taken = await tally(db, environmentOf)) counted += taken;
+  for (let taken = await rollUp(db, environmentOf); taken > 0; taken = await rollUp(db, environmentOf))
+    counted += taken;
+  const perSecond = counted / ((performance.now() - startedAt) / 1_000);
+  await refreshDailyFigures(db, environmentOf, new AbortController().signal);
+  // What the payments above hold is no part of the record, and jobs of the daemon would read it.
+  await db.query("truncate payment_holds, payers_in_flight");
   await db.query("vacuum analyze");
-  return counted / ((performance.now() - startedAt) / 1_000);
+  return perSecond;
 }
 
 async function measureAll(db: Database): Promise<Measured[]> {
   const context = { db, schemes: new SchemeRegistry([]), config: { evm: [], hedera: [], environmentOf } };
   const statsOf = (query: object) => stats(context, readQuery(statsQuery, { env: "mainnet", ...query }));
+  const overviewOf = (days: number, withoutSelf = false) =>
+    overview(context, { env: "mainnet", network: undefined, days, withoutSelf });
   const list = (query: object) => transactions(context, readQuery(transactionsQuery, { env: "mainnet", ...query }));
   const place = await db.query(
     "select (extract(epoch from created_at) * 1000000)::bigint || '.' || id as place from transactions where network = 'eip155:8453' and status = 'settled' order by created_at limit 1 offset 200",
@@ -123,6 +145,9 @@ async function measureAll(db: Database): Promise<Measured[]> {
     "/stats": () => statsOf({}),
     "/stats?days=365": () => statsOf({ days: "365" }),
     "/stats?days=365&network=…": () => statsOf({ days: "365", network: "hedera:mainnet" }),
+    "overview, 30 days": () => overviewOf(30),
+    "overview, 365 days": () => overviewOf(365),
+    "overview, 365 days without self-payments": () => overviewOf(365, true),
     "/transactions": () => list({}),
     "/transactions?limit=100&status=failed": () => list({ limit: "100", status: "failed" }),
     "/transactions?cursor=(the far end)": () => list({ cursor }),

@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { PrivateKey } from "@hashgraph/sdk";
+import { compiled } from "../support/compiled.ts";
 import type { HederaBuyer } from "../support/hedera-payments.ts";
-import { compiled } from "./child.ts";
 
-/** The dev ledger in a process of its own, as a network would be. With a state file it can be stopped and go on. */
+/** The local Hedera in a process of its own, as a network would be. With a state file it can be stopped and go on. */
 export async function startLedger(options: { stateFile?: string } = {}): Promise<LedgerProcess> {
-  const state = options.stateFile === undefined ? {} : { DEV_LEDGER_STATE_FILE: options.stateFile };
+  const state = options.stateFile === undefined ? {} : { LOCAL_HEDERA_STATE_FILE: options.stateFile };
   let { child, ready } = await launch({ ...freePorts, ...state });
   const stop = async () => {
     const gone = once(child, "exit");
@@ -15,9 +15,9 @@ export async function startLedger(options: { stateFile?: string } = {}): Promise
     await gone;
   };
   const ports = {
-    DEV_LEDGER_NODE_PORTS: Object.keys(ready.nodes).map(portOf).join(","),
-    DEV_LEDGER_MIRROR_PORT: portOf(ready.mirror),
-    DEV_LEDGER_ADMIN_PORT: portOf(ready.admin),
+    LOCAL_HEDERA_NODE_PORTS: Object.keys(ready.nodes).map(portOf).join(","),
+    LOCAL_HEDERA_MIRROR_PORT: portOf(ready.mirror),
+    LOCAL_HEDERA_ADMIN_PORT: portOf(ready.admin),
   };
   return {
     ...ready,
@@ -77,10 +77,10 @@ export function ledgerVariables({ nodes, mirror, accounts: { feePayer } }: Ledge
   };
 }
 
-const freePorts = { DEV_LEDGER_NODE_PORTS: "0,0,0", DEV_LEDGER_MIRROR_PORT: "0", DEV_LEDGER_ADMIN_PORT: "0" };
+const freePorts = { LOCAL_HEDERA_NODE_PORTS: "0,0,0", LOCAL_HEDERA_MIRROR_PORT: "0", LOCAL_HEDERA_ADMIN_PORT: "0" };
 
 async function launch(variables: Record<string, string>): Promise<{ child: ChildProcess; ready: LedgerProcess }> {
-  const main = compiled(new URL("../../infra/dev-ledger/main.ts", import.meta.url));
+  const main = compiled(new URL("../../infra/local-hedera/main.ts", import.meta.url));
   const child = spawn(process.execPath, [main], {
     env: { PATH: process.env.PATH, ...variables },
     stdio: ["ignore", "pipe", "inherit"],

@@ -7,10 +7,12 @@ import { benchMarketSoak } from "./market-soak.ts";
 import { benchMarketplace } from "./marketplace.ts";
 import { benchMcp } from "./mcp.ts";
 import { benchPerCall } from "./per-call.ts";
+import { drawStages } from "./svg/stages.ts";
 import { benchSvg } from "./svg.ts";
 import { benchSvgLarge } from "./svg-large.ts";
 import { benchSvgQueue } from "./svg-queue.ts";
 import { benchSvgRenderers } from "./svg-renderers.ts";
+import { benchWeb } from "./web.ts";
 
 const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   attacks: [benchAttacks],
@@ -25,10 +27,12 @@ const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   "svg-large": [benchSvgLarge],
   "svg-queue": [benchSvgQueue],
   "svg-renderers": [benchSvgRenderers],
+  "svg-stages": [drawStages],
+  web: [benchWeb],
 };
 
-/** Half an hour, and no figure beside a peer's. */
-const onlyWhenAsked = ["facilitator-soak", "market-soak"];
+/** Half an hour and no figure beside a peer's, or no figure at all: it draws a picture of the documents. */
+const onlyWhenAsked = ["facilitator-soak", "market-soak", "svg-stages"];
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const unknown = asked.filter((name) => !Object.hasOwn(benches, name));

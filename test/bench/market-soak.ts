@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { startModelStandIn } from "../../infra/model-stand-in/server.ts";
+import { startMockModels } from "../../infra/mock-models/server.ts";
 import { connect } from "../../shared/postgres.ts";
 import { startRpcProxy } from "../support/rpc-proxy.ts";
 import { Service } from "../support/service.ts";
@@ -24,7 +24,7 @@ export async function benchMarketSoak(): Promise<void> {
   const minutes = Number(process.argv.find((word) => word.startsWith("--minutes="))?.slice("--minutes=".length) ?? 5);
   const world = await startWorld({ blocksEverySecond: true });
   const proxy = await startRpcProxy(world.chain.rpcUrl);
-  const model = await startModelStandIn({ apiKey: "soak" });
+  const model = await startMockModels({ apiKey: "soak" });
   const facilitatorVariables = variablesAmongFaults(world, proxy.url);
   const facilitators = await Promise.all([1, 2].map(() => Service.start("facilitator", facilitatorVariables)));
   const databaseUrl = await world.createDatabase("marketplace");

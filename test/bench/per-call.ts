@@ -1,6 +1,6 @@
 import { createTestClient, http, parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { startSteadyEvmChain } from "../../infra/evm-chain/chain.ts";
+import { startSteadyEvmChain } from "../../infra/local-evm/chain.ts";
 import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
 import { newBuyer, signAuthorization } from "../support/evm-payments.ts";
 import { type HederaTerms, signHederaTransfer, usdcOf } from "../support/hedera-payments.ts";

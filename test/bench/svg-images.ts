@@ -1,8 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { decodeImage } from "../../marketplace/svg/decode.ts";
-import type { Raster } from "../../marketplace/svg/raster.ts";
-import { renderRaster } from "../../marketplace/svg/render.ts";
+import type { Raster } from "../../marketplace/tracer/image/raster.ts";
+import { decodeImage } from "../../marketplace/tracer/pool/decode.ts";
+import { renderRaster } from "../../marketplace/tracer/pool/render.ts";
 
 export interface BenchImage {
   readonly name: string;

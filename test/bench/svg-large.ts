@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import sharp from "sharp";
-import { noise } from "../marketplace/svg/pictures.ts";
+import { noise } from "../marketplace/tracer/pictures.ts";
 import { drawnImages, readImages, texture } from "./svg-images.ts";
 
 const run = promisify(execFile);

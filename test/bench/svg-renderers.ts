@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import sharp from "sharp";
-import type { Raster } from "../../marketplace/svg/raster.ts";
-import { renderRaster } from "../../marketplace/svg/render.ts";
-import { likeness } from "../../marketplace/svg/score.ts";
-import { trace } from "../../marketplace/svg/trace.ts";
+import type { Raster } from "../../marketplace/tracer/image/raster.ts";
+import { likeness } from "../../marketplace/tracer/output/score.ts";
+import { renderRaster } from "../../marketplace/tracer/pool/render.ts";
+import { trace } from "../../marketplace/tracer/trace.ts";
 import { drawnImages, readImages } from "./svg-images.ts";
 
 const run = promisify(execFile);

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { vectorizeRawSync } from "@neplex/vectorizer";
 import imagetracer from "imagetracerjs";
 import sharp from "sharp";
-import type { Raster } from "../../marketplace/svg/raster.ts";
-import { renderRaster } from "../../marketplace/svg/render.ts";
-import { type Likeness, likeness } from "../../marketplace/svg/score.ts";
-import { trace } from "../../marketplace/svg/trace.ts";
+import type { Raster } from "../../marketplace/tracer/image/raster.ts";
+import { type Likeness, likeness } from "../../marketplace/tracer/output/score.ts";
+import { renderRaster } from "../../marketplace/tracer/pool/render.ts";
+import { trace } from "../../marketplace/tracer/trace.ts";
 import { type BenchImage, drawnImages, readImages } from "./svg-images.ts";
 
 const engines: Readonly<Record<string, (picture: Raster) => string>> = {

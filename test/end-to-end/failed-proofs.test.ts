@@ -1,19 +1,24 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { moveAgent } from "../../marketplace/agents/state.ts";
 import { newBuyer, signAuthorization } from "../support/evm-payments.ts";
+import { echoAgent } from "../support/marketplace.ts";
 import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
-import { type Proof, payQuote, post } from "../support/pay-call.ts";
+import { bareProof, type Proof, payQuote, post, settleFirst } from "../support/pay-call.ts";
 
 const perAddress = 5;
 const perPayer = 3;
 
 let paid: PaidMarket;
 let verified: number;
+let settleAsked: number;
 beforeAll(async () => {
   paid = await startPaidMarket({
     env: { LIMIT_FAILED_PROOFS_PER_ADDRESS: String(perAddress), LIMIT_FAILED_PROOFS_PER_PAYER: String(perPayer) },
   });
   paid.toFacilitator.behave((path) => {
     if (path === "/verify") verified += 1;
+    if (path === "/settle") settleAsked += 1;
     return "pass";
   });
 });
@@ -44,6 +49,99 @@ test("an address that floods with garbage is not asked about any more, and its v
   expect((await ask(victim, "198.51.100.2")).status).toBe(200);
   // The quote stays to be had, also from there.
   expect((await ask(undefined, "203.0.113.7")).status).toBe(402);
+});
+
+describe("a payment beside an input that is refused is counted, so that no address uses up what the facilitator answers", () => {
+  /** Each with a nonce of its own, as if it were another payment. */
+  const another = (proof: Proof, n: number): Proof => {
+    const { authorization } = proof.payload as { authorization: object };
+    return {
+      ...proof,
+      payload: {
+        ...proof.payload,
+        authorization: { ...authorization, nonce: `0x${n.toString(16).padStart(64, "0")}` },
+      },
+    };
+  };
+
+  test.each([
+    ["a forged one", "203.0.113.20", async () => garbled(await pay())],
+    ["one that would hold", "203.0.113.21", () => pay()],
+    ["one that is settled", "203.0.113.22", async () => settleFirst(paid, await pay())],
+  ])(
+    "%s is counted against its address, and after so many nothing is asked of the facilitator",
+    async (what, from, make) => {
+      const proof = await make();
+      verified = 0;
+      const statuses = [];
+      for (let n = 0; n < perAddress * 3; n += 1) {
+        const one = what === "a forged one" ? another(proof, n) : proof;
+        statuses.push((await post(paid.url, { body: {}, from, proof: one })).status);
+      }
+      expect(statuses).toEqual(Array(perAddress * 3).fill(400));
+      expect(verified).toBe(perAddress);
+      expect((await ask(proof, from)).status).toBe(429);
+      expect((await ask(await pay(), "198.51.100.3")).status).toBe(200);
+      if (what === "one that would hold") expect((await ask(proof, "198.51.100.3")).status).toBe(200);
+    },
+  );
+
+  test("forged ones for an agent that is free by now, one that is gone, and one whose creator cannot be paid", async () => {
+    const { context, url: service } = paid.marketplace;
+    const creator = paid.market.creator;
+    const publish = (price_credits: number) =>
+      publishAgent(context, creator, "changing", { ...echoAgent, price_credits });
+    const { address } = await publish(5);
+    const url = `${service}/api/agent/${address}`;
+    const quoted = await payQuote(paid, "evm", await post(url, { body }));
+    const flood = async (from: string) => {
+      verified = 0;
+      for (let n = 0; n < perAddress * 3; n += 1) {
+        const one = another(garbled(quoted), 1_000 + n);
+        await post(url, {
+          body,
+          from,
+          proof: n % 2 ? one : bareProof(one),
+          header: n % 2 ? "PAYMENT-SIGNATURE" : "X-PAYMENT",
+        });
+      }
+      return verified;
+    };
+    await publish(0);
+    expect(await flood("203.0.113.30")).toBeLessThanOrEqual(1);
+    await publish(5);
+    await moveAgent(context.db, address, "unpublish");
+    expect(await flood("203.0.113.31")).toBeLessThanOrEqual(perAddress * 2);
+    await moveAgent(context.db, address, "suspend");
+    expect(await flood("203.0.113.32")).toBeLessThanOrEqual(perAddress + 1);
+    await moveAgent(context.db, address, "restore");
+    await publish(5);
+    const wallets = "update payout_wallets set state = $2 where account_id = $1 and state = $3";
+    await context.db.query(wallets, [creator.id, "retired", "checked"]);
+    expect(await flood("203.0.113.33")).toBeLessThanOrEqual(perAddress + 1);
+    await context.db.query(wallets, [creator.id, "checked", "retired"]);
+  });
+});
+
+test("questions about settlements are counted, too", async () => {
+  const from = "203.0.113.40";
+  const quote = await ask(undefined, from);
+  const entry = quote.body.accepts.find(({ network }: { network: string }) => network === "eip155:84532");
+  const payments = [];
+  for (let n = 0; n < perAddress; n += 1) payments.push(bareProof(await payQuote(paid, "evm", quote)));
+  for (const paymentPayload of payments) {
+    await paid.facilitator.settle({ x402Version: 1, paymentPayload, paymentRequirements: entry });
+  }
+  settleAsked = 0;
+  const statuses = [];
+  for (const proof of payments) {
+    statuses.push((await post(paid.url, { body: { text: "not quoted" }, from, proof, header: "X-PAYMENT" })).status);
+  }
+  expect(new Set(statuses)).toEqual(new Set([402, 429]));
+  expect(settleAsked).toBeLessThanOrEqual(perAddress + 2);
+  expect((await post(paid.url, { body, from: "198.51.100.4", proof: payments[0]!, header: "X-PAYMENT" })).status).toBe(
+    200,
+  );
 });
 
 test("a payer whose own payments do not hold is not asked about any more, wherever they come from", async () => {

@@ -1,5 +1,5 @@
+import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openApiDocument } from "../../marketplace/openapi/document.ts";
 import { Browser, newEmail, tokenIn } from "../support/browser.ts";
 import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
 
@@ -56,7 +56,7 @@ const hostileText = [
 const hostileHeaders = ["__proto__", "\u00ff\u0080", "x".repeat(8_000), "="];
 
 test("no hostile value anywhere is answered with a 5xx, or repeated as [object Object]", async () => {
-  const document: Json = openApiDocument("http://127.0.0.1");
+  const document: Json = await (await fetch(`${paid.marketplace.url}/api/v1/openapi.json`)).json();
   const asked = Object.entries<Json>(document.paths).flatMap(([template, methods]) =>
     Object.entries<Json>(methods).flatMap(([method, operation]) => [...asksOf(template, method, operation, document)]),
   );
@@ -224,13 +224,13 @@ async function ask({ path, method, body, headers = {} }: Ask): Promise<{ status:
     "content-type": "application/json",
   };
   const from = { "x-forwarded-for": `10.${octet()}.${octet()}.${octet()}` };
-  const response = await fetch(paid.marketplace.url + path, {
-    method: method.toUpperCase(),
-    redirect: "manual",
+  // Thousands of questions: fetch would take as long to ask as the service takes to answer.
+  const response = await request(new URL(path, paid.marketplace.url), {
+    method: method.toUpperCase() as "GET" | "POST",
     headers: { ...usual, ...from, ...headers },
     ...(body === undefined || method === "get" ? {} : { body }),
   });
-  return { status: response.status, text: await response.text() };
+  return { status: response.statusCode, text: await response.body.text() };
 }
 
 const octet = () => Math.floor(Math.random() * 256);

@@ -1,46 +1,43 @@
 import { createSIWxPayload } from "@x402/extensions/sign-in-with-x";
 import { type Address, createTestClient, encodeFunctionData, http, publicActions, walletActions } from "viem";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { usdcStandIn } from "../../infra/evm-chain/artifacts.ts";
+import { expect } from "vitest";
+import { usdcStandIn } from "../../infra/local-evm/artifacts.ts";
 import { type Buyer, newBuyer, type signAuthorization } from "../support/evm-payments.ts";
-import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import { paidTest } from "../support/fixtures.ts";
+import type { PaidMarket } from "../support/paid-market.ts";
 import { type PaidAnswer, type Proof, payQuote, post, quoteIn } from "../support/pay-call.ts";
 
-let paid: PaidMarket;
-beforeAll(async () => {
-  paid = await startPaidMarket({ env: { LIMIT_FAILED_PROOFS_PER_ADDRESS: "100000" } });
-});
-afterAll(() => paid?.stop());
+const test = paidTest({ env: { LIMIT_FAILED_PROOFS_PER_ADDRESS: "100000" } });
 
 const input = { text: "the buyer's own input" };
-const chain = () =>
+const chain = (paid: PaidMarket) =>
   createTestClient({ mode: "anvil", transport: http(paid.setting.chain.rpcUrl) })
     .extend(publicActions)
     .extend(walletActions);
-const newPayment = async (): Promise<{ buyer: Buyer; proof: Proof }> => {
+const newPayment = async (paid: PaidMarket): Promise<{ buyer: Buyer; proof: Proof }> => {
   const buyer = await paid.setting.fundedBuyer();
   return { buyer, proof: await payQuote(paid, "evm", await post(paid.url, { body: input }), { buyer }) };
 };
-const present = (proof: object, signIn?: object, body: unknown = input) =>
+const present = (paid: PaidMarket, proof: object, signIn?: object, body: unknown = input) =>
   post(paid.url, { proof, body, ...(signIn && { signIn }) });
 
 /** The payment in a transaction that is not the facilitator's, and that outbids it. */
-async function land({ payload }: Proof): Promise<void> {
+async function land(paid: PaidMarket, { payload }: Proof): Promise<void> {
   const { authorization, signature } = payload as Awaited<ReturnType<typeof signAuthorization>>;
   const { from, to, value, validAfter, validBefore, nonce } = authorization;
   const account = newBuyer().address;
   await paid.setting.chain.fund(account, { wei: 10n ** 18n });
-  await chain().impersonateAccount({ address: account });
+  await chain(paid).impersonateAccount({ address: account });
   const data = encodeFunctionData({
     abi: usdcStandIn.abi,
     functionName: "transferWithAuthorization",
     args: [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce, signature],
   });
   const fees = { gas: 300_000n, maxPriorityFeePerGas: 10n ** 10n, maxFeePerGas: 10n ** 11n };
-  await chain().sendTransaction({ account, to: paid.setting.chain.usdc as Address, data, chain: null, ...fees });
+  await chain(paid).sendTransaction({ account, to: paid.setting.chain.usdc as Address, data, chain: null, ...fees });
 }
 
-async function show(buyer: Buyer, asked: PaidAnswer): Promise<object> {
+async function show(paid: PaidMarket, buyer: Buyer, asked: PaidAnswer): Promise<object> {
   expect({ status: asked.status, error: asked.body.error }).toEqual({
     status: 402,
     error: expect.stringMatching(/^wallet_proof_required/),
@@ -49,48 +46,56 @@ async function show(buyer: Buyer, asked: PaidAnswer): Promise<object> {
   return createSIWxPayload({ ...info, ...supportedChains[0] }, buyer, paid.publicUrl);
 }
 
-test("a payment that an unrelated transaction settled is for who shows the wallet alone, with or without our quote", async () => {
-  const { buyer, proof } = await newPayment();
-  await land(proof);
+test("a payment that an unrelated transaction settled is for who shows the wallet alone, with or without our quote", async ({
+  paid,
+}) => {
+  const { buyer, proof } = await newPayment(paid);
+  await land(paid, proof);
   const before = paid.marketplace.model.requests.length;
-  const stranger = { ...(await newPayment()).proof, payload: proof.payload };
+  const stranger = { ...(await newPayment(paid)).proof, payload: proof.payload };
   for (const one of [proof, stranger]) {
-    expect(await present(one)).toMatchObject({
+    expect(await present(paid, one)).toMatchObject({
       status: 402,
       body: { error: expect.stringMatching(/^wallet_proof_required/) },
     });
   }
   expect(paid.marketplace.model.requests.length).toBe(before);
-  const signIn = await show(buyer, await present(proof));
-  expect(await present(proof, signIn)).toMatchObject({ status: 200, body: { success: true } });
-  expect((await present(proof, signIn)).status).toBe(402);
+  const signIn = await show(paid, buyer, await present(paid, proof));
+  expect(await present(paid, proof, signIn)).toMatchObject({ status: 200, body: { success: true } });
+  expect((await present(paid, proof, signIn)).status).toBe(402);
   expect(paid.marketplace.model.requests.length).toBe(before + 1);
 });
 
-test("whoever read a payment before it was mined and had an agent run with it gets nothing, and its payer loses nothing", async () => {
-  const { buyer, proof } = await newPayment();
-  const stranger = { ...(await newPayment()).proof, payload: proof.payload };
+test("whoever read a payment before it was mined and had an agent run with it gets nothing, and its payer loses nothing", async ({
+  paid,
+}) => {
+  const { buyer, proof } = await newPayment(paid);
+  const stranger = { ...(await newPayment(paid)).proof, payload: proof.payload };
   const theirs = { text: "a stranger's input" };
   const had = (await paid.setting.chain.balances(paid.evmWallet)).usdc;
-  await chain().setAutomine(false);
+  await chain(paid).setAutomine(false);
   let answer: PaidAnswer;
   try {
-    const posting = present(stranger, undefined, theirs);
-    await expect.poll(async () => (await chain().getTxpoolStatus()).pending, { interval: 10, timeout: 20_000 }).toBe(1);
-    const landing = land(proof);
-    await expect.poll(async () => (await chain().getTxpoolStatus()).pending, { interval: 10, timeout: 20_000 }).toBe(2);
-    await chain().mine({ blocks: 1 });
+    const posting = present(paid, stranger, undefined, theirs);
+    await expect
+      .poll(async () => (await chain(paid).getTxpoolStatus()).pending, { interval: 10, timeout: 20_000 })
+      .toBe(1);
+    const landing = land(paid, proof);
+    await expect
+      .poll(async () => (await chain(paid).getTxpoolStatus()).pending, { interval: 10, timeout: 20_000 })
+      .toBe(2);
+    await chain(paid).mine({ blocks: 1 });
     await landing;
     answer = await posting;
   } finally {
-    await chain().setAutomine(true);
+    await chain(paid).setAutomine(true);
   }
   expect(answer).toMatchObject({ status: 402, body: { error: expect.stringMatching(/^wallet_proof_required/) } });
   expect(JSON.stringify(answer.body)).not.toContain("Asked");
   expect((await paid.setting.chain.balances(paid.evmWallet)).usdc).toBe((had ?? 0n) + 50_000n);
-  expect((await present(stranger, undefined, theirs)).status).toBe(402);
-  const signIn = await show(buyer, await present(proof));
-  expect(await present(proof, signIn)).toMatchObject({
+  expect((await present(paid, stranger, undefined, theirs)).status).toBe(402);
+  const signIn = await show(paid, buyer, await present(paid, proof));
+  expect(await present(paid, proof, signIn)).toMatchObject({
     status: 200,
     body: { output: { text: expect.stringContaining(input.text) } },
   });

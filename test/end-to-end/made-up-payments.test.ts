@@ -1,19 +1,17 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { documented } from "../support/documented.ts";
+import { paidTest } from "../support/fixtures.ts";
 import { madeUpRequests } from "../support/made-up-requests.ts";
 import { call } from "../support/marketplace.ts";
-import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
 import { encodeHeader, type Proof, payQuote, post } from "../support/pay-call.ts";
 
-let paid: PaidMarket;
+const test = paidTest({ env: { LIMIT_FAILED_PROOFS_PER_ADDRESS: "1000000" } });
 let proofs: Proof[];
-beforeAll(async () => {
-  paid = await startPaidMarket({ env: { LIMIT_FAILED_PROOFS_PER_ADDRESS: "1000000" } });
+test.beforeAll(async ({ paid }) => {
   const quote = () => post(paid.url, { body: { text: "hello" } });
   proofs = [await payQuote(paid, "hedera", await quote()), await payQuote(paid, "evm", await quote())];
 });
-afterAll(() => paid?.stop());
 
 /** Pieces of good payments and rubbish, in the header of either version. */
 const payments = () => {
@@ -33,7 +31,9 @@ const payments = () => {
   return fc.tuple(fc.constantFrom("payment-signature", "x-payment"), value);
 };
 
-test("made-up calls with made-up payments are answered as the marketplace's document says and never with a 5xx", async () => {
+test("made-up calls with made-up payments are answered as the marketplace's document says and never with a 5xx", async ({
+  paid,
+}) => {
   const { body: document } = await call(paid.marketplace.url, "/api/v1/openapi.json");
   const requests = madeUpRequests(document, {
     parts: paid.address.split("/"),
@@ -48,9 +48,9 @@ test("made-up calls with made-up payments are answered as the marketplace's docu
     }),
     { numRuns: 300 },
   );
-});
+}, 180_000);
 
-test("made-up requests to the facilitator are answered as its document says and never with a 5xx", async () => {
+test("made-up requests to the facilitator are answered as its document says and never with a 5xx", async ({ paid }) => {
   const { body: document } = await paid.facilitator.get("/openapi.json");
   const facilitator = documented(paid.facilitator);
   const bodies = proofs.map((proof) => ({ paymentPayload: proof, paymentRequirements: proof.accepted }));
@@ -67,4 +67,4 @@ test("made-up requests to the facilitator are answered as its document says and 
     }),
     { numRuns: 400 },
   );
-});
+}, 180_000);

@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { credits } from "../../marketplace/credits/amount.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";
 import { settleModelDays } from "../../marketplace/models/model-claims.ts";
-import { credits } from "../../shared/units.ts";
+import { paidTest } from "../support/fixtures.ts";
 import { echoAgent, proveLedger, spendable, until } from "../support/marketplace.ts";
-import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import type { PaidMarket } from "../support/paid-market.ts";
 import { type PaidAnswer, payQuote, post } from "../support/pay-call.ts";
 
-let paid: PaidMarket;
-beforeAll(async () => {
-  paid = await startPaidMarket({ env: { LLM_MODELS: "small=2:500:2000" } });
-}, 120_000);
-afterAll(() => paid?.stop());
-beforeEach(() => paid.marketplace.model.clearFaults());
+const test = paidTest({ env: { LLM_MODELS: "small=2:500:2000" } });
+test.beforeEach(({ paid }) => paid.marketplace.model.clearFaults());
 
 const body = { text: "hello" };
-const ask = (proof?: object): Promise<PaidAnswer> => post(paid.url, { body, ...(proof && { proof }) });
-const give = (amount: number, reference: string) =>
+const ask = (paid: PaidMarket, proof?: object): Promise<PaidAnswer> =>
+  post(paid.url, { body, ...(proof && { proof }) });
+const give = (paid: PaidMarket, amount: number, reference: string) =>
   grant(paid.marketplace.context.db, {
     accountId: paid.market.creator.id,
     credits: credits(BigInt(amount)),
@@ -24,9 +22,9 @@ const give = (amount: number, reference: string) =>
   });
 
 /** What the creator has left, once nothing is set aside any more. */
-async function left(): Promise<number> {
+async function left(paid: PaidMarket): Promise<number> {
   const { context } = paid.marketplace;
-  await context.inFlight.idle();
+  await context.backgroundWork.idle();
   await proveLedger(context);
   await context.db.query("update model_days set touched_at = now() - interval '1 hour'");
   await settleModelDays(context.db);
@@ -34,8 +32,9 @@ async function left(): Promise<number> {
   return spendable(context, paid.market.creator);
 }
 
-const forwarded = () => paid.facilitator.context.db.query("select count(*)::integer as payments from payments");
-const settledCount = async () => (await forwarded()).rows[0].payments;
+const forwarded = (paid: PaidMarket) =>
+  paid.facilitator.context.db.query("select count(*)::integer as payments from payments");
+const settledCount = async (paid: PaidMarket) => (await forwarded(paid)).rows[0].payments;
 
 function isPaused({ status, headers, body }: PaidAnswer): void {
   expect(status).toBe(503);
@@ -44,64 +43,104 @@ function isPaused({ status, headers, body }: PaidAnswer): void {
 }
 
 describe("a call that is paid to its creator", () => {
-  test("is not even quoted while nobody pays for its model", async () => {
-    isPaused(await ask());
+  test("is not even quoted while nobody pays for its model", async ({ paid }) => {
+    isPaused(await ask(paid));
   });
 
-  test("costs its creator the model, out of the balance, and the buyer the price", async () => {
-    await give(5, "first");
+  test("costs its creator the model, out of the balance, and the buyer the price", async ({ paid }) => {
+    await give(paid, 5, "first");
     await new Promise((resolve) => setTimeout(resolve, 1_100));
-    const proofs = await Promise.all(["evm", "hedera"].map((chain) => pay(chain as "evm" | "hedera")));
-    for (const proof of proofs) expect((await ask(proof)).status).toBe(200);
-    expect(await left()).toBe(1);
+    const proofs = await Promise.all(["evm", "hedera"].map((chain) => pay(paid, chain as "evm" | "hedera")));
+    for (const proof of proofs) expect((await ask(paid, proof)).status).toBe(200);
+    expect(await left(paid)).toBe(1);
   });
 
-  test("is refused with its payment unused when the balance is empty by then, and good once it is not", async () => {
-    await give(2, "second");
+  test("is refused with its payment unused when the balance is empty by then, and good once it is not", async ({
+    paid,
+  }) => {
+    await give(paid, 2, "second");
     await new Promise((resolve) => setTimeout(resolve, 1_100));
-    const proofs = await Promise.all([pay("evm"), pay("evm"), pay("evm")]);
+    const proofs = await Promise.all([pay(paid, "evm"), pay(paid, "evm"), pay(paid, "evm")]);
     const asked = () => paid.marketplace.model.requests.length;
     const askedBefore = asked();
-    const before = await settledCount();
+    const before = await settledCount(paid);
     // Together, so that those who found room before their payment was looked at may find none after.
-    const answers = await Promise.all(proofs.map((proof) => ask(proof)));
+    const answers = await Promise.all(proofs.map((proof) => ask(paid, proof)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     const refused = answers.flatMap((answer, n) => (answer.status === 200 ? [] : [proofs[n]!]));
     for (const answer of answers) if (answer.status !== 200) isPaused(answer);
     expect(asked()).toBe(askedBefore + 1);
-    expect((await settledCount()) - before).toBe(1);
-    expect(await left()).toBe(1);
-    await give(3, "third");
-    for (const proof of refused) expect((await ask(proof)).status).toBe(200);
-    expect(await left()).toBe(0);
+    expect((await settledCount(paid)) - before).toBe(1);
+    expect(await left(paid)).toBe(1);
+    await give(paid, 3, "third");
+    for (const proof of refused) expect((await ask(paid, proof)).status).toBe(200);
+    expect(await left(paid)).toBe(0);
   });
 
-  test("that failed is not charged, and its creator bears a model that answered", async () => {
-    await give(10, "fourth");
-    await until(async () => (await ask()).status === 402);
+  test("that failed is not charged, and its creator bears a model that answered", async ({ paid }) => {
+    await give(paid, 10, "fourth");
+    await until(async () => (await ask(paid)).status === 402);
     paid.marketplace.model.injectFault({ truncate: true });
-    expect((await ask(await pay("evm"))).body).toMatchObject({ success: false, charged: false });
-    expect(await left()).toBe(8);
+    expect((await ask(paid, await pay(paid, "evm"))).body).toMatchObject({ success: false, charged: false });
+    expect(await left(paid)).toBe(8);
     paid.marketplace.model.injectFault({ status: 429 });
-    expect((await ask(await pay("evm"))).body).toMatchObject({ success: false, charged: false });
-    expect(await left()).toBe(8);
+    expect((await ask(paid, await pay(paid, "evm"))).body).toMatchObject({ success: false, charged: false });
+    expect(await left(paid)).toBe(8);
   });
 
-  test("whose result waits is delivered although nobody pays for the model any more", async () => {
-    const proof = await pay("evm");
+  test("that fails over and over is begun for one payer, and from one address, ten times an hour", async ({ paid }) => {
+    await give(paid, 100, "fifth");
+    await until(async () => (await ask(paid)).status === 402);
+    const { model, context } = paid.marketplace;
+    await context.db.query("delete from model_failures");
+    const before = await left(paid);
+    const buyer = await paid.setting.fundedBuyer();
+    const paying = async (options: object = {}) => payQuote(paid, "evm", await ask(paid), options);
+    const from = (address: string, proof: object) => post(paid.url, { body, proof, from: address });
+    model.injectFault({ truncate: true, times: 10 });
+    const [same, another] = [await paying({ buyer }), await paying({ buyer })];
+    for (let n = 0; n < 10; n += 1) {
+      expect((await from("203.0.113.1", n % 2 ? same : another)).body).toMatchObject({ charged: false });
+    }
+    const asked = model.requests.length;
+    const refused = [await from("203.0.113.2", same), await from("203.0.113.1", await paying())];
+    for (const { status, headers } of refused) {
+      expect(status).toBe(429);
+      expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    }
+    expect(model.requests.length).toBe(asked);
+    expect(await left(paid)).toBe(before - 20);
+    expect((await from("203.0.113.2", await paying())).status).toBe(200);
+    await context.db.query("delete from model_failures");
+    expect((await from("203.0.113.1", same)).status).toBe(200);
+  });
+
+  test("whose settlement is merely not known yet counts against nobody", async ({ paid }) => {
+    const { context } = paid.marketplace;
+    await context.db.query("delete from model_failures");
+    const proof = await pay(paid, "evm");
     paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-call" : "pass"));
-    expect((await ask(proof)).status).toBe(503);
+    expect((await ask(paid, proof)).status).toBe(503);
+    expect((await context.db.query("select from model_failures")).rowCount).toBe(0);
+    paid.toFacilitator.behave(() => "pass");
+    await until(async () => (await ask(paid, proof)).status === 200);
+  });
+
+  test("whose result waits is delivered although nobody pays for the model any more", async ({ paid }) => {
+    const proof = await pay(paid, "evm");
+    paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-call" : "pass"));
+    expect((await ask(paid, proof)).status).toBe(503);
     paid.toFacilitator.behave(() => "pass");
     await paid.marketplace.context.db.query("update agents set model_credits_per_day = 0 where id = $1", [
       paid.market.agent.agentId,
     ]);
-    expect((await ask(await payNothing())).status).toBe(503);
-    await until(async () => (await ask(proof)).status === 200);
+    expect((await ask(paid, await payNothing(paid))).status).toBe(503);
+    await until(async () => (await ask(paid, proof)).status === 200);
     await paid.marketplace.context.db.query("update agents set model_credits_per_day = null");
   });
 });
 
-test("agents on other connectors need no credits of their creator's", async () => {
+test("agents on other connectors need no credits of their creator's", async ({ paid }) => {
   const { context, url } = paid.marketplace;
   const { address } = await publishAgent(context, paid.market.creator, "plain", {
     ...echoAgent,
@@ -113,10 +152,10 @@ test("agents on other connectors need no credits of their creator's", async () =
   await context.db.query("update agents set model_credits_per_day = null");
 });
 
-const pay = async (chain: "evm" | "hedera") => payQuote(paid, chain, await ask());
+const pay = async (paid: PaidMarket, chain: "evm" | "hedera") => payQuote(paid, chain, await ask(paid));
 
 /** A payment that was never used, on the terms of another agent's quote. */
-async function payNothing() {
+async function payNothing(paid: PaidMarket) {
   const { context, url } = paid.marketplace;
   const { address } = await publishAgent(context, paid.market.creator, "other", {
     ...echoAgent,

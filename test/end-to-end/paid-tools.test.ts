@@ -1,23 +1,25 @@
 import { createHash } from "node:crypto";
+import { connect } from "node:net";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { Resvg } from "@resvg/resvg-js";
 import { createSIWxPayload } from "@x402/extensions/sign-in-with-x";
 import { createPublicClient, http } from "viem";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { usdcStandIn } from "../../infra/evm-chain/artifacts.ts";
+import { expect } from "vitest";
+import { usdcStandIn } from "../../infra/local-evm/artifacts.ts";
+import { moveAccount } from "../../marketplace/accounts/state.ts";
 import { moveAgent } from "../../marketplace/agents/state.ts";
+import { paidTest } from "../support/fixtures.ts";
 import { callTool, textOf, toolNames } from "../support/mcp.ts";
-import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
-import { encodeHeader, payQuote, settleFirst } from "../support/pay-call.ts";
+import type { PaidMarket } from "../support/paid-market.ts";
+import { bareProof, encodeHeader, payQuote, post, settleFirst } from "../support/pay-call.ts";
 
-let paid: PaidMarket;
+const test = paidTest();
 let client: Client;
 let image: string;
 let tool: string;
-beforeAll(async () => {
-  paid = await startPaidMarket();
+test.beforeAll(async ({ paid }) => {
   client = new Client({ name: "test", version: "1" });
   const transport = new StreamableHTTPClientTransport(new URL(`${paid.marketplace.url}/api/x402/mcp`));
   await client.connect(transport as never);
@@ -25,21 +27,20 @@ beforeAll(async () => {
   const drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><rect width="60" height="40"/></svg>';
   image = new Resvg(drawing).render().asPng().toString("base64");
 });
-afterEach(() => {
+test.afterEach(({ paid }) => {
   paid.toFacilitator.behave(() => "pass");
   paid.marketplace.model.clearFaults();
 });
-afterAll(async () => {
+test.afterAll(async () => {
   await client?.close();
-  await paid?.stop();
 });
 
-const paymentFor = (quoted: CallToolResult, chain: "hedera" | "evm") => {
+const paymentFor = (paid: PaidMarket, quoted: CallToolResult, chain: "hedera" | "evm") => {
   const headers = new Headers({ "payment-required": encodeHeader(quoted.structuredContent as object) });
   return payQuote(paid, chain, { status: 402, headers, body: {} });
 };
-const pay = async (name: string, input: object, chain: "hedera" | "evm" = "evm") => {
-  const payment = await paymentFor(await callTool(client, name, input), chain);
+const pay = async (paid: PaidMarket, name: string, input: object, chain: "hedera" | "evm" = "evm") => {
+  const payment = await paymentFor(paid, await callTool(client, name, input), chain);
   return { payment, answer: await callTool(client, name, input, { "x402/payment": payment }) };
 };
 
@@ -47,7 +48,9 @@ test("without a key the three drawings are listed, each with its price", async (
   expect(await toolNames(client)).toEqual(["svg_vectorize", "svg_generate", "svg_generate_hd"]);
 });
 
-test("a call without a payment answers its price, in both places a client may look, and nothing else happens", async () => {
+test("a call without a payment answers its price, in both places a client may look, and nothing else happens", async ({
+  paid,
+}) => {
   const asked = paid.marketplace.model.requests.length;
   for (const [name, amount] of [
     ["svg_vectorize", "10000"],
@@ -65,8 +68,8 @@ test("a call without a payment answers its price, in both places a client may lo
   expect(paid.marketplace.model.requests.length).toBe(asked);
 });
 
-test.each(["hedera", "evm"] as const)("a payment on %s buys one result, once", async (chain) => {
-  const { payment, answer } = await pay("svg_vectorize", { image }, chain);
+test.for(["hedera", "evm"] as const)("a payment on %s buys one result, once", async (chain, { paid }) => {
+  const { payment, answer } = await pay(paid, "svg_vectorize", { image }, chain);
   expect(answer.isError).toBeUndefined();
   expect(answer.structuredContent).toMatchObject({ width: 60, svg: expect.stringMatching(/^<svg/), cost_usd: 0.01 });
   expect(answer._meta?.["x402/payment-response"]).toMatchObject({ success: true, transaction: expect.any(String) });
@@ -78,20 +81,20 @@ test.each(["hedera", "evm"] as const)("a payment on %s buys one result, once", a
   expect(textOf(again)).not.toContain("<svg");
 });
 
-test("an agent that is paid per call answers to its tool name, and its creator is paid", async () => {
+test("an agent that is paid per call answers to its tool name, and its creator is paid", async ({ paid }) => {
   const request = { address: paid.setting.chain.usdc, abi: usdcStandIn.abi, functionName: "balanceOf" } as const;
   const chain = createPublicClient({ transport: http(paid.setting.chain.rpcUrl) });
   const earned = () => chain.readContract({ ...request, args: [paid.evmWallet] });
   const before = BigInt(await earned());
-  const { answer } = await pay(tool, { text: "hello" });
+  const { answer } = await pay(paid, tool, { text: "hello" });
   await expect.poll(earned).toBe(before + 50_000n);
   expect(textOf(answer)).toContain("Asked: hello");
   expect(answer._meta).toMatchObject({ run_id: expect.stringMatching(/^run_/) });
   expect(answer._meta?.["x402/payment-response"]).toMatchObject({ success: true, network: "eip155:84532" });
 });
 
-test("the same payment sent twice at once is one run and one charge", async () => {
-  const payment = await paymentFor(await callTool(client, tool, { text: "twice" }), "evm");
+test("the same payment sent twice at once is one run and one charge", async ({ paid }) => {
+  const payment = await paymentFor(paid, await callTool(client, tool, { text: "twice" }), "evm");
   const asked = paid.marketplace.model.requests.length;
   const answers = await Promise.all(
     [1, 2].map(() => callTool(client, tool, { text: "twice" }, { "x402/payment": payment })),
@@ -100,9 +103,11 @@ test("the same payment sent twice at once is one run and one charge", async () =
   expect(new Set(answers.map((answer) => answer._meta?.run_id)).size).toBe(1);
 });
 
-test("an agent that fails is not charged; what cannot be done without a key is refused before the payment is looked at", async () => {
+test("an agent that fails is not charged; what cannot be done without a key is refused before the payment is looked at", async ({
+  paid,
+}) => {
   paid.marketplace.model.injectFault({ status: 500 });
-  const { answer } = await pay(tool, { text: "hello" });
+  const { answer } = await pay(paid, tool, { text: "hello" });
   expect(answer).toMatchObject({ isError: true, _meta: { charged: false } });
   expect(textOf(answer)).toContain("Nothing was charged.");
   for (const [name, input, field] of [
@@ -110,14 +115,16 @@ test("an agent that fails is not charged; what cannot be done without a key is r
     ["svg_generate_hd", { prompt: "x", aspect: "wide" }, "aspect"],
     [tool, {}, "text"],
   ] as const) {
-    const refused = (await pay(name, input)).answer;
+    const refused = (await pay(paid, name, input)).answer;
     expect(refused).toMatchObject({ isError: true, _meta: { field } });
   }
 });
 
-test("a settlement that nobody knows the end of gives no result away, and the same payment takes it up", async () => {
+test("a settlement that nobody knows the end of gives no result away, and the same payment takes it up", async ({
+  paid,
+}) => {
   paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
-  const { payment, answer } = await pay(tool, { text: "unknown" });
+  const { payment, answer } = await pay(paid, tool, { text: "unknown" });
   expect(answer.isError).toBe(true);
   expect(textOf(answer)).toMatch(/same payment again/);
   expect(textOf(answer)).not.toContain("Asked");
@@ -126,13 +133,15 @@ test("a settlement that nobody knows the end of gives no result away, and the sa
   expect(textOf(after)).toContain("Asked: unknown");
 });
 
-test("a payment that was settled before is the quote's holder's or the shown wallet's, and no stranger's", async () => {
+test("a payment that was settled before is the quote's holder's or the shown wallet's, and no stranger's", async ({
+  paid,
+}) => {
   const args = { text: "hello", extra: { b: 1, a: [2, { d: 3, c: 4 }] } };
   const call = (payment: object, meta: object = {}, sent: object = args) =>
     callTool(client, tool, sent, { "x402/payment": payment, ...meta });
   const asked = paid.marketplace.model.requests.length;
-  const proof = await settleFirst(paid, await paymentFor(await callTool(client, tool, args), "evm"));
-  const strangers = await paymentFor(await callTool(client, tool, args), "evm");
+  const proof = await settleFirst(paid, await paymentFor(paid, await callTool(client, tool, args), "evm"));
+  const strangers = await paymentFor(paid, await callTool(client, tool, args), "evm");
   const { payload } = proof;
   const bare = { x402Version: 1, scheme: "exact", network: proof.accepted.network, payload };
   for (const stolen of [{ ...strangers, payload }, bare]) {
@@ -162,6 +171,70 @@ test("a payment that was settled before is the quote's holder's or the shown wal
   expect(textOf(await call(unquoted, meta, reordered))).toContain("Asked: hello");
 });
 
+test("a payment that was settled before its tool was suspended, or its creator's account, is a debt, and nothing to a stranger", async ({
+  paid,
+}) => {
+  const { context } = paid.marketplace;
+  const input = { text: "hello" };
+  const owed = await settleFirst(paid, await paymentFor(paid, await callTool(client, tool, input), "evm"));
+  const strangers = { ...(await paymentFor(paid, await callTool(client, tool, input), "evm")), payload: owed.payload };
+  const expectOwed = async () => {
+    const told = await callTool(client, tool, input, { "x402/payment": owed });
+    expect(told).toMatchObject({ isError: true, _meta: { charged: true, debt: { agent: paid.address } } });
+    expect(told._meta?.["x402/payment-response"]).toMatchObject({ success: true });
+  };
+  await moveAgent(context.db, paid.address, "suspend");
+  await expectOwed();
+  const stolen = callTool(client, tool, input, {
+    "x402/payment": { ...strangers, accepted: { ...owed.accepted, extra: {} } },
+  });
+  await expect(stolen).rejects.toMatchObject({ code: -32602 });
+  await moveAgent(context.db, paid.address, "restore");
+  await moveAccount(context.db, paid.market.creator, "suspend");
+  await expectOwed();
+  await moveAccount(context.db, paid.market.creator, "restore");
+  expect(textOf(await callTool(client, tool, input, { "x402/payment": owed }))).toContain("Asked: hello");
+});
+
+test("a stranger whose request began before a result was delivered, and shows its payment after, has no copy of it", async ({
+  paid,
+}) => {
+  const input = { text: "few inputs" };
+  const payment = await paymentFor(paid, await callTool(client, tool, input), "evm");
+  const { hostname, port, host } = new URL(paid.marketplace.url);
+  const socket = connect(Number(port), hostname);
+  let answer = "";
+  socket.on("data", (chunk) => {
+    answer += chunk;
+  });
+  const send = (text: string) => socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
+  const head = [
+    "POST /api/x402/mcp HTTP/1.1",
+    `host: ${host}`,
+    "content-type: application/json",
+    "accept: application/json, text/event-stream",
+    "transfer-encoding: chunked",
+  ];
+  socket.write(`${head.join("\r\n")}\r\n\r\n`);
+  const params = `{"name":"${tool}","arguments":${JSON.stringify(input)}`;
+  send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params},`);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const url = `${paid.marketplace.url}/api/agent/${paid.address}`;
+  const quoted = await payQuote(paid, "evm", await post(url, { body: input }));
+  const proof = bareProof(quoted);
+  expect((await post(url, { body: input, proof, header: "X-PAYMENT" })).status).toBe(200);
+  await expect
+    .poll(async () => (await post(url, { body: input, proof, header: "X-PAYMENT" })).body.error)
+    .toContain("already_settled");
+  send(`"_meta":{"x402/payment":${JSON.stringify(proof)}}}}`);
+  socket.write("0\r\n\r\n");
+  await expect.poll(() => answer).toContain("already_settled");
+  expect(answer).not.toContain("Asked: few inputs");
+  socket.destroy();
+  // One that was not used stays good.
+  expect(textOf(await callTool(client, tool, input, { "x402/payment": payment }))).toContain("Asked");
+});
+
 interface ChallengingQuote {
   readonly extensions: { readonly "sign-in-with-x": { readonly info: Parameters<typeof createSIWxPayload>[0] } };
 }
@@ -179,7 +252,7 @@ test.each([
   expect((answer.structuredContent as { error: string }).error).not.toBe("Payment is required.");
 });
 
-test("an agent that is not live is a tool that is not there, and a key opens nothing here", async () => {
+test("an agent that is not live is a tool that is not there, and a key opens nothing here", async ({ paid }) => {
   await moveAgent(paid.marketplace.context.db, paid.address, "unpublish");
   for (const name of [tool, "no--such", "agents_search"]) {
     await expect(callTool(client, name, { text: "x" })).rejects.toMatchObject({ code: -32602 });

@@ -2,7 +2,7 @@ import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { wrapFetchWithPaymentFromConfig } from "@x402/fetch";
 import { createPublicClient, http } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { usdcStandIn } from "../../infra/evm-chain/artifacts.ts";
+import { usdcStandIn } from "../../infra/local-evm/artifacts.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { usdcOf } from "../support/hedera-payments.ts";
 import { echoAgent, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
@@ -134,6 +134,22 @@ describe.each([
     const answers = await Promise.all(Array.from({ length: 10 }, () => post(proof)));
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
     expect(new Set(answers.map(({ body }) => body.run_id)).size).toBe(1);
+    await expect.poll(balance).toBe(before + 50_000);
+  });
+
+  test("posted by the hundred while its agent runs is one run, and only so many posts wait for it", async () => {
+    const before = await balance();
+    const proof = await payment();
+    paid.marketplace.model.injectFault({ delayMs: 3_000 });
+    const answers = await Promise.all(Array.from({ length: 100 }, () => post(proof)));
+    const given = answers.filter(({ status }) => status === 200);
+    expect(new Set(given.map(({ body }) => body.run_id)).size).toBe(1);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { status, headers } of refused) {
+      expect(status).toBe(503);
+      expect(headers.get("retry-after")).toBe("5");
+    }
     await expect.poll(balance).toBe(before + 50_000);
   });
 
@@ -391,4 +407,22 @@ test("the stock version 2 client pays the EVM call without knowing us", async ()
   expect(response.status).toBe(200);
   expect(await response.json()).toMatchObject({ success: true });
   expect(decode(response.headers.get("payment-response"))).toMatchObject({ success: true });
+});
+
+test("a network that is no text beside the one accepted is not told again, and a payment nested too deep is none", async () => {
+  const body = { text: "hello" };
+  const proof = await payQuote(paid, "evm", await postTo(paid.url, { body }));
+  const odd = { ...proof, network: { toString: 1, valueOf: 1 } };
+  const bought = await postTo(paid.url, { body, proof: odd });
+  expect(bought.status).toBe(200);
+  expect(decodeHeader(bought.headers.get("payment-response"))).toMatchObject({
+    success: true,
+    network: "eip155:84532",
+  });
+  for (const depth of [99, 1_000, 5_500]) {
+    const text = `{"x402Version":1,"network":"eip155:84532","payload":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+    const headers = { "content-type": "application/json", "X-PAYMENT": Buffer.from(text).toString("base64") };
+    const { status } = await fetch(paid.url, { method: "POST", headers, body: JSON.stringify(body) });
+    expect(status).toBe(402);
+  }
 });

@@ -1,23 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
+import { withAccount } from "../support/browser.ts";
+import { paidTest, perFile } from "../support/fixtures.ts";
 import { balanceOf, proveLedger } from "../support/marketplace.ts";
-import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
-import { payQuote, post, quoteIn } from "../support/pay-call.ts";
+import { encodeHeader, payQuote, post, quoteIn } from "../support/pay-call.ts";
 
-let paid: PaidMarket;
-
-beforeAll(async () => {
-  paid = await startPaidMarket();
-});
-
-afterAll(() => paid?.stop());
-
-const url = () => `${paid.marketplace.url}/api/v1/credits/purchase`;
-const buy = (credits: unknown, proof?: object, key = paid.market.key) =>
-  post(url(), { key, body: { credits }, ...(proof && { proof }) });
-const balance = async () => (await balanceOf(paid.marketplace, paid.market.key)).credits as number;
+// Pages of a developer's machine are let in, and a person signs in by a link that is shown.
+const local = { MARKETPLACE_PUBLIC_URL: "http://127.0.0.1:1", NODE_ENV: "development", SMTP_URL: "", MAIL_FROM: "" };
+const test = paidTest({ env: local })
+  .extend("url", perFile, ({ paid }) => `${paid.marketplace.url}/api/v1/credits/purchase`)
+  .extend("buy", perFile, ({ paid, url }) => {
+    return (credits: unknown, proof?: object, key = paid.market.key) =>
+      post(url, { key, body: { credits }, ...(proof && { proof }) });
+  })
+  .extend("balance", perFile, ({ paid }) => {
+    return async () => (await balanceOf(paid.marketplace, paid.market.key)).credits as number;
+  });
 
 describe("buying credits", () => {
-  test("is quoted at a cent a credit, to the platform's wallets", async () => {
+  test("is quoted at a cent a credit, to the platform's wallets", async ({ buy, paid }) => {
     const answer = await buy(250);
     expect(answer.status).toBe(402);
     expect(quoteIn(answer).accepts).toMatchObject([
@@ -26,30 +26,37 @@ describe("buying credits", () => {
     ]);
   });
 
-  test.each(["hedera", "evm"] as const)("with a payment on %s adds them, once", async (chain) => {
-    const before = await balance();
-    const proof = await payQuote(paid, chain, await buy(7));
-    const answers = await Promise.all([buy(7, proof), buy(7, proof), buy(7, proof)]);
-    for (const { status, body } of answers) {
-      expect({ status, body }).toMatchObject({
-        status: 200,
-        body: { success: true, output: { data: { credits: 7 } } },
-      });
-    }
-    expect((await buy(7, proof)).status).toBe(402);
-    expect(await balance()).toBe(before + 7);
-    await proveLedger(paid.marketplace.context);
-  });
+  test.for(["hedera", "evm"] as const)(
+    "with a payment on %s adds them, once",
+    async (chain, { balance, paid, buy }) => {
+      const before = await balance();
+      const proof = await payQuote(paid, chain, await buy(7));
+      const answers = await Promise.all([buy(7, proof), buy(7, proof), buy(7, proof)]);
+      for (const { status, body } of answers) {
+        expect({ status, body }).toMatchObject({
+          status: 200,
+          body: { success: true, output: { data: { credits: 7 } } },
+        });
+      }
+      expect((await buy(7, proof)).status).toBe(402);
+      expect(await balance()).toBe(before + 7);
+      await proveLedger(paid.marketplace.context);
+    },
+  );
 
-  test("needs a key, and a whole number of credits within bounds, named when it is wrong", async () => {
-    expect((await post(url(), { body: { credits: 5 } })).status).toBe(401);
+  test("needs a key, and a whole number of credits within bounds, named when it is wrong", async ({ url, buy }) => {
+    expect((await post(url, { body: { credits: 5 } })).status).toBe(401);
     for (const credits of [0, -1, 1.5, "5", 1_000_001, undefined]) {
       const { status, body } = await buy(credits);
       expect({ status, error: body.error }).toEqual({ status: 400, error: expect.stringContaining("credits") });
     }
   });
 
-  test("with somebody else's payment for another account or another number is refused", async () => {
+  test("with somebody else's payment for another account or another number is refused", async ({
+    balance,
+    paid,
+    buy,
+  }) => {
     const before = await balance();
     const proof = await payQuote(paid, "evm", await buy(3));
     expect((await buy(3, proof)).status).toBe(200);
@@ -57,7 +64,11 @@ describe("buying credits", () => {
     expect(await balance()).toBe(before + 3);
   });
 
-  test("that was settled but not credited when the buyer left is credited by itself, once", async () => {
+  test("that was settled but not credited when the buyer left is credited by itself, once", async ({
+    balance,
+    paid,
+    buy,
+  }) => {
     const before = await balance();
     const proof = await payQuote(paid, "evm", await buy(11));
     paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
@@ -67,6 +78,35 @@ describe("buying credits", () => {
     await expect.poll(balance, { timeout: 15_000 }).toBe(before + 11);
     expect((await buy(11, proof)).status).toBe(200);
     expect(await balance()).toBe(before + 11);
+    await proveLedger(paid.marketplace.context);
+  });
+
+  test("by who is signed in adds them to their own account, once, from two tabs and through both doors", async ({
+    paid,
+    buy,
+  }) => {
+    const { browser } = await withAccount(paid.marketplace);
+    const door = "/api/account/credits/purchase";
+    const quote = await browser.post(door, { credits: 9 });
+    expect(quote.status).toBe(402);
+    const proof = await payQuote(paid, "evm", quote);
+    const pay = (who: typeof browser, credits: number) =>
+      who.post(door, { credits }, { "payment-signature": encodeHeader(proof) });
+    const answers = await Promise.all([pay(browser, 9), pay(browser, 9)]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect((await browser.get("/api/account/credits")).body.credits).toBe(9);
+    const key = (await browser.post("/api/account/keys", { name: "mine" })).body.token;
+    expect((await buy(9, proof, key)).body.error).toContain("already_settled");
+
+    // Another number, another account: not what was paid for.
+    expect((await pay(browser, 10)).status).toBe(402);
+    const { browser: stranger } = await withAccount(paid.marketplace);
+    expect((await pay(stranger, 9)).status).toBe(402);
+    expect((await stranger.get("/api/account/credits")).body.credits).toBe(0);
+
+    const { body } = await browser.get("/api/account/ledger");
+    expect(body.totals).toEqual([{ kind: "purchase", postings: 1, credits: 9, earned_credits: 0 }]);
+    expect(body.postings[0].payment).toEqual({ network: "eip155:84532", transaction: expect.stringMatching(/^0x/) });
     await proveLedger(paid.marketplace.context);
   });
 });

@@ -4,11 +4,11 @@ import { createAccount } from "../../marketplace/accounts/create.ts";
 import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
-import { QuoteIds } from "../../marketplace/payments/quote-id.ts";
+import { QuoteIds } from "../../marketplace/payments/quotes/quote-id.ts";
 import { newBuyer } from "../support/evm-payments.ts";
 import { balanceOf, echoAgent, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
 import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
-import { type PaidAnswer, type Proof, payQuote, post, quoteIn, settleFirst } from "../support/pay-call.ts";
+import { bareProof, type PaidAnswer, type Proof, payQuote, post, quoteIn, settleFirst } from "../support/pay-call.ts";
 
 const secret = randomBytes(32);
 let paid: PaidMarket;
@@ -32,12 +32,6 @@ const quoteFor = (url = paid.url, body: unknown = input) => post(url, { body });
 const settled = async (chain: Chain, url = paid.url) =>
   settleFirst(paid, await payQuote(paid, chain, await quoteFor(url)));
 const present = (proof: object, body: unknown = input, url = paid.url) => post(url, { proof, body });
-const bare = ({ accepted, payload }: Proof) => ({
-  x402Version: 1,
-  scheme: "exact",
-  network: accepted.network,
-  payload,
-});
 /** What a stranger can make of a payment that lies on the chain: a quote of their own around it. */
 async function strangersProof({ accepted, payload }: Proof, url = paid.url, body: unknown = input): Promise<Proof> {
   const { accepts, resource } = quoteIn(await quoteFor(url, body));
@@ -66,13 +60,13 @@ describe.each(chains)("a payment on %s that its buyer had settled", (chain) => {
     const strangers = [
       await strangersProof(proof),
       { ...proof, accepted: { ...proof.accepted, extra: {} } },
-      bare(proof),
+      bareProof(proof),
     ];
     await expectRefused(
       () => Promise.all(strangers.flatMap((one) => [present(one), present(one, { text: "another" })])),
       /^wallet_proof_required|mismatch|invalid/,
     );
-    expect((await post(paid.url, { proof: bare(proof), body: input, header: "X-PAYMENT" })).status).toBe(402);
+    expect((await post(paid.url, { proof: bareProof(proof), body: input, header: "X-PAYMENT" })).status).toBe(402);
     const before = runs();
     expect(await present(proof)).toMatchObject({ status: 200, body: { success: true } });
     expect(runs()).toBe(before + 1);
@@ -88,7 +82,7 @@ describe.each(chains)("a payment on %s that its buyer had settled", (chain) => {
     expect((await present(proof)).status).toBe(503);
     paid.toFacilitator.behave(() => "pass");
     const strangers = await strangersProof(proof);
-    await expectRefused(() => Promise.all([present(strangers), present(bare(proof))]), /^wallet_proof_required/);
+    await expectRefused(() => Promise.all([present(strangers), present(bareProof(proof))]), /^wallet_proof_required/);
     const before = runs();
     expect((await present(proof)).status).toBe(200);
     expect(runs()).toBe(before);
@@ -99,7 +93,7 @@ describe.each(chains)("a payment on %s that its buyer had settled", (chain) => {
     const { quoteId: _, ...extra } = (await payQuote(paid, chain, quote)).accepted.extra;
     const elsewhere = await payQuote(paid, chain, quote, { terms: { extra: { ...extra, quoteId: "theirs" } } });
     const theirs = await settleFirst(paid, { ...elsewhere, resource: { url: "https://other.example/shop" } });
-    const disguises = [theirs, { ...theirs, resource: {} }, await strangersProof(theirs), bare(theirs)];
+    const disguises = [theirs, { ...theirs, resource: {} }, await strangersProof(theirs), bareProof(theirs)];
     await expectRefused(() => Promise.all(disguises.map((one) => present(one))), /^payment_for_something_else/);
   });
 
@@ -108,7 +102,7 @@ describe.each(chains)("a payment on %s that its buyer had settled", (chain) => {
     const payTo = chain === "hedera" ? paid.ledger.accounts.platform.accountId : newBuyer().address;
     for (const terms of [{ payTo }, { amount: "1" }, { payTo, amount: "1" }]) {
       const proof = await settleFirst(paid, await payQuote(paid, chain, quote, { terms }));
-      await expectRefused(() => Promise.all([present(proof), present(bare(proof))]), /payment_for_something_else/);
+      await expectRefused(() => Promise.all([present(proof), present(bareProof(proof))]), /payment_for_something_else/);
       // With the terms as they were quoted it is not the payment that was settled.
       const quoted = {
         ...proof,
@@ -162,7 +156,7 @@ describe.each(chains)("a payment on %s that its buyer had settled", (chain) => {
     await expectRefused(
       async () => [
         await present(await strangersProof(proof, url), corrected, url),
-        await present(bare(proof), corrected, url),
+        await present(bareProof(proof), corrected, url),
       ],
       /^wallet_proof_required/,
     );
@@ -253,9 +247,9 @@ describe.each(chains)("the specification's flow in version 1 on %s", (chain) => 
     const quote = await quoteFor(paid.url, body);
     const proof = await payQuote(paid, chain, quote);
     const entry = quote.body.accepts.find((one: { network: string }) => one.network === proof.accepted.network);
-    const request = { x402Version: 1, paymentPayload: bare(proof), paymentRequirements: entry };
+    const request = { x402Version: 1, paymentPayload: bareProof(proof), paymentRequirements: entry };
     expect((await paid.facilitator.settle(request)).body).toMatchObject({ success: true });
-    return bare(proof);
+    return bareProof(proof);
   };
   const presentV1 = (proof: object, body: unknown = input) => post(paid.url, { proof, body, header: "X-PAYMENT" });
 
@@ -342,7 +336,7 @@ describe.each(chains)("bought credits, paid on %s and settled first", (chain) =>
     const proof = await settleFirst(paid, await payQuote(paid, chain, quote));
     const own = quoteIn(await buy(thiefsKey, 7));
     const accepted = own.accepts.find((one: { network: string }) => one.network === proof.accepted.network);
-    for (const stolen of [proof, { ...proof, accepted, resource: own.resource }, bare(proof)]) {
+    for (const stolen of [proof, { ...proof, accepted, resource: own.resource }, bareProof(proof)]) {
       expect(await buy(thiefsKey, 7, stolen)).toMatchObject({
         status: 402,
         body: { error: expect.stringMatching(/wallet_proof/) },

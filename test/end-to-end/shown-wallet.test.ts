@@ -1,14 +1,15 @@
 import { createHash, randomBytes } from "node:crypto";
 import { PrivateKey } from "@hashgraph/sdk";
 import { encodeSIWxHeader, wrapFetchWithSIWx } from "@x402/extensions/sign-in-with-x";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ownerWallet } from "../../infra/evm-chain/artifacts.ts";
+import { describe, expect } from "vitest";
+import { ownerWallet } from "../../infra/local-evm/artifacts.ts";
 import { createAccount } from "../../marketplace/accounts/create.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
-import { forgetTheEnded } from "../../marketplace/forget.ts";
+import { deleteExpiredRows } from "../../marketplace/expired-rows.ts";
 import { type Buyer, newBuyer } from "../support/evm-payments.ts";
+import { paidTest } from "../support/fixtures.ts";
 import { balanceOf, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
-import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import type { PaidMarket } from "../support/paid-market.ts";
 import {
   encodeHeader,
   type PaidAnswer,
@@ -19,19 +20,15 @@ import {
   settleFirst,
 } from "../support/pay-call.ts";
 
-let paid: PaidMarket;
-beforeAll(async () => {
-  paid = await startPaidMarket({ env: { LIMIT_FAILED_PROOFS_PER_ADDRESS: "100000" } });
-});
-afterAll(() => paid?.stop());
+const test = paidTest({ env: { LIMIT_FAILED_PROOFS_PER_ADDRESS: "100000" } });
 
 const input = { text: "the buyer's own input" };
-const runs = () => paid.marketplace.model.requests.length;
-const present = (proof: object, signIn?: object, options: { body?: unknown; url?: string } = {}) =>
+const runs = (paid: PaidMarket) => paid.marketplace.model.requests.length;
+const present = (paid: PaidMarket, proof: object, signIn?: object, options: { body?: unknown; url?: string } = {}) =>
   post(options.url ?? paid.url, { proof, body: options.body ?? input, ...(signIn && { signIn }) });
 
 /** A payment that its buyer had settled without the quote's id: nothing but the wallet shows whose it is. */
-async function settledBare(chain: "hedera" | "evm", buyer?: Buyer): Promise<Proof> {
+async function settledBare(paid: PaidMarket, chain: "hedera" | "evm", buyer?: Buyer): Promise<Proof> {
   const quote = await post(paid.url, { body: input });
   const whole = await payQuote(paid, chain, quote, buyer && { buyer });
   const { quoteId: _, ...extra } = whole.accepted.extra;
@@ -80,7 +77,7 @@ const signedBy = async (buyer: Buyer, info: Info, address: string = buyer.addres
   return { ...info, address, signature: await buyer.signMessage({ message: textOf(info, address) }) };
 };
 
-function signedOnHedera(info: Info): object {
+function signedOnHedera(paid: PaidMarket, info: Info): object {
   const { accountId, privateKey } = paid.ledger.accounts.buyer;
   const signature = PrivateKey.fromStringDer(privateKey).sign(Buffer.from(textOf(info, accountId)));
   return { ...info, address: accountId, signature: Buffer.from(signature).toString("hex") };
@@ -94,9 +91,9 @@ async function expectRefused(answer: PaidAnswer, reason: RegExp): Promise<void> 
 }
 
 describe("the wallet that paid, shown beside the payment", () => {
-  test("by the stock client on EVM redeems it, and a copy of what was shown redeems nothing more", async () => {
+  test("by the stock client on EVM redeems it, and a copy of what was shown redeems nothing more", async ({ paid }) => {
     const buyer = await paid.setting.fundedBuyer();
-    const proof = await settledBare("evm", buyer);
+    const proof = await settledBare(paid, "evm", buyer);
     let shown: string | null = null;
     const local = async (request: Request) => {
       shown = request.headers.get("sign-in-with-x") ?? shown;
@@ -116,58 +113,61 @@ describe("the wallet that paid, shown beside the payment", () => {
       body: { success: true },
     });
     const replayed = JSON.parse(Buffer.from(String(shown), "base64").toString());
-    await expectRefused(await present(proof, replayed), /nonce|already_settled/);
+    await expectRefused(await present(paid, proof, replayed), /nonce|already_settled/);
     expect(encodeSIWxHeader(replayed)).toBe(shown);
   });
 
-  test("on Hedera redeems it", async () => {
-    const proof = await settledBare("hedera");
-    const asked = await present(proof);
+  test("on Hedera redeems it", async ({ paid }) => {
+    const proof = await settledBare(paid, "hedera");
+    const asked = await present(paid, proof);
     await expectRefused(asked, /^wallet_proof_required/);
-    expect(await present(proof, signedOnHedera(challengeOf(asked)))).toMatchObject({
+    expect(await present(paid, proof, signedOnHedera(paid, challengeOf(asked)))).toMatchObject({
       status: 200,
       body: { success: true },
     });
   });
 
-  test.each(["hedera", "evm"] as const)(
+  test.for(["hedera", "evm"] as const)(
     "redeems what version 1 presents without a word of the quote (%s)",
-    async (chain) => {
+    async (chain, { paid }) => {
       const buyer = await paid.setting.fundedBuyer();
-      const { accepted, payload } = await settledBare(chain, chain === "evm" ? buyer : undefined);
+      const { accepted, payload } = await settledBare(paid, chain, chain === "evm" ? buyer : undefined);
       const proof = { x402Version: 1, scheme: "exact", network: accepted.network, payload };
       const options = { proof, body: input, header: "X-PAYMENT" };
       const asked = await post(paid.url, options);
       await expectRefused(asked, /^wallet_proof_required/);
       const info = challengeOf(asked);
-      const signIn = chain === "evm" ? await signedBy(buyer, info) : signedOnHedera(info);
+      const signIn = chain === "evm" ? await signedBy(buyer, info) : signedOnHedera(paid, info);
       expect(await post(paid.url, { ...options, signIn })).toMatchObject({ status: 200, body: { success: true } });
     },
   );
 
-  test("that is a contract, as the contract says (ERC-1271)", async () => {
+  test("that is a contract, as the contract says (ERC-1271)", async ({ paid }) => {
     const owner = newBuyer();
     const address = await paid.setting.chain.deploy(ownerWallet, [owner.address]);
     await paid.setting.chain.fund(address, { usdc: 1_000_000n });
     const wallet = { ...owner, address } as Buyer;
-    const proof = await settledBare("evm", wallet);
-    const info = challengeOf(await present(proof));
-    await expectRefused(await present(proof, await signedBy(newBuyer(), info, address)), /^invalid_wallet_proof/);
-    expect((await present(proof, await signedBy(owner, info, address))).status).toBe(200);
+    const proof = await settledBare(paid, "evm", wallet);
+    const info = challengeOf(await present(paid, proof));
+    await expectRefused(await present(paid, proof, await signedBy(newBuyer(), info, address)), /^invalid_wallet_proof/);
+    expect((await present(paid, proof, await signedBy(owner, info, address))).status).toBe(200);
   });
 
-  test("redeems a payment whose run failed with another input, once", async () => {
+  test("redeems a payment whose run failed with another input, once", async ({ paid }) => {
     const buyer = await paid.setting.fundedBuyer();
-    const proof = await settledBare("evm", buyer);
+    const proof = await settledBare(paid, "evm", buyer);
     paid.marketplace.model.injectFault({ status: 500 });
-    const failed = await present(proof, await signedBy(buyer, challengeOf(await present(proof))));
+    const failed = await present(paid, proof, await signedBy(buyer, challengeOf(await present(paid, proof))));
     paid.marketplace.model.clearFaults();
     expect(failed).toMatchObject({ status: 500, body: { charged: true } });
     const body = { text: "corrected" };
-    const asked = await present(proof, undefined, { body });
+    const asked = await present(paid, proof, undefined, { body });
     await expectRefused(asked, /^wallet_proof_required/);
-    expect((await present(proof, await signedBy(buyer, challengeOf(asked)), { body })).status).toBe(200);
-    await expectRefused(await present(proof, undefined, { body: { text: "more" } }), /payment_used_for_another_call/);
+    expect((await present(paid, proof, await signedBy(buyer, challengeOf(asked)), { body })).status).toBe(200);
+    await expectRefused(
+      await present(paid, proof, undefined, { body: { text: "more" } }),
+      /payment_used_for_another_call/,
+    );
   });
 });
 
@@ -175,15 +175,15 @@ describe("is nothing", () => {
   let buyer: Buyer;
   let proof: Proof;
   let info: Info;
-  beforeAll(async () => {
+  test.beforeAll(async ({ paid }) => {
     buyer = await paid.setting.fundedBuyer();
-    proof = await settledBare("evm", buyer);
-    info = challengeOf(await present(proof));
+    proof = await settledBare(paid, "evm", buyer);
+    info = challengeOf(await present(paid, proof));
   });
   const digest = (body: string) => `urn:x402:input:sha256:${createHash("sha256").update(body).digest("hex")}`;
   const minutes = (from: number) => new Date(Date.now() + from * 60_000).toISOString();
 
-  test.each([
+  test.for([
     ["for another domain", () => ({ domain: "evil.example" })],
     ["for another address of ours", () => ({ uri: "https://market.example.com/api/agent/other/agent" })],
     ["on another chain", () => ({ chainId: "eip155:8453" })],
@@ -202,16 +202,16 @@ describe("is nothing", () => {
     ],
     ["for another input", () => ({ resources: [info.resources[0]!, digest('{"text":"another"}')] })],
     ["with lines hidden in the statement", () => ({ statement: `x\n\nURI: ${info.uri}` })],
-  ])("signed %s", async (_what, changes) => {
-    const before = runs();
+  ] as const)("signed %s", async ([_what, changes], { paid }) => {
+    const before = runs(paid);
     await expectRefused(
-      await present(proof, await signedBy(buyer, { ...info, ...changes() })),
+      await present(paid, proof, await signedBy(buyer, { ...info, ...changes() })),
       /^invalid_wallet_proof: SIGN-IN-WITH-X: /,
     );
-    expect(runs()).toBe(before);
+    expect(runs(paid)).toBe(before);
   });
 
-  test.each([
+  test.for([
     ["another wallet's", async () => signedBy(newBuyer(), info)],
     ["another wallet's under the payer's name", async () => signedBy(newBuyer(), info, buyer.address)],
     ["made up", async () => ({ ...(await signedBy(buyer, info)), signature: `0x${"11".repeat(65)}` })],
@@ -220,30 +220,35 @@ describe("is nothing", () => {
     ["of another text", async () => ({ ...(await signedBy(buyer, info)), statement: "Another." })],
     ["nothing at all", async () => ({})],
     ["no object", async () => ["a list"]],
-  ])("that is %s", async (_what, shown) => {
-    const before = runs();
-    await expectRefused(await present(proof, await shown()), /^invalid_wallet_proof: SIGN-IN-WITH-X: /);
-    expect(runs()).toBe(before);
+  ] as const)("that is %s", async ([_what, shown], { paid }) => {
+    const before = runs(paid);
+    await expectRefused(await present(paid, proof, await shown()), /^invalid_wallet_proof: SIGN-IN-WITH-X: /);
+    expect(runs(paid)).toBe(before);
   });
 
-  test("for another input than it was signed for, nor on another copy a second time, and the right one still counts", async () => {
+  test("for another input than it was signed for, nor on another copy a second time, and the right one still counts", async ({
+    paid,
+  }) => {
     const { databaseUrl, environment: env, model } = paid.marketplace;
     const other: TestMarketplace = await startMarketplace({ databaseUrl, env, model });
     try {
       const shown = await signedBy(buyer, info);
-      await expectRefused(await present(proof, shown, { body: { text: "a stranger's" } }), /^invalid_wallet_proof/);
       await expectRefused(
-        await present({ ...proof, payload: (await settledBare("evm")).payload }, shown),
+        await present(paid, proof, shown, { body: { text: "a stranger's" } }),
+        /^invalid_wallet_proof/,
+      );
+      await expectRefused(
+        await present(paid, { ...proof, payload: (await settledBare(paid, "evm")).payload }, shown),
         /^invalid_wallet_proof/,
       );
       const urls = [paid.url, `${other.url}/api/agent/${paid.address}`];
-      const before = runs();
+      const before = runs(paid);
       paid.marketplace.model.injectFault({ status: 500 });
-      const answers = await Promise.all([...urls, ...urls, ...urls].map((url) => present(proof, shown, { url })));
+      const answers = await Promise.all([...urls, ...urls, ...urls].map((url) => present(paid, proof, shown, { url })));
       paid.marketplace.model.clearFaults();
       expect(answers.filter(({ status }) => status === 500)).toHaveLength(1);
       expect(answers.filter(({ status }) => status === 402)).toHaveLength(5);
-      expect(runs()).toBe(before + 1);
+      expect(runs(paid)).toBe(before + 1);
     } finally {
       await other.stop();
     }
@@ -252,31 +257,31 @@ describe("is nothing", () => {
 
 describe("the payer of what was paid before", () => {
   /** Settled by its payer, for something of another shop that is paid at the same wallet. */
-  const elsewhere = async (resource: object) => {
+  const elsewhere = async (paid: PaidMarket, resource: object) => {
     const buyer = await paid.setting.fundedBuyer();
     const quote = await post(paid.url, { body: input });
     const whole = await payQuote(paid, "evm", quote, { buyer, terms: { extra: { name: "USDC", version: "2" } } });
     return { buyer, proof: await settleFirst(paid, { ...whole, resource }) };
   };
 
-  test("does not have it once more here, where it was for another shop, whatever is claimed now", async () => {
-    const { buyer, proof } = await elsewhere({ url: "https://other.example/shop?token=1" });
-    const info = challengeOf(await present(await settledBare("evm")));
+  test("does not have it once more here, where it was for another shop, whatever is claimed now", async ({ paid }) => {
+    const { buyer, proof } = await elsewhere(paid, { url: "https://other.example/shop?token=1" });
+    const info = challengeOf(await present(paid, await settledBare(paid, "evm")));
     const resources = [`urn:x402:payment:eip155:84532:${keyOf(proof)}`, ...info.resources.slice(1)];
     const signIn = await signedBy(buyer, { ...info, resources });
-    const before = runs();
+    const before = runs(paid);
     const own = quoteIn(await post(paid.url, { body: input }));
     const accepted = own.accepts.find(({ network }: { network: string }) => network === "eip155:84532");
     for (const claim of [{}, { resource: own.resource }, { resource: {} }, { resource: own.resource, accepted }]) {
-      await expectRefused(await present({ ...proof, ...claim }, signIn), /^payment_for_something_else/);
+      await expectRefused(await present(paid, { ...proof, ...claim }, signIn), /^payment_for_something_else/);
     }
-    expect(runs()).toBe(before);
+    expect(runs(paid)).toBe(before);
   });
 
-  test("has it here where it was for this, however this service was addressed", async () => {
-    const { buyer, proof } = await elsewhere({ url: paid.url });
-    const asked = await present(proof);
-    expect((await present(proof, await signedBy(buyer, challengeOf(asked)))).status).toBe(200);
+  test("has it here where it was for this, however this service was addressed", async ({ paid }) => {
+    const { buyer, proof } = await elsewhere(paid, { url: paid.url });
+    const asked = await present(paid, proof);
+    expect((await present(paid, proof, await signedBy(buyer, challengeOf(asked)))).status).toBe(200);
   });
 });
 
@@ -285,7 +290,9 @@ const keyOf = ({ accepted, payload }: Proof) => {
   return `${accepted.asset}:${from}:${nonce}`.toLowerCase();
 };
 
-test("a settled payment without a quote buys credits for the account that the wallet signed for, and no other", async () => {
+test("a settled payment without a quote buys credits for the account that the wallet signed for, and no other", async ({
+  paid,
+}) => {
   const { context, url } = paid.marketplace;
   const at = `${url}/api/v1/credits/purchase`;
   const thief = await createAccount(context.db, { handle: `thief-${randomBytes(4).toString("hex")}` });
@@ -310,12 +317,12 @@ test("a settled payment without a quote buys credits for the account that the wa
   expect(await balance()).toBe(before + 9);
 });
 
-test("wallets that were shown are forgotten once they are too old to be shown again", async () => {
+test("wallets that were shown are forgotten once they are too old to be shown again", async ({ paid }) => {
   const { db } = paid.marketplace.context;
   const count = async () => Number((await db.query("select count(*) from wallets_shown")).rows[0].count);
-  await forgetTheEnded(db);
+  await deleteExpiredRows(db);
   expect(await count()).toBeGreaterThan(0);
   await db.query("update wallets_shown set expires_at = now() - interval '1 second'");
-  await forgetTheEnded(db);
+  await deleteExpiredRows(db);
   expect(await count()).toBe(0);
 });

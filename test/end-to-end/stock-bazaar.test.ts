@@ -7,24 +7,15 @@ import { paymentMiddleware } from "@x402/express";
 import { bazaarResourceServerExtension, declareDiscoveryExtension, withBazaar } from "@x402/extensions/bazaar";
 import { wrapFetchWithPaymentFromConfig } from "@x402/fetch";
 import express from "express";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
-import { type RunningFacilitator, startFacilitator } from "../support/facilitator.ts";
+import { expect } from "vitest";
+import { evmTest } from "../support/fixtures.ts";
 
-let setting: EvmSetting;
-let facilitator: RunningFacilitator;
+const test = evmTest({ FACILITATOR_DISCOVERY_LOCALHOST: "true" });
 
-beforeAll(async () => {
-  setting = await evmSetting({ FACILITATOR_DISCOVERY_LOCALHOST: "true" });
-  facilitator = await startFacilitator(setting.variables);
-});
-
-afterAll(async () => {
-  await facilitator?.stop();
-  await setting?.stop();
-});
-
-test("a stock server's route, paid for by a stock buyer, is found by a stock client under its template", async () => {
+test("a stock server's route, paid for by a stock buyer, is found by a stock client under its template", async ({
+  facilitator,
+  setting,
+}) => {
   const client = new HTTPFacilitatorClient({ url: facilitator.url });
   const price = { amount: "10000", asset: setting.chain.usdc, extra: { name: "USDC", version: "2" } };
   const accepts = { scheme: "exact", network: "eip155:84532", payTo: setting.terms.payTo, price } as const;

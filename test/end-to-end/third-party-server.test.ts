@@ -6,24 +6,15 @@ import { ExactEvmScheme as ServerScheme } from "@x402/evm/exact/server";
 import { paymentMiddlewareFromConfig } from "@x402/express";
 import { wrapFetchWithPaymentFromConfig } from "@x402/fetch";
 import express from "express";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
-import { type RunningFacilitator, startFacilitator } from "../support/facilitator.ts";
+import { expect } from "vitest";
+import { evmTest } from "../support/fixtures.ts";
 
-let setting: EvmSetting;
-let facilitator: RunningFacilitator;
+const test = evmTest();
 
-beforeAll(async () => {
-  setting = await evmSetting();
-  facilitator = await startFacilitator(setting.variables);
-});
-
-afterAll(async () => {
-  await facilitator?.stop();
-  await setting?.stop();
-});
-
-test("somebody else's Express server takes payments through the facilitator with the stock middleware and client", async () => {
+test("somebody else's Express server takes payments through the facilitator with the stock middleware and client", async ({
+  setting,
+  facilitator,
+}) => {
   const app = express();
   const price = { amount: "10000", asset: setting.chain.usdc, extra: { name: "USDC", version: "2" } };
   const accepts = { scheme: "exact", network: "eip155:84532", payTo: setting.terms.payTo, price } as const;

@@ -17,17 +17,19 @@ describe("trouble with the catalog", () => {
       expect(body).toMatchObject({ success: true });
       expect(reportIn(headers)).toEqual({ bazaar: { status: "processing" } });
     } finally {
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await eventually(async () => (await db.query("select from discovery_offers where attempts > 0")).rowCount).toBe(
+        1,
+      );
       await db.query("alter table elsewhere rename to discovery_resources");
     }
     await catalogCaughtUp();
   });
 
   test("neither changes nor delays a payment's answer: the resource never answers the probe", async () => {
-    catalog.server.answer("/hangs", () => {});
-    const startedAt = performance.now();
+    let givenUp = false;
+    catalog.server.answer("/hangs", (response) => response.on("close", () => (givenUp = true)));
     await settle(await paymentFor("/hangs"));
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(givenUp).toBe(false);
     await catalogCaughtUp();
   });
 
@@ -41,12 +43,13 @@ describe("trouble with the catalog", () => {
     const declaration = { info: { input: { type: "http", method: "GET", x: `${"a".repeat(60)}!` } }, schema };
     catalog.server.answer("/evil", quoteV2([requirementsOf(catalog.setting.terms)]));
     await settle(await paymentFor("/evil", { "paymentPayload.extensions.bazaar": declaration }));
-    for (let asked = 0; asked < 10; asked += 1) {
-      const startedAt = performance.now();
+    const underWay = () => catalog.facilitator.context.db.query("select from discovery_offers");
+    let answered = 0;
+    while ((await underWay()).rowCount !== 0) {
       expect((await catalog.facilitator.get("/supported")).status).toBe(200);
-      expect(performance.now() - startedAt).toBeLessThan(500);
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      answered += 1;
     }
+    expect(answered).toBeGreaterThan(20);
     await catalogCaughtUp();
     expect(await listed("/evil")).toBeUndefined();
   });
@@ -205,6 +208,8 @@ describe("limits", () => {
     await eventually(async () => Date.now() - Date.parse((await listed("/flood-0")).lastUpdated)).toBeLessThan(60_000);
     await catalog.facilitator.context.db.query("update discovery_budgets set minute = now() - interval '61 seconds'");
     await settle(await paymentFor("/flood-11", {}, terms));
+    // What was put off is due.
+    await catalog.facilitator.context.db.query("update discovery_offers set lease_until = now()");
     await eventually(() => listed("/flood-11")).toBeDefined();
   });
 

@@ -2,7 +2,7 @@ import { AccountId, Hbar, PrivateKey, TransferTransaction } from "@hashgraph/sdk
 import { createTestClient, http, parseEther, walletActions } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openLedger } from "../infra/dev-ledger/sdk.ts";
+import { openLedger } from "../infra/local-hedera/sdk.ts";
 import { documented } from "../support/documented.ts";
 import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
@@ -49,6 +49,8 @@ test("a send refused for want of gas money is 503, claims nothing, and is known 
       expect(answer).toMatchObject({ status: 503, body: { success: false, transaction: "", network: "eip155:84532" } });
       expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
     }
+    const held = await daemon.context.db.query("select 1 from payment_holds where until > now()");
+    expect(held.rows).toEqual([]);
     expect((await daemon.get("/health")).body.chains).toMatchObject([{ empty: true, settling: false }]);
     expect((await daemon.get("/readyz")).body.networks).toEqual({ "eip155:84532": false });
     expect((await daemon.verify(bodies[0])).status).toBe(503);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type DevLedger, startDevLedger } from "../../infra/dev-ledger/ledger.ts";
+import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/local-hedera.ts";
 import { documented } from "../support/documented.ts";
 import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { asV1, paymentBody } from "../support/evm-payments.ts";
@@ -8,12 +8,12 @@ import { startFacilitator } from "../support/facilitator.ts";
 import { hederaProof, hederaVariables } from "../support/hedera-payments.ts";
 
 let setting: EvmSetting;
-let ledger: DevLedger;
+let ledger: LocalHedera;
 let daemon: Awaited<ReturnType<typeof startFacilitator>>;
 let bodies: readonly object[];
 
 beforeAll(async () => {
-  [setting, ledger] = await Promise.all([evmSetting(), startDevLedger()]);
+  [setting, ledger] = await Promise.all([evmSetting(), startLocalHedera()]);
   daemon = documented(await startFacilitator({ ...setting.variables, ...hederaVariables(ledger) }));
   const evm = await paymentBody(await setting.fundedBuyer(), setting.terms);
   const terms = {

@@ -1,8 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parsePaymentRequest } from "../../facilitator/request.ts";
+import { HoldStore } from "../../facilitator/holds/store.ts";
+import { parsePaymentRequest } from "../../facilitator/payment-request.ts";
 import type { Payment, PaymentRequest } from "../../facilitator/schemes/scheme.ts";
-import { type DevLedger, startDevLedger } from "../../infra/dev-ledger/ledger.ts";
+import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/local-hedera.ts";
+import { connect } from "../../shared/postgres.ts";
 import { newLedgerBuyer } from "../bench/ledger-process.ts";
 import { documented } from "../support/documented.ts";
 import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
@@ -11,11 +13,11 @@ import { startFacilitator } from "../support/facilitator.ts";
 import { hederaProof, hederaVariables } from "../support/hedera-payments.ts";
 
 let setting: EvmSetting;
-let ledger: DevLedger;
+let ledger: LocalHedera;
 let copies: ReadonlyArray<Awaited<ReturnType<typeof startFacilitator>>>;
 
 beforeAll(async () => {
-  [setting, ledger] = await Promise.all([evmSetting(), startDevLedger({ consensusDelayMs: 5 })]);
+  [setting, ledger] = await Promise.all([evmSetting(), startLocalHedera({ consensusDelayMs: 5 })]);
   const variables = { ...setting.variables, ...hederaVariables(ledger) };
   copies = await Promise.all([1, 2].map(async () => documented(await startFacilitator(variables))));
 });
@@ -56,7 +58,7 @@ const hederaWallet: Wallet = async (units) => {
 describe.each([
   ["EVM", evmWallet, "invalid_exact_evm_insufficient_balance"],
   ["Hedera", hederaWallet, "invalid_exact_hedera_payload_preflight_failed"],
-])("%s", (_, wallet, insufficient) => {
+])("the payments of a wallet on %s", (_, wallet, insufficient) => {
   const inFlight = {
     isValid: false,
     invalidReason: insufficient,
@@ -133,6 +135,59 @@ describe.each([
 const unfinished = async () =>
   (await one().context.db.query("select count(*)::int as n from payments where state in ('claimed', 'broadcast')"))
     .rows[0].n;
+
+describe.each([
+  ["EVM", evmWallet],
+  ["Hedera", hederaWallet],
+])("%s: settling, too,", (_, wallet) => {
+  test("leaves alone what was verified for somebody else, and sends no payment that the others leave nothing for", async () => {
+    const pay = await wallet(price);
+    const held = await pay();
+    expect((await one().verify(held)).body.isValid).toBe(true);
+    expect((await two().settle(await pay())).body.success).toBe(false);
+    expect((await one().settle(held)).body.success).toBe(true);
+
+    const payOften = await wallet(price);
+    const bodies = await Promise.all(Array.from({ length: 20 }, payOften));
+    const answers = await Promise.all(bodies.map((body, n) => copies[n % 2]!.settle(body)));
+    expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
+    expect(answers.filter(({ body }) => body.transaction !== "")).toHaveLength(1);
+  });
+
+  test("holds nothing any more once it was refused", async () => {
+    const pay = await wallet(price);
+    const [first, second] = [await pay(), await pay()];
+    const { holdId } = (await one().verify(first)).body;
+    expect((await two().settle(second)).body.success).toBe(false);
+    await one().post("/release", { holdId });
+    expect((await two().settle(second)).body.success).toBe(true);
+  });
+});
+
+test("verifying and releasing payments of the same payers on two copies never ends in a deadlock", async () => {
+  const url = setting.variables.FACILITATOR_DATABASE_URL as string;
+  const [db, otherDb] = [1, 2].map((n) => connect(url, { poolMax: 10, applicationName: `copy ${n}` }));
+  const [store, otherStore] = [new HoldStore(db!), new HoldStore(otherDb!)];
+  const payers = Array.from({ length: 12 }, (_, n) => `payer ${String(n).padStart(2, "0")}`);
+  const payment = (payer: string): Payment => ({
+    ...{ key: `key of ${payer}`, payer, payTo: "shop", asset: "coin", amount: 1n, messageDigest: Buffer.alloc(32) },
+    expiresAt: new Date(Date.now() + 600_000),
+  });
+  try {
+    // Their ids run against the order of their payers.
+    for (const payer of payers.toReversed()) await store.placeHold("n", payment(payer), 1_000n);
+    let held: string[] = [];
+    for (let round = 0; round < 100; round += 1) {
+      const releasing = Promise.all(held.map((holdId) => otherStore.release(holdId)));
+      const placed = await Promise.all(payers.map((payer) => store.placeHold("n", payment(payer), 1_000n)));
+      await releasing;
+      held = placed.flatMap((result) => ("holdId" in result ? [result.holdId] : []));
+    }
+    expect(held).toHaveLength(payers.length);
+  } finally {
+    await Promise.all([db!.end(), otherDb!.end()]);
+  }
+});
 
 describe("a mirror that lags", () => {
   test("does not let a wallet spend twice what it has just paid, and lets it go on when it has caught up", async () => {

@@ -1,33 +1,28 @@
 import { createHash } from "node:crypto";
 import { createTestClient, http, walletActions } from "viem";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { readConfig } from "../../facilitator/config.ts";
-import { spentToday } from "../../facilitator/limits/fee-budget.ts";
-import { ReadLimits } from "../../facilitator/limits/read-limits.ts";
-import { turningToken } from "../../infra/evm-chain/artifacts.ts";
+import { spentToday } from "../../facilitator/schemes/fee-budget.ts";
+import { turningToken } from "../../infra/local-evm/artifacts.ts";
 import { clientOf } from "../../shared/client-address.ts";
 import { connect } from "../../shared/postgres.ts";
+import { InMemoryCounts } from "../../shared/rate-limit.ts";
 import { documented } from "../support/documented.ts";
-import { type EvmSetting, evmSetting, untilOddBlock } from "../support/evm-facilitator.ts";
+import { type EvmSetting, untilOddBlock } from "../support/evm-facilitator.ts";
 import { newBuyer, paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
+import { chainTest } from "../support/fixtures.ts";
 
-let setting: EvmSetting;
-
-beforeAll(async () => {
-  setting = await evmSetting();
-});
-
-afterAll(() => setting?.stop());
+const test = chainTest();
 
 /** Two copies of the daemon on one database. */
-async function twoCopies(variables: Record<string, string>) {
+async function twoCopies(setting: EvmSetting, variables: Record<string, string>) {
   const copies = await Promise.all([1, 2].map(() => startFacilitator({ ...setting.variables, ...variables })));
   return { copies, stop: () => Promise.all(copies.map((copy) => copy.stop())) };
 }
 
-test("an address that calls too often gets 429 with Retry-After, counted over copies", async () => {
-  const { copies, stop } = await twoCopies({ LIMIT_VERIFY_PER_ADDRESS: "10" });
+test("an address that calls too often gets 429 with Retry-After, counted over copies", async ({ setting }) => {
+  const { copies, stop } = await twoCopies(setting, { LIMIT_VERIFY_PER_ADDRESS: "10" });
   try {
     const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => copies[i % 2]?.verify(body)));
@@ -41,9 +36,11 @@ test("an address that calls too often gets 429 with Retry-After, counted over co
   }
 });
 
-test("a known resource server has a limit of its own, over copies; its token lifts no payer's limit, and an unknown one is 401", async () => {
+test("a known resource server has a limit of its own, over copies; its token lifts no payer's limit, and an unknown one is 401", async ({
+  setting,
+}) => {
   const sha256 = (token: string) => createHash("sha256").update(token).digest("hex");
-  const { copies, stop } = await twoCopies({
+  const { copies, stop } = await twoCopies(setting, {
     LIMIT_VERIFY_PER_ADDRESS: "3",
     LIMIT_SETTLE_PER_PAYER: "2",
     FACILITATOR_CLIENTS: `shop:${sha256("shop-token")}:12,other:${sha256("t2")}:0`,
@@ -91,8 +88,8 @@ test("a known resource server has a limit of its own, over copies; its token lif
   }
 });
 
-test("payments that nobody signed use up neither the named payer's nor the payee's limit", async () => {
-  const { copies, stop } = await twoCopies({ LIMIT_SETTLE_PER_PAYER: "2", LIMIT_SETTLE_PER_PAY_TO: "2" });
+test("payments that nobody signed use up neither the named payer's nor the payee's limit", async ({ setting }) => {
+  const { copies, stop } = await twoCopies(setting, { LIMIT_SETTLE_PER_PAYER: "2", LIMIT_SETTLE_PER_PAY_TO: "2" });
   try {
     const terms = { ...setting.terms, payTo: newBuyer().address };
     const buyer = await setting.fundedBuyer();
@@ -110,18 +107,20 @@ test("payments that nobody signed use up neither the named payer's nor the payee
   }
 });
 
-test.each([
+test.for([
   ["a token in clear", "shop:secret:10"],
   ["no limit", `shop:${"ab".repeat(32)}`],
   ["a client twice", `shop:${"ab".repeat(32)}:1,shop:${"cd".repeat(32)}:1`],
   ["a token twice", `shop:${"ab".repeat(32)}:1,other:${"AB".repeat(32)}:1`],
-])("FACILITATOR_CLIENTS with %s keeps the daemon from starting, and is not quoted", (_, value) => {
+])("FACILITATOR_CLIENTS with %s keeps the daemon from starting, and is not quoted", ([_, value], { setting }) => {
   const start = () => readConfig({ ...setting.variables, FACILITATOR_CLIENTS: value });
   expect(start).toThrow("FACILITATOR_CLIENTS");
   expect(start).not.toThrow("secret");
 });
 
-test("an address that reads too often gets 429 with Retry-After on every public route; probes answer on, and payments", async () => {
+test("an address that reads too often gets 429 with Retry-After on every public route; probes answer on, and payments", async ({
+  setting,
+}) => {
   const daemon = documented(await startFacilitator({ ...setting.variables, LIMIT_READ_PER_ADDRESS: "7" }));
   try {
     const reads = [
@@ -151,12 +150,24 @@ test("an address that reads too often gets 429 with Retry-After on every public 
 });
 
 test("reads are counted by the minute and by caller, of whom no more than so many are remembered", () => {
-  const limits = new ReadLimits(2);
-  const at = (seconds: number, address = "192.0.2.1") => limits.ofAddress(address, 1_000_000 + seconds * 1_000);
-  expect([at(0), at(1), at(20), at(59, "192.0.2.2")]).toEqual([undefined, undefined, 40, undefined]);
-  expect([at(60), at(60), at(119.5)]).toEqual([undefined, undefined, 1]);
+  const counts = new InMemoryCounts();
+  const at = (seconds: number, caller = "192.0.2.1") => {
+    const { totalHits, resetTime } = counts.increment(caller, 1_000_000 + seconds * 1_000);
+    return [totalHits, (resetTime.getTime() - 1_000_000) / 1_000 - seconds];
+  };
+  expect([at(0), at(1), at(20), at(59, "192.0.2.2")]).toEqual([
+    [1, 60],
+    [2, 59],
+    [3, 40],
+    [1, 1],
+  ]);
+  expect([at(60), at(60), at(119.5)]).toEqual([
+    [1, 60],
+    [2, 60],
+    [3, 0.5],
+  ]);
   for (let caller = 0; caller < 50_000; caller += 1) at(119.6, `caller ${caller}`);
-  expect(at(119.7)).toBeUndefined();
+  expect(at(119.75)).toEqual([1, 0.25]);
 });
 
 test.each([
@@ -172,8 +183,10 @@ test.each([
   expect(clientOf(address)).toBe(caller);
 });
 
-test("a payer who settles too often is refused, over copies, without a claim; another payer is not", async () => {
-  const { copies, stop } = await twoCopies({ LIMIT_SETTLE_PER_PAYER: "4" });
+test("a payer who settles too often is refused, over copies, without a claim; another payer is not", async ({
+  setting,
+}) => {
+  const { copies, stop } = await twoCopies(setting, { LIMIT_SETTLE_PER_PAYER: "4" });
   try {
     const buyer = await setting.fundedBuyer();
     const bodies = await Promise.all(Array.from({ length: 10 }, () => paymentBody(buyer, setting.terms)));
@@ -189,7 +202,29 @@ test("a payer who settles too often is refused, over copies, without a claim; an
   }
 });
 
-test("a payer whose settlements keep failing at our cost is let cool down before more is spent on it", async () => {
+test("a payer over its limit uses up nothing of what its payee is allowed", async ({ setting }) => {
+  const { copies, stop } = await twoCopies(setting, { LIMIT_SETTLE_PER_PAYER: "3", LIMIT_SETTLE_PER_PAY_TO: "6" });
+  try {
+    const shop = { ...setting.terms, payTo: newBuyer().address };
+    const attacker = await setting.fundedBuyer(1_000_000n);
+    const bodies = await Promise.all(Array.from({ length: 10 }, () => paymentBody(attacker, shop)));
+    const answers = await Promise.all(bodies.map((body, n) => copies[n % 2]!.settle(body)));
+    expect(answers.filter(({ body }) => body.success)).toHaveLength(3);
+    const again = await Promise.all(Array.from({ length: 20 }, (_, n) => copies[n % 2]!.settle(bodies[0]!)));
+    expect(again.filter(({ body }) => body.success)).toHaveLength(0);
+    const others = await Promise.all(Array.from({ length: 4 }, () => setting.fundedBuyer()));
+    const sold = [];
+    for (const buyer of others) sold.push((await copies[0]!.settle(await paymentBody(buyer, shop))).body);
+    expect(sold.map(({ success }) => success)).toEqual([true, true, true, false]);
+    expect(sold[3]).toMatchObject({ errorReason: "rate_limited", transaction: "" });
+  } finally {
+    await stop();
+  }
+}, 60_000);
+
+test("a payer whose settlements keep failing at our cost is let cool down before more is spent on it", async ({
+  setting,
+}) => {
   const asset = await setting.chain.deploy(turningToken);
   const variables = { EIP155_84532_ASSETS: `${setting.chain.usdc},${asset}`, LIMIT_FAILURES_PER_PAYER: "3" };
   const daemon = await startFacilitator({ ...setting.variables, ...variables });
@@ -219,7 +254,7 @@ test("a payer whose settlements keep failing at our cost is let cool down before
   }
 });
 
-test("a fee payer that has spent its day's budget settles nothing more", async () => {
+test("a fee payer that has spent its day's budget settles nothing more", async ({ setting }) => {
   const tester = createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) }).extend(walletActions);
   const address = setting.signer as `0x${string}`;
   const variables = { ...setting.variables, EIP155_84532_DAILY_BUDGET_WEI: String(10n ** 15n) };
@@ -236,12 +271,43 @@ test("a fee payer that has spent its day's budget settles nothing more", async (
   }
 });
 
-test("spending is what the balance fell by; money added is not set off against it", async () => {
+test("spending is what the balance fell by; money added is not set off against it", async ({ setting }) => {
   const db = connect(setting.variables.FACILITATOR_DATABASE_URL as string, { poolMax: 1, applicationName: "test" });
   try {
     const spent: bigint[] = [];
-    for (const balance of [100n, 90n, 150n, 149n, 149n]) spent.push(await spentToday(db, "eip155:1", "0xF", balance));
+    for (const [index, balance] of [100n, 90n, 150n, 149n, 149n].entries()) {
+      spent.push(await spentToday(db, "eip155:1", "0xF", { balance, asOf: BigInt(index) }));
+    }
     expect(spent).toEqual([0n, 10n, 10n, 11n, 11n]);
+  } finally {
+    await db.end();
+  }
+});
+
+test("a top-up that one daemon has seen and another has not yet is no spending, be it midnight meanwhile", async ({
+  setting,
+}) => {
+  const db = connect(setting.variables.FACILITATOR_DATABASE_URL as string, { poolMax: 1, applicationName: "test" });
+  const read = (balance: bigint, asOf: bigint) => spentToday(db, "eip155:1", "0xA", { balance, asOf });
+  try {
+    const [poor, rich] = [10n ** 15n, 10n ** 18n];
+    for (const [balance, asOf] of [
+      [poor, 7n],
+      [rich, 9n],
+      [poor, 8n],
+      [rich, 10n],
+      [poor, 7n],
+    ] as const) {
+      expect(await read(balance, asOf)).toBe(0n);
+    }
+    expect(await read(rich - 5n, 11n)).toBe(5n);
+    // A daemon that was far behind reports before the first of the new day that is up to date.
+    await db.query("update fee_spending set day = day - 1 where fee_payer = '0xA'");
+    expect(await read(rich, 10n)).toBe(0n);
+    expect(await read(poor, 7n)).toBe(0n);
+    expect(await read(rich - 8n, 12n)).toBe(3n);
+    expect(await read(2n * rich, 13n)).toBe(3n);
+    expect(await read(2n * rich - 1n, 14n)).toBe(4n);
   } finally {
     await db.end();
   }

@@ -1,23 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Context } from "../../facilitator/context.ts";
-import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import { expect } from "vitest";
 import { paymentBody } from "../support/evm-payments.ts";
-import { type RunningFacilitator, startFacilitator } from "../support/facilitator.ts";
+import { evmTest, perFile } from "../support/fixtures.ts";
 
-let setting: EvmSetting;
-let facilitator: RunningFacilitator & { context: Context };
-
-beforeAll(async () => {
-  setting = await evmSetting();
-  facilitator = await startFacilitator(setting.variables);
-});
-
-afterAll(async () => {
-  await facilitator?.stop();
-  await setting?.stop();
-});
-
-async function scrape(): Promise<{ text: string; type: string | null; valueAt(sample: string): number | undefined }> {
+const test = evmTest().extend("scrape", perFile, ({ facilitator }) => async (): Promise<Scraped> => {
   const response = await fetch(`${facilitator.url}/metrics`);
   expect(response.status).toBe(200);
   const text = await response.text();
@@ -28,9 +13,19 @@ async function scrape(): Promise<{ text: string; type: string | null; valueAt(sa
     }),
   );
   return { text, type: response.headers.get("content-type"), valueAt: (sample) => samples.get(sample) };
+});
+
+interface Scraped {
+  readonly text: string;
+  readonly type: string | null;
+  valueAt(sample: string): number | undefined;
 }
 
-test("every line is of the Prometheus text format, and every sample belongs to a described family", async () => {
+test("every line is of the Prometheus text format, and every sample belongs to a described family", async ({
+  facilitator,
+  setting,
+  scrape,
+}) => {
   await facilitator.verify(await paymentBody(await setting.fundedBuyer(), setting.terms));
   const { text, type } = await scrape();
   expect(type).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -46,7 +41,7 @@ test("every line is of the Prometheus text format, and every sample belongs to a
   }
 });
 
-test("answers are counted by outcome, and their times add up", async () => {
+test("answers are counted by outcome, and their times add up", async ({ scrape, facilitator, setting }) => {
   const answered = `facilitator_answers_total{verb="settle",network="eip155:84532",outcome="settled",reason=""}`;
   const refused = (text: string) =>
     [
@@ -70,7 +65,7 @@ test("answers are counted by outcome, and their times add up", async () => {
   expect(after.valueAt(`facilitator_answer_seconds_sum{${series}}`)).toBeGreaterThan(0);
 });
 
-test("a fee payer's balance is read from the chain", async () => {
+test("a fee payer's balance is read from the chain", async ({ scrape, setting }) => {
   const { valueAt, text } = await scrape();
   const [line = ""] = /^facilitator_fee_payer_balance\{.*$/m.exec(text) ?? [];
   expect(line).toContain(`network="eip155:84532"`);
@@ -80,7 +75,7 @@ test("a fee payer's balance is read from the chain", async () => {
   expect(valueAt("facilitator_settlements_uncounted")).toBeGreaterThanOrEqual(0);
 });
 
-test("what a caller makes up does not become a label", async () => {
+test("what a caller makes up does not become a label", async ({ setting, facilitator, scrape }) => {
   const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
   const made = `made-up"}\n# HELP`;
   await facilitator.verify({ ...body, paymentRequirements: { ...body.paymentRequirements, network: made } });
@@ -89,7 +84,7 @@ test("what a caller makes up does not become a label", async () => {
   expect(text).toMatch(/verb="verify",network="",outcome="refused",reason="invalid_network"/);
 });
 
-test("nothing in it is a secret", async () => {
+test("nothing in it is a secret", async ({ scrape, setting }) => {
   const { text } = await scrape();
   const { href, host } = new URL(setting.chain.rpcUrl);
   for (const secret of [setting.variables.EIP155_84532_SIGNERS as string, href, host])

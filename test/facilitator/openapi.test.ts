@@ -1,26 +1,12 @@
 import type { Express } from "express";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Context } from "../../facilitator/context.ts";
+import { expect } from "vitest";
 import { createServer } from "../../facilitator/server.ts";
-import { documented } from "../support/documented.ts";
-import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { asV1, paymentBody } from "../support/evm-payments.ts";
-import { type RunningFacilitator, startFacilitator } from "../support/facilitator.ts";
+import { evmTest } from "../support/fixtures.ts";
 
-let setting: EvmSetting;
-let facilitator: RunningFacilitator & { context: Context };
+const test = evmTest();
 
-beforeAll(async () => {
-  setting = await evmSetting();
-  facilitator = documented(await startFacilitator(setting.variables));
-});
-
-afterAll(async () => {
-  await facilitator?.stop();
-  await setting?.stop();
-});
-
-test("the document and the routes of the daemon are the same, no more and no less", async () => {
+test("the document and the routes of the daemon are the same, no more and no less", async ({ facilitator }) => {
   const { paths } = (await facilitator.get("/openapi.json")).body;
   const inDocument = Object.entries(paths).flatMap(([path, operations]) =>
     Object.keys(operations as object).map((method) => `${method} ${path}`),
@@ -28,21 +14,21 @@ test("the document and the routes of the daemon are the same, no more and no les
   expect(inDocument.toSorted()).toEqual(routesOf(createServer(facilitator.context)).toSorted());
 });
 
-test("it is OpenAPI 3.1, every reference in it leads somewhere, and every operation has a name of its own", async () => {
+test("it is OpenAPI 3.1, every reference in it leads somewhere, and every operation has a name of its own", async ({
+  facilitator,
+}) => {
   const { body } = await facilitator.get("/openapi.json");
   expect(body.openapi).toBe("3.1.0");
   const references = [...JSON.stringify(body).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
   expect(references.length).toBeGreaterThan(10);
   for (const name of references) expect(body.components.schemas).toHaveProperty(name as string);
   expect(JSON.stringify(body)).not.toContain("$defs");
-  // biome-ignore lint/suspicious/noExplicitAny: a JSON document is walked freely
-  const operations = Object.values(body.paths).flatMap((path) => Object.values(path as any)) as any[];
-  const names = operations.map(({ operationId }) => operationId);
+  const names = operationsOf(body.paths).map(({ operationId }) => operationId);
   expect(new Set(names).size).toBe(names.length);
   for (const name of names) expect(name).toMatch(/^[a-z][a-zA-Z]+$/);
 });
 
-test("every kind of answer is as documented: good, refused, malformed, not there", async () => {
+test("every kind of answer is as documented: good, refused, malformed, not there", async ({ setting, facilitator }) => {
   const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
   const statusOf = async (answer: Promise<{ status: number }>) => (await answer).status;
   expect(await statusOf(facilitator.verify(body))).toBe(200);
@@ -60,7 +46,7 @@ test("every kind of answer is as documented: good, refused, malformed, not there
   expect(await statusOf(facilitator.get("/discovery/search?query=x"))).toBe(200);
 });
 
-test("bodies of both versions satisfy the documented request", async () => {
+test("bodies of both versions satisfy the documented request", async ({ facilitator, setting }) => {
   const { body } = await facilitator.get("/openapi.json");
   const { Ajv2020 } = await import("ajv/dist/2020.js");
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -71,6 +57,54 @@ test("bodies of both versions satisfy the documented request", async () => {
   expect(validate(asV1(payment))).toBe(true);
   expect(validate({ ...payment, paymentRequirements: {} })).toBe(false);
 });
+
+test("every operation says in sentences what it does, which chapter it belongs to and who may call", async ({
+  facilitator,
+}) => {
+  const { tags, components, paths } = (await facilitator.get("/openapi.json")).body;
+  for (const { tags: chapters, summary, description, security } of operationsOf(paths)) {
+    expect(tags.map(({ name }: { name: string }) => name)).toContain(chapters[0]);
+    for (const text of [summary, description]) expect(text).toMatch(/^[A-Z].*[.?]$/s);
+    const schemes = security.flatMap((way: object) => Object.keys(way));
+    expect(Object.keys(components.securitySchemes)).toEqual(expect.arrayContaining(schemes));
+  }
+});
+
+test("every example request is well-formed for the daemon, and every example answer is as its schema says", async ({
+  facilitator,
+}) => {
+  const { paths, components } = (await facilitator.get("/openapi.json")).body;
+  const { Ajv2020 } = await import("ajv/dist/2020.js");
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ $id: "document", components });
+  let answers = 0;
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, { requestBody, responses }] of Object.entries(operations as Record<string, Json>)) {
+      const example = requestBody?.content["application/json"].example;
+      if (method === "post") expect((await facilitator.post(path, example)).status, path).toBe(200);
+      for (const { content } of Object.values(responses) as Json[]) {
+        if (!content["application/json"]) continue;
+        const { schema, example } = content["application/json"];
+        const validate = ajv.compile(
+          JSON.parse(JSON.stringify(schema).replaceAll("#/components", "document#/components")),
+        );
+        expect(validate(example), `${path} ${JSON.stringify(validate.errors)}`).toBe(true);
+        answers += 1;
+      }
+    }
+  }
+  expect(answers).toBeGreaterThan(40);
+  const { parameters } = paths["/payments/{transaction}"].get;
+  const [named] = parameters[0].schema.examples;
+  expect((await facilitator.get(`/payments/${named}`)).body.error).toMatch(/^No payment is known/);
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: a JSON document is walked freely
+type Json = any;
+
+function operationsOf(paths: Json): readonly Json[] {
+  return Object.values(paths).flatMap((path) => Object.values(path as Json));
+}
 
 /** `get /payments/{transaction}`, as Express would match it. */
 function routesOf(app: Express): readonly string[] {

@@ -1,31 +1,24 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { Context } from "../../facilitator/context.ts";
-import { documented } from "../support/documented.ts";
-import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import { describe, expect } from "vitest";
 import { paymentBody } from "../support/evm-payments.ts";
-import { type RunningFacilitator, startFacilitator } from "../support/facilitator.ts";
-import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import { perFile, proxiedEvmTest } from "../support/fixtures.ts";
+import { lapseAll } from "../support/lapse.ts";
 
-let setting: EvmSetting;
-let proxy: RpcProxy;
-let facilitator: RunningFacilitator & { context: Context };
+const id = "0.0.9999@1740672089.000000001";
 
-beforeAll(async () => {
-  setting = await evmSetting({ SETTLE_TIMEOUT_MS: "2000", EIP155_84532_RPC_TIMEOUT_MS: "1000" });
-  proxy = await startRpcProxy(setting.chain.rpcUrl);
-  setting.variables.EIP155_84532_RPC_URL = proxy.url;
-  facilitator = documented(await startFacilitator(setting.variables));
-});
+const test = proxiedEvmTest({ SETTLE_TIMEOUT_MS: "2000", EIP155_84532_RPC_TIMEOUT_MS: "1000" })
+  /** A payment on Hedera with that id. */
+  .extend("insert", perFile, ({ facilitator }) => {
+    return (state: string, transaction: string | null, network = "hedera:testnet") =>
+      facilitator.context.db.query(
+        `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic,
+                               transaction_id, expires_at, lease_until, error_reason)
+         values ($1, $2, $3, gen_random_uuid(), 'exact', '0.0.7', '0.0.8', '0.0.429274', 5, $4, now(), now() + interval '1 hour',
+                 case when $3 = 'failed' then 'transaction_failed' end)`,
+        [network, id, state, transaction],
+      );
+  });
 
-afterEach(() => proxy.behave(() => "pass"));
-
-afterAll(async () => {
-  await facilitator?.stop();
-  await proxy?.stop();
-  await setting?.stop();
-});
-
-test("a settled payment is found by its hash, in either case", async () => {
+test("a settled payment is found by its hash, in either case", async ({ setting, facilitator }) => {
   const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
   const { transaction, payer } = (await facilitator.settle(body)).body;
   const { status, headers, body: found } = await facilitator.get(`/payments/${transaction}`);
@@ -51,7 +44,11 @@ test("a settled payment is found by its hash, in either case", async () => {
   expect((await facilitator.get(`/payments/${transaction}?network=eip155:1`)).status).toBe(404);
 });
 
-test("a payment whose outcome nobody saw is broadcast or unknown, never failed, and then settled", async () => {
+test("a payment whose outcome nobody saw is broadcast or unknown, never failed, and then settled", async ({
+  proxy,
+  facilitator,
+  setting,
+}) => {
   proxy.behave((method) => (method === "eth_getTransactionReceipt" ? "lose-answer" : "pass"));
   const { body } = await facilitator.settle(await paymentBody(await setting.fundedBuyer(), setting.terms));
   expect(body.errorReason).toBe("settlement_pending");
@@ -59,24 +56,109 @@ test("a payment whose outcome nobody saw is broadcast or unknown, never failed, 
   expect(["broadcast", "unknown"]).toContain(pending.state);
   expect(pending.finished_at).toBeNull();
   proxy.behave(() => "pass");
+  await lapseAll(facilitator.context.db);
   const stateOf = async () => (await facilitator.get(`/payments/${body.transaction}`)).body.state;
   await expect.poll(stateOf, { timeout: 15_000 }).toBe("settled");
 });
 
-describe("on Hedera", () => {
-  const id = "0.0.9999@1740672089.000000001";
-  const insert = (state: string, transaction: string | null, network = "hedera:testnet") =>
-    facilitator.context.db.query(
-      `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic,
-                             transaction_id, expires_at, lease_until, error_reason)
-       values ($1, $2, $3, gen_random_uuid(), 'exact', '0.0.7', '0.0.8', '0.0.429274', 5, $4, now(), now() + interval '1 hour',
-               case when $3 = 'failed' then 'transaction_failed' end)`,
-      [network, id, state, transaction],
-    );
+describe("by what its payer signed", () => {
+  const askedFor = ({ from, nonce }: { from: string; nonce: string }, more = "") =>
+    `/payments?network=eip155:84532&payer=${from}&nonce=${nonce}${more}`;
 
-  test.each(["claimed", "broadcast", "unknown", "settled", "failed"])(
+  test("a settled payment is found as by its hash, whatever the case, with its token named or not", async ({
+    setting,
+    facilitator,
+  }) => {
+    const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
+    const { authorization } = body.paymentPayload.payload;
+    expect((await facilitator.get(askedFor(authorization))).status).toBe(404);
+    const { transaction } = (await facilitator.settle(body)).body;
+    const found = (await facilitator.get(`/payments/${transaction}`)).body;
+    const { from, nonce } = authorization;
+    const inCapitals = { from: `0x${from.slice(2).toUpperCase()}`, nonce: `0x${nonce.slice(2).toUpperCase()}` };
+    for (const path of [
+      askedFor(authorization),
+      askedFor(inCapitals),
+      askedFor(authorization, `&asset=${setting.terms.asset}`),
+      askedFor(authorization).replace("eip155:84532", "base-sepolia"),
+    ]) {
+      const { status, headers, body } = await facilitator.get(path);
+      expect({ status, body }).toEqual({ status: 200, body: found });
+      expect(headers.get("cache-control")).toBe("no-store");
+    }
+    expect((await facilitator.get(askedFor(authorization, `&asset=0x${"11".repeat(20)}`))).status).toBe(404);
+  });
+
+  test("it is found before it has a transaction, until when it can land, and with nothing by which it could be redeemed", async ({
+    setting,
+    facilitator,
+  }) => {
+    const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
+    const { authorization } = body.paymentPayload.payload;
+    const { from, nonce, to, value, validBefore } = authorization;
+    const expiresAt = new Date(Number(validBefore) * 1_000);
+    const key = `${setting.terms.asset}:${from}:${nonce}`.toLowerCase();
+    await facilitator.context.db.query(
+      `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic, expires_at,
+                             lease_until, terms_digest, message_digest)
+       values ('eip155:84532', $1, 'claimed', gen_random_uuid(), 'exact', $2, $3, $4, $5, $6, now() + interval '1 hour',
+               'terms-digest', 'message-digest')`,
+      [key, from, to, setting.terms.asset, value, expiresAt],
+    );
+    const { body: found } = await facilitator.get(askedFor(authorization));
+    expect(found).toEqual({
+      state: "claimed",
+      network: "eip155:84532",
+      transaction: null,
+      payer: from,
+      pay_to: to,
+      asset: setting.terms.asset,
+      amount_atomic: value,
+      resource_url: null,
+      error_reason: null,
+      created_at: expect.any(String),
+      expires_at: expiresAt.toISOString(),
+      finished_at: null,
+      explorer: null,
+    });
+    await facilitator.context.db.query("delete from payments where payment_key = $1", [key]);
+  });
+
+  test("one whose outcome nobody saw is unknown, never failed", async ({ proxy, setting, facilitator }) => {
+    proxy.behave((method) => (method === "eth_getTransactionReceipt" ? "lose-answer" : "pass"));
+    const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
+    const { transaction } = (await facilitator.settle(body)).body;
+    const path = askedFor(body.paymentPayload.payload.authorization);
+    const pending = (await facilitator.get(path)).body;
+    expect(["broadcast", "unknown"]).toContain(pending.state);
+    expect(pending).toMatchObject({ transaction, finished_at: null });
+    expect(new Date(pending.expires_at).getTime()).toBeGreaterThan(Date.now());
+    proxy.behave(() => "pass");
+    await expect.poll(async () => (await facilitator.get(path)).body.state, { timeout: 15_000 }).toBe("settled");
+  });
+
+  const payer = `0x${"1b".repeat(20)}`;
+  const nonce = `0x${"2c".repeat(32)}`;
+  test.for([
+    ["network", `payer=${payer}&nonce=${nonce}`],
+    ["network", `network=hedera:testnet&payer=${payer}&nonce=${nonce}`],
+    ["network", `network=eip155:x&payer=${payer}&nonce=${nonce}`],
+    ["payer", `network=eip155:84532&nonce=${nonce}`],
+    ["payer", `network=eip155:84532&payer=0x12&nonce=${nonce}`],
+    ["payer", `network=eip155:84532&payer=${payer}&payer=${payer}&nonce=${nonce}`],
+    ["nonce", `network=eip155:84532&payer=${payer}`],
+    ["nonce", `network=eip155:84532&payer=${payer}&nonce=${nonce.replace("2c", "zz")}`],
+    ["asset", `network=eip155:84532&payer=${payer}&nonce=${nonce}&asset=USDC`],
+  ])("what is wrong with the %s is a 400 that names it: %s", async ([field, query], { facilitator }) => {
+    const { status, body } = await facilitator.get(`/payments?${query}`);
+    expect({ status, field: body.field }).toEqual({ status: 400, field });
+  });
+});
+
+describe("on Hedera", () => {
+  test.for(["claimed", "broadcast", "unknown", "settled", "failed"])(
     "a payment that is %s is found by both forms of its transaction id",
-    async (state) => {
+    async (state, { facilitator, insert }) => {
       await facilitator.context.db.query("delete from payments where network like 'hedera:%'");
       await insert(state, state === "claimed" ? null : id);
       for (const form of [id, "0.0.9999-1740672089-000000001", "0.0.9999@1740672089.1", encodeURIComponent(id)]) {
@@ -88,7 +170,7 @@ describe("on Hedera", () => {
     },
   );
 
-  test("the same id on two networks is told apart by the network", async () => {
+  test("the same id on two networks is told apart by the network", async ({ facilitator, insert }) => {
     await facilitator.context.db.query("delete from payments where network like 'hedera:%'");
     await insert("settled", id);
     await insert("failed", id, "hedera:mainnet");
@@ -98,7 +180,7 @@ describe("on Hedera", () => {
   });
 });
 
-test.each([
+test.for([
   `0x${"00".repeat(32)}`,
   "0.0.1@1.1",
   "0.0.1",
@@ -107,7 +189,7 @@ test.each([
   "%00",
   "..%2f..%2fetc",
   `0.0.${"9".repeat(40)}@1.1`,
-])("%s is 404", async (transaction) => {
+])("%s is 404", async (transaction, { facilitator }) => {
   const { status, body } = await facilitator.get(`/payments/${transaction}`);
   expect(status).toBe(404);
   expect(body.error).toEqual(expect.any(String));

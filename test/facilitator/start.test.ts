@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { type DevLedger, startDevLedger } from "../../infra/dev-ledger/ledger.ts";
-import { type EvmChain, startEvmChain } from "../../infra/evm-chain/chain.ts";
+import { type EvmChain, startEvmChain } from "../../infra/local-evm/chain.ts";
+import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/local-hedera.ts";
 import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
@@ -12,12 +12,16 @@ import { freshDatabase } from "../support/postgres.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 
 let setting: EvmSetting;
-let ledger: DevLedger;
+let ledger: LocalHedera;
 let otherChain: EvmChain;
 let proxies: Record<"own" | "other", RpcProxy>;
 
 beforeAll(async () => {
-  [setting, ledger, otherChain] = await Promise.all([evmSetting(), startDevLedger(), startEvmChain({ chainId: 8453 })]);
+  [setting, ledger, otherChain] = await Promise.all([
+    evmSetting(),
+    startLocalHedera(),
+    startEvmChain({ chainId: 8453 }),
+  ]);
   const [own, other] = await Promise.all([startRpcProxy(setting.chain.rpcUrl), startRpcProxy(otherChain.rpcUrl)]);
   proxies = { own, other };
 });

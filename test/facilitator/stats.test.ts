@@ -1,32 +1,21 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { Context } from "../../facilitator/context.ts";
-import { tally } from "../../facilitator/settlements/tally.ts";
+import { rollUp } from "../../facilitator/settlements/rollup.ts";
 import { environmentOf } from "../../shared/networks.ts";
-import { documented } from "../support/documented.ts";
-import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
-import { type RunningFacilitator, startFacilitator } from "../support/facilitator.ts";
+import type { RunningFacilitator } from "../support/facilitator.ts";
+import { evmTest } from "../support/fixtures.ts";
 import { insertRecords, type TestRecord } from "../support/records.ts";
 
-let setting: EvmSetting;
-let facilitator: RunningFacilitator & { context: Context };
-
-beforeAll(async () => {
-  setting = await evmSetting();
-  facilitator = documented(await startFacilitator(setting.variables));
-});
+const test = evmTest();
 
 const eventually = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 15_000 });
 
-afterAll(async () => {
-  await facilitator?.stop();
-  await setting?.stop();
-});
+const statsOf = async (facilitator: RunningFacilitator & { context: Context }, query = "") =>
+  (await facilitator.get(`/stats${query}`)).body;
 
-const statsOf = async (query = "") => (await facilitator.get(`/stats${query}`)).body;
-
-test("with nothing recorded everything is zero, and what cannot be said is null", async () => {
+test("with nothing recorded everything is zero, and what cannot be said is null", async ({ facilitator }) => {
   const { status, headers, body } = await facilitator.get("/stats");
   expect(status).toBe(200);
   expect(headers.get("cache-control")).toBe("no-store");
@@ -48,11 +37,11 @@ test("with nothing recorded everything is zero, and what cannot be said is null"
   expect(body.daily.at(-1)).toEqual({ day: new Date().toISOString().slice(0, 10), count: 0, volumeAtomic: "0" });
 });
 
-test("a settlement counts from the moment it is answered", async () => {
-  const before = await statsOf();
+test("a settlement counts from the moment it is answered", async ({ setting, facilitator }) => {
+  const before = await statsOf(facilitator);
   const { body } = await facilitator.settle(await paymentBody(await setting.fundedBuyer(), setting.terms));
   expect(body.success).toBe(true);
-  const after = await statsOf();
+  const after = await statsOf(facilitator);
   expect(after.settlements).toBe(before.settlements + 1);
   expect(BigInt(after.volumeAtomic)).toBe(BigInt(before.volumeAtomic) + 10_000n);
   expect(after.payers).toBe(before.payers + 1);
@@ -61,34 +50,37 @@ test("a settlement counts from the moment it is answered", async () => {
 });
 
 describe("what is asked for", () => {
-  test.each([
+  test.for([
     ["days=-1", "days"],
     ["days=many", "days"],
     ["days=1.5", "days"],
     ["days=1&days=2", "days"],
     ["env=staging", "env"],
     ["network=a&network=b", "network"],
-  ])("%s is refused by name", async (query, field) => {
+  ] as const)("%s is refused by name", async ([query, field], { facilitator }) => {
     const { status, body } = await facilitator.get(`/stats?${query}`);
     expect(status).toBe(400);
     expect(body).toMatchObject({ field, error: expect.stringContaining(field) });
   });
 
-  test.each([
+  test.for([
     ["0", 1],
     ["1", 1],
     ["365", 365],
     ["9000", 365],
-  ])("days=%s gives %i days", async (asked, days) => {
-    const body = await statsOf(`?days=${asked}`);
+  ] as const)("days=%s gives %i days", async ([asked, days], { facilitator }) => {
+    const body = await statsOf(facilitator, `?days=${asked}`);
     expect(body.days).toBe(days);
     expect(body.daily).toHaveLength(days);
   });
 
-  test("a network of the other environment, or one nobody has heard of, is empty", async () => {
-    expect(await statsOf("?env=mainnet&network=eip155:84532")).toMatchObject({ env: "mainnet", settlements: 0 });
-    expect(await statsOf("?network=eip155:999999")).toMatchObject({ settlements: 0 });
-    expect(await statsOf("?network=%00';--")).toMatchObject({ settlements: 0 });
+  test("a network of the other environment, or one nobody has heard of, is empty", async ({ facilitator }) => {
+    expect(await statsOf(facilitator, "?env=mainnet&network=eip155:84532")).toMatchObject({
+      env: "mainnet",
+      settlements: 0,
+    });
+    expect(await statsOf(facilitator, "?network=eip155:999999")).toMatchObject({ settlements: 0 });
+    expect(await statsOf(facilitator, "?network=%00';--")).toMatchObject({ settlements: 0 });
   });
 });
 
@@ -144,7 +136,9 @@ function naive(records: readonly TestRecord[], env: string, network: string | un
   };
 }
 
-test("for any records, counted or still queued, the figures are those of the slow and obvious way", async () => {
+test("for any records, counted or still queued, the figures are those of the slow and obvious way", async ({
+  facilitator,
+}) => {
   const { db } = facilitator.context;
   await db.query(
     "truncate transactions, uncounted_settlements, daily_settlements, daily_settle_spans, daily_settle_times, payer_days, payers_by_last_day",
@@ -160,21 +154,21 @@ test("for any records, counted or still queued, the figures are those of the slo
       async (records, counted, env, chosen, days) => {
         await insertRecords(db, records);
         all.push(...records);
-        if (counted) await tally(db, environmentOf);
+        if (counted) await rollUp(db, environmentOf);
         const network = chosen === undefined ? undefined : networks[chosen];
         const query = `?env=${env}&days=${days}${network ? `&network=${network}` : ""}`;
-        expect(await statsOf(query)).toMatchObject(naive(all, env, network, days));
+        expect(await statsOf(facilitator, query)).toMatchObject(naive(all, env, network, days));
       },
     ),
     { numRuns: 120 },
   );
   await eventually(() => db.query("select from uncounted_settlements").then(({ rowCount }) => rowCount)).toBe(0);
-  expect(await statsOf("?env=testnet&days=365")).toMatchObject(naive(all, "testnet", undefined, 365));
+  expect(await statsOf(facilitator, "?env=testnet&days=365")).toMatchObject(naive(all, "testnet", undefined, 365));
 }, 60_000);
 
-test("figures stay exact while settlements are recorded and added up by several at once", async () => {
+test("figures stay exact while settlements are recorded and added up by several at once", async ({ facilitator }) => {
   const { db } = facilitator.context;
-  const before = await statsOf("?network=eip155:84532&days=1");
+  const before = await statsOf(facilitator, "?network=eip155:84532&days=1");
   let recorded = 0;
   const write = async () => {
     for (let round = 0; round < 40; round += 1) {
@@ -186,19 +180,19 @@ test("figures stay exact while settlements are recorded and added up by several 
     }
   };
   const add = async () => {
-    for (let round = 0; round < 40; round += 1) await tally(db, environmentOf);
+    for (let round = 0; round < 40; round += 1) await rollUp(db, environmentOf);
   };
   const read = async () => {
     for (let round = 0; round < 40; round += 1) {
       const least = recorded;
-      const body = await statsOf("?network=eip155:84532&days=1");
+      const body = await statsOf(facilitator, "?network=eip155:84532&days=1");
       expect(body.settlements - before.settlements).toBeGreaterThanOrEqual(least);
       expect(body.settlements - before.settlements).toBeLessThanOrEqual(160);
       expect(body.settlements - before.settlements - (body.failed - before.failed)).toBe(0);
     }
   };
   await Promise.all([write(), write(), write(), write(), add(), add(), read(), read()]);
-  const after = await statsOf("?network=eip155:84532&days=1");
+  const after = await statsOf(facilitator, "?network=eip155:84532&days=1");
   expect(after.settlements - before.settlements).toBe(160);
   expect(after.failed - before.failed).toBe(160);
 });

@@ -1,43 +1,30 @@
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { createTestClient, http, publicActions, walletActions } from "viem";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { usdcStandIn } from "../../infra/evm-chain/artifacts.ts";
+import { describe, expect } from "vitest";
+import { usdcStandIn } from "../../infra/local-evm/artifacts.ts";
 import { edited } from "../support/edit.ts";
-import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import type { EvmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
-import { startFacilitator } from "../support/facilitator.ts";
-import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import type { startFacilitator } from "../support/facilitator.ts";
+import { proxiedEvmTest } from "../support/fixtures.ts";
+import { lapseAll } from "../support/lapse.ts";
 import { Service } from "../support/service.ts";
 
-let setting: EvmSetting;
-let proxy: RpcProxy;
-let facilitator: Awaited<ReturnType<typeof startFacilitator>>;
+const test = proxiedEvmTest({ EIP155_84532_RPC_TIMEOUT_MS: "1000" }, "/?apikey=secret-of-the-node");
 
-beforeAll(async () => {
-  setting = await evmSetting();
-  proxy = await startRpcProxy(setting.chain.rpcUrl);
-  setting.variables.EIP155_84532_RPC_URL = `${proxy.url}/?apikey=secret-of-the-node`;
-  setting.variables.EIP155_84532_RPC_TIMEOUT_MS = "1000";
-  facilitator = await startFacilitator(setting.variables);
-});
-
-afterEach(() => proxy.behave(() => "pass"));
-
-afterAll(async () => {
-  await facilitator?.stop();
-  await proxy?.stop();
-  await setting?.stop();
-});
-
-const pay = async () => paymentBody(await setting.fundedBuyer(), setting.terms);
-const chain = () =>
+const pay = async (setting: EvmSetting) => paymentBody(await setting.fundedBuyer(), setting.terms);
+const chain = (setting: EvmSetting) =>
   createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) })
     .extend(publicActions)
     .extend(walletActions);
 
 /** A body as bytes, which may be no text at all. */
-async function postBytes(path: string, bytes: Buffer): Promise<{ status: number; body: string }> {
+async function postBytes(
+  facilitator: Awaited<ReturnType<typeof startFacilitator>>,
+  path: string,
+  bytes: Buffer,
+): Promise<{ status: number; body: string }> {
   const url = new URL(path, facilitator.url);
   const request = httpRequest(url, { method: "POST", headers: { "content-type": "application/json" } });
   request.end(bytes);
@@ -50,21 +37,24 @@ async function postBytes(path: string, bytes: Buffer): Promise<{ status: number;
 describe("whatever is posted", () => {
   const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 
-  test.each([
+  test.for([
     ["JSON nested ten thousand levels deep", Buffer.from(deep(10_000))],
     ["bytes that are no UTF-8", Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])],
     ["a body of spaces", Buffer.from(" ".repeat(1_000))],
     ["keys of a prototype", Buffer.from('{"__proto__":{"paymentPayload":{}},"constructor":{"prototype":{}}}')],
-  ])("%s is a 400 in JSON, from both verbs", async (_name, bytes) => {
+  ] as const)("%s is a 400 in JSON, from both verbs", async ([_name, bytes], { facilitator }) => {
     for (const path of ["/verify", "/settle"]) {
-      const { status, body } = await postBytes(path, bytes);
+      const { status, body } = await postBytes(facilitator, path, bytes);
       expect(status).toBe(400);
       expect(JSON.parse(body).error).toMatch(/\w/);
     }
   });
 
-  test("a key given twice counts as its last, and a polluted prototype changes nothing", async () => {
-    const body = JSON.stringify(await pay());
+  test("a key given twice counts as its last, and a polluted prototype changes nothing", async ({
+    setting,
+    facilitator,
+  }) => {
+    const body = JSON.stringify(await pay(setting));
     const twice = `{"paymentRequirements":{"scheme":"x"},"__proto__":{"isValid":true},${body.slice(1)}`;
     expect((await facilitator.verify(twice)).body).toMatchObject({ isValid: true });
     expect(Object.hasOwn(Object.prototype, "isValid")).toBe(false);
@@ -72,8 +62,8 @@ describe("whatever is posted", () => {
 });
 
 describe("what an answer tells", () => {
-  test("is never the node's address or its key, whatever the node does", async () => {
-    const body = await pay();
+  test("is never the node's address or its key, whatever the node does", async ({ setting, facilitator, proxy }) => {
+    const body = await pay(setting);
     const said: string[] = [];
     for (const fate of ["lose-call", "lose-answer"] as const) {
       proxy.behave((method) => (method === "eth_chainId" ? "pass" : fate));
@@ -90,7 +80,7 @@ describe("what an answer tells", () => {
 });
 
 describe("while the chain is away", () => {
-  test("/supported, /health, /livez and /readyz answer at once", async () => {
+  test("/supported, /health, /livez and /readyz answer at once", async ({ facilitator, proxy }) => {
     proxy.behave(() => "lose-call");
     const startedAt = performance.now();
     const answers = await Promise.all(
@@ -102,7 +92,10 @@ describe("while the chain is away", () => {
 });
 
 describe("an authorization", () => {
-  test("cancelled between verify and settle fails cleanly, and nothing is sent for it", async () => {
+  test("cancelled between verify and settle fails cleanly, and nothing is sent for it", async ({
+    setting,
+    facilitator,
+  }) => {
     const buyer = await setting.fundedBuyer();
     const body = await paymentBody(buyer, setting.terms);
     expect((await facilitator.verify(body)).body).toMatchObject({ isValid: true });
@@ -125,9 +118,9 @@ describe("an authorization", () => {
       message: { authorizer: buyer.address, nonce },
     });
     await setting.chain.fund(buyer.address, { wei: 10n ** 18n });
-    await chain().impersonateAccount({ address: buyer.address });
+    await chain(setting).impersonateAccount({ address: buyer.address });
     const [r, s] = [signature.slice(0, 66), `0x${signature.slice(66, 130)}`] as [`0x${string}`, `0x${string}`];
-    await chain().writeContract({
+    await chain(setting).writeContract({
       address: setting.chain.usdc,
       abi: usdcStandIn.abi,
       functionName: "cancelAuthorization",
@@ -135,39 +128,45 @@ describe("an authorization", () => {
       account: buyer.address,
       chain: null,
     });
-    const before = await chain().getTransactionCount({ address: setting.signer as `0x${string}` });
+    const before = await chain(setting).getTransactionCount({ address: setting.signer as `0x${string}` });
     const { body: answer } = await facilitator.settle(body);
     expect(answer).toMatchObject({
       success: false,
       errorReason: "invalid_exact_evm_nonce_already_used",
       transaction: "",
     });
-    expect(await chain().getTransactionCount({ address: setting.signer as `0x${string}` })).toBe(before);
+    expect(await chain(setting).getTransactionCount({ address: setting.signer as `0x${string}` })).toBe(before);
   });
 
-  test("of a payer whose key account has become a contract (EIP-7702) is for the contract to accept, not for the key", async () => {
+  test("of a payer whose key account has become a contract (EIP-7702) is for the contract to accept, not for the key", async ({
+    setting,
+    facilitator,
+  }) => {
     const buyer = await setting.fundedBuyer();
     const body = await paymentBody(buyer, setting.terms);
     expect((await facilitator.verify(body)).body).toMatchObject({ isValid: true });
     // A delegation to a contract that accepts no signature, as the payer's account would carry it.
     const delegation = `0xef0100${setting.chain.usdc.slice(2)}` as `0x${string}`;
-    await chain().setCode({ address: buyer.address, bytecode: delegation });
+    await chain(setting).setCode({ address: buyer.address, bytecode: delegation });
     expect((await facilitator.verify(body)).body).toMatchObject({
       isValid: false,
       invalidReason: "invalid_exact_evm_signature",
     });
   });
 
-  test.each([
+  test.for([
     ["seven seconds from its end", 7, true],
     ["five seconds from its end", 5, false],
-  ])("%s: valid is %s", async (_name, seconds, valid) => {
+  ] as const)("%s: valid is %s", async ([_name, seconds, valid], { setting, facilitator }) => {
     const validBefore = String(Math.floor(Date.now() / 1_000) + (seconds as number));
     const body = await paymentBody(await setting.fundedBuyer(), setting.terms, { validBefore });
     expect((await facilitator.verify(body)).body.isValid).toBe(valid);
   });
 
-  test("in a token that is a contract and not on the list is refused, whatever the token says", async () => {
+  test("in a token that is a contract and not on the list is refused, whatever the token says", async ({
+    setting,
+    facilitator,
+  }) => {
     const asset = await setting.chain.deploy(usdcStandIn);
     const buyer = await setting.fundedBuyer();
     await setting.chain.mint(asset, buyer.address, 1_000_000n);
@@ -175,8 +174,11 @@ describe("an authorization", () => {
     expect((await facilitator.verify(body)).body).toMatchObject({ isValid: false, invalidReason: "invalid_asset" });
   });
 
-  test("settled at one resource settles no second one at the same price and wallet", async () => {
-    const body = await pay();
+  test("settled at one resource settles no second one at the same price and wallet", async ({
+    setting,
+    facilitator,
+  }) => {
+    const body = await pay(setting);
     expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
     const elsewhere = edited(body, { "paymentPayload.resource.url": "https://other.example.com/b" });
     expect((await facilitator.settle(elsewhere)).body).toMatchObject({
@@ -187,10 +189,13 @@ describe("an authorization", () => {
 });
 
 describe("when the database goes away", () => {
-  test("in the middle of a settlement, the claim is kept, the answer is no failure, and it settles once when it is back", async () => {
-    const body = await pay();
+  test("in the middle of a settlement, the claim is kept, the answer is no failure, and it settles once when it is back", async ({
+    setting,
+    facilitator,
+  }) => {
+    const body = await pay(setting);
     const { db } = facilitator.context;
-    const before = await chain().getTransactionCount({ address: setting.signer as `0x${string}` });
+    const before = await chain(setting).getTransactionCount({ address: setting.signer as `0x${string}` });
     // The row of what was sent cannot be finished: the table refuses for a while.
     await db.query(`create function refuse_ending() returns trigger language plpgsql as
       $$ begin if new.state = 'settled' then raise exception 'out of order'; end if; return new; end $$`);
@@ -202,42 +207,48 @@ describe("when the database goes away", () => {
     expect(answer).toMatchObject({ success: false, errorReason: "settlement_pending" });
     expect(answer.transaction).toMatch(/^0x[0-9a-f]{64}$/);
     await db.query("drop trigger refuse_ending on payments");
+    await lapseAll(db);
     await expect
-      .poll(async () => (await facilitator.settle(body)).body, { timeout: 20_000, interval: 500 })
+      .poll(async () => (await facilitator.settle(body)).body, { timeout: 20_000, interval: 200 })
       .toMatchObject({
         success: true,
       });
-    expect(await chain().getTransactionCount({ address: setting.signer as `0x${string}` })).toBe(before + 1);
+    expect(await chain(setting).getTransactionCount({ address: setting.signer as `0x${string}` })).toBe(before + 1);
   }, 30_000);
 });
 
 describe("a process that is told to stop", () => {
-  test("finishes what it is settling, refuses new work and exits 0", async () => {
+  test("finishes what it is settling, refuses new work and exits 0", async ({ setting, facilitator }) => {
     const daemon = await Service.start("facilitator", { ...setting.variables, EIP155_84532_CONFIRMATIONS: "2" });
-    const body = await pay();
+    const body = await pay(setting);
     const settling = fetch(`${daemon.url}/settle`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
     }).then((response) => response.json());
     const waiting = () => facilitator.context.db.query("select from payments where state = 'broadcast'");
-    await expect.poll(async () => (await waiting()).rowCount).toBe(1);
+    await expect.poll(async () => (await waiting()).rowCount, { timeout: 15_000 }).toBe(1);
     const stopped = daemon.stop();
     await expect
-      .poll(() =>
-        fetch(`${daemon.url}/supported`).then(
-          () => true,
-          () => false,
-        ),
+      .poll(
+        () =>
+          fetch(`${daemon.url}/supported`).then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 15_000 },
       )
       .toBe(false);
-    await chain().mine({ blocks: 2 });
+    await chain(setting).mine({ blocks: 2 });
     expect(await settling).toMatchObject({ success: true });
     expect(await stopped).toBe(0);
   });
 
-  test("killed after it claimed and before it signed leaves a payment that can be settled", async () => {
-    const body = await pay();
+  test("killed after it claimed and before it signed leaves a payment that can be settled", async ({
+    setting,
+    facilitator,
+  }) => {
+    const body = await pay(setting);
     const { authorization } = body.paymentPayload.payload;
     const key = `${setting.chain.usdc}:${authorization.from}:${authorization.nonce}`.toLowerCase();
     // What such a process leaves behind: a bare claim whose holder is gone.

@@ -3,33 +3,23 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { forgetTheEnded } from "../../marketplace/forget.ts";
+import { describe, expect } from "vitest";
+import { accountByHandle } from "../../marketplace/accounts/create.ts";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { deleteExpiredRows } from "../../marketplace/expired-rows.ts";
 import { runCommand } from "../../marketplace/operator/command-line.ts";
 import { Browser, newEmail, signedIn, withAccount } from "../support/browser.ts";
-import {
-  call,
-  echoAgent,
-  proveLedger,
-  run,
-  seedMarket,
-  startMarketplace,
-  type TestMarketplace,
-  until,
-} from "../support/marketplace.ts";
+import { marketTest } from "../support/fixtures.ts";
+import { call, echoAgent, proveLedger, run, seedMarket, type TestMarketplace, until } from "../support/marketplace.ts";
 
-let market: TestMarketplace;
-beforeAll(async () => {
-  market = await startMarketplace();
-});
-afterEach(() => proveLedger(market.context));
-afterAll(() => market.stop());
+const test = marketTest();
+test.afterEach(({ market }) => proveLedger(market.context));
 
-const operator = (...args: string[]) => runCommand(args, market.environment);
+const operator = (market: TestMarketplace, ...args: string[]) => runCommand(args, market.environment);
 const newHandle = () => `h-${Math.random().toString(36).slice(2, 10)}`;
 
 describe("an account", () => {
-  test("is opened once by who signed in, under a free handle of the right form", async () => {
+  test("is opened once by who signed in, under a free handle of the right form", async ({ market }) => {
     const browser = await signedIn(market);
     expect((await browser.get("/api/account/keys")).status).toBe(403);
     for (const [handle, status] of [
@@ -52,7 +42,32 @@ describe("an account", () => {
     expect((await browser.get("/api/account")).body.account).toMatchObject({ handle, credits: 0, held_credits: 0 });
   });
 
-  test("of one person is one, though ten requests open it at once; of one handle too", async () => {
+  test("says something of itself in one line on its creator's page, or nothing", async ({ market }) => {
+    const { browser, handle } = await withAccount(market);
+    const say = (about: unknown) => browser.put("/api/account/about", { about });
+    for (const [about, status] of [
+      ["x".repeat(301), 422],
+      ["turned \u202e round", 422],
+      ["nothing \u0007 shown", 422],
+      ["x".repeat(3_001), 400],
+      [5, 400],
+      [undefined, 400],
+    ] as const) {
+      expect({ about, status: (await say(about)).status }).toEqual({ about, status });
+    }
+    expect(await say("  Tools\n for <b>you</b> & me ")).toMatchObject({
+      status: 200,
+      body: { about: "Tools for <b>you</b> & me" },
+    });
+    expect((await browser.get("/api/account")).body.account.about).toBe("Tools for <b>you</b> & me");
+    const account = await accountByHandle(market.context.db, handle);
+    await publishAgent(market.context, account, "echo", { ...echoAgent, price_credits: 1 });
+    const page = await fetch(`${market.url}/${handle}`, { headers: { accept: "text/html" } });
+    expect(await page.text()).toContain("Tools for &lt;b>you&lt;/b> &amp; me");
+    expect(await say(null)).toMatchObject({ status: 200, body: { about: null } });
+  });
+
+  test("of one person is one, though ten requests open it at once; of one handle too", async ({ market }) => {
     const browser = await signedIn(market);
     const own = await Promise.all(
       Array.from({ length: 10 }, () => browser.post("/api/account", { handle: newHandle() })),
@@ -64,31 +79,33 @@ describe("an account", () => {
     expect(opened.map(({ status }) => status).toSorted()).toEqual([201, ...Array(7).fill(409)]);
   });
 
-  test("made by the operator is signed in to by whoever shows the linked address is theirs", async () => {
+  test("made by the operator is signed in to by whoever shows the linked address is theirs", async ({ market }) => {
     const handle = newHandle();
     const email = newEmail();
-    await operator("account", "create", "--handle", handle);
-    await operator("account", "link", "--account", handle, "--email", email.toUpperCase());
-    await operator("account", "link", "--account", handle, "--email", email);
+    await operator(market, "account", "create", "--handle", handle);
+    await operator(market, "account", "link", "--account", handle, "--email", email.toUpperCase());
+    await operator(market, "account", "link", "--account", handle, "--email", email);
     const browser = await signedIn(market, email);
     expect((await browser.get("/api/account")).body.account.handle).toBe(handle);
-    const again = operator("account", "link", "--account", handle, "--email", newEmail());
+    const again = operator(market, "account", "link", "--account", handle, "--email", newEmail());
     await expect(again).rejects.toMatchObject({ code: "conflict" });
     const elsewhere = newHandle();
-    await operator("account", "create", "--handle", elsewhere);
-    const stolen = operator("account", "link", "--account", elsewhere, "--email", email);
+    await operator(market, "account", "create", "--handle", elsewhere);
+    const stolen = operator(market, "account", "link", "--account", elsewhere, "--email", email);
     await expect(stolen).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("that is suspended keeps its session and can do nothing; closed, it forgets who signed in", async () => {
+  test("that is suspended keeps its session and can do nothing; closed, it forgets who signed in", async ({
+    market,
+  }) => {
     const { browser, handle } = await withAccount(market);
-    await operator("account", "suspend", "--account", handle);
+    await operator(market, "account", "suspend", "--account", handle);
     expect((await browser.get("/api/account")).body.account.state).toBe("suspended");
     for (const path of ["keys", "wallets", "agents"]) {
       const { status, body } = await browser.get(`/api/account/${path}`);
       expect({ status, error: body.error }).toEqual({ status: 403, error: `The account "${handle}" is suspended.` });
     }
-    await operator("account", "restore", "--account", handle);
+    await operator(market, "account", "restore", "--account", handle);
     const { token } = (await browser.post("/api/account/keys", { name: "k" })).body;
     expect((await browser.post("/api/account/close", { handle: "another" })).status).toBe(422);
     expect((await browser.post("/api/account/close", { handle })).body).toMatchObject({ handle, state: "closed" });
@@ -105,41 +122,44 @@ describe("an account", () => {
   });
 });
 
-test("credits that are left are given up only by saying so", async () => {
+test("credits that are left are given up only by saying so", async ({ market }) => {
   const { browser, handle } = await withAccount(market);
-  await operator("credits", "grant", "--account", handle, "--credits", "5");
+  await operator(market, "credits", "grant", "--account", handle, "--credits", "5");
   const refused = await browser.post("/api/account/close", { handle });
   expect(refused).toMatchObject({ status: 409, body: { error: expect.stringContaining("5 credits") } });
   expect((await browser.post("/api/account/close", { handle, give_up_credits: true })).body.state).toBe("closed");
 });
 
-test("whoever signed in with an address without showing it is theirs gets nothing when it is linked", async () => {
+test("whoever signed in with an address without showing it is theirs gets nothing when it is linked", async ({
+  market,
+}) => {
   const { db } = market.context;
   const [handle, email] = [newHandle(), newEmail()];
   const squatter = await signedIn(market, email);
   await db.query("update sign_in_users set email_verified = false where email = $1", [email]);
-  await operator("account", "create", "--handle", handle);
-  await operator("account", "link", "--account", handle, "--email", email);
+  await operator(market, "account", "create", "--handle", handle);
+  await operator(market, "account", "link", "--account", handle, "--email", email);
   expect((await squatter.get("/api/account")).status).toBe(401);
   expect((await (await signedIn(market, email)).get("/api/account")).body.account.handle).toBe(handle);
 });
 
-test("a seed is applied again after people have renamed and closed what it made", async () => {
+test("a seed is applied again after people have renamed and closed what it made", async ({ market }) => {
   const [renamed, closed] = [newHandle(), newHandle()];
   const file = join(await mkdtemp(join(tmpdir(), "seed-")), "seed.json");
   const accounts = [renamed, closed].map((handle) => ({ handle, email: `${handle}@example.com` }));
   await writeFile(file, JSON.stringify({ accounts }));
-  await operator("seed", "--file", file);
+  await operator(market, "seed", "--file", file);
   const later = newHandle();
   await (await signedIn(market, `${renamed}@example.com`)).patch("/api/account", { handle: later });
   await (await signedIn(market, `${closed}@example.com`)).post("/api/account/close", { handle: closed });
-  const again = JSON.parse(await operator("seed", "--file", file, "--json"));
+  const again = JSON.parse(await operator(market, "seed", "--file", file, "--json"));
   expect(again.accounts).toMatchObject([{ handle: later }, { handle: closed, state: "closed", skipped: true }]);
 });
 
 describe("a request that was slow on its way", () => {
   /** Sends the head of a request, lets `meanwhile` happen, and then sends its body. */
   async function slowly(
+    market: TestMarketplace,
     browser: Browser,
     method: string,
     path: string,
@@ -164,7 +184,7 @@ describe("a request that was slow on its way", () => {
     return response.statusCode;
   }
 
-  test("does nothing to an account that was closed meanwhile", async () => {
+  test("does nothing to an account that was closed meanwhile", async ({ market }) => {
     for (const [method, path, body] of [
       ["PUT", "/api/account/agents/echo", echoAgent],
       ["POST", "/api/account/keys", { name: "late" }],
@@ -172,19 +192,19 @@ describe("a request that was slow on its way", () => {
     ] as const) {
       const { browser, handle } = await withAccount(market);
       const close = () => browser.post("/api/account/close", { handle });
-      expect({ path, status: await slowly(browser, method, path, body, close) }).toEqual({ path, status: 409 });
+      expect({ path, status: await slowly(market, browser, method, path, body, close) }).toEqual({ path, status: 409 });
       const { rows } = await market.context.db.query("select state from accounts where handle = $1", [handle]);
       expect(rows).toEqual([{ state: "closed" }]);
     }
   });
 
-  test("keeps an agent under the account's handle as it is then", async () => {
+  test("keeps an agent under the account's handle as it is then", async ({ market }) => {
     const { browser, handle } = await withAccount(market);
     await browser.put("/api/account/agents/echo", echoAgent);
     const renamed = newHandle();
     const rename = () => browser.patch("/api/account", { handle: renamed });
     const next = { ...echoAgent, name: "Next" };
-    expect(await slowly(browser, "PUT", "/api/account/agents/echo", next, rename)).toBe(200);
+    expect(await slowly(market, browser, "PUT", "/api/account/agents/echo", next, rename)).toBe(200);
     const { agents } = (await browser.get("/api/account/agents")).body;
     expect(agents).toMatchObject([{ agent: `${renamed}/echo`, newest_version: 2 }]);
     await market.context.db.query("update accounts set handle_changed_at = null where handle = $1", [renamed]);
@@ -192,7 +212,9 @@ describe("a request that was slow on its way", () => {
   });
 });
 
-test("texts that no database can keep are refused, naming the field, and nothing is logged of them", async () => {
+test("texts that no database can keep are refused, naming the field, and nothing is logged of them", async ({
+  market,
+}) => {
   const { browser } = await withAccount(market);
   for (const [path, body, field] of [
     ["/api/account/keys", '{"name":"a\\u0000b"}', "name"],
@@ -211,11 +233,13 @@ test("texts that no database can keep are refused, naming the field, and nothing
 });
 
 describe("a handle", () => {
-  test("is changed with its agents' addresses; the old one still leads to them and is nobody else's", async () => {
+  test("is changed with its agents' addresses; the old one still leads to them and is nobody else's", async ({
+    market,
+  }) => {
     const seeded = await seedMarket(market.context);
     const { handle: old, id } = seeded.creator;
     const email = newEmail();
-    await operator("account", "link", "--account", old, "--email", email);
+    await operator(market, "account", "link", "--account", old, "--email", email);
     const browser = await signedIn(market, email);
     const handle = newHandle();
     expect((await browser.patch("/api/account", { handle })).body).toMatchObject({ id, handle });
@@ -238,7 +262,7 @@ describe("a handle", () => {
     expect((await run(market, seeded.key, `${handle}/echo`)).body.success).toBe(true);
   });
 
-  test("is changed for one of those who want it at once, while runs go on", async () => {
+  test("is changed for one of those who want it at once, while runs go on", async ({ market }) => {
     const people = await Promise.all(Array.from({ length: 6 }, () => withAccount(market)));
     const handle = newHandle();
     const answers = await Promise.all(people.map(({ browser }) => browser.patch("/api/account", { handle })));
@@ -246,7 +270,7 @@ describe("a handle", () => {
 
     const seeded = await seedMarket(market.context, { balance: 1_000 });
     const email = newEmail();
-    await operator("account", "link", "--account", seeded.creator.handle, "--email", email);
+    await operator(market, "account", "link", "--account", seeded.creator.handle, "--email", email);
     const creator = await signedIn(market, email);
     const runs = Array.from({ length: 40 }, () => run(market, seeded.key, seeded.agent.address));
     const renamed = creator.patch("/api/account", { handle: newHandle() });
@@ -257,7 +281,7 @@ describe("a handle", () => {
 });
 
 describe("keys", () => {
-  test("are made in five slots, shown once, used, and revoked at once", async () => {
+  test("are made in five slots, shown once, used, and revoked at once", async ({ market }) => {
     const { browser } = await withAccount(market);
     const made = await Promise.all(
       Array.from({ length: 8 }, (_one, n) => browser.post("/api/account/keys", { name: `key ${n}` })),
@@ -277,7 +301,7 @@ describe("keys", () => {
     expect(market.lines.join("")).not.toContain(token);
   });
 
-  test("have the scope, rate limit and cap they were made with; what is wrong is named", async () => {
+  test("have the scope, rate limit and cap they were made with; what is wrong is named", async ({ market }) => {
     const { agent } = await seedMarket(market.context);
     const { browser } = await withAccount(market);
     const wanted = {
@@ -309,13 +333,13 @@ describe("keys", () => {
     }
   });
 
-  test("with a cap of nothing are listed, too", async () => {
+  test("with a cap of nothing are listed, too", async ({ market }) => {
     const { browser } = await withAccount(market);
     await browser.post("/api/account/keys", { name: "for free agents", max_credits_per_day: 0 });
     expect((await browser.get("/api/account/keys")).body.keys).toMatchObject([{ max_credits_per_day: 0 }]);
   });
 
-  test("of one account are not another's to see or revoke", async () => {
+  test("of one account are not another's to see or revoke", async ({ market }) => {
     const [one, other] = [await withAccount(market), await withAccount(market)];
     const { id } = (await one.browser.post("/api/account/keys", { name: "mine" })).body;
     expect((await other.browser.get("/api/account/keys")).body.keys).toEqual([]);
@@ -327,7 +351,7 @@ describe("keys", () => {
 describe("agents", () => {
   const definition = { ...echoAgent, secrets: { token: "a-secret-value" } };
 
-  test("go from draft to live to unpublished and back; versions are kept apart", async () => {
+  test("go from draft to live to unpublished and back; versions are kept apart", async ({ market }) => {
     const { key } = await seedMarket(market.context);
     const { browser, handle } = await withAccount(market);
     const address = `${handle}/my-echo`;
@@ -367,7 +391,9 @@ describe("agents", () => {
     expect((await run(market, key, address)).body.success).toBe(true);
   });
 
-  test("keep their secrets to themselves: kept when not sent again, gone when null, in no answer", async () => {
+  test("keep their secrets to themselves: kept when not sent again, gone when null, in no answer", async ({
+    market,
+  }) => {
     const { browser } = await withAccount(market);
     const at = "/api/account/agents/secretive";
     const answers = [
@@ -384,7 +410,7 @@ describe("agents", () => {
     for (const secret of ["a-secret-value", "another-secret"]) expect(told).not.toContain(secret);
   });
 
-  test("with problems are told all of them at once, and are neither kept nor published", async () => {
+  test("with problems are told all of them at once, and are neither kept nor published", async ({ market }) => {
     const { browser } = await withAccount(market);
     const wrong = { ...echoAgent, price_credits: -1, name: "", settings: { prompt: "{{nothing}}" } };
     const checked = await browser.post("/api/account/agent-definitions/check", wrong);
@@ -401,12 +427,12 @@ describe("agents", () => {
     expect((await browser.get("/api/account/agents")).body.agents).toEqual([]);
   });
 
-  test("that the operator suspended cannot be changed by their creator", async () => {
+  test("that the operator suspended cannot be changed by their creator", async ({ market }) => {
     const { browser, handle } = await withAccount(market);
     const at = "/api/account/agents/bad-one";
     await browser.put(at, echoAgent);
     await browser.post(`${at}/publish`);
-    await operator("agent", "suspend", "--agent", `${handle}/bad-one`);
+    await operator(market, "agent", "suspend", "--agent", `${handle}/bad-one`);
     for (const refused of [
       () => browser.put(at, { ...echoAgent, name: "Other" }),
       () => browser.post(`${at}/publish`),
@@ -416,7 +442,7 @@ describe("agents", () => {
     }
   });
 
-  test("of another account are not there", async () => {
+  test("of another account are not there", async ({ market }) => {
     const [one, other] = [await withAccount(market), await withAccount(market)];
     await one.browser.put("/api/account/agents/private", echoAgent);
     for (const refused of [
@@ -429,7 +455,7 @@ describe("agents", () => {
     }
   });
 
-  test("are a thousand at most, of a hundred versions and the live one each", async () => {
+  test("are a thousand at most, of a hundred versions and the live one each", async ({ market }) => {
     const { browser, handle } = await withAccount(market);
     const at = "/api/account/agents/redrafted";
     await browser.put(at, echoAgent);
@@ -459,7 +485,9 @@ describe("agents", () => {
   });
 });
 
-test("what has had its time is thrown away: sessions, links, people without account or session, counts of calls", async () => {
+test("what has had its time is thrown away: sessions, links, people without account or session, counts of calls", async ({
+  market,
+}) => {
   const { db } = market.context;
   const [gone, stays] = [await signedIn(market), await withAccount(market)];
   await gone.post("/api/account/sign-out", { everywhere: true });
@@ -467,7 +495,7 @@ test("what has had its time is thrown away: sessions, links, people without acco
   await db.query("update sign_in_users set updated_at = now() - interval '2 days'");
   await db.query("update sign_in_verifications set expires_at = now() - interval '1 second'");
   await db.query("update rate_limits set second = second - 7200");
-  await forgetTheEnded(db);
+  await deleteExpiredRows(db);
   const left = async (table: string) => (await db.query(`select from ${table}`)).rowCount;
   expect(await left("sign_in_verifications")).toBe(0);
   expect(await left("rate_limits")).toBe(0);

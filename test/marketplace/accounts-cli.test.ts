@@ -2,34 +2,36 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { runCommand } from "../../marketplace/operator/command-line.ts";
-import { balanceOf, call, proveLedger, run, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { compiled } from "../support/compiled.ts";
+import { marketTest } from "../support/fixtures.ts";
+import { balanceOf, call, proveLedger, run, type TestMarketplace } from "../support/marketplace.ts";
 
-const cli = fileURLToPath(new URL("../../marketplace/cli.ts", import.meta.url));
-let market: TestMarketplace;
+const cli = compiled(new URL("../../marketplace/cli.ts", import.meta.url));
+const test = marketTest();
 let directory: string;
-beforeAll(async () => {
-  market = await startMarketplace();
+test.beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "accounts-"));
 });
-afterAll(async () => {
-  await market.stop();
+test.afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-async function accounts(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+async function accounts(
+  market: TestMarketplace,
+  ...args: string[]
+): Promise<{ code: number; stdout: string; stderr: string }> {
   const { MARKETPLACE_DATABASE_URL, MARKETPLACE_SEALING_KEY } = market.environment;
   const env = { PATH: process.env.PATH, MARKETPLACE_DATABASE_URL, MARKETPLACE_SEALING_KEY };
   return new Promise((resolve) => {
-    execFile(process.execPath, ["--import", "tsx", cli, ...args], { env }, (error, stdout, stderr) => {
+    execFile(process.execPath, [cli, ...args], { env }, (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
     });
   });
 }
 
-async function json(...args: string[]) {
+async function json(market: TestMarketplace, ...args: string[]) {
   return JSON.parse(await runCommand([...args, "--json"], market.environment));
 }
 
@@ -53,14 +55,19 @@ secrets:
   word: hush
 `;
 
-test("an operator opens accounts, makes a key, grants credits, publishes an agent; the key then runs it", async () => {
-  expect(await json("account", "create", "--handle", "cli-creator")).toMatchObject({
+test("an operator opens accounts, makes a key, grants credits, publishes an agent; the key then runs it", async ({
+  market,
+}) => {
+  expect(await json(market, "account", "create", "--handle", "cli-creator")).toMatchObject({
     handle: "cli-creator",
     created: true,
   });
-  expect(await json("account", "create", "--handle", "CLI-creator", "--if-missing")).toMatchObject({ created: false });
-  await json("account", "create", "--handle", "cli-buyer");
+  expect(await json(market, "account", "create", "--handle", "CLI-creator", "--if-missing")).toMatchObject({
+    created: false,
+  });
+  await json(market, "account", "create", "--handle", "cli-buyer");
   const key = await json(
+    market,
     "key",
     "create",
     "--account",
@@ -78,7 +85,7 @@ test("an operator opens accounts, makes a key, grants credits, publishes an agen
     token: expect.stringMatching(/^amk_/),
     created: true,
   });
-  const again = await json("key", "create", "--account", "cli-buyer", "--name", "one", "--if-missing");
+  const again = await json(market, "key", "create", "--account", "cli-buyer", "--name", "one", "--if-missing");
   expect(again).toEqual({ id: key.id, name: "one", start: key.token.slice(0, 8), created: false });
   const grant = [
     "credits",
@@ -92,12 +99,25 @@ test("an operator opens accounts, makes a key, grants credits, publishes an agen
     "--reference",
     "r1",
   ];
-  expect(await json(...grant)).toMatchObject({ granted: true });
-  expect(await json(...grant)).toMatchObject({ granted: false });
+  expect(await json(market, ...grant)).toMatchObject({ granted: true });
+  expect(await json(market, ...grant)).toMatchObject({ granted: false });
   const path = await file("agent.yaml", agentYaml);
-  expect(await json("agent", "publish", "--file", path)).toMatchObject({ address: "cli-creator/echo", version: 1 });
+  expect(await json(market, "agent", "publish", "--file", path)).toMatchObject({
+    address: "cli-creator/echo",
+    version: 1,
+  });
   expect(
-    await json("wallet", "add", "--account", "cli-creator", "--network", "hedera:testnet", "--address", "0.0.77"),
+    await json(
+      market,
+      "wallet",
+      "add",
+      "--account",
+      "cli-creator",
+      "--network",
+      "hedera:testnet",
+      "--address",
+      "0.0.77",
+    ),
   ).toMatchObject({ address: "0.0.77" });
 
   expect(await balanceOf(market, key.token)).toMatchObject({
@@ -110,27 +130,27 @@ test("an operator opens accounts, makes a key, grants credits, publishes an agen
   });
   const detail = await call(market.url, "/api/v1/agents/cli-creator/echo", { key: key.token });
   expect(detail.body.per_call.networks).toEqual(["hedera:testnet"]);
-  expect(await json("account", "show", "--account", "cli-creator")).toMatchObject({ credits: 0, earned: 3 });
+  expect(await json(market, "account", "show", "--account", "cli-creator")).toMatchObject({ credits: 0, earned: 3 });
 
-  const budget = (...credits: string[]) => json("agent", "budget", "--agent", "cli-creator/echo", ...credits);
+  const budget = (...credits: string[]) => json(market, "agent", "budget", "--agent", "cli-creator/echo", ...credits);
   expect(await budget("--credits", "30")).toEqual({ agent: "cli-creator/echo", model_credits_per_day: 30 });
   expect(await budget()).toMatchObject({ model_credits_per_day: "default" });
-  await json("account", "ceiling", "--account", "cli-buyer", "--rate-limit", "5");
+  await json(market, "account", "ceiling", "--account", "cli-buyer", "--rate-limit", "5");
   const held = await call(market.url, "/api/v1/balance", { key: key.token });
   expect(held.headers.get("x-ratelimit-limit")).toBe("5");
-  expect(await json("account", "show", "--account", "cli-buyer")).toMatchObject({ calls_per_minute_max: 5 });
-  await json("account", "ceiling", "--account", "cli-buyer", "--rate-limit", "600");
+  expect(await json(market, "account", "show", "--account", "cli-buyer")).toMatchObject({ calls_per_minute_max: 5 });
+  await json(market, "account", "ceiling", "--account", "cli-buyer", "--rate-limit", "600");
 
-  await json("agent", "unpublish", "--agent", "cli-creator/echo");
+  await json(market, "agent", "unpublish", "--agent", "cli-creator/echo");
   expect((await run(market, key.token, "cli-creator/echo")).status).toBe(404);
-  await json("key", "revoke", "--account", "cli-buyer", "--id", key.id);
+  await json(market, "key", "revoke", "--account", "cli-buyer", "--id", key.id);
   expect((await call(market.url, "/api/v1/balance", { key: key.token })).status).toBe(401);
-  const { stdout } = await accounts("key", "list", "--account", "cli-buyer");
+  const { stdout } = await accounts(market, "key", "list", "--account", "cli-buyer");
   expect(stdout).toContain("revoked_at: 20");
   expect(stdout).not.toContain(key.token);
 }, 60_000);
 
-test("a seed makes everything it says, and applying it again changes nothing", async () => {
+test("a seed makes everything it says, and applying it again changes nothing", async ({ market }) => {
   const path = await file(
     "seed.yaml",
     `
@@ -151,7 +171,7 @@ accounts:
     keys: [{ name: demo, scope: rest_only, rate_limit_per_minute: 600 }]
 `,
   );
-  const first = await json("seed", "--file", path);
+  const first = await json(market, "seed", "--file", path);
   const [creator, buyer] = first.accounts;
   expect(creator).toMatchObject({
     handle: "seed-creator",
@@ -164,7 +184,7 @@ accounts:
   });
   expect(await balanceOf(market, buyer.keys[0].token)).toMatchObject({ credits: 1000 });
 
-  const second = await json("seed", "--file", path);
+  const second = await json(market, "seed", "--file", path);
   expect(second.accounts[0]).toMatchObject({
     id: creator.id,
     wallets: [{ id: creator.wallets[0].id, created: false }],
@@ -176,15 +196,15 @@ accounts:
   await proveLedger(market.context);
 }, 60_000);
 
-test("--help says how", async () => {
-  const { code, stdout } = await accounts("--help");
+test("--help names every command", async ({ market }) => {
+  const { code, stdout } = await accounts(market, "--help");
   expect(code).toBe(0);
   for (const command of ["account create", "key create", "credits grant", "wallet add", "agent publish", "seed"]) {
     expect(stdout).toContain(command);
   }
 });
 
-test.each([
+test.for([
   ["account make", 'there is no command "account make"'],
   ["account create", "--handle is required"],
   ["account create --handle admin", "reserved"],
@@ -201,11 +221,11 @@ test.each([
   ["agent publish --file /nowhere.yaml", "cannot be read"],
   ["agent suspend --agent no/agent", 'no agent "no/agent"'],
   ["account create --colour red", "Unknown option '--colour'"],
-])("%s is refused in plain words", async (line, words) => {
+] as const)("%s is refused in plain words", async ([line, words], { market }) => {
   await expect(runCommand(line.split(" "), market.environment)).rejects.toThrow(words);
 });
 
-test.each([
+test.for<[string, () => string, string]>([
   ["bad YAML", () => "{", ":1:2: "],
   ["a list", () => "- a", ":1:1: an agent's file must hold a mapping"],
   ["of a wrong type", () => agentYaml.replace("price_credits: 3", "price_credits: three"), '"price_credits" must be'],
@@ -216,12 +236,18 @@ test.each([
     '"fields.0.type" must be one of',
   ],
   ["without a slug", () => agentYaml.replace("cli-creator/echo", "cli-creator"), "must be handle/slug"],
-])("an agent file %s is refused in plain words", async (_name, text, words) => {
+])("an agent file %s is refused in plain words", async ([_name, text, words], { market }) => {
   const path = await file("bad.yaml", text());
   await expect(runCommand(["agent", "publish", "--file", path], market.environment)).rejects.toThrow(words);
 });
 
-test("a refusal is one line on stderr and exit code 1; without a database it names the variable", async () => {
-  expect(await accounts("account", "create")).toEqual({ code: 1, stdout: "", stderr: "--handle is required\n" });
+test("a refusal is one line on stderr and exit code 1; without a database it names the variable", async ({
+  market,
+}) => {
+  expect(await accounts(market, "account", "create")).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "--handle is required\n",
+  });
   await expect(runCommand(["account", "create"], {})).rejects.toThrow("MARKETPLACE_DATABASE_URL");
 });

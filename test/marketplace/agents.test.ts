@@ -1,46 +1,35 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { createAccount } from "../../marketplace/accounts/create.ts";
 import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
-import { toolNameOf } from "../../marketplace/agents/address.ts";
+import { toolNameOf } from "../../marketplace/agent-address.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../marketplace/agents/state.ts";
-import {
-  call,
-  echoAgent,
-  type Market,
-  run,
-  seedMarket,
-  startMarketplace,
-  type TestMarketplace,
-} from "../support/marketplace.ts";
+import { marketTest } from "../support/fixtures.ts";
+import { call, echoAgent, type Market, run, type TestMarketplace } from "../support/marketplace.ts";
 
-let market: TestMarketplace;
-let seeded: Market;
-beforeAll(async () => {
-  market = await startMarketplace({ env: { MARKETPLACE_PUBLIC_URL: "https://market.example" } });
-  seeded = await seedMarket(market.context);
-});
-afterAll(() => market.stop());
+const test = marketTest({ env: { MARKETPLACE_PUBLIC_URL: "https://market.example" } });
 
-const get = (path: string, headers: Record<string, string> = {}) =>
+const get = (market: TestMarketplace, seeded: Market, path: string, headers: Record<string, string> = {}) =>
   call(market.url, path, { key: seeded.key, headers });
 
 describe("GET /api/v1/agents", () => {
   let creator: Awaited<ReturnType<typeof createAccount>>;
   const names = ["Contract translator", "Poem writer", "Weather translation", "Über-Rechner", "Zebra facts", "Haiku"];
-  beforeAll(async () => {
+  test.beforeAll(async ({ market }) => {
     creator = await createAccount(market.context.db, { handle: "catalogue" });
     for (const [n, name] of names.entries()) {
       const description = n === 4 ? "Knows a poem about zebras." : `Number ${n} of the list`;
       await publishAgent(market.context, creator, `agent-${n}`, { ...echoAgent, name, description, price_credits: n });
     }
   });
-  const list = async (query: string) => (await get(`/api/v1/agents?creator=catalogue&${query}`)).body;
-  const found = async (query: string) => (await list(query)).agents.map(({ name }: { name: string }) => name);
+  const list = async (market: TestMarketplace, seeded: Market, query: string) =>
+    (await get(market, seeded, `/api/v1/agents?creator=catalogue&${query}`)).body;
+  const found = async (market: TestMarketplace, seeded: Market, query: string) =>
+    (await list(market, seeded, query)).agents.map(({ name }: { name: string }) => name);
 
-  test("gives each agent the fields of the specification", async () => {
-    const { agents, ...page } = await list("limit=1&offset=5");
-    expect(page).toEqual({ total: 6, limit: 1, offset: 5 });
+  test("gives each agent the fields of the specification", async ({ market, seeded }) => {
+    const { agents, ...page } = await list(market, seeded, "limit=1&offset=5");
+    expect(page).toEqual({ total: 6, total_exact: true, limit: 1, offset: 5, cursor: null, search: null });
     expect(agents).toEqual([
       {
         agent: "catalogue/agent-0",
@@ -48,20 +37,31 @@ describe("GET /api/v1/agents", () => {
         description: "Number 0 of the list",
         connector: "llm",
         connector_name: "Language model",
+        category: "other",
+        tags: [],
         price_credits: 0,
+        per_call: {
+          url: expect.stringMatching(/\/api\/agent\/catalogue\/agent-0$/),
+          price_usd: 0,
+          networks: [],
+        },
+        figures: { runs_30d: 0, success_rate: null, median_ms: null, p95_ms: null, last_success_at: null },
         created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       },
     ]);
   });
 
-  test("pages newest first without a gap or a repetition, twenty at a time unless asked otherwise", async () => {
-    expect(await list("")).toMatchObject({ total: 6, limit: 20, offset: 0 });
-    const pages = await Promise.all([0, 2, 4, 6].map((offset) => found(`limit=2&offset=${offset}`)));
+  test("pages newest first without a gap or a repetition, twenty at a time unless asked otherwise", async ({
+    market,
+    seeded,
+  }) => {
+    expect(await list(market, seeded, "")).toMatchObject({ total: 6, limit: 20, offset: 0 });
+    const pages = await Promise.all([0, 2, 4, 6].map((offset) => found(market, seeded, `limit=2&offset=${offset}`)));
     expect(pages.flat()).toEqual(names.toReversed());
-    expect(await list("offset=1000")).toMatchObject({ agents: [], total: 6 });
+    expect(await list(market, seeded, "offset=1000")).toMatchObject({ agents: [], total: 6 });
   });
 
-  test.each([
+  test.for([
     ["q=translator", ["Contract translator", "Weather translation"]],
     ["q=transl", ["Weather translation", "Contract translator"]],
     ["q=TRANSLATIONS", ["Weather translation", "Contract translator"]],
@@ -78,28 +78,31 @@ describe("GET /api/v1/agents", () => {
     ["connector=llm&q=haiku", ["Haiku"]],
     ["connector=http-api", []],
     ["connector=", names.toReversed()],
-  ])("%s finds the right ones, best first", async (query, expected) => {
-    expect(await found(query)).toEqual(expected);
-    expect((await list(`${query}&limit=1`)).total).toBe(expected.length);
+  ] as const)("%s finds the right ones, best first", async ([query, expected], { market, seeded }) => {
+    expect(await found(market, seeded, query)).toEqual(expected);
+    expect((await list(market, seeded, `${query}&limit=1`)).total).toBe(expected.length);
   });
 
-  test("creator is compared without case, and nobody's agents are none", async () => {
-    expect((await get("/api/v1/agents?creator=CATALOGUE")).body.total).toBe(6);
+  test("creator is compared without case, and nobody's agents are none", async ({ market, seeded }) => {
+    expect((await get(market, seeded, "/api/v1/agents?creator=CATALOGUE")).body.total).toBe(6);
     for (const nobody of ["nobody-at-all", "*", "%00", "%25"]) {
-      expect((await get(`/api/v1/agents?creator=${nobody}`)).body).toMatchObject({ agents: [], total: 0 });
+      expect((await get(market, seeded, `/api/v1/agents?creator=${nobody}`)).body).toMatchObject({
+        agents: [],
+        total: 0,
+      });
     }
   });
 
-  test("shows live agents alone", async () => {
+  test("shows live agents alone", async ({ market, seeded }) => {
     await publishAgent(market.context, creator, "hidden", { ...echoAgent, name: "Hidden" });
-    expect((await list("")).total).toBe(7);
+    expect((await list(market, seeded, "")).total).toBe(7);
     await moveAgent(market.context.db, "catalogue/hidden", "unpublish");
-    expect((await list("")).total).toBe(6);
+    expect((await list(market, seeded, "")).total).toBe(6);
     await moveAgent(market.context.db, "catalogue/hidden", "suspend");
-    expect((await list("")).total).toBe(6);
+    expect((await list(market, seeded, "")).total).toBe(6);
   });
 
-  test.each([
+  test.for([
     ["limit=0", "limit"],
     ["limit=101", "limit"],
     ["limit=ten", "limit"],
@@ -111,13 +114,13 @@ describe("GET /api/v1/agents", () => {
     ["offset=99999999999999999999", "offset"],
     ["connector=nothing", "connector"],
     [`q=${"x".repeat(201)}`, "q"],
-  ])("%s is a 400 that names the parameter", async (query, field) => {
-    const { status, body } = await get(`/api/v1/agents?${query}`);
+  ] as const)("%s is a 400 that names the parameter", async ([query, field], { market, seeded }) => {
+    const { status, body } = await get(market, seeded, `/api/v1/agents?${query}`);
     expect(status).toBe(400);
     expect(body).toEqual({ error: expect.stringContaining(`"${field}"`), field });
   });
 
-  test("totals stay exact while agents come, go and change connector at once", async () => {
+  test("totals stay exact while agents come, go and change connector at once", async ({ market, seeded }) => {
     const mover = await createAccount(market.context.db, { handle: "mover" });
     const httpAgent = { ...echoAgent, connector: "http-api", settings: { url: "https://api.github.com/" }, fields: [] };
     const publish = (n: number, agent: object) => publishAgent(market.context, mover, `moving-${n % 6}`, agent);
@@ -131,33 +134,33 @@ describe("GET /api/v1/agents", () => {
       `select v.connector, count(*) as live from agents a
        join agent_versions v on v.agent_id = a.id and v.version = a.live_version where a.state = 'live' group by 1`,
     );
-    const total = async (query: string) => (await get(`/api/v1/agents?limit=1&${query}`)).body.total;
+    const total = async (query: string) => (await get(market, seeded, `/api/v1/agents?limit=1&${query}`)).body.total;
     for (const { connector, live } of rows) expect(await total(`connector=${connector}`)).toBe(Number(live));
     expect(await total("")).toBe(rows.reduce((sum, { live }) => sum + Number(live), 0));
     for (const query of ["creator=mover", "creator=MOVER&connector=llm", "creator=mover&connector=http-api"]) {
-      const { agents, total } = (await get(`/api/v1/agents?${query}&limit=100`)).body;
+      const { agents, total } = (await get(market, seeded, `/api/v1/agents?${query}&limit=100`)).body;
       expect(total).toBe(agents.length);
     }
   });
 
-  test("an unknown parameter is ignored", async () => {
-    expect((await get("/api/v1/agents?creator=catalogue&colour=red")).body.total).toBe(6);
+  test("an unknown parameter is ignored", async ({ market, seeded }) => {
+    expect((await get(market, seeded, "/api/v1/agents?creator=catalogue&colour=red")).body.total).toBe(6);
   });
 
-  test("answers 304 to who has it already, until it changes", async () => {
+  test("answers 304 to who has it already, until it changes", async ({ market, seeded }) => {
     const path = "/api/v1/agents?creator=catalogue&limit=1";
-    const first = await get(path);
+    const first = await get(market, seeded, path);
     const etag = first.headers.get("etag")!;
     expect(etag).toMatch(/^W\/".+"$/);
-    const second = await get(path, { "if-none-match": etag });
+    const second = await get(market, seeded, path, { "if-none-match": etag });
     expect(second).toMatchObject({ status: 304, text: "" });
     await publishAgent(market.context, creator, "agent-5", { ...echoAgent, name: "Haiku 2", price_credits: 5 });
-    expect(await get(path, { "if-none-match": etag })).toMatchObject({ status: 200 });
+    expect(await get(market, seeded, path, { "if-none-match": etag })).toMatchObject({ status: 200 });
   });
 });
 
 describe("GET /api/v1/agents/:handle/:slug", () => {
-  test("publishes the input contract and nothing of the recipe", async () => {
+  test("publishes the input contract and nothing of the recipe", async ({ market, seeded }) => {
     const creator = await createAccount(market.context.db, { handle: "contractor" });
     await addPayoutWallet(market.context.db, {
       accountId: creator.id,
@@ -184,7 +187,7 @@ describe("GET /api/v1/agents/:handle/:slug", () => {
       { name: "tone", type: "choice", choices: ["dry", "warm"], default: "warm" },
     ];
     await publishAgent(market.context, creator, "say-it", { ...echoAgent, fields, accepts_extra_instructions: false });
-    const { status, body, text } = await get("/api/v1/agents/CONTRACTOR/Say-It");
+    const { status, body, text } = await get(market, seeded, "/api/v1/agents/CONTRACTOR/Say-It");
     expect(status).toBe(200);
     expect(body).toEqual({
       agent: "contractor/say-it",
@@ -192,6 +195,9 @@ describe("GET /api/v1/agents/:handle/:slug", () => {
       description: "Says what it is told.",
       connector: "llm",
       connector_name: "Language model",
+      category: "other",
+      tags: [],
+      figures: { runs_30d: 0, success_rate: null, median_ms: null, p95_ms: null, last_success_at: null },
       price_credits: 5,
       created_at: expect.any(String),
       inputs: [
@@ -247,34 +253,34 @@ describe("GET /api/v1/agents/:handle/:slug", () => {
     expect(text).not.toContain("RECIPE-MARK");
   });
 
-  test("offers no per-call payment without a checked wallet", async () => {
-    expect((await get(`/api/v1/agents/${seeded.agent.address}`)).body.per_call).toBeNull();
+  test("offers no per-call payment without a checked wallet", async ({ market, seeded }) => {
+    expect((await get(market, seeded, `/api/v1/agents/${seeded.agent.address}`)).body.per_call).toBeNull();
   });
 
-  test("has an ETag that changes with the agent", async () => {
+  test("has an ETag that changes with the agent", async ({ market, seeded }) => {
     const path = `/api/v1/agents/${seeded.agent.address}`;
-    const etag = (await get(path)).headers.get("etag")!;
-    expect((await get(path, { "if-none-match": etag })).status).toBe(304);
+    const etag = (await get(market, seeded, path)).headers.get("etag")!;
+    expect((await get(market, seeded, path, { "if-none-match": etag })).status).toBe(304);
     await publishAgent(market.context, seeded.creator, "echo", { ...echoAgent, description: "Another." });
-    expect((await get(path, { "if-none-match": etag })).status).toBe(200);
+    expect((await get(market, seeded, path, { "if-none-match": etag })).status).toBe(200);
   });
 
-  test.each([
+  test.for([
     ["nobody's", "/api/v1/agents/nobody/nothing", 404],
     ["one that can be nobody's", "/api/v1/agents/%F0%9F%98%80/x", 404],
     ["one that cannot be decoded", "/api/v1/agents/%E0%A4%A/x", 400],
-  ])("an address that is %s is an answer in JSON", async (_name, path, status) => {
-    expect(await get(path)).toMatchObject({ status, body: { error: expect.any(String) } });
+  ] as const)("an address that is %s is an answer in JSON", async ([_name, path, status], { market, seeded }) => {
+    expect(await get(market, seeded, path)).toMatchObject({ status, body: { error: expect.any(String) } });
   });
 });
 
 describe("publishing", () => {
-  const publish = (definition: object) =>
+  const publish = (market: TestMarketplace, seeded: Market, definition: object) =>
     publishAgent(market.context, seeded.creator, "attempt", { ...echoAgent, ...definition });
   const httpApi = (settings: object) => ({ connector: "http-api", fields: [], settings });
   const field = (rules: object) => ({ fields: [{ name: "text", type: "text", ...rules }] });
 
-  test.each([
+  test.for([
     ["an unknown connector", { connector: "telepathy" }, "connector"],
     ["no name", { name: " " }, "name"],
     ["a fraction of a credit", { price_credits: 1.5 }, "price_credits"],
@@ -309,14 +315,20 @@ describe("publishing", () => {
     ["a body with GET", httpApi({ url: "https://api.github.com/", body: "x" }), "settings.body"],
     ["a header of the connection", httpApi({ url: "https://api.github.com/", headers: { Host: "x" } }), "Host"],
     ["dots in the path", httpApi({ url: "https://api.github.com/a/../b" }), "settings.url"],
-  ])("%s is refused by name, and nothing is there afterwards", async (_name, definition, named) => {
-    const refusal = await publish(definition).catch((error) => error);
-    expect(refusal).toMatchObject({ code: "invalid_value" });
-    expect(refusal.message.replace("url", "settings.url").replace("settings.settings", "settings")).toContain(named);
-    expect((await get(`/api/v1/agents/${seeded.creator.handle}/attempt`)).status).toBe(404);
-  });
+  ] as const)(
+    "%s is refused by name, and nothing is there afterwards",
+    async ([_name, definition, named], { market, seeded }) => {
+      const refusal = await publish(market, seeded, definition).catch((error) => error);
+      expect(refusal).toMatchObject({ code: "invalid_value" });
+      expect(refusal.message.replace("url", "settings.url").replace("settings.settings", "settings")).toContain(named);
+      expect((await get(market, seeded, `/api/v1/agents/${seeded.creator.handle}/attempt`)).status).toBe(404);
+    },
+  );
 
-  test("the same definition again changes nothing; another is the next version for the next run", async () => {
+  test("the same definition again changes nothing; another is the next version for the next run", async ({
+    market,
+    seeded,
+  }) => {
     const creator = await createAccount(market.context.db, { handle: "republisher" });
     const with_ = (more: object) =>
       publishAgent(market.context, creator, "thing", { ...echoAgent, secrets: { a: "1" }, ...more });
@@ -330,7 +342,7 @@ describe("publishing", () => {
     });
   });
 
-  test("twenty publications at once are twenty versions or the same one", async () => {
+  test("twenty publications at once are twenty versions or the same one", async ({ market }) => {
     const creator = await createAccount(market.context.db, { handle: "hasty" });
     const published = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
@@ -341,7 +353,7 @@ describe("publishing", () => {
     expect(new Set(published.map(({ agentId }) => agentId)).size).toBe(1);
   });
 
-  test("a suspended agent stays suspended, and comes back as it was", async () => {
+  test("a suspended agent stays suspended, and comes back as it was", async ({ market, seeded }) => {
     const creator = await createAccount(market.context.db, { handle: "suspendee" });
     const publishIt = () => publishAgent(market.context, creator, "bad", echoAgent);
     await publishIt();
@@ -354,7 +366,7 @@ describe("publishing", () => {
       agent: "suspendee/bad",
       state: "live",
     });
-    expect((await get("/api/v1/agents/suspendee/bad")).status).toBe(200);
+    expect((await get(market, seeded, "/api/v1/agents/suspendee/bad")).status).toBe(200);
   });
 });
 
@@ -365,8 +377,11 @@ test("tool names fit 48 characters and stay apart where they are cut", () => {
   expect(one).not.toBe(other);
 });
 
-test("an unknown path is a JSON 404 and a wrong method a 405 that says what is allowed", async () => {
-  expect(await get("/api/v1/nothing")).toMatchObject({ status: 404, body: { error: expect.any(String) } });
+test("an unknown path is a JSON 404 and a wrong method a 405 that says what is allowed", async ({ market, seeded }) => {
+  expect(await get(market, seeded, "/api/v1/nothing")).toMatchObject({
+    status: 404,
+    body: { error: expect.any(String) },
+  });
   for (const [path, method, allow] of [
     ["/api/v1/run", "GET", "POST"],
     ["/api/v1/balance", "POST", "HEAD, GET"],
@@ -381,7 +396,7 @@ test("an unknown path is a JSON 404 and a wrong method a 405 that says what is a
   }
 });
 
-test("health says that the database answers", async () => {
+test("health says that the database answers", async ({ market }) => {
   const { status, body } = await call(market.url, "/health");
   expect(status).toBe(200);
   expect(body).toEqual({ status: "ok", database: true, time: expect.any(String) });

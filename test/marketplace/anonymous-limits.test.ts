@@ -48,6 +48,36 @@ function holdsAt(limit: number, status: number, answers: readonly Answer[]): voi
 const times = <T>(count: number, work: (n: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, n) => work(n)));
 
+test("whatever is public has one limit an address, whether it is a price, a tool, a file or nothing at all", async () => {
+  const one = await startMarketplace({
+    model: paid.marketplace.model,
+    env: { ...env, LIMIT_PUBLIC_PER_ADDRESS: "30" },
+  });
+  try {
+    const asked = [
+      ["GET", "/health", undefined],
+      ["GET", "/files/none.png", undefined],
+      ["GET", "/llms.txt", undefined],
+      ["POST", "/api/agent/nobody/nothing", {}],
+      ["POST", "/api/x402/mcp", { jsonrpc: "2.0", id: 1, method: "tools/list" }],
+    ] as const;
+    const ask = async (n: number, address: string) => {
+      const [method, path, body] = asked[n % asked.length]!;
+      const accept = "application/json, text/event-stream";
+      const headers = { accept, "content-type": "application/json", "x-forwarded-for": address };
+      const response = await fetch(one.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+      await response.arrayBuffer();
+      return response;
+    };
+    const answers = await times(50, (n) => ask(n, "203.0.113.50"));
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(20);
+    expect(Number(answers.find(({ status }) => status === 429)?.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await ask(0, "203.0.113.51")).status).toBe(200);
+  } finally {
+    await one.stop();
+  }
+});
+
 describe("who shows no key and no payment", () => {
   test("may ask an address's number of prices a minute, over all copies", async () => {
     holdsAt(20, 402, await times(45, (n) => post(n, "203.0.113.1", paid.address)));

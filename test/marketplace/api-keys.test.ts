@@ -1,23 +1,22 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { createAccount } from "../../marketplace/accounts/create.ts";
 import { setCallCeiling } from "../../marketplace/api-keys/ceiling.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
 import { listKeys } from "../../marketplace/api-keys/list.ts";
 import { revokeKey } from "../../marketplace/api-keys/revoke.ts";
 import { isWellFormed, newToken } from "../../marketplace/api-keys/token.ts";
+import { marketTest } from "../support/fixtures.ts";
 import { balanceOf, call, seedMarket, startMarketplace, type TestMarketplace, until } from "../support/marketplace.ts";
 
-let market: TestMarketplace;
+const test = marketTest();
 let copy: TestMarketplace;
-beforeAll(async () => {
-  market = await startMarketplace();
+test.beforeAll(async ({ market }) => {
   copy = await startMarketplace({ databaseUrl: market.databaseUrl, model: market.model });
 });
-afterAll(async () => {
+test.afterAll(async () => {
   await copy.stop();
-  await market.stop();
 });
 
 describe("a key", () => {
@@ -33,7 +32,7 @@ describe("a key", () => {
     );
   });
 
-  test("is stored as a SHA-256 digest and nowhere in the clear", async () => {
+  test("is stored as a SHA-256 digest and nowhere in the clear", async ({ market }) => {
     const { key, buyer } = await seedMarket(market.context);
     const { rows } = await market.context.db.query("select * from api_keys where account_id = $1", [buyer.id]);
     expect(rows[0].digest).toEqual(createHash("sha256").update(key).digest());
@@ -42,7 +41,7 @@ describe("a key", () => {
     expect(listed).toMatchObject({ name: "test", start: key.slice(0, 8), last4: key.slice(-4), revoked_at: null });
   });
 
-  test("is refused on every copy of the service from the next call after it was revoked", async () => {
+  test("is refused on every copy of the service from the next call after it was revoked", async ({ market }) => {
     const { key, keyId, buyer } = await seedMarket(market.context);
     expect((await call(copy.url, "/api/v1/balance", { key })).status).toBe(200);
     await revokeKey(market.context.db, buyer.id, keyId);
@@ -51,7 +50,7 @@ describe("a key", () => {
     await expect(revokeKey(market.context.db, buyer.id, keyId)).rejects.toMatchObject({ code: "not_found" });
   });
 
-  test("cannot be revoked by another account", async () => {
+  test("cannot be revoked by another account", async ({ market }) => {
     const [mine, theirs] = [await seedMarket(market.context), await seedMarket(market.context)];
     await expect(revokeKey(market.context.db, theirs.buyer.id, mine.keyId)).rejects.toMatchObject({
       code: "not_found",
@@ -59,25 +58,25 @@ describe("a key", () => {
     expect((await call(market.url, "/api/v1/balance", { key: mine.key })).status).toBe(200);
   });
 
-  test("of an account that is not open is refused", async () => {
+  test("of an account that is not open is refused", async ({ market }) => {
     const { key, buyer } = await seedMarket(market.context);
     await market.context.db.query("update accounts set state = 'suspended' where id = $1", [buyer.id]);
     expect((await call(market.url, "/api/v1/balance", { key })).status).toBe(401);
   });
 
-  test("tells about when it was last used", async () => {
+  test("tells about when it was last used", async ({ market }) => {
     const { key, buyer } = await seedMarket(market.context);
     await call(market.url, "/api/v1/balance", { key });
     const usedAt = async () => (await listKeys(market.context.db, buyer.id))[0]?.last_used_at ?? null;
     await until(async () => (await usedAt()) !== null);
     const first = await usedAt();
     await call(market.url, "/api/v1/balance", { key });
-    await market.context.inFlight.idle();
+    await market.context.backgroundWork.idle();
     expect(await usedAt()).toEqual(first);
   });
 });
 
-test("twenty keys made at once are five, and a revoked one makes room for one more", async () => {
+test("twenty keys made at once are five, and a revoked one makes room for one more", async ({ market }) => {
   const { db } = market.context;
   const account = await createAccount(db, { handle: "five-keys" });
   const made = await Promise.allSettled(
@@ -97,7 +96,7 @@ test("twenty keys made at once are five, and a revoked one makes room for one mo
 
 describe("401 with WWW-Authenticate and a JSON body", () => {
   const unknown = newToken();
-  test.each([
+  test.for([
     ["no header", undefined],
     ["an empty header", ""],
     ["another scheme", `Basic ${unknown}`],
@@ -106,7 +105,7 @@ describe("401 with WWW-Authenticate and a JSON body", () => {
     ["a token with a wrong checksum", `Bearer ${unknown.slice(0, -1)}${unknown.endsWith("0") ? "1" : "0"}`],
     ["a well-formed token that was never made", `Bearer ${unknown}`],
     ["two tokens", `Bearer ${unknown} ${unknown}`],
-  ])("%s", async (_name, authorization) => {
+  ])("a call with %s is told to sign in by key, and no more", async ([_name, authorization], { market }) => {
     const headers = authorization === undefined ? {} : { authorization };
     for (const path of ["/api/v1/balance", "/api/v1/agents", "/api/v1/agents/a/b"]) {
       const answer = await call(market.url, path, { headers });
@@ -116,7 +115,7 @@ describe("401 with WWW-Authenticate and a JSON body", () => {
     }
   });
 
-  test("the scheme is read whatever its case", async () => {
+  test("the scheme is read whatever its case", async ({ market }) => {
     const { key } = await seedMarket(market.context);
     const headers = { authorization: `bearer ${key}` };
     expect((await call(market.url, "/api/v1/balance", { headers })).status).toBe(200);
@@ -124,7 +123,7 @@ describe("401 with WWW-Authenticate and a JSON body", () => {
 });
 
 describe("a key's rate limit", () => {
-  test("holds exactly over two copies at once, and says so on every answer", async () => {
+  test("holds exactly over two copies at once, and says so on every answer", async ({ market }) => {
     const { key } = await seedMarket(market.context, { rateLimit: 25 });
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, n) => call(n % 2 ? copy.url : market.url, "/api/v1/balance", { key })),
@@ -140,14 +139,16 @@ describe("a key's rate limit", () => {
       expect(Number(headers.get("x-ratelimit-reset")) - Date.now() / 1000).toBeLessThan(62);
       if (status === 200) continue;
       expect(status).toBe(429);
-      expect(Number(headers.get("retry-after"))).toBeGreaterThanOrEqual(58);
+      expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
       expect(Number(headers.get("retry-after"))).toBeLessThanOrEqual(60);
       expect(headers.get("x-ratelimit-remaining")).toBe("0");
       expect(body).toEqual({ error: expect.any(String) });
     }
   });
 
-  test("slides: a call makes room sixty seconds after it was counted, and refused calls count nothing", async () => {
+  test("slides: a call makes room sixty seconds after it was counted, and refused calls count nothing", async ({
+    market,
+  }) => {
     const { db } = market.context;
     const count = async (wanted: number) =>
       (await db.query("select * from count_calls('slide', $1, 10)", [wanted])).rows[0];
@@ -165,7 +166,7 @@ describe("a key's rate limit", () => {
     expect(await count(20)).toMatchObject({ admitted: 10, used: 10 });
   });
 
-  test("is each key's own", async () => {
+  test("is each key's own", async ({ market }) => {
     const [one, other] = [
       await seedMarket(market.context, { rateLimit: 1 }),
       await seedMarket(market.context, { rateLimit: 1 }),
@@ -177,7 +178,7 @@ describe("a key's rate limit", () => {
 });
 
 describe("an account's ceiling over all its keys", () => {
-  const setup = async (ceiling: number, limits: readonly number[]) => {
+  const setup = async (market: TestMarketplace, ceiling: number, limits: readonly number[]) => {
     const { db } = market.context;
     const { id } = await createAccount(db, { handle: `ceiling-${ceiling}-${limits.join("-")}` });
     await setCallCeiling(db, id, 100_000);
@@ -198,29 +199,29 @@ describe("an account's ceiling over all its keys", () => {
     return { id, keys, ask };
   };
 
-  test("holds a key that has a higher limit of its own, and says so", async () => {
-    const { keys, ask } = await setup(15, [100_000]);
+  test("holds a key that has a higher limit of its own, and says so", async ({ market }) => {
+    const { keys, ask } = await setup(market, 15, [100_000]);
     expect(await ask(keys[0]!.token, 40)).toBe(15);
     const { headers } = await call(market.url, "/api/v1/balance", { key: keys[0]!.token });
     expect(headers.get("x-ratelimit-limit")).toBe("15");
   });
 
-  test("holds all keys together, over two copies at once", async () => {
-    const { keys, ask } = await setup(20, [100, 100, 5]);
+  test("holds all keys together, over two copies at once", async ({ market }) => {
+    const { keys, ask } = await setup(market, 20, [100, 100, 5]);
     const admitted = await Promise.all(keys.map(({ token }) => ask(token, 30)));
     expect(admitted.reduce((sum, one) => sum + one)).toBe(20);
     expect(admitted[2]).toBeLessThanOrEqual(5);
   });
 
-  test("is not stretched by revoking a key and making another", async () => {
-    const { id, keys, ask } = await setup(10, [10]);
+  test("is not stretched by revoking a key and making another", async ({ market }) => {
+    const { id, keys, ask } = await setup(market, 10, [10]);
     expect(await ask(keys[0]!.token, 12)).toBe(10);
     await revokeKey(market.context.db, id, keys[0]!.id);
     const again = await createKey(market.context.db, { accountId: id, name: "again", rateLimitPerMinute: 10 });
     expect(await ask(again.token, 12)).toBe(0);
   });
 
-  test("of a new account is 600; a key above it is refused, naming the field and the ceiling", async () => {
+  test("of a new account is 600; a key above it is refused, naming the field and the ceiling", async ({ market }) => {
     const { db } = market.context;
     const { id } = await createAccount(db, { handle: "usual-ceiling" });
     const made = (rateLimitPerMinute: number) => createKey(db, { accountId: id, name: "x", rateLimitPerMinute });
@@ -250,7 +251,7 @@ test("who fails to authenticate too often is told to wait, while a valid key fro
   await other.stop();
 });
 
-test("the balance says who is calling and with which key", async () => {
+test("the balance says who is calling and with which key", async ({ market }) => {
   const { key, buyer } = await seedMarket(market.context, { balance: 12, rateLimit: 77 });
   expect(await balanceOf(market, key)).toEqual({
     credits: 12,

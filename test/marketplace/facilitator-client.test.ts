@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { FacilitatorClient } from "../../marketplace/payments/facilitator-client.ts";
+import { FacilitatorClient } from "../../marketplace/payments/facilitator/client.ts";
 
 let server: Server;
 let client: FacilitatorClient;

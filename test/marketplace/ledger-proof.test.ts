@@ -1,23 +1,22 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { findBroken, proveLedger } from "../../marketplace/credits/prove.ts";
-import { run, seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { marketTest } from "../support/fixtures.ts";
+import { run, seedMarket } from "../support/marketplace.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-let market: TestMarketplace;
-beforeAll(async () => {
-  market = await startMarketplace({ env: { PLATFORM_FEE_BASIS_POINTS: "1000", RUN_LEASE_MS: "600000" } });
+const test = marketTest({ env: { PLATFORM_FEE_BASIS_POINTS: "1000", RUN_LEASE_MS: "600000" } });
+test.beforeAll(async ({ market }) => {
   const seeded = await seedMarket(market.context, { price: 20, balance: 100 });
   await run(market, seeded.key, seeded.agent.address);
   market.model.injectFault({ status: 500 });
   await run(market, seeded.key, seeded.agent.address);
   market.model.clearFaults();
 });
-afterAll(() => market.stop());
 
-test("a sound ledger is proved, with its totals", async () => {
+test("a sound ledger is proved, with its totals", async ({ market }) => {
   expect(await proveLedger(market.context.db)).toMatchObject({
     postings: 6n,
     issued: 100n,
@@ -28,18 +27,18 @@ test("a sound ledger is proved, with its totals", async () => {
   });
 });
 
-test.each([
+test.for([
   ["a balance raised", "update balances set spendable = spendable + 1 where spendable = 80", "a balance is the sum"],
   [
     "a posting lost",
     "delete from postings where kind = 'hold'",
-    "no purse but the platform's own source is below zero",
+    "no ledger account but the platform's own source is below zero",
   ],
   ["a posting changed", "update postings set amount = amount + 1 where kind = 'capture'", "a run ends once"],
   [
     "a hold of another account",
     "update postings set from_purse = 'spendable:acc_none' where kind = 'hold'",
-    "purses belong to accounts",
+    "ledger accounts belong to accounts",
   ],
   [
     "a refund to another account",
@@ -78,7 +77,7 @@ test.each([
     "insert into key_days select id, (now() at time zone 'utc')::date, 7, 9 from api_keys",
     "what a capped key has spent today",
   ],
-])("%s is found, and its row named", async (_name, damage, promise) => {
+] as const)("%s is found, and its row named", async ([_name, damage, promise], { market }) => {
   const { db } = market.context;
   const damaged = await db.connect();
   try {
@@ -94,7 +93,7 @@ test.each([
   }
 });
 
-test("npm run ledger:prove says so and exits 0, or names the row and exits 1", async () => {
+test("npm run ledger:prove says so and exits 0, or names the row and exits 1", async ({ market }) => {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, MARKETPLACE_DATABASE_URL: market.databaseUrl };
   const prove = () => promisify(execFile)("npm", ["run", "--silent", "ledger:prove"], { cwd: root, env });
   expect((await prove()).stdout).toContain("postings: 6");

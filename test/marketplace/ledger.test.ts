@@ -1,29 +1,18 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { platformFee } from "../../marketplace/credits/amount.ts";
+import { expect } from "vitest";
+import { credits, platformFee } from "../../marketplace/credits/amount.ts";
 import { foldEarnings, readBalances } from "../../marketplace/credits/balance.ts";
 import { capture, grant, hold, release } from "../../marketplace/credits/ledger.ts";
 import { moveEarnings } from "../../marketplace/credits/transfer.ts";
 import { newId, type RunId } from "../../marketplace/ids.ts";
-import { forgetOldRuns, recoverLostRuns } from "../../marketplace/runs/recover.ts";
-import { credits } from "../../shared/units.ts";
-import {
-  type Market,
-  proveLedger,
-  seedMarket,
-  spendable,
-  startMarketplace,
-  type TestMarketplace,
-} from "../support/marketplace.ts";
+import { deleteOldRuns, recoverLostRuns } from "../../marketplace/runs/recover.ts";
+import { marketTest } from "../support/fixtures.ts";
+import { type Market, proveLedger, seedMarket, spendable, type TestMarketplace } from "../support/marketplace.ts";
 
-let market: TestMarketplace;
-beforeAll(async () => {
-  // No sweeper may end the runs these tests leave open.
-  market = await startMarketplace({ env: { RUN_LEASE_MS: "600000" } });
-});
-afterAll(() => market.stop());
+// No sweeper may end the runs these tests leave open.
+const test = marketTest({ env: { RUN_LEASE_MS: "600000" } });
 
-const holdFor = (seeded: Market, price: bigint, id: RunId = newId("run")) =>
+const holdFor = (market: TestMarketplace, seeded: Market, price: bigint, id: RunId = newId("run")) =>
   hold(market.context.db, {
     id,
     accountId: seeded.buyer.id,
@@ -34,16 +23,17 @@ const holdFor = (seeded: Market, price: bigint, id: RunId = newId("run")) =>
     leaseMs: 600_000,
   }).then(({ outcome }) => (outcome === "held" ? id : null));
 
-const captureOf = (seeded: Market, id: RunId, fee = 0n) =>
+const captureOf = (market: TestMarketplace, seeded: Market, id: RunId, fee = 0n) =>
   capture(market.context.db, {
     id,
     creatorId: seeded.creator.id,
     fee: credits(fee),
     output: { kind: "text", text: "x" },
   });
-const releaseOf = (id: RunId) => release(market.context.db, { id, state: "failed", error: "It failed." });
+const releaseOf = (market: TestMarketplace, id: RunId) =>
+  release(market.context.db, { id, state: "failed", error: "It failed." });
 
-test("whatever is granted, held, captured and released, credits are neither created nor lost", async () => {
+test("whatever is granted, held, captured and released, credits are neither created nor lost", async ({ market }) => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant("grant" as const), amount: fc.integer({ min: 1, max: 30 }) }),
     fc.record({ kind: fc.constant("hold" as const), amount: fc.integer({ min: 0, max: 20 }) }),
@@ -63,7 +53,7 @@ test("whatever is granted, held, captured and released, credits are neither crea
             model.spendable += amount;
           } else if (kind === "hold") {
             const price = BigInt((rest as { amount: number }).amount);
-            const id = await holdFor(seeded, price);
+            const id = await holdFor(market, seeded, price);
             expect(id !== null).toBe(model.spendable >= price);
             if (id) {
               model.open.set(id, price);
@@ -75,7 +65,8 @@ test("whatever is granted, held, captured and released, credits are neither crea
             if (!id) continue;
             const price = model.open.get(id);
             const fee = platformFee(credits(price ?? 0n), basisPoints);
-            const resolved = kind === "capture" ? await captureOf(seeded, id, fee) : await releaseOf(id);
+            const resolved =
+              kind === "capture" ? await captureOf(market, seeded, id, fee) : await releaseOf(market, id);
             const state = kind === "capture" ? "succeeded" : "failed";
             if (price === undefined) {
               expect(resolved).toEqual({ endedHere: false, ...model.ended.get(id) });
@@ -93,7 +84,7 @@ test("whatever is granted, held, captured and released, credits are neither crea
         const held = [...model.open.values()].reduce((sum, price) => sum + price, 0n);
         expect(buyer).toMatchObject({ credits: model.spendable, held });
         expect(creator).toMatchObject({ earned: model.earned });
-        for (const id of model.open.keys()) await releaseOf(id);
+        for (const id of model.open.keys()) await releaseOf(market, id);
       },
     ),
     { numRuns: 40 },
@@ -101,7 +92,9 @@ test("whatever is granted, held, captured and released, credits are neither crea
   await proveLedger(market.context);
 });
 
-test("whatever happens at once, between whichever accounts, every promise of the ledger holds afterwards", async () => {
+test("whatever happens at once, between whichever accounts, every promise of the ledger holds afterwards", async ({
+  market,
+}) => {
   const seeds = [await seedMarket(market.context, { balance: 0 }), await seedMarket(market.context, { balance: 0 })];
   const amount = fc.integer({ min: 1, max: 20 });
   const act = fc.record({
@@ -128,14 +121,14 @@ test("whatever happens at once, between whichever accounts, every promise of the
           reference: `paid ${pick % 9}`,
         });
       case "hold": {
-        const id = await holdFor(seeded, BigInt(amount));
+        const id = await holdFor(market, seeded, BigInt(amount));
         if (id) begun.push({ id, seeded, price: BigInt(amount) });
         return;
       }
       case "capture":
-        return run && captureOf(run.seeded, run.id, run.price / 3n);
+        return run && captureOf(market, run.seeded, run.id, run.price / 3n);
       case "release":
-        return run && releaseOf(run.id);
+        return run && releaseOf(market, run.id);
       default:
         return moveEarnings(db, seeded.creator.id, some).catch((error) => expect(error.code).toBe("invalid_value"));
     }
@@ -148,16 +141,16 @@ test("whatever happens at once, between whichever accounts, every promise of the
     }),
     { numRuns: 30 },
   );
-  for (const { id } of begun) await releaseOf(id);
+  for (const { id } of begun) await releaseOf(market, id);
 });
 
-test("a run captured and released twenty times at once ends once", async () => {
+test("a run captured and released twenty times at once ends once", async ({ market }) => {
   const seeded = await seedMarket(market.context, { balance: 10 });
   for (let round = 0; round < 5; round += 1) {
     const before = await spendable(market.context, seeded.buyer);
-    const id = (await holdFor(seeded, 2n))!;
+    const id = (await holdFor(market, seeded, 2n))!;
     const ends = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => (n % 2 ? captureOf(seeded, id, 1n) : releaseOf(id))),
+      Array.from({ length: 20 }, (_, n) => (n % 2 ? captureOf(market, seeded, id, 1n) : releaseOf(market, id))),
     );
     expect(ends.filter(({ endedHere }) => endedHere)).toHaveLength(1);
     expect(new Set(ends.map(({ state }) => state)).size).toBe(1);
@@ -166,33 +159,35 @@ test("a run captured and released twenty times at once ends once", async () => {
   await proveLedger(market.context);
 });
 
-test("a lapsed run is refunded once, however many sweepers find it; one whose lease is kept is left alone", async () => {
+test("a lapsed run is refunded once, however many sweepers find it; one whose lease is kept is left alone", async ({
+  market,
+}) => {
   const seeded = await seedMarket(market.context, { balance: 10 });
   const { db } = market.context;
-  const [lapsed, kept] = [(await holdFor(seeded, 4n))!, (await holdFor(seeded, 3n))!];
+  const [lapsed, kept] = [(await holdFor(market, seeded, 4n))!, (await holdFor(market, seeded, 3n))!];
   await db.query("update runs set lease_until = now() - interval '1 s' where id = $1", [lapsed]);
   const ended = await Promise.all(Array.from({ length: 20 }, () => recoverLostRuns(market.context)));
   expect(ended.reduce((sum, count) => sum + count, 0)).toBe(1);
   expect(await spendable(market.context, seeded.buyer)).toBe(7);
-  expect(await captureOf(seeded, lapsed)).toMatchObject({ endedHere: false, state: "lost" });
-  expect(await captureOf(seeded, kept)).toMatchObject({ endedHere: true, state: "succeeded" });
+  expect(await captureOf(market, seeded, lapsed)).toMatchObject({ endedHere: false, state: "lost" });
+  expect(await captureOf(market, seeded, kept)).toMatchObject({ endedHere: true, state: "succeeded" });
   await proveLedger(market.context);
 });
 
-test("runs older than thirty days are forgotten, what they moved is not", async () => {
+test("runs older than thirty days are forgotten, what they moved is not", async ({ market }) => {
   const seeded = await seedMarket(market.context, { balance: 10 });
   const { db } = market.context;
-  const [old, recent] = [(await holdFor(seeded, 4n))!, (await holdFor(seeded, 3n))!];
-  await Promise.all([captureOf(seeded, old), captureOf(seeded, recent)]);
+  const [old, recent] = [(await holdFor(market, seeded, 4n))!, (await holdFor(market, seeded, 3n))!];
+  await Promise.all([captureOf(market, seeded, old), captureOf(market, seeded, recent)]);
   await db.query("update runs set finished_at = now() - interval '31 days' where id = $1", [old]);
-  await forgetOldRuns(market.context);
+  await deleteOldRuns(market.context);
   const { rows } = await db.query("select id from runs where id = any($1)", [[old, recent]]);
   expect(rows).toEqual([{ id: recent }]);
   expect((await readBalances(db, [seeded.creator.id]))[0]?.earned).toBe(7n);
   await proveLedger(market.context);
 });
 
-test("a grant with a reference happens once, however many ask at once", async () => {
+test("a grant with a reference happens once, however many ask at once", async ({ market }) => {
   const { buyer } = await seedMarket(market.context, { balance: 0 });
   const once = { accountId: buyer.id, credits: credits(7n), reference: `purchase:${buyer.id}` };
   const granted = await Promise.all(Array.from({ length: 10 }, () => grant(market.context.db, once)));
@@ -201,28 +196,28 @@ test("a grant with a reference happens once, however many ask at once", async ()
   await proveLedger(market.context);
 });
 
-test("nothing can be granted to an account that is not there", async () => {
+test("nothing can be granted to an account that is not there", async ({ market }) => {
   const missing = newId("acc");
   expect(await grant(market.context.db, { accountId: missing, credits: credits(7n) })).toBe(false);
   await proveLedger(market.context);
 });
 
-test.each([
+test.for([
   ["changed", "update postings set amount = amount + 1"],
   ["deleted", "delete from postings"],
   ["emptied", "truncate postings"],
-])("postings cannot be %s", async (_name, statement) => {
+] as const)("postings cannot be %s", async ([_name, statement], { market }) => {
   await seedMarket(market.context);
   await expect(market.context.db.query(statement)).rejects.toThrow("append-only");
 });
 
-test("the database itself refuses a negative balance and a run that ends twice", async () => {
+test("the database itself refuses a negative balance and a run that ends twice", async ({ market }) => {
   const seeded = await seedMarket(market.context, { balance: 5 });
   const { db } = market.context;
   const overdraw = db.query("update balances set spendable = spendable - 6 where account_id = $1", [seeded.buyer.id]);
   await expect(overdraw).rejects.toMatchObject({ code: "23514" });
-  const id = (await holdFor(seeded, 5n))!;
-  await captureOf(seeded, id);
+  const id = (await holdFor(market, seeded, 5n))!;
+  await captureOf(market, seeded, id);
   const secondEnd = db.query(
     "insert into postings (kind, from_purse, to_purse, amount, run_id) values ('release', $1, $2, 5, $3)",
     [`held:${id}`, `spendable:${seeded.buyer.id}`, id],
@@ -230,11 +225,13 @@ test("the database itself refuses a negative balance and a run that ends twice",
   await expect(secondEnd).rejects.toMatchObject({ constraint: "postings_resolution" });
 });
 
-test("earnings read the same before and after they are folded, and folding twice changes nothing", async () => {
+test("earnings read the same before and after they are folded, and folding twice changes nothing", async ({
+  market,
+}) => {
   const seeded = await seedMarket(market.context, { balance: 100 });
   const { db } = market.context;
   const earned = async () => (await readBalances(db, [seeded.creator.id]))[0]?.earned;
-  for (let n = 0; n < 4; n += 1) await captureOf(seeded, (await holdFor(seeded, 3n))!);
+  for (let n = 0; n < 4; n += 1) await captureOf(market, seeded, (await holdFor(market, seeded, 3n))!);
   await db.query("alter table postings disable trigger postings_append_only");
   await db.query(
     `update postings set created_at = created_at - interval '2 hours'

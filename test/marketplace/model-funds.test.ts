@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { ModelStandIn } from "../../infra/model-stand-in/server.ts";
+import { beforeEach, describe, expect } from "vitest";
+import type { MockModels } from "../../infra/mock-models/server.ts";
+import { createKey } from "../../marketplace/api-keys/create.ts";
+import { credits } from "../../marketplace/credits/amount.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";
 import { setModelBudget } from "../../marketplace/models/budget.ts";
 import { settleModelDays } from "../../marketplace/models/model-claims.ts";
-import { credits } from "../../shared/units.ts";
+import { marketTest } from "../support/fixtures.ts";
 import {
   type Answer,
   balanceOf,
@@ -25,32 +27,31 @@ const env = {
   PLATFORM_FEE_BASIS_POINTS: "1000",
   RUN_LEASE_MS: "2000",
   MODEL_CREDITS_LENT_MAX: "10",
+  LIMIT_MODEL_FAILURES_PER_HOUR: "100",
   LIMIT_FREE_CALLS_PER_ADDRESS: "0",
   LIMIT_FREE_CALLS_PER_AGENT: "0",
 };
 
-let market: TestMarketplace;
+const test = marketTest({ env });
 let copy: TestMarketplace;
-let model: ModelStandIn;
-beforeAll(async () => {
-  market = await startMarketplace({ env });
+let model: MockModels;
+test.beforeAll(async ({ market }) => {
   ({ model } = market);
   copy = await startMarketplace({ databaseUrl: market.databaseUrl, model, env });
 });
-afterAll(async () => {
+test.afterAll(async () => {
   await copy.stop();
-  await market.stop();
 });
 beforeEach(() => model.clearFaults());
 
 /** A creator with so many credits and one agent. */
-async function creator(has: number, price: number, agent: object = {}): Promise<Market> {
+async function creator(market: TestMarketplace, has: number, price: number, agent: object = {}): Promise<Market> {
   const seeded = await seedMarket(market.context, { price, balance: 1_000, agent });
   if (has > 0) await grant(market.context.db, { accountId: seeded.creator.id, credits: credits(BigInt(has)) });
   return seeded;
 }
 
-const anonymously = (agent: string, n = 0, url = n % 2 ? copy.url : market.url) =>
+const anonymously = (market: TestMarketplace, agent: string, n = 0, url = n % 2 ? copy.url : market.url) =>
   call(url, `/api/agent/${agent}`, { body: { text: `hello ${n}` } });
 
 const times = <T>(count: number, work: (n: number) => Promise<T>) =>
@@ -59,8 +60,8 @@ const times = <T>(count: number, work: (n: number) => Promise<T>) =>
 const count = (answers: readonly Answer[], status: number) => answers.filter((one) => one.status === status).length;
 
 /** What the creator has left, once all that lies idle has been given back; the ledger holds all the while. */
-async function leftOf(seeded: Market): Promise<number> {
-  await Promise.all([market.context.inFlight.idle(), copy.context.inFlight.idle()]);
+async function leftOf(market: TestMarketplace, seeded: Market): Promise<number> {
+  await Promise.all([market.context.backgroundWork.idle(), copy.context.backgroundWork.idle()]);
   await proveLedger(market.context);
   await market.context.db.query("update model_days set touched_at = now() - interval '1 hour'");
   await settleModelDays(market.context.db);
@@ -68,7 +69,7 @@ async function leftOf(seeded: Market): Promise<number> {
   return spendable(market.context, seeded.creator);
 }
 
-async function earnedBy(seeded: Market): Promise<number> {
+async function earnedBy(market: TestMarketplace, seeded: Market): Promise<number> {
   const { rows } = await market.context.db.query(
     "select coalesce(sum(amount), 0)::integer as earned from postings where to_purse = $1",
     [`earned:${seeded.creator.id}`],
@@ -85,10 +86,10 @@ function refusedFor(answers: readonly Answer[]): void {
 }
 
 describe("a free agent", () => {
-  test("of a creator without credits runs for none of 150 strangers", async () => {
-    const seeded = await creator(0, 0);
+  test("of a creator without credits runs for none of 150 strangers", async ({ market }) => {
+    const seeded = await creator(market, 0, 0);
     const asked = model.requests.length;
-    const answers = await times(150, (n) => anonymously(seeded.agent.address, n));
+    const answers = await times(150, (n) => anonymously(market, seeded.agent.address, n));
     expect(count(answers, 503)).toBe(150);
     refusedFor(answers);
     expect(model.requests.length).toBe(asked);
@@ -96,127 +97,236 @@ describe("a free agent", () => {
     expect((await run(market, seeded.key, seeded.agent.address)).status).toBe(503);
   });
 
-  test("runs as often as its creator's credits pay for, over two copies at once", async () => {
-    const seeded = await creator(30, 0);
-    const answers = await times(150, (n) => anonymously(seeded.agent.address, n));
+  test("runs as often as its creator's credits pay for, over two copies at once", async ({ market }) => {
+    const seeded = await creator(market, 30, 0);
+    const answers = await times(150, (n) => anonymously(market, seeded.agent.address, n));
     expect(count(answers, 200)).toBe(30);
     refusedFor(answers);
-    expect(await leftOf(seeded)).toBe(0);
+    expect(await leftOf(market, seeded)).toBe(0);
   });
 
-  test("runs as often as its day's budget pays for, and leaves the rest to the creator's other agents", async () => {
-    const seeded = await creator(100, 0, { settings: { prompt: "{{text}}", model: "large" } });
+  test("runs as often as its day's budget pays for, and leaves the rest to the creator's other agents", async ({
+    market,
+  }) => {
+    const seeded = await creator(market, 100, 0, { settings: { prompt: "{{text}}", model: "large" } });
     await setModelBudget(market.context.db, seeded.agent.agentId, 43);
-    const answers = await times(60, (n) => anonymously(seeded.agent.address, n));
+    const answers = await times(60, (n) => anonymously(market, seeded.agent.address, n));
     expect(count(answers, 200)).toBe(10);
     refusedFor(answers);
-    expect(await leftOf(seeded)).toBe(60);
+    expect(await leftOf(market, seeded)).toBe(60);
     await setModelBudget(market.context.db, seeded.agent.agentId, 48);
-    expect(count(await times(10, (n) => anonymously(seeded.agent.address, n)), 200)).toBe(2);
-    expect(await leftOf(seeded)).toBe(52);
+    expect(count(await times(10, (n) => anonymously(market, seeded.agent.address, n)), 200)).toBe(2);
+    expect(await leftOf(market, seeded)).toBe(52);
   });
 
-  test("costs nothing for calls that the model refused or that never reached it, and for those it answered", async () => {
-    const seeded = await creator(10, 0);
+  test("costs nothing for calls that the model refused or that never reached it, and for those it answered", async ({
+    market,
+  }) => {
+    const seeded = await creator(market, 10, 0);
     for (const fault of [{ status: 429 }, { status: 500 }, { status: 400 }]) model.injectFault(fault);
-    for (const n of [1, 2, 3]) expect((await anonymously(seeded.agent.address, n)).status).toBe(500);
-    expect(await leftOf(seeded)).toBe(10);
+    for (const n of [1, 2, 3]) expect((await anonymously(market, seeded.agent.address, n)).status).toBe(500);
+    expect(await leftOf(market, seeded)).toBe(10);
     // Answered, although nothing can be done with it; cut off on the way.
     for (const fault of [{ truncate: true }, { refuse: true }, { garbled: true }, { hangUp: true }]) {
       model.injectFault(fault);
-      expect((await anonymously(seeded.agent.address)).status).toBe(500);
+      expect((await anonymously(market, seeded.agent.address)).status).toBe(500);
     }
-    expect(await leftOf(seeded)).toBe(6);
+    expect(await leftOf(market, seeded)).toBe(6);
     const unreachable = await startMarketplace({
       databaseUrl: market.databaseUrl,
       model,
       env: { ...env, LLM_BASE_URL: "http://127.0.0.1:1" },
     });
-    expect((await anonymously(seeded.agent.address, 0, unreachable.url)).status).toBe(500);
+    expect((await anonymously(market, seeded.agent.address, 0, unreachable.url)).status).toBe(500);
     await unreachable.stop();
-    expect(await leftOf(seeded)).toBe(6);
+    expect(await leftOf(market, seeded)).toBe(6);
   });
 
-  test("that draws costs each picture", async () => {
-    const seeded = await creator(9, 0, { connector: "image-generator", settings: { prompt: "{{text}}", count: 2 } });
-    const answers = await times(4, (n) => anonymously(seeded.agent.address, n));
+  test("that draws costs each picture", async ({ market }) => {
+    const seeded = await creator(market, 9, 0, {
+      connector: "image-generator",
+      settings: { prompt: "{{text}}", count: 2 },
+    });
+    const answers = await times(4, (n) => anonymously(market, seeded.agent.address, n));
     expect(count(answers, 200)).toBe(2);
-    expect(await leftOf(seeded)).toBe(1);
+    expect(await leftOf(market, seeded)).toBe(1);
   });
 });
 
 describe("a run paid with credits", () => {
-  test("pays for its model out of the price, and its creator needs no credits for that", async () => {
-    const seeded = await creator(0, 10, { settings: { prompt: "{{text}}", model: "large" } });
+  test("pays for its model out of the price, and its creator needs no credits for that", async ({ market }) => {
+    const seeded = await creator(market, 0, 10, { settings: { prompt: "{{text}}", model: "large" } });
     const answers = await times(8, (n) => run(n % 2 ? copy : market, seeded.key, seeded.agent.address));
     const worked = count(answers, 200);
     // What is lent to a creator without credits bounds how many run at once.
     expect(worked).toBeGreaterThanOrEqual(2);
     refusedFor(answers);
-    expect(await earnedBy(seeded)).toBe(worked * (10 - 1 - 4));
-    expect(await leftOf(seeded)).toBe(0);
+    expect(await earnedBy(market, seeded)).toBe(worked * (10 - 1 - 4));
+    expect(await leftOf(market, seeded)).toBe(0);
     const { rows } = await market.context.db.query("select owed from model_debts where account_id = $1", [
       seeded.creator.id,
     ]);
     expect(Number(rows[0].owed)).toBe(0);
   });
 
-  test("takes what the price does not cover, once the platform has its fee, from the creator's balance", async () => {
-    const seeded = await creator(3, 10, { settings: { prompt: "{{text}}", model: "huge" } });
+  test("takes what the price does not cover, once the platform has its fee, from the creator's balance", async ({
+    market,
+  }) => {
+    const seeded = await creator(market, 3, 10, { settings: { prompt: "{{text}}", model: "huge" } });
     const once = () => run(market, seeded.key, seeded.agent.address);
     expect((await once()).status).toBe(503);
     await grant(market.context.db, { accountId: seeded.creator.id, credits: credits(9n) });
     expect((await once()).body).toMatchObject({ success: true, credits_used: 10 });
-    expect(await earnedBy(seeded)).toBe(0);
-    expect(await leftOf(seeded)).toBe(11);
+    expect(await earnedBy(market, seeded)).toBe(0);
+    expect(await leftOf(market, seeded)).toBe(11);
   });
 
-  test("that fails after the model answered is refunded, and its creator bears the model", async () => {
-    const seeded = await creator(5, 10);
+  test("that fails after the model answered is refunded, and its creator bears the model", async ({ market }) => {
+    const seeded = await creator(market, 5, 10);
     model.injectFault({ truncate: true });
     expect((await run(market, seeded.key, seeded.agent.address)).body).toMatchObject({ success: false });
     expect(await balanceOf(market, seeded.key)).toMatchObject({ credits: 1_000, held_credits: 0 });
-    expect(await leftOf(seeded)).toBe(4);
+    expect(await leftOf(market, seeded)).toBe(4);
     model.injectFault({ status: 500 });
     expect((await run(market, seeded.key, seeded.agent.address)).body).toMatchObject({ success: false });
-    expect(await leftOf(seeded)).toBe(4);
+    expect(await leftOf(market, seeded)).toBe(4);
   });
 
-  test("that always fails can be run for nothing only as far as the platform lends, and the debt is paid first", async () => {
-    const seeded = await creator(0, 10);
+  test("that always fails can be run for nothing only as far as the platform lends, and the debt is paid first", async ({
+    market,
+  }) => {
+    const seeded = await creator(market, 0, 10);
     model.injectFault({ truncate: true, times: 1_000 });
     const answers = await times(60, (n) => run(n % 2 ? copy : market, seeded.key, seeded.agent.address));
     expect(count(answers, 200)).toBe(10);
     refusedFor(answers);
-    expect(await leftOf(seeded)).toBe(0);
+    expect(await leftOf(market, seeded)).toBe(0);
     expect((await run(market, seeded.key, seeded.agent.address)).status).toBe(503);
     model.clearFaults();
     await grant(market.context.db, { accountId: seeded.creator.id, credits: credits(25n) });
     expect((await run(market, seeded.key, seeded.agent.address)).body.success).toBe(true);
-    expect(await leftOf(seeded)).toBe(15);
+    expect(await leftOf(market, seeded)).toBe(15);
   });
 
-  test("whose buyer cannot pay claims nothing", async () => {
-    const seeded = await creator(5, 10);
-    await market.context.db.query("update agent_versions set price_credits = 100000 where agent_id = $1", [
+  test("a buyer who cannot pay is refused with 402 and claims nothing, however many runs are asked for at once", async ({
+    market,
+  }) => {
+    const seeded = await creator(market, 5, 10);
+    const poor = await seedMarket(market.context, { balance: 9 });
+    const capped = await createKey(market.context.db, {
+      accountId: seeded.buyer.id,
+      name: "capped",
+      rateLimitPerMinute: 10_000,
+      maxCreditsPerDay: 9,
+    });
+    for (const key of [poor.key, capped.token]) {
+      const answers = await times(40, (n) => run(n % 2 ? copy : market, key, seeded.agent.address));
+      expect(answers.map(({ status }) => status)).toEqual(Array(40).fill(402));
+    }
+    // Not for a moment: so none of them kept a buyer who can pay from running.
+    const { rows } = await market.context.db.query("select from model_days where agent_id = $1", [
       seeded.agent.agentId,
     ]);
-    const dear = await startMarketplace({ databaseUrl: market.databaseUrl, model, env });
-    const answers = await times(20, () => run(dear, seeded.key, seeded.agent.address));
-    expect(count(answers, 402)).toBe(20);
-    await dear.context.inFlight.idle();
-    await dear.stop();
-    expect(await leftOf(seeded)).toBe(5);
+    expect(rows).toHaveLength(0);
+    expect(await leftOf(market, seeded)).toBe(5);
   });
 });
 
-test("a copy killed in the middle of its runs leaves books that agree, and what it had begun is borne once", async () => {
-  const free = await creator(50, 0);
-  const sold = await creator(50, 10);
+describe("what nobody pays for", () => {
+  const bounded = async (
+    market: TestMarketplace,
+    more: Record<string, string>,
+    work: (copies: TestMarketplace[]) => Promise<void>,
+  ) => {
+    const start = () =>
+      startMarketplace({
+        databaseUrl: market.databaseUrl,
+        model,
+        env: { ...env, MODEL_CREDITS_LENT_MAX: "100", ...more },
+      });
+    const copies = await Promise.all([start(), start()]);
+    await work(copies).finally(() => Promise.all(copies.map((one) => one.stop())));
+  };
+
+  test("a buyer's runs that fail at the creator's cost are few in an hour, over all copies; others' runs go on", ({
+    market,
+  }) =>
+    bounded(market, { LIMIT_MODEL_FAILURES_PER_HOUR: "3" }, async ([here, there]) => {
+      const seeded = await creator(market, 500, 10);
+      const other = await seedMarket(market.context, { balance: 100 });
+      model.injectFault({ truncate: true, times: 3 });
+      for (const one of [here!, there!, here!]) {
+        expect((await run(one, seeded.key, seeded.agent.address)).body).toMatchObject({ success: false });
+      }
+      const asked = model.requests.length;
+      for (const one of [here!, there!]) {
+        const refused = await run(one, seeded.key, seeded.agent.address);
+        expect(refused.status).toBe(429);
+        expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+      }
+      expect(model.requests.length).toBe(asked);
+      expect(await balanceOf(market, seeded.key)).toMatchObject({ credits: 1_000, held_credits: 0 });
+      expect((await run(here!, other.key, seeded.agent.address)).body.success).toBe(true);
+      expect((await run(here!, seeded.key, other.agent.address)).status).not.toBe(429);
+      await market.context.db.query("update model_failures set since = since - interval '61 minutes'");
+      expect((await run(there!, seeded.key, seeded.agent.address)).body.success).toBe(true);
+      expect(await leftOf(market, seeded)).toBe(497);
+    }));
+
+  test("what the model refused counts against no buyer", ({ market }) =>
+    bounded(market, { LIMIT_MODEL_FAILURES_PER_HOUR: "2" }, async ([here]) => {
+      const seeded = await creator(market, 50, 10);
+      model.injectFault({ status: 500, times: 4 });
+      for (let n = 0; n < 4; n += 1) expect((await run(here!, seeded.key, seeded.agent.address)).status).toBe(200);
+      expect((await run(here!, seeded.key, seeded.agent.address)).body.success).toBe(true);
+    }));
+
+  test("a burst of them costs the creator no more than eight for each that may fail", ({ market }) =>
+    bounded(market, { LIMIT_MODEL_FAILURES_PER_HOUR: "2" }, async (copies) => {
+      const seeded = await creator(market, 500, 10);
+      model.injectFault({ truncate: true, delayMs: 500, times: 80 });
+      const answers = await times(80, (n) => run(copies[n % 2]!, seeded.key, seeded.agent.address));
+      model.clearFaults();
+      expect(count(answers, 200) + count(answers, 429)).toBe(80);
+      expect(count(answers, 200)).toBeGreaterThan(0);
+      expect(500 - (await leftOf(market, seeded))).toBeLessThanOrEqual(16);
+    }));
+
+  test("what is lent to all creators together is bound by the day, to the credit, over all copies", async ({
+    market,
+  }) => {
+    const { rows } = await market.context.db.query("select coalesce(sum(lent), 0)::integer as lent from model_days");
+    const before = rows[0].lent;
+    await bounded(market, { MODEL_CREDITS_LENT_PER_DAY: String(before + 7) }, async (copies) => {
+      const poor = await times(12, () => creator(market, 0, 10));
+      model.injectFault({ truncate: true, times: 1_000 });
+      const answers = await times(60, (n) => run(copies[n % 2]!, poor[n % 12]!.key, poor[n % 12]!.agent.address));
+      model.clearFaults();
+      expect(count(answers, 200)).toBe(7);
+      refusedFor(answers);
+      await Promise.all(copies.map((one) => one.context.backgroundWork.idle()));
+      const { rows: debts } = await market.context.db.query(
+        "select sum(owed)::integer as owed from model_debts where account_id = any($1)",
+        [poor.map((one) => one.creator.id)],
+      );
+      expect(debts[0].owed).toBe(7);
+      await proveLedger(market.context);
+      // Creators with credits of their own borrow nothing.
+      const seeded = await creator(market, 20, 10);
+      expect((await run(copies[0]!, seeded.key, seeded.agent.address)).body.success).toBe(true);
+    });
+  });
+});
+
+test("a copy killed in the middle of its runs leaves books that agree, and what it had begun is borne once", async ({
+  market,
+}) => {
+  const free = await creator(market, 50, 0);
+  const sold = await creator(market, 50, 10);
   const doomed = await startProcess(market.environment);
   model.injectFault({ delayMs: 60_000, times: 10 });
   const lost = Promise.allSettled([
-    ...Array.from({ length: 5 }, (_, n) => anonymously(free.agent.address, n, doomed.url)),
+    ...Array.from({ length: 5 }, (_, n) => anonymously(market, free.agent.address, n, doomed.url)),
     ...Array.from({ length: 5 }, () => run({ ...market, url: doomed.url }, sold.key, sold.agent.address)),
   ]);
   const claims = async () =>
@@ -229,18 +339,18 @@ test("a copy killed in the middle of its runs leaves books that agree, and what 
   await proveLedger(market.context);
   model.clearFaults();
   await until(async () => (await balanceOf(market, sold.key)).credits === 1_000);
-  expect((await anonymously(free.agent.address)).status).toBe(200);
+  expect((await anonymously(market, free.agent.address)).status).toBe(200);
   expect((await run(market, sold.key, sold.agent.address)).body.success).toBe(true);
-  expect(await leftOf(sold)).toBe(45);
+  expect(await leftOf(market, sold)).toBe(45);
   // Runs that no buyer's credits are held for are counted out once nobody can be running them any more.
   await market.context.db.query("update model_claims set claimed_at = claimed_at - interval '1 hour'");
-  expect(await leftOf(free)).toBe(44);
+  expect(await leftOf(market, free)).toBe(44);
 }, 60_000);
 
-test("a day that is over is closed: what was borne is spent, the rest is back", async () => {
-  const seeded = await creator(40, 0);
-  await times(7, (n) => anonymously(seeded.agent.address, n));
-  await Promise.all([market.context.inFlight.idle(), copy.context.inFlight.idle()]);
+test("a day that is over is closed: what was borne is spent, the rest is back", async ({ market }) => {
+  const seeded = await creator(market, 40, 0);
+  await times(7, (n) => anonymously(market, seeded.agent.address, n));
+  await Promise.all([market.context.backgroundWork.idle(), copy.context.backgroundWork.idle()]);
   for (const table of ["model_claims", "model_days"]) {
     await market.context.db.query(`update ${table} set day = day - 2`);
   }

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { readConfig } from "../../marketplace/config.ts";
+import { marketTest } from "../support/fixtures.ts";
 import { call, echoAgent, run, seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
 
 const env = {
@@ -9,14 +10,10 @@ const env = {
   IMAGES_MODELS: "painter=4:2:100",
 };
 
-let market: TestMarketplace;
-beforeAll(async () => {
-  market = await startMarketplace({ env });
-});
-afterAll(() => market.stop());
+const test = marketTest({ env });
 
 describe("the operator's list of models", () => {
-  const problems = (more: Record<string, string>) => {
+  const problems = (market: TestMarketplace, more: Record<string, string>) => {
     try {
       readConfig({ ...market.environment, ...more });
       return "";
@@ -25,7 +22,7 @@ describe("the operator's list of models", () => {
     }
   };
 
-  test.each([
+  test.for([
     ["a model without its cost", { LLM_MODELS: "small" }, "LLM_MODELS must list <model>=<credits>:<max_tokens>:"],
     ["no bound of tokens", { LLM_MODELS: "small=1:0:100" }, '"small=1:0:100" is none'],
     ["a cost below nothing", { LLM_MODELS: "small=-1:10:100" }, '"small=-1:10:100" is none'],
@@ -37,28 +34,28 @@ describe("the operator's list of models", () => {
       'LLM_MODEL must be one of LLM_MODELS, with what it costs; "huge"',
     ],
     ["the same of pictures", { IMAGES_MODEL: "huge" }, "IMAGES_MODEL must be one of IMAGES_MODELS"],
-  ])("is refused at start with %s", (_name, more, message) => {
-    expect(problems(more)).toContain(message);
+  ] as const)("is refused at start with %s", ([_name, more, message], { market }) => {
+    expect(problems(market, more)).toContain(message);
   });
 
-  test("says all that is wrong with it at once", () => {
-    const said = problems({ LLM_MODELS: "a,b=1:1", IMAGES_MODELS: "c" });
+  test("says all that is wrong with it at once", ({ market }) => {
+    const said = problems(market, { LLM_MODELS: "a,b=1:1", IMAGES_MODELS: "c" });
     for (const entry of ["a", "b=1:1", "c"]) expect(said).toContain(`"${entry}" is none`);
   });
 
-  test("has the first model for agents that name none, unless another is named", () => {
+  test("has the first model for agents that name none, unless another is named", ({ market }) => {
     expect(readConfig({ ...market.environment, LLM_MODEL: "" }).modelList.chat.usual).toBe("small");
     expect(readConfig({ ...market.environment, LLM_MODEL: "large" }).modelList.chat.usual).toBe("large");
   });
 });
 
 describe("publishing", () => {
-  const publish = async (definition: object) => {
+  const publish = async (market: TestMarketplace, definition: object) => {
     const { creator } = await seedMarket(market.context);
     return publishAgent(market.context, creator, "probe", { ...echoAgent, ...definition });
   };
 
-  test.each([
+  test.for([
     [
       "a model that is not listed",
       { settings: { prompt: "x", model: "gpt-huge" } },
@@ -95,29 +92,31 @@ describe("publishing", () => {
       "price_credits",
       "0 or at least 8",
     ],
-  ])("refuses %s, naming the field", async (_name, definition, field, message) => {
-    await expect(publish(definition)).rejects.toMatchObject({
+  ] as const)("refuses %s, naming the field", async ([_name, definition, field, message], { market }) => {
+    await expect(publish(market, definition)).rejects.toMatchObject({
       code: "invalid_value",
       body: { field },
       message: expect.stringContaining(message),
     });
   });
 
-  test("takes a listed model at its price, and any for free", async () => {
-    await publish({ settings: { prompt: "x", model: "large" }, price_credits: 7 });
-    await publish({ settings: { prompt: "x", model: "large" }, price_credits: 0 });
-    await publish({ settings: { prompt: "x", model: "vendor/odd:free", max_tokens: 100 } });
+  test("takes a listed model at its price, and any for free", async ({ market }) => {
+    await publish(market, { settings: { prompt: "x", model: "large" }, price_credits: 7 });
+    await publish(market, { settings: { prompt: "x", model: "large" }, price_credits: 0 });
+    await publish(market, { settings: { prompt: "x", model: "vendor/odd:free", max_tokens: 100 } });
   });
 });
 
 describe("a run", () => {
-  test("asks for no longer an answer than the model may give", async () => {
+  test("asks for no longer an answer than the model may give", async ({ market }) => {
     const { key, agent } = await seedMarket(market.context);
     await run(market, key, agent.address);
     expect(market.model.requests.at(-1)!.body).toMatchObject({ model: "small", max_tokens: 500 });
   });
 
-  test("whose prompt is too long for the model is 422 before anything is asked, naming the field", async () => {
+  test("whose prompt is too long for the model is 422 before anything is asked, naming the field", async ({
+    market,
+  }) => {
     const fields = [
       { name: "text", type: "text", required: true },
       { name: "tone", type: "string" },
@@ -138,7 +137,9 @@ describe("a run", () => {
     expect((await run(market, key, agent.address, { text: "x".repeat(90) })).body.success).toBe(true);
   });
 
-  test("of a model that left the list, or costs more than its price by now, is 503 until that has changed", async () => {
+  test("of a model that left the list, or costs more than its price by now, is 503 until that has changed", async ({
+    market,
+  }) => {
     const { key, agent, creator } = await seedMarket(market.context, {
       price: 7,
       agent: { settings: { prompt: "{{text}}", model: "large" } },

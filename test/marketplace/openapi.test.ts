@@ -1,8 +1,6 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCommand } from "../../marketplace/operator/command-line.ts";
-import { createServer } from "../../marketplace/server.ts";
 import { signedIn } from "../support/browser.ts";
 import { madeUpRequests } from "../support/made-up-requests.ts";
 import {
@@ -27,56 +25,6 @@ beforeAll(async () => {
   document = (await call(market.url, "/api/v1/openapi.json")).body;
 });
 afterAll(() => market.stop());
-
-describe("GET /api/v1/openapi.json", () => {
-  test("is OpenAPI 3.1, needs no key and is kept by its ETag", async () => {
-    const { status, headers, body } = await call(market.url, "/api/v1/openapi.json");
-    expect({ status, openapi: body.openapi }).toEqual({ status: 200, openapi: "3.1.0" });
-    const etag = headers.get("etag")!;
-    const again = await call(market.url, "/api/v1/openapi.json", { headers: { "if-none-match": etag } });
-    expect(again.status).toBe(304);
-  });
-
-  test("holds schemas that compile, references that lead somewhere and operations told apart", () => {
-    const ajv = new Ajv2020({ strict: false, validateFormats: false });
-    ajv.addSchema({ $id: "document", ...document });
-    for (const name of Object.keys(document.components.schemas)) {
-      expect(() => ajv.compile({ $ref: `document#/components/schemas/${name}` }), name).not.toThrow();
-    }
-    for (const [reference] of JSON.stringify(document).matchAll(/#\/components\/schemas\/\w+/g)) {
-      expect(document.components.schemas).toHaveProperty(reference.split("/").at(-1)!);
-    }
-    const operations = Object.values<Json>(document.paths).flatMap((methods) => Object.values<Json>(methods));
-    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
-  });
-
-  test("describes every route that is served, and no other", () => {
-    const app: Json = createServer(market.context);
-    const served = app.router.stack.flatMap(({ route }: Json) =>
-      route
-        ? route.stack.flatMap(({ method }: Json) =>
-            method ? [`${method} ${route.path.replaceAll(/:(\w+)/g, "{$1}")}`] : [],
-          )
-        : [],
-    );
-    const described = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method} ${path}`),
-    );
-    expect([...new Set(served)].toSorted()).toEqual(described.toSorted());
-  });
-
-  test("says nothing of a recipe", () => {
-    expect(JSON.stringify(document)).not.toContain("settings:");
-  });
-});
-
-test("GET /llms.txt says in plain text how to run an agent and names every address", async () => {
-  const { status, headers, text } = await call(market.url, "/llms.txt");
-  expect(status).toBe(200);
-  expect(headers.get("content-type")).toBe("text/plain; charset=utf-8");
-  expect(text).toMatch(/^# /);
-  for (const path of Object.keys(document.paths)) expect(text).toContain(path);
-});
 
 describe("each status of the run endpoint's error table is met, and as documented", () => {
   const post = (body: unknown, key: string | null = seeded.key, headers: Record<string, string> = {}) =>

@@ -1,17 +1,17 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { newId } from "../../marketplace/ids.ts";
-import { type Held, PaidCalls } from "../../marketplace/payments/paid-calls.ts";
-import { startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import type { LeasedCall } from "../../marketplace/payments/paid-calls/paid-call.ts";
+import { PaidCalls } from "../../marketplace/payments/paid-calls/store.ts";
+import { WaitingPosts } from "../../marketplace/payments/paid-calls/waiting-posts.ts";
+import { marketTest } from "../support/fixtures.ts";
 
-let market: TestMarketplace;
+const test = marketTest();
 let copies: readonly [PaidCalls, PaidCalls];
-beforeAll(async () => {
-  market = await startMarketplace();
+test.beforeAll(async ({ market }) => {
   const { db } = market.context;
   copies = [new PaidCalls(db, 60_000), new PaidCalls(db, 60_000)];
 });
-afterAll(() => market.stop());
 
 const network = "eip155:84532";
 const newKey = () => `0xasset:0xpayer:0x${randomBytes(32).toString("hex")}`;
@@ -25,9 +25,10 @@ const begin = (copy: PaidCalls, key: string, more: { transaction?: string } = {}
     payer: undefined,
     runId: newId("run"),
     transaction: more.transaction,
-    proof: undefined,
+    payload: undefined,
     runsUnpaid: more.transaction === undefined,
   });
+const buyer = { isHolder: true };
 const result = (data: string) => ({ output: { kind: "text" as const, text: data } });
 
 test("two copies that begin the same payments at the same moment, in opposite orders, begin each of them once", async () => {
@@ -53,7 +54,7 @@ test("each call of many that are written together gets what is its own", async (
   const keys = Array.from({ length: 60 }, newKey);
   const calls = (await Promise.all(
     keys.map((key, n) => begin(copy, key, n % 3 ? {} : { transaction: `tx ${n}` })),
-  )) as Held[];
+  )) as LeasedCall[];
   expect(calls.map(({ id }) => id.key)).toEqual(keys);
   // One in five is long, and written by itself.
   const texts = keys.map((key, n) => `"${key}", {}\\ \u0000 \ud800 ${n % 5 ? "" : "x".repeat(70_000)}`);
@@ -85,9 +86,9 @@ test("each call of many that are written together gets what is its own", async (
 
 test("whoever has lost a call writes nothing to it, though it is written together with calls that are held", async () => {
   const [copy] = copies;
-  const [own, lost] = (await Promise.all([begin(copy, newKey()), begin(copy, newKey())])) as [Held, Held];
-  await copy.putDown(lost);
-  const taker = (await copies[1].takeUp(lost.id, newId("run"))) as Held;
+  const [own, lost] = (await Promise.all([begin(copy, newKey()), begin(copy, newKey())])) as [LeasedCall, LeasedCall];
+  await copy.releaseLease(lost);
+  const taker = (await copies[1].acquireLease(lost.id, newId("run"), "buyer")) as LeasedCall;
   expect(await Promise.all([copy.keepResult(own, result("mine")), copy.keepResult(lost, result("late"))])).toEqual([
     true,
     false,
@@ -99,4 +100,53 @@ test("whoever has lost a call writes nothing to it, though it is written togethe
   expect(await copy.find(own.id)).toMatchObject({ output: { text: "mine" }, transaction: "tx" });
   expect(await copy.find(lost.id)).toMatchObject({ output: null, transaction: null, deliveredAt: null, leased: true });
   expect(await copies[1].keepResult(taker, result("right"))).toBe(true);
+});
+
+test("posts of one payment that wait at one copy look at the record together, and never see it older than they ask", async () => {
+  const [copy] = copies;
+  const [held, other] = (await Promise.all([begin(copy, newKey()), begin(copy, newKey())])) as [LeasedCall, LeasedCall];
+  let looks = 0;
+  const waiting = new WaitingPosts((id) => {
+    looks += 1;
+    return copy.find(id);
+  });
+  const posts = Array.from({ length: 64 }, () => waiting.enter(held.id, buyer)!);
+  const found = await Promise.all(posts.map((post, n) => post.look(20 + n)));
+  expect(looks).toBe(1);
+  expect(found.every((call) => call?.runId === held.runId && call.leased)).toBe(true);
+
+  const begun = posts[0]!.look(0);
+  await copy.releaseLease(held);
+  const later = posts[1]!.look(5);
+  expect((await later)?.leased ?? false).toBe(false);
+  await begun;
+
+  expect(waiting.enter(held.id, buyer)).toBeUndefined();
+  const beside = waiting.enter(other.id, buyer)!;
+  expect(await beside.look(0)).toMatchObject({ runId: other.runId });
+  posts[0]!.leave();
+  expect(waiting.enter(held.id, buyer)).toBeDefined();
+});
+
+test("strangers leave places to the buyer of a payment", () => {
+  const waiting = new WaitingPosts(async () => undefined);
+  const id = { network, key: "k" };
+  const strangers = Array.from({ length: 100 }, () => waiting.enter(id, { isHolder: false }));
+  expect(strangers.filter(Boolean)).toHaveLength(32);
+  expect(Array.from({ length: 100 }, () => waiting.enter(id, buyer)).filter(Boolean)).toHaveLength(32);
+});
+
+test("a look that fails is the failure of those who share it, and the next one is another", async () => {
+  let isAway = true;
+  const waiting = new WaitingPosts(async () => {
+    if (isAway) throw new Error("away");
+    return undefined;
+  });
+  const posts = [1, 2].map(() => waiting.enter({ network, key: "k" }, buyer)!);
+  expect(await Promise.allSettled(posts.map((post) => post.look(1)))).toMatchObject([
+    { status: "rejected" },
+    { status: "rejected" },
+  ]);
+  isAway = false;
+  expect(await posts[0]!.look(1)).toBeUndefined();
 });

@@ -18,10 +18,10 @@ import {
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ownerWallet } from "../../infra/evm-chain/artifacts.ts";
-import { type EvmChain, startEvmChain } from "../../infra/evm-chain/chain.ts";
+import { ownerWallet } from "../../infra/local-evm/artifacts.ts";
+import { type EvmChain, startEvmChain } from "../../infra/local-evm/chain.ts";
 import { recheckWallets } from "../../marketplace/accounts/recheck-wallets.ts";
-import { type OpenLedger, openLedger } from "../infra/dev-ledger/sdk.ts";
+import { type OpenLedger, openLedger } from "../infra/local-hedera/sdk.ts";
 import { type Browser, withAccount } from "../support/browser.ts";
 import { type HttpProxy, startHttpProxy } from "../support/http-proxy.ts";
 import { operatorVariables } from "../support/ledger-agents.ts";

@@ -1,11 +1,12 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { createAccount } from "../../marketplace/accounts/create.ts";
 import { publishAgent, saveDraft } from "../../marketplace/agents/publish.ts";
-import { tryAgent } from "../../marketplace/agents/try.ts";
 import { runCommand } from "../../marketplace/operator/command-line.ts";
+import { tryAgent } from "../../marketplace/runs/try.ts";
+import { marketTest } from "../support/fixtures.ts";
 import {
   balanceOf,
   call,
@@ -13,33 +14,27 @@ import {
   type Market,
   proveLedger,
   run,
-  seedMarket,
-  startMarketplace,
   type TestMarketplace,
   until,
 } from "../support/marketplace.ts";
 
-let market: TestMarketplace;
-let seeded: Market;
+const test = marketTest({}, { price: 5, balance: 1000 });
 let directory: string;
-beforeAll(async () => {
-  market = await startMarketplace();
-  seeded = await seedMarket(market.context, { price: 5, balance: 1000 });
+test.beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "agents-"));
 });
-afterAll(async () => {
+test.afterAll(async ({ market }) => {
   await proveLedger(market.context);
-  await market.stop();
   await rm(directory, { recursive: true, force: true });
 });
 
-const promptOf = (n = -1) => JSON.stringify(market.model.requests.at(n));
-const newCreator = () =>
+const promptOf = (market: TestMarketplace, n = -1) => JSON.stringify(market.model.requests.at(n));
+const newCreator = (market: TestMarketplace) =>
   createAccount(market.context.db, { handle: `maker-${Math.random().toString(36).slice(2, 8)}` });
 
 describe("a draft", () => {
-  test("is seen by nobody, can be tried for free, and is live once it is published", async () => {
-    const maker = await newCreator();
+  test("is seen by nobody, can be tried for free, and is live once it is published", async ({ market, seeded }) => {
+    const maker = await newCreator(market);
     const draft = await saveDraft(market.context, maker, "idea", echoAgent);
     expect(draft).toMatchObject({ version: 1, state: "draft", address: `${maker.handle}/idea` });
     const none = await run(market, seeded.key, `${maker.handle}/nothing`);
@@ -53,24 +48,27 @@ describe("a draft", () => {
     expect((await run(market, seeded.key, draft.address)).status).toBe(200);
   });
 
-  test("beside a live agent leaves it as it is until it is published; saving it again adds nothing", async () => {
-    const maker = await newCreator();
+  test("beside a live agent leaves it as it is until it is published; saving it again adds nothing", async ({
+    market,
+    seeded,
+  }) => {
+    const maker = await newCreator(market);
     const live = { ...echoAgent, settings: { prompt: "LIVE {{text}}" } };
     const next = { ...echoAgent, settings: { prompt: "NEXT {{text}}" } };
     const { address } = await publishAgent(market.context, maker, "thing", live);
     expect(await saveDraft(market.context, maker, "thing", next)).toMatchObject({ version: 2, state: "live" });
     expect(await saveDraft(market.context, maker, "thing", next)).toMatchObject({ version: 2 });
     await run(market, seeded.key, address);
-    expect(promptOf()).toContain("LIVE");
+    expect(promptOf(market)).toContain("LIVE");
     await tryAgent(market.context, maker, "thing", { text: "x" });
-    expect(promptOf()).toContain("NEXT");
+    expect(promptOf(market)).toContain("NEXT");
     await publishAgent(market.context, maker, "thing", next);
     await run(market, seeded.key, address);
-    expect(promptOf()).toContain("NEXT");
+    expect(promptOf(market)).toContain("NEXT");
   });
 
-  test("is tried only by its owner, within its rules, and ten times a minute", async () => {
-    const maker = await newCreator();
+  test("is tried only by its owner, within its rules, and ten times a minute", async ({ market, seeded }) => {
+    const maker = await newCreator(market);
     await saveDraft(market.context, maker, "idea", echoAgent);
     const tries = (input: object) => tryAgent(market.context, maker, "idea", { ...input });
     await expect(tries({})).rejects.toMatchObject({ code: "bad_request" });
@@ -83,8 +81,11 @@ describe("a draft", () => {
   });
 });
 
-test("a run under way ends as what it began as, while the agent is republished on another connector", async () => {
-  const maker = await newCreator();
+test("a run under way ends as what it began as, while the agent is republished on another connector", async ({
+  market,
+  seeded,
+}) => {
+  const maker = await newCreator(market);
   const { address } = await publishAgent(market.context, maker, "moving", { ...echoAgent, price_credits: 7 });
   market.model.injectFault({ delayMs: 500 });
   const answer = run(market, seeded.key, address);
@@ -102,8 +103,11 @@ test("a run under way ends as what it began as, while the agent is republished o
   expect((await answer).body).toMatchObject({ success: true, credits_used: 7, output: { kind: "text" } });
 });
 
-test("two hundred runs during forty publications each run one version whole, and pay that version's price", async () => {
-  const maker = await newCreator();
+test("two hundred runs during forty publications each run one version whole, and pay that version's price", async ({
+  market,
+  seeded,
+}) => {
+  const maker = await newCreator(market);
   const version = (price: number) => ({
     ...echoAgent,
     price_credits: price,
@@ -123,13 +127,13 @@ test("two hundred runs during forty publications each run one version whole, and
 }, 60_000);
 
 describe("npm run agents", () => {
-  const agents = (...args: string[]) => runCommand(["agents", ...args], market.environment);
+  const agents = (market: TestMarketplace, ...args: string[]) => runCommand(["agents", ...args], market.environment);
   const file = async (text: string) => {
     const path = join(directory, `${Math.random().toString(36).slice(2)}.yaml`);
     await writeFile(path, text);
     return path;
   };
-  const yaml = (more = "", agent = `${seeded.creator.handle}/from-file`) => `agent: ${agent}
+  const yaml = (seeded: Market, more = "", agent = `${seeded.creator.handle}/from-file`) => `agent: ${agent}
 name: From a file
 description: Says what it is told.
 connector: llm
@@ -142,16 +146,16 @@ ${more}settings:
   prompt: "{{text}}"
 `;
 
-  test("checks, drafts, publishes, lists and unpublishes", async () => {
-    const path = await file(yaml());
+  test("checks, drafts, publishes, lists and unpublishes", async ({ market, seeded }) => {
+    const path = await file(yaml(seeded));
     const address = `${seeded.creator.handle}/from-file`;
-    expect(await agents("check", path)).toContain("problems: 0");
-    expect(await agents("draft", path)).toContain("state: draft");
+    expect(await agents(market, "check", path)).toContain("problems: 0");
+    expect(await agents(market, "draft", path)).toContain("state: draft");
     expect((await run(market, seeded.key, address)).status).toBe(404);
-    expect(await agents("publish", path)).toContain("changed: true");
-    expect(await agents("publish", path)).toContain("changed: false");
+    expect(await agents(market, "publish", path)).toContain("changed: true");
+    expect(await agents(market, "publish", path)).toContain("changed: false");
     expect((await run(market, seeded.key, address)).body).toMatchObject({ success: true, credits_used: 2 });
-    const listed = JSON.parse(await agents("list", "--account", seeded.creator.handle, "--json"));
+    const listed = JSON.parse(await agents(market, "list", "--account", seeded.creator.handle, "--json"));
     expect(listed).toContainEqual({
       agent: address,
       state: "live",
@@ -161,11 +165,11 @@ ${more}settings:
       live_version: 1,
       newest_version: 1,
     });
-    expect(await agents("unpublish", address)).toContain("state: unpublished");
+    expect(await agents(market, "unpublish", address)).toContain("state: unpublished");
     expect((await run(market, seeded.key, address)).status).toBe(404);
   });
 
-  test.each<[string, (text: string) => string, string[]]>([
+  test.for<[string, (text: string) => string, string[]]>([
     ["a wrong type", (text) => text.replace("price_credits: 2", "price_credits: many"), [':5:1: "price_credits" must']],
     [
       "a wrong choice deep down",
@@ -188,9 +192,9 @@ ${more}settings:
     ["broken YAML", (text) => text.replace("fields:", "fields: ["), [":"]],
     ["no agent", (text) => text.replace(/^agent: .*\n/, ""), [':1:1: "agent" must be handle/slug']],
     ["a list", () => "- a\n", [":1:1: an agent's file must hold a mapping"]],
-  ])("names the line and column of %s", async (_name, change, expected) => {
-    const path = await file(change(yaml()));
-    const refusal = await agents("publish", path).catch((error: Error) => error.message);
+  ])("names the line and column of %s", async ([_name, change, expected], { market, seeded }) => {
+    const path = await file(change(yaml(seeded)));
+    const refusal = await agents(market, "publish", path).catch((error: Error) => error.message);
     for (const line of expected) expect(refusal).toContain(path + line);
   });
 });

@@ -1,7 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { moveAgent } from "../../marketplace/agents/state.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
-import { forgetOldRuns } from "../../marketplace/runs/recover.ts";
+import { deleteOldRuns } from "../../marketplace/runs/recover.ts";
+import { marketTest } from "../support/fixtures.ts";
 import {
   balanceOf,
   call,
@@ -14,19 +15,17 @@ import {
   until,
 } from "../support/marketplace.ts";
 
-let market: TestMarketplace;
+const test = marketTest();
 let copy: TestMarketplace;
-beforeAll(async () => {
-  market = await startMarketplace();
+test.beforeAll(async ({ market }) => {
   copy = await startMarketplace({ databaseUrl: market.databaseUrl, model: market.model });
 });
-afterEach(async () => {
+test.afterEach(async ({ market }) => {
   market.model.clearFaults();
   await proveLedger(market.context);
 });
-afterAll(async () => {
+test.afterAll(async () => {
   await copy.stop();
-  await market.stop();
 });
 
 const named = (on: TestMarketplace, { key, agent }: Market, name: string, more: object = {}) =>
@@ -37,7 +36,7 @@ const named = (on: TestMarketplace, { key, agent }: Market, name: string, more: 
   });
 
 describe("a request with an Idempotency-Key", () => {
-  test("runs once and answers the same ever after, whatever has changed since", async () => {
+  test("runs once and answers the same ever after, whatever has changed since", async ({ market }) => {
     const seeded = await seedMarket(market.context, { price: 5, balance: 20 });
     const first = await named(market, seeded, "job-1");
     expect(first.body).toMatchObject({ success: true, credits_used: 5, credits_remaining: 15 });
@@ -50,7 +49,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(await spendable(market.context, seeded.buyer)).toBe(10);
   });
 
-  test("that failed answers the same failure, and another name runs anew", async () => {
+  test("that failed answers the same failure, and another name runs anew", async ({ market }) => {
     const seeded = await seedMarket(market.context, { price: 5, balance: 20 });
     market.model.injectFault({ status: 500 });
     const failed = await named(market, seeded, "job");
@@ -59,7 +58,9 @@ describe("a request with an Idempotency-Key", () => {
     expect((await named(market, seeded, "next job")).body.success).toBe(true);
   });
 
-  test("sent twenty times at once to two copies runs once, on a balance for one; all get the result", async () => {
+  test("sent twenty times at once to two copies runs once, on a balance for one; all get the result", async ({
+    market,
+  }) => {
     const seeded = await seedMarket(market.context, { price: 5, balance: 5 });
     market.model.injectFault({ delayMs: 300 });
     const answers = await Promise.all(
@@ -72,11 +73,11 @@ describe("a request with an Idempotency-Key", () => {
     expect(rows).toHaveLength(1);
   });
 
-  test.each([
+  test.for([
     ["another input", { input: { text: "other" } }],
     ["another agent", { agent: "no/agent" }],
     ["another limit", { max_credits: 50 }],
-  ])("is a 409 with %s", async (_name, change) => {
+  ] as const)("is a 409 with %s", async ([_name, change], { market }) => {
     const seeded = await seedMarket(market.context, { price: 5, balance: 20 });
     await named(market, seeded, "job");
     expect(await named(copy, seeded, "job", change)).toMatchObject({
@@ -86,7 +87,7 @@ describe("a request with an Idempotency-Key", () => {
     expect(await spendable(market.context, seeded.buyer)).toBe(15);
   });
 
-  test("is the same in whatever order and case it is written", async () => {
+  test("is the same in whatever order and case it is written", async ({ market }) => {
     const fields = ["a", "b"].map((name) => ({ name, type: "text" }));
     const seeded = await seedMarket(market.context, { agent: { fields, settings: { prompt: "{{a}} {{b}}" } } });
     const first = await named(market, seeded, "job", { input: { a: "1", b: "2" } });
@@ -94,7 +95,7 @@ describe("a request with an Idempotency-Key", () => {
     expect((await named(market, seeded, "job", change)).text).toBe(first.text);
   });
 
-  test("that was refused leaves no trace", async () => {
+  test("that was refused leaves no trace", async ({ market }) => {
     const seeded = await seedMarket(market.context, { price: 5, balance: 0 });
     expect((await named(market, seeded, "job")).status).toBe(402);
     expect((await named(market, seeded, "job", { input: {} })).status).toBe(400);
@@ -102,14 +103,14 @@ describe("a request with an Idempotency-Key", () => {
     expect((await named(market, { ...rich, agent: seeded.agent }, "job")).body.success).toBe(true);
   });
 
-  test("belongs to its account: another's request of the same name is another", async () => {
+  test("belongs to its account: another's request of the same name is another", async ({ market }) => {
     const [one, other] = [await seedMarket(market.context), await seedMarket(market.context)];
     const [a, b] = [await named(market, one, "job"), await named(market, other, "job")];
     expect(b.body).toMatchObject({ success: true });
     expect(b.body.run_id).not.toBe(a.body.run_id);
   });
 
-  test.each([["é"], ["x".repeat(256)]])("is a 400 when its name is %s", async (name) => {
+  test.for([["é"], ["x".repeat(256)]] as const)("is a 400 when its name is %s", async ([name], { market }) => {
     const seeded = await seedMarket(market.context);
     const header = Buffer.from(name).toString("latin1");
     expect(await named(market, seeded, header)).toMatchObject({ status: 400, body: { field: "Idempotency-Key" } });
@@ -117,7 +118,7 @@ describe("a request with an Idempotency-Key", () => {
 });
 
 describe("max_credits", () => {
-  test("refuses a run that costs more with 402, and lets one pass that costs as much", async () => {
+  test("refuses a run that costs more with 402, and lets one pass that costs as much", async ({ market }) => {
     const seeded = await seedMarket(market.context, { price: 5, balance: 20 });
     const body = (max_credits: unknown) => ({ agent: seeded.agent.address, input: { text: "x" }, max_credits });
     const post = (max: unknown) => call(market.url, "/api/v1/run", { key: seeded.key, body: body(max) });
@@ -131,7 +132,7 @@ describe("max_credits", () => {
 });
 
 describe("a key's daily cap", () => {
-  const cappedKey = async (seeded: Market, maxCreditsPerDay: number) =>
+  const cappedKey = async (market: TestMarketplace, seeded: Market, maxCreditsPerDay: number) =>
     (
       await createKey(market.context.db, {
         accountId: seeded.buyer.id,
@@ -143,9 +144,9 @@ describe("a key's daily cap", () => {
   const post = (on: TestMarketplace, key: string, { agent }: Market) =>
     call(on.url, "/api/v1/run", { key, body: { agent: agent.address, input: { text: "x" } } });
 
-  test("holds exactly over two copies at once, is that key's alone, and says so", async () => {
+  test("holds exactly over two copies at once, is that key's alone, and says so", async ({ market }) => {
     const seeded = await seedMarket(market.context, { price: 5, balance: 100 });
-    const key = await cappedKey(seeded, 19);
+    const key = await cappedKey(market, seeded, 19);
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => post(n % 2 ? copy : market, key, seeded)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
     for (const { body } of answers.filter(({ status }) => status === 402)) {
@@ -156,9 +157,9 @@ describe("a key's daily cap", () => {
     expect((await balanceOf(market, key)).key.max_credits_per_day).toBe(19);
   });
 
-  test("counts what was charged, not what failed, and begins anew each day", async () => {
+  test("counts what was charged, not what failed, and begins anew each day", async ({ market }) => {
     const seeded = await seedMarket(market.context, { price: 5, balance: 100 });
-    const key = await cappedKey(seeded, 5);
+    const key = await cappedKey(market, seeded, 5);
     market.model.injectFault({ status: 500 });
     expect((await post(market, key, seeded)).body).toMatchObject({ success: false, credits_used: 0 });
     expect((await post(market, key, seeded)).body).toMatchObject({ success: true });
@@ -173,17 +174,17 @@ describe("a key's daily cap", () => {
     expect((await post(market, key, seeded)).body).toMatchObject({ success: true });
   });
 
-  test("of zero lets free agents run and nothing else", async () => {
+  test("of zero lets free agents run and nothing else", async ({ market }) => {
     const seeded = await seedMarket(market.context, { price: 0, balance: 100 });
     const priced = await seedMarket(market.context, { price: 1 });
-    const key = await cappedKey(seeded, 0);
+    const key = await cappedKey(market, seeded, 0);
     expect((await post(market, key, seeded)).status).toBe(200);
     expect((await post(market, key, priced)).status).toBe(402);
   });
 });
 
 describe("GET /api/v1/runs", () => {
-  test("pages through the account's own runs, newest first, without a gap or a repetition", async () => {
+  test("pages through the account's own runs, newest first, without a gap or a repetition", async ({ market }) => {
     const seeded = await seedMarket(market.context, { price: 1, balance: 100 });
     const other = await seedMarket(market.context);
     await named(market, other, "not mine");
@@ -206,7 +207,7 @@ describe("GET /api/v1/runs", () => {
     expect(new Set(seen).size).toBe(5);
   });
 
-  test("says how each ended and what it cost; one of them, also what it answered", async () => {
+  test("says how each ended and what it cost; one of them, also what it answered", async ({ market }) => {
     const seeded = await seedMarket(market.context, { price: 5, balance: 20 });
     const worked = (await named(market, seeded, "works")).body;
     market.model.injectFault({ status: 500 });
@@ -237,7 +238,7 @@ describe("GET /api/v1/runs", () => {
     });
   });
 
-  test("another account's run, and one that is 30 days old, is the same 404 as none", async () => {
+  test("another account's run, and one that is 30 days old, is the same 404 as none", async ({ market }) => {
     const [mine, theirs] = [await seedMarket(market.context), await seedMarket(market.context)];
     const { run_id } = (await named(market, mine, "job")).body;
     const read = (key: string, id: string) => call(market.url, `/api/v1/runs/${id}`, { key });
@@ -250,13 +251,16 @@ describe("GET /api/v1/runs", () => {
       [run_id],
     );
     expect((await read(mine.key, run_id)).status).toBe(404);
-    await forgetOldRuns(market.context);
+    await deleteOldRuns(market.context);
     expect((await call(market.url, "/api/v1/runs", { key: mine.key })).body.runs).toEqual([]);
   });
 
-  test.each(["cursor=nonsense", "cursor=MS4n", "limit=0", "limit=101"])("%s is a 400 naming it", async (query) => {
-    const { key } = await seedMarket(market.context);
-    const { status, body } = await call(market.url, `/api/v1/runs?${query}`, { key });
-    expect({ status, field: body.field }).toEqual({ status: 400, field: query.split("=")[0] });
-  });
+  test.for(["cursor=nonsense", "cursor=MS4n", "limit=0", "limit=101"] as const)(
+    "%s is a 400 naming it",
+    async (query, { market }) => {
+      const { key } = await seedMarket(market.context);
+      const { status, body } = await call(market.url, `/api/v1/runs?${query}`, { key });
+      expect({ status, field: body.field }).toEqual({ status: 400, field: query.split("=")[0] });
+    },
+  );
 });

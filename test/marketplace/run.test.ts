@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { moveAgent } from "../../marketplace/agents/state.ts";
 import { newId } from "../../marketplace/ids.ts";
 import { executeRun } from "../../marketplace/runs/execute.ts";
 import { prepareRun } from "../../marketplace/runs/prepare.ts";
+import { marketTest } from "../support/fixtures.ts";
 import {
   balanceOf,
   call,
@@ -16,18 +17,14 @@ import {
   until,
 } from "../support/marketplace.ts";
 
-let market: TestMarketplace;
-beforeAll(async () => {
-  market = await startMarketplace();
-});
-afterEach(async () => {
+const test = marketTest();
+test.afterEach(async ({ market }) => {
   market.model.clearFaults();
   await proveLedger(market.context);
 });
-afterAll(() => market.stop());
 
 describe("a run that works", () => {
-  test("charges the price, pays the creator and says what is left", async () => {
+  test("charges the price, pays the creator and says what is left", async ({ market }) => {
     const { key, agent, creator } = await seedMarket(market.context, { price: 5, balance: 100 });
     const answer = await run(market, key, agent.address);
     expect(answer.status).toBe(200);
@@ -43,7 +40,7 @@ describe("a run that works", () => {
     expect((await market.context.lookups.balance(creator.id)).earned).toBe(5n);
   });
 
-  test("finds the agent whatever the case of its name", async () => {
+  test("finds the agent whatever the case of its name", async ({ market }) => {
     const { key, agent } = await seedMarket(market.context);
     expect((await run(market, key, agent.address.toUpperCase())).status).toBe(200);
   });
@@ -57,7 +54,7 @@ describe("a run that works", () => {
     await other.stop();
   });
 
-  test("of a free agent posts nothing and needs no balance", async () => {
+  test("of a free agent posts nothing and needs no balance", async ({ market }) => {
     const { key, agent } = await seedMarket(market.context, { price: 0, balance: 0 });
     const { body } = await run(market, key, agent.address);
     expect(body).toMatchObject({ success: true, credits_used: 0, credits_remaining: 0 });
@@ -65,7 +62,7 @@ describe("a run that works", () => {
     expect(rows).toEqual([]);
   });
 
-  test("reads declared fields only, fills in defaults and appends extra instructions", async () => {
+  test("reads declared fields only, fills in defaults and appends extra instructions", async ({ market }) => {
     const fields = [
       { name: "text", type: "text", required: true },
       { name: "tone", type: "choice", choices: ["dry", "warm"], default: "warm" },
@@ -80,13 +77,13 @@ describe("a run that works", () => {
     expect(sent).not.toContain("UNDECLARED");
   });
 
-  test("ignores extra instructions where the agent does not accept them", async () => {
+  test("ignores extra instructions where the agent does not accept them", async ({ market }) => {
     const { key, agent } = await seedMarket(market.context, { agent: { accepts_extra_instructions: false } });
     await run(market, key, agent.address, { text: "hi", extraInstructions: "x".repeat(3000) });
     expect(JSON.stringify(market.model.requests.at(-1))).not.toContain("xxx");
   });
 
-  test("goes on when its caller hangs up, and the charge stands", async () => {
+  test("goes on when its caller hangs up, and the charge stands", async ({ market }) => {
     const { key, agent, buyer } = await seedMarket(market.context, { price: 5, balance: 5 });
     market.model.injectFault({ delayMs: 400 });
     const hangUp = AbortSignal.timeout(150);
@@ -103,7 +100,7 @@ describe("a run that works", () => {
   });
 });
 
-test("forty runs at once on a balance for three run exactly three times", async () => {
+test("forty runs at once on a balance for three run exactly three times", async ({ market }) => {
   const { key, agent, buyer } = await seedMarket(market.context, { price: 10, balance: 35 });
   const answers = await Promise.all(Array.from({ length: 40 }, () => run(market, key, agent.address)));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
@@ -116,14 +113,14 @@ test("forty runs at once on a balance for three run exactly three times", async 
   expect(await spendable(market.context, buyer)).toBe(5);
 });
 
-test.each([
+test.for([
   ["an error", { status: 500 }],
   ["being busy", { status: 429 }],
   ["half an answer", { truncate: true }],
   ["a refusal", { refuse: true }],
   ["a broken line", { hangUp: true }],
   ["broken JSON", { garbled: true }],
-])("a model that answers with %s fails the run, which costs nothing", async (_name, fault) => {
+] as const)("a model that answers with %s fails the run, which costs nothing", async ([_name, fault], { market }) => {
   const { key, agent, buyer } = await seedMarket(market.context, { price: 5, balance: 5 });
   market.model.injectFault(fault);
   const { status, body } = await run(market, key, agent.address);
@@ -142,12 +139,12 @@ test.each([
 describe("a refusal costs nothing", () => {
   let seeded: Market;
   const good = () => ({ agent: seeded.agent.address, input: { text: "hello" } });
-  beforeAll(async () => {
+  test.beforeAll(async ({ market }) => {
     seeded = await seedMarket(market.context, { price: 5, balance: 7 });
   });
-  afterEach(async () => expect(await spendable(market.context, seeded.buyer)).toBe(7));
+  test.afterEach(async ({ market }) => expect(await spendable(market.context, seeded.buyer)).toBe(7));
 
-  test.each([
+  test.for<[string, () => unknown, number]>([
     ["bad JSON", () => "{", 400],
     ["no body", () => "", 400],
     ["a body that is no object", () => "[]", 400],
@@ -172,20 +169,20 @@ describe("a refusal costs nothing", () => {
       422,
     ],
     ["a body too large", () => ({ ...good(), input: { text: "x".repeat(2_200_000) } }), 413],
-  ])("%s is answered with its status", async (_name, body, status) => {
+  ])("%s is answered with its status", async ([_name, body, status], { market }) => {
     const answer = await call(market.url, "/api/v1/run", { key: seeded.key, body: body(), method: "POST" });
     expect(answer.status).toBe(status);
     expect(answer.body.error).toEqual(expect.any(String));
   });
 
-  test("both refusals of an input name the field", async () => {
+  test("both refusals of an input name the field", async ({ market }) => {
     const missing = await run(market, seeded.key, seeded.agent.address, {});
     expect(missing.body).toEqual({ error: '"text" is required.', field: "text" });
     const broken = await run(market, seeded.key, seeded.agent.address, { text: "x".repeat(51) });
     expect(broken.body).toEqual({ error: '"text" must have at most 50 characters.', field: "text" });
   });
 
-  test("what is asked is answered in order: key, body, agent, missing, rule, owner, funds", async () => {
+  test("what is asked is answered in order: key, body, agent, missing, rule, owner, funds", async ({ market }) => {
     const poor = await seedMarket(market.context, { price: 5, balance: 0 });
     await market.context.db.query("update accounts set state = 'suspended' where id = $1", [poor.creator.id]);
     const post = async (key: string | undefined, body: unknown) =>
@@ -201,7 +198,7 @@ describe("a refusal costs nothing", () => {
     expect(await post(poor.key, ask({ text: "x" }))).toBe(402);
   });
 
-  test("402 says what is required and what is there", async () => {
+  test("402 says what is required and what is there", async ({ market }) => {
     const { key, agent } = await seedMarket(market.context, { price: 8, balance: 7 });
     const { status, body } = await run(market, key, agent.address);
     expect(status).toBe(402);
@@ -213,7 +210,7 @@ describe("a refusal costs nothing", () => {
     });
   });
 
-  test("503 when the handle leads to another account than the agent's owner", async () => {
+  test("503 when the handle leads to another account than the agent's owner", async ({ market }) => {
     const { key, agent, creator, buyer } = await seedMarket(market.context);
     await market.context.db.query("update agents set account_id = $1 where id = $2", [buyer.id, agent.agentId]);
     expect((await run(market, key, agent.address)).status).toBe(503);
@@ -222,7 +219,7 @@ describe("a refusal costs nothing", () => {
   });
 });
 
-test("a draft, unpublished or suspended agent is not told from one that does not exist", async () => {
+test("a draft, unpublished or suspended agent is not told from one that does not exist", async ({ market }) => {
   const { key, agent } = await seedMarket(market.context);
   const { context } = market;
   const asked = [`${agent.address}-not`];
@@ -235,7 +232,7 @@ test("a draft, unpublished or suspended agent is not told from one that does not
   expect(await run(market, key, agent.address)).toMatchObject({ status: 404, text: nothing.text });
 });
 
-test("a run that takes longer than it may has failed", async () => {
+test("a run that takes longer than it may has failed", async ({ market }) => {
   const { agent } = await seedMarket(market.context);
   const prepared = await prepareRun(market.context, agent.address, { text: "hello" });
   market.model.injectFault({ delayMs: 2_000 });
@@ -243,7 +240,7 @@ test("a run that takes longer than it may has failed", async () => {
   expect(outcome).toMatchObject({ success: false, error: "The agent took too long." });
 });
 
-test("an agent whose secrets no longer open is a 500, and nobody is charged", async () => {
+test("an agent whose secrets no longer open is a 500, and nobody is charged", async ({ market }) => {
   const { key, agent, buyer } = await seedMarket(market.context, { agent: { secrets: { word: "hush" } } });
   const env = { MARKETPLACE_SEALING_KEY: Buffer.alloc(32, 8).toString("base64") };
   const { databaseUrl, model } = market;
@@ -256,33 +253,35 @@ test("an agent whose secrets no longer open is a 500, and nobody is charged", as
 });
 
 describe("when the database fails", () => {
-  const withoutTable = async <T>(table: string, work: () => Promise<T>): Promise<T> => {
+  const withoutTable = async <T>(market: TestMarketplace, table: string, work: () => Promise<T>): Promise<T> => {
     await market.context.db.query(`alter table ${table} rename to ${table}_gone`);
     return work().finally(() => market.context.db.query(`alter table ${table}_gone rename to ${table}`));
   };
 
-  test("keys and owners that cannot be looked up are a 503, and nothing runs", async () => {
+  test("keys and owners that cannot be looked up are a 503, and nothing runs", async ({ market }) => {
     const { key, agent } = await seedMarket(market.context);
     const before = market.model.requests.length;
-    expect(await withoutTable("api_keys", () => run(market, key, agent.address))).toMatchObject({ status: 503 });
-    expect(await withoutTable("agents", () => run(market, key, agent.address))).toMatchObject({ status: 503 });
+    expect(await withoutTable(market, "api_keys", () => run(market, key, agent.address))).toMatchObject({
+      status: 503,
+    });
+    expect(await withoutTable(market, "agents", () => run(market, key, agent.address))).toMatchObject({ status: 503 });
     expect(market.model.requests.length).toBe(before);
     expect((await run(market, key, agent.address)).status).toBe(200);
   });
 
-  test("a run that cannot be held is a 500 that charges nothing", async () => {
+  test("a run that cannot be held is a 500 that charges nothing", async ({ market }) => {
     const { key, agent, buyer } = await seedMarket(market.context);
-    const answer = await withoutTable("postings", () => run(market, key, agent.address));
+    const answer = await withoutTable(market, "postings", () => run(market, key, agent.address));
     expect(answer).toMatchObject({ status: 500, body: { error: "Something went wrong on our side." } });
     expect(await spendable(market.context, buyer)).toBe(100);
   });
 
-  test("a run whose end cannot be written at first is written later, once", async () => {
+  test("a run whose end cannot be written at first is written later, once", async ({ market }) => {
     const { key, agent } = await seedMarket(market.context, { price: 5, balance: 5 });
     market.model.injectFault({ delayMs: 300 });
     const answer = run(market, key, agent.address);
     await until(async () => (await balanceOf(market, key)).held_credits === 5);
-    await withoutTable("postings", () => new Promise((resolve) => setTimeout(resolve, 600)));
+    await withoutTable(market, "postings", () => new Promise((resolve) => setTimeout(resolve, 600)));
     expect((await answer).body).toMatchObject({ success: true, credits_used: 5, credits_remaining: 0 });
   });
 });

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { createAccount } from "../../marketplace/accounts/create.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../marketplace/agents/state.ts";
-import {
-  call,
-  echoAgent,
-  type Market,
-  seedMarket,
-  startMarketplace,
-  type TestMarketplace,
-} from "../support/marketplace.ts";
+import { marketTest } from "../support/fixtures.ts";
+import { call, echoAgent, type Market, type TestMarketplace } from "../support/marketplace.ts";
 
 /** Of 300 agents, each third is named after beacons and all others describe them; every one has a word of its own. */
-let market: TestMarketplace;
-let seeded: Market;
-beforeAll(async () => {
-  market = await startMarketplace();
-  seeded = await seedMarket(market.context);
+const test = marketTest();
+test.beforeAll(async ({ market }) => {
   const { id, handle } = await createAccount(market.context.db, { handle: "lighthouse" });
   const { db } = market.context;
   await db.query(
@@ -36,14 +27,14 @@ beforeAll(async () => {
   );
   await db.query("update agents set state = 'live', live_version = 1 where id ~ '^agt_b'");
 });
-afterAll(() => market?.stop());
 
-const find = async (query: string) => (await call(market.url, `/api/v1/agents?${query}`, { key: seeded.key })).body;
+const find = async (market: TestMarketplace, seeded: Market, query: string) =>
+  (await call(market.url, `/api/v1/agents?${query}`, { key: seeded.key })).body;
 
-async function everyPage(query: string, limit: number): Promise<string[]> {
+async function everyPage(market: TestMarketplace, seeded: Market, query: string, limit: number): Promise<string[]> {
   const found: string[] = [];
   for (let offset = 0; ; offset += limit) {
-    const { agents, total } = await find(`${query}&limit=${limit}&offset=${offset}`);
+    const { agents, total } = await find(market, seeded, `${query}&limit=${limit}&offset=${offset}`);
     found.push(...agents.map(({ agent }: { agent: string }) => agent));
     if (offset + limit >= total) return found;
   }
@@ -53,7 +44,7 @@ const beacons = (numbers: number[]) => numbers.map((n) => `lighthouse/beacon-${n
 const all = Array.from({ length: 300 }, (_, n) => n + 1);
 const namedFirst = beacons([...all.filter((n) => n % 3 === 0), ...all.filter((n) => n % 3 !== 0)]);
 
-test.each([
+test.for([
   ["q=beacon", 100],
   ["q=beacon", 7],
   ["q=BEACONS", 33],
@@ -61,41 +52,53 @@ test.each([
   ["q=beacon&creator=lighthouse", 100],
   ["q=beacon&connector=llm", 60],
   ["q=beacon&connector=llm&creator=lighthouse", 60],
-])("%s, %i a page: every agent once, named ones first, newest first", async (query, limit) => {
-  expect(await everyPage(query, limit)).toEqual(namedFirst);
+] as const)(
+  "%s, %i a page: every agent once, named ones first, newest first",
+  async ([query, limit], { market, seeded }) => {
+    expect(await everyPage(market, seeded, query, limit)).toEqual(namedFirst);
+  },
+);
+
+test("a beginning that is spelled in more ways than are asked for one by one finds all of them", async ({
+  market,
+  seeded,
+}) => {
+  expect((await everyPage(market, seeded, "q=own", 100)).toSorted()).toEqual(beacons(all).toSorted());
+  expect((await find(market, seeded, "q=own&limit=1")).total).toBe(300);
 });
 
-test("a beginning that is spelled in more ways than are asked for one by one finds all of them", async () => {
-  expect((await everyPage("q=own", 100)).toSorted()).toEqual(beacons(all).toSorted());
-  expect((await find("q=own&limit=1")).total).toBe(300);
-});
-
-test("a word is looked for on one connector alone, and its total is of that one", async () => {
-  expect(await find("q=beacon&connector=http-api")).toMatchObject({ agents: [], total: 0 });
+test("a word is looked for on one connector alone, and its total is of that one", async ({ market, seeded }) => {
+  expect(await find(market, seeded, "q=beacon&connector=http-api")).toMatchObject({ agents: [], total: 0 });
   const { context } = market;
   const owner = await createAccount(context.db, { handle: "elsewhere" });
   const http = { connector: "http-api", settings: { url: "https://api.github.com/" }, fields: [] };
   await publishAgent(context, owner, "over-http", { ...echoAgent, ...http, name: "Beacon over HTTP" });
-  expect(await find("q=beacon&connector=http-api")).toMatchObject({
+  expect(await find(market, seeded, "q=beacon&connector=http-api")).toMatchObject({
     agents: [{ agent: "elsewhere/over-http" }],
     total: 1,
   });
-  expect((await find("q=beacon&connector=llm&limit=1")).total).toBe(300);
-  expect((await find("q=beacon&limit=1")).total).toBe(301);
+  expect((await find(market, seeded, "q=beacon&connector=llm&limit=1")).total).toBe(300);
+  expect((await find(market, seeded, "q=beacon&limit=1")).total).toBe(301);
   await publishAgent(context, owner, "over-http", { ...echoAgent, name: "Beacon over HTTP" });
-  expect((await find("q=beacon&connector=llm&limit=1")).total).toBe(301);
-  expect(await find("q=beacon&connector=http-api")).toMatchObject({ total: 0 });
+  expect((await find(market, seeded, "q=beacon&connector=llm&limit=1")).total).toBe(301);
+  expect(await find(market, seeded, "q=beacon&connector=http-api")).toMatchObject({ total: 0 });
   await moveAgent(context.db, "elsewhere/over-http", "unpublish");
-  expect((await find("q=beacon&limit=1")).total).toBe(300);
+  expect((await find(market, seeded, "q=beacon&limit=1")).total).toBe(300);
 });
 
-test("several words are searched for together, and one that nobody has leaves nothing", async () => {
-  expect((await find("q=beacon+own30")).total).toBe(2);
-  expect((await find("q=beacon+own30")).agents[0].agent).toBe("lighthouse/beacon-30");
-  expect(await find("q=beacon+nowhere")).toMatchObject({ agents: [], total: 0 });
+test("several words are searched for together, and one that no agent has is left out and named", async ({
+  market,
+  seeded,
+}) => {
+  expect((await find(market, seeded, "q=beacon+own30")).total).toBe(2);
+  expect((await find(market, seeded, "q=beacon+own30")).agents[0].agent).toBe("lighthouse/beacon-30");
+  const { agents, total, search } = await find(market, seeded, "q=own30+zyzzyva");
+  expect(agents[0].agent).toBe("lighthouse/beacon-30");
+  expect(total).toBe(2);
+  expect(search).toEqual({ all_words: false, read_as: [], unknown: ["zyzzyva"] });
 });
 
-test("the words are counted as agents come, change their words and go, also at once", async () => {
+test("the words are counted as agents come, change their words and go, also at once", async ({ market }) => {
   const { context } = market;
   const owner = await createAccount(context.db, { handle: "keeper" });
   await Promise.all(

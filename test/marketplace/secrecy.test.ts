@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startXStandIn } from "../../infra/x-stand-in/server.ts";
+import { startMockX } from "../../infra/mock-x/server.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
 import { allow, newTopic, seedLedgerCreator, startLedgerMarket } from "../support/ledger-agents.ts";
@@ -88,7 +88,7 @@ test("no answer and no log line ever holds a key, a secret or a word of a recipe
 });
 
 test("no table, answer or log line holds what was sealed or what the operator keeps, whichever connector ran and failed", async () => {
-  const [x, mcp] = [await startXStandIn({ token: "X-TOKEN-MARK" }), await startMcpServer()];
+  const [x, mcp] = [await startMockX({ token: "X-TOKEN-MARK" }), await startMcpServer()];
   const market = await startLedgerMarket({
     X_API_BASE_URL: x.url,
     X_API_BEARER_TOKEN: "X-TOKEN-MARK",

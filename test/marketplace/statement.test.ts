@@ -1,5 +1,6 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { createKey } from "../../marketplace/api-keys/create.ts";
+import { marketTest } from "../support/fixtures.ts";
 import {
   balanceOf,
   call,
@@ -7,52 +8,57 @@ import {
   proveLedger,
   run,
   seedMarket,
-  startMarketplace,
   type TestMarketplace,
 } from "../support/marketplace.ts";
 
-let market: TestMarketplace;
-beforeAll(async () => {
-  market = await startMarketplace({ env: { PLATFORM_FEE_BASIS_POINTS: "2000" } });
-});
-afterEach(async () => {
+const test = marketTest({ env: { PLATFORM_FEE_BASIS_POINTS: "2000" } });
+test.afterEach(async ({ market }) => {
   market.model.clearFaults();
   await proveLedger(market.context);
 });
-afterAll(() => market.stop());
 
-const ledger = (key: string, query = "") => call(market.url, `/api/v1/ledger${query}`, { key });
-const transfer = (key: string, credits: unknown) =>
+const ledger = (market: TestMarketplace, key: string, query = "") =>
+  call(market.url, `/api/v1/ledger${query}`, { key });
+const transfer = (market: TestMarketplace, key: string, credits: unknown) =>
   call(market.url, "/api/v1/credits/transfer", { key, body: { credits } });
-const creatorKey = async ({ creator }: Market) =>
+const creatorKey = async (market: TestMarketplace, { creator }: Market) =>
   (await createKey(market.context.db, { accountId: creator.id, name: "creator", rateLimitPerMinute: 1000 })).token;
 
-test("buyer and creator each see their own postings, newest first, and nothing of the other's", async () => {
+test("buyer and creator each see their own postings, newest first, and nothing of the other's", async ({ market }) => {
   const seeded = await seedMarket(market.context, { price: 5, balance: 20 });
   const worked = (await run(market, seeded.key, seeded.agent.address)).body;
   market.model.injectFault({ status: 500 });
   const failed = (await run(market, seeded.key, seeded.agent.address)).body;
-  const { body } = await ledger(seeded.key);
+  const { body } = await ledger(market, seeded.key);
   const agent = seeded.agent.address;
-  const common = { id: expect.stringMatching(/^pst_\d+$/), created_at: expect.any(String), note: null };
-  const hold = { ...common, kind: "hold", credits: 5, from: "spendable", to: "held", agent };
+  const common = {
+    id: expect.stringMatching(/^pst_\d+$/),
+    created_at: expect.any(String),
+    key: null,
+    payment: null,
+    note: null,
+  };
+  const key = { id: seeded.keyId, name: "test" };
+  const hold = { ...common, kind: "hold", credits: 5, from: "spendable", to: "held", agent, key };
   expect(body).toEqual({
     postings: [
-      { ...common, kind: "release", credits: 5, from: "held", to: "spendable", run_id: failed.run_id, agent },
+      { ...common, kind: "release", credits: 5, from: "held", to: "spendable", run_id: failed.run_id, agent, key },
       { ...hold, run_id: failed.run_id },
       { ...hold, run_id: worked.run_id },
       { ...common, kind: "grant", credits: 20, from: "issued", to: "spendable", run_id: null, agent: null },
     ],
     cursor: null,
   });
-  const earnings = await ledger(await creatorKey(seeded));
+  const earnings = await ledger(market, await creatorKey(market, seeded));
   expect(earnings.body.postings).toEqual([
     { ...common, kind: "capture", credits: 4, from: "held", to: "earned", run_id: null, agent },
   ]);
   expect(earnings.text).not.toContain(seeded.buyer.id);
 });
 
-test("pages have no gap and no repetition, though postings share a moment and more arrive meanwhile", async () => {
+test("pages have no gap and no repetition, though postings share a moment and more arrive meanwhile", async ({
+  market,
+}) => {
   const seeded = await seedMarket(market.context, { price: 1, balance: 100 });
   for (let n = 0; n < 6; n += 1) await run(market, seeded.key, seeded.agent.address);
   const { db } = market.context;
@@ -64,7 +70,7 @@ test("pages have no gap and no repetition, though postings share a moment and mo
   const seen: string[] = [];
   let cursor: string | null = "";
   while (cursor !== null) {
-    const { status, body } = await ledger(seeded.key, `?limit=2&cursor=${cursor}`);
+    const { status, body } = await ledger(market, seeded.key, `?limit=2&cursor=${cursor}`);
     expect(status).toBe(200);
     seen.push(...body.postings.map(({ id }: { id: string }) => id));
     cursor = body.cursor;
@@ -74,25 +80,27 @@ test("pages have no gap and no repetition, though postings share a moment and mo
   expect(new Set(seen).size).toBe(7);
 });
 
-test.each(["cursor=x", `cursor=${Buffer.from("1.run_9").toString("base64url")}`, "limit=0"])(
+test.for(["cursor=x", `cursor=${Buffer.from("1.run_9").toString("base64url")}`, "limit=0"])(
   "%s is a 400 that names it",
-  async (query) => {
+  async (query, { market }) => {
     const { key } = await seedMarket(market.context);
-    expect(await ledger(key, `?${query}`)).toMatchObject({ status: 400, body: { field: query.split("=")[0] } });
+    expect(await ledger(market, key, `?${query}`)).toMatchObject({ status: 400, body: { field: query.split("=")[0] } });
   },
 );
 
-test("earned credits become spendable, never more of them than were earned, however many ask at once", async () => {
+test("earned credits become spendable, never more of them than were earned, however many ask at once", async ({
+  market,
+}) => {
   const seeded = await seedMarket(market.context, { price: 10, balance: 100 });
-  const key = await creatorKey(seeded);
+  const key = await creatorKey(market, seeded);
   for (let n = 0; n < 3; n += 1) await run(market, seeded.key, seeded.agent.address);
-  const answers = await Promise.all(Array.from({ length: 10 }, () => transfer(key, 7)));
+  const answers = await Promise.all(Array.from({ length: 10 }, () => transfer(market, key, 7)));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
   expect(answers.filter(({ status }) => status === 422)).toHaveLength(7);
   expect(await balanceOf(market, key)).toMatchObject({ credits: 21, earned_credits: 3 });
-  expect(await transfer(key, 3)).toMatchObject({ status: 200, body: { credits: 24, earned_credits: 0 } });
-  expect((await ledger(key, "?limit=1")).body.postings).toMatchObject([
+  expect(await transfer(market, key, 3)).toMatchObject({ status: 200, body: { credits: 24, earned_credits: 0 } });
+  expect((await ledger(market, key, "?limit=1")).body.postings).toMatchObject([
     { kind: "transfer", credits: 3, from: "earned", to: "spendable" },
   ]);
-  for (const wrong of [0, -1, 1.5, "3", null]) expect((await transfer(key, wrong)).status).toBe(400);
+  for (const wrong of [0, -1, 1.5, "3", null]) expect((await transfer(market, key, wrong)).status).toBe(400);
 });

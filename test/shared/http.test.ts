@@ -1,27 +1,34 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { afterEach, expect, test } from "vitest";
+import { test as base, expect, vi } from "vitest";
 import { createApp, errorHandler, type Listening, listen } from "../../shared/http.ts";
 import { type HttpLimits, usualHttpLimits } from "../../shared/http-limits.ts";
 import { createLog } from "../../shared/log.ts";
 import { jsonBody } from "../../shared/request-body.ts";
+import { onceClosed } from "../../shared/response-closed.ts";
 
-const running: Listening[] = [];
-const sockets: Socket[] = [];
-afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy();
-  for (const service of running.splice(0)) await service.stop();
-});
-
-/** A service that takes two megabytes at /said and answers /late when it is told to. */
-async function start(limits: Partial<HttpLimits> = {}, trustProxy: boolean | string = false) {
+/** A service that takes two megabytes at /said, answers /late when it is told to, and /never never. */
+async function serve(limits: Partial<HttpLimits> = {}, trustProxy: boolean | string = false) {
   const app = createApp({ trustProxy, http: { ...usualHttpLimits, ...limits } });
   let finish: () => void = () => {};
   const finished = new Promise<void>((resolve) => {
     finish = resolve;
   });
   app.get("/health", (_request, response) => void response.json({}));
+  let asked = 0;
   app.get("/late", async (_request, response) => {
+    asked += 1;
+    await finished;
+    response.json({});
+  });
+  let waiting = 0;
+  app.get("/waiting", (_request, response) => void response.json({ waiting }));
+  app.get("/never", (_request, response) => {
+    waiting += 1;
+    onceClosed(response, () => (waiting -= 1));
+  });
+  app.get("/large", (_request, response) => void response.end(Buffer.alloc(30_000_000)));
+  app.post("/kept", jsonBody({ bytesMax: 2_000_000 }), async (_request, response) => {
     await finished;
     response.json({});
   });
@@ -29,21 +36,53 @@ async function start(limits: Partial<HttpLimits> = {}, trustProxy: boolean | str
     response.json({ length: String(request.body).length });
   });
   app.use(errorHandler(createLog("test", "silent")));
-  const service = await listen(app, { host: "127.0.0.1", port: 0 });
-  running.push(service);
-  return { service, finish };
+  return { service: await listen(app, { host: "127.0.0.1", port: 0 }), finish, asked: () => asked };
 }
 
-/** A connection on which something was said, and all that is heard on it. */
-async function say({ port }: Listening, said: string): Promise<{ socket: Socket; heard: () => string }> {
-  const socket = connect(port, "127.0.0.1");
-  let heard = "";
-  socket.on("error", () => {}).on("data", (chunk) => (heard += chunk));
-  sockets.push(socket);
-  await once(socket, "connect");
-  socket.write(said);
-  return { socket, heard: () => heard };
+interface Fixtures {
+  /** Services and connections of this test alone, which end with it. */
+  readonly start: typeof serve;
+  readonly open: (service: Listening) => Socket;
+  /** A connection on which something was said, and all that is heard on it. */
+  readonly say: (
+    service: Listening,
+    said: string,
+  ) => Promise<{ readonly socket: Socket; readonly heard: () => string }>;
 }
+
+const alone = base.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads from it what a fixture needs
+  start: async ({}, use) => {
+    const running: Listening[] = [];
+    await use(async (...given) => {
+      const started = await serve(...given);
+      running.push(started.service);
+      return started;
+    });
+    for (const service of running) await service.stop();
+  },
+  open: async ({ start: _ }, use) => {
+    const sockets: Socket[] = [];
+    await use(({ port }) => {
+      const socket = connect(port, "127.0.0.1").on("error", () => {});
+      sockets.push(socket);
+      return socket;
+    });
+    for (const socket of sockets) socket.destroy();
+  },
+  say: async ({ open }, use) => {
+    await use(async (service, said) => {
+      const socket = open(service);
+      let heard = "";
+      socket.on("data", (chunk) => (heard += chunk));
+      await once(socket, "connect");
+      socket.write(said);
+      return { socket, heard: () => heard };
+    });
+  },
+});
+/** Most of these wait, so they do it together. */
+const test = alone.concurrent;
 
 const upload = (length: number, from = "192.0.2.1") =>
   `POST /said HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nContent-Length: ${length}\r\n\r\n`;
@@ -55,20 +94,24 @@ async function said(service: Listening, length: number, from = "192.0.2.1"): Pro
     headers,
     body: JSON.stringify("x".repeat(length)),
   });
-  if (answer.status === 503) expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+  if (answer.status === 503 || answer.status === 429)
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
   return answer.status;
 }
 
+/** Tests that run together have no `expect.poll`. */
+const eventually = (holds: () => unknown) => vi.waitFor(holds, { timeout: 15_000, interval: 10 });
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-test("a request with two Host headers is refused and its connection closed", async () => {
+test("a request with two Host headers is refused and its connection closed", async ({ start, say }) => {
   const { service } = await start();
   const { socket, heard } = await say(service, "GET /health HTTP/1.1\r\nHost: a\r\nhOST: b\r\n\r\n");
   await once(socket, "close");
   expect(heard()).toMatch(/^HTTP\/1\.1 400 .*more than one Host/s);
 });
 
-test("a body that is too large is answered and not read on", async () => {
+test("a body that is too large is answered and not read on", async ({ start, say }) => {
   const { service } = await start();
   const { socket, heard } = await say(service, upload(500_000_000));
   let sent = 0;
@@ -84,40 +127,39 @@ test("a body that is too large is answered and not read on", async () => {
   expect(sent).toBeLessThan(50_000_000);
 });
 
-test("a body that stops coming is given up", async () => {
+test("a body that stops coming is given up", async ({ start, say }) => {
   const { service } = await start();
   const { socket, heard } = await say(service, `${upload(1_000)}{`);
   await once(socket, "close");
   expect(heard()).toMatch(/^HTTP\/1\.1 408 /);
 });
 
-test("at its limit of connections an address loses its idlest one, and no other", async () => {
-  const { service, finish } = await start({ connectionsPerAddress: 5 });
+test("at its limit of connections an address loses its idlest one, and no other", async ({ start, say }) => {
+  const { service, finish, asked } = await start({ connectionsPerAddress: 5 });
   const late = await say(service, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
-  await pause(50);
-  const idle = [];
+  await eventually(() => expect(asked()).toBe(1));
+  const idle: Array<Awaited<ReturnType<typeof say>>> = [];
   for (let one = 0; one < 4; one += 1) idle.push(await say(service, "GET /half HTTP/1.1\r\n"));
   const { socket, heard } = await say(service, "GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   await once(socket, "close");
   expect(heard()).toMatch(/^HTTP\/1\.1 200 /);
-  await pause(50);
-  expect(idle.map(({ socket }) => socket.destroyed)).toEqual([true, false, false, false]);
+  await eventually(() => expect(idle.map(({ socket }) => socket.destroyed)).toEqual([true, false, false, false]));
   finish();
   await once(late.socket, "data");
   expect(late.heard()).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test("while all of an address's connections are being answered, one more is closed", async () => {
-  const { service, finish } = await start({ connectionsPerAddress: 3 });
-  const asked = await Promise.all([1, 2, 3].map(() => say(service, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n")));
-  await pause(50);
+test("while all of an address's connections are being answered, one more is closed", async ({ start, say }) => {
+  const { service, finish, asked } = await start({ connectionsPerAddress: 3 });
+  const late = await Promise.all([1, 2, 3].map(() => say(service, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n")));
+  await eventually(() => expect(asked()).toBe(3));
   const { socket } = await say(service, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
   await once(socket, "close");
   finish();
-  await Promise.all(asked.map(({ socket }) => once(socket, "data")));
+  await Promise.all(late.map(({ socket }) => once(socket, "data")));
 });
 
-test("connections of a trusted proxy are not counted", async () => {
+test("connections of a trusted proxy are not counted", async ({ start, say }) => {
   const { service } = await start({ connectionsPerAddress: 2 }, "loopback");
   const idle = [];
   for (let one = 0; one < 10; one += 1) idle.push(await say(service, ""));
@@ -125,7 +167,7 @@ test("connections of a trusted proxy are not counted", async () => {
   expect(idle.every(({ socket }) => !socket.destroyed)).toBe(true);
 });
 
-test("who fills their share of the memory for bodies waits for it, and nobody else does", async () => {
+test("who fills their share of the memory for bodies waits for it, and nobody else does", async ({ start, say }) => {
   const { service } = await start({ bodyBytes: 4_000_000 }, "loopback");
   // The oldest may go on, whatever it is; these hold what they have.
   const oldest = await say(service, `${upload(1_900_000)}"${"x".repeat(1_700_000)}`);
@@ -133,7 +175,7 @@ test("who fills their share of the memory for bodies waits for it, and nobody el
   await pause(200);
   expect(await said(service, 1_000)).toBe(200);
   expect(await said(service, 1_000_000, "192.0.2.2")).toBe(200);
-  expect(await said(service, 1_000_000)).toBe(503);
+  expect(await said(service, 1_000_000)).toBe(429);
   const waiting = said(service, 1_000_000);
   await pause(200);
   oldest.socket.destroy();
@@ -142,17 +184,139 @@ test("who fills their share of the memory for bodies waits for it, and nobody el
   expect(await said(service, 1_900_000)).toBe(200);
 }, 60_000);
 
-test("large bodies that come together take turns, and none is refused", async () => {
+test("large bodies that come together take turns, and none is refused", async ({ start }) => {
   const { service } = await start({ bodyBytes: 4_000_000 });
   const statuses = await Promise.all(Array.from({ length: 20 }, () => said(service, 1_900_000)));
   expect(statuses).toEqual(Array(20).fill(200));
 });
 
-test("an address may have so many large bodies at a time", async () => {
+test("an address may have so many large bodies at a time", async ({ start, say }) => {
   const { service } = await start({ largeBodiesPerAddress: 2 }, "loopback");
   for (let one = 0; one < 2; one += 1) await say(service, `${upload(1_000_000)}"${"x".repeat(100_000)}`);
   await pause(100);
-  expect(await said(service, 100_000)).toBe(503);
+  expect(await said(service, 100_000)).toBe(429);
   expect(await said(service, 1_000)).toBe(200);
   expect(await said(service, 100_000, "192.0.2.2")).toBe(200);
+});
+
+test("a connection is closed when its client takes nothing of an answer, and no other", async ({
+  start,
+  open,
+  say,
+}) => {
+  const { service, finish } = await start({ unreadSeconds: 1 });
+  const large = "GET /large HTTP/1.1\r\nHost: x\r\n\r\n";
+  const [unread, slow] = [open(service), open(service)];
+  unread.pause().write(large);
+  slow.pause().write(large);
+  const late = await say(service, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+  let taken = 0;
+  slow.on("data", (chunk) => {
+    taken += chunk.length;
+    slow.pause();
+  });
+  slow.pause();
+  const reading = setInterval(() => slow.resume(), 10);
+  await pause(4_000);
+  clearInterval(reading);
+  finish();
+  await once(late.socket, "data");
+  expect(taken).toBeGreaterThan(1_000_000);
+  slow.removeAllListeners("data").resume();
+  unread.resume();
+  await once(unread, "close");
+  expect(unread.bytesRead).toBeLessThan(30_000_000);
+  await eventually(() => expect(slow.bytesRead).toBeGreaterThan(30_000_000));
+});
+
+test.for([13, 60_000])("%i bytes that come in two pieces are no large body", async (length, { start, say }) => {
+  const { service, finish } = await start({ largeBodiesPerAddress: 2 });
+  const body = JSON.stringify("x".repeat(length - 2));
+  const half = Math.floor(length / 2);
+  const request = `POST /kept HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`;
+  const posts = await Promise.all(Array.from({ length: 20 }, () => say(service, request + body.slice(0, half))));
+  await pause(50);
+  for (const { socket } of posts) socket.write(body.slice(half));
+  await pause(100);
+  finish();
+  const statuses = posts.map(async ({ socket, heard }) => {
+    if (!heard()) await once(socket, "data");
+    return heard().slice(0, 12);
+  });
+  expect(await Promise.all(statuses)).toEqual(Array(20).fill("HTTP/1.1 200"));
+});
+
+test("uploads that fill the memory for bodies and drip are given up for those who wait for room", async ({
+  start,
+  say,
+}) => {
+  const { service } = await start({ bodyBytes: 4_000_000 }, "loopback");
+  const dripping: Array<Awaited<ReturnType<typeof say>>> = [];
+  for (const from of ["192.0.2.3", "192.0.2.4", "192.0.2.5"]) {
+    dripping.push(await say(service, `${upload(1_900_000, from)}"${"x".repeat(1_400_000)}`));
+    await pause(50);
+  }
+  const drip = setInterval(() => {
+    for (const { socket } of dripping) socket.write("x");
+  }, 500);
+  try {
+    await pause(3_500);
+    const answers = await Promise.all([said(service, 1_000, "192.0.2.6"), said(service, 1_900_000, "192.0.2.6")]);
+    expect(answers).toEqual([200, 200]);
+  } finally {
+    clearInterval(drip);
+  }
+  expect(dripping.map(({ heard }) => heard().slice(0, 12))).toContain("HTTP/1.1 408");
+}, 30_000);
+
+test("a body behind another request gives its memory back when its client hangs up", async ({ start, say }) => {
+  const { service } = await start({ bodyBytes: 4_000_000 }, "loopback");
+  // The oldest would be let through whatever is counted.
+  const oldest = await say(service, `${upload(1_900_000, "192.0.2.9")}"${"x".repeat(100_000)}`);
+  for (let one = 0; one < 2; one += 1) {
+    const { socket } = await say(service, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+    socket.write(`${upload(1_900_000)}"${"x".repeat(1_700_000)}`);
+    await pause(300);
+    socket.destroy();
+    await pause(50);
+  }
+  expect(await said(service, 1_500_000)).toBe(200);
+  oldest.socket.destroy();
+});
+
+test("each response of a connection that ends is over, whether its turn had come or not", async ({ start, say }) => {
+  const { service } = await start();
+  const waiting = async () => (await (await fetch(`${service.url}/waiting`)).json()) as object;
+  const { socket } = await say(service, "GET /never HTTP/1.1\r\nHost: x\r\n\r\n".repeat(5));
+  await eventually(async () => expect(await waiting()).toEqual({ waiting: 5 }));
+  socket.destroy();
+  await eventually(async () => expect(await waiting()).toEqual({ waiting: 0 }));
+});
+
+test("eight requests of a connection may wait for their answers; one more ends it", async ({ start, say }) => {
+  const { service, finish, asked } = await start();
+  const late = "GET /late HTTP/1.1\r\nHost: x\r\n\r\n";
+  const eight = await say(service, late.repeat(8));
+  await eventually(() => expect(asked()).toBe(8));
+  const nine = await say(service, late.repeat(9));
+  await once(nine.socket, "close");
+  finish();
+  await eventually(() => expect(eight.heard().match(/HTTP\/1\.1 200 /g)).toHaveLength(8));
+  // Answered, they count no more.
+  eight.socket.write("GET /health HTTP/1.1\r\nHost: x\r\n\r\n".repeat(8));
+  await eventually(() => expect(eight.heard().match(/HTTP\/1\.1 200 /g)).toHaveLength(16));
+  expect(nine.heard()).toBe("");
+});
+
+alone.for<[string, string]>([
+  ["asks back to back", "GET /health HTTP/1.1\r\nHost: x\r\n\r\n"],
+  ["expects what there is not", "GET /health HTTP/1.1\r\nHost: x\r\nExpect: more\r\n\r\n"],
+])("a connection that %s is ended, and others are answered meanwhile", async ([_name, one], { start, say }) => {
+  const { service } = await start();
+  for (let round = 0; round < 10; round += 1) {
+    const { socket } = await say(service, one.repeat(20_000));
+    const health = await fetch(`${service.url}/health`);
+    expect(health.status).toBe(200);
+    if (!socket.destroyed) await once(socket, "close");
+  }
 });

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { compiled } from "./compiled.ts";
 
 const megabyte = 1_000_000;
 const bodyBytes = 15 * megabyte;
@@ -61,9 +61,9 @@ export interface Target {
 
 /** Runs one of the attacks in a process of its own, so that who measures is not held up by it; resolves at its end. */
 export async function attack(name: string, target: Target): Promise<void> {
-  const program = fileURLToPath(new URL("./attacker.ts", import.meta.url));
+  const program = compiled(new URL("./attacker.ts", import.meta.url));
   const options = { env: { PATH: process.env.PATH }, timeout: 60_000 };
-  await promisify(execFile)(process.execPath, ["--import", "tsx", program, name, JSON.stringify(target)], options);
+  await promisify(execFile)(process.execPath, [program, name, JSON.stringify(target)], options);
 }
 
 /** Asks as somebody does who has nothing to do with it, until `over`; `wanted` are the two statuses that are right. */

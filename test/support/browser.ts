@@ -56,5 +56,10 @@ export async function withAccount(market: Pick<TestMarketplace, "url">): Promise
 
 const byte = () => Math.floor(Math.random() * 256);
 
-export const newEmail = () => `${Math.random().toString(36).slice(2)}@example.com`;
-export const tokenIn = (link: string) => new URL(link).searchParams.get("token") as string;
+export function newEmail() {
+  return `${Math.random().toString(36).slice(2)}@example.com`;
+}
+
+export function tokenIn(link: string) {
+  return new URL(link).searchParams.get("token") as string;
+}

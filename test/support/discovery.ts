@@ -25,7 +25,7 @@ export function useDiscovery() {
 
   beforeEach(() =>
     facilitator.context.db.query(
-      "truncate discovery_offers, discovery_resources, discovery_accepts, discovery_budgets",
+      "truncate discovery_offers, discovery_resources, discovery_accepts, discovery_budgets, listing_days",
     ),
   );
 
@@ -92,10 +92,12 @@ export function useDiscovery() {
   };
 }
 
-export const bazaar = (method = "GET") => ({
-  info: { input: { type: "http", method, queryParams: { city: "Paris" } } },
-  schema: { type: "object", properties: { input: { type: "object" } }, required: ["input"] },
-});
+export function bazaar(method = "GET") {
+  return {
+    info: { input: { type: "http", method, queryParams: { city: "Paris" } } },
+    schema: { type: "object", properties: { input: { type: "object" } }, required: ["input"] },
+  };
+}
 
 export function eventually<T>(read: () => Promise<T>): ReturnType<typeof expect.poll<T>> {
   return expect.poll(read, { timeout: 25_000 });

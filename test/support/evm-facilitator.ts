@@ -1,6 +1,6 @@
 import { createTestClient, http, parseEther, publicActions } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { type EvmChain, startEvmChain } from "../../infra/evm-chain/chain.ts";
+import { type EvmChain, startEvmChain } from "../../infra/local-evm/chain.ts";
 import { type Buyer, type EvmTerms, newBuyer } from "./evm-payments.ts";
 import { freshDatabase } from "./postgres.ts";
 

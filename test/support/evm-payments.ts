@@ -22,7 +22,10 @@ export interface Authorization {
   nonce: Hex;
 }
 
-export const newBuyer = () => privateKeyToAccount(generatePrivateKey());
+export function newBuyer() {
+  return privateKeyToAccount(generatePrivateKey());
+}
+
 export type Buyer = ReturnType<typeof newBuyer>;
 
 export function requirementsOf(terms: EvmTerms) {

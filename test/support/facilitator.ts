@@ -1,23 +1,27 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { createContext } from "../../facilitator/compose.ts";
 import { readConfig } from "../../facilitator/config.ts";
-import { type Context, createContext } from "../../facilitator/context.ts";
+import type { Context } from "../../facilitator/context.ts";
+import { startJobs } from "../../facilitator/jobs.ts";
 import { createServer } from "../../facilitator/server.ts";
 import { freePort } from "../../infra/dev/postgres.ts";
 import { listen } from "../../shared/http.ts";
+import { compiled } from "./compiled.ts";
 
 export type Variables = Record<string, string>;
 
 /** The daemon in this process, on any free port. */
 export async function startFacilitator(variables: Variables): Promise<RunningFacilitator & { context: Context }> {
   const context = await createContext(readConfig({ LOG_LEVEL: "silent", ...variables }));
+  const jobs = startJobs(context, { pace: 4 });
   const listening = await listen(createServer(context), { host: "127.0.0.1", port: 0 });
   return {
     ...callsTo(listening.url),
     context,
     stop: async () => {
       await listening.stop();
+      await jobs.stop();
       await context.stop();
     },
   };
@@ -26,8 +30,8 @@ export async function startFacilitator(variables: Variables): Promise<RunningFac
 /** The daemon as it is deployed: a process of its own, which can be killed. */
 export async function spawnFacilitator(variables: Variables): Promise<RunningFacilitator & { process: ChildProcess }> {
   const port = await freePort();
-  const main = fileURLToPath(new URL("../../facilitator/main.ts", import.meta.url));
-  const child = spawn(process.execPath, ["--import", "tsx", main], {
+  const main = compiled(new URL("../../facilitator/main.ts", import.meta.url));
+  const child = spawn(process.execPath, [main], {
     env: { PATH: process.env.PATH, LOG_LEVEL: "warn", ...variables, FACILITATOR_PORT: String(port) },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,5 +1,5 @@
 import { AccountId, PrivateKey, TokenId, TransactionId, TransferTransaction } from "@hashgraph/sdk";
-import type { DevLedger } from "../../infra/dev-ledger/ledger.ts";
+import type { LocalHedera } from "../../infra/local-hedera/local-hedera.ts";
 
 export interface HederaTerms {
   readonly network: string;
@@ -39,14 +39,14 @@ export async function hederaProof(buyer: HederaBuyer, terms: HederaTerms, resour
   return { x402Version: 2, resource, accepted: terms, payload: await signHederaTransfer(buyer, terms) };
 }
 
-export async function usdcOf(ledger: Pick<DevLedger, "mirrorUrl" | "usdc">, accountId: string): Promise<number> {
+export async function usdcOf(ledger: Pick<LocalHedera, "mirrorUrl" | "usdc">, accountId: string): Promise<number> {
   const response = await fetch(`${ledger.mirrorUrl}/api/v1/accounts/${accountId}/tokens?token.id=${ledger.usdc}`);
   const { tokens } = (await response.json()) as { tokens: Array<{ balance: number }> };
   return tokens[0]?.balance ?? 0;
 }
 
 /** The daemon's variables for a local ledger. */
-export function hederaVariables(ledger: DevLedger): Record<string, string> {
+export function hederaVariables(ledger: LocalHedera): Record<string, string> {
   const { feePayer } = ledger.accounts;
   return {
     HEDERA_TESTNET_NODES: Object.entries(ledger.nodes)

@@ -1,7 +1,7 @@
 import { AccountAllowanceApproveTransaction, Hbar, TopicCreateTransaction } from "@hashgraph/sdk";
 import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
 import { type Published, publishAgent } from "../../marketplace/agents/publish.ts";
-import { type OpenLedger, openLedger } from "../infra/dev-ledger/sdk.ts";
+import { type OpenLedger, openLedger } from "../infra/local-hedera/sdk.ts";
 import { type Market, seedMarket, startMarketplace, type TestMarketplace } from "./marketplace.ts";
 
 /** A marketplace with an operator on a local ledger. Transactions live 15 seconds, so that waiting for their end is short. */

@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { compiled } from "./compiled.ts";
 import { until } from "./marketplace.ts";
 
-export const marketplaceMain = fileURLToPath(new URL("../../marketplace/main.ts", import.meta.url));
+export const marketplaceMain = compiled(new URL("../../marketplace/main.ts", import.meta.url));
 
 /** The marketplace in a process of its own, which can be killed. */
 export async function startProcess(
   environment: Record<string, string>,
 ): Promise<{ readonly child: ChildProcess; readonly url: string }> {
-  const child = spawn(process.execPath, ["--import", "tsx", marketplaceMain], {
+  const child = spawn(process.execPath, [marketplaceMain], {
     env: { PATH: process.env.PATH, ...environment },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -16,7 +16,7 @@ export async function startProcess(
   child.stdout!.on("data", (chunk) => {
     output += chunk;
   });
-  await until(() => output.includes("marketplace is listening"), 20_000);
+  await until(() => output.includes("marketplace is listening"), 60_000);
   const line = output.split("\n").find((text) => text.includes("marketplace is listening"))!;
   return { child, url: JSON.parse(line).url };
 }

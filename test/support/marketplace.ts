@@ -1,25 +1,26 @@
 import { Writable } from "node:stream";
-import { type ModelStandIn, startModelStandIn } from "../../infra/model-stand-in/server.ts";
+import { type MockModels, startMockModels } from "../../infra/mock-models/server.ts";
 import { type Account, createAccount } from "../../marketplace/accounts/create.ts";
 import { type Published, publishAgent } from "../../marketplace/agents/publish.ts";
 import { setCallCeiling } from "../../marketplace/api-keys/ceiling.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
-import { readConfig } from "../../marketplace/config.ts";
-import { type Context, createContext, type Overrides } from "../../marketplace/context.ts";
+import { createContext, type Overrides } from "../../marketplace/compose.ts";
+import { type Config, readConfig } from "../../marketplace/config.ts";
+import type { Context } from "../../marketplace/context.ts";
+import { credits } from "../../marketplace/credits/amount.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";
 import { type Proof, proveLedger as prove } from "../../marketplace/credits/prove.ts";
-import { openApiDocument } from "../../marketplace/openapi/document.ts";
+import { startJobs } from "../../marketplace/jobs.ts";
 import { createServer } from "../../marketplace/server.ts";
 import { listen } from "../../shared/http.ts";
 import { createLog } from "../../shared/log.ts";
-import { credits } from "../../shared/units.ts";
-import { contractOf } from "./contract.ts";
+import { type Contract, contractOf } from "./contract.ts";
 import { freshDatabase } from "./postgres.ts";
 
 /** The real marketplace on a database of its own, with a language model on the wire and a log that can be read. */
 export async function startMarketplace(options: StartOptions = {}): Promise<TestMarketplace> {
   const databaseUrl = options.databaseUrl ?? (await freshDatabase("marketplace"));
-  const model = options.model ?? (await startModelStandIn({ apiKey: modelApiKey }));
+  const model = options.model ?? (await startMockModels({ apiKey: modelApiKey, sideMax: 256 }));
   const lines: string[] = [];
   const sink = new Writable({
     write: (chunk, _encoding, done) => {
@@ -28,20 +29,35 @@ export async function startMarketplace(options: StartOptions = {}): Promise<Test
     },
   });
   const environment = environmentOf(databaseUrl, model.baseUrl, options.env);
-  const context = await createContext(readConfig(environment), {
+  const context = await createContext(impatient(readConfig(environment)), {
     log: createLog("marketplace", "debug", sink),
     ...options.overrides,
   });
-  const listening = await listen(createServer(context), { host: "127.0.0.1", port: 0 });
+  const jobs = startJobs(context, { pace: 4 });
+  const port = Number(environment.MARKETPLACE_PORT);
+  const listening = await listen(createServer(context), { host: "127.0.0.1", port });
   const stop = async () => {
     await listening.stop();
+    await jobs.stop();
     await context.stop();
     if (!options.model) await model.stop();
   };
   return { url: listening.url, databaseUrl, environment, context, model, lines, stop };
 }
 
+/** A chain that says nothing is asked no longer than it takes to know that a transaction has expired: tests would wait for it. */
+function impatient(config: Config): Config {
+  const { hedera } = config.chains;
+  return hedera ? { ...config, chains: { ...config.chains, hedera: { ...hedera, giveUpAfterMs: 8_000 } } } : config;
+}
+
 const modelApiKey = "model-api-key-for-tests";
+
+/** The service's parts on a database of their own, with nothing that listens or runs in the background. */
+export async function marketplaceContext(env: Record<string, string>): Promise<Context> {
+  const environment = environmentOf(await freshDatabase("marketplace"), "http://127.0.0.1:1", env);
+  return createContext(readConfig(environment), { log: createLog("marketplace", "silent") });
+}
 
 /** What a marketplace needs to be told, for one in this process or in a process of its own. */
 function environmentOf(
@@ -58,6 +74,9 @@ function environmentOf(
     // Models that cost their creators nothing; what they do cost is test/marketplace/models.test.ts's to ask.
     LLM_MODELS: ["gpt-4o-mini", "special", "MODEL-MARK"].map((name) => `${name}=0:4000:200000`).join(),
     IMAGES_MODELS: ["gpt-image-1", "special"].map((name) => `${name}=0:10:40000`).join(),
+    // Tests call ledger agents in bursts; what the operator pays for is hedera-fees.test.ts's to ask.
+    HEDERA_FEES_PER_DAY: "0",
+    HEDERA_FEES_PER_CREATOR_DAY: "0",
     // Whoever signs in comes from an address of their own: attempts are counted by it.
     TRUST_PROXY: "loopback",
     SESSION_SECRET: "a session secret for tests, long enough",
@@ -91,7 +110,16 @@ export const echoAgent = {
   settings: { system: "RECIPE-MARK: repeat what is said.", prompt: "{{text}}" },
 };
 
-const contract = contractOf(openApiDocument("http://127.0.0.1"));
+let contract: Promise<Contract> | undefined;
+
+/** The contract of the service that is called first: every one in this process runs the same code. */
+async function contractOfService(url: string): Promise<Contract> {
+  contract ??= fetch(`${url}/api/v1/openapi.json`).then(async (answer) => contractOf(await answer.json()));
+  return contract.catch((error) => {
+    contract = undefined;
+    throw error;
+  });
+}
 
 /** One request as JSON; `key` goes into the authorization header. The answer must be as the OpenAPI document says. */
 export async function call(url: string, path: string, options: CallOptions = {}): Promise<Answer> {
@@ -104,7 +132,7 @@ export async function call(url: string, path: string, options: CallOptions = {})
   });
   const text = await response.text();
   const type = response.headers.get("content-type") ?? "";
-  contract.check({ method, path, status: response.status, type, text });
+  (await contractOfService(url)).check({ method, path, status: response.status, type, text });
   return {
     status: response.status,
     headers: response.headers,
@@ -113,14 +141,16 @@ export async function call(url: string, path: string, options: CallOptions = {})
   };
 }
 
-export const run = (market: TestMarketplace, key: string, agent: string, input: object = { text: "hello" }) =>
-  call(market.url, "/api/v1/run", { key, body: { agent, input } });
+export function run(market: TestMarketplace, key: string, agent: string, input: object = { text: "hello" }) {
+  return call(market.url, "/api/v1/run", { key, body: { agent, input } });
+}
 
-export const balanceOf = async (market: TestMarketplace, key: string) =>
-  (await call(market.url, "/api/v1/balance", { key })).body;
+export async function balanceOf(market: TestMarketplace, key: string) {
+  return (await call(market.url, "/api/v1/balance", { key })).body;
+}
 
 /** Waits until `condition` holds; fails after `withinMs`. */
-export async function until(condition: () => Promise<boolean> | boolean, withinMs = 10_000): Promise<void> {
+export async function until(condition: () => Promise<boolean> | boolean, withinMs = 30_000): Promise<void> {
   const deadline = Date.now() + withinMs;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms`);
@@ -129,7 +159,9 @@ export async function until(condition: () => Promise<boolean> | boolean, withinM
 }
 
 /** What the operator's proof says of this service's ledger; throws when anything is broken. */
-export const proveLedger = (context: Context): Promise<Proof> => prove(context.db);
+export function proveLedger(context: Context): Promise<Proof> {
+  return prove(context.db);
+}
 
 export async function spendable(context: Context, account: Account): Promise<number> {
   const { rows } = await context.db.query("select spendable from balances where account_id = $1", [account.id]);
@@ -141,7 +173,7 @@ export interface TestMarketplace {
   readonly databaseUrl: string;
   readonly environment: Record<string, string>;
   readonly context: Context;
-  readonly model: ModelStandIn;
+  readonly model: MockModels;
   /** Everything logged so far. */
   readonly lines: readonly string[];
   stop(): Promise<void>;
@@ -163,14 +195,14 @@ export interface Answer {
   readonly body: any;
 }
 
-interface StartOptions {
+export interface StartOptions {
   readonly databaseUrl?: string;
-  readonly model?: ModelStandIn;
+  readonly model?: MockModels;
   readonly env?: Record<string, string>;
   readonly overrides?: Overrides;
 }
 
-interface Seed {
+export interface Seed {
   readonly price?: number;
   readonly balance?: number;
   readonly rateLimit?: number;

@@ -1,8 +1,8 @@
 import type { CallToolResult, ContentBlock, Tool } from "@modelcontextprotocol/sdk/types.js";
-import type { OwnCall, OwnTool } from "../../marketplace/mcp/own-tools.ts";
+import type { BuiltInCall, BuiltInTool } from "../../marketplace/mcp/built-in-tool.ts";
 
 /** The tools that the official conformance suite calls, by the names and answers it asks for. */
-export const conformanceTools: readonly OwnTool[] = [
+export const conformanceTools: readonly BuiltInTool[] = [
   fixture("test_simple_text", () => ok({ type: "text", text: "This is a simple text response for testing." })),
   fixture("test_image_content", () => ok(image())),
   fixture("test_audio_content", () => ok({ type: "audio", data: "UklGRiQAAABXQVZFZm10IA==", mimeType: "audio/wav" })),
@@ -40,13 +40,13 @@ export const conformanceTools: readonly OwnTool[] = [
 
 function fixture(
   name: string,
-  answer: (call: OwnCall) => CallToolResult | Promise<CallToolResult>,
+  answer: (call: BuiltInCall) => CallToolResult | Promise<CallToolResult>,
   inputSchema: Tool["inputSchema"] = { type: "object" },
-): OwnTool {
+): BuiltInTool {
   return {
     tool: { name, description: "For the conformance suite.", inputSchema },
     isFor: () => true,
-    call: async (_context, call) => answer(call),
+    call: async (call) => answer(call),
   };
 }
 

@@ -1,7 +1,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
-import { toolNameOf } from "../../marketplace/agents/address.ts";
+import { toolNameOf } from "../../marketplace/agent-address.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
 import type { Market, TestMarketplace } from "./marketplace.ts";
 
@@ -27,17 +27,21 @@ export async function allTools(client: Client): Promise<Tool[]> {
   return tools;
 }
 
-export const toolNames = async (client: Client) => (await allTools(client)).map(({ name }) => name);
+export async function toolNames(client: Client) {
+  return (await allTools(client)).map(({ name }) => name);
+}
 
-export const callTool = async (client: Client, name: string, input: object = {}, meta?: object) =>
-  (await client.callTool({
+export async function callTool(client: Client, name: string, input: object = {}, meta?: object) {
+  return (await client.callTool({
     name,
     arguments: input as Record<string, unknown>,
     ...(meta ? { _meta: meta as Record<string, unknown> } : {}),
   })) as CallToolResult;
+}
 
-export const textOf = ({ content }: CallToolResult): string =>
-  content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+export function textOf({ content }: CallToolResult): string {
+  return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}
 
 /** One message as it goes over the wire; the headers can be made wrong. */
 export function postMessage(url: string, key: string | undefined, body: unknown, headers: Record<string, string> = {}) {
@@ -54,7 +58,9 @@ export function postMessage(url: string, key: string | undefined, body: unknown,
   });
 }
 
-export const rpc = (method: string, params: object = {}) => ({ jsonrpc: "2.0", id: 1, method, params });
+export function rpc(method: string, params: object = {}) {
+  return { jsonrpc: "2.0", id: 1, method, params };
+}
 
 /** A client of the market's buyer who has chosen its agent, and the agent's name as a tool. */
 export async function connectBuyer(

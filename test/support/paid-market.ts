@@ -1,6 +1,6 @@
 import type { Context as FacilitatorContext } from "../../facilitator/context.ts";
-import { type DevLedger, startDevLedger } from "../../infra/dev-ledger/ledger.ts";
-import type { ModelStandIn } from "../../infra/model-stand-in/server.ts";
+import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/local-hedera.ts";
+import type { MockModels } from "../../infra/mock-models/server.ts";
 import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
 import { type EvmSetting, evmSetting } from "./evm-facilitator.ts";
 import { newBuyer } from "./evm-payments.ts";
@@ -10,8 +10,8 @@ import { type HttpProxy, startHttpProxy } from "./http-proxy.ts";
 import { type Market, seedMarket, startMarketplace, type TestMarketplace } from "./marketplace.ts";
 
 /** Both services and both chains, with a creator who can be paid on each. */
-export async function startPaidMarket(options: Options = {}): Promise<PaidMarket> {
-  const [setting, ledger] = await Promise.all([evmSetting(), startDevLedger({ consensusDelayMs: 5 })]);
+export async function startPaidMarket(options: PaidOptions = {}): Promise<PaidMarket> {
+  const [setting, ledger] = await Promise.all([evmSetting(), startLocalHedera({ consensusDelayMs: 5 })]);
   const facilitator = await startFacilitator({
     ...setting.variables,
     ...hederaVariables(ledger),
@@ -59,18 +59,18 @@ export async function startPaidMarket(options: Options = {}): Promise<PaidMarket
   };
 }
 
-interface Options {
+export interface PaidOptions {
   readonly env?: Record<string, string>;
   readonly facilitatorEnv?: Record<string, string>;
   /** The marketplace's database; a fresh one when none is given. */
   readonly databaseUrl?: string;
   /** What stands for the models; whoever brings one stops it. */
-  readonly model?: ModelStandIn;
+  readonly model?: MockModels;
 }
 
 export interface PaidMarket {
   readonly setting: EvmSetting;
-  readonly ledger: DevLedger;
+  readonly ledger: LocalHedera;
   readonly facilitator: RunningFacilitator & { readonly context: FacilitatorContext };
   /** The marketplace's way to the facilitator, which can lose calls and answers. */
   readonly toFacilitator: HttpProxy;

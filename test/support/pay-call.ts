@@ -37,11 +37,18 @@ interface PostOptions {
   readonly from?: string;
 }
 
-export const encodeHeader = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64");
-export const decodeHeader = (text: string | null) => JSON.parse(Buffer.from(text ?? "", "base64").toString());
+export function encodeHeader(value: object) {
+  return Buffer.from(JSON.stringify(value)).toString("base64");
+}
+
+export function decodeHeader(text: string | null) {
+  return JSON.parse(Buffer.from(text ?? "", "base64").toString());
+}
 
 /** The version 2 quote of a 402. */
-export const quoteIn = ({ headers }: PaidAnswer) => decodeHeader(headers.get("payment-required"));
+export function quoteIn({ headers }: PaidAnswer) {
+  return decodeHeader(headers.get("payment-required"));
+}
 
 /** Has the buyer settle the payment with the facilitator, as the protocol has it, before it is presented. */
 export async function settleFirst(paid: PaidMarket, proof: Proof): Promise<Proof> {
@@ -68,6 +75,11 @@ export async function payQuote(
   const buyer = changes.buyer ?? (await paid.setting.fundedBuyer());
   const payload = await signAuthorization(buyer, terms, { validBefore });
   return { x402Version: 2, resource, accepted, payload };
+}
+
+/** The same payment as a stock client of version 1 presents it, with nothing of the quote. */
+export function bareProof({ accepted, payload }: Proof) {
+  return { x402Version: 1, scheme: "exact", network: accepted.network as string, payload };
 }
 
 interface PaymentChanges {

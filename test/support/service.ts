@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { freePort } from "../../infra/dev/postgres.ts";
+import { compiled } from "./compiled.ts";
 
 /** One of the services as a process of its own on a port that stays the same, to be killed and started again. */
 export class Service {
@@ -27,7 +27,7 @@ export class Service {
     service: "facilitator" | "marketplace",
     variables: Record<string, string>,
   ): Promise<Service> {
-    const main = fileURLToPath(new URL(`../../${service}/main.ts`, import.meta.url));
+    const main = compiled(new URL(`../../${service}/main.ts`, import.meta.url));
     const portVariable = `${service.toUpperCase()}_PORT`;
     const probe = service === "facilitator" ? "/supported" : "/health";
     const one = new Service(main, `http://127.0.0.1:${port}`, { ...variables, [portVariable]: String(port) }, probe);
@@ -44,7 +44,7 @@ export class Service {
 
   async start(): Promise<void> {
     let output = "";
-    const child = spawn(process.execPath, ["--import", "tsx", this.#main], {
+    const child = spawn(process.execPath, [this.#main], {
       env: { PATH: process.env.PATH, LOG_LEVEL: "error", ...this.#variables },
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -12,10 +12,10 @@ import {
 } from "./eip3009.ts";
 import { addressWord, type Hex } from "./hex.ts";
 import type { EvmPayment } from "./payload.ts";
-import { type JsonRpc, RpcError, RpcUnreachable } from "./rpc.ts";
+import { type JsonRpc, RpcError, RpcUnreachableError } from "./rpc.ts";
 import { paysAsAgreed, type Receipt } from "./transfers.ts";
 
-/** Everything the scheme asks an EVM node. Throws RpcUnreachable when the node does not answer. */
+/** Everything the scheme asks an EVM node. Throws RpcUnreachableError when the node does not answer. */
 export class EvmChain {
   readonly #rpc: JsonRpc;
   readonly #gasLimit: bigint;
@@ -88,15 +88,25 @@ export class EvmChain {
     return refuse("invalid_exact_evm_transaction_simulation_failed", `The transfer would fail: ${simulation.message}`);
   }
 
-  /** Anybody may submit an authorization: if it was this very payment, it is settled, though not by us. */
+  /** Any account may submit an authorization: if it was this very payment, it is settled, though not by this daemon. */
   async #refuseSpent(payment: EvmPayment): Promise<Refusal> {
     const { from, nonce } = payment.authorization;
-    const spending = await this.spendingOf(payment.asset, from, nonce);
-    if (spending && paysAsAgreed(spending, payment)) {
-      const transaction = spending.transactionHash;
-      return { ...refuse("already_settled", `Somebody else submitted this payment in ${transaction}.`), transaction };
+    return refusalBySpending(payment, await this.spendingOf(payment.asset, from, nonce));
+  }
+
+  /**
+   * The same for a payment whose time is over; undefined when its nonce was never used. Throws RpcUnreachableError when the
+   * transaction that used it lately does not show yet.
+   */
+  async findSettled(payment: EvmPayment): Promise<Refusal | undefined> {
+    const { from, nonce } = payment.authorization;
+    const { number } = await this.latestBlock();
+    if (!(await this.isNonceUsed(payment.asset, from, nonce, number))) return undefined;
+    const spending = await this.spendingOf(payment.asset, from, nonce, new Date(0), lateSearchesMax);
+    if (!spending && Date.now() < payment.expiresAt.getTime() + logsLateMs) {
+      throw new RpcUnreachableError("the node does not show the transaction that used an authorization");
     }
-    return refuse("invalid_exact_evm_nonce_already_used", "The authorization's nonce is used or cancelled.");
+    return refusalBySpending(payment, spending);
   }
 
   /** What `owner` holds of a token, base units. */
@@ -115,7 +125,13 @@ export class EvmChain {
    * The transaction that used or cancelled an authorization, by the token's own event: lately or, with a date, since
    * then. Undefined also while the node has not caught up with it.
    */
-  async spendingOf(asset: string, from: Hex, nonce: Hex, since?: Date): Promise<Receipt | undefined> {
+  async spendingOf(
+    asset: string,
+    from: Hex,
+    nonce: Hex,
+    since?: Date,
+    searchesMax = searchesUsualMax,
+  ): Promise<Receipt | undefined> {
     const topics = [[authorizationUsedTopic, authorizationCanceledTopic], `0x${addressWord(from)}`, nonce];
     let { number: last } = await this.latestBlock();
     for (let search = 0; search < searchesMax; search += 1) {
@@ -136,8 +152,16 @@ export class EvmChain {
     return BigInt((await this.#rpc.call("eth_getTransactionCount", [address, at])) as string);
   }
 
-  async balance(address: string): Promise<bigint> {
-    return BigInt((await this.#rpc.call("eth_getBalance", [address, "latest"])) as string);
+  /** What an account holds, wei, and as of which block: undefined where the node that answers is not that far. */
+  async balance(address: string): Promise<{ balance: bigint; asOf: bigint | undefined }> {
+    const { number } = await this.latestBlock();
+    const read = async (at: string) => BigInt((await this.#rpc.call("eth_getBalance", [address, at])) as string);
+    try {
+      return { balance: await read(quantity(number)), asOf: number };
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      return { balance: await read("latest"), asOf: undefined };
+    }
   }
 
   latestBlock(): Promise<Block> {
@@ -146,7 +170,7 @@ export class EvmChain {
 
   async #block(at: string): Promise<Block> {
     const block = (await this.#rpc.call("eth_getBlockByNumber", [at, false])) as Record<string, string> | null;
-    if (!block) throw new RpcUnreachable(`the node has no block ${at}`);
+    if (!block) throw new RpcUnreachableError(`the node has no block ${at}`);
     return {
       number: BigInt(block.number as string),
       timestampSeconds: BigInt(block.timestamp as string),
@@ -186,9 +210,20 @@ export class EvmChain {
   }
 }
 
+function refusalBySpending(payment: EvmPayment, spending: Receipt | undefined): Refusal {
+  if (spending && paysAsAgreed(spending, payment)) {
+    const transaction = spending.transactionHash;
+    return { ...refuse("already_settled", `This payment was settled in ${transaction}.`), transaction };
+  }
+  return refuse("invalid_exact_evm_nonce_already_used", "The authorization's nonce is used or cancelled.");
+}
+
 /** What public nodes search in one question. */
 const searchedBlocks = 5_000n;
-const searchesMax = 200;
+const searchesUsualMax = 200;
+/** For a caller who asks about a payment that is over: on Base, the blocks of a day. */
+const lateSearchesMax = 10;
+const logsLateMs = 600_000;
 /** A chain's clock against the database's. */
 const clocksDifferMs = 600_000;
 

@@ -1,7 +1,7 @@
 import { getAddress } from "viem/utils";
-import type { EvmConfig } from "../../config.ts";
-import { objectAt, textAt } from "../../request.ts";
+import { objectAt, textAt } from "../../../shared/json.ts";
 import { type PaymentRequest, type Refusal, refuse } from "../scheme.ts";
+import type { EvmConfig } from "./config.ts";
 import { type Authorization, authorizationDigest, recoverSigner } from "./eip3009.ts";
 import { type Hex, isAddress } from "./hex.ts";
 import { type EvmPayment, expiryOf, paymentKeyOf } from "./payload.ts";
@@ -12,27 +12,25 @@ import { type EvmPayment, expiryOf, paymentKeyOf } from "./payload.ts";
  */
 export function decodePayment(request: PaymentRequest, config: EvmConfig): EvmPayment | Refusal {
   const draft = { request, config, extra: request.requirements.extra ?? {} };
-  for (const rule of termsRules) {
+  for (const rule of requirementsRules) {
     const refusal = rule(draft);
     if (refusal) return refusal;
   }
-  const proof = readProof(request);
-  if ("refused" in proof) return proof;
-  for (const rule of proofRules) {
-    const refusal = rule({ ...draft, ...proof });
-    if (refusal) return { ...refusal, payer: proof.authorization.from };
+  const signed = readAuthorization(request);
+  if ("refused" in signed) return signed;
+  for (const rule of authorizationRules) {
+    const refusal = rule({ ...draft, ...signed });
+    if (refusal) return { ...refusal, payer: signed.authorization.from };
   }
-  return asPayment(request, config, proof);
+  return asPayment(request, config, signed);
 }
 
 /** The rules that need the clock. Six seconds are for the transaction to be mined. */
 export function checkWindow({ authorization }: EvmPayment, now: Date): Refusal | undefined {
   const nowSeconds = BigInt(Math.floor(now.getTime() / 1_000));
   if (authorization.validBefore < nowSeconds + 6n) {
-    return refuse(
-      "invalid_exact_evm_payload_authorization_valid_before",
-      `The authorization expires at ${authorization.validBefore}; it is ${nowSeconds} now.`,
-    );
+    const message = `The authorization expires at ${authorization.validBefore}; it is ${nowSeconds} now.`;
+    return { ...refuse("invalid_exact_evm_payload_authorization_valid_before", message), late: true };
   }
   if (authorization.validAfter > nowSeconds) {
     return refuse(
@@ -49,7 +47,7 @@ interface Draft {
   readonly extra: Readonly<Record<string, unknown>>;
 }
 
-interface Proof {
+interface SignedAuthorization {
   readonly authorization: Authorization;
   readonly signature: Buffer;
 }
@@ -138,7 +136,7 @@ const addressesAreAddresses: Rule<Draft> = ({ request: { requirements } }) => {
   return undefined;
 };
 
-const termsRules: ReadonlyArray<Rule<Draft>> = [
+const requirementsRules: ReadonlyArray<Rule<Draft>> = [
   methodIsEip3009,
   acceptedSchemeIsExact,
   domainIsGiven,
@@ -149,13 +147,13 @@ const termsRules: ReadonlyArray<Rule<Draft>> = [
 ];
 
 /** E6 */
-const recipientIsPayTo: Rule<Draft & Proof> = ({ authorization, request }) =>
+const recipientIsPayTo: Rule<Draft & SignedAuthorization> = ({ authorization, request }) =>
   sameAddress(authorization.to, request.requirements.payTo)
     ? undefined
     : refuse("invalid_exact_evm_recipient_mismatch", "The authorization pays another address than payTo.");
 
 /** E9 */
-const valueIsAmount: Rule<Draft & Proof> = ({ authorization, request }) => {
+const valueIsAmount: Rule<Draft & SignedAuthorization> = ({ authorization, request }) => {
   if (authorization.value.toString() === request.requirements.amount) return undefined;
   const code =
     request.version === 1
@@ -165,15 +163,19 @@ const valueIsAmount: Rule<Draft & Proof> = ({ authorization, request }) => {
 };
 
 /** D4: money sent to oneself only burns the fee payer's gas. */
-const payerIsNotPayee: Rule<Draft & Proof> = ({ authorization }) =>
+const payerIsNotPayee: Rule<Draft & SignedAuthorization> = ({ authorization }) =>
   authorization.from === authorization.to
     ? refuse("pay_to_not_allowed", "Payer and payTo are the same address.")
     : undefined;
 
-const proofRules: ReadonlyArray<Rule<Draft & Proof>> = [recipientIsPayTo, valueIsAmount, payerIsNotPayee];
+const authorizationRules: ReadonlyArray<Rule<Draft & SignedAuthorization>> = [
+  recipientIsPayTo,
+  valueIsAmount,
+  payerIsNotPayee,
+];
 
 /** Wrong types throw 400; texts that cannot be what they should be are refused with the code of their rule. */
-function readProof(request: PaymentRequest): Proof | Refusal {
+function readAuthorization(request: PaymentRequest): SignedAuthorization | Refusal {
   const at = "paymentPayload.payload.authorization";
   const given = objectAt(request.payload, at);
   const text = (name: string) => textAt(given, `${at}.${name}`);
@@ -219,7 +221,7 @@ const signatureHexMax = 2 + 2 * 4_096;
 function asPayment(
   { requirements }: PaymentRequest,
   config: EvmConfig,
-  { authorization, signature }: Proof,
+  { authorization, signature }: SignedAuthorization,
 ): EvmPayment {
   const asset = getAddress(requirements.asset);
   const domain = { name: String(requirements.extra?.name), version: String(requirements.extra?.version) };

@@ -66,8 +66,14 @@ export function transferCall(authorization: Authorization, signature: Buffer, si
   return `0xcf092995${fields}${word(7n * 32n)}${word(BigInt(signature.length))}${padded}`;
 }
 
-export const authorizationStateCall = (from: Hex, nonce: Hex): Hex => `0xe94a0102${addressWord(from)}${nonce.slice(2)}`;
-export const balanceOfCall = (owner: string): Hex => `0x70a08231${addressWord(owner)}`;
+export function authorizationStateCall(from: Hex, nonce: Hex): Hex {
+  return `0xe94a0102${addressWord(from)}${nonce.slice(2)}`;
+}
+
+export function balanceOfCall(owner: string): Hex {
+  return `0x70a08231${addressWord(owner)}`;
+}
+
 export const nameCall: Hex = "0x06fdde03";
 export const versionCall: Hex = "0x54fd4d50";
 

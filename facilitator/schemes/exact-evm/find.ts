@@ -1,16 +1,16 @@
-import type { EvmConfig } from "../../config.ts";
-import { transactionHash } from "../../fee-payers/evm-signer.ts";
-import { NetworkAway, type Outcome, type Unfinished } from "../scheme.ts";
+import { NetworkAwayError, type Outcome, type Unfinished } from "../scheme.ts";
 import type { Block, EvmChain } from "./chain.ts";
+import type { EvmConfig } from "./config.ts";
 import { authorizationOf } from "./payload.ts";
 import { RpcError } from "./rpc.ts";
+import { transactionHash } from "./signer.ts";
 import { paysAsAgreed, type Receipt, succeeded } from "./transfers.ts";
 
 /**
- * What became of a payment that was claimed, whoever's transaction ended it: first by the receipts of all that we ever
+ * What became of a payment that was claimed, by any account's transaction: first by the receipts of all that we ever
  * signed for it, then by the token's own events. It has failed once the chain shows, at one block, the authorization
  * unspent and our transaction mined, displaced or too late. Else the stored bytes are sent again, which is harmless.
- * Nodes behind one address do not know the same: what is not there yet is unknown. Throws RpcUnreachable.
+ * Nodes behind one address do not know the same: what is not there yet is unknown. Throws RpcUnreachableError.
  */
 export async function findOutcome(chain: EvmChain, config: EvmConfig, unfinished: Asked): Promise<Outcome> {
   const unknown: Outcome = { outcome: "unknown", transaction: unfinished.transaction };
@@ -56,7 +56,7 @@ export async function outcomeOfRevert(
   const asked = { ...payment, raw: [], signedTransactions: [], feePayer: "", nonce: undefined, createdAt: new Date() };
   for (;;) {
     const outcome = await findOutcome(chain, config, asked).catch((error): Outcome => {
-      if (error instanceof NetworkAway || error instanceof RpcError) {
+      if (error instanceof NetworkAwayError || error instanceof RpcError) {
         return { outcome: "unknown", transaction: payment.transaction };
       }
       throw error;
@@ -75,7 +75,7 @@ export function outcomeOfSuccess(receipt: Receipt, payment: Pick<Asked, "key" | 
   return { ...failed(reason, message, transaction, false), charged: true };
 }
 
-/** Ours whose receipt was late; somebody else's, who did what was agreed or did not; or cancelled by the payer. */
+/** Ours whose receipt was late; another account's, which paid as agreed or did not; or cancelled by the payer. */
 function spentBy(spending: Receipt, ours: ReadonlySet<string>, unfinished: Asked, charged: boolean): Outcome {
   const transaction = spending.transactionHash;
   if (ours.has(transaction)) return outcomeOfSuccess(spending, unfinished);

@@ -2,7 +2,14 @@
 export type Hex = `0x${string}`;
 
 /** A 32-byte word, without `0x`. */
-export const word = (value: bigint): string => value.toString(16).padStart(64, "0");
-export const addressWord = (address: string): string => address.slice(2).toLowerCase().padStart(64, "0");
+export function word(value: bigint): string {
+  return value.toString(16).padStart(64, "0");
+}
 
-export const isAddress = (text: string): boolean => /^0x[0-9a-fA-F]{40}$/.test(text);
+export function addressWord(address: string): string {
+  return address.slice(2).toLowerCase().padStart(64, "0");
+}
+
+export function isAddress(text: string): boolean {
+  return /^0x[0-9a-fA-F]{40}$/.test(text);
+}

@@ -2,7 +2,7 @@ import type { EvmChain } from "./chain.ts";
 import type { Receipt } from "./transfers.ts";
 
 /**
- * Waits until a transaction is mined and has its confirmations, or the deadline. Undefined means nobody knows yet,
+ * Waits until a transaction is mined and has its confirmations, or the deadline. Undefined means that it is not known yet,
  * also when the node does not answer, or that the payment ended through another transaction (with a raised fee).
  */
 export async function waitForReceipt(

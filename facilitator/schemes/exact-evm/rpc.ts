@@ -1,5 +1,5 @@
 import { Pool } from "undici";
-import { NetworkAway } from "../scheme.ts";
+import { NetworkAwayError } from "../scheme.ts";
 
 /**
  * A JSON-RPC client for one node. Calls made while others are under way travel together in one batch, so that its load
@@ -23,7 +23,7 @@ export class JsonRpc {
     this.#headers = { "content-type": "application/json", ...(username && { authorization: `Basic ${basic}` }) };
   }
 
-  /** Throws RpcError when the node says no, RpcUnreachable when nobody knows whether the call was carried out. */
+  /** Throws RpcError when the node says no, RpcUnreachableError when it is not known whether the call was carried out. */
   call(method: string, params: readonly unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ method, params, resolve, reject });
@@ -59,7 +59,7 @@ export class JsonRpc {
         settle(call, byId.get(id));
       });
     } catch (error) {
-      for (const { reject } of calls) reject(new RpcUnreachable(describe(error), { cause: error }));
+      for (const { reject } of calls) reject(new RpcUnreachableError(describe(error), { cause: error }));
     }
   }
 
@@ -96,8 +96,8 @@ export class RpcError extends Error {
 }
 
 /** No answer: the call may or may not have been carried out. Carries no URL, since URLs hold keys. */
-export class RpcUnreachable extends NetworkAway {
-  override readonly name = "RpcUnreachable";
+export class RpcUnreachableError extends NetworkAwayError {
+  override readonly name = "RpcUnreachableError";
 }
 
 const batchMax = 40;
@@ -117,8 +117,9 @@ interface Answer {
 }
 
 function settle(call: Call, answer: Answer | undefined): void {
-  if (!answer) call.reject(new RpcUnreachable(`the node did not answer ${call.method}`));
-  else if (answer.error && isBusy(answer.error)) call.reject(new RpcUnreachable("the node answers no more calls now"));
+  if (!answer) call.reject(new RpcUnreachableError(`the node did not answer ${call.method}`));
+  else if (answer.error && isBusy(answer.error))
+    call.reject(new RpcUnreachableError("the node answers no more calls now"));
   else if (answer.error) call.reject(new RpcError(answer.error.code, answer.error.message, answer.error.data));
   else call.resolve(answer.result);
 }

@@ -7,6 +7,16 @@ export interface Receipt {
   readonly status: string;
   readonly blockNumber: string;
   readonly logs: readonly Log[];
+  readonly gasUsed?: string;
+  readonly effectiveGasPrice?: string;
+  /** On rollups of the OP stack: what publishing it on Ethereum cost, beside its gas. */
+  readonly l1Fee?: string | null;
+}
+
+/** Wei; undefined where the node does not say. */
+export function feeOf(receipt: Receipt | undefined): bigint | undefined {
+  if (!receipt?.gasUsed || !receipt.effectiveGasPrice) return undefined;
+  return BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice) + BigInt(receipt.l1Fee ?? 0);
 }
 
 interface Log {
@@ -15,7 +25,9 @@ interface Log {
   readonly data: string;
 }
 
-export const succeeded = ({ status }: Receipt): boolean => BigInt(status) === 1n;
+export function succeeded({ status }: Receipt): boolean {
+  return BigInt(status) === 1n;
+}
 
 /** Whether the token says, by its events, that this payment's authorization moved the money as agreed. */
 export function paysAsAgreed(receipt: Receipt, { key, payTo, amount }: Agreed): boolean {
@@ -41,7 +53,7 @@ interface Agreed {
  * transfers beside. EIP-3009 does not say in which order a token reports the two, but each reports them next to each
  * other: Circle's FiatTokenV2_2, the EIP's reference and OpenZeppelin's the use first, others the transfer. So, among
  * these events of the token: where every use is directly followed by a transfer, that is its own; else where every use
- * is directly preceded by one, that is; else nobody can tell, and none is. No transfer is ever two uses' own.
+ * is directly preceded by one, that is; else it cannot be told, and none is. No transfer is ever two uses' own.
  */
 function transferOf(receipt: Receipt, asset: string, payer: string, nonce: string): Log | undefined {
   const logs = succeeded(receipt)

@@ -1,8 +1,8 @@
-import type { HederaNodes } from "../../../shared/hedera-nodes.ts";
+import type { HederaNodes } from "../../../shared/hedera/nodes.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import type { Log } from "../../../shared/log.ts";
 import { addressProblem, hostProblem } from "../../../shared/public-address.ts";
-import type { JsonObject } from "../../../shared/x402.ts";
-import type { HederaConfig } from "../../config.ts";
+import type { HederaConfig } from "./config.ts";
 import type { Mirror } from "./mirror.ts";
 
 /**
@@ -16,7 +16,6 @@ export class AddressBook {
   readonly #log: Log;
   /** A network of this machine lists its own addresses; a public one that lists private addresses is not believed. */
   readonly #allowPrivate: boolean;
-  #timer: NodeJS.Timeout | undefined;
   #dueMs = Number.POSITIVE_INFINITY;
 
   constructor(config: HederaConfig, { mirror, nodes, log }: { mirror: Mirror; nodes: HederaNodes; log: Log }) {
@@ -28,7 +27,7 @@ export class AddressBook {
     this.#allowPrivate = hosts.some((host) => hostProblem(host) !== undefined);
   }
 
-  /** What speaks against the configured nodes; from then on the list is read again every hour, sooner when none answers. */
+  /** Reads the list and answers what speaks against the configured nodes. */
   async start(): Promise<readonly string[]> {
     const { network, nodes } = this.#config;
     try {
@@ -39,15 +38,15 @@ export class AddressBook {
       // The configured nodes are what it begins with; not every mirror has the list.
       this.#log.warn({ err: error, network }, "the list of nodes could not be read; the configured ones are used");
       return [];
-    } finally {
-      clearInterval(this.#timer);
-      this.#timer = setInterval(() => this.#refreshWhenDue(), lookEveryMs);
-      this.#timer.unref();
     }
   }
 
-  stop(): void {
-    clearInterval(this.#timer);
+  /** Reads the list when that is due: every hour, every ten minutes after a failure, at once when no node answers. */
+  async refreshWhenDue(): Promise<void> {
+    if (Date.now() < this.#dueMs && !this.#nodes.allFailing) return;
+    await this.refresh().catch((error) =>
+      this.#log.warn({ err: error, network: this.#config.network }, "the list of nodes could not be read"),
+    );
   }
 
   /** Reads the list and takes it over; answers the account ids in it. */
@@ -62,13 +61,6 @@ export class AddressBook {
     return listed;
   }
 
-  #refreshWhenDue(): void {
-    if (Date.now() < this.#dueMs && !this.#nodes.allFailing) return;
-    this.refresh().catch((error) =>
-      this.#log.warn({ err: error, network: this.#config.network }, "the list of nodes could not be read"),
-    );
-  }
-
   /** A node that gives no address that can be used keeps the one it has. */
   #read({ node_account_id: id, service_endpoints: endpoints }: JsonObject): ReadonlyArray<readonly [string, string]> {
     if (!isAccountId(id) || !Array.isArray(endpoints)) return [];
@@ -77,7 +69,7 @@ export class AddressBook {
   }
 }
 
-/** All pages; throws MirrorSilent, or when the list has no end. */
+/** All pages; throws MirrorSilentError, or when the list has no end. */
 async function readNodes(mirror: Mirror): Promise<readonly JsonObject[]> {
   const entries: JsonObject[] = [];
   let path: string | undefined = firstPage;
@@ -119,7 +111,6 @@ function isPublicName(given: unknown): given is string {
   return hostProblem(given) === undefined;
 }
 
-const lookEveryMs = 60_000;
 const everyMs = 3_600_000;
 const retryMs = 600_000;
 /** The mirror gives no more than 25 at once. */

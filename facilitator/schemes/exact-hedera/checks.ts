@@ -1,6 +1,6 @@
-import type { HederaConfig } from "../../config.ts";
-import { textAt } from "../../request.ts";
+import { textAt } from "../../../shared/json.ts";
 import type { PaymentRequest, Refusal } from "../scheme.ts";
+import type { HederaConfig } from "./config.ts";
 import {
   accountText,
   digestOfBody,
@@ -11,8 +11,8 @@ import {
   type SignedTransfer,
   tokenText,
 } from "./payload.ts";
-import { invalid, isFeePayer, type Rule, type Terms, termsRules } from "./terms.ts";
-import { Malformed } from "./wire.ts";
+import { invalid, isFeePayer, type RequirementsDraft, type Rule, requirementsRules } from "./requirements.ts";
+import { MalformedError } from "./wire.ts";
 
 /**
  * The rules of scheme_exact_hedera that need neither clock nor chain, in the order of the specification (H1–H21, with
@@ -26,7 +26,7 @@ export function decodePayment(
 ): HederaPayment | Refusal {
   const transaction = textAt(request.payload, "paymentPayload.payload.transaction");
   const terms = { request, config, extra: request.requirements.extra ?? {} };
-  for (const rule of termsRules) {
+  for (const rule of requirementsRules) {
     const refusal = rule(terms);
     if (refusal) return refusal;
   }
@@ -40,7 +40,7 @@ export function decodePayment(
   return asPayment(draft);
 }
 
-interface Draft extends Terms, SignedTransfer {
+interface Draft extends RequirementsDraft, SignedTransfer {
   /** Nodes in the address book now. */
   readonly knownNodes: readonly string[];
   readonly tokens: NonNullable<SignedTransfer["body"]["transfer"]>["tokens"];
@@ -144,7 +144,7 @@ const payToGetsTheAmount: Rule<Draft> = ({ own, request: { requirements } }) => 
 };
 
 /** H20 */
-const nobodyElseIsPaid: Rule<Draft> = ({ own, request: { requirements } }) => {
+const onlyPayToIsPaid: Rule<Draft> = ({ own, request: { requirements } }) => {
   if (own.every(({ account, amount }) => account === requirements.payTo || amount <= 0n)) return;
   return invalid("extra_positive_transfers", "The transaction pays an account other than payTo.");
 };
@@ -179,7 +179,7 @@ const nodesAreKnown: Rule<Draft> = ({ bodies, knownNodes: known }) => {
 };
 
 /** H22, as far as it needs no key. */
-const everyBodyIsSigned: Rule<Draft> = ({ bodies }) => {
+const allBodiesAreSigned: Rule<Draft> = ({ bodies }) => {
   if (bodies.every(({ signatures }) => signatures.some(({ ed25519, ecdsa }) => ed25519 ?? ecdsa))) return;
   return invalid("signature_invalid", "The transaction is not signed.");
 };
@@ -195,12 +195,12 @@ const transferRules: ReadonlyArray<Rule<Draft>> = [
   assetSumsToZero,
   feePayersStayOut,
   payToGetsTheAmount,
-  nobodyElseIsPaid,
+  onlyPayToIsPaid,
   twoRows,
   durationIsAllowed,
   feeIsCapped,
   nodesAreKnown,
-  everyBodyIsSigned,
+  allBodiesAreSigned,
 ];
 
 /** H9, G6, G12 */
@@ -208,14 +208,14 @@ function readTransfer(transaction: string): SignedTransfer | Refusal {
   try {
     return readSignedTransfer(transaction);
   } catch (error) {
-    if (!(error instanceof Malformed)) throw error;
+    if (!(error instanceof MalformedError)) throw error;
     const reason = error.kind === "shape" ? "transaction_invalid_shape" : "transaction_could_not_be_decoded";
     return invalid(reason, `payload.transaction cannot be used: ${error.message}.`);
   }
 }
 
 function draftOf(
-  { request, config, extra }: Terms,
+  { request, config, extra }: RequirementsDraft,
   { body, rows, bodies }: SignedTransfer,
   knownNodes: readonly string[],
 ): Draft {

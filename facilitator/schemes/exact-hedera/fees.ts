@@ -1,5 +1,5 @@
+import type { Sendable } from "./keys.ts";
 import { type HederaPayment, hbar } from "./payload.ts";
-import type { Sendable } from "./preflight.ts";
 
 /**
  * What the network charges for a payment, in tinycents (10^8 to the cent): a node's share for signatures and bytes, the

@@ -21,6 +21,13 @@ export interface Signature {
   readonly signature: Buffer;
 }
 
+/** A body as it would be sent: only the signatures the payer's key needs. */
+export interface Sendable {
+  readonly node: string;
+  readonly bytes: Buffer;
+  readonly signatures: readonly Signature[];
+}
+
 /** A key as the mirror's REST interface gives it; null is an account without one. Never throws. */
 export function readMirrorKey(given: unknown): Key {
   const { _type: type, key: hex } = (given ?? {}) as { _type?: unknown; key?: unknown };

@@ -1,18 +1,18 @@
 import { Pool } from "undici";
-import type { JsonObject } from "../../../shared/x402.ts";
-import { Reads } from "../reads.ts";
-import { NetworkAway, type Payment } from "../scheme.ts";
+import type { JsonObject } from "../../../shared/json.ts";
+import { ReadCache } from "../read-cache.ts";
+import { NetworkAwayError, type Payment } from "../scheme.ts";
 import { type Key, readMirrorKey } from "./keys.ts";
 import { hbar } from "./payload.ts";
 
 /**
  * A mirror node's REST interface, read sparingly: the public ones allow 50 requests a second. What is asked twice at
- * the same moment is asked once. Every method throws MirrorSilent when there is no answer to rely on.
+ * the same moment is asked once. Every method throws MirrorSilentError when there is no answer to rely on.
  */
 export class Mirror {
   readonly #pool: Pool;
   readonly #basePath: string;
-  readonly #reads = new Reads(entriesMax);
+  readonly #reads = new ReadCache(entriesMax);
 
   constructor(url: string) {
     const { origin, pathname } = new URL(url);
@@ -21,7 +21,7 @@ export class Mirror {
   }
 
   /** Undefined when there is no such account. */
-  account(id: string, ageMaxMs: number): Promise<LedgerAccount | undefined> {
+  account(id: string, ageMaxMs: number): Promise<MirrorAccount | undefined> {
     return this.#reads.read(`account ${id}`, ageMaxMs, async () => {
       const found = await this.get(`/api/v1/accounts/${id}?transactions=false`);
       return found && readAccount(found);
@@ -37,26 +37,39 @@ export class Mirror {
     });
   }
 
-  token(id: string, ageMaxMs: number): Promise<LedgerToken | undefined> {
+  token(id: string, ageMaxMs: number): Promise<MirrorToken | undefined> {
     return this.#reads.read(`token ${id}`, ageMaxMs, async () => {
       const found = await this.get(`/api/v1/tokens/${id}`);
       return found && readToken(found);
     });
   }
 
-  /** What the ledger executed under a transaction id (`0.0.A@s.n`); empty while the mirror has not seen it. */
-  async records(transaction: string): Promise<readonly LedgerRecord[]> {
+  /** What the chain executed under a transaction id (`0.0.A@s.n`); empty while the mirror has not seen it. */
+  async records(transaction: string): Promise<readonly TransactionRecord[]> {
     const found = await this.get(`/api/v1/transactions/${transaction.replace("@", "-").replace(/\.(\d+)$/, "-$1")}`);
     return listOf(found, "transactions")
       .filter(({ nonce, scheduled, result }) => nonce === 0 && scheduled !== true && result !== "DUPLICATE_TRANSACTION")
       .map((record) => ({
         result: String(record.result),
         hash: String(record.transaction_hash),
+        fee: typeof record.charged_tx_fee === "number" ? wholeOf(record.charged_tx_fee) : undefined,
         rows: [
           ...listOf(record, "transfers").map((row) => rowOf(hbar, row)),
           ...listOf(record, "token_transfers").map((row) => rowOf(String(row.token_id), row)),
         ],
       }));
+  }
+
+  /**
+   * Up to when the mirror has seen everything, by its newest block or, where it does not say, by what it knows of an account
+   * that is in use.
+   */
+  async seenUntilMs(account: string): Promise<number | undefined> {
+    const [block] = listOf(await this.get("/api/v1/blocks?limit=1&order=desc"), "blocks");
+    const endMs = Number((block?.timestamp as JsonObject | undefined)?.to) * 1_000;
+    if (Number.isFinite(endMs)) return endMs;
+    const asOf = (await this.account(account, 0))?.asOf;
+    return asOf === undefined ? undefined : Number(asOf / 1_000_000n);
   }
 
   /** What a tinybar is worth in tinycents (both 10^8 to the whole); undefined where the mirror does not say. */
@@ -74,11 +87,11 @@ export class Mirror {
       return await this.#ask(path);
     } catch (error) {
       // A kept connection may have been closed just now: one more try, unless there was an answer or a long wait.
-      if (error instanceof MirrorSilent || (error as Error).name === "TimeoutError")
-        throw new MirrorSilent(path, error);
+      if (error instanceof MirrorSilentError || (error as Error).name === "TimeoutError")
+        throw new MirrorSilentError(path, error);
     }
     return this.#ask(path).catch((error) => {
-      throw new MirrorSilent(path, error);
+      throw new MirrorSilentError(path, error);
     });
   }
 
@@ -96,27 +109,27 @@ export class Mirror {
     if (statusCode === 200) return (await body.json()) as JsonObject;
     await body.dump();
     if (statusCode === 404) return undefined;
-    throw new MirrorSilent(path, new Error(`status ${statusCode}`));
+    throw new MirrorSilentError(path, new Error(`status ${statusCode}`));
   }
 }
 
 /** The mirror did not answer, or not in a way that can be relied on. */
-export class MirrorSilent extends NetworkAway {
-  override readonly name = "MirrorSilent";
+export class MirrorSilentError extends NetworkAwayError {
+  override readonly name = "MirrorSilentError";
 
   constructor(path: string, cause: unknown) {
     super(`the mirror gave no answer to ${path}`, { cause });
   }
 }
 
-export interface LedgerAccount {
+export interface MirrorAccount {
   readonly key: Key;
   /** Tinybars. */
   readonly balance: bigint;
   readonly deleted: boolean;
   readonly receiverSignatureRequired: boolean;
-  /** How far the mirror had got when it said so. */
-  readonly asOfMs: number;
+  /** When the balance last changed, as far as the mirror knows: nanoseconds of consensus. */
+  readonly asOf: bigint | undefined;
 }
 
 export interface Holding {
@@ -125,7 +138,7 @@ export interface Holding {
   readonly kyc: unknown;
 }
 
-export interface LedgerToken {
+export interface MirrorToken {
   readonly fungible: boolean;
   readonly decimals: number;
   readonly customFees: boolean;
@@ -133,16 +146,18 @@ export interface LedgerToken {
   readonly deleted: boolean;
 }
 
-export interface LedgerRecord {
+export interface TransactionRecord {
   readonly result: string;
   /** SHA-384 of the signed transaction, base64. */
   readonly hash: string;
+  /** Tinybars. */
+  readonly fee: bigint | undefined;
   /** What it moved, fees among it. */
   readonly rows: ReadonlyArray<{ readonly asset: string; readonly account: string; readonly amount: number }>;
 }
 
 /** Whether a transaction moved the agreed amount from payer to payTo. */
-export function paysAsAgreed({ result, rows }: LedgerRecord, agreed: Agreed): boolean {
+export function paysAsAgreed({ result, rows }: TransactionRecord, agreed: Agreed): boolean {
   const moved = (account: string) =>
     rows.reduce((sum, row) => sum + (row.asset === agreed.asset && row.account === account ? row.amount : 0), 0);
   const amount = Number(agreed.amount);
@@ -158,17 +173,23 @@ const rowOf = (asset: string, { account, amount }: JsonObject) => ({
 });
 
 /** What is not said in so many words is taken for the worse. */
-function readAccount(found: JsonObject): LedgerAccount {
+function readAccount(found: JsonObject): MirrorAccount {
   return {
     key: readMirrorKey(found.key),
     balance: wholeOf((found.balance as JsonObject | undefined)?.balance),
     deleted: found.deleted !== false,
     receiverSignatureRequired: found.receiver_sig_required === true,
-    asOfMs: Number((found.balance as JsonObject | undefined)?.timestamp) * 1_000,
+    asOf: nanosOf((found.balance as JsonObject | undefined)?.timestamp),
   };
 }
 
-function readToken(found: JsonObject): LedgerToken {
+/** Nanoseconds of a mirror's timestamp, `seconds.nanos`. */
+function nanosOf(timestamp: unknown): bigint | undefined {
+  const [, seconds, nanos] = /^(\d{1,10})\.(\d{9})$/.exec(String(timestamp)) ?? [];
+  return seconds && nanos ? BigInt(seconds + nanos) : undefined;
+}
+
+function readToken(found: JsonObject): MirrorToken {
   const fees = found.custom_fees as JsonObject | undefined;
   return {
     fungible: found.type === "FUNGIBLE_COMMON",

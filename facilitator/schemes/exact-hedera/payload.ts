@@ -1,7 +1,20 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { Payment } from "../scheme.ts";
-import { bool, bytes, decode, fieldSpan, int, Malformed, message, present, repeated, sint, sub, uint } from "./wire.ts";
+import {
+  bool,
+  bytes,
+  decode,
+  fieldSpan,
+  int,
+  MalformedError,
+  message,
+  present,
+  repeated,
+  sint,
+  sub,
+  uint,
+} from "./wire.ts";
 
 export interface HederaPayment extends Payment {
   readonly feePayer: string;
@@ -9,7 +22,7 @@ export interface HederaPayment extends Payment {
   readonly durationSeconds: number;
   /** The most the payer lets the network charge, in tinybars. */
   readonly feeMax: bigint;
-  /** The token's decimals as the payer believes them to be; the ledger refuses the transfer where they differ. */
+  /** The token's decimals as the payer believes them to be; the chain refuses the transfer where they differ. */
   readonly expectedDecimals: number | undefined;
   /** One body a node of our address book; they differ in nothing else. */
   readonly bodies: readonly SignedBody[];
@@ -53,22 +66,25 @@ export const hbar = "0.0.0";
 const limits = { bytesMax: 32_768, bodiesMax: 40, bodyBytesMax: 6_144, signaturesMax: 20 };
 
 /**
- * Base64 of a TransactionList (what every SDK's toBytes() gives) → what it says. Throws Malformed when the bytes could
+ * Base64 of a TransactionList (what every SDK's toBytes() gives) → what it says. Throws MalformedError when the bytes could
  * be read in two ways, when the copies for several nodes differ, or when anything exceeds its limit.
  */
 export function readSignedTransfer(base64: string): SignedTransfer {
-  if (base64.length > Math.ceil(limits.bytesMax / 3) * 4) throw new Malformed("shape", "it exceeds 32 KB");
+  if (base64.length > Math.ceil(limits.bytesMax / 3) * 4) throw new MalformedError("shape", "it exceeds 32 KB");
   const raw = Buffer.from(base64, "base64");
-  if (raw.length === 0 || raw.toString("base64") !== base64) throw new Malformed("undecodable", "it is not base64");
+  if (raw.length === 0 || raw.toString("base64") !== base64)
+    throw new MalformedError("undecodable", "it is not base64");
   const { transactions } = decode(transactionList, raw);
-  if (transactions.length === 0) throw new Malformed("undecodable", "it holds no transaction");
-  if (transactions.length > limits.bodiesMax) throw new Malformed("shape", `it has over ${limits.bodiesMax} bodies`);
+  if (transactions.length === 0) throw new MalformedError("undecodable", "it holds no transaction");
+  if (transactions.length > limits.bodiesMax)
+    throw new MalformedError("shape", `it has over ${limits.bodiesMax} bodies`);
 
   const signed = transactions.map(({ signedBytes }) => decode(signedTransaction, signedBytes ?? empty));
   const [first = empty, ...others] = signed.map(({ bodyBytes }) => bodyBytes ?? empty);
-  if (first.length > limits.bodyBytesMax) throw new Malformed("shape", `a body has over ${limits.bodyBytesMax} bytes`);
+  if (first.length > limits.bodyBytesMax)
+    throw new MalformedError("shape", `a body has over ${limits.bodyBytesMax} bytes`);
   const body = decode(transactionBody, first);
-  if (!isUtf8(body.memo ?? empty)) throw new Malformed("undecodable", "its memo is not UTF-8");
+  if (!isUtf8(body.memo ?? empty)) throw new MalformedError("undecodable", "its memo is not UTF-8");
   const nodes = [accountText(body.node), ...nodesOfCopies(first, others)];
   return {
     body,
@@ -98,7 +114,7 @@ export function digestOfBody(bytes: Buffer): Buffer {
 function nodesOfCopies(first: Buffer, copies: readonly Buffer[]): ReadonlyArray<string | undefined> {
   if (copies.length === 0) return [];
   const span = fieldSpan(first, nodeField);
-  if (span === undefined) throw new Malformed("undecodable", "several bodies without a node id");
+  if (span === undefined) throw new MalformedError("undecodable", "several bodies without a node id");
   return copies.map((copy) => {
     const own = fieldSpan(copy, nodeField);
     const same =
@@ -106,7 +122,7 @@ function nodesOfCopies(first: Buffer, copies: readonly Buffer[]): ReadonlyArray<
       own.start === span.start &&
       copy.compare(first, 0, span.start, 0, span.start) === 0 &&
       copy.subarray(own.end).equals(first.subarray(span.end));
-    if (!same) throw new Malformed("undecodable", "its bodies differ in more than the node id");
+    if (!same) throw new MalformedError("undecodable", "its bodies differ in more than the node id");
     return accountText(decode(nodeOnly, copy.subarray(own.start, own.end)).node);
   });
 }
@@ -131,14 +147,14 @@ function rowOf(asset: string | undefined, row: AccountAmount): Row {
 
 function readPairs(pairs: readonly SignaturePairFields[]): readonly SignaturePair[] {
   if (pairs.length > limits.signaturesMax) {
-    throw new Malformed("shape", `a body has over ${limits.signaturesMax} signatures`);
+    throw new MalformedError("shape", `a body has over ${limits.signaturesMax} signatures`);
   }
   return pairs.map(readPair);
 }
 
 function readPair(pair: SignaturePairFields): SignaturePair {
   const given = [pair.ed25519, pair.ecdsa, pair.other].filter((signature) => signature !== undefined);
-  if (given.length > 1) throw new Malformed("shape", "a signature pair holds several signatures");
+  if (given.length > 1) throw new MalformedError("shape", "a signature pair holds several signatures");
   return { keyPrefix: pair.keyPrefix ?? empty, ed25519: pair.ed25519, ecdsa: pair.ecdsa };
 }
 

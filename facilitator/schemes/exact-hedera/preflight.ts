@@ -1,20 +1,13 @@
-import type { HederaNodes } from "../../../shared/hedera-nodes.ts";
-import type { HederaConfig } from "../../config.ts";
-import { type Refusal, refuse } from "../scheme.ts";
+import type { HederaNodes } from "../../../shared/hedera/nodes.ts";
+import { NetworkAwayError, type Refusal, refuse } from "../scheme.ts";
+import type { HederaConfig } from "./config.ts";
 import { networkFee } from "./fees.ts";
-import { type Signature, signaturesFor } from "./keys.ts";
-import { type LedgerAccount, type Mirror, MirrorSilent, paysAsAgreed } from "./mirror.ts";
+import { type Sendable, signaturesFor } from "./keys.ts";
+import { type Mirror, type MirrorAccount, MirrorSilentError, paysAsAgreed } from "./mirror.ts";
 import { type HederaPayment, hbar, type SignedBody } from "./payload.ts";
-import { invalid } from "./terms.ts";
+import { invalid } from "./requirements.ts";
 
-/** A body as it would be sent: only the signatures the payer's key needs. */
-export interface Sendable {
-  readonly node: string;
-  readonly bytes: Buffer;
-  readonly signatures: readonly Signature[];
-}
-
-/** The rules that need the clock or the ledger: G8, H22, H23, G9, G17. What cannot be read is refused, as unverifiable. */
+/** The rules that need the clock or the chain: G8, H22, H23, G9, G17. What cannot be read is refused, as unverifiable. */
 export class Preflight {
   readonly #mirror: Mirror;
   readonly #nodes: HederaNodes;
@@ -33,17 +26,17 @@ export class Preflight {
     return this.#balances.get(payment) ?? 0n;
   }
 
-  /** The payer's balance as the mirror has it now. Throws MirrorSilent. */
+  /** The payer's balance as the mirror has it now. Throws MirrorSilentError. */
   async readBalance({ payer, asset }: HederaPayment): Promise<bigint> {
     const source = asset === hbar ? this.#mirror.account(payer, 0) : this.#mirror.holding(payer, asset, 0);
     return (await source)?.balance ?? 0n;
   }
 
   async check(payment: HederaPayment): Promise<Refusal | undefined> {
-    return checkWindow(payment, Date.now()) ?? this.#ifReadable(() => this.#checkOnLedger(payment));
+    return checkWindow(payment, Date.now()) ?? this.#ifReadable(() => this.#checkOnChain(payment));
   }
 
-  /** H22 alone. Throws MirrorSilent. */
+  /** H22 alone. Throws MirrorSilentError. */
   async checkSignature(payment: HederaPayment): Promise<Refusal | undefined> {
     return this.#sendables.has(payment) ? undefined : this.#checkSignatures(payment);
   }
@@ -56,7 +49,7 @@ export class Preflight {
     return refusal ?? (this.#sendables.get(payment) as readonly Sendable[]);
   }
 
-  async #checkOnLedger(payment: HederaPayment): Promise<Refusal | undefined> {
+  async #checkOnChain(payment: HederaPayment): Promise<Refusal | undefined> {
     // Signatures first: they cost a cached read, and keep what is not signed from costing more.
     const unsigned = await this.#checkSignatures(payment);
     if (unsigned) return unsigned;
@@ -88,7 +81,7 @@ export class Preflight {
     return order.map((node) => byNode.get(node) as SignedBody);
   }
 
-  async #keepSigned(payment: HederaPayment, bodies: readonly SignedBody[], { key }: LedgerAccount): Promise<boolean> {
+  async #keepSigned(payment: HederaPayment, bodies: readonly SignedBody[], { key }: MirrorAccount): Promise<boolean> {
     const found = await Promise.all(bodies.map((body) => signaturesFor(key, body)));
     const sendables: Sendable[] = [];
     for (const [index, { node, bytes }] of bodies.entries()) {
@@ -101,17 +94,41 @@ export class Preflight {
   }
 
   /**
-   * The ledger executes an id once, and remembers it also where our database does not. What began just now is not asked
+   * The chain executes an id once, and remembers it also where our database does not. What began just now is not asked
    * about: a node refuses an id that it has.
    */
   async #checkUnused(payment: HederaPayment): Promise<Refusal | undefined> {
     if (Date.now() - payment.validStartMs < youngMs) return undefined;
+    return this.#findExecuted(payment);
+  }
+
+  /**
+   * Where the mirror has nothing of a payment that is too late, the chain has nothing: when the mirror has come past its end,
+   * or nodes that would still know say so. Throws NetworkAwayError when neither is so yet.
+   */
+  async findSettled(payment: HederaPayment): Promise<Refusal | undefined> {
+    const { key, feePayer, validStartMs, expiresAt } = payment;
+    // Asked before the records, which are then as new.
+    const seenMs = (await this.#mirror.seenUntilMs(feePayer)) ?? 0;
+    const deadlineMs = Date.now() + receiptMs;
+    const witnesses = this.#nodes.inOrder().slice(0, 2);
+    const [executed, ...receipts] = await Promise.all([
+      this.#findExecuted(payment),
+      ...witnesses.map((node) => this.#nodes.receipt(node, key, deadlineMs)),
+    ]);
+    if (executed || seenMs > expiresAt.getTime()) return executed;
+    const wouldKnow = Date.now() - validStartMs < receiptsKeptMs && receipts.length > 1;
+    if (wouldKnow && receipts.every((receipt) => receipt === "none")) return undefined;
+    throw new NetworkAwayError("the mirror has not come past the payment's end");
+  }
+
+  async #findExecuted(payment: HederaPayment): Promise<Refusal | undefined> {
     const executed = (await this.#mirror.records(payment.key)).filter(({ result }) => result === "SUCCESS");
     if (executed.length === 0) return undefined;
     if (!executed.some((record) => paysAsAgreed(record, payment))) {
       return refuse("invalid_transaction_state", "Another transaction has used this payment's id.");
     }
-    const message = `The ledger has executed this payment: ${payment.key}.`;
+    const message = `The chain has executed this payment: ${payment.key}.`;
     return { ...refuse("already_settled", message), transaction: payment.key };
   }
 
@@ -152,7 +169,7 @@ export class Preflight {
 
   /** H23: payTo can be paid, without its signature and at no extra cost. */
   async #checkPayTo({ payTo, asset }: HederaPayment): Promise<Refusal | undefined> {
-    const receivable = ({ deleted, receiverSignatureRequired }: LedgerAccount) =>
+    const receivable = ({ deleted, receiverSignatureRequired }: MirrorAccount) =>
       !deleted && !receiverSignatureRequired;
     const [account, holding] = await Promise.all([
       this.#lasting((ageMs) => this.#mirror.account(payTo, ageMs), receivable),
@@ -204,7 +221,7 @@ export class Preflight {
     try {
       return await check();
     } catch (error) {
-      if (!(error instanceof MirrorSilent)) throw error;
+      if (!(error instanceof MirrorSilentError)) throw error;
       return failed("unverifiable: the mirror does not answer at the moment; try again.");
     }
   }
@@ -214,10 +231,8 @@ export class Preflight {
 function checkWindow({ validStartMs, durationSeconds }: HederaPayment, nowMs: number): Refusal | undefined {
   const remainingSeconds = Math.floor((validStartMs + durationSeconds * 1_000 - nowMs) / 1_000);
   if (remainingSeconds < nodeBufferSeconds + marginSeconds) {
-    return invalid(
-      "transaction_expired",
-      `The transaction is valid for ${remainingSeconds} more seconds; ${nodeBufferSeconds + marginSeconds} are needed.`,
-    );
+    const message = `The transaction is valid for ${remainingSeconds} more seconds; ${nodeBufferSeconds + marginSeconds} are needed.`;
+    return { ...invalid("transaction_expired", message), late: true };
   }
   if (validStartMs > nowMs + skewMs) return invalid("transaction_expired", "The transaction is not valid yet.");
   return undefined;
@@ -228,6 +243,9 @@ const poor = (balance: bigint) => failed(`insufficient_balance: the payer holds 
 
 const bodiesMax = 3;
 const youngMs = 20_000;
+const receiptMs = 2_000;
+/** Nodes keep a receipt for 180 s from consensus, by their clocks. */
+const receiptsKeptMs = 150_000;
 const rateKeptMs = 600_000;
 /** The network changes its exchange rate every hour. */
 const rateMayRiseTo = 1.1;

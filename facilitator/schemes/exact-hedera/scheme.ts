@@ -1,32 +1,33 @@
 import { ConfigError } from "../../../shared/env.ts";
-import { HederaNodes } from "../../../shared/hedera-nodes.ts";
+import { HederaNodes } from "../../../shared/hedera/nodes.ts";
 import type { Log } from "../../../shared/log.ts";
 import { v1NameOf } from "../../../shared/networks.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
-import type { HederaConfig } from "../../config.ts";
-import { HederaFeePayers } from "../../fee-payers/hedera.ts";
-import type { SettlementStore } from "../../settlements/store.ts";
-import { NetworkAway, type Scheme } from "../scheme.ts";
+import { type BroadcastLog, NetworkAwayError, type Scheme } from "../scheme.ts";
 import { AddressBook } from "./address-book.ts";
-import { find, submit } from "./chain.ts";
 import { decodePayment } from "./checks.ts";
+import type { HederaConfig } from "./config.ts";
+import { HederaFeePayers } from "./fee-payers.ts";
+import { find } from "./find.ts";
 import { Mirror } from "./mirror.ts";
 import { type HederaPayment, hbar } from "./payload.ts";
 import { Preflight } from "./preflight.ts";
-import { invalid } from "./terms.ts";
+import { invalid } from "./requirements.ts";
+import { submit } from "./submit.ts";
 
 /** `exact` on one Hedera network: a transfer the payer signed, co-signed, sent and paid for by one of our accounts. */
 export function createExactHedera(
   config: HederaConfig,
-  needs: { store: SettlementStore; db: Database; log: Log },
+  needs: { store: BroadcastLog; db: Database; log: Log },
 ): Scheme<HederaPayment> {
   const mirror = new Mirror(config.mirrorUrl);
   const nodes = new HederaNodes(config.nodes, nodeTimeouts);
   const addressBook = new AddressBook(config, { mirror, nodes, log: needs.log });
   const feePayers = new HederaFeePayers(config, mirror, needs);
   const preflight = new Preflight(config, mirror, nodes);
-  const chain = { ...needs, network: config.network, mirror, nodes, feePayers, preflight, underway: new Set<string>() };
+  const known = { underway: new Set<string>(), taken: new Set<string>() };
+  const chain = { ...needs, network: config.network, mirror, nodes, feePayers, preflight, ...known };
 
   return {
     scheme: "exact",
@@ -35,8 +36,9 @@ export function createExactHedera(
     feePayers: feePayers.accounts,
     decode: (request) => decodePayment(request, config, nodes.ids),
     check: (payment) => preflight.check(payment),
+    findSettled: (payment) => preflight.findSettled(payment),
     checkSignature: (payment) => preflight.checkSignature(payment),
-    // Which keys an account has, only the ledger says.
+    // Which keys an account has, only the chain says.
     isSignedForNow: () => false,
     balanceOf: (payment) => preflight.balanceOf(payment),
     readBalance: async (payment, transactions) => {
@@ -46,6 +48,10 @@ export function createExactHedera(
     insufficient: (message) => invalid("preflight_failed", `insufficient_balance: ${message}`),
     submit: (payment, claim, deadline) => submit(chain, payment, claim, deadline),
     find: (unfinished) => find(chain, unfinished),
+    networkFee: async (transaction) => {
+      const records = await mirror.records(transaction);
+      return (records.find(({ result }) => result === "SUCCESS") ?? records[0])?.fee;
+    },
     balances: (payment) => (payment ? [feePayers.balanceOf(payment.feePayer)] : feePayers.balances),
     async start() {
       const problems = await Promise.all([
@@ -55,14 +61,19 @@ export function createExactHedera(
       ]);
       if (problems.flat().length > 0) throw new ConfigError("facilitator", problems.flat());
     },
+    upkeep: [
+      { name: "read balances of fee payers", everyMs: balanceEveryMs, run: () => feePayers.readBalances() },
+      { name: "read the list of nodes", everyMs: addressBookEveryMs, run: () => addressBook.refreshWhenDue() },
+    ],
     async stop() {
-      feePayers.stop();
-      addressBook.stop();
       nodes.close();
       await mirror.close();
     },
   };
 }
+
+const balanceEveryMs = 2_500;
+const addressBookEveryMs = 60_000;
 
 /** Sending is short, for the next node may be offered the same transaction at no risk. */
 const nodeTimeouts = { connectMs: 1_000, sendMs: 1_000, receiptMs: 2_000 };
@@ -96,7 +107,7 @@ function tokenProblems(config: HederaConfig, mirror: Mirror, log: Log): Readonly
       if (token.paused) log.warn({ asset }, "an asset is paused; payments in it are refused until it is not");
       return [];
     } catch (error) {
-      if (error instanceof NetworkAway) throw error;
+      if (error instanceof NetworkAwayError) throw error;
       return [`token ${asset} could not be checked: ${(error as Error).message}`];
     }
   });

@@ -1,11 +1,11 @@
-import { statusName } from "../../../shared/hedera-nodes.ts";
+import { statusName } from "../../../shared/hedera/nodes.ts";
 
 /** What a node's precheck code means for a payment that was offered to it. */
 export function verdictOfPrecheck(code: number): "accepted" | "duplicate" | "try again" | Failure {
   const name = statusName(code);
   if (name === "OK") return "accepted";
   if (name === "DUPLICATE_TRANSACTION") return "duplicate";
-  if (passing.has(name)) return "try again";
+  if (transient.has(name)) return "try again";
   return (
     precheckFailures[name] ?? {
       reason: "transaction_failed",
@@ -20,7 +20,7 @@ export function failureOf(status: number | string): Failure | undefined {
   const name = typeof status === "number" ? statusName(status) : status;
   if (name === "SUCCESS") return undefined;
   const reason = consensusReasons[name] ?? "transaction_failed";
-  const message = `The ledger executed the transaction without success: ${name}.`;
+  const message = `The chain executed the transaction without success: ${name}.`;
   const unpaid = name === "INSUFFICIENT_PAYER_BALANCE" ? ({ unpaid: true } as const) : {};
   return { reason, retryable: false, message, charged: !notThePayers.has(name), ...unpaid };
 }
@@ -40,7 +40,7 @@ export interface Failure {
 const prefix = "invalid_exact_hedera_payload_";
 const expired: Failure = {
   reason: `${prefix}transaction_expired`,
-  message: "The transaction's validity does not include the ledger's present time.",
+  message: "The transaction's validity does not include the chain's present time.",
   retryable: false,
 };
 const ours = (message: string): Failure => ({
@@ -51,7 +51,7 @@ const ours = (message: string): Failure => ({
 });
 
 /** Nothing was executed and nothing was charged; another node, or the same one later, may take the transaction. */
-const passing = new Set([
+const transient = new Set([
   "BUSY",
   "PLATFORM_NOT_ACTIVE",
   "PLATFORM_TRANSACTION_NOT_CREATED",
@@ -65,7 +65,7 @@ const precheckFailures: Readonly<Record<string, Failure>> = {
   INVALID_TRANSACTION_DURATION: expired,
   INSUFFICIENT_TX_FEE: {
     reason: `${prefix}max_fee`,
-    message: "The transaction's maximum fee is less than the ledger charges.",
+    message: "The transaction's maximum fee is less than the chain charges.",
     retryable: false,
   },
   INSUFFICIENT_PAYER_BALANCE: { ...ours("The fee payer cannot pay the network fee at the moment."), unpaid: true },

@@ -1,12 +1,12 @@
 /**
  * A protobuf reader for bytes that are about to be signed: it refuses what other readers skip, merge or overwrite, so
  * that every reader of the same bytes reads the same thing. Unknown fields, a field given twice, numbers that are
- * not in their shortest form and wrong wire types all throw Malformed.
+ * not in their shortest form and wrong wire types all throw MalformedError.
  */
 export function message<Fields extends Record<string, Field<unknown>>>(
   name: string,
   fields: Fields,
-  unknownField: Malformed["kind"] = "shape",
+  unknownField: MalformedError["kind"] = "shape",
 ): Reader<Decoded<Fields>> {
   const blank = Object.fromEntries(Object.keys(fields).map((key) => [key, undefined]));
   const repeatedKeys = Object.keys(fields).filter((key) => fields[key]?.repeated);
@@ -20,25 +20,26 @@ export function message<Fields extends Record<string, Field<unknown>>>(
     while (cursor.at < end) {
       const tag = readTag(cursor, end);
       const slot = slots.get(Math.floor(tag / 8));
-      if (slot === undefined) throw new Malformed(unknownField, `${name} has an unknown field ${Math.floor(tag / 8)}`);
+      if (slot === undefined)
+        throw new MalformedError(unknownField, `${name} has an unknown field ${Math.floor(tag / 8)}`);
       const { key, field } = slot;
       const value = field.read(cursor, end, tag % 8, name);
       if (field.repeated) (result[key] as unknown[]).push(value);
-      else if (result[key] !== undefined) throw new Malformed("shape", `${name} has ${key} twice`);
+      else if (result[key] !== undefined) throw new MalformedError("shape", `${name} has ${key} twice`);
       else result[key] = value;
     }
     return result as Decoded<Fields>;
   };
 }
 
-/** Reads all of `bytes` as one message. Throws Malformed. Byte fields of the result share memory with `bytes`. */
+/** Reads all of `bytes` as one message. Throws MalformedError. Byte fields of the result share memory with `bytes`. */
 export function decode<T>(reader: Reader<T>, bytes: Buffer): T {
   return reader({ bytes, at: 0 }, bytes.length);
 }
 
 /** Bytes that are no protobuf at all, or protobuf of another shape than expected. */
-export class Malformed extends Error {
-  override readonly name = "Malformed";
+export class MalformedError extends Error {
+  override readonly name = "MalformedError";
   readonly kind: "undecodable" | "shape";
 
   constructor(kind: "undecodable" | "shape", detail: string) {
@@ -75,31 +76,46 @@ export function repeated<T>(field: Field<T>): Repeated<T> {
 }
 
 /** int64 or int32. */
-export const int = (number: number) => varintField(number, (value) => BigInt.asIntN(64, value));
-/** uint64 or uint32. */
-export const uint = (number: number) => varintField(number, (value) => value);
-/** sint64: zigzag. */
-export const sint = (number: number) => varintField(number, (value) => (value >> 1n) ^ -(value & 1n));
+export function int(number: number) {
+  return varintField(number, (value) => BigInt.asIntN(64, value));
+}
 
-export const bool = (number: number) =>
-  varintField(number, (value) => {
-    if (value > 1n) throw new Malformed("undecodable", `field ${number} is neither true nor false`);
+/** uint64 or uint32. */
+export function uint(number: number) {
+  return varintField(number, (value) => value);
+}
+
+/** sint64: zigzag. */
+export function sint(number: number) {
+  return varintField(number, (value) => (value >> 1n) ^ -(value & 1n));
+}
+
+export function bool(number: number) {
+  return varintField(number, (value) => {
+    if (value > 1n) throw new MalformedError("undecodable", `field ${number} is neither true nor false`);
     return value === 1n;
   });
+}
 
-export const bytes = (number: number) => lengthField(number, ({ bytes, at }, end): Buffer => bytes.subarray(at, end));
+export function bytes(number: number) {
+  return lengthField(number, ({ bytes, at }, end): Buffer => bytes.subarray(at, end));
+}
 
-export const sub = <T>(number: number, reader: Reader<T>) => lengthField(number, reader);
+export function sub<T>(number: number, reader: Reader<T>) {
+  return lengthField(number, reader);
+}
 
 /** Notes that one of the fields is there, and reads past it. */
-export const present = (...numbers: readonly number[]): Field<true> => ({
-  numbers,
-  repeated: false,
-  read: (cursor, end, wireType) => {
-    skip(cursor, end, wireType);
-    return true;
-  },
-});
+export function present(...numbers: readonly number[]): Field<true> {
+  return {
+    numbers,
+    repeated: false,
+    read: (cursor, end, wireType) => {
+      skip(cursor, end, wireType);
+      return true;
+    },
+  };
+}
 
 function varintField<T>(number: number, convert: (value: bigint) => T): Field<T> {
   return {
@@ -127,18 +143,18 @@ function lengthField<T>(number: number, read: Reader<T>): Field<T> {
 }
 
 function expectWireType(given: number, expected: number, name: string, number: number): void {
-  if (given !== expected) throw new Malformed("undecodable", `field ${number} of ${name} has wire type ${given}`);
+  if (given !== expected) throw new MalformedError("undecodable", `field ${number} of ${name} has wire type ${given}`);
 }
 
 function readTag(cursor: Cursor, end: number): number {
   const tag = readSmall(cursor, end);
-  if (tag > 0xffffffff || tag < 8) throw new Malformed("undecodable", `${tag} is not a field tag`);
+  if (tag > 0xffffffff || tag < 8) throw new MalformedError("undecodable", `${tag} is not a field tag`);
   return tag;
 }
 
 function readLength(cursor: Cursor, end: number): number {
   const length = readSmall(cursor, end);
-  if (length > end - cursor.at) throw new Malformed("undecodable", "a field ends after its message");
+  if (length > end - cursor.at) throw new MalformedError("undecodable", "a field ends after its message");
   return cursor.at + length;
 }
 
@@ -150,7 +166,7 @@ function readSmall(cursor: Cursor, end: number): number {
     return first;
   }
   const value = readVarint(cursor, end);
-  if (value > 0xffffffffn) throw new Malformed("undecodable", "a tag or length is too large");
+  if (value > 0xffffffffn) throw new MalformedError("undecodable", "a tag or length is too large");
   return Number(value);
 }
 
@@ -160,7 +176,7 @@ function readVarint(cursor: Cursor, end: number): bigint {
   let low = 0;
   let high = 0n;
   for (let index = 0; index < 10; index += 1) {
-    if (cursor.at >= end) throw new Malformed("undecodable", "a number ends after its message");
+    if (cursor.at >= end) throw new MalformedError("undecodable", "a number ends after its message");
     const byte = bytes[cursor.at] as number;
     cursor.at += 1;
     const bits = byte & 0x7f;
@@ -168,11 +184,12 @@ function readVarint(cursor: Cursor, end: number): bigint {
     if (index < 7) low += bits * 2 ** (7 * index);
     else high |= BigInt(bits) << BigInt(7 * index);
     if (byte >= 0x80) continue;
-    if (byte === 0 && cursor.at - start > 1) throw new Malformed("undecodable", "a number is longer than it need be");
+    if (byte === 0 && cursor.at - start > 1)
+      throw new MalformedError("undecodable", "a number is longer than it need be");
     if (index === 9 && byte > 1) break;
     return high === 0n ? BigInt(low) : high | BigInt(low);
   }
-  throw new Malformed("undecodable", "a number has more than 64 bits");
+  throw new MalformedError("undecodable", "a number has more than 64 bits");
 }
 
 function skip(cursor: Cursor, end: number, wireType: number): void {
@@ -180,7 +197,7 @@ function skip(cursor: Cursor, end: number, wireType: number): void {
   else if (wireType === 2) cursor.at = readLength(cursor, end);
   else if ((wireType === 1 || wireType === 5) && cursor.at + (wireType === 1 ? 8 : 4) <= end) {
     cursor.at += wireType === 1 ? 8 : 4;
-  } else throw new Malformed("undecodable", `wire type ${wireType} is not readable here`);
+  } else throw new MalformedError("undecodable", `wire type ${wireType} is not readable here`);
 }
 
 /** Where the first field `number` stands at the top level of a message, tag included. */

@@ -1,14 +1,30 @@
-import { type Address, erc20Abi, getAbiItem, getAddress, type PublicClient } from "viem";
+import {
+  AbiDecodingDataSizeTooSmallError,
+  type Address,
+  BaseError,
+  ContractFunctionRevertedError,
+  ContractFunctionZeroDataError,
+  erc20Abi,
+  getAddress,
+  type PublicClient,
+  padHex,
+  toEventSelector,
+} from "viem";
+import { textOfContract } from "../evm.ts";
+import { readLogs } from "../evm-logs.ts";
 import { type Approval, listed } from "./approval.ts";
 
 const rangeMax = 10_000n;
 const pairsMax = 500;
+/** Tokens are strangers' contracts, whose answers may each be as large as an answer may be. */
+const readAtOnce = 8;
 const unlimitedFrom = 2n ** 128n;
-const approvalEvent = getAbiItem({ abi: erc20Abi, name: "Approval" });
+const approvalTopic = toEventSelector("Approval(address,address,uint256)");
 
 /**
  * The ERC-20 approvals a wallet has granted within the last `blocks` blocks and that are still open: events say where
- * to look, the tokens themselves say what is left. What was granted earlier is not seen; the answer says from where on.
+ * to look, the tokens themselves say what is left. What was granted earlier is not seen; the answer says from where on, and
+ * whether all was read.
  */
 export async function readEvmApprovals(
   client: PublicClient,
@@ -17,37 +33,65 @@ export async function readEvmApprovals(
   signal: AbortSignal,
 ): Promise<object> {
   const latest = await client.getBlockNumber();
-  const first = latest > blocks ? latest - blocks : 0n;
-  const pairs = new Map<string, { token: Address; spender: Address }>();
+  const pairs = new Map<string, Pair>();
   // Newest first, so that the cap leaves out the oldest.
-  for (let to = latest; to >= first && pairs.size < pairsMax; to -= rangeMax) {
-    signal.throwIfAborted();
-    const from = to - rangeMax + 1n > first ? to - rangeMax + 1n : first;
-    const logs = await client.getLogs({ event: approvalEvent, args: { owner: wallet }, fromBlock: from, toBlock: to });
-    for (const { address, args } of logs.toReversed()) {
-      const token = getAddress(address);
-      if (args.spender && pairs.size < pairsMax)
-        pairs.set(`${token} ${args.spender}`.toLowerCase(), { token, spender: args.spender });
-    }
-  }
-  const approvals = await Promise.all([...pairs.values()].map((pair) => readApproval(client, wallet, pair)));
+  const read = await readLogs(
+    client,
+    { topics: [approvalTopic, padHex(wallet, { size: 32 })] },
+    { from: latest > blocks ? latest - blocks : 0n, to: latest, step: rangeMax, stepMax: rangeMax },
+    ({ address: token, topics: [, , spender] }) => {
+      if (spender) pairs.set(`${token} ${spender}`.toLowerCase(), { token, spender: `0x${spender.slice(-40)}` });
+      return pairs.size < pairsMax;
+    },
+    signal,
+  );
+  const { approvals, unread } = await readApprovals(client, wallet, [...pairs.values()], signal);
   return {
     wallet,
-    scanned: { from_block: Number(first), to_block: Number(latest), complete: pairs.size < pairsMax },
-    ...listed(approvals.filter((approval) => approval !== undefined)),
+    scanned: { from_block: Number(read.from), to_block: Number(latest), complete: read.complete && unread === 0 },
+    ...listed(approvals),
   };
 }
 
-/** Undefined when nothing is left of it, or the token does not say. */
+interface Pair {
+  readonly token: Address;
+  readonly spender: Address;
+}
+
+/** What the tokens say is left, and how many could not be asked. */
+async function readApprovals(
+  client: PublicClient,
+  wallet: Address,
+  pairs: readonly Pair[],
+  signal: AbortSignal,
+): Promise<{ approvals: readonly Approval[]; unread: number }> {
+  const approvals: Approval[] = [];
+  let unread = 0;
+  const waiting = pairs.values();
+  const readOn = async () => {
+    for (const pair of waiting) {
+      signal.throwIfAborted();
+      const approval = await readApproval(client, wallet, pair);
+      if (approval === "unread") unread += 1;
+      else if (approval) approvals.push(approval);
+    }
+  };
+  await Promise.all(Array.from({ length: readAtOnce }, readOn));
+  return { approvals, unread };
+}
+
+/** Undefined when nothing is left of it, or the token has no allowances. */
 async function readApproval(
   client: PublicClient,
   wallet: Address,
-  { token, spender }: { token: Address; spender: Address },
-): Promise<Approval | undefined> {
+  pair: Pair,
+): Promise<Approval | "unread" | undefined> {
+  const [token, spender] = [getAddress(pair.token), getAddress(pair.spender)];
   const contract = { abi: erc20Abi, address: token } as const;
   const amount = await client
     .readContract({ ...contract, functionName: "allowance", args: [wallet, spender] })
-    .catch(() => 0n);
+    .catch((error: unknown) => (isNoAllowance(error) ? 0n : "unread"));
+  if (amount === "unread") return amount;
   if (amount === 0n) return undefined;
   const [balance, symbol, code] = await Promise.all([
     client.readContract({ ...contract, functionName: "balanceOf", args: [wallet] }).catch(() => 0n),
@@ -55,7 +99,7 @@ async function readApproval(
     client.getCode({ address: spender }),
   ]);
   const spenderIsContract = code !== undefined && code !== "0x";
-  const shown = symbol?.replaceAll("\0", "").slice(0, 50);
+  const shown = symbol === undefined ? undefined : textOfContract(symbol, 50);
   return {
     kind: "fungible",
     token,
@@ -67,3 +111,12 @@ async function readApproval(
     spenderIsContract,
   };
 }
+
+function isNoAllowance(error: unknown): boolean {
+  return (
+    error instanceof BaseError && error.walk((cause) => nothingThere.some((kind) => cause instanceof kind)) !== null
+  );
+}
+
+/** The contract answered, and has no such function. */
+const nothingThere = [ContractFunctionRevertedError, ContractFunctionZeroDataError, AbiDecodingDataSizeTooSmallError];

@@ -1,16 +1,16 @@
-import { ConnectorFailure } from "../connector.ts";
 import type { Mirror } from "../hedera/mirror.ts";
 import { hbar } from "../hedera/receiver.ts";
+import { ConnectorError } from "../result.ts";
 import { type Approval, listed } from "./approval.ts";
 
 const pagesMax = 20;
-/** What wallets grant who mean "all of it": the largest amount the ledger knows, give or take what was spent. */
+/** What wallets grant who mean "all of it": the largest amount the chain knows, give or take what was spent. */
 const unlimitedFrom = 2n ** 62n;
 
 /** The HBAR, token and NFT allowances (HIP-336, HIP-376) that an account has granted and that are still open. */
 export async function readHederaAllowances(mirror: Mirror, wallet: string): Promise<object> {
   const account = await mirror.account(wallet);
-  if (!account) throw new ConnectorFailure("There is no such account on the ledger.");
+  if (!account) throw new ConnectorError("There is no such account on the chain.");
   const list = <Row>(kind: string) =>
     mirror.list<Row>(`/accounts/${wallet}/allowances/${kind}?limit=100`, "allowances", pagesMax);
   const [crypto, tokens, nfts] = await Promise.all([

@@ -1,14 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Transaction } from "@hashgraph/sdk";
 import type { proto } from "@hiero-ledger/proto";
-import { HederaNodes, type Method, statusName } from "../../../shared/hedera-nodes.ts";
+import { HederaNodes, type Method, statusName } from "../../../shared/hedera/nodes.ts";
+import type { AccountId, AgentId, RunId } from "../../ids.ts";
 import type { HederaConfig } from "../config.ts";
-import { type Call, ConnectorFailure, OutcomeUnknown, type Remedy, type Result } from "../connector.ts";
-import type { Effect, Effects, Promised } from "../effects.ts";
-import { EndpointSilent } from "../endpoint.ts";
-import type { Spending } from "../reservations.ts";
+import { EndpointSilentError } from "../endpoint.ts";
+import type { ChainFees, Spending } from "../reservations.ts";
+import { ConnectorError, OutcomeUnknownError, type Result } from "../result.ts";
+import type { Promised, SideEffect, SideEffectJournal } from "../side-effect-journal.ts";
+import { failureOf } from "./failures.ts";
 import { Mirror, type MirrorRecord } from "./mirror.ts";
-import { Operator, type Signed } from "./operator.ts";
+import { Operator, type Signed, transactionFeeMax } from "./operator.ts";
 
 /** One Hedera network, as agents read and write it. */
 export class Hedera {
@@ -17,6 +19,9 @@ export class Hedera {
   readonly operator: Operator | undefined;
   readonly #nodes: HederaNodes;
   readonly #validSeconds: number;
+  readonly #giveUpAfterMs: number;
+  readonly #feesPerDay: bigint;
+  readonly #feesPerCreatorDay: bigint;
   readonly #feePayers: () => Promise<readonly string[]>;
 
   /** `feePayers`: the accounts that a facilitator signs with, none of which the operator may be. */
@@ -26,22 +31,25 @@ export class Hedera {
     this.operator = config.operator && new Operator(config.operator);
     this.#nodes = new HederaNodes(config.nodes, nodeTimeouts);
     this.#validSeconds = config.validSeconds;
+    this.#giveUpAfterMs = config.giveUpAfterMs;
+    this.#feesPerDay = config.feesPerDay || unlimited;
+    this.#feesPerCreatorDay = config.feesPerCreatorDay || unlimited;
     this.#feePayers = feePayers;
   }
 
   /**
-   * Does `order` on the ledger once. Its ids are in the book before anything is sent. Waits until the ledger has told
-   * the end: ConnectorFailure when it certainly did not happen, OutcomeUnknown when nobody answers.
+   * Does `order` on the chain once. Its ids are in the side-effect journal before anything is sent. Waits until the chain
+   * shows the outcome: ConnectorError when it certainly did not happen, OutcomeUnknownError when the chain does not answer.
    */
-  async execute(call: Call<unknown>, effects: Effects, order: Order): Promise<Result> {
-    if (!this.operator) throw new ConnectorFailure("The agent's ledger is not available.", { reason: "no operator" });
+  async execute(call: SideEffectCall, journal: SideEffectJournal, order: Order): Promise<Result> {
+    if (!this.operator) throw new ConnectorError("The agent's chain is not available.", { reason: "no operator" });
     const parts = order.parts ?? 1;
     const validSeconds = Math.min(180, this.#validSeconds * (parts > 1 ? 2 : 1));
     const nodes = shuffled(this.#nodes.ids).slice(0, nodesMax);
     const signed = await this.operator.sign(order.make, validSeconds, nodes);
-    const { kind, promised, asset, amount, dayMax, reward, pools = [] } = order;
+    const { kind, promised, asset, amount, dayMax, reward, pools = [], fees } = order;
     call.signal.throwIfAborted();
-    await effects.begin({
+    await journal.begin({
       key: call.effectKey,
       runId: call.runId,
       agentId: call.agent.id,
@@ -52,44 +60,56 @@ export class Hedera {
       amount,
       dayMax,
       pools,
+      fees,
       promised: { kind, receipt: promised },
       ...(reward ? { reward } : {}),
     });
     const effect = { key: call.effectKey, transactionIds: signed.ids, promised: { kind, receipt: promised } };
-    // Whoever gave up waiting before this was written down has called the run a failure.
-    if (call.signal.aborted) return this.conclude(effects, effect, { ending: "failed", status: "TRANSACTION_EXPIRED" });
-    return this.conclude(effects, effect, await this.#sendAll(kind, signed, effect.promised));
+    // A caller that stopped waiting before this was written down has recorded the run as failed.
+    if (call.signal.aborted) return this.conclude(journal, effect, { ending: "failed", status: "TRANSACTION_EXPIRED" });
+    return this.conclude(journal, effect, await this.#sendAll(kind, signed, effect.promised));
   }
 
-  /** An allowance granted to a fee payer could be spent by anybody's payment. A facilitator that is away cannot be asked. */
+  /** What an agent's order may cost the operator, for any caller and whatever becomes of it. */
+  feesOf({ ownerId }: { readonly ownerId: AccountId }, parts = 1): ChainFees {
+    return {
+      network: this.network,
+      creator: ownerId,
+      most: transactionFeeMax * BigInt(parts),
+      dayMax: this.#feesPerDay,
+      creatorDayMax: this.#feesPerCreatorDay,
+    };
+  }
+
+  /** Any payment could spend an allowance granted to a fee payer. False while the facilitator cannot be asked. */
   async operatorIsFeePayer(): Promise<boolean> {
     const feePayers = await this.#feePayers().catch((): string[] => []);
     return this.operator !== undefined && feePayers.includes(this.operator.accountId);
   }
 
-  /** What became of an effect that was begun here or elsewhere. "unknown" as long as the ledger may still take it. */
-  async endingOf(effect: Pick<Effect, "transactionIds" | "validUntil" | "promised">): Promise<Ending> {
+  /** The outcome of a side effect that this or another copy began. "unknown" as long as the chain may still take it. */
+  async endingOf(effect: Pick<SideEffect, "transactionIds" | "validUntil" | "promised">): Promise<Ending> {
     const decisive = effect.transactionIds.at(-1)!;
     return this.#ask(decisive, effect.validUntil!.getTime(), effect.promised);
   }
 
   /** Closes the effect as it ended and says so: its result, or why there is none. */
   async conclude(
-    effects: Effects,
-    effect: Pick<Effect, "key" | "transactionIds" | "promised">,
+    journal: SideEffectJournal,
+    effect: Pick<SideEffect, "key" | "transactionIds" | "promised">,
     ending: Ending,
   ): Promise<Result> {
     const transactionId = effect.transactionIds[0]!;
     switch (ending.ending) {
       case "unknown":
-        throw new OutcomeUnknown(transactionId);
+        throw new OutcomeUnknownError(transactionId);
       case "failed":
-        await effects.close(effect.key, {});
+        await journal.close(effect.key, {});
         throw failureOf(ending.status, transactionId);
       case "done": {
         const output = { kind: "receipt", status: "SUCCESS", transactionId } as const;
         const result = { output, receipt: { ...effect.promised.receipt, ...ending.receipt } };
-        await effects.close(effect.key, { done: result });
+        await journal.close(effect.key, { done: result });
         return result;
       }
     }
@@ -100,7 +120,7 @@ export class Hedera {
     await this.mirror.stop();
   }
 
-  /** Parts go one after the other, each when the one before is done: the last one tells of all. */
+  /** Parts are sent one after the other, each when the one before is done: the outcome of the last is that of all. */
   async #sendAll(kind: Method, signed: Signed, promised: Promised): Promise<Ending> {
     let ending: Ending = { ending: "unknown" };
     for (const [index, copies] of signed.parts.entries()) {
@@ -115,7 +135,7 @@ export class Hedera {
   }
 
   /**
-   * Offers the copies in turn until a node takes one; the ledger executes an id once. A node that falls silent may have
+   * Offers the copies in turn until a node takes one; the chain executes an id once. A node that falls silent may have
    * it: from then on no refusal is final. Answers the status of a refusal that is.
    */
   async #offer(method: Method, copies: Signed["parts"][number]): Promise<string | "offered"> {
@@ -132,16 +152,16 @@ export class Hedera {
         }
         refusal = statusName(answer);
         if (refusal === "OK" || refusal === "DUPLICATE_TRANSACTION") return "offered";
-        if (!passing.has(refusal)) return ambiguous ? "offered" : refusal;
+        if (!transient.has(refusal)) return ambiguous ? "offered" : refusal;
       }
       if (ambiguous) return "offered";
     }
     return refusal;
   }
 
-  /** Asks until the ledger has told, which it has a while after the transaction's validity at the latest. */
+  /** Asks until the chain shows the outcome, which it does soon after the transaction's validity ends at the latest. */
   async #await(id: string, validUntilMs: number, promised: Promised): Promise<Ending> {
-    const giveUpMs = validUntilMs + giveUpAfterMs;
+    const giveUpMs = validUntilMs + this.#giveUpAfterMs;
     for (let pauseMs = 50; Date.now() < giveUpMs; pauseMs = Math.min(pauseMs * 1.5, 1_000)) {
       await sleep(pauseMs);
       const ending = await this.#ask(id, validUntilMs, promised);
@@ -168,7 +188,7 @@ export class Hedera {
         nodesKnow || (await this.mirror.reachedMs(this.operator!.accountId)) > validUntilMs + expiredMarginMs;
       if (expired && isOver) return { ending: "failed", status: "TRANSACTION_EXPIRED" };
     } catch (error) {
-      if (!(error instanceof EndpointSilent)) throw error;
+      if (!(error instanceof EndpointSilentError)) throw error;
     }
     return { ending: "unknown" };
   }
@@ -187,13 +207,21 @@ export class Hedera {
   }
 }
 
-/** What is to be done on the ledger, and what it spends. */
+/** What a call says of the effect that it asks for. */
+interface SideEffectCall {
+  readonly runId: RunId;
+  readonly effectKey: string;
+  readonly agent: { readonly id: AgentId };
+  readonly signal: AbortSignal;
+}
+
+/** What is to be done on the chain, and what it spends. */
 export interface Order extends Spending {
   readonly kind: Method;
   readonly make: (sdk: typeof import("@hashgraph/sdk")) => Transaction;
   /** Into how many transactions it falls. */
   readonly parts?: number;
-  /** What the receipt says whatever the ledger adds. */
+  /** What the receipt says whatever the chain adds. */
   readonly promised: Readonly<Record<string, unknown>>;
 }
 
@@ -204,8 +232,9 @@ export type Ending =
   | { readonly ending: "unknown" };
 
 /** Nothing was executed; another node, or the same one later, may take the transaction. */
-const passing = new Set(["BUSY", "PLATFORM_NOT_ACTIVE", "PLATFORM_TRANSACTION_NOT_CREATED", "INVALID_NODE_ACCOUNT"]);
+const transient = new Set(["BUSY", "PLATFORM_NOT_ACTIVE", "PLATFORM_TRANSACTION_NOT_CREATED", "INVALID_NODE_ACCOUNT"]);
 
+const unlimited = 10n ** 30n;
 const nodeTimeouts = { connectMs: 1_500, sendMs: 3_000, receiptMs: 3_000 };
 const nodesMax = 3;
 const roundsMax = 4;
@@ -213,7 +242,6 @@ const roundsMax = 4;
 const expiredMarginMs = 5_000;
 /** 180 s from consensus, less the time to ask. */
 const receiptsKeptMs = 120_000;
-const giveUpAfterMs = 25_000;
 
 function endingOf(receipt: proto.ITransactionReceipt): Ending {
   const status = statusName(receipt.status ?? 0);
@@ -226,33 +254,6 @@ function endingOf(receipt: proto.ITransactionReceipt): Ending {
   if (supply !== "0") found.totalSupply = supply;
   return { ending: "done", receipt: found };
 }
-
-/** What a buyer can understand of it; the status itself is in the log. */
-function failureOf(status: string, transactionId: string): ConnectorFailure {
-  const [text, remedy] = failures[status] ?? ["The ledger refused the transaction.", "later"];
-  return new ConnectorFailure(text, { transactionId, status }, remedy);
-}
-
-const failures: Readonly<Record<string, readonly [string, Remedy]>> = {
-  AMOUNT_EXCEEDS_ALLOWANCE: ["The creator's allowance does not cover this.", "later"],
-  SPENDER_DOES_NOT_HAVE_ALLOWANCE: ["The creator's allowance does not cover this.", "later"],
-  INSUFFICIENT_ACCOUNT_BALANCE: ["The creator's wallet does not hold enough.", "later"],
-  INSUFFICIENT_TOKEN_BALANCE: ["The creator's wallet does not hold enough.", "later"],
-  TOKEN_NOT_ASSOCIATED_TO_ACCOUNT: ["The receiving account is not associated with the token.", "input"],
-  NO_REMAINING_AUTOMATIC_ASSOCIATIONS: ["The receiving account is not associated with the token.", "input"],
-  ACCOUNT_FROZEN_FOR_TOKEN: ["The token is frozen for one of the accounts.", "input"],
-  ACCOUNT_KYC_NOT_GRANTED_FOR_TOKEN: ["The token asks for a KYC grant that one of the accounts lacks.", "input"],
-  INVALID_ACCOUNT_ID: ["There is no such account on the ledger.", "input"],
-  ACCOUNT_DELETED: ["The account has been deleted.", "input"],
-  TOKEN_IS_PAUSED: ["The token is paused.", "later"],
-  TOKEN_WAS_DELETED: ["The token has been deleted.", "later"],
-  TOKEN_MAX_SUPPLY_REACHED: ["The token's maximum supply has been reached.", "later"],
-  TOKEN_HAS_NO_SUPPLY_KEY: ["The token cannot be minted.", "later"],
-  INVALID_TOPIC_ID: ["There is no such topic.", "later"],
-  BUSY: ["The ledger is busy; try again later.", "again"],
-  THROTTLED_AT_CONSENSUS: ["The ledger is busy; try again later.", "again"],
-  TRANSACTION_EXPIRED: ["The ledger did not take the transaction in time.", "again"],
-};
 
 function shuffled<T>(items: readonly T[]): T[] {
   return items

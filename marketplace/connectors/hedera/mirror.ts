@@ -1,6 +1,6 @@
-import { Endpoint, EndpointSilent } from "../endpoint.ts";
+import { Endpoint, EndpointSilentError } from "../endpoint.ts";
 
-/** A mirror node's REST interface. Every method throws EndpointSilent when there is no answer to rely on. */
+/** A mirror node's REST interface. Every method throws EndpointSilentError when there is no answer to rely on. */
 export class Mirror {
   readonly #endpoint: Endpoint;
 
@@ -83,7 +83,7 @@ export class Mirror {
   async #get<T>(path: string): Promise<T | undefined> {
     const { status, body } = await this.#endpoint.get(`/api/v1${path}`);
     if (status === 404) return undefined;
-    if (status !== 200 || typeof body !== "object" || body === null) throw new EndpointSilent(`status ${status}`);
+    if (status !== 200 || typeof body !== "object" || body === null) throw new EndpointSilentError(`status ${status}`);
     return body as T;
   }
 }
@@ -128,6 +128,8 @@ export interface MirrorRecord {
   readonly nonce: number;
   readonly scheduled: boolean;
   readonly consensus_timestamp: string;
+  /** In tinybars, whatever the result. */
+  readonly charged_tx_fee: number;
   readonly nft_transfers?: ReadonlyArray<{ readonly serial_number: number; readonly sender_account_id: string | null }>;
 }
 

@@ -6,7 +6,7 @@ import type { MirrorKey } from "./mirror.ts";
 type Sdk = typeof import("@hashgraph/sdk");
 
 /**
- * The platform's own account on the ledger: it pays for the transactions of agents and spends what creators allow it.
+ * The platform's own account on the chain: it pays for the transactions of agents and spends what creators allow it.
  * It is no fee payer of the facilitator and holds no creator's key. The SDK is loaded when it is first used.
  */
 export class Operator {
@@ -36,6 +36,7 @@ export class Operator {
         .setTransactionId(sdk.TransactionId.fromString(first))
         .setNodeAccountIds([sdk.AccountId.fromString(node)])
         .setTransactionValidDuration(validSeconds)
+        .setMaxTransactionFee(sdk.Hbar.fromTinybars(transactionFeeMax.toString()))
         .freeze();
       const { transactionList } = proto.TransactionList.decode((await transaction.sign(key)).toBytes());
       transactionList.forEach((part, index) => {
@@ -76,6 +77,9 @@ interface Copy {
 
 /** `ed25519:<hex>`, `ecdsa:<hex>` or DER in hex. */
 export const operatorKey = /^((ed25519|ecdsa):(0x)?[0-9a-f]{64}|30[0-9a-f]{60,300})$/i;
+
+/** In tinybars: the chain takes no more for one transaction. */
+export const transactionFeeMax = 200_000_000n;
 
 const backdatedMs = 2_000;
 

@@ -1,14 +1,14 @@
 import { refuseInput } from "../refusal.ts";
-import type { Ground } from "./ground.ts";
+import type { Preconditions } from "./preconditions.ts";
 
 export const hbar = "hbar";
 
 /**
- * The account id of who receives, given as `0.0.n` or as an EVM address, which `template` was filled with. Throws Refusal
- * when that account cannot take the asset, so that nothing is sent that the ledger would charge for and refuse.
+ * The account id of who receives, given as `0.0.n` or as an EVM address, which `template` was filled with. Throws RefusalError
+ * when that account cannot take the asset, so that nothing is sent that the chain would charge for and refuse.
  */
 export async function receiverOf(
-  { hedera, operator, wallet }: Ground,
+  { hedera, operator, wallet }: Preconditions,
   given: string,
   asset: string,
   template: string,
@@ -20,7 +20,7 @@ export async function receiverOf(
     throw refuseInput(template, "bad_request", message);
   }
   const account = await hedera.mirror.account(text);
-  if (!account || account.deleted) throw refuse("There is no such account on the ledger.");
+  if (!account || account.deleted) throw refuse("There is no such account on the chain.");
   const id = account.account;
   if (id === operator.accountId || id === wallet) throw refuse("This account cannot be the receiver.");
   if (account.receiver_sig_required) throw refuse("The receiving account only takes what it signs for.");
@@ -31,7 +31,7 @@ export async function receiverOf(
 }
 
 async function holdingProblem(
-  { hedera: { mirror } }: Pick<Ground, "hedera">,
+  { hedera: { mirror } }: Pick<Preconditions, "hedera">,
   id: string,
   asset: string,
   automaticMax: number,

@@ -1,12 +1,12 @@
 import type { Transaction } from "@hashgraph/sdk";
-import type { LedgerPool } from "../reservations.ts";
-import type { Ground } from "./ground.ts";
+import type { ChainPool } from "../reservations.ts";
+import type { Preconditions } from "./preconditions.ts";
 import { hbar } from "./receiver.ts";
 
 type Sdk = typeof import("@hashgraph/sdk");
 
 /** Moves an amount out of the creator's allowance (HIP-336) to the operator, straight to the receiver. */
-export function spend({ wallet }: Ground, asset: string, to: string, amount: bigint): (sdk: Sdk) => Transaction {
+export function spend({ wallet }: Preconditions, asset: string, to: string, amount: bigint): (sdk: Sdk) => Transaction {
   return (sdk) => {
     const { AccountId, Hbar, HbarUnit, Long, TokenId, TransferTransaction } = sdk;
     const [from, receiver] = [AccountId.fromString(wallet), AccountId.fromString(to)];
@@ -23,10 +23,14 @@ export function spend({ wallet }: Ground, asset: string, to: string, amount: big
 }
 
 /** What is missing for the creator's wallet to give `amount` of an asset through the operator. */
-export async function allowanceProblems(ground: Ground, asset: string, amount: bigint): Promise<string[]> {
-  const problems = await assetProblems(ground, asset);
+export async function allowanceProblems(
+  preconditions: Preconditions,
+  asset: string,
+  amount: bigint,
+): Promise<string[]> {
+  const problems = await assetProblems(preconditions, asset);
   if (problems.length > 0) return problems;
-  const { hedera, operator, wallet } = ground;
+  const { hedera, operator, wallet } = preconditions;
   const allowance = await hedera.mirror.allowance(wallet, operator.accountId, tokenOf(asset));
   if (allowance >= amount) return [];
   return [
@@ -35,8 +39,8 @@ export async function allowanceProblems(ground: Ground, asset: string, amount: b
   ];
 }
 
-/** What keeps anybody from giving of the asset. */
-export async function assetProblems({ hedera, wallet }: Ground, asset: string): Promise<string[]> {
+/** Why the asset cannot be sent by any wallet. */
+export async function assetProblems({ hedera, wallet }: Preconditions, asset: string): Promise<string[]> {
   if (asset === hbar) return [];
   const [token, holding] = await Promise.all([hedera.mirror.token(asset), hedera.mirror.holding(wallet, asset)]);
   if (!token || token.deleted) return [`"settings.asset": there is no token ${asset}.`];
@@ -50,7 +54,7 @@ export async function assetProblems({ hedera, wallet }: Ground, asset: string): 
 }
 
 /** What the creator's wallet has left to give through the operator: of its allowance, and at all. */
-export async function allowancePool({ hedera, operator, wallet }: Ground, asset: string): Promise<LedgerPool> {
+export async function allowancePool({ hedera, operator, wallet }: Preconditions, asset: string): Promise<ChainPool> {
   const { mirror } = hedera;
   // First how far the mirror had come, then the figures, which can only be newer.
   const account = await mirror.account(wallet);

@@ -8,7 +8,7 @@ import {
   zeroAddress,
 } from "viem";
 
-/** Where proxies keep what they stand for: EIP-1967, and the older slot that FiatToken and others still use. */
+/** Where proxies keep the address of their implementation: EIP-1967, and the older slot that FiatToken and others use. */
 const slots = {
   implementation: "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc",
   beacon: "0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50",
@@ -22,7 +22,7 @@ export interface TokenProxy {
   readonly admin: Address | null;
 }
 
-/** What stands behind a contract, should it be a proxy. EIP-1167 cannot change what it stands for; the others can. */
+/** The implementation behind a contract that is a proxy. EIP-1167 cannot change its implementation; the others can. */
 export async function findProxy(client: PublicClient, address: Address, code: Hex): Promise<TokenProxy | undefined> {
   const minimal = /^0x363d3d373d3d3d363d73([0-9a-f]{40})5af43d82803e903d91602b57fd5bf3/.exec(code);
   if (minimal) return { kind: "eip-1167", implementation: getAddress(`0x${minimal[1]}`), admin: null };

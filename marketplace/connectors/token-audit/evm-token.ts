@@ -1,5 +1,6 @@
 import { type Address, erc20Abi, isAddressEqual, type PublicClient, zeroAddress } from "viem";
-import { ConnectorFailure } from "../connector.ts";
+import { textOfContract } from "../evm.ts";
+import { ConnectorError } from "../result.ts";
 import { findProxy, hasAnyOf, selectorsIn, type TokenProxy } from "./evm-code.ts";
 import { type Tried, tryTransfer } from "./evm-transfer.ts";
 import { type Finding, finding, graded } from "./findings.ts";
@@ -7,7 +8,7 @@ import { type Finding, finding, graded } from "./findings.ts";
 /** What the code and the state of an ERC-20 allow its owner to do, and what a transfer of it really does. */
 export async function auditEvmToken(client: PublicClient, address: Address): Promise<object> {
   const code = await client.getCode({ address });
-  if (!code || code === "0x") throw new ConnectorFailure("There is no contract at this address.");
+  if (!code || code === "0x") throw new ConnectorError("There is no contract at this address.");
   const view = <Name extends "name" | "symbol" | "decimals" | "totalSupply">(functionName: Name) =>
     client.readContract({ abi: erc20Abi, address, functionName }).catch(() => undefined);
   const [name, symbol, decimals, totalSupply, proxy, owner, paused, tried] = await Promise.all([
@@ -20,7 +21,7 @@ export async function auditEvmToken(client: PublicClient, address: Address): Pro
     read<boolean>(client, address, "paused", "bool"),
     tryTransfer(client, address),
   ]);
-  if (totalSupply === undefined) throw new ConnectorFailure("The contract at this address is no ERC-20 token.");
+  if (totalSupply === undefined) throw new ConnectorError("The contract at this address is no ERC-20 token.");
   const behind = proxy && (await client.getCode({ address: proxy.implementation }));
   const selectors = new Set([...selectorsIn(code), ...selectorsIn(behind ?? "0x")]);
   const can = {
@@ -85,9 +86,8 @@ function saidOf(tried: Tried | undefined): object {
   return { tested: true, works: tried.received > 0n, fee_rate: Number((loss * 10_000n) / tried.amount) / 10_000 };
 }
 
-/** Names are written by strangers and may hold anything, of any length. */
 function textOf(text: string | undefined): string | null {
-  return text === undefined ? null : text.replaceAll("\0", "").slice(0, 200);
+  return text === undefined ? null : textOfContract(text, 200);
 }
 
 function read<T>(client: PublicClient, address: Address, functionName: string, type: string): Promise<T | undefined> {

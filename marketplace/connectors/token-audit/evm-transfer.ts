@@ -1,8 +1,18 @@
-import { type Address, encodeFunctionData, erc20Abi, getAbiItem, type Hex, hexToBigInt, type PublicClient } from "viem";
+import {
+  type Address,
+  encodeFunctionData,
+  erc20Abi,
+  getAddress,
+  type Hex,
+  hexToBigInt,
+  type PublicClient,
+  toEventSelector,
+} from "viem";
+import { readLogs } from "../evm-logs.ts";
 
 /**
  * Tries a transfer between a holder and a stranger without making it, and says what the stranger gets. Undefined when
- * it cannot be tried: the endpoint does not simulate, or nobody is known to hold the token.
+ * it cannot be tried: the endpoint does not simulate, or no holder of the token is known.
  */
 export async function tryTransfer(client: PublicClient, token: Address): Promise<Tried | undefined> {
   const holder = await findHolder(client, token).catch(() => undefined);
@@ -26,8 +36,9 @@ export type Tried =
   | { readonly amount: bigint; readonly outcome: "reverted" }
   | { readonly amount: bigint; readonly outcome: "moved"; readonly received: bigint };
 
-/** Nobody's address. */
+/** An address that no wallet has. */
 const stranger = "0x000000000000000000000000000000000000c0de";
+const transferTopic = toEventSelector("Transfer(address,address,uint256)");
 const blocksBack = 5_000n;
 const holdersTried = 10;
 
@@ -35,14 +46,7 @@ async function findHolder(
   client: PublicClient,
   token: Address,
 ): Promise<{ address: Address; balance: bigint } | undefined> {
-  const latest = await client.getBlockNumber();
-  const logs = await client.getLogs({
-    address: token,
-    event: getAbiItem({ abi: erc20Abi, name: "Transfer" }),
-    fromBlock: latest > blocksBack ? latest - blocksBack : 0n,
-    toBlock: latest,
-  });
-  const receivers = [...new Set(logs.map(({ args }) => args.to).filter((to) => to !== undefined))].slice(-holdersTried);
+  const receivers = await findReceivers(client, token);
   const balances = await Promise.all(
     receivers.map((address) =>
       client
@@ -53,6 +57,22 @@ async function findHolder(
   const best = balances.reduce((at, balance, index) => (balance > (balances[at] ?? 0n) ? index : at), 0);
   const address = receivers[best];
   return address && balances[best]! > 0n ? { address, balance: balances[best]! } : undefined;
+}
+
+/** The latest. A busy token has thousands of transfers in a few blocks, so that only the newest are asked for at first. */
+async function findReceivers(client: PublicClient, token: Address): Promise<readonly Address[]> {
+  const latest = await client.getBlockNumber();
+  const found = new Set<string>();
+  await readLogs(
+    client,
+    { address: token, topics: [transferTopic] },
+    { from: latest > blocksBack ? latest - blocksBack : 0n, to: latest, step: 16n, stepMax: blocksBack },
+    ({ topics }) => {
+      if (topics[2]) found.add(topics[2].slice(-40));
+      return found.size < holdersTried;
+    },
+  );
+  return [...found].map((hex) => getAddress(`0x${hex}`));
 }
 
 function wordOf(data: Hex): bigint {

@@ -1,11 +1,11 @@
-import { ConnectorFailure } from "../connector.ts";
 import type { Mirror, MirrorKey, MirrorToken } from "../hedera/mirror.ts";
+import { ConnectorError } from "../result.ts";
 import { type Finding, finding, graded } from "./findings.ts";
 
 /** What the keys, the fees and the distribution of an HTS token allow its issuer to do. */
 export async function auditHederaToken(mirror: Mirror, id: string): Promise<object> {
   const token = await mirror.token(id);
-  if (!token) throw new ConnectorFailure("There is no such token on the ledger.");
+  if (!token) throw new ConnectorError("There is no such token on the chain.");
   const held = await mirror.holding(token.treasury_account_id, id);
   const supply = BigInt(token.total_supply);
   const share = supply > 0n ? Number((BigInt(Math.trunc(held?.balance ?? 0)) * 10_000n) / supply) / 10_000 : 0;
@@ -74,7 +74,7 @@ function findingsOf(token: MirrorToken, treasuryShare: number): Finding[] {
   return found.filter((one) => one !== false);
 }
 
-/** A key that nobody can satisfy is no key: the empty list, as an immutable token has it. */
+/** A key that no signature satisfies is no key: the empty list, as an immutable token has it. */
 function isSet(key: MirrorKey | null): boolean {
   return key !== null && !(key._type === "ProtobufEncoded" && key.key === "3200");
 }

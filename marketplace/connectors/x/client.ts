@@ -1,5 +1,5 @@
 import type { Secret } from "../../../shared/env.ts";
-import { Endpoint, EndpointSilent } from "../endpoint.ts";
+import { Endpoint, EndpointSilentError } from "../endpoint.ts";
 import { notNow } from "../refusal.ts";
 
 /** X API v2, read only: https://docs.x.com/x-api/posts/post-lookup-by-post-id */
@@ -12,11 +12,11 @@ export class XClient {
     this.#endpoint = new Endpoint(baseUrl, () => (token ? { authorization: `Bearer ${token.reveal()}` } : {}));
   }
 
-  /** The post with its author, or a sentence saying why it is none that can be read. Throws Refusal when X does not answer. */
+  /** The post with its author, or a sentence saying why it is none that can be read. Throws RefusalError when X does not answer. */
   async post(id: string, signal: AbortSignal): Promise<XPost | string> {
     if (!this.#hasToken) throw notNow("Posts on X cannot be checked here.", 600, "no bearer token");
     const answer = await this.#endpoint.get(`/2/tweets/${id}?${fields}`, signal).catch((error) => {
-      if (!(error instanceof EndpointSilent)) throw error;
+      if (!(error instanceof EndpointSilentError)) throw error;
       throw notNow("X could not be reached; try again later.", 30, error.message);
     });
     const { status } = answer;
@@ -39,7 +39,7 @@ export interface XPost {
   /** Without # and @, in lower case. */
   readonly hashtags: readonly string[];
   readonly mentions: readonly string[];
-  /** Passes on what somebody else wrote. */
+  /** It repeats another author's post. */
   readonly isRepost: boolean;
   readonly author: {
     readonly id: string;

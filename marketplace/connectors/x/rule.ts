@@ -17,7 +17,7 @@ export const ruleSetting = z.strictObject({
   followers_min: z.int().min(0).default(0),
   author_age_days_min: z.int().min(0).max(36_500).default(0),
   posted_within_days: z.int().min(1).max(3_650).optional(),
-  /** The post must name who is rewarded: otherwise the first to see it collects for somebody else's post. */
+  /** The post must name who is rewarded: otherwise the first buyer to see it collects for another author's post. */
   names_receiver: z.boolean().default(true),
 });
 
@@ -28,7 +28,7 @@ export const postSettings = {
   rule: ruleSetting,
 };
 
-/** The id of the post that a call speaks of. Throws Refusal when it names none. */
+/** The id of the post that a call speaks of. Throws RefusalError when it names none. */
 export function requirePostLink({ settings, ...call }: PostCall): string {
   const text = fillText(settings.post, fillingOf(call)).trim();
   const id = postId(text);
@@ -36,7 +36,10 @@ export function requirePostLink({ settings, ...call }: PostCall): string {
   throw refuseInput(settings.post, "bad_request", "This is no link to a post on X.");
 }
 
-/** The post that a call speaks of. Throws Refusal when there is none, or not one that the rule is about. */
+/**
+ * The post that a call speaks of. `receiver` is what the post says of who is rewarded: something that no caller could choose
+ * so that other posts say it. Throws RefusalError when there is none, or not one that the rule is about.
+ */
 export async function rewardedPost(call: PostCall, { x }: Pick<Tools, "x">, receiver: string): Promise<XPost> {
   const { settings, signal } = call;
   const filling = fillingOf(call);
@@ -67,7 +70,9 @@ function missingIn(post: XPost, rule: PostSettings["rule"], receiver: string): s
   const ageDays = (Date.now() - post.author.createdAt.getTime()) / dayMs;
   const problems: Array<string | false> = [
     post.isRepost && "it only passes on another post",
-    rule.names_receiver && !namesWhole(text, receiver.toLowerCase()) && `it does not name ${receiver}`,
+    rule.names_receiver &&
+      !namesWhole(text, receiver.toLowerCase()) &&
+      `it does not say ${receiver}, which names who is rewarded`,
     ...rule.text.map((part) => !text.includes(part.toLowerCase()) && `it does not say “${part}”`),
     ...rule.mentions.map((name) => !post.mentions.includes(name.toLowerCase()) && `it does not mention @${name}`),
     ...rule.hashtags.map((tag) => !post.hashtags.includes(tag.toLowerCase()) && `it does not have #${tag}`),
@@ -81,7 +86,9 @@ function missingIn(post: XPost, rule: PostSettings["rule"], receiver: string): s
   return problems.filter((problem) => problem !== false);
 }
 
-/** As a word of its own: 0.0.12 is not named by 0.0.123. */
+/** As a word of its own: 0.0.12 is not named by 0.0.123 or 10.0.12. */
 function namesWhole(text: string, name: string): boolean {
-  return text.split(/[^\p{L}\p{N}._-]+/u).some((part) => part.replace(/^[._-]+|[._-]+$/g, "") === name);
+  const literal = name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+  const inWord = "[\\p{L}\\p{N}_]";
+  return new RegExp(`(?<!${inWord}|${inWord}[.-])${literal}(?!${inWord}|[.-]${inWord})`, "u").test(text);
 }

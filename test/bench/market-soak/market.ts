@@ -6,15 +6,15 @@ import {
   TopicCreateTransaction,
   type Transaction,
 } from "@hashgraph/sdk";
-import type { ModelStandIn } from "../../../infra/model-stand-in/server.ts";
+import type { MockModels } from "../../../infra/mock-models/server.ts";
 import { createAccount } from "../../../marketplace/accounts/create.ts";
 import { addPayoutWallet } from "../../../marketplace/accounts/payout-wallets.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
+import { createContext } from "../../../marketplace/compose.ts";
 import { readConfig } from "../../../marketplace/config.ts";
-import { createContext } from "../../../marketplace/context.ts";
+import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
 import { createLog } from "../../../shared/log.ts";
-import { credits } from "../../../shared/units.ts";
 import { newBuyer } from "../../support/evm-payments.ts";
 import type { World } from "../soak/world.ts";
 
@@ -101,6 +101,7 @@ export function marketVariables(world: World, { databaseUrl, model, facilitatorU
     LLM_API_KEY: "soak",
     LLM_MODELS: "gpt-4o-mini=1:4000:40000",
     MODEL_CREDITS_PER_AGENT_DAY: "1000000",
+    LIMIT_PUBLIC_PER_ADDRESS: "0",
     LIMIT_QUOTES_PER_ADDRESS: "1000000",
     SESSION_SECRET: "a session secret for the soak, long enough",
     SMTP_URL: "smtp://127.0.0.1:1",
@@ -122,6 +123,6 @@ export function marketVariables(world: World, { databaseUrl, model, facilitatorU
 
 interface Parts {
   readonly databaseUrl: string;
-  readonly model: ModelStandIn;
+  readonly model: MockModels;
   readonly facilitatorUrl: string;
 }

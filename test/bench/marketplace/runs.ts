@@ -1,10 +1,10 @@
 import { findAgents } from "../../../marketplace/agents/find.ts";
 import { admitCalls } from "../../../marketplace/api-keys/authenticate.ts";
 import { digestOf } from "../../../marketplace/api-keys/token.ts";
+import { credits } from "../../../marketplace/credits/amount.ts";
 import { capture, hold } from "../../../marketplace/credits/ledger.ts";
 import { newId } from "../../../marketplace/ids.ts";
 import type { Database } from "../../../shared/postgres.ts";
-import { credits } from "../../../shared/units.ts";
 import { type Figures, measure, median } from "../load.ts";
 import { printTable } from "../table.ts";
 import { caller, type Seeded, type Setting, seedBench } from "./setting.ts";

@@ -8,6 +8,7 @@ import { createAccount } from "../../../marketplace/accounts/create.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { setCallCeiling } from "../../../marketplace/api-keys/ceiling.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
+import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
 import { createEvents } from "../../../marketplace/events.ts";
 import { migrations } from "../../../marketplace/migrations/all.ts";
@@ -16,7 +17,6 @@ import { createSealer } from "../../../marketplace/sealing.ts";
 import { EnvReader } from "../../../shared/env.ts";
 import { createOutbound } from "../../../shared/outbound.ts";
 import { connect, type Database, migrate } from "../../../shared/postgres.ts";
-import { credits } from "../../../shared/units.ts";
 import { startChild } from "../child.ts";
 
 /** A durable PostgreSQL, and marketplaces on it, each on a database and in a process of its own. */
@@ -33,11 +33,11 @@ export async function startSetting(): Promise<Setting> {
       stops.push(() => db.end());
       return { url, db };
     },
-    service: async (databaseUrl, facilitatorUrl) => {
+    service: async (databaseUrl, facilitatorUrl, more = {}) => {
       const service = await startChild(
         "./marketplace/instant.ts",
         "MARKETPLACE_PORT",
-        variablesOf(databaseUrl, facilitatorUrl),
+        { ...variablesOf(databaseUrl, facilitatorUrl), ...more },
         "/health",
       );
       stops.push(() => service.stop());
@@ -58,7 +58,7 @@ export async function startSetting(): Promise<Setting> {
 
 /** A creator with one agent, and a buyer with a key and more credits than a bench can spend. */
 export async function seedBench(db: Database, priceCredits = 5): Promise<Seeded> {
-  const creator = await createAccount(db, { handle: "creator" });
+  const creator = await createAccount(db, { handle: "bench-creator" });
   const buyer = await createAccount(db, { handle: "buyer" });
   await grant(db, { accountId: buyer.id, credits: credits(1_000_000_000n) });
   await setCallCeiling(db, buyer.id, 100_000);
@@ -106,7 +106,7 @@ export interface Setting {
   /** An empty one. */
   createDatabase(name: string): Promise<string>;
   database(name: string): Promise<{ url: string; db: Database }>;
-  service(databaseUrl: string, facilitatorUrl?: string): Promise<string>;
+  service(databaseUrl: string, facilitatorUrl?: string, more?: Record<string, string>): Promise<string>;
   bareExpress(): Promise<string>;
   stop(): Promise<void>;
 }
@@ -123,6 +123,8 @@ function variablesOf(databaseUrl: string, facilitatorUrl = "http://127.0.0.1:1")
     LOG_LEVEL: "error",
     MARKETPLACE_DATABASE_URL: databaseUrl,
     FACILITATOR_URL: facilitatorUrl,
+    // All callers of a bench have one address.
+    LIMIT_PUBLIC_PER_ADDRESS: "0",
     LLM_BASE_URL: "http://127.0.0.1:1",
     LLM_MODELS: "gpt-4o-mini=0:4000:40000",
   };

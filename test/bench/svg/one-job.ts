@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { vectorizeJob } from "../../../marketplace/svg/job.ts";
+import { vectorizeJob } from "../../../marketplace/tracer/pool/job.ts";
 
 /** One job as a worker does it, in a process of its own: what it took, as JSON. */
 const bytes = await readFile(process.argv[2]!);

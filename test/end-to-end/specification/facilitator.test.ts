@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type DevLedger, startDevLedger } from "../../../infra/dev-ledger/ledger.ts";
+import { type LocalHedera, startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
 import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
 import { paymentBody } from "../../support/evm-payments.ts";
 import { type RunningFacilitator, startFacilitator } from "../../support/facilitator.ts";
@@ -8,13 +8,13 @@ import { at, isOf, type Type } from "./fields.ts";
 
 /** The facilitator, row by row of the specification's tables. One settled, one refused payment are its record. */
 let setting: EvmSetting;
-let ledger: DevLedger;
+let ledger: LocalHedera;
 let facilitator: RunningFacilitator;
 let settled: Awaited<ReturnType<typeof hederaBody>>;
 let settlement: Awaited<ReturnType<RunningFacilitator["settle"]>>;
 
 beforeAll(async () => {
-  [setting, ledger] = await Promise.all([evmSetting(), startDevLedger({ consensusDelayMs: 5 })]);
+  [setting, ledger] = await Promise.all([evmSetting(), startLocalHedera({ consensusDelayMs: 5 })]);
   facilitator = await startFacilitator({ ...setting.variables, ...hederaVariables(ledger) });
   settled = await hederaBody();
   settlement = await facilitator.settle(settled);
@@ -134,7 +134,7 @@ describe("errors", () => {
       await poor.stop();
     }
   });
-  // "The facilitator cannot start" cannot be asked of one that answers: test/facilitator/config.test.ts starts it so.
+  // "The facilitator cannot start" cannot be asked of one that answers: test/facilitator/config.unit.test.ts starts it so.
 });
 
 describe.each<[string, string, ReadonlyArray<[string, Type]>]>([
@@ -195,7 +195,7 @@ describe.each<[string, string, ReadonlyArray<[string, Type]>]>([
       ["transactions.0.explorer", "string or null"],
     ],
   ],
-])("%s", (_name, path, rows) => {
+])("an answer of %s", (_name, path, rows) => {
   test.each(rows)("%s is a %s", async (field, type) => {
     const { status, body } = await facilitator.get(path);
     expect(status).toBe(200);

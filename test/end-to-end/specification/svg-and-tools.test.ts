@@ -1,7 +1,8 @@
 import { Resvg } from "@resvg/resvg-js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
-import { createKey, type Scope } from "../../../marketplace/api-keys/create.ts";
+import { createKey } from "../../../marketplace/api-keys/create.ts";
+import type { Scope } from "../../../marketplace/api-keys/key-settings.ts";
 import {
   type Answer,
   call,

@@ -1,33 +1,22 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ownerWallet } from "../../../infra/evm-chain/artifacts.ts";
+import { describe, expect } from "vitest";
+import { ownerWallet } from "../../../infra/local-evm/artifacts.ts";
 import { type PaymentRequirements, termsDigest } from "../../../shared/x402.ts";
 import { edited } from "../../support/edit.ts";
-import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
+import type { EvmSetting } from "../../support/evm-facilitator.ts";
 import { asV1, type Buyer, newBuyer, paymentBody, signAuthorization } from "../../support/evm-payments.ts";
-import { startFacilitator } from "../../support/facilitator.ts";
-import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
+import type { startFacilitator } from "../../support/facilitator.ts";
+import { proxiedEvmTest } from "../../support/fixtures.ts";
 
-let setting: EvmSetting;
-let proxy: RpcProxy;
-let facilitator: Awaited<ReturnType<typeof startFacilitator>>;
-
-beforeAll(async () => {
-  setting = await evmSetting({ SETTLE_TIMEOUT_MS: "5000", EIP155_84532_RPC_TIMEOUT_MS: "1000" });
-  proxy = await startRpcProxy(setting.chain.rpcUrl);
-  setting.variables.EIP155_84532_RPC_URL = proxy.url;
-  facilitator = await startFacilitator(setting.variables);
-});
-afterEach(() => proxy.behave(() => "pass"));
-afterAll(async () => {
-  await facilitator?.stop();
-  await proxy?.stop();
-  await setting?.stop();
-});
+const test = proxiedEvmTest({ SETTLE_TIMEOUT_MS: "5000", EIP155_84532_RPC_TIMEOUT_MS: "1000" });
 
 type Body = Awaited<ReturnType<typeof paymentBody>>;
 
-async function settledPayment(changes: Record<string, unknown> = {}): Promise<{ buyer: Buyer; body: Body }> {
+async function settledPayment(
+  setting: EvmSetting,
+  facilitator: Awaited<ReturnType<typeof startFacilitator>>,
+  changes: Record<string, unknown> = {},
+): Promise<{ buyer: Buyer; body: Body }> {
   const buyer = await setting.fundedBuyer();
   const body = edited(await paymentBody(buyer, setting.terms), changes);
   expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
@@ -38,7 +27,7 @@ const withSignature = (body: Body, signature: string) =>
   edited(body, { "paymentPayload.payload.signature": signature });
 
 /** As if the answer with the success had never left. */
-const undeliver = ({ paymentPayload: { payload } }: Body) =>
+const undeliver = (facilitator: Awaited<ReturnType<typeof startFacilitator>>, { paymentPayload: { payload } }: Body) =>
   facilitator.context.db.query("update payments set delivered_at = null where payment_key like '%' || $1", [
     payload.authorization.nonce,
   ]);
@@ -50,7 +39,11 @@ function malleated(signature: string): string {
   return `${signature.slice(0, 66)}${s}${signature.slice(130) === "1b" ? "1c" : "1b"}`;
 }
 
-async function expectUntold(body: unknown, reason: string): Promise<void> {
+async function expectUntold(
+  facilitator: Awaited<ReturnType<typeof startFacilitator>>,
+  body: unknown,
+  reason: string,
+): Promise<void> {
   const verified = await facilitator.verify(body);
   expect(verified).toMatchObject({ status: 200, body: { isValid: false, invalidReason: reason } });
   const settled = await facilitator.settle(body);
@@ -59,14 +52,17 @@ async function expectUntold(body: unknown, reason: string): Promise<void> {
 }
 
 describe.each(["delivered", "not delivered yet"])("a settled payment whose success was %s", (delivery) => {
-  const payment = async () => {
-    const paid = await settledPayment();
-    if (delivery !== "delivered") await undeliver(paid.body);
+  const payment = async (setting: EvmSetting, facilitator: Awaited<ReturnType<typeof startFacilitator>>) => {
+    const paid = await settledPayment(setting, facilitator);
+    if (delivery !== "delivered") await undeliver(facilitator, paid.body);
     return paid;
   };
 
-  test("is told to nobody with a signature that is not its payer's for its message", async () => {
-    const { buyer, body } = await payment();
+  test("is told to nobody with a signature that is not its payer's for its message", async ({
+    setting,
+    facilitator,
+  }) => {
+    const { buyer, body } = await payment(setting, facilitator);
     const { signature } = body.paymentPayload.payload;
     const foreign = await signAuthorization(buyer, setting.terms);
     const forged = [
@@ -79,18 +75,22 @@ describe.each(["delivered", "not delivered yet"])("a settled payment whose succe
       malleated(signature),
       `${signature}00`,
     ];
-    for (const junk of forged) await expectUntold(withSignature(body, junk), "invalid_exact_evm_signature");
-    await expectUntold(asV1(withSignature(body, forged[0] as string)), "invalid_exact_evm_signature");
+    for (const junk of forged)
+      await expectUntold(facilitator, withSignature(body, junk), "invalid_exact_evm_signature");
+    await expectUntold(facilitator, asV1(withSignature(body, forged[0] as string)), "invalid_exact_evm_signature");
     const wrapped = `${signature}${"6492".repeat(16)}`;
-    await expectUntold(withSignature(body, wrapped), "eip6492_factory_not_allowed");
+    await expectUntold(facilitator, withSignature(body, wrapped), "eip6492_factory_not_allowed");
     const answer = (await facilitator.settle(body)).body;
     expect(answer).toMatchObject(
       delivery === "delivered" ? { success: false, errorReason: "already_settled" } : { success: true },
     );
   });
 
-  test("is another payment than one with its nonce and another window, domain, recipient or amount", async () => {
-    const { buyer, body } = await payment();
+  test("is another payment than one with its nonce and another window, domain, recipient or amount", async ({
+    setting,
+    facilitator,
+  }) => {
+    const { buyer, body } = await payment(setting, facilitator);
     const { authorization } = body.paymentPayload.payload;
     const { nonce } = authorization;
     const later = String(Number(authorization.validBefore) + 60);
@@ -106,7 +106,7 @@ describe.each(["delivered", "not delivered yet"])("a settled payment whose succe
       edited(body, { "paymentPayload.payload.authorization.validBefore": later }),
       edited(body, { "paymentPayload.payload.authorization.validAfter": "1" }),
     ];
-    for (const other of [...signedAnew, ...edits]) await expectUntold(other, "invalid_transaction_state");
+    for (const other of [...signedAnew, ...edits]) await expectUntold(facilitator, other, "invalid_transaction_state");
   });
 });
 
@@ -118,8 +118,11 @@ describe("the terms of a quote", () => {
   const digestOf = ({ paymentRequirements }: Body) =>
     termsDigest(paymentRequirements as PaymentRequirements, "https://api.example.com/weather");
 
-  test("come back as their digest with `already_settled`, in either version, and with nothing else", async () => {
-    const { body } = await settledPayment(quoted);
+  test("come back as their digest with `already_settled`, in either version, and with nothing else", async ({
+    setting,
+    facilitator,
+  }) => {
+    const { body } = await settledPayment(setting, facilitator, quoted);
     const digest = digestOf(body);
     expect(digest).toMatch(/^[0-9a-f]{64}$/);
     for (const same of [body, asV1(body), asV1(body, "eip155:84532")]) {
@@ -143,8 +146,8 @@ describe("the terms of a quote", () => {
     }
   });
 
-  test("that were not those of the claim prove nothing, now or later", async () => {
-    const { body } = await settledPayment();
+  test("that were not those of the claim prove nothing, now or later", async ({ setting, facilitator }) => {
+    const { body } = await settledPayment(setting, facilitator);
     const claimed = edited(body, { "paymentRequirements.extra.quoteId": "made up afterwards" });
     for (let attempt = 0; attempt < 2; attempt += 1) {
       const answer = (await facilitator.settle(claimed)).body;
@@ -153,9 +156,9 @@ describe("the terms of a quote", () => {
     }
   });
 
-  test("decide who gets a success that was never delivered, and one caller does", async () => {
-    const { body } = await settledPayment(quoted);
-    await undeliver(body);
+  test("decide who gets a success that was never delivered, and one caller does", async ({ setting, facilitator }) => {
+    const { body } = await settledPayment(setting, facilitator, quoted);
+    await undeliver(facilitator, body);
     const strangers = [
       edited(body, { "paymentRequirements.extra.quoteId": "another" }),
       edited(body, { "paymentRequirements.extra.quoteId": undefined }),
@@ -170,16 +173,16 @@ describe("the terms of a quote", () => {
     expect(told).toEqual(Array(19).fill(digestOf(body)));
   });
 
-  test("without a quote, the resource decides", async () => {
-    const { body } = await settledPayment();
-    await undeliver(body);
+  test("without a quote, the resource decides", async ({ setting, facilitator }) => {
+    const { body } = await settledPayment(setting, facilitator);
+    await undeliver(facilitator, body);
     const elsewhere = edited(body, { "paymentPayload.resource.url": "https://evil.example.com/" });
     expect((await facilitator.settle(elsewhere)).body).toMatchObject({ errorReason: "already_settled" });
     expect((await facilitator.settle(asV1(body))).body).toMatchObject({ success: true });
   });
 
-  test("are not told of a payment that somebody else's transaction landed", async () => {
-    const { body } = await settledPayment(quoted);
+  test("are not told of a payment that somebody else's transaction landed", async ({ setting, facilitator }) => {
+    const { body } = await settledPayment(setting, facilitator, quoted);
     await facilitator.context.db.query(
       "update payments set landed_by_another = true where payment_key like '%' || $1",
       [body.paymentPayload.payload.authorization.nonce],
@@ -189,13 +192,13 @@ describe("the terms of a quote", () => {
     expect(answer).not.toHaveProperty("termsDigest");
   });
 
-  test("leave their id nowhere: not in the database, the routes, or the metrics", async () => {
+  test("leave their id nowhere: not in the database, the routes, or the metrics", async ({ setting, facilitator }) => {
     const quoteId = `quote-${randomBytes(16).toString("hex")}`;
     const bazaar = {
       info: { input: { type: "http", method: "GET" } },
       schema: { type: "object", properties: { input: { type: "object" } }, required: ["input"] },
     };
-    const { body } = await settledPayment({
+    const { body } = await settledPayment(setting, facilitator, {
       "paymentRequirements.extra.quoteId": quoteId,
       "paymentPayload.accepted.extra.quoteId": quoteId,
       "paymentPayload.extensions": { bazaar },
@@ -215,7 +218,7 @@ describe("the terms of a quote", () => {
 });
 
 describe("a contract wallet's settled payment", () => {
-  const walletPayment = async () => {
+  const walletPayment = async (setting: EvmSetting, facilitator: Awaited<ReturnType<typeof startFacilitator>>) => {
     const owner = newBuyer();
     const wallet = await setting.chain.deploy(ownerWallet, [owner.address]);
     await setting.chain.fund(wallet, { usdc: 20_000n });
@@ -224,18 +227,22 @@ describe("a contract wallet's settled payment", () => {
     return body;
   };
 
-  test("is told to who presents a signature that the wallet accepts, and to nobody else", async () => {
-    const body = await walletPayment();
-    await expectUntold(withSignature(body, `0x${"11".repeat(65)}`), "invalid_exact_evm_signature");
+  test("is told to who presents a signature that the wallet accepts, and to nobody else", async ({
+    setting,
+    facilitator,
+  }) => {
+    const body = await walletPayment(setting, facilitator);
+    await expectUntold(facilitator, withSignature(body, `0x${"11".repeat(65)}`), "invalid_exact_evm_signature");
     await expectUntold(
+      facilitator,
       withSignature(body, (await signAuthorization(newBuyer(), setting.terms)).signature),
       "invalid_exact_evm_signature",
     );
     expect((await facilitator.settle(body)).body).toMatchObject({ errorReason: "already_settled" });
   });
 
-  test("is not spoken of while nobody can ask the wallet: 503", async () => {
-    const body = await walletPayment();
+  test("is not spoken of while nobody can ask the wallet: 503", async ({ setting, facilitator, proxy }) => {
+    const body = await walletPayment(setting, facilitator);
     proxy.behave(() => "lose-call");
     const settled = await facilitator.settle(body);
     expect(settled).toMatchObject({ status: 503, body: { success: false, transaction: "" } });
@@ -243,7 +250,7 @@ describe("a contract wallet's settled payment", () => {
     expect(await facilitator.verify(body)).toMatchObject({ status: 503, body: { isValid: false } });
     const keyed = await (async () => {
       proxy.behave(() => "pass");
-      const { body } = await settledPayment();
+      const { body } = await settledPayment(setting, facilitator);
       proxy.behave(() => "lose-call");
       return body;
     })();
@@ -251,15 +258,18 @@ describe("a contract wallet's settled payment", () => {
   });
 });
 
-test("a payment claimed before messages were kept is told by its fields and its signature", async () => {
-  const { buyer, body } = await settledPayment();
+test("a payment claimed before messages were kept is told by its fields and its signature", async ({
+  setting,
+  facilitator,
+}) => {
+  const { buyer, body } = await settledPayment(setting, facilitator);
   await facilitator.context.db.query("update payments set message_digest = null where payment_key like '%' || $1", [
     body.paymentPayload.payload.authorization.nonce,
   ]);
   const { authorization } = body.paymentPayload.payload;
   const later = String(Number(authorization.validBefore) + 60);
   const other = await paymentBody(buyer, setting.terms, { ...authorization, validBefore: later });
-  await expectUntold(other, "invalid_transaction_state");
-  await expectUntold(withSignature(body, `0x${"11".repeat(65)}`), "invalid_exact_evm_signature");
+  await expectUntold(facilitator, other, "invalid_transaction_state");
+  await expectUntold(facilitator, withSignature(body, `0x${"11".repeat(65)}`), "invalid_exact_evm_signature");
   expect((await facilitator.settle(body)).body).toMatchObject({ errorReason: "already_settled" });
 });

@@ -10,7 +10,7 @@ import {
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { fickleWallet, revertingToken, usdcStandIn } from "../../../infra/evm-chain/artifacts.ts";
+import { fickleWallet, revertingToken, usdcStandIn } from "../../../infra/local-evm/artifacts.ts";
 import { edited } from "../../support/edit.ts";
 import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
 import { newBuyer, paymentBody, signAuthorization } from "../../support/evm-payments.ts";
@@ -49,6 +49,7 @@ const rowOf = async (body: Body) =>
     .rows[0];
 const change = (body: Body, assignments: string) =>
   facilitator.context.db.query(`update payments set ${assignments} where payment_key like '%' || $1`, [nonceOf(body)]);
+const lapsed = "lease_until = now() - interval '1 second'";
 const failuresOf = async (body: Body) => {
   const payer = body.paymentPayload.payload.authorization.from;
   return (await facilitator.context.db.query("select * from payer_failures where payer = $1", [payer])).rows.length;
@@ -196,9 +197,15 @@ describe("our own transaction, of which the node says that its nonce is too low"
       const pending = { success: false, errorReason: "settlement_pending", transaction: expect.stringMatching(/^0x/) };
       expect((await daemon.settle(body)).body).toMatchObject(pending);
       // Past the lease: the reconciler asks, and is told nothing either.
-      await new Promise((resolve) => setTimeout(resolve, 8_000));
+      const asked = proxy.counts.get("eth_getTransactionReceipt") ?? 0;
+      await change(body, lapsed);
+      await expect.poll(async () => (await rowOf(body)).lease_until > new Date(), { timeout: 15_000 }).toBe(true);
+      await expect
+        .poll(() => proxy.counts.get("eth_getTransactionReceipt"), { timeout: 15_000 })
+        .toBeGreaterThan(asked);
       expect((await daemon.settle(body)).body).toMatchObject(pending);
       proxy.behave(() => "pass");
+      await change(body, lapsed);
       await expect
         .poll(async () => (await daemon.settle(body)).body, { timeout: 20_000, interval: 300 })
         .toMatchObject({ success: true });
@@ -212,7 +219,6 @@ describe("our own transaction, of which the node says that its nonce is too low"
 });
 
 describe("a database that lost its last moments", () => {
-  const lapsed = "lease_until = now() - interval '1 second'";
   const forgotten = `state = 'claimed', transaction_id = null, raw_transactions = null, fee_payer = null, nonce = null,
     signed_transactions = '{}', delivered_at = null, finished_at = null, ${lapsed}`;
 
@@ -247,6 +253,62 @@ describe("a database that lost its last moments", () => {
     expect(answer).not.toHaveProperty("termsDigest");
   });
 
+  describe("is asked about a payment whose authorization has run out since", () => {
+    const over = "invalid_exact_evm_payload_authorization_valid_before";
+    const settledAndOver = async () => {
+      const validBefore = String(Math.floor(Date.now() / 1_000) + 9);
+      const body = quoted(await paymentBody(await setting.fundedBuyer(), setting.terms, { validBefore }));
+      const { success, transaction } = (await facilitator.settle(body)).body;
+      expect(success).toBe(true);
+      await expect
+        .poll(() => Number(validBefore) - Math.floor(Date.now() / 1_000), { timeout: 10_000 })
+        .toBeLessThan(6);
+      return { body, transaction };
+    };
+
+    test("and has nothing of it: the chain says that it is settled, to who presents what was signed", async () => {
+      const { body, transaction } = await settledAndOver();
+      await facilitator.context.db.query("delete from payments where payment_key like '%' || $1", [nonceOf(body)]);
+      proxy.behave(() => "lose-call");
+      const away = await facilitator.settle(body);
+      expect(away).toMatchObject({ status: 503, body: { success: false, transaction: "" } });
+      proxy.behave((method) => (method === "eth_getTransactionReceipt" ? "null" : "pass"));
+      expect((await facilitator.settle(body)).status).toBe(503);
+      proxy.behave(() => "pass");
+      const forged = edited(body, { "paymentPayload.payload.signature": `0x${"11".repeat(65)}` });
+      expect((await facilitator.settle(forged)).body).toMatchObject({ success: false, transaction: "" });
+      const before = await sent();
+      const answer = (await facilitator.settle(body)).body;
+      expect(answer).toMatchObject({ success: false, errorReason: "already_settled", transaction });
+      expect(answer).not.toHaveProperty("termsDigest");
+      expect((await facilitator.verify(body)).body).toMatchObject({ isValid: false, invalidReason: over });
+      expect(await sent()).toBe(before);
+    }, 30_000);
+
+    test("and has it failed, to be tried again: one caller is told of its success", async () => {
+      const { body, transaction } = await settledAndOver();
+      await change(
+        body,
+        "state = 'failed', retryable = true, error_reason = 'transaction_failed', delivered_at = null",
+      );
+      const answers = await Promise.all(Array.from({ length: 10 }, () => facilitator.settle(body)));
+      expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
+      expect(new Set(answers.map(({ body }) => body.transaction))).toEqual(new Set([transaction]));
+    }, 30_000);
+
+    test("that was never sent, or was cancelled: no settlement is made of it", async () => {
+      const buyer = await setting.fundedBuyer();
+      const validBefore = String(Math.floor(Date.now() / 1_000) - 60);
+      const never = await paymentBody(buyer, setting.terms, { validBefore });
+      expect((await facilitator.settle(never)).body).toMatchObject({ errorReason: over, transaction: "" });
+      const { body } = await settledAndOver();
+      const dearer = { ...setting.terms, amount: "20000" };
+      const { nonce } = body.paymentPayload.payload.authorization;
+      const another = await paymentBody(buyer, dearer, { validBefore, nonce });
+      expect((await facilitator.settle(another)).body).toMatchObject({ success: false, transaction: "" });
+    }, 30_000);
+  });
+
   test("a claim of which the chain knows nothing is not failed but open, and whoever presents it may settle it", async () => {
     const body = await pay();
     const { authorization } = body.paymentPayload.payload;
@@ -265,8 +327,11 @@ describe("a database that lost its last moments", () => {
       ],
     );
     expect(rows).toHaveLength(1);
+    const asked = proxy.counts.get("eth_getBlockByNumber") ?? 0;
     proxy.behave(() => "lose-call");
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    await change(body, lapsed);
+    await expect.poll(async () => (await rowOf(body)).lease_until > new Date(), { timeout: 15_000 }).toBe(true);
+    await expect.poll(() => proxy.counts.get("eth_getBlockByNumber"), { timeout: 15_000 }).toBeGreaterThan(asked);
     expect(await rowOf(body)).toMatchObject({ state: "claimed", retryable: false });
     proxy.behave(() => "pass");
     await change(body, lapsed);

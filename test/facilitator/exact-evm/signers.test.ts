@@ -1,7 +1,7 @@
 import { createPublicClient, createTestClient, createWalletClient, http, publicActions, walletActions } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { usdcStandIn } from "../../../infra/evm-chain/artifacts.ts";
+import { usdcStandIn } from "../../../infra/local-evm/artifacts.ts";
 import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
 import { paymentBody } from "../../support/evm-payments.ts";
 import { startFacilitator } from "../../support/facilitator.ts";

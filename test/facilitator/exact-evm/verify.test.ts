@@ -1,6 +1,6 @@
 import { createPublicClient, createTestClient, http, walletActions } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ownerWallet, usdcStandIn } from "../../../infra/evm-chain/artifacts.ts";
+import { ownerWallet, usdcStandIn } from "../../../infra/local-evm/artifacts.ts";
 import { edited } from "../../support/edit.ts";
 import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
 import { asV1, type Buyer, type EvmTerms, newBuyer, paymentBody } from "../../support/evm-payments.ts";

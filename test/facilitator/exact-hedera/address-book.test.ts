@@ -1,25 +1,23 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { AddressBook } from "../../../facilitator/schemes/exact-hedera/address-book.ts";
 import { Mirror } from "../../../facilitator/schemes/exact-hedera/mirror.ts";
-import { startDevLedger } from "../../../infra/dev-ledger/ledger.ts";
-import { HederaNodes } from "../../../shared/hedera-nodes.ts";
+import { startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
+import { HederaNodes } from "../../../shared/hedera/nodes.ts";
 import { createLog } from "../../../shared/log.ts";
-import { type HederaSetting, hederaSetting, settingOn, settled, verified } from "./setting.ts";
+import { type HederaSetting, hederaSchemeTest, settingOn, settled, verified } from "./setting.ts";
 
-let setting: HederaSetting;
+const test = hederaSchemeTest();
 
-beforeAll(async () => {
-  setting = await hederaSetting();
-});
-afterAll(() => setting?.stop());
-
-const addressOf = (id: string) => Object.entries(setting.ledger.nodes).find(([, node]) => node === id)?.[0] as string;
+const addressOf = (setting: HederaSetting, id: string) =>
+  Object.entries(setting.ledger.nodes).find(([, node]) => node === id)?.[0] as string;
 
 describe("with one node configured of the three there are", () => {
-  test("a payment for another node is refused until the mirror's list has been read, and settles then", async () => {
-    const small = await settingOn(setting.ledger, { nodes: { [addressOf("0.0.3")]: "0.0.3" } });
+  test("a payment for another node is refused until the mirror's list has been read, and settles then", async ({
+    setting,
+  }) => {
+    const small = await settingOn(setting.ledger, { nodes: { [addressOf(setting, "0.0.3")]: "0.0.3" } });
     try {
       await expect(verified(small.scheme, await small.pay({ nodes: [5] }))).rejects.toThrow("invalid_node_account");
       await small.scheme.start();
@@ -30,8 +28,8 @@ describe("with one node configured of the three there are", () => {
     }
   });
 
-  test("at an address where nobody is: it moves to the listed one once it has failed", async () => {
-    const { book, nodes, stop } = await bookOf({ "127.0.0.1:1": "0.0.3" }, setting.ledger.mirrorUrl);
+  test("at an address where nobody is: it moves to the listed one once it has failed", async ({ setting }) => {
+    const { book, nodes, stop } = await bookOf(setting, { "127.0.0.1:1": "0.0.3" }, setting.ledger.mirrorUrl);
     try {
       const receipt = () => nodes.receipt("0.0.3", "0.0.1001@1700000000.000000001");
       expect(await receipt()).toBe("silent");
@@ -46,9 +44,13 @@ describe("with one node configured of the three there are", () => {
   });
 });
 
-test("of a long list every page is read", async () => {
-  const ledger = await startDevLedger({ nodePorts: Array.from({ length: 27 }, () => 0) });
-  const { book, nodes, stop } = await bookOf({ [Object.keys(ledger.nodes)[0] as string]: "0.0.3" }, ledger.mirrorUrl);
+test("of a long list every page is read", async ({ setting }) => {
+  const ledger = await startLocalHedera({ nodePorts: Array.from({ length: 27 }, () => 0) });
+  const { book, nodes, stop } = await bookOf(
+    setting,
+    { [Object.keys(ledger.nodes)[0] as string]: "0.0.3" },
+    ledger.mirrorUrl,
+  );
   try {
     expect(await book.start()).toEqual([]);
     expect(nodes.ids.toSorted()).toEqual(Object.values(ledger.nodes).toSorted());
@@ -64,7 +66,7 @@ describe("a list from the mirror", () => {
     nodes: [own, { node_account_id: id, service_endpoints: [{ ip_address_v4: "127.0.0.1", port: 50_211, ...change }] }],
   });
 
-  test.each<[string, unknown, readonly string[]]>([
+  test.for<[string, unknown, readonly string[]]>([
     ["with another node adds it", other({}), ["0.0.3", "0.0.4"]],
     [
       "with a node that has a name adds it",
@@ -87,9 +89,9 @@ describe("a list from the mirror", () => {
     ["with a private name leaves the node out", other({ ip_address_v4: "", domain_name: "db.internal" }), ["0.0.3"]],
     ["that has no end changes nothing", { ...other({}), links: { next: "/api/v1/network/nodes?limit=25" } }, ["0.0.3"]],
     ["that leads elsewhere ends there", { ...other({}), links: { next: "/api/v1/accounts" } }, ["0.0.3", "0.0.4"]],
-  ])("%s", async (_, answer, ids) => {
+  ])("a list of nodes %s", async ([_, answer, ids], { setting }) => {
     const mirror = await startMirror(answer);
-    const { book, nodes, stop } = await bookOf({ [addressOf("0.0.3")]: "0.0.3" }, mirror.url);
+    const { book, nodes, stop } = await bookOf(setting, { [addressOf(setting, "0.0.3")]: "0.0.3" }, mirror.url);
     try {
       await book.refresh().catch(() => {});
       expect(nodes.ids).toEqual(ids);
@@ -100,11 +102,15 @@ describe("a list from the mirror", () => {
     }
   });
 
-  test("that leaves a node out takes it away only once it does not answer", async () => {
+  test("that leaves a node out takes it away only once it does not answer", async ({ setting }) => {
     const listed = ["0.0.3", "0.0.4"].map((id) => ({ ...own, node_account_id: id }));
     const mirror = await startMirror({ nodes: listed });
-    const configured = { [addressOf("0.0.3")]: "0.0.3", [addressOf("0.0.4")]: "0.0.4", "127.0.0.1:1": "0.0.5" };
-    const { book, nodes, stop } = await bookOf(configured, mirror.url);
+    const configured = {
+      [addressOf(setting, "0.0.3")]: "0.0.3",
+      [addressOf(setting, "0.0.4")]: "0.0.4",
+      "127.0.0.1:1": "0.0.5",
+    };
+    const { book, nodes, stop } = await bookOf(setting, configured, mirror.url);
     try {
       await book.refresh();
       expect(nodes.ids).toEqual(["0.0.3", "0.0.4", "0.0.5"]);
@@ -117,7 +123,7 @@ describe("a list from the mirror", () => {
     }
   });
 
-  test("of a public network is not believed about private addresses", async () => {
+  test("of a public network is not believed about private addresses", async ({ setting }) => {
     const mirror = await startMirror({
       nodes: [
         { ...own, service_endpoints: [] },
@@ -126,7 +132,7 @@ describe("a list from the mirror", () => {
         { node_account_id: "0.0.6", service_endpoints: [{ ip_address_v4: "34.94.106.61", port: 50_211 }] },
       ],
     });
-    const { book, nodes, stop } = await bookOf({ "0.testnet.hedera.com:50211": "0.0.3" }, mirror.url);
+    const { book, nodes, stop } = await bookOf(setting, { "0.testnet.hedera.com:50211": "0.0.3" }, mirror.url);
     try {
       await book.refresh();
       expect(nodes.ids).toEqual(["0.0.3", "0.0.6"]);
@@ -137,13 +143,12 @@ describe("a list from the mirror", () => {
   });
 });
 
-async function bookOf(nodesConfigured: Record<string, string>, mirrorUrl: string) {
+async function bookOf(setting: HederaSetting, nodesConfigured: Record<string, string>, mirrorUrl: string) {
   const mirror = new Mirror(mirrorUrl);
   const nodes = new HederaNodes(nodesConfigured, { connectMs: 500, sendMs: 1_000, receiptMs: 1_000 });
   const config = { ...setting.config, nodes: nodesConfigured, mirrorUrl };
   const book = new AddressBook(config, { mirror, nodes, log: createLog("test", "silent") });
   const stop = async () => {
-    book.stop();
     nodes.close();
     await mirror.close();
   };

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type DevLedger, startDevLedger } from "../../../infra/dev-ledger/ledger.ts";
+import { type LocalHedera, startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
 import { connect, type Database } from "../../../shared/postgres.ts";
 import {
   type RunningFacilitator,
@@ -8,16 +8,17 @@ import {
   startFacilitator,
   type Variables,
 } from "../../support/facilitator.ts";
+import { lapseAll } from "../../support/lapse.ts";
 import { freshDatabase } from "../../support/postgres.ts";
 import { buyerOf, price, signedPayment, usdcOf } from "./setting.ts";
 
-let ledger: DevLedger;
+let ledger: LocalHedera;
 let db: Database;
 let variables: Variables;
 let daemons: readonly RunningFacilitator[];
 
 beforeAll(async () => {
-  ledger = await startDevLedger();
+  ledger = await startLocalHedera();
   const url = await freshDatabase("facilitator");
   db = connect(url, { poolMax: 2, applicationName: "test" });
   const { accountId, privateKey } = ledger.accounts.feePayer;
@@ -113,6 +114,7 @@ test("a daemon killed between sending and the receipt leaves a payment that anot
   doomed.process.kill("SIGKILL");
   await once(doomed.process, "exit");
   expect(await lost).toBe("no answer");
+  await lapseAll(db);
   await until(async () => (await states()).every((state) => state === "settled"));
   ledger.faults.clear();
   expect(await creatorHas()).toBe(before + price);

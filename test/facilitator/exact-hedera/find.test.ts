@@ -1,20 +1,17 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { PaymentRequest, Unfinished } from "../../../facilitator/schemes/scheme.ts";
-import { type HederaSetting, hederaSetting, price, submitted, usdcOf, verified } from "./setting.ts";
+import { type HederaSetting, hederaSchemeTest, price, settingOn, submitted, usdcOf, verified } from "./setting.ts";
 
-let setting: HederaSetting;
+const test = hederaSchemeTest();
 
-beforeAll(async () => {
-  setting = await hederaSetting();
+test.beforeAll(async ({ setting }) => {
   await setting.scheme.start();
 });
-afterEach(() => setting.ledger.faults.clear());
-afterAll(() => setting?.stop());
 
-const creatorHas = () => usdcOf(setting.ledger, setting.ledger.accounts.creator.accountId);
+const creatorHas = (setting: HederaSetting) => usdcOf(setting.ledger, setting.ledger.accounts.creator.accountId);
 
 /** The row of a payment, as the reconciler hands it to find. */
-async function unfinished(asked: PaymentRequest): Promise<Unfinished> {
+async function unfinished(setting: HederaSetting, asked: PaymentRequest): Promise<Unfinished> {
   const { key } = await verified(setting.scheme, asked);
   await setting.db.query("update payments set lease_until = now() - interval '1 second' where payment_key = $1", [key]);
   const taken = (await setting.store.takeUnfinished(100)).find((row) => row.key === key);
@@ -23,6 +20,7 @@ async function unfinished(asked: PaymentRequest): Promise<Unfinished> {
 }
 
 async function leftUnknown(
+  setting: HederaSetting,
   faults: Record<string, number>,
   withinMs = 1_500,
 ): Promise<{ asked: PaymentRequest; row: Unfinished }> {
@@ -31,10 +29,10 @@ async function leftUnknown(
   setting.ledger.faults.set(faults);
   expect(await submitted(setting, payment, withinMs)).toMatchObject({ outcome: "unknown" });
   setting.ledger.faults.clear();
-  return { asked, row: await unfinished(asked) };
+  return { asked, row: await unfinished(setting, asked) };
 }
 
-const untilFound = async (row: Unfinished) => {
+const untilFound = async (setting: HederaSetting, row: Unfinished) => {
   for (let attempt = 0; attempt < 10; attempt += 1) {
     const outcome = await setting.scheme.find(row);
     if (outcome.outcome !== "unknown") return outcome;
@@ -43,7 +41,7 @@ const untilFound = async (row: Unfinished) => {
 };
 
 describe("a payment whose outcome was not known at the deadline is found later", () => {
-  test.each<[string, Record<string, number>]>([
+  test.for<[string, Record<string, number>]>([
     ["the ledger was slow", { consensusDelayMs: 2_500 }],
     ["no node answered and none had taken it", { unavailable: 1_000 }],
     [
@@ -51,34 +49,58 @@ describe("a payment whose outcome was not known at the deadline is found later",
       { resetReply: 1_000, queryUnavailable: 1_000, mirrorUnavailable: 1_000 },
     ],
     ["nobody could be asked for receipts", { queryUnavailable: 1_000, mirrorUnavailable: 1_000 }],
-  ])("%s", async (_name, faults) => {
-    const before = await creatorHas();
-    const { row } = await leftUnknown(faults);
-    expect(await untilFound(row)).toEqual({ outcome: "settled", transaction: row.key });
-    expect(await setting.scheme.find(row)).toEqual({ outcome: "settled", transaction: row.key });
-    expect(await creatorHas()).toBe(before + price);
+  ])(
+    "a payment left unknown because %s is found settled, and again when asked again",
+    async ([_name, faults], { setting }) => {
+      const before = await creatorHas(setting);
+      const { row } = await leftUnknown(setting, faults);
+      expect(await untilFound(setting, row)).toEqual({ outcome: "settled", transaction: row.key });
+      expect(await setting.scheme.find(row)).toEqual({ outcome: "settled", transaction: row.key });
+      expect(await creatorHas(setting)).toBe(before + price);
+    },
+  );
+
+  test("and is found failed where it failed", async ({ setting }) => {
+    const { row } = await leftUnknown(setting, {
+      throttleAtConsensus: 1,
+      queryUnavailable: 1_000,
+      mirrorUnavailable: 1_000,
+    });
+    expect(await untilFound(setting, row)).toMatchObject({
+      outcome: "failed",
+      reason: "transaction_failed",
+      retryable: false,
+    });
   });
 
-  test("and is found failed where it failed", async () => {
-    const { row } = await leftUnknown({ throttleAtConsensus: 1, queryUnavailable: 1_000, mirrorUnavailable: 1_000 });
-    expect(await untilFound(row)).toMatchObject({ outcome: "failed", reason: "transaction_failed", retryable: false });
-  });
-
-  test("as soon as the mirror has it, however far behind the nodes it is", async () => {
-    const { row } = await leftUnknown({ queryUnavailable: 1_000, mirrorUnavailable: 1_000 });
+  test("as soon as the mirror has it, however far behind the nodes it is", async ({ setting }) => {
+    const { row } = await leftUnknown(setting, { queryUnavailable: 1_000, mirrorUnavailable: 1_000 });
     setting.ledger.faults.set({ mirrorLagMs: 60_000 });
-    expect(await setting.scheme.find(row)).toEqual({ outcome: "unknown", transaction: row.key });
-    setting.ledger.faults.clear();
+    const another = await settingOn(setting.ledger);
+    try {
+      await another.scheme.start();
+      // A receipt names no more than the id, which the ledger may have had from something else.
+      expect(await another.scheme.find(row)).toEqual({ outcome: "unknown", transaction: row.key });
+      setting.ledger.faults.clear();
+      expect(await another.scheme.find(row)).toEqual({ outcome: "settled", transaction: row.key });
+    } finally {
+      await another.stop();
+    }
+  });
+
+  test("by a receipt, where a node took it from this process, and the mirror is behind", async ({ setting }) => {
+    const { row } = await leftUnknown(setting, { queryUnavailable: 1_000, mirrorUnavailable: 1_000 });
+    setting.ledger.faults.set({ mirrorLagMs: 60_000 });
     expect(await setting.scheme.find(row)).toEqual({ outcome: "settled", transaction: row.key });
   });
 
-  test("but not while it is still being settled, nor is it sent twice by asking", async () => {
+  test("but not while it is still being settled, nor is it sent twice by asking", async ({ setting }) => {
     const asked = await setting.pay();
     const payment = await verified(setting.scheme, asked);
     setting.ledger.faults.set({ consensusDelayMs: 1_500 });
     const settling = submitted(setting, payment);
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(await setting.scheme.find(await unfinished(asked))).toEqual({
+    expect(await setting.scheme.find(await unfinished(setting, asked))).toEqual({
       outcome: "unknown",
       transaction: payment.key,
     });
@@ -87,13 +109,15 @@ describe("a payment whose outcome was not known at the deadline is found later",
 });
 
 describe("a payment that can no longer land", () => {
-  const never = async (changes: Partial<Unfinished> = {}): Promise<Unfinished> => {
-    const { row } = await leftUnknown({ unavailable: 1_000 }, 600);
+  const never = async (setting: HederaSetting, changes: Partial<Unfinished> = {}): Promise<Unfinished> => {
+    const { row } = await leftUnknown(setting, { unavailable: 1_000 }, 600);
     return { ...row, expiresAt: new Date(Date.now() - 1_000), ...changes };
   };
 
-  test("has failed when two nodes and the mirror know nothing of it, and it is not sent any more", async () => {
-    const row = await never();
+  test("has failed when two nodes and the mirror know nothing of it, and it is not sent any more", async ({
+    setting,
+  }) => {
+    const row = await never(setting);
     const failed = { outcome: "failed", reason: "transaction_failed", transaction: row.key, retryable: false };
     expect(await setting.scheme.find(row)).toMatchObject({
       ...failed,
@@ -102,17 +126,17 @@ describe("a payment that can no longer land", () => {
     expect(await setting.scheme.find({ ...row, expiresAt: new Date(Date.now() - 600_000) })).toMatchObject(failed);
   });
 
-  test.each<[string, Record<string, number>]>([
+  test.for<[string, Record<string, number>]>([
     ["the mirror does not answer", { mirrorUnavailable: 1_000 }],
     ["a node does not answer", { queryUnavailable: 1 }],
-  ])("stays unknown while %s", async (_name, faults) => {
-    const row = await never();
+  ])("stays unknown while %s", async ([_name, faults], { setting }) => {
+    const row = await never(setting);
     setting.ledger.faults.set(faults);
     expect(await setting.scheme.find(row)).toEqual({ outcome: "unknown", transaction: row.key });
   });
 
-  test("stays unknown while a node still has it in hand", async () => {
-    const { row } = await leftUnknown({ loseTx: 1 });
+  test("stays unknown while a node still has it in hand", async ({ setting }) => {
+    const { row } = await leftUnknown(setting, { loseTx: 1 });
     const expired = { ...row, expiresAt: new Date(Date.now() - 1_000) };
     const answers = [
       await setting.scheme.find(expired),
@@ -122,8 +146,21 @@ describe("a payment that can no longer land", () => {
     expect(answers).toContainEqual({ outcome: "unknown", transaction: row.key });
   });
 
-  test("is settled all the same when it had landed in time", async () => {
-    const { row } = await leftUnknown({ queryUnavailable: 1_000, mirrorUnavailable: 1_000 });
+  test("stays unknown while nodes have forgotten its receipt and the mirror is behind, though it landed", async ({
+    setting,
+  }) => {
+    const { row } = await leftUnknown(setting, { queryUnavailable: 1_000, mirrorUnavailable: 1_000 });
+    setting.ledger.faults.set({ receiptTtlMs: 0, mirrorLagMs: 600_000 });
+    for (const endedMsAgo of [1_000, 140_000, 500_000]) {
+      const expired = { ...row, expiresAt: new Date(Date.now() - endedMsAgo) };
+      expect(await setting.scheme.find(expired)).toEqual({ outcome: "unknown", transaction: row.key });
+    }
+    setting.ledger.faults.set({ mirrorLagMs: 0 });
+    expect(await setting.scheme.find(row)).toEqual({ outcome: "settled", transaction: row.key });
+  });
+
+  test("is settled all the same when it had landed in time", async ({ setting }) => {
+    const { row } = await leftUnknown(setting, { queryUnavailable: 1_000, mirrorUnavailable: 1_000 });
     const expired = { ...row, expiresAt: new Date(Date.now() - 1_000) };
     expect(await setting.scheme.find(expired)).toEqual({ outcome: "settled", transaction: row.key });
   });

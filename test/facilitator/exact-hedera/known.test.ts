@@ -1,19 +1,19 @@
 import { AccountId, type PrivateKey, type Transaction, TransferTransaction } from "@hashgraph/sdk";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { PaymentRequest } from "../../../facilitator/schemes/scheme.ts";
-import { type DevLedger, startDevLedger } from "../../../infra/dev-ledger/ledger.ts";
+import { type LocalHedera, startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
 import { startFacilitator, type Variables } from "../../support/facilitator.ts";
 import { hederaVariables } from "../../support/hedera-payments.ts";
 import { freshDatabase } from "../../support/postgres.ts";
 import { usdc } from "./payloads.ts";
 import { buyerOf, newBuyer, newId, price, signedPayment } from "./setting.ts";
 
-let ledger: DevLedger;
+let ledger: LocalHedera;
 let variables: Variables;
 let facilitator: Awaited<ReturnType<typeof startFacilitator>>;
 
 beforeAll(async () => {
-  ledger = await startDevLedger();
+  ledger = await startLocalHedera();
   variables = { ...hederaVariables(ledger), FACILITATOR_DATABASE_URL: await freshDatabase("facilitator") };
   facilitator = await startFacilitator(variables);
 });

@@ -1,17 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { parsePaymentRequest } from "../../../facilitator/request.ts";
+import { parsePaymentRequest } from "../../../facilitator/payment-request.ts";
 import { isRefusal } from "../../../facilitator/schemes/scheme.ts";
-import { type DevLedger, startDevLedger } from "../../../infra/dev-ledger/ledger.ts";
+import { type LocalHedera, startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
 import { startFacilitator } from "../../support/facilitator.ts";
 import { hederaVariables } from "../../support/hedera-payments.ts";
 import { freshDatabase } from "../../support/postgres.ts";
 import { buyerOf, newBuyer, newId, price, signedPayment, type Terms, usdcOf } from "./setting.ts";
 
-let ledger: DevLedger;
+let ledger: LocalHedera;
 let facilitator: Awaited<ReturnType<typeof startFacilitator>>;
 
 beforeAll(async () => {
-  ledger = await startDevLedger();
+  ledger = await startLocalHedera();
   const databaseUrl = await freshDatabase("facilitator");
   facilitator = await startFacilitator({
     ...hederaVariables(ledger),
@@ -96,6 +96,28 @@ describe("a database that lost its last moments", () => {
     expect(told).not.toHaveProperty("termsDigest");
     expect(await creatorHas()).toBe(before + price);
   });
+
+  test("and is asked about a payment whose time is over: the ledger says whether it settled in time", async () => {
+    const [body, never] = [
+      await pay({ startsInSeconds: -1, seconds: 30 }),
+      await pay({ startsInSeconds: -1, seconds: 30 }),
+    ];
+    const transaction = await settledOnce(body);
+    await db().query("delete from payments where payment_key = $1", [transaction]);
+    await new Promise((resolve) => setTimeout(resolve, 6_000));
+    ledger.faults.set({ mirrorLagMs: 600_000 });
+    expect(await facilitator.settle(body)).toMatchObject({ status: 503, body: { success: false, transaction: "" } });
+    ledger.faults.set({ mirrorUnavailable: 1_000 });
+    expect((await facilitator.settle(body)).status).toBe(503);
+    ledger.faults.clear();
+    const told = (await facilitator.settle(body)).body;
+    expect(told).toMatchObject({ success: false, errorReason: "already_settled", transaction });
+    expect(told).not.toHaveProperty("termsDigest");
+    expect((await facilitator.settle(never)).body).toMatchObject({
+      errorReason: "invalid_exact_hedera_payload_transaction_expired",
+      transaction: "",
+    });
+  }, 30_000);
 
   test("and the ledger has the id of a payment that began just now: said once, without a proof of its terms", async () => {
     const before = await creatorHas();

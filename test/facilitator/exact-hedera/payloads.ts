@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, sign } from "node:crypto";
 import { proto } from "@hiero-ledger/proto";
-import type { HederaConfig } from "../../../facilitator/config.ts";
+import type { HederaConfig } from "../../../facilitator/schemes/exact-hedera/config.ts";
 import type { PaymentRequest } from "../../../facilitator/schemes/scheme.ts";
 import { Secret } from "../../../shared/env.ts";
 
@@ -69,24 +69,34 @@ export interface RequestChange {
 }
 
 /** protobufjs writes plain numbers; its types know only Long. */
-export const int64 = (value: number) => value as unknown as NonNullable<proto.IAccountID["accountNum"]>;
+export function int64(value: number) {
+  return value as unknown as NonNullable<proto.IAccountID["accountNum"]>;
+}
 
-export const account = (num: number, more: proto.IAccountID = {}): proto.IAccountID => ({
-  shardNum: int64(0),
-  realmNum: int64(0),
-  accountNum: int64(num),
-  ...more,
-});
-export const token = (num: number): proto.ITokenID => ({
-  shardNum: int64(0),
-  realmNum: int64(0),
-  tokenNum: int64(num),
-});
-export const row = (num: number, value: number, more: object = {}): proto.IAccountAmount => ({
-  accountID: account(num),
-  amount: int64(value),
-  ...more,
-});
+export function account(num: number, more: proto.IAccountID = {}): proto.IAccountID {
+  return {
+    shardNum: int64(0),
+    realmNum: int64(0),
+    accountNum: int64(num),
+    ...more,
+  };
+}
+
+export function token(num: number): proto.ITokenID {
+  return {
+    shardNum: int64(0),
+    realmNum: int64(0),
+    tokenNum: int64(num),
+  };
+}
+
+export function row(num: number, value: number, more: object = {}): proto.IAccountAmount {
+  return {
+    accountID: account(num),
+    amount: int64(value),
+    ...more,
+  };
+}
 
 const startSeconds = Math.floor(Date.now() / 1_000) - 5;
 
@@ -103,29 +113,36 @@ export function body(change: proto.ITransactionBody = {}): proto.ITransactionBod
   };
 }
 
-export const transactionId = (more: proto.ITransactionID = {}): proto.ITransactionID => ({
-  accountID: account(9999),
-  transactionValidStart: { seconds: int64(startSeconds), nanos: 7 },
-  ...more,
-});
+export function transactionId(more: proto.ITransactionID = {}): proto.ITransactionID {
+  return {
+    accountID: account(9999),
+    transactionValidStart: { seconds: int64(startSeconds), nanos: 7 },
+    ...more,
+  };
+}
 
-export const usdcTransfer = (
+export function usdcTransfer(
   rows: proto.IAccountAmount[],
   list: proto.ITokenTransferList = {},
   transfer: proto.ICryptoTransferTransactionBody = {},
-): proto.ICryptoTransferTransactionBody => ({
-  transfers: { accountAmounts: [] },
-  tokenTransfers: [{ token: token(429274), transfers: rows, nftTransfers: [], ...list }],
-  ...transfer,
-});
+): proto.ICryptoTransferTransactionBody {
+  return {
+    transfers: { accountAmounts: [] },
+    tokenTransfers: [{ token: token(429274), transfers: rows, nftTransfers: [], ...list }],
+    ...transfer,
+  };
+}
 
-export const bodyBytes = (content: proto.ITransactionBody): Buffer =>
-  Buffer.from(proto.TransactionBody.encode(content).finish());
+export function bodyBytes(content: proto.ITransactionBody): Buffer {
+  return Buffer.from(proto.TransactionBody.encode(content).finish());
+}
 
-export const goodPair = (bytes: Buffer): proto.ISignaturePair => ({
-  pubKeyPrefix: payerKey,
-  ed25519: sign(null, bytes, privateKey),
-});
+export function goodPair(bytes: Buffer): proto.ISignaturePair {
+  return {
+    pubKeyPrefix: payerKey,
+    ed25519: sign(null, bytes, privateKey),
+  };
+}
 
 /** A Transaction of these body bytes, signed by the payer unless other pairs are given. */
 export function signedBytes(bytes: Buffer, pairs: proto.ISignaturePair[] | null = [goodPair(bytes)]): Buffer {
@@ -134,20 +151,24 @@ export function signedBytes(bytes: Buffer, pairs: proto.ISignaturePair[] | null 
 }
 
 /** The base64 a payer sends: one Transaction for each SignedTransaction. */
-export const payload = (...signed: Buffer[]): string =>
-  list(...signed.map((bytes) => ({ signedTransactionBytes: bytes })));
+export function payload(...signed: Buffer[]): string {
+  return list(...signed.map((bytes) => ({ signedTransactionBytes: bytes })));
+}
 
-export const list = (...transactionList: proto.ITransaction[]): string =>
-  Buffer.from(proto.TransactionList.encode({ transactionList }).finish()).toString("base64");
+export function list(...transactionList: proto.ITransaction[]): string {
+  return Buffer.from(proto.TransactionList.encode({ transactionList }).finish()).toString("base64");
+}
 
-export const paymentOf = (...bodies: proto.ITransactionBody[]): string =>
-  payload(...bodies.map((content) => signedBytes(bodyBytes(content))));
+export function paymentOf(...bodies: proto.ITransactionBody[]): string {
+  return payload(...bodies.map((content) => signedBytes(bodyBytes(content))));
+}
 
 /** One length-delimited or varint field, as raw bytes to append where protobufjs would never write it. */
-export const field = (number: number, value: Buffer | number): Buffer =>
-  typeof value === "number"
+export function field(number: number, value: Buffer | number): Buffer {
+  return typeof value === "number"
     ? Buffer.concat([varint(number * 8), varint(value)])
     : Buffer.concat([varint(number * 8 + 2), varint(value.length), value]);
+}
 
 export function varint(value: number): Buffer {
   return value < 0x80

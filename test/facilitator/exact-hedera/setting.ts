@@ -9,16 +9,18 @@ import {
   type TransactionReceipt,
   TransferTransaction,
 } from "@hashgraph/sdk";
-import type { HederaConfig } from "../../../facilitator/config.ts";
+import { test as base } from "vitest";
+import type { HederaConfig } from "../../../facilitator/schemes/exact-hedera/config.ts";
 import type { HederaPayment } from "../../../facilitator/schemes/exact-hedera/payload.ts";
 import { createExactHedera } from "../../../facilitator/schemes/exact-hedera/scheme.ts";
 import { isRefusal, type Outcome, type PaymentRequest, type Scheme } from "../../../facilitator/schemes/scheme.ts";
 import { SettlementStore } from "../../../facilitator/settlements/store.ts";
-import { type DevLedger, startDevLedger } from "../../../infra/dev-ledger/ledger.ts";
-import type { DevLedgerOptions } from "../../../infra/dev-ledger/options.ts";
+import { type LocalHedera, startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
+import type { LocalHederaOptions } from "../../../infra/local-hedera/options.ts";
 import { Secret } from "../../../shared/env.ts";
 import { createLog } from "../../../shared/log.ts";
 import { connect, type Database } from "../../../shared/postgres.ts";
+import { perFile } from "../../support/fixtures.ts";
 import { freshDatabase } from "../../support/postgres.ts";
 import { request, usdc } from "./payloads.ts";
 
@@ -26,10 +28,10 @@ export const price = 50_000n;
 
 /** A local ledger, a real store, and the scheme between them. */
 export async function hederaSetting(
-  options: DevLedgerOptions = {},
+  options: LocalHederaOptions = {},
   change: Partial<HederaConfig> = {},
 ): Promise<HederaSetting> {
-  const ledger = await startDevLedger(options);
+  const ledger = await startLocalHedera(options);
   const setting = await settingOn(ledger, change);
   return {
     ...setting,
@@ -40,8 +42,24 @@ export async function hederaSetting(
   };
 }
 
+/** A local ledger and the scheme on it for a file, without the ledger's faults at the end of each test. */
+export function hederaSchemeTest() {
+  return (
+    base
+      // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which other fixtures this one takes
+      .extend("setting", perFile, async ({}, { onCleanup }) => {
+        const setting = await hederaSetting();
+        onCleanup(setting.stop);
+        return setting;
+      })
+      .extend("calm", { auto: true }, ({ setting }, { onCleanup }) => {
+        onCleanup(() => setting.ledger.faults.clear());
+      })
+  );
+}
+
 /** A scheme with a store of its own on a ledger that others may use too. */
-export async function settingOn(ledger: DevLedger, change: Partial<HederaConfig> = {}): Promise<HederaSetting> {
+export async function settingOn(ledger: LocalHedera, change: Partial<HederaConfig> = {}): Promise<HederaSetting> {
   const db = connect(await freshDatabase("facilitator"), { poolMax: 5, applicationName: "test" });
   const store = new SettlementStore(db);
   const config = { ...configOf(ledger), ...change };
@@ -61,7 +79,7 @@ export async function settingOn(ledger: DevLedger, change: Partial<HederaConfig>
 }
 
 export interface HederaSetting {
-  readonly ledger: DevLedger;
+  readonly ledger: LocalHedera;
   readonly db: Database;
   readonly store: SettlementStore;
   readonly config: HederaConfig;
@@ -87,13 +105,16 @@ export interface Terms {
 }
 
 /** The ledger's buyer, paying its creator. */
-export function buyerOf({ accounts: { buyer, feePayer, creator } }: DevLedger): Quote {
+export function buyerOf({ accounts: { buyer, feePayer, creator } }: LocalHedera): Quote {
   const keys = [PrivateKey.fromStringDer(buyer.privateKey)];
   return { payer: buyer.accountId, payTo: creator.accountId, feePayer: feePayer.accountId, keys };
 }
 
 /** A new account on the ledger that pays with its own key. */
-export function newBuyer(ledger: DevLedger, has: { usdc?: bigint; hbar?: bigint } = {}): Pick<Terms, "payer" | "keys"> {
+export function newBuyer(
+  ledger: LocalHedera,
+  has: { usdc?: bigint; hbar?: bigint } = {},
+): Pick<Terms, "payer" | "keys"> {
   const key = PrivateKey.generateED25519();
   const { accountId } = ledger.faucet.createAccount({
     publicKey: key.publicKey.toStringRaw(),
@@ -106,7 +127,7 @@ export function newBuyer(ledger: DevLedger, has: { usdc?: bigint; hbar?: bigint 
 
 /** Runs a transaction of the ledger's operator, signed by others too, through the SDK. */
 export async function execute(
-  ledger: DevLedger,
+  ledger: LocalHedera,
   transaction: Transaction,
   ...keys: PrivateKey[]
 ): Promise<TransactionReceipt> {
@@ -125,13 +146,13 @@ export async function execute(
 }
 
 /** What an account holds of the ledger's USDC. */
-export async function usdcOf(ledger: DevLedger, account: string): Promise<bigint> {
+export async function usdcOf(ledger: LocalHedera, account: string): Promise<bigint> {
   const response = await fetch(`${ledger.mirrorUrl}/api/v1/accounts/${account}/tokens?token.id=${usdc}`);
   const { tokens } = (await response.json()) as { tokens: [{ balance: number }] };
   return BigInt(tokens[0].balance);
 }
 
-export function configOf(ledger: DevLedger): HederaConfig {
+export function configOf(ledger: LocalHedera): HederaConfig {
   const { feePayer } = ledger.accounts;
   return {
     network: "hedera:testnet",

@@ -1,18 +1,16 @@
 import { PrivateKey } from "@hashgraph/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { readSigner } from "../../../facilitator/schemes/exact-hedera/signer.ts";
-import { NetworkAway } from "../../../facilitator/schemes/scheme.ts";
+import { NetworkAwayError } from "../../../facilitator/schemes/scheme.ts";
 import { ConfigError, Secret } from "../../../shared/env.ts";
-import { type HederaSetting, hederaSetting, price, settingOn, settled } from "./setting.ts";
+import { type HederaSetting, hederaSchemeTest, price, settingOn, settled } from "./setting.ts";
 
-let setting: HederaSetting;
+const test = hederaSchemeTest();
 
-beforeAll(async () => {
-  setting = await hederaSetting();
-});
-afterAll(() => setting?.stop());
-
-const problemsWith = async (change: Parameters<typeof settingOn>[1]): Promise<readonly string[]> => {
+const problemsWith = async (
+  setting: HederaSetting,
+  change: Parameters<typeof settingOn>[1],
+): Promise<readonly string[]> => {
   const faulty = await settingOn(setting.ledger, change);
   try {
     await faulty.scheme.start();
@@ -26,7 +24,7 @@ const problemsWith = async (change: Parameters<typeof settingOn>[1]): Promise<re
 };
 
 describe("the scheme starts", () => {
-  test("on a ledger that agrees with its configuration, and then knows its balance", async () => {
+  test("on a ledger that agrees with its configuration, and then knows its balance", async ({ setting }) => {
     const good = await settingOn(setting.ledger);
     await good.scheme.start();
     expect(good.scheme.balances()).toEqual([
@@ -35,7 +33,7 @@ describe("the scheme starts", () => {
     await good.stop();
   });
 
-  test("with an ECDSA fee payer, which then settles", async () => {
+  test("with an ECDSA fee payer, which then settles", async ({ setting }) => {
     const key = PrivateKey.generateECDSA();
     const { accountId } = setting.ledger.faucet.createAccount({
       publicKey: key.publicKey.toStringRaw(),
@@ -52,10 +50,10 @@ describe("the scheme starts", () => {
 });
 
 describe("the scheme refuses to start, naming every problem at once", () => {
-  test("with everything wrong", async () => {
+  test("with everything wrong", async ({ setting }) => {
     const { buyer } = setting.ledger.accounts;
     const stranger = PrivateKey.generateED25519();
-    const problems = await problemsWith({
+    const problems = await problemsWith(setting, {
       feePayers: [
         { accountId: "0.0.1001", privateKey: new Secret(`ed25519:${stranger.toStringRaw()}`) },
         { accountId: "0.0.987654", privateKey: new Secret(`ed25519:${stranger.toStringRaw()}`) },
@@ -74,23 +72,25 @@ describe("the scheme refuses to start, naming every problem at once", () => {
     expect(problems.join()).not.toContain(buyer.privateKeyHex);
   });
 
-  test("with the right bytes as the wrong kind of key", async () => {
+  test("with the right bytes as the wrong kind of key", async ({ setting }) => {
     const { feePayer } = setting.ledger.accounts;
     const feePayers = [{ accountId: feePayer.accountId, privateKey: new Secret(`ecdsa:${feePayer.privateKeyHex}`) }];
-    expect(await problemsWith({ feePayers })).toEqual([
+    expect(await problemsWith(setting, { feePayers })).toEqual([
       expect.stringMatching(/the key given is for ecdsa [0-9a-f]+, the account's key is ed25519 [0-9a-f]+$/),
     ]);
   });
 });
 
-test("without a mirror nothing can be said of the configuration: the scheme may be started again", async () => {
+test("without a mirror nothing can be said of the configuration: the scheme may be started again", async ({
+  setting,
+}) => {
   const early = await settingOn(setting.ledger, { mirrorUrl: "http://127.0.0.1:1" });
-  await expect(early.scheme.start()).rejects.toThrow(NetworkAway);
+  await expect(early.scheme.start()).rejects.toThrow(NetworkAwayError);
   await expect(early.scheme.start()).rejects.toThrow("the mirror");
   await early.stop();
 });
 
-test("what is offered is the same for every call and comes from configuration alone", () => {
+test("what is offered is the same for every call and comes from configuration alone", ({ setting }) => {
   const extra = { feePayer: "0.0.1001", assetTransferMethods: ["cryptoTransfer"] };
   expect(setting.scheme.kinds).toEqual([
     { x402Version: 2, scheme: "exact", network: "hedera:testnet", extra },

@@ -1,11 +1,11 @@
 import { AccountUpdateTransaction, PrivateKey } from "@hashgraph/sdk";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { isRefusal } from "../../../facilitator/schemes/scheme.ts";
 import { Secret } from "../../../shared/env.ts";
 import {
   execute,
   type HederaSetting,
-  hederaSetting,
+  hederaSchemeTest,
   newBuyer,
   newId,
   price,
@@ -16,20 +16,17 @@ import {
   verified,
 } from "./setting.ts";
 
-let setting: HederaSetting;
+const test = hederaSchemeTest();
 
-beforeAll(async () => {
-  setting = await hederaSetting();
+test.beforeAll(async ({ setting }) => {
   await setting.scheme.start();
 });
-afterEach(() => setting.ledger.faults.clear());
-afterAll(() => setting?.stop());
 
 const mirrorId = (transaction: string) => transaction.replace("@", "-").replace(/\.(\d+)$/, "-$1");
-const creatorHas = () => usdcOf(setting.ledger, setting.ledger.accounts.creator.accountId);
+const creatorHas = (setting: HederaSetting) => usdcOf(setting.ledger, setting.ledger.accounts.creator.accountId);
 
 describe("a payment settles, and moves its amount once", () => {
-  test.each<[string, Record<string, number>, string?]>([
+  test.for<[string, Record<string, number>, string?]>([
     ["on a healthy ledger", {}],
     ["when nodes are busy", { busy: 2 }],
     ["when every node is busy for a round", { busy: 3 }],
@@ -42,31 +39,31 @@ describe("a payment settles, and moves its amount once", () => {
     ["when nodes never answer for receipts, but the mirror does", { queryUnavailable: 10_000 }],
     ["when the ledger is slow", { consensusDelayMs: 700 }],
     ["when the mirror lags", { mirrorLagMs: 5_000 }],
-  ])("%s", async (_name, faults) => {
-    const before = await creatorHas();
+  ])("a payment settles and moves its amount once %s", async ([_name, faults], { setting }) => {
+    const before = await creatorHas(setting);
     const asked = await setting.pay();
     const payment = await verified(setting.scheme, asked);
     setting.ledger.faults.set(faults);
     const outcome = await submitted(setting, payment);
     expect(outcome).toEqual({ outcome: "settled", transaction: payment.key });
     setting.ledger.faults.clear();
-    expect(await creatorHas()).toBe(before + price);
+    expect(await creatorHas(setting)).toBe(before + price);
   });
 });
 
 describe("a payment that nothing happened to can be settled again", () => {
-  test("when every node stays busy", async () => {
-    const before = await creatorHas();
+  test("when every node stays busy", async ({ setting }) => {
+    const before = await creatorHas(setting);
     setting.ledger.faults.set({ busy: 1_000 });
     const asked = await setting.pay();
     const outcome = await settled(setting, asked);
     expect(outcome).toMatchObject({ outcome: "failed", reason: "transaction_failed", retryable: true });
     setting.ledger.faults.clear();
     expect(await settled(setting, asked)).toMatchObject({ outcome: "settled" });
-    expect(await creatorHas()).toBe(before + price);
+    expect(await creatorHas(setting)).toBe(before + price);
   });
 
-  test("when its claim was lost before it was sent", async () => {
+  test("when its claim was lost before it was sent", async ({ setting }) => {
     const asked = await setting.pay();
     const payment = await verified(setting.scheme, asked);
     const claim = await setting.store.claim("hedera:testnet", "exact", payment, {
@@ -83,15 +80,15 @@ describe("a payment that nothing happened to can be settled again", () => {
 });
 
 describe("nodes that are away for good", () => {
-  test("do not keep a payment from the one that is there", async () => {
-    const nodes = { "127.0.0.1:1": "0.0.3", "127.0.0.1:2": "0.0.4", ...only(5) };
+  test("do not keep a payment from the one that is there", async ({ setting }) => {
+    const nodes = { "127.0.0.1:1": "0.0.3", "127.0.0.1:2": "0.0.4", ...only(setting, 5) };
     const lame = await settingOn(setting.ledger, { nodes });
     await lame.scheme.start();
     expect(await settled(lame, await setting.pay())).toMatchObject({ outcome: "settled" });
     await lame.stop();
   });
 
-  test("leave a payment as it was when there is no other", async () => {
+  test("leave a payment as it was when there is no other", async ({ setting }) => {
     const deaf = await settingOn(setting.ledger, { nodes: { "127.0.0.1:1": "0.0.3" } });
     await deaf.scheme.start();
     const outcome = await settled(deaf, await setting.pay({ nodes: [3] }));
@@ -99,12 +96,12 @@ describe("nodes that are away for good", () => {
     await deaf.stop();
   });
 
-  const only = (node: number) =>
+  const only = (setting: HederaSetting, node: number) =>
     Object.fromEntries(Object.entries(setting.ledger.nodes).filter(([, id]) => id === `0.0.${node}`));
 });
 
 describe("what a node refuses costs nothing and says why", () => {
-  test("the validity ended on the way", async () => {
+  test("the validity ended on the way", async ({ setting }) => {
     const payment = await verified(setting.scheme, await setting.pay());
     setting.ledger.faults.set({ clockOffsetMs: 115_000 });
     expect(await submitted(setting, payment)).toMatchObject({
@@ -114,7 +111,7 @@ describe("what a node refuses costs nothing and says why", () => {
     });
   });
 
-  test("the maximum fee is too low", async () => {
+  test("the maximum fee is too low", async ({ setting }) => {
     const payment = setting.scheme.decode(await setting.pay({ feeMax: 1 }));
     if (isRefusal(payment)) throw new Error(payment.message);
     expect(await submitted(setting, payment)).toMatchObject({
@@ -124,7 +121,7 @@ describe("what a node refuses costs nothing and says why", () => {
     });
   });
 
-  test("the fee payer has nothing left, which is not the payer's fault", async () => {
+  test("the fee payer has nothing left, which is not the payer's fault", async ({ setting }) => {
     const key = PrivateKey.generateED25519();
     const { accountId } = setting.ledger.faucet.createAccount({ publicKey: key.publicKey.toStringRaw(), tinybars: 1n });
     const feePayers = [{ accountId, privateKey: new Secret(key.toStringDer()) }];
@@ -137,7 +134,7 @@ describe("what a node refuses costs nothing and says why", () => {
 });
 
 describe("what is stored before anything is sent", () => {
-  test("is the signed bytes, the transaction id and the fee payer", async () => {
+  test("is the signed bytes, the transaction id and the fee payer", async ({ setting }) => {
     const asked = await setting.pay();
     const payment = await verified(setting.scheme, asked);
     await settled(setting, asked);
@@ -148,7 +145,7 @@ describe("what is stored before anything is sent", () => {
 });
 
 describe("a failure at consensus is final and says why", () => {
-  test("the payer spent its money in between", async () => {
+  test("the payer spent its money in between", async ({ setting }) => {
     const poor = newBuyer(setting.ledger, { usdc: price });
     const [first, second] = [await setting.pay(poor), await setting.pay(poor)];
     const payment = await verified(setting.scheme, second);
@@ -161,13 +158,13 @@ describe("a failure at consensus is final and says why", () => {
     });
   });
 
-  test("the ledger throttled it: the id is used up", async () => {
+  test("the ledger throttled it: the id is used up", async ({ setting }) => {
     setting.ledger.faults.set({ throttleAtConsensus: 1 });
     const outcome = await settled(setting, await setting.pay());
     expect(outcome).toMatchObject({ outcome: "failed", reason: "transaction_failed", retryable: false });
   });
 
-  test("the payer's key was replaced in between", async () => {
+  test("the payer's key was replaced in between", async ({ setting }) => {
     const terms = newBuyer(setting.ledger, { usdc: 10n * price });
     const newKey = PrivateKey.generateECDSA();
     const asked = await setting.pay(terms);
@@ -187,7 +184,7 @@ describe("a failure at consensus is final and says why", () => {
   });
 });
 
-test("junk signatures are not sent on, so they cost the fee payer nothing", async () => {
+test("junk signatures are not sent on, so they cost the fee payer nothing", async ({ setting }) => {
   const fee = async (request: Awaited<ReturnType<typeof setting.pay>>) => {
     const outcome = await settled(setting, request);
     expect(outcome.outcome).toBe("settled");
@@ -201,7 +198,7 @@ test("junk signatures are not sent on, so they cost the fee payer nothing", asyn
   expect(await fee(await setting.pay({ keys: [...junk, buyersKey] }))).toBe(plain);
 });
 
-test("an id that another transaction used first is not taken for this payment's success", async () => {
+test("an id that another transaction used first is not taken for this payment's success", async ({ setting }) => {
   const { ledger } = setting;
   const id = newId(ledger.accounts.feePayer.accountId, -1);
   const operator = { payer: ledger.accounts.operator.accountId };
@@ -213,9 +210,9 @@ test("an id that another transaction used first is not taken for this payment's 
   expect(await settled(other, await setting.pay({ ...operator, keys, transactionId: id }))).toMatchObject({
     outcome: "settled",
   });
-  const before = await creatorHas();
+  const before = await creatorHas(setting);
   const outcome = await settled(setting, await setting.pay({ transactionId: id }));
   expect(outcome).toMatchObject({ outcome: "failed", reason: "invalid_transaction_state", retryable: false });
-  expect(await creatorHas()).toBe(before);
+  expect(await creatorHas(setting)).toBe(before);
   await other.stop();
 });

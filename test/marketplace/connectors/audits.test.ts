@@ -11,8 +11,8 @@ import {
   revertingToken,
   silentToken,
   usdcStandIn,
-} from "../../../infra/evm-chain/artifacts.ts";
-import { type EvmChain, startEvmChain } from "../../../infra/evm-chain/chain.ts";
+} from "../../../infra/local-evm/artifacts.ts";
+import { type EvmChain, startEvmChain } from "../../../infra/local-evm/chain.ts";
 import { type LedgerMarket, startLedgerMarket } from "../../support/ledger-agents.ts";
 import { run, seedMarket, startMarketplace } from "../../support/marketplace.ts";
 

@@ -1,15 +1,17 @@
+import { randomBytes } from "node:crypto";
 import { TopicCreateTransaction } from "@hashgraph/sdk";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Account } from "../../../marketplace/accounts/create.ts";
 import { addPayoutWallet } from "../../../marketplace/accounts/payout-wallets.ts";
+import { renameAccount } from "../../../marketplace/accounts/rename.ts";
 import { moveAccount } from "../../../marketplace/accounts/state.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../../marketplace/agents/state.ts";
-import { type OpenLedger, openLedger } from "../../infra/dev-ledger/sdk.ts";
+import { type OpenLedger, openLedger } from "../../infra/local-hedera/sdk.ts";
 import { withAccount } from "../../support/browser.ts";
 import { operatorVariables } from "../../support/ledger-agents.ts";
 import { type PaidMarket, startPaidMarket } from "../../support/paid-market.ts";
-import { decodeHeader, payQuote, post } from "../../support/pay-call.ts";
+import { bareProof, decodeHeader, payQuote, post, settleFirst } from "../../support/pay-call.ts";
 
 let open: OpenLedger;
 let paid: PaidMarket;
@@ -19,7 +21,10 @@ beforeAll(async () => {
   const env = { ...operatorVariables(open), MARKETPLACE_PUBLIC_URL: "http://127.0.0.1:4020", SMTP_URL: "" };
   paid = await startPaidMarket({ env });
 });
-afterEach(() => open.ledger.faults.clear());
+afterEach(() => {
+  open.ledger.faults.clear();
+  paid.toFacilitator.behave(() => "pass");
+});
 afterAll(async () => {
   await paid.stop();
   await open.close();
@@ -28,8 +33,8 @@ afterAll(async () => {
 const text = { name: "text", type: "text", required: true };
 const echo = { connector: "llm", settings: { system: "Repeat.", prompt: "{{text}}" } };
 
-/** A creator who is signed in, their agent that writes to a topic, and a payment for it that was settled for nothing. */
-async function indebted() {
+/** A creator who is signed in, and their agent that writes to a topic. */
+async function writer() {
   const { context } = paid.marketplace;
   const { browser, handle } = await withAccount(paid.marketplace);
   const { rows } = await context.db.query("select id, handle, state from accounts where handle = $1", [handle]);
@@ -48,14 +53,21 @@ async function indebted() {
   };
   const { address } = await publish();
   const url = `${paid.marketplace.url}/api/agent/${address}`;
-  const body = { text: "owed" };
+  const debts = async () => (await browser.get("/api/account/debts")).body.debts;
+  return { address, url, debts, publish, creator };
+}
+
+const body = { text: "owed" };
+
+/** The same with a payment that was settled for nothing. */
+async function indebted() {
+  const { url, ...owing } = await writer();
   const proof = await payQuote(paid, "evm", await post(url, { body }));
   open.ledger.faults.set({ throttleAtConsensus: 1 });
   const failed = await post(url, { body, proof });
   expect(failed).toMatchObject({ status: 500, body: { charged: true } });
   const settlement = decodeHeader(failed.headers.get("payment-response"));
-  const debts = async () => (await browser.get("/api/account/debts")).body.debts;
-  return { address, url, body, proof, settlement, debts, publish, creator, send: () => post(url, { body, proof }) };
+  return { ...owing, url, body, proof, settlement, send: () => post(url, { body, proof }) };
 }
 
 type Indebted = Awaited<ReturnType<typeof indebted>>;
@@ -135,4 +147,149 @@ test.each(["suspend", "close"] as const)("when the account is gone (%s) the buye
   const owing = await indebted();
   await moveAccount(paid.marketplace.context.db, owing.creator, move);
   await expectOwed(owing);
+});
+
+/** The same agent, and a payment of version 1 for it whose settlement's answer was lost. */
+async function unsure() {
+  const agent = await writer();
+  const proof = bareProof(await payQuote(paid, "evm", await post(agent.url, { body })));
+  const send = (one: object = proof) => post(agent.url, { body, proof: one, header: "X-PAYMENT" });
+  paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
+  expect((await send()).status).toBe(503);
+  paid.toFacilitator.behave(() => "pass");
+  return { ...agent, proof, send };
+}
+
+test("a settlement whose answer was lost is known before the next post is refused: charged, owed, and done when it is possible", async () => {
+  const { address, debts, send } = await unsure();
+  open.ledger.faults.set({ mirrorUnavailable: 1_000_000 });
+  const refused = await send();
+  expect(refused).toMatchObject({ status: 503, body: { charged: true } });
+  expect(decodeHeader(refused.headers.get("x-payment-response"))).toMatchObject({ success: true });
+  expect(await debts()).toMatchObject([{ agent: address, amount: "50000" }]);
+  open.ledger.faults.clear();
+  await moveAgent(paid.marketplace.context.db, address, "unpublish");
+  expect(await send()).toMatchObject({ status: 200, body: { success: true } });
+  expect(await debts()).toEqual([]);
+});
+
+test("nor does it become a payment of nothing by a facilitator that is silent, or by a stranger who forges its signature", async () => {
+  const { address, proof, send, publish, debts } = await unsure();
+  open.ledger.faults.set({ mirrorUnavailable: 1_000_000 });
+  paid.toFacilitator.behave(() => "lose-call");
+  const { status, body } = await send();
+  expect({ status, ...body }).toMatchObject({ status: 503, error: expect.stringContaining("do not pay anew") });
+  expect(body).not.toHaveProperty("charged");
+  paid.toFacilitator.behave(() => "pass");
+  const signature = `0x${"11".repeat(64)}1b`;
+  const forged = { ...proof, payload: { ...(proof.payload as object), signature } };
+  expect((await send(forged)).status).toBe(402);
+  open.ledger.faults.clear();
+  // Forged again where it would run before it is settled, on an agent that does what can be undone by now.
+  await publish({ connector: "llm", settings: { prompt: "{{text}}" } });
+  expect((await send(forged)).status).toBe(402);
+  await publish();
+  await moveAgent(paid.marketplace.context.db, address, "suspend");
+  expect(await send()).toMatchObject({ status: 410, body: { charged: true, debt: { agent: address } } });
+  expect(await debts()).toHaveLength(1);
+});
+
+describe("a payment that its buyer settled first, for an agent that is gone before it is posted", () => {
+  /** An agent, and two payments for one body of it, in both versions, that never came here. */
+  async function settledFirst() {
+    const agent = await writer();
+    const quote = await post(agent.url, { body });
+    const v2 = await settleFirst(paid, await payQuote(paid, "evm", quote));
+    const quoted = await payQuote(paid, "evm", quote);
+    const entry = quote.body.accepts.find(({ network }: { network: string }) => network === quoted.accepted.network);
+    const v1 = bareProof(quoted);
+    const request = { x402Version: 1, paymentPayload: v1, paymentRequirements: entry };
+    expect((await paid.facilitator.settle(request)).body).toMatchObject({ success: true });
+    const send = (url: string, input: object = body) => [
+      () => post(url, { body: input, proof: v2 }),
+      () => post(url, { body: input, proof: v1, header: "X-PAYMENT" }),
+    ];
+    return { ...agent, v1, v2, send };
+  }
+
+  const db = () => paid.marketplace.context.db;
+
+  /** The agent's address, under a new handle of its creator if so it is to be. */
+  async function addressNow({ creator, address }: Awaited<ReturnType<typeof writer>>, isRenamed: boolean) {
+    if (!isRenamed) return address;
+    const { handle } = await renameAccount(db(), creator, `moved-${randomBytes(4).toString("hex")}`);
+    return `${handle}/writer`;
+  }
+
+  test.each(["its address", "a former handle"])("runs where it is merely unpublished, posted to %s", async (under) => {
+    const agent = await settledFirst();
+    const { url, send, debts } = agent;
+    await moveAgent(db(), await addressNow(agent, under === "a former handle"), "unpublish");
+    for (const one of send(url)) expect(await one()).toMatchObject({ status: 200, body: { success: true } });
+    expect(await debts()).toEqual([]);
+  });
+
+  test.each(["suspended", "suspended under a former handle", "republished for accounts alone"])(
+    "is a debt where it is %s",
+    async (how) => {
+      const { url, address, creator, send, debts, publish } = await settledFirst();
+      let now = address;
+      if (how.includes("former")) {
+        await renameAccount(db(), creator, `moved-${randomBytes(4).toString("hex")}`);
+        const { rows } = await db().query("select handle || '/' || slug as now from agents where account_id = $1", [
+          creator.id,
+        ]);
+        now = rows[0].now;
+      }
+      const isAccounts = how.includes("accounts");
+      const rewards = {
+        connector: "x-reward-credits",
+        settings: { amount: 1, per_day_max: 5, budget: 5, post: "{{text}}", rule: {} },
+      };
+      await (isAccounts ? publish(rewards) : moveAgent(db(), now, "suspend"));
+      for (const one of send(url)) {
+        expect(await one()).toMatchObject({
+          status: 410,
+          body: { charged: true, debt: { agent: now, amount: "50000" } },
+        });
+      }
+      expect(await debts()).toHaveLength(2);
+      await (isAccounts ? publish() : moveAgent(db(), now, "restore"));
+      if (how !== "suspended") return;
+      for (const one of send(url)) expect((await one()).status).toBe(200);
+      expect(await debts()).toEqual([]);
+    },
+  );
+
+  test.each(["suspend", "close"] as const)("is a debt where the account is gone (%s)", async (move) => {
+    const { url, address, creator, send } = await settledFirst();
+    await moveAccount(db(), creator, move);
+    for (const one of send(url)) {
+      expect(await one()).toMatchObject({ status: 410, body: { charged: true, debt: { agent: address } } });
+    }
+  });
+
+  test.each(["suspend", "unpublish"] as const)("is nothing to a stranger (%s)", async (move) => {
+    const { url, address, v1, v2, send, debts } = await settledFirst();
+    const other = await writer();
+    const mine = await payQuote(paid, "evm", await post(other.url, { body }));
+    await moveAgent(db(), address, move);
+    const signature = `0x${"11".repeat(64)}1b`;
+    const forged = { ...v1, payload: { ...(v1.payload as object), signature } };
+    const unsettled = bareProof(mine);
+    const strangers = [
+      ...[forged, bareProof(v2), unsettled].map(
+        (proof) => () => post(url, { body: { text: "mine" }, proof, header: "X-PAYMENT" }),
+      ),
+      () => post(url, { body, proof: forged, header: "X-PAYMENT" }),
+      () => post(url, { body, proof: { ...v2, accepted: { ...v2.accepted, extra: {} } } }),
+      () => post(url, { body, proof: { ...mine, payload: v2.payload } }),
+      // The body that the payment in version 1 was quoted for is what shows it.
+      send(url, { text: "mine" })[1]!,
+    ];
+    for (const one of strangers) expect((await one()).status).toBe(404);
+    expect(await debts()).toEqual([]);
+    // Nothing of it is held or used up.
+    expect((await post(other.url, { body, proof: mine })).status).toBe(200);
+  });
 });

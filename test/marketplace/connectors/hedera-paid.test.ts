@@ -1,7 +1,7 @@
 import { TopicCreateTransaction } from "@hashgraph/sdk";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
-import { type OpenLedger, openLedger } from "../../infra/dev-ledger/sdk.ts";
+import { type OpenLedger, openLedger } from "../../infra/local-hedera/sdk.ts";
 import { operatorVariables } from "../../support/ledger-agents.ts";
 import { until } from "../../support/marketplace.ts";
 import { type PaidMarket, startPaidMarket } from "../../support/paid-market.ts";

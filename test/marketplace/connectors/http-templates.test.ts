@@ -96,6 +96,15 @@ describe("a value stays in its place", () => {
     }
   });
 
+  test("and makes no address too long to be one, which is known before anything is done with it", async () => {
+    const { key, agent } = await seed({ method: "GET", url: `${base}/${"{{text}}/".repeat(50)}` });
+    const startedAt = process.cpuUsage();
+    const { body } = await run(market, key, agent.address, { text: "%ffa".repeat(2_000) });
+    expect(body).toMatchObject({ success: false, credits_used: 0 });
+    expect(process.cpuUsage(startedAt).user).toBeLessThan(300_000);
+    expect(requests).toEqual([]);
+  });
+
   test("in a path and a query, for servers that decode it more than once too", async () => {
     const { key, agent } = await seed({ method: "GET", url: `${base}/files/{{text}}/meta?q={{text}}&admin=0` });
     const ways = [

@@ -101,7 +101,7 @@ test("an answer that holds a secret that was sent is withheld, and its creator i
   expect(text + market.lines.join("") + JSON.stringify([rows, notices])).not.toContain("MARK-11");
 });
 
-test("ends the session it opened", async () => {
+test("a run of another server's tool ends the session it opened", async () => {
   await runOf({ url: servers.sessions.url, tool: "echo" });
   await expect.poll(() => servers.sessions.sessions.size).toBe(0);
 });

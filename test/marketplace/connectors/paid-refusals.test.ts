@@ -9,9 +9,9 @@ import {
   TopicCreateTransaction,
 } from "@hashgraph/sdk";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { startXStandIn, type XStandIn } from "../../../infra/x-stand-in/server.ts";
+import { type MockX, startMockX } from "../../../infra/mock-x/server.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
-import { type OpenLedger, openLedger } from "../../infra/dev-ledger/sdk.ts";
+import { type OpenLedger, openLedger } from "../../infra/local-hedera/sdk.ts";
 import { type EditingMirror, startEditingMirror } from "../../support/editing-mirror.ts";
 import { allow, operatorVariables } from "../../support/ledger-agents.ts";
 import { type PaidMarket, startPaidMarket } from "../../support/paid-market.ts";
@@ -20,12 +20,12 @@ import { type PaidAnswer, payQuote, post } from "../../support/pay-call.ts";
 // Payments settle on a ledger of their own, so that only what the agent does is what the tests make of it.
 let open: OpenLedger;
 let mirror: EditingMirror;
-let x: XStandIn;
+let x: MockX;
 let paid: PaidMarket;
 beforeAll(async () => {
   open = await openLedger();
   mirror = await startEditingMirror(open.ledger.mirrorUrl);
-  x = await startXStandIn({ token: "X-TOKEN" });
+  x = await startMockX({ token: "X-TOKEN" });
   paid = await startPaidMarket({
     env: {
       ...operatorVariables(open),

@@ -2,9 +2,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { TopicCreateTransaction } from "@hashgraph/sdk";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { startXStandIn, type XStandIn } from "../../../infra/x-stand-in/server.ts";
+import { type MockX, startMockX } from "../../../infra/mock-x/server.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
-import { type OpenLedger, openLedger } from "../../infra/dev-ledger/sdk.ts";
+import { type OpenLedger, openLedger } from "../../infra/local-hedera/sdk.ts";
 import { allow, operatorVariables } from "../../support/ledger-agents.ts";
 import { run, startMarketplace, type TestMarketplace, until } from "../../support/marketplace.ts";
 import { startProcess } from "../../support/marketplace-process.ts";
@@ -13,12 +13,12 @@ import { decodeHeader, type PaidAnswer, payQuote, post } from "../../support/pay
 
 const leaseMs = 3_000;
 let open: OpenLedger;
-let x: XStandIn;
+let x: MockX;
 let paid: PaidMarket;
 let copy: TestMarketplace;
 beforeAll(async () => {
   open = await openLedger();
-  x = await startXStandIn({ token: "X-TOKEN" });
+  x = await startMockX({ token: "X-TOKEN" });
   const xVariables = { X_API_BASE_URL: x.url, X_API_BEARER_TOKEN: "X-TOKEN", RUN_LEASE_MS: String(leaseMs) };
   paid = await startPaidMarket({ env: { ...operatorVariables(open), ...xVariables } });
   const { databaseUrl, environment, model } = paid.marketplace;
@@ -58,6 +58,12 @@ const settled = async () => {
   const { rows } = await paid.facilitator.context.db.query("select count(*) from payments where state = 'settled'");
   return Number(rows[0].count);
 };
+
+/** As waiting would, ends the leases of what no copy works on any more. */
+async function lapse(): Promise<void> {
+  await query("update paid_calls set lease_until = now() where lease_until is not null");
+  await query("update reservations set until = now() where spent_at is null");
+}
 
 /** Fifty buyers at once, on both chains and both copies of the service, each with a payment of their own. */
 async function fiftyBuyers(urls: readonly [string, string], body: object): Promise<PaidAnswer[]> {
@@ -140,12 +146,12 @@ test("a copy killed between reservation and settlement: what it had reserved is 
   const answer = post(`${doomed.url}/api/agent/${address}`, { body, proof: first }).catch(() => "died");
   await until(() => facilitator.asked() > 0, 20_000);
   // It goes on holding it for as long as it lives.
-  await new Promise((resolve) => setTimeout(resolve, leaseMs * 2));
+  await new Promise((resolve) => setTimeout(resolve, leaseMs + 500));
   expect(await post(urls[0], { body, proof: second })).toMatchObject({ status: 503, body: { charged: false } });
   doomed.child.kill("SIGKILL");
   expect(await answer).toBe("died");
   expect((await post(urls[1], { body, proof: second })).status).toBe(503);
-  await new Promise((resolve) => setTimeout(resolve, leaseMs + 500));
+  await lapse();
   expect((await post(urls[1], { body, proof: second })).status).toBe(200);
   const late = await post(urls[0], { body, proof: first });
   expect(late).toMatchObject({ status: 503, body: { charged: false, error: expect.stringContaining("a day") } });
@@ -167,6 +173,7 @@ test("a copy killed while the ledger has what was paid for: one effect and one s
   const answer = post(`${doomed.url}/api/agent/${address}`, { body, proof }).catch(() => "died");
   const begun = () => query("select 1 from effects where agent_id = $1 and state = 'open'", [agentId]);
   await until(async () => (await begun()).length === 1, 20_000);
+  // It is sent a moment after that.
   await new Promise((resolve) => setTimeout(resolve, 500));
   doomed.child.kill("SIGKILL");
   expect(await answer).toBe("died");
@@ -196,7 +203,7 @@ test("a copy killed while it looks whether a call can work binds the payment to 
   }, 20_000);
   doomed.child.kill("SIGKILL");
   expect(await answer).toBe("died");
-  await new Promise((resolve) => setTimeout(resolve, leaseMs + 500));
+  await lapse();
   const before = await settled();
   const served = await post(urls[0], { body: { to: receiver }, proof });
   expect([served.status, served.body.error]).toEqual([200, undefined]);
@@ -236,9 +243,9 @@ test("a reservation that lapsed under a stalled copy gives no room that another 
   await query("update reservations set until = now() - interval '1 second' where holder = 'stalled'");
   await paid.marketplace.context.reservations.take("other", agentId, spending);
   const effect = { key: "stalled", runId: "run_stalled", agentId, promised: { kind: "message", receipt: {} } } as const;
-  await expect(tools.effects.begin({ ...effect, ...spending })).rejects.toThrow("Others are just being served");
+  await expect(tools.sideEffects.begin({ ...effect, ...spending })).rejects.toThrow("Others are just being served");
   await paid.marketplace.context.reservations.end("other");
-  await tools.effects.begin({ ...effect, ...spending });
+  await tools.sideEffects.begin({ ...effect, ...spending });
   await expect(reservations.take("late", agentId, spending)).rejects.toThrow("a day");
   await reservations.end("stalled");
 });

@@ -1,20 +1,20 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { startXStandIn, type XStandIn } from "../../../infra/x-stand-in/server.ts";
+import { type MockX, startMockX } from "../../../infra/mock-x/server.ts";
 import { addPayoutWallet } from "../../../marketplace/accounts/payout-wallets.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
+import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
-import { credits } from "../../../shared/units.ts";
 import { allow, type LedgerMarket, seedLedgerCreator, startLedgerMarket } from "../../support/ledger-agents.ts";
 import { balanceOf, call, proveLedger, run, seedMarket, spendable } from "../../support/marketplace.ts";
 
-let x: XStandIn;
+let x: MockX;
 let market: LedgerMarket;
 let postNumber = 1_700_000_000_000_000_000n;
 let authorNumber = 1_000n;
 beforeAll(async () => {
-  x = await startXStandIn({ token: "X-TOKEN-MARK" });
+  x = await startMockX({ token: "X-TOKEN-MARK" });
   market = await startLedgerMarket({ X_API_BASE_URL: x.url, X_API_BEARER_TOKEN: "X-TOKEN-MARK" });
 });
 afterEach(() => market.open.ledger.faults.clear());
@@ -30,7 +30,7 @@ const fields = [
   { name: "wallet", type: "string" },
 ];
 const buyerWallet = "0.0.1003";
-type Given = Partial<Parameters<XStandIn["add"]>[0]>;
+type Given = Partial<Parameters<MockX["add"]>[0]>;
 /** A post of an author of its own, unless said otherwise. */
 const newPost = (text: string, given: Given = {}) => {
   authorNumber += 1n;
@@ -202,7 +202,7 @@ describe("x-reward-credits", () => {
 
   test("gives credits of the creator to the buyer whom the post names, once", async () => {
     const { claim, buyer, creator, key } = await campaign();
-    const post = newPost(`thanks from ${buyer.handle}!`);
+    const post = newPost(`thanks, reward:${buyer.handle}!`);
     const body = await claim(linkTo(post));
     expect(body).toMatchObject({
       success: true,
@@ -222,7 +222,7 @@ describe("x-reward-credits", () => {
 
   test("under any concurrency: each post once, the budget kept, and never more than the creator has", async () => {
     const one = await campaign();
-    const post = newPost(`thanks from ${one.buyer.handle}`);
+    const post = newPost(`thanks, reward:${one.buyer.handle}`);
     const same = await Promise.all(Array.from({ length: 10 }, () => one.claim(post.id)));
     expect(same.filter(({ success }) => success)).toHaveLength(1);
     for (const [more, creatorCredits] of [
@@ -231,7 +231,7 @@ describe("x-reward-credits", () => {
       [{}, 70],
     ] as const) {
       const { claim, buyer, creator } = await campaign(more, creatorCredits);
-      const posts = Array.from({ length: 8 }, () => newPost(`thanks from ${buyer.handle}`));
+      const posts = Array.from({ length: 8 }, () => newPost(`thanks, reward:${buyer.handle}`));
       const claims = await Promise.all(posts.map(({ id }) => claim(id)));
       expect(claims.filter(({ success }) => success)).toHaveLength(3);
       expect(await spendable(market.context, creator)).toBe(creatorCredits - 60);
@@ -239,11 +239,21 @@ describe("x-reward-credits", () => {
     }
   });
 
-  test("a post that names somebody else gives nothing, and a creator gives nothing to themselves", async () => {
-    const { claim, creator, agent } = await campaign();
-    expect((await claim(newPost("thanks from nobody").id)).error).toContain("does not name");
+  test.each([
+    ["of nobody", () => "thanks, reward:somebody-else"],
+    ["with the handle as an ordinary word", (handle: string) => `I love #${handle}, @${handle} and ${handle}!`],
+    ["with the handle in an address", (handle: string) => `see https://example.com/${handle}/a`],
+    ["with a longer handle", (handle: string) => `thanks, reward:${handle}-2 or reward:${handle}_2`],
+    ["with a word before it", (handle: string) => `thanks, noreward:${handle} no.reward:${handle}`],
+  ])("a post %s gives nothing", async (_name, textFor) => {
+    const { claim, buyer } = await campaign();
+    expect((await claim(newPost(textFor(buyer.handle)).id)).error).toContain(`does not say reward:${buyer.handle}`);
+  });
+
+  test("a creator gives nothing to themselves", async () => {
+    const { creator, agent } = await campaign();
     const own = (await createKey(market.context.db, { accountId: creator.id, name: "own" })).token;
-    const answer = await run(market, own, agent.address, { post: newPost(`thanks from ${creator.handle}`).id });
+    const answer = await run(market, own, agent.address, { post: newPost(`thanks, reward:${creator.handle}`).id });
     expect(answer).toMatchObject({ status: 409, body: { charged: false } });
   });
 
@@ -254,7 +264,7 @@ describe("x-reward-credits", () => {
     await addPayoutWallet(market.context.db, wallet);
     const detail = await call(market.url, `/api/v1/agents/${agent.address}`, { key });
     expect(detail.body).toMatchObject({ connector: "x-reward-credits", per_call: null });
-    const body = { post: newPost(`from ${buyer.handle}`).id };
+    const body = { post: newPost(`thanks, reward:${buyer.handle}`).id };
     const nowhere = await call(market.url, `/api/agent/${creator.handle}/nothing-here`, { body });
     const proof = Buffer.from('{"x402Version":2,"accepted":{"network":"hedera:testnet"}}').toString("base64");
     for (const headers of [{}, { "payment-signature": proof }]) {

@@ -3,7 +3,6 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ownTools } from "../../../marketplace/mcp/own-tools.ts";
 import { startKeyProxy } from "../../support/key-proxy.ts";
 import { seedMarket, startMarketplace } from "../../support/marketplace.ts";
 import { conformanceTools } from "../../support/mcp-fixtures.ts";
@@ -38,7 +37,7 @@ test("the official conformance suite passes for everything that is offered", asy
   if (fetched.code !== 0) {
     context.skip(`the conformance suite and Node 22 could not be fetched by npx: ${fetched.said.slice(-500)}`);
   }
-  const market = await startMarketplace({ overrides: { ownTools: [...ownTools, ...conformanceTools] } });
+  const market = await startMarketplace({ overrides: { builtInTools: (own) => [...own, ...conformanceTools] } });
   const { key } = await seedMarket(market.context);
   const proxy = await startKeyProxy(market.url, key);
   const directory = await mkdtemp(join(tmpdir(), "conformance-"));

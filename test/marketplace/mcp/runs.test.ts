@@ -151,7 +151,7 @@ describe("what keeps a tool from working is told so that a model can act on it, 
     ["a required field left out", {}, { field: "text" }, '"text" is required. Nothing was charged. Correct'],
     ["a value too long", { text: "x".repeat(51) }, { field: "text" }, "at most 50 characters"],
     ["a value of another type", { text: 7 }, { field: "text" }, "must be a text"],
-  ])("%s", async (_what, input, meta, words) => {
+  ])("%s is an error that names the field, and is not charged", async (_what, input, meta, words) => {
     const { client, tool } = await seed();
     const answer = await callTool(client, tool, input);
     expect(answer).toMatchObject({ isError: true, _meta: { credits_used: 0, ...meta } });

@@ -1,30 +1,23 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { createAccount } from "../../../marketplace/accounts/create.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../../marketplace/agents/state.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
 import { revokeKey } from "../../../marketplace/api-keys/revoke.ts";
-import {
-  call,
-  echoAgent,
-  type Market,
-  seedMarket,
-  startMarketplace,
-  type TestMarketplace,
-} from "../../support/marketplace.ts";
+import { marketTest } from "../../support/fixtures.ts";
+import { call, echoAgent, type Market, seedMarket } from "../../support/marketplace.ts";
 import { allTools, callTool, connectMcp, textOf, toolNames } from "../../support/mcp.ts";
 
-let market: TestMarketplace;
+const test = marketTest();
 let mine: Market;
 let theirs: Market;
 let owner: Client;
 let chooser: Client;
 let restOnly: Client;
-const ownTools = ["svg_generate", "svg_vectorize", "agents_search"];
+const builtInTools = ["svg_generate", "svg_vectorize", "agents_search"];
 const toolOf = ({ agent }: Market) => agent.address.replace("/", "--");
-beforeAll(async () => {
-  market = await startMarketplace();
+test.beforeAll(async ({ market }) => {
   mine = await seedMarket(market.context);
   theirs = await seedMarket(market.context);
   const { db } = market.context;
@@ -39,12 +32,11 @@ beforeAll(async () => {
   chooser = await connectMcp(market.url, chosen.token);
   restOnly = await connectMcp(market.url, rest.token);
 });
-afterAll(() => market.stop());
 
 describe("tools of a key", () => {
   test("are its account's own agents, the chosen ones, or for REST only none but the vector graphics", async () => {
-    expect(await toolNames(owner)).toEqual([...ownTools, toolOf(mine)]);
-    expect(await toolNames(chooser)).toEqual([...ownTools, toolOf(theirs)]);
+    expect(await toolNames(owner)).toEqual([...builtInTools, toolOf(mine)]);
+    expect(await toolNames(chooser)).toEqual([...builtInTools, toolOf(theirs)]);
     expect(await toolNames(restOnly)).toEqual(["svg_generate", "svg_vectorize"]);
   });
 
@@ -67,23 +59,23 @@ describe("tools of a key", () => {
     const asked = Array.from({ length: 60 }, (_, n) => [owner, chooser, restOnly][n % 3] as Client);
     const seen = await Promise.all(asked.map(toolNames));
     const expected = [
-      [...ownTools, toolOf(mine)],
-      [...ownTools, toolOf(theirs)],
+      [...builtInTools, toolOf(mine)],
+      [...builtInTools, toolOf(theirs)],
       ["svg_generate", "svg_vectorize"],
     ];
     expect(seen).toEqual(asked.map((_, n) => expected[n % 3]));
   });
 
-  test("come and go with their agents, at once", async () => {
+  test("come and go with their agents, at once", async ({ market }) => {
     await moveAgent(market.context.db, mine.agent.address, "unpublish");
-    expect(await toolNames(owner)).toEqual(ownTools);
+    expect(await toolNames(owner)).toEqual(builtInTools);
     await expect(callTool(owner, toolOf(mine), { text: "x" })).rejects.toMatchObject({ code: -32602 });
     await publishAgent(market.context, mine.creator, "echo", { ...echoAgent, description: "Anew.", price_credits: 5 });
     const tool = (await allTools(owner)).at(-1)!;
     expect(tool).toMatchObject({ name: toolOf(mine), description: expect.stringMatching(/^Anew\./) });
   });
 
-  test("are gone with the key", async () => {
+  test("are gone with the key", async ({ market }) => {
     const key = await createKey(market.context.db, { accountId: theirs.creator.id, name: "short" });
     const client = await connectMcp(market.url, key.token);
     expect(await toolNames(client)).toContain(toolOf(theirs));
@@ -91,7 +83,7 @@ describe("tools of a key", () => {
     await expect(client.listTools()).rejects.toThrow();
   });
 
-  test("come in pages, in one order, each once", async () => {
+  test("come in pages, in one order, each once", async ({ market }) => {
     const many = await seedMarket(market.context);
     const { db } = market.context;
     await db.query(
@@ -109,16 +101,16 @@ describe("tools of a key", () => {
     const key = await createKey(db, { accountId: many.creator.id, name: "many", rateLimitPerMinute: 1_000 });
     const client = await connectMcp(market.url, key.token);
     const first = await client.listTools();
-    expect(first.tools.length).toBe(ownTools.length + 50);
+    expect(first.tools.length).toBe(builtInTools.length + 50);
     const names = await toolNames(client);
-    expect(names.length).toBe(ownTools.length + 121);
+    expect(names.length).toBe(builtInTools.length + 121);
     expect(new Set(names).size).toBe(names.length);
     expect(await toolNames(client)).toEqual(names);
   });
 });
 
 describe("a tool", () => {
-  test("has the agent's own input schema, its price, how long it takes, and honest hints", async () => {
+  test("has the agent's own input schema, its price, how long it takes, and honest hints", async ({ market }) => {
     const tool = (await allTools(owner)).at(-1)!;
     const { body } = await call(market.url, `/api/v1/agents/${mine.agent.address}`, { key: mine.key });
     expect(tool.inputSchema).toEqual(body.input_schema);
@@ -139,7 +131,7 @@ describe("a tool", () => {
     expect(JSON.stringify(tool)).not.toContain("RECIPE-MARK");
   });
 
-  test("is named so that every model API takes it, whatever the agent is called", async () => {
+  test("is named so that every model API takes it, whatever the agent is called", async ({ market }) => {
     const named = await seedMarket(market.context);
     const slug = "s".repeat(48);
     await publishAgent(market.context, named.creator, slug, echoAgent);
@@ -150,7 +142,7 @@ describe("a tool", () => {
     expect(cut).toMatch(/-[0-9a-f]{6}$/);
   });
 
-  test("has a name of its own, also where another agent's would be the same", async () => {
+  test("has a name of its own, also where another agent's would be the same", async ({ market }) => {
     const { context } = market;
     const [one, other] = [
       await createAccount(context.db, { handle: "twin--pine" }),
@@ -167,7 +159,7 @@ describe("a tool", () => {
     expect(await tools(other.id)).toEqual([expect.stringMatching(/^twin--pine--tree-[0-9a-f]{6}$/)]);
   });
 
-  test("whose agent its creator broke does not keep the others from being listed", async () => {
+  test("whose agent its creator broke does not keep the others from being listed", async ({ market }) => {
     const broken = await seedMarket(market.context);
     await publishAgent(market.context, broken.creator, "broken", { ...echoAgent, secrets: { token: "x" } });
     await market.context.db.query(
@@ -175,7 +167,7 @@ describe("a tool", () => {
     );
     const key = await createKey(market.context.db, { accountId: broken.creator.id, name: "broken" });
     const client = await connectMcp(market.url, key.token);
-    expect(await toolNames(client)).toEqual([...ownTools, toolOf(broken)]);
+    expect(await toolNames(client)).toEqual([...builtInTools, toolOf(broken)]);
     const answer = await callTool(client, `${broken.creator.handle}--broken`, { text: "x" });
     expect(answer).toMatchObject({ isError: true, _meta: { credits_used: 0 } });
     expect(textOf(answer)).not.toMatch(/nonsense|seal|key/i);
@@ -192,6 +184,10 @@ describe("agents_search", () => {
     expect(await search(chooser, "echo")).toEqual([toolOf(theirs)]);
     expect(await search(chooser, "says told")).toEqual([toolOf(theirs)]);
     expect(await search(chooser, "")).toEqual([toolOf(theirs)]);
+    // Inflected, misspelt, and one word of two.
+    for (const query of ["echoes", "ehco", "echo translations"]) {
+      expect(await search(chooser, query)).toEqual([toolOf(theirs)]);
+    }
     expect(await search(chooser, "nothing")).toEqual([]);
     expect(await search(chooser, "!!")).toEqual([]);
     expect(await search(owner, "echo")).toEqual([toolOf(mine)]);

@@ -2,21 +2,21 @@ import { availableParallelism } from "node:os";
 import { Resvg } from "@resvg/resvg-js";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ModelStandIn, startModelStandIn } from "../../../infra/model-stand-in/server.ts";
+import { type MockModels, startMockModels } from "../../../infra/mock-models/server.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
 import { usdcOf } from "../../support/hedera-payments.ts";
 import { balanceOf, call, proveLedger, seedMarket, startMarketplace, until } from "../../support/marketplace.ts";
 import { callTool, connectMcp } from "../../support/mcp.ts";
 import { type PaidMarket, startPaidMarket } from "../../support/paid-market.ts";
 import { decodeHeader, payQuote, post } from "../../support/pay-call.ts";
-import { noise, png } from "./pictures.ts";
+import { noise, png } from "../tracer/pictures.ts";
 
-let model: ModelStandIn;
+let model: MockModels;
 let paid: PaidMarket;
 let logo: string;
 
 beforeAll(async () => {
-  model = await startModelStandIn({ asModel: true });
+  model = await startMockModels({ asModel: true, sideMax: 256 });
   paid = await startPaidMarket({ model });
   const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="120" height="80"><rect width="120" height="80" fill="#fff"/>
     <circle cx="40" cy="40" r="24" fill="#c03"/><rect x="70" y="20" width="36" height="40" fill="#036"/></svg>`;
@@ -55,6 +55,16 @@ describe("POST /api/v1/svg/vectorize", () => {
     const png = await sharp(Buffer.from(await (await fetchFile(body.files.png)).arrayBuffer())).metadata();
     expect(png).toMatchObject({ format: "png", width: 120 });
     expect(await (await fetchFile(body.files.pdf)).text()).toMatch(/^%PDF/);
+  });
+
+  test("writes its run into the log under the product's own name", async () => {
+    expect((await ask("vectorize", { image: logo })).status).toBe(200);
+    const ended = paid.marketplace.lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === "connector ended");
+    expect(ended.at(-1)).toMatchObject({
+      agent: "platform/svg-vectorize",
+      connector: "svg-vectorize",
+      outcome: "succeeded",
+    });
   });
 
   test("takes a data: URI as well", async () => {
@@ -100,7 +110,7 @@ describe("POST /api/v1/svg/vectorize", () => {
 
   test("an account that floods the queue delays nobody else by more than the drawing that is being made", async () => {
     const { context } = paid.marketplace;
-    const { width, height, rgba } = noise(900, 700);
+    const { width, height, rgba } = noise(160, 120);
     const jpeg = await sharp(rgba, { raw: { width, height, channels: 4 } })
       .jpeg({ quality: 40 })
       .toBuffer();
@@ -156,10 +166,14 @@ describe("POST /api/v1/svg/generate", () => {
     const before = await credits();
     const { status, body } = await ask("generate", { prompt: "A red fox", style: "logo" });
     expect(status).toBe(200);
-    expect(body).toMatchObject({ cost_usd: 0.03, width: 1024, height: 1024, files: { png: expect.any(String) } });
+    // The model is asked for the size that was sold, and draws what it can.
+    const sizeAsked = () => (model.requests.at(-1)!.body as { size: string }).size;
+    expect(sizeAsked()).toBe("1024x1024");
+    expect(body).toMatchObject({ cost_usd: 0.03, width: 256, height: 256, files: { png: expect.any(String) } });
     expect(await credits()).toBe(before - 3);
     const hd = await ask("generate", { prompt: "A red fox", hd: true, aspect: "wide", layers: true });
-    expect(hd).toMatchObject({ status: 200, body: { cost_usd: 0.08, width: 2048 } });
+    expect(sizeAsked()).toBe("2048x1152");
+    expect(hd).toMatchObject({ status: 200, body: { cost_usd: 0.08, width: 256, height: 144 } });
     expect(await credits()).toBe(before - 11);
     await proveLedger(paid.marketplace.context);
   }, 60_000);
@@ -190,7 +204,7 @@ describe("POST /api/v1/svg/generate", () => {
 async function fillQueue(party: string): Promise<{ empty(): Promise<void> }> {
   const { tracers } = paid.marketplace.context;
   const done = new AbortController();
-  const bytes = await png(noise(900, 900));
+  const bytes = await png(noise(400, 400));
   const jobs: Promise<unknown>[] = [];
   const hasRoom = () => {
     try {
@@ -365,7 +379,7 @@ describe("what is drawn without a model", () => {
   }, 120_000);
 
   test("a model that cannot be reached has no price: 503, so that nobody pays for what is not there", async () => {
-    const gone = await startModelStandIn();
+    const gone = await startMockModels();
     await gone.stop();
     const marketplace = await startMarketplace({ model: gone });
     const { key } = await seedMarket(marketplace.context);

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { FairQueue, NoRoom } from "../../../marketplace/svg/fair-queue.ts";
+import { FairQueue, NoRoomError } from "../../../marketplace/svg/fair-queue.ts";
 
 /** A signal that never aborts. */
 const never = () => new AbortController().signal;
 
 /** Jobs that end when they are told to, and the order in which they began. */
-function bench(limits: { runningMax?: number; waitingMax?: number; partyMax?: number }) {
+function bench(limits: { runningMax?: number; waitingMax?: number; partyMax?: number; last?: string }) {
   const queue = new FairQueue({ runningMax: 1, waitingMax: 32, partyMax: 8, ...limits });
   const began: string[] = [];
   const running: (() => void)[] = [];
@@ -55,9 +55,9 @@ describe("the drawing queue", () => {
     const { queue, hand, end, endAll } = bench({ partyMax: 3 });
     for (let i = 0; i < 3; i++) hand("flood");
     const refused = await hand("flood").catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(NoRoom);
-    expect((refused as NoRoom).retryAfterSeconds).toBeGreaterThan(0);
-    expect(() => queue.admit("flood")).toThrow(NoRoom);
+    expect(refused).toBeInstanceOf(NoRoomError);
+    expect((refused as NoRoomError).retryAfterSeconds).toBeGreaterThan(0);
+    expect(() => queue.admit("flood")).toThrow(NoRoomError);
     expect(() => queue.admit("other")).not.toThrow();
     await end();
     expect(() => queue.admit("flood")).not.toThrow();
@@ -69,12 +69,12 @@ describe("the drawing queue", () => {
     const { queue, hand, endAll } = bench({ waitingMax: 6, partyMax: 6 });
     const floods = Array.from({ length: 6 }, () => hand("flood"));
     const others = [hand("other")];
-    expect(() => queue.admit("flood")).toThrow(NoRoom);
+    expect(() => queue.admit("flood")).toThrow(NoRoomError);
     const third = hand("third");
-    await expect(floods[5]).rejects.toThrow(NoRoom);
+    await expect(floods[5]).rejects.toThrow(NoRoomError);
     others.push(hand("other"));
-    await expect(floods[4]).rejects.toThrow(NoRoom);
-    await expect(hand("other")).rejects.toThrow(NoRoom);
+    await expect(floods[4]).rejects.toThrow(NoRoomError);
+    await expect(hand("other")).rejects.toThrow(NoRoomError);
     await endAll();
     expect(await Promise.all([...floods.slice(0, 4), ...others, third])).toHaveLength(7);
   });
@@ -82,7 +82,7 @@ describe("the drawing queue", () => {
   test("as many parties as there are places keep them: the next is refused until one is free", async () => {
     const { hand, endAll } = bench({ waitingMax: 3 });
     const jobs = ["a", "b", "c", "d"].map((party) => hand(party));
-    await expect(hand("e")).rejects.toThrow(NoRoom);
+    await expect(hand("e")).rejects.toThrow(NoRoomError);
     await endAll();
     expect(await Promise.all(jobs)).toEqual(["a", "b", "c", "d"]);
   });
@@ -113,11 +113,47 @@ describe("the drawing queue", () => {
     await Promise.all([job("flood"), job("flood"), job("other")]);
     const jobs = [job("other"), job("other"), ...Array.from({ length: 4 }, () => job("flood"))];
     for (const all of jobs) all.catch(() => {});
-    const told = (await job("flood").catch((error: unknown) => error)) as NoRoom;
+    const told = (await job("flood").catch((error: unknown) => error)) as NoRoomError;
     // The other's job runs, then the first of the flood's.
     expect(told.retryAfterSeconds).toBeLessThanOrEqual(2);
     await pause(told.retryAfterSeconds * 1000);
     await job("flood");
     await Promise.all(jobs);
+  });
+
+  test("the party that gives way has its turn when nobody else waits, however long it has waited", async () => {
+    const { began, hand, end, endAll } = bench({ last: "free" });
+    hand("payer");
+    hand("free");
+    hand("free");
+    for (let i = 0; i < 3; i++) hand("payer");
+    hand("other");
+    await end();
+    hand("late");
+    await endAll();
+    expect(began).toEqual(["payer", "other", "payer", "late", "payer", "payer", "free", "free"]);
+  });
+
+  test("where there is no room, the party that gives way loses its place first and takes nobody's", async () => {
+    const { hand, queue, endAll } = bench({ waitingMax: 3, last: "free" });
+    hand("payer");
+    for (let i = 0; i < 2; i++) hand("payer");
+    const free = hand("free");
+    expect(() => queue.admit("free")).toThrow(NoRoomError);
+    const taken = hand("payer");
+    await expect(free).rejects.toThrow(NoRoomError);
+    await expect(hand("free")).rejects.toThrow(NoRoomError);
+    await endAll();
+    expect(await taken).toBe("payer");
+  });
+
+  test("says how many wait, and when the next is done", async () => {
+    const { queue, hand, endAll } = bench({});
+    expect(queue.load()).toEqual({ waiting: 0, seconds: 0 });
+    for (let i = 0; i < 3; i++) hand("payer");
+    expect(queue.load().waiting).toBe(2);
+    expect(queue.load().seconds).toBeGreaterThan(0);
+    await endAll();
+    expect(queue.load()).toEqual({ waiting: 0, seconds: 0 });
   });
 });

@@ -1,0 +1,91 @@
+import { createLog, type Log } from "../shared/log.ts";
+import { createOutbound } from "../shared/outbound.ts";
+import { connect, migrate } from "../shared/postgres.ts";
+import { Disposer } from "../shared/process.ts";
+import type { Config } from "./config.ts";
+import type { Context } from "./context.ts";
+import { Catalog } from "./discovery/catalog.ts";
+import { createUnpaidFetch } from "./discovery/unpaid-fetch.ts";
+import { createEvents } from "./events.ts";
+import { Heartbeats } from "./heartbeats.ts";
+import { HoldStore } from "./holds/store.ts";
+import { CallCounts } from "./limits/call-counts.ts";
+import { PayerCooldowns } from "./limits/payer-cooldowns.ts";
+import { PaymentLimits } from "./limits/payment-limits.ts";
+import { Metrics } from "./metrics.ts";
+import { migrations } from "./migrations/all.ts";
+import { createExactEvm } from "./schemes/exact-evm/scheme.ts";
+import { createExactHedera } from "./schemes/exact-hedera/scheme.ts";
+import { SchemeRegistry } from "./schemes/registry.ts";
+import { RefusalRecorder } from "./settlements/refusals.ts";
+import { SettlementStore } from "./settlements/store.ts";
+
+/**
+ * Migrates the database, checks every network that is there against its chain, and builds the parts; what runs in the
+ * background is started by jobs.ts. Throws if anything is amiss. Tests replace a part through `overrides`, and nowhere else.
+ */
+export async function createContext(config: Config, overrides: { log?: Log } = {}): Promise<Context> {
+  const disposer = new Disposer();
+  try {
+    const log = overrides.log ?? createLog("facilitator", config.logLevel);
+    await migrate(config.databaseUrl, migrations);
+    const db = connect(config.databaseUrl, { poolMax: config.databasePoolMax, applicationName: "facilitator" });
+    disposer.add(() => db.end());
+    const store = new SettlementStore(db);
+    const schemes = new SchemeRegistry([
+      ...config.evm.map((network) => createExactEvm(network, { store, db, log })),
+      ...config.hedera.map((network) => createExactHedera(network, { store, db, log })),
+    ]);
+    disposer.add(() => schemes.stop());
+    await schemes.start(log);
+    const served = schemes.all.map(({ network }) => network);
+    const refusals = new RefusalRecorder(db, log, served);
+    disposer.add(() => refusals.stop());
+    const outbound = createOutbound({});
+    disposer.add(() => outbound.stop());
+    const fetchUnpaid = createUnpaidFetch(outbound, config.discovery);
+    const heartbeats = new Heartbeats(db, schemes, log);
+    const metrics = new Metrics();
+    const callCounts = new CallCounts(db);
+    return {
+      config,
+      log,
+      db,
+      store,
+      schemes,
+      holds: new HoldStore(db),
+      callCounts,
+      paymentLimits: new PaymentLimits(callCounts, config.limits),
+      cooldowns: new PayerCooldowns(db, config.limits),
+      refusals,
+      events: createEvents(log, metrics, {
+        recordRefusal: (refusal) => refusals.record(refusal),
+        recordReconciled: (network, outcome) => heartbeats.countReconciled(network, outcome),
+      }),
+      heartbeats,
+      metrics,
+      catalog: composeCatalog(config, { db, log, metrics, fetchUnpaid }, disposer),
+      fetchUnpaid,
+      stop: () => disposer.stop(),
+    };
+  } catch (error) {
+    await disposer.stop();
+    throw error;
+  }
+}
+
+function composeCatalog(
+  { discovery: { probe, allowLocalhost } }: Config,
+  { db, log, metrics, fetchUnpaid }: Pick<Context, "db" | "log" | "metrics" | "fetchUnpaid">,
+  disposer: Disposer,
+): Catalog {
+  const catalog = new Catalog({
+    db,
+    log,
+    countListing: (outcome) => metrics.listings.add({ outcome }),
+    fetchUnpaid: probe ? fetchUnpaid : undefined,
+    allowLocalhost,
+  });
+  disposer.add(() => catalog.stop());
+  return catalog;
+}

@@ -1,0 +1,190 @@
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import { networkOf, toCaip2, v1NameOf } from "../../shared/networks.ts";
+import type { SupportedResponse } from "../../shared/x402.ts";
+
+/** One rule that a 402 must hold to, and whether it does. */
+export interface Finding {
+  readonly rule: string;
+  readonly says: string;
+  readonly verdict: "ok" | "warn" | "bad";
+  /** What to change; only where something is wrong. */
+  readonly remedy?: string;
+}
+
+/** A 402 as clients of one version read it. */
+export interface Reading {
+  readonly version: 1 | 2;
+  /** Where it was read: "the body", "PAYMENT-REQUIRED". */
+  readonly from: string;
+  readonly offers: readonly Offer[];
+  readonly findings: readonly Finding[];
+  /** A client of this version could pay here by at least one offer. */
+  readonly isPayable: boolean;
+}
+
+/** What is shown of an offer: nothing longer than it should be. */
+export interface Offer {
+  readonly network: string;
+  readonly amount: string;
+  readonly asset: string;
+  readonly payTo: string;
+  readonly seconds: string;
+}
+
+const offersMax = 10;
+const shortSeconds = 60;
+
+/** Reads a quote by the rules of its version, for what is settled here. */
+export function readQuote(version: 1 | 2, from: string, quote: JsonObject, supported: SupportedResponse): Reading {
+  const rule = (number: number) => `v${version}.${number}`;
+  const accepts = Array.isArray(quote.accepts) ? quote.accepts.filter(isJsonObject).slice(0, offersMax) : [];
+  const head: Finding[] = [
+    judge(quote.x402Version === version, rule(2), `x402Version is ${version}`, `Set "x402Version": ${version}.`),
+    judge(accepts.length > 0, rule(3), "accepts lists at least one offer", 'List what you take in "accepts": [ … ].'),
+  ];
+  const judged = accepts.map((offer) => readOffer(version, offer, supported));
+  const isHeadGood = head.every(({ verdict }) => verdict === "ok");
+  return {
+    version,
+    from,
+    offers: accepts.map((offer) => shownOf(version, offer)),
+    findings: [...head, ...uniqueOf(judged.flat())],
+    isPayable: isHeadGood && judged.some((findings) => findings.every(({ verdict }) => verdict !== "bad")),
+  };
+}
+
+function uniqueOf(findings: readonly Finding[]): readonly Finding[] {
+  return [...new Map(findings.map((finding) => [`${finding.rule} ${finding.verdict}`, finding])).values()];
+}
+
+function readOffer(version: 1 | 2, offer: JsonObject, supported: SupportedResponse): readonly Finding[] {
+  const rule = (number: number) => `v${version}.${number}`;
+  const network = toCaip2(textOf(offer.network));
+  const kinds = supported.kinds.filter((kind) => toCaip2(kind.network) === network);
+  const amountName = version === 1 ? "maxAmountRequired" : "amount";
+  const coin = networkOf(network)?.stablecoins.find(
+    ({ asset }) => asset.toLowerCase() === textOf(offer.asset).toLowerCase(),
+  );
+  const seconds = Number(offer.maxTimeoutSeconds);
+  return [
+    judge(
+      kinds.some(({ scheme }) => scheme === offer.scheme),
+      rule(4),
+      "The scheme is settled here on its network",
+      "Take scheme and network together from GET /supported.",
+    ),
+    networkFinding(version, offer, rule(5)),
+    judge(
+      /^[1-9]\d{0,77}$/.test(textOf(offer[amountName])),
+      rule(6),
+      `${amountName} is a whole number of base units, as text`,
+      `Write "${amountName}": "10000" for 0.01 USDC.`,
+    ),
+    coin || networkOf(network)?.stablecoins.length === 0
+      ? ok(rule(7), "The asset is known on its network")
+      : {
+          rule: rule(7),
+          says: "The asset is not the USDC of its network",
+          verdict: "warn",
+          remedy: `USDC there is ${networkOf(network)?.stablecoins[0]?.asset ?? "not known"}.`,
+        },
+    judge(
+      isAccount(network, textOf(offer.payTo)),
+      rule(8),
+      "payTo is an account of its network",
+      "Name an address (0x…) on EVM chains, an account id (0.0.n) on Hedera.",
+    ),
+    timeFinding(seconds, rule(9)),
+    extraFinding(network, offer, supported, rule(10)),
+    ...(version === 1
+      ? [
+          judge(
+            URL.canParse(textOf(offer.resource)),
+            rule(11),
+            "resource is the address that is paid for",
+            "Name the whole URL in resource.",
+          ),
+        ]
+      : []),
+  ];
+}
+
+function networkFinding(version: 1 | 2, offer: JsonObject, rule: string): Finding {
+  const given = textOf(offer.network);
+  if (version === 1) return judge(given !== "", rule, "network is named", 'Name the network, such as "base".');
+  const isCaip2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/.test(given);
+  const remedy = `Write ${toCaip2(given) === given ? "eip155:8453" : toCaip2(given)}, not ${shortOf(given)}: clients of version 2 know no short names.`;
+  return judge(isCaip2, rule, "network is a CAIP-2 name", remedy);
+}
+
+function timeFinding(seconds: number, rule: string): Finding {
+  const isGiven = Number.isSafeInteger(seconds) && seconds > 0;
+  if (isGiven && seconds < shortSeconds) {
+    return {
+      rule,
+      says: `${seconds} seconds are short`,
+      verdict: "warn",
+      remedy: `maxTimeoutSeconds of ${shortSeconds} or more: a payment that expires while your server works cannot be settled.`,
+    };
+  }
+  return judge(
+    isGiven,
+    rule,
+    "maxTimeoutSeconds is a whole number of seconds",
+    `Set "maxTimeoutSeconds": ${shortSeconds}.`,
+  );
+}
+
+/** What a payer must know to sign: the token's domain on EVM chains, the fee payer on Hedera. */
+function extraFinding(network: string, offer: JsonObject, { signers }: SupportedResponse, rule: string): Finding {
+  const extra = isJsonObject(offer.extra) ? offer.extra : {};
+  if (network.startsWith("hedera:")) {
+    const ours = Object.entries(signers).flatMap(([pattern, accounts]) =>
+      pattern.startsWith("hedera:") ? accounts : [],
+    );
+    return judge(
+      ours.includes(textOf(extra.feePayer)),
+      rule,
+      "extra.feePayer is this facilitator's",
+      `Set extra.feePayer to ${ours[0] ?? "what GET /supported says"}.`,
+    );
+  }
+  const known = networkOf(network)?.stablecoins.find(
+    ({ asset }) => asset.toLowerCase() === textOf(offer.asset).toLowerCase(),
+  )?.domain;
+  const isGiven = textOf(extra.name) !== "" && textOf(extra.version) !== "";
+  const fits = isGiven && (!known || (extra.name === known.name && extra.version === known.version));
+  const example = known ?? { name: "USD Coin", version: "2" };
+  return judge(
+    fits,
+    rule,
+    "extra.name and extra.version are the token's EIP-712 domain",
+    `Set "extra": ${JSON.stringify(example)}.`,
+  );
+}
+
+function isAccount(network: string, payTo: string): boolean {
+  return network.startsWith("hedera:") ? /^0\.0\.\d{1,19}$/.test(payTo) : /^0x[0-9a-fA-F]{40}$/.test(payTo);
+}
+
+function shownOf(version: 1 | 2, offer: JsonObject): Offer {
+  const network = textOf(offer.network);
+  return {
+    network: shortOf(version === 1 ? (v1NameOf(toCaip2(network)) ?? network) : network),
+    amount: shortOf(textOf(version === 1 ? offer.maxAmountRequired : offer.amount)),
+    asset: shortOf(textOf(offer.asset)),
+    payTo: shortOf(textOf(offer.payTo)),
+    seconds: shortOf(String(offer.maxTimeoutSeconds ?? "")),
+  };
+}
+
+export function judge(holds: boolean, rule: string, says: string, remedy: string): Finding {
+  return holds ? ok(rule, says) : { rule, says: `Not so: ${says}`, verdict: "bad", remedy };
+}
+
+function ok(rule: string, says: string): Finding {
+  return { rule, says, verdict: "ok" };
+}
+
+const textOf = (value: unknown) => (typeof value === "string" ? value : "");
+const shortOf = (text: string) => (text.length > 80 ? `${text.slice(0, 79)}…` : text);

@@ -1,0 +1,137 @@
+import { toSafeNumber } from "../../shared/amounts.ts";
+import { ApiError } from "../../shared/errors.ts";
+import type { Database } from "../../shared/postgres.ts";
+import { asResource, type DiscoveredResource, isListed, selectResources } from "./listing.ts";
+
+const pageSize = 20;
+/** Whoever looks through more reads the listing as JSON. */
+export const offsetMax = 2_000;
+const recordDays = 30;
+
+/** A listed resource with what was settled for it here in thirty days. */
+export interface RecordedResource extends DiscoveredResource {
+  readonly id: string;
+  /** Of its cheapest way to pay, base units. */
+  readonly price: bigint | undefined;
+  readonly settled: number;
+  readonly failed: number;
+}
+
+export interface ResourcesPage {
+  readonly resources: readonly RecordedResource[];
+  readonly next: number | undefined;
+}
+
+export const resourceOrders = ["match", "price", "-price"] as const;
+export type ResourceOrder = (typeof resourceOrders)[number];
+
+/** Text of this module, never a caller's. */
+const orderBy: Readonly<Record<ResourceOrder, string>> = {
+  match: "ts_rank(r.words, wanted) desc, r.last_settled_at desc, r.key",
+  price: "r.price_atomic, r.key",
+  "-price": "r.price_atomic desc, r.key desc",
+};
+
+export interface AskedResources {
+  readonly query: string;
+  readonly networks: readonly string[];
+  /** Base units; undefined for any price. */
+  readonly priceMax: bigint | undefined;
+  readonly order: ResourceOrder;
+  readonly offset: number;
+}
+
+/**
+ * Listed resources: those that have any of the words, best match first, without words the one paid for last first; or the
+ * cheapest or dearest first, by the lowest of a resource's ways to pay.
+ */
+export async function recordedResources(
+  { db }: { readonly db: Database },
+  { query, networks, priceMax, order, offset }: AskedResources,
+): Promise<ResourcesPage> {
+  const { rows } = await db.query({
+    name: `recorded-resources ${order} ${priceMax === undefined ? "" : "priced"} ${query === "" ? "" : "found"}`,
+    text: `
+      with page as (
+        ${selectResources},
+               to_tsquery('english', $6) as wanted
+         where ${isListed} ${query === "" ? "and $1 = '' and $6 = ''" : "and (r.words @@ wanted or r.resource = $1)"}
+           and exists (select from discovery_accepts a where a.resource_id = r.id and a.network = any($2))
+           ${order === "match" && priceMax === undefined ? "and $5::numeric is null" : "and r.price_atomic <= coalesce($5::numeric, 'infinity')"}
+         order by ${query === "" && order === "match" ? "r.last_settled_at desc, r.key" : orderBy[order]}
+         limit $3 offset $4
+      )
+      select r.*, coalesce(s.settled, 0) as settled, coalesce(s.failed, 0) as failed
+        from page r cross join lateral (
+               select sum(d.settled) as settled, sum(d.failed) as failed from listing_days d
+                where d.resource_id = r.id and d.day > (now() at time zone 'utc')::date - ${recordDays}) as s`,
+    values: [query, networks, pageSize + 1, offset, priceMax ?? null, wantedWords(query)],
+  });
+  return {
+    resources: rows.slice(0, pageSize).map((row) => ({
+      ...asResource(row),
+      id: String(row.id),
+      price: row.price_atomic ?? undefined,
+      settled: toSafeNumber(row.settled),
+      failed: toSafeNumber(row.failed),
+    })),
+    next: rows.length > pageSize && offset + pageSize <= offsetMax ? offset + pageSize : undefined,
+  };
+}
+
+/** Of what stands for itself, an address or a host, all parts; of several words any. A word may go on where it ends. */
+function wantedWords(query: string): string {
+  const words = query.replace(/^https?:\/\//i, "").match(/[\p{L}\p{N}]+/gu) ?? [];
+  const each = words.slice(0, 20).map((word) => (word.length < 3 ? word : `${word}:*`));
+  return each.join(/\s/.test(query) ? " | " : " & ");
+}
+
+export interface ResourceDay {
+  /** `2026-11-20`. */
+  readonly day: string;
+  readonly settled: number;
+  readonly failed: number;
+  /** Of settled payments, base units. */
+  readonly priceMin: bigint | undefined;
+  readonly priceMax: bigint | undefined;
+}
+
+export interface ResourceRecord {
+  readonly resource: DiscoveredResource;
+  /** Ninety days, oldest first. */
+  readonly days: readonly ResourceDay[];
+}
+
+/** One listed resource and its ninety days. Throws ApiError 404. */
+export async function resourceRecord({ db }: { readonly db: Database }, id: string): Promise<ResourceRecord> {
+  const { rows } = /^\d{1,18}$/.test(id)
+    ? await db.query({
+        name: "resource-by-id",
+        text: `${selectResources} where r.id = $1 and ${isListed}`,
+        values: [id],
+      })
+    : { rows: [] };
+  const row = rows[0];
+  if (!row)
+    throw new ApiError("not_found", "No such resource is listed. One is, for thirty days after its last payment.");
+  const { rows: days } = await db.query({
+    name: "resource-days",
+    text: `
+      select n::date::text as day, coalesce(sum(d.settled), 0) as settled, coalesce(sum(d.failed), 0) as failed,
+             min(d.price_min) as price_min, max(d.price_max) as price_max
+        from generate_series((now() at time zone 'utc')::date - 89, (now() at time zone 'utc')::date, '1 day') n
+             left join listing_days d on d.day = n::date and d.resource_id = $1
+       group by n order by n`,
+    values: [row.id],
+  });
+  return {
+    resource: asResource(row),
+    days: days.map((day) => ({
+      day: day.day,
+      settled: toSafeNumber(day.settled),
+      failed: toSafeNumber(day.failed),
+      priceMin: day.price_min ?? undefined,
+      priceMax: day.price_max ?? undefined,
+    })),
+  };
+}

@@ -1,0 +1,206 @@
+import { ApiError } from "../../shared/errors.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import { JsonScan, usualJson } from "../../shared/json-scan.ts";
+import type { Database } from "../../shared/postgres.ts";
+import { urlProblem } from "../../shared/public-address.ts";
+import type { SupportedResponse } from "../../shared/x402.ts";
+import type { CallCounts } from "../limits/call-counts.ts";
+import { announcementOfPaymentRequired } from "./announcement.ts";
+import { type Finding, judge, type Reading, readQuote } from "./check-offers.ts";
+import { isListed } from "./listing.ts";
+import type { UnpaidAnswer, UnpaidFetch } from "./ownership.ts";
+import { isLocalhost, readAnnouncement } from "./validate.ts";
+
+const answerBytesMax = 256 * 1024;
+const timeoutMs = 5_000;
+
+export interface CheckNeeds {
+  readonly db: Database;
+  readonly callCounts: CallCounts;
+  readonly fetchUnpaid: UnpaidFetch;
+  readonly supported: SupportedResponse;
+  readonly allowLocalhost: boolean;
+}
+
+/** What a seller's URL answers to a request without payment, as clients read it. Nothing of the body is kept. */
+export interface SellerCheck {
+  readonly url: string;
+  readonly tookMs: number;
+  /** Undefined when it could not be asked. */
+  readonly status: number | undefined;
+  readonly problem: string | undefined;
+  readonly answer: Finding;
+  readonly readings: readonly Reading[];
+  readonly listing: readonly Finding[];
+}
+
+/** Asks a URL once, without paying. Throws ApiError 400 for a URL that is not asked, 429 when its host was in this minute. */
+export async function checkSeller(needs: CheckNeeds, given: string): Promise<SellerCheck> {
+  const url = readTarget(given, needs);
+  const { totalHits, resetTime } = await needs.callCounts.increment(`check ${url.hostname}`);
+  if (totalHits > 1) {
+    const seconds = Math.max(1, Math.ceil((resetTime.getTime() - Date.now()) / 1_000));
+    throw new ApiError(
+      "rate_limited",
+      `${url.hostname} was checked in this minute; again possible in ${seconds} seconds.`,
+      {
+        headers: { "retry-after": String(seconds) },
+      },
+    );
+  }
+  const startedAt = performance.now();
+  const answer = await ask(needs.fetchUnpaid, url.href);
+  const tookMs = Math.round(performance.now() - startedAt);
+  const failed = answer instanceof Error;
+  const quotes = failed ? [] : quotesIn(answer);
+  const readings = quotes.flatMap(({ version, from, quote }) =>
+    quote ? [readQuote(version, from, quote, needs.supported)] : [],
+  );
+  return {
+    url: url.href,
+    tookMs,
+    status: failed ? undefined : answer.status,
+    problem: failed ? answer.message.slice(0, 200) : undefined,
+    answer: statusFinding(failed ? undefined : answer.status),
+    readings: [1, 2].map(
+      (version) => readings.find((reading) => reading.version === version) ?? absent(version as 1 | 2),
+    ),
+    listing: await listingFindings(
+      needs,
+      url,
+      quotes.flatMap(({ quote }): readonly JsonObject[] => (quote ? [quote] : [])),
+    ),
+  };
+}
+
+function readTarget(given: string, { allowLocalhost }: CheckNeeds): URL {
+  const refused = (why: string) => new ApiError("bad_request", `url must be ${why}.`, { body: { field: "url" } });
+  if (given.length > 2_048 || !URL.canParse(given))
+    throw refused("a whole address, such as https://api.example.com/data");
+  const url = new URL(given);
+  url.hash = "";
+  if (allowLocalhost && isLocalhost(url)) return url;
+  if (url.protocol !== "https:" || url.port !== "") throw refused("https on port 443");
+  if (url.username !== "" || url.password !== "") throw refused("without a user name or password");
+  const problem = urlProblem(url, []);
+  if (problem) throw refused(`the address of a public server (${problem})`);
+  return url;
+}
+
+/** Many routes that are paid for take POST alone. */
+async function ask(fetchUnpaid: UnpaidFetch, url: string): Promise<UnpaidAnswer | Error> {
+  const common = { timeoutMs, bytesMax: answerBytesMax, signal: AbortSignal.timeout(2 * timeoutMs) };
+  const first = await fetchUnpaid(url, { method: "GET", ...common }).catch((error: Error) => error);
+  if (first instanceof Error || ![404, 405].includes(first.status)) return first;
+  const headers = { "content-type": "application/json" };
+  const second = await fetchUnpaid(url, { method: "POST", headers, body: "{}", ...common }).catch(() => first);
+  return second.status === 402 ? second : first;
+}
+
+function statusFinding(status: number | undefined): Finding {
+  if (status !== undefined && status >= 300 && status < 400) {
+    return {
+      rule: "c.2",
+      says: `It answers ${status}, a redirect`,
+      verdict: "bad",
+      remedy: "Answer 402 at this very address: redirects are not followed.",
+    };
+  }
+  return judge(
+    status === 402,
+    "c.1",
+    "It answers 402 to a request without payment",
+    "Answer 402 with a quote to whoever has not paid.",
+  );
+}
+
+interface Quote {
+  readonly version: 1 | 2;
+  readonly from: string;
+  readonly quote: JsonObject | undefined;
+}
+
+/** Version 1 is read from the body, version 2 from a header of either name. */
+function quotesIn({ status, headers, body }: UnpaidAnswer): readonly Quote[] {
+  if (status !== 402) return [];
+  const inBody = parse(body.toString());
+  const found: Quote[] = [{ version: 1, from: "the body", quote: inBody?.x402Version === 2 ? undefined : inBody }];
+  for (const name of ["payment-required", "x-payment-required"]) {
+    const value = headers[name];
+    if (typeof value !== "string") continue;
+    found.push({ version: 2, from: name.toUpperCase(), quote: parse(Buffer.from(value, "base64").toString()) });
+  }
+  return found;
+}
+
+function parse(text: string): JsonObject | undefined {
+  try {
+    new JsonScan(usualJson).see(Buffer.from(text));
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What clients of a version find nothing of. */
+function absent(version: 1 | 2): Reading {
+  const [from, says, remedy] =
+    version === 1
+      ? [
+          "the body",
+          "The body is JSON with a quote of version 1",
+          'Answer with a JSON body {"x402Version": 1, "accepts": [ … ]}, for clients of version 1.',
+        ]
+      : [
+          "PAYMENT-REQUIRED",
+          "The header PAYMENT-REQUIRED is base64 of JSON",
+          "Send the quote of version 2 as base64 of JSON in the header PAYMENT-REQUIRED.",
+        ];
+  return { version, from, offers: [], findings: [judge(false, `v${version}.1`, says, remedy)], isPayable: false };
+}
+
+/** Whether the URL is in the catalog, and why not. */
+async function listingFindings(
+  { db, allowLocalhost }: CheckNeeds,
+  url: URL,
+  quotes: readonly JsonObject[],
+): Promise<readonly Finding[]> {
+  const address = `${url.origin}${url.pathname}`;
+  const { rows } = await db.query({
+    name: "seller-check-listing",
+    text: `select (select count(*) from discovery_resources r where ${isListed} and $1 in (r.resource, r.probe_url))::int as listed,
+                  exists (select from transactions
+                           where resource_url = $1 and status = 'settled' and created_at > now() - interval '30 days') as settled`,
+    values: [address],
+  });
+  const { listed, settled } = rows[0];
+  const announcement = quotes.map(announcementOfPaymentRequired).find((one) => one !== undefined);
+  const declared = announcement && readAnnouncement({ ...announcement, url: address }, { allowLocalhost });
+  const rejected = declared && "rejectedReason" in declared ? declared.rejectedReason : undefined;
+  return [
+    judge(listed > 0, "l.1", "It is listed", "It is listed once the points below hold, with its next payment."),
+    judge(
+      settled,
+      "l.2",
+      "It was paid for here within 30 days",
+      "Have it paid for through this facilitator: only what was paid for is listed.",
+    ),
+    judge(
+      announcement !== undefined,
+      "l.3",
+      "Its quote agrees to be listed",
+      "Declare the extension `bazaar` in the quote (version 1: outputSchema with an input that is discoverable).",
+    ),
+    ...(declared
+      ? [
+          judge(
+            rejected === undefined,
+            "l.4",
+            "What it declares can be listed",
+            `Correct the declaration: ${rejected}.`,
+          ),
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,59 @@
+import { startPeriodicTask } from "../shared/periodic-task.ts";
+import { analyzeEveryMs, analyzeGrownTables } from "../shared/planner-statistics.ts";
+import type { Running } from "../shared/process.ts";
+import type { Context } from "./context.ts";
+import { retryClosedMs } from "./schemes/registry.ts";
+import { refreshDailyFigures } from "./settlements/daily-figures.ts";
+import { reconcile } from "./settlements/reconcile.ts";
+import { rollUpAll } from "./settlements/rollup.ts";
+
+/** Everything that runs in the background. Every copy of the daemon runs all of it, and the copies share the work. */
+function jobsOf(context: Context): readonly Job[] {
+  const { config, log, db, store, schemes, holds, callCounts, cooldowns, refusals, events, catalog, heartbeats } =
+    context;
+  const rollUp = (stopping: AbortSignal) => rollUpAll(db, config.environmentOf, stopping);
+  const figures = (stopping: AbortSignal) => refreshDailyFigures(db, config.environmentOf, stopping);
+  return [
+    { name: "ask closed networks again", everyMs: retryClosedMs, run: () => schemes.openClosed(log) },
+    { name: "say that this copy is up", everyMs: 15_000, run: () => heartbeats.beat() },
+    { name: "reconcile unfinished payments", everyMs: 1_000, run: () => reconcile({ store, schemes, events, log }) },
+    { name: "roll up settlements", everyMs: 1_000, run: rollUp },
+    { name: "refresh daily figures", everyMs: minuteMs, run: figures },
+    // These two only begin their work: what is slow in one run must not hold up the next.
+    { name: "record refusals", everyMs: 200, run: async () => refusals.flush() },
+    { name: "delete old refusals", everyMs: 10_000, run: () => refusals.sweep() },
+    { name: "list paid resources", everyMs: 500, run: async () => catalog.work() },
+    { name: "forget copies that are gone", everyMs: hourMs, run: () => heartbeats.sweep() },
+    { name: "delete old listings", everyMs: hourMs, run: () => catalog.sweep() },
+    { name: "delete ended holds", everyMs: 15_000, run: () => holds.sweep() },
+    { name: "read which payers must wait", everyMs: 2_000, run: () => cooldowns.read() },
+    { name: "delete old failures of payers", everyMs: hourMs, run: () => cooldowns.sweep() },
+    { name: "delete ended call counts", everyMs: minuteMs, run: () => callCounts.sweep() },
+    { name: "analyze grown tables", everyMs: analyzeEveryMs, run: () => analyzeGrownTables(db) },
+    ...schemes.upkeep,
+  ];
+}
+
+interface Job {
+  readonly name: string;
+  /** From the end of one run to the start of the next. */
+  readonly everyMs: number;
+  /** A run that takes long looks at `stopping` between its steps. */
+  readonly run: (stopping: AbortSignal) => Promise<unknown>;
+}
+
+/** Starts all jobs, `pace` times as often as the table says: tests do not wait for them. A stop waits for the runs under way. */
+export function startJobs(context: Context, { pace = 1 } = {}): Running {
+  const { events } = context;
+  const tasks = jobsOf(context).map(({ name, everyMs, run }) =>
+    startPeriodicTask({ run, everyMs: everyMs / pace, failed: (error) => events.jobFailed(name, error) }),
+  );
+  return {
+    stop: async () => {
+      await Promise.all(tasks.map((task) => task.stop()));
+    },
+  };
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;

@@ -1,0 +1,32 @@
+import type { Request, RequestHandler } from "express";
+import { addressOf, InMemoryCounts, limitRequests } from "../../shared/rate-limit.ts";
+import type { CallCounts } from "./call-counts.ts";
+import { type Client, clientCalling } from "./clients.ts";
+import type { LimitsConfig } from "./config.ts";
+
+/** What is verified may be released as often. */
+export type LimitedVerb = "verify" | "settle" | "release";
+
+/** 429 for a client or an address that calls too often, counted over all copies. */
+export function limitCalls(
+  counts: CallCounts,
+  { clients, limits }: { readonly clients: readonly Client[]; readonly limits: LimitsConfig },
+  verb: LimitedVerb,
+): RequestHandler {
+  const perAddress = verb === "settle" ? limits.settlePerAddress : limits.verifyPerAddress;
+  const clientOf = (request: Request) => clientCalling(clients, request.headers.authorization);
+  return limitRequests({
+    perMinute: (request) => clientOf(request)?.callsPerMinute ?? perAddress,
+    callerOf: (request) => {
+      const client = clientOf(request);
+      return client ? `client ${verb} ${client.name}` : `${verb} ${addressOf(request)}`;
+    },
+    counts,
+    tooMany: (request) => `Too many calls of /${verb} from this ${clientOf(request) ? "client" : "address"}.`,
+  });
+}
+
+/** The same for everything that is only read, by each copy on its own. `perMinute` of an address; 0 is no limit. */
+export function limitReads(perMinute: number): RequestHandler {
+  return limitRequests({ perMinute, counts: new InMemoryCounts(), tooMany: () => "Too many calls from this address." });
+}

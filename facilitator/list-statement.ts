@@ -1,0 +1,101 @@
+/** Which of the filters of /transactions are given. */
+interface Filters {
+  readonly network: unknown;
+  readonly payer: unknown;
+  readonly pay_to: unknown;
+  readonly resource: unknown;
+  readonly self: unknown;
+}
+
+type Narrowing = "network" | "payer" | "pay_to" | "resource";
+
+/** Records that a page looks at, at most, of each place and status. */
+export const lookedAtMax = 1_000;
+
+export const inPlaceAndTime = `
+  (t.created_at, t.id) < (coalesce(timestamptz 'epoch' + $3::bigint * interval '1 microsecond', 'infinity'), $4::bigint)
+  and t.created_at >= coalesce($10::timestamptz, '-infinity') and t.created_at < coalesce($11::timestamptz, 'infinity')`;
+export const asFiltered = `
+  ($6::text[] is null or t.payer = any($6)) and ($7::text[] is null or t.pay_to = any($7))
+  and ($8::text is null or t.resource_url = $8)`;
+
+const isNoSelfPayment = `
+  ($9::text is null or t.status = 'rejected' or not exists (
+     select from accounts a where a.env = $9 and a.account = t.payer and a.is_self_payer))`;
+
+/** The statement that finds a page of the record: by one index alone, or by one index and what else is asked of its records. */
+export function listStatement(filters: Filters): { readonly name: string; readonly text: string } {
+  const narrowing = narrowingOf(filters);
+  const { network, payer, pay_to: payTo, resource, self } = filters;
+  const ofAccounts = [payer, payTo, resource].filter((filter) => filter !== undefined);
+  const hasMore = self !== undefined || ofAccounts.length > 1 || (ofAccounts.length === 1 && network !== undefined);
+  return hasMore
+    ? { name: `list-some-transactions ${narrowing} ${self ?? ""}`, text: filteredList(narrowing, self !== undefined) }
+    : { name: `list-transactions ${narrowing}`, text: plainList(narrowing) };
+}
+
+/** By which index the page is found: the first of these filters that is asked for. */
+function narrowingOf({ payer, pay_to: payTo, resource }: Filters): Narrowing {
+  if (payer !== undefined) return "payer";
+  if (payTo !== undefined) return "pay_to";
+  return resource === undefined ? "network" : "resource";
+}
+
+/** Each place of an index with its newest records; few places, so the page is found without reading the rest. */
+const places: Readonly<Record<Narrowing, { readonly from: string; readonly where: string }>> = {
+  network: { from: "unnest($1::text[])", where: "t.network = place.name" },
+  payer: { from: "unnest($6::text[])", where: "t.payer = place.name" },
+  pay_to: { from: "unnest($7::text[])", where: "t.pay_to = place.name" },
+  resource: { from: "unnest(array[$8::text])", where: "t.resource_url = place.name" },
+};
+
+const micros = "(extract(epoch from t.created_at) * 1000000)::bigint";
+
+function plainList(narrowing: Narrowing): string {
+  const { from, where } = places[narrowing];
+  return `
+      select page.* from ${from} as place (name)
+        cross join unnest($2::text[]) as asked_status (status)
+        cross join lateral (
+          select t.*, ${micros} as created_micros
+            from transactions t
+           where ${where} and t.status = asked_status.status and t.network = any($1)
+             and ${inPlaceAndTime} and ${asFiltered} and $9::text is not null
+           order by t.created_at desc, t.id desc
+           limit $5) as page
+       order by page.created_at desc, page.id desc
+       limit $5`;
+}
+
+/**
+ * Of each place and status no more than `lookedAtMax` records are looked at, however few fit. Where that cut one short, the
+ * page ends at the newest of the cuts (its edge): beyond it another place might still have newer ones.
+ */
+function filteredList(narrowing: Narrowing, hidesSelf: boolean): string {
+  const { from, where } = places[narrowing];
+  return `
+      with looked as materialized (
+        select t.id, t.created_at, place.name || ' ' || asked_status.status as branch,
+               t.network = any($1) and ${asFiltered} and ${hidesSelf ? isNoSelfPayment : "$9::text is not null"} as fits
+          from ${from} as place (name)
+               cross join unnest($2::text[]) as asked_status (status)
+               cross join lateral (
+                 select * from transactions t
+                  where ${where} and t.status = asked_status.status and ${inPlaceAndTime}
+                  order by t.created_at desc, t.id desc limit ${lookedAtMax}) as t
+      ), edge as (
+        select created_at, id
+          from (select distinct on (branch) created_at, id from looked
+                 where branch in (select branch from looked group by branch having count(*) = ${lookedAtMax})
+                 order by branch, created_at, id) as cuts
+         order by created_at desc, id desc limit 1
+      ), picked as (
+        select id from looked
+         where fits and (not exists (select from edge) or (created_at, id) >= (select created_at, id from edge))
+         order by created_at desc, id desc limit $5
+      )
+      select t.*, ${micros} as created_micros,
+             (extract(epoch from edge.created_at) * 1000000)::bigint as edge_micros, edge.id as edge_id
+        from (select) as page left join edge on true left join picked on true left join transactions t on t.id = picked.id
+       order by t.created_at desc, t.id desc`;
+}

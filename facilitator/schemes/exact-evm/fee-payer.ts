@@ -1,0 +1,278 @@
+import { parseTransaction } from "viem/utils";
+import type { Log } from "../../../shared/log.ts";
+import { type Database, inTransaction, type Transaction } from "../../../shared/postgres.ts";
+import { FeePayerFunds } from "../fee-payers.ts";
+import { type BroadcastLog, type Claim, type FeePayerBalance, NetworkAwayError } from "../scheme.ts";
+import type { EvmChain, GasFees } from "./chain.ts";
+import type { EvmConfig } from "./config.ts";
+import { GasPrices } from "./gas-prices.ts";
+import type { Hex } from "./hex.ts";
+import { maintainNonces } from "./maintain-nonces.ts";
+import { NonceGaps } from "./nonce-gaps.ts";
+import { Nonces } from "./nonces.ts";
+import { authorizationOf, type EvmPayment } from "./payload.ts";
+import { RpcError } from "./rpc.ts";
+import { EvmSigner } from "./signer.ts";
+
+/**
+ * One address that pays gas, and its queue. What waits is signed in one database transaction that allocates the
+ * nonces, stores the signed bytes and only then commits; sending comes after. So nonces have no gaps, a crash loses
+ * nothing, and any number of daemons can share the address.
+ */
+export class EvmFeePayer {
+  readonly #signer: EvmSigner;
+  readonly #config: EvmConfig;
+  readonly #needs: { chain: EvmChain; db: Database; store: BroadcastLog; log: Log };
+  readonly #nonces: Nonces;
+  readonly #gaps: NonceGaps;
+  readonly #funds: FeePayerFunds;
+  readonly #gasPrices: GasPrices;
+  #queue: Job[] = [];
+  #draining = false;
+
+  constructor(
+    privateKey: string,
+    config: EvmConfig,
+    needs: { chain: EvmChain; db: Database; store: BroadcastLog; log: Log },
+  ) {
+    this.#signer = new EvmSigner(privateKey);
+    this.#config = config;
+    this.#needs = needs;
+    this.#nonces = new Nonces(needs.db, config.network, this.address);
+    this.#gaps = new NonceGaps(this.#signer, config, needs);
+    this.#funds = new FeePayerFunds(this.address, { ...config, unit: "ETH", decimals: 18 }, needs);
+    this.#gasPrices = new GasPrices(needs.chain);
+  }
+
+  get address(): Hex {
+    return this.#signer.address;
+  }
+
+  /** Payments waiting for a nonce. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  get balance(): FeePayerBalance {
+    return this.#funds.balance;
+  }
+
+  /** Raises stuck fees and closes gaps; a node that does not answer is asked again at the next call. */
+  async maintainNonces(): Promise<void> {
+    const { log } = this.#needs;
+    await maintainNonces(this.#signer, this.#config, { ...this.#needs, gaps: this.#gaps }).catch((error) => {
+      log.warn({ err: error, address: this.address }, "nonces could not be maintained");
+    });
+  }
+
+  async readBalance(): Promise<void> {
+    await this.#funds.readWhenDue(() => this.#needs.chain.balance(this.address));
+  }
+
+  /** Agrees on the next nonce with the chain (nonces.ts). */
+  async synchronizeNonce(): Promise<void> {
+    await this.#nonces.synchronize(this.#needs.chain);
+  }
+
+  /** Signs and sends one call for a claimed payment. Resolves when the node has taken it, or may have. */
+  send(claim: Claim, payment: Pick<EvmPayment, "key" | "asset">, data: Hex): Promise<Sending> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ claim, key: payment.key, to: payment.asset as Hex, data, resolve, reject });
+      void this.#drain();
+    });
+  }
+
+  async #drain(): Promise<void> {
+    if (this.#draining) return;
+    this.#draining = true;
+    try {
+      while (this.#queue.length > 0) {
+        // A turn of the event loop lets payments that are ready at the same moment share one transaction.
+        await new Promise((resolve) => setImmediate(resolve));
+        const jobs = this.#queue.splice(0, jobsPerTransactionMax);
+        await this.#signAndSend(jobs).catch((error) => {
+          for (const job of jobs) job.reject(error);
+        });
+      }
+    } finally {
+      this.#draining = false;
+    }
+  }
+
+  async #signAndSend(jobs: readonly Job[]): Promise<void> {
+    const fees = await this.#gasPrices.current().catch((error) => {
+      if (error instanceof NetworkAwayError) return undefined;
+      throw error;
+    });
+    if (!fees) {
+      for (const job of jobs) job.resolve({ refused: "the node cannot be asked for the price of gas" });
+      return;
+    }
+    if (fees.perGas > this.#config.feePerGasMaxWei) {
+      const refused = `gas costs ${fees.perGas} wei now, more than the daemon's limit`;
+      for (const job of jobs) job.resolve({ refused });
+      return;
+    }
+    const signed = await inTransaction(this.#needs.db, (tx) => this.#sign(tx, jobs, fees));
+    for (const { job, raw, hash, nonce } of signed) {
+      if (raw === undefined) job.resolve({ lost: true });
+      else this.#deliver(job, raw, hash, nonce).then((sending) => sending && job.resolve(sending), job.reject);
+    }
+  }
+
+  async #sign(
+    tx: Transaction,
+    jobs: readonly Job[],
+    fees: { perGas: bigint; tip: bigint },
+  ): Promise<readonly Signed[]> {
+    const { chainId, gasLimit } = this.#config;
+    const nonces = await this.#nonces.lock(tx);
+    const claimed = await this.#stillClaimed(tx, jobs);
+    const signed = jobs.map((job): Signed => {
+      if (!claimed.has(job.claim.id)) return { job, raw: undefined, hash: "0x", nonce: -1n };
+      const nonce = nonces.takeNext();
+      const fields = {
+        type: "eip1559" as const,
+        chainId,
+        nonce: Number(nonce),
+        to: job.to,
+        data: job.data,
+        gas: gasLimit,
+      };
+      return {
+        job,
+        nonce,
+        ...this.#signer.sign({ ...fields, maxFeePerGas: fees.perGas, maxPriorityFeePerGas: fees.tip }),
+      };
+    });
+    const sent = signed.filter((one): one is Signed & { raw: Buffer } => one.raw !== undefined);
+    await this.#needs.store.recordBroadcasts(
+      tx,
+      sent.map(({ job, raw, hash, nonce }) => ({
+        claim: job.claim,
+        transaction: hash,
+        raw,
+        feePayer: this.address,
+        nonce,
+      })),
+    );
+    await nonces.save();
+    return signed;
+  }
+
+  async #stillClaimed(tx: Transaction, jobs: readonly Job[]): Promise<Set<bigint>> {
+    const { rows } = await tx.query({
+      name: "lock-claims",
+      text: `select p.id from payments p join unnest($1::bigint[], $2::uuid[]) as mine (id, token)
+                 on p.id = mine.id and p.claim_token = mine.token
+              where p.state = 'claimed' order by p.id for update of p`,
+      values: [jobs.map(({ claim }) => claim.id), jobs.map(({ claim }) => claim.token)],
+    });
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  /** Only a refusal that a node's pool is known to give proves that a transaction was not sent. */
+  async #deliver(job: Job, raw: Buffer, hash: Hex, nonce: bigint): Promise<Sending | undefined> {
+    try {
+      await this.#needs.chain.send(raw);
+      return { transaction: hash };
+    } catch (error) {
+      if (!(error instanceof RpcError) || !poolRefusal.test(error.message)) return { transaction: hash };
+      this.#needs.log.warn(
+        { err: error, address: this.address, nonce: Number(nonce) },
+        "the node refused a transaction",
+      );
+      if (lacksGasMoney.test(error.message)) return this.#empty(job, raw, hash, nonce);
+      if (!nonceTaken.test(error.message)) {
+        await this.#nonces.giveBack(nonce);
+        return { refused: error.message };
+      }
+      // Perhaps by this very transaction, which may have reached a node on another way: then the chain tells its end.
+      const isVoid = await this.#isVoid(job, hash, nonce).catch(() => false);
+      const makesWay = isVoid || underpriced.test(error.message);
+      if (makesWay && (await this.#signAnew(job, hash))) return undefined;
+      return isVoid && !job.again ? { refused: error.message } : { transaction: hash };
+    }
+  }
+
+  /** The operator's to mend: known from now on, not only when the balance is read next, and nothing stays signed. */
+  async #empty(job: Job, raw: Buffer, hash: Hex, nonce: bigint): Promise<Sending> {
+    const { gas = 0n, maxFeePerGas = 0n } = parseTransaction(`0x${raw.toString("hex")}`);
+    this.#funds.noteRefused(gas * maxFeePerGas);
+    const isTakenBack = await inTransaction(this.#needs.db, async (tx) => {
+      await this.#nonces.giveBack(nonce, tx);
+      if (await this.#needs.store.takeBack(job.claim, hash, tx)) return true;
+      throw new ClaimGoneError();
+    }).catch((error) => {
+      if (error instanceof ClaimGoneError) return false;
+      throw error;
+    });
+    return isTakenBack ? { empty: true } : { transaction: hash };
+  }
+
+  /** At one block, the account's nonce was used and the payment not made: what was signed with that nonce never lands. */
+  async #isVoid({ key }: Job, hash: Hex, nonce: bigint): Promise<boolean> {
+    const { chain } = this.#needs;
+    const { number } = await chain.latestBlock();
+    const { asset, payer, nonce: authorization } = authorizationOf(key);
+    const [mined, isSpent, receipt] = await Promise.all([
+      chain.transactionCount(this.address, number),
+      chain.isNonceUsed(asset, payer, authorization, number),
+      chain.receipt(hash),
+    ]);
+    return mined > nonce && !isSpent && !receipt;
+  }
+
+  /** Signs the job with another nonce, once. */
+  async #signAnew(job: Job, hash: Hex): Promise<boolean> {
+    await this.synchronizeNonce();
+    if (job.again || !(await this.#needs.store.takeBack(job.claim, hash))) return false;
+    this.#queue.push({ ...job, again: true });
+    void this.#drain();
+    return true;
+  }
+
+  usualFees(): Promise<GasFees> {
+    return this.#gasPrices.usual();
+  }
+}
+
+/**
+ * What became of handing a transaction to the node. `lost`: the claim was gone, nothing was signed. `empty`: this fee payer
+ * has no money for gas, and the claim stands as if nothing had been signed.
+ */
+export type Sending =
+  | { readonly transaction: Hex }
+  | { readonly refused: string }
+  | { readonly lost: true }
+  | { readonly empty: true };
+
+/** Another daemon looks after the payment: then its nonce stays with it. */
+class ClaimGoneError extends Error {}
+
+interface Job {
+  /** It was signed before, with a nonce that turned out to be used. */
+  readonly again?: true;
+  readonly claim: Claim;
+  /** The payment's. */
+  readonly key: string;
+  readonly to: Hex;
+  readonly data: Hex;
+  readonly resolve: (sending: Sending) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Signed {
+  readonly job: Job;
+  readonly raw: Buffer | undefined;
+  readonly hash: Hex;
+  readonly nonce: bigint;
+}
+
+const jobsPerTransactionMax = 32;
+const poolRefusal =
+  /insufficient ?funds|upfront cost exceeds|underpriced|nonce (is )?too low|gas too low|exceeds block gas limit|fee cap|max fee per gas less|tx fee/i;
+const lacksGasMoney = /insufficient ?funds|upfront cost exceeds/i;
+const nonceTaken = /nonce (is )?too low|replacement transaction underpriced/i;
+/** Another transaction waits with our nonce. The authorization is spent once, whichever of ours is mined. */
+const underpriced = /replacement transaction underpriced/i;

@@ -1,0 +1,82 @@
+import type { Database, Queryable, Transaction } from "../../../shared/postgres.ts";
+import type { EvmChain } from "./chain.ts";
+import { RpcError } from "./rpc.ts";
+
+/**
+ * The nonces of one address, shared by every daemon through `signer_nonces`: the next one, and those that were given back
+ * while later ones were already out.
+ */
+export class Nonces {
+  readonly #db: Database;
+  readonly #network: string;
+  readonly #address: string;
+
+  constructor(db: Database, network: string, address: string) {
+    this.#db = db;
+    this.#network = network;
+    this.#address = address;
+  }
+
+  /** Locks the address' nonces until `tx` ends; `takeNext` gives them out in order, `save` stores what is left. */
+  async lock(tx: Transaction): Promise<{ takeNext: () => bigint; save: () => Promise<void> }> {
+    const { rows } = await tx.query({
+      name: "lock-signer",
+      text: "select next_nonce, vacant from signer_nonces where network = $1 and address = $2 for update",
+      values: [this.#network, this.#address],
+    });
+    let { next_nonce: next, vacant } = rows[0] as { next_nonce: bigint; vacant: bigint[] };
+    const free = vacant.map(BigInt).toSorted((a, b) => (a < b ? -1 : 1));
+    const save = async () => {
+      await tx.query({
+        name: "advance-signer",
+        text: "update signer_nonces set next_nonce = $3, vacant = $4 where network = $1 and address = $2",
+        values: [this.#network, this.#address, next, free],
+      });
+    };
+    return { takeNext: () => free.shift() ?? next++, save };
+  }
+
+  /** What was signed with `nonce` was certainly not sent: another transaction may have it. */
+  async giveBack(nonce: bigint, db: Queryable = this.#db): Promise<void> {
+    await db.query(
+      `update signer_nonces
+          set next_nonce = case when next_nonce = $3 + 1 then $3 else next_nonce end,
+              vacant = case when next_nonce = $3 + 1 then vacant else array_append(vacant, $3) end
+        where network = $1 and address = $2`,
+      [this.#network, this.#address, nonce],
+    );
+  }
+
+  /**
+   * Agrees on the next nonce with the chain. What the chain should know and does not (a node that lost its pool, a
+   * reorganisation) is sent again from the stored bytes; the next nonce goes back down to the chain's count only when
+   * no payment of this address is under way, as on a development chain that began anew.
+   */
+  async synchronize(chain: EvmChain): Promise<void> {
+    await this.#sendMissing(chain);
+    const pending = await chain.transactionCount(this.#address, "pending");
+    await this.#db.query(
+      `insert into signer_nonces as known (network, address, next_nonce) values ($1, $2, $3)
+       on conflict (network, address) do update
+         set vacant = array(select n from unnest(known.vacant) n where n >= excluded.next_nonce),
+             next_nonce = case
+               when exists (select from payments where network = $1 and fee_payer = $2 and state in ('broadcast', 'unknown'))
+               then greatest(known.next_nonce, excluded.next_nonce) else excluded.next_nonce end`,
+      [this.#network, this.#address, pending],
+    );
+  }
+
+  async #sendMissing(chain: EvmChain): Promise<void> {
+    const pending = await chain.transactionCount(this.#address, "pending");
+    const { rows } = await this.#db.query(
+      `select raw_transactions from payments
+        where network = $1 and fee_payer = $2 and nonce >= $3 and state <> 'failed' order by nonce limit 1000`,
+      [this.#network, this.#address, pending],
+    );
+    for (const { raw_transactions: raw } of rows) {
+      await chain.send(raw[0]).catch((error) => {
+        if (!(error instanceof RpcError)) throw error;
+      });
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { type EnvReader, Secret } from "../../../shared/env.ts";
+import { networksOf } from "../../../shared/networks.ts";
+import {
+  amountMinOn,
+  budgetOn,
+  type EnvironmentOf,
+  hasAny,
+  type NetworkConfig,
+  readAssets,
+  readExplorer,
+  type Variables,
+} from "../network-config.ts";
+
+export interface HederaConfig extends NetworkConfig {
+  /** gRPC address → node account id. */
+  readonly nodes: Readonly<Record<string, string>>;
+  readonly mirrorUrl: string;
+  readonly feePayers: ReadonlyArray<{ readonly accountId: string; readonly privateKey: Secret }>;
+  /** The highest transaction fee the daemon co-signs, tinybars. */
+  readonly transactionFeeMax: bigint;
+  /** The least it must allow where the mirror does not say what a tinybar is worth. */
+  readonly transactionFeeMin: bigint;
+}
+
+const hbar = 100_000_000n;
+
+/** One for each Hedera network that a `HEDERA_<TESTNET|MAINNET|PREVIEWNET>_…` variable names. */
+export function readHederaNetworks(
+  env: EnvReader,
+  variables: Variables,
+  environmentOf: EnvironmentOf,
+): readonly HederaConfig[] {
+  const chains = networksOf("hedera").map((network) => network.slice("hedera:".length));
+  const named = chains.filter((chain) => hasAny(variables, `HEDERA_${chain.toUpperCase()}_`));
+  return named.map((chain) => readHedera(env, chain, environmentOf));
+}
+
+function readHedera(env: EnvReader, chain: string, environmentOf: EnvironmentOf): HederaConfig {
+  const network = `hedera:${chain}`;
+  const name = (suffix: string) => `HEDERA_${chain.toUpperCase()}_${suffix}`;
+  const assets = readAssets(env, name("ASSETS"), network, { isAsset: isEntityId, form: "of the form 0.0.n" });
+  const mirrorUrl = env.url(name("MIRROR"));
+  return {
+    network,
+    nodes: readNodes(env, name("NODES")),
+    mirrorUrl,
+    explorer: readExplorer(env, name("EXPLORER"), network, mirrorUrl),
+    feePayers: readFeePayers(env, name("FEE_PAYERS")),
+    assets,
+    amountMin: env.amount(name("AMOUNT_MIN"), amountMinOn(environmentOf(network))),
+    balanceLow: env.amount(name("BALANCE_LOW_TINYBARS"), 20n * hbar),
+    balanceEmpty: env.amount(name("BALANCE_EMPTY_TINYBARS"), 2n * hbar),
+    dailyBudget: env.amount(name("DAILY_BUDGET_TINYBARS"), budgetOn(environmentOf(network), 100n * hbar)),
+    transactionFeeMax: env.amount(name("TRANSACTION_FEE_MAX_TINYBARS"), 2n * hbar),
+    transactionFeeMin: env.amount(name("TRANSACTION_FEE_MIN_TINYBARS"), hbar / 100n),
+  };
+}
+
+function readFeePayers(env: EnvReader, name: string): HederaConfig["feePayers"] {
+  const feePayers = env.list(name).map((entry) => {
+    const [id = "", key = "", ...rest] = entry.split(":");
+    const [kind, hex] = rest.length === 1 ? [key, rest[0] ?? ""] : ["", key];
+    if (
+      !isEntityId(id) ||
+      rest.length > 1 ||
+      !["", "ed25519", "ecdsa"].includes(kind) ||
+      !/^(0x)?[0-9a-fA-F]{64,}$/.test(hex)
+    ) {
+      env.problem(`${name} must list 0.0.n:ed25519:<hex>, 0.0.n:ecdsa:<hex> or 0.0.n:<DER hex>`, 0);
+    }
+    return { accountId: id, privateKey: new Secret(kind === "" ? hex : `${kind}:${hex}`) };
+  });
+  if (feePayers.length === 0) env.problem(`${name} is missing`, 0);
+  return feePayers;
+}
+
+function readNodes(env: EnvReader, name: string): HederaConfig["nodes"] {
+  const nodes = Object.fromEntries(
+    env.list(name).map((entry) => {
+      const [address = "", node = ""] = entry.split("=");
+      if (!/^[^:]+:\d+$/.test(address) || !isEntityId(node)) {
+        env.problem(`${name} must list host:port=0.0.n`, 0);
+      }
+      return [address, node];
+    }),
+  );
+  if (Object.keys(nodes).length === 0) env.problem(`${name} is missing`, 0);
+  return nodes;
+}
+
+function isEntityId(text: string): boolean {
+  return /^0\.0\.(0|[1-9]\d{0,18})$/.test(text);
+}

@@ -1,0 +1,142 @@
+import type { JsonObject } from "../../../shared/json.ts";
+import type { Log } from "../../../shared/log.ts";
+import type { Queryable } from "../../../shared/postgres.ts";
+import { FeePayerFunds } from "../fee-payers.ts";
+import { type FeePayerBalance, NetworkAwayError } from "../scheme.ts";
+import type { HederaConfig } from "./config.ts";
+import type { Key, Signature } from "./keys.ts";
+import type { Mirror } from "./mirror.ts";
+import { readSigner, type Signer } from "./signer.ts";
+
+/** The accounts that pay network fees on one Hedera network, and their keys. */
+export class HederaFeePayers {
+  readonly accounts: readonly string[];
+  readonly #config: HederaConfig;
+  readonly #mirror: Mirror;
+  readonly #log: Log;
+  readonly #signers = new Map<string, Signer>();
+  readonly #funds: ReadonlyMap<string, FeePayerFunds>;
+
+  constructor(config: HederaConfig, mirror: Mirror, { db, log }: { db: Queryable; log: Log }) {
+    this.#config = config;
+    this.#mirror = mirror;
+    this.#log = log;
+    this.accounts = config.feePayers.map(({ accountId }) => accountId);
+    const settings = { ...config, unit: "HBAR", decimals: 8 } as const;
+    this.#funds = new Map(this.accounts.map((account) => [account, new FeePayerFunds(account, settings, { db, log })]));
+  }
+
+  sign(account: string, bodyBytes: Buffer): Signature {
+    const signer = this.#signers.get(account);
+    if (!signer) throw new Error(`no key is loaded for fee payer ${account}`);
+    return signer.sign(bodyBytes);
+  }
+
+  get balances(): readonly FeePayerBalance[] {
+    return this.accounts.map((account) => this.balanceOf(account));
+  }
+
+  balanceOf(account: string): FeePayerBalance {
+    return this.#fundsOf(account).balance;
+  }
+
+  /** The network refused a transaction because this account could not pay its fee. */
+  noteEmpty(account: string): void {
+    this.#log.error({ account, network: this.#config.network }, "a fee payer has no HBAR left for network fees");
+    // It may have been configured when the transaction was signed and not be any more.
+    this.#funds.get(account)?.noteRefused(0n);
+  }
+
+  /** Loads the keys, compares them with the chain's and reads the balances. Answers every problem found. */
+  async start(): Promise<readonly string[]> {
+    const problems = await Promise.all(this.#config.feePayers.map(({ accountId }) => this.#load(accountId)));
+    await this.readBalances();
+    return problems.flat();
+  }
+
+  /** Each that is due: about every 30 s, sooner one that is away or empty. */
+  async readBalances(): Promise<void> {
+    await Promise.all(
+      this.accounts.map((account) => this.#fundsOf(account).readWhenDue(() => this.#mirror.account(account, 0))),
+    );
+  }
+
+  async #load(account: string): Promise<readonly string[]> {
+    const secret = this.#config.feePayers.find(({ accountId }) => accountId === account)?.privateKey.reveal() ?? "";
+    let signer: Signer;
+    try {
+      signer = readSigner(secret);
+    } catch (error) {
+      return [`fee payer ${account}: ${(error as Error).message}`];
+    }
+    this.#signers.set(account, signer);
+    try {
+      return await this.#compare(account, signer);
+    } catch (error) {
+      if (error instanceof NetworkAwayError) throw error;
+      return [`fee payer ${account} could not be checked: ${(error as Error).message}`];
+    }
+  }
+
+  /** G18: with another key than the account's, every settlement would fail. */
+  async #compare(account: string, { kind, publicKey }: Signer): Promise<readonly string[]> {
+    const found = await this.#mirror.account(account, 0);
+    if (!found || found.deleted) return [`fee payer ${account} does not exist on ${this.#config.network}`];
+    const { key } = found;
+    if (key.kind !== kind || !key.raw.equals(publicKey)) {
+      const given = `${kind} ${publicKey.toString("hex")}`;
+      return [`fee payer ${account}: the key given is for ${given}, the account's key is ${describe(key)}`];
+    }
+    await this.#warnOfRiches(account);
+    return this.#othersWithKey(account, publicKey);
+  }
+
+  /**
+   * Authority on this chain is by key: what another account with the same key owns could be moved by a
+   * transaction the fee payer signs. Mirrors that cannot search by key leave this unchecked.
+   */
+  async #othersWithKey(account: string, publicKey: Buffer): Promise<readonly string[]> {
+    const found = await this.#ifAnswered(`/api/v1/accounts?account.publickey=${publicKey.toString("hex")}&limit=10`);
+    const others = listOf(found, "accounts").filter((other) => other.deleted !== true && other.account !== account);
+    if (others.length === 0) return [];
+    const names = others.map((other) => other.account).join(", ");
+    return [`fee payer ${account}: its key is also the key of ${names}; give the fee payer a key of its own`];
+  }
+
+  /** A fee payer's signature is under every settlement; it should have nothing but HBAR for fees. */
+  async #warnOfRiches(account: string): Promise<void> {
+    const at = `/api/v1/accounts/${account}`;
+    const [tokens, forTokens, forHbar] = await Promise.all([
+      this.#ifAnswered(`${at}/tokens?limit=100`),
+      this.#ifAnswered(`${at}/allowances/tokens?limit=100`),
+      this.#ifAnswered(`${at}/allowances/crypto?limit=100`),
+    ]);
+    const held = listOf(tokens, "tokens").filter(({ balance }) => balance !== 0);
+    if (held.length > 0)
+      this.#log.warn({ account, tokens: held.length }, "a fee payer holds tokens; it should hold none");
+    const granted = [...listOf(forTokens, "allowances"), ...listOf(forHbar, "allowances")];
+    if (granted.length > 0)
+      this.#log.warn({ account, allowances: granted.length }, "a fee payer has granted allowances");
+  }
+
+  /** For what is worth knowing and no reason not to start. */
+  #ifAnswered(path: string): Promise<JsonObject | undefined> {
+    return this.#mirror.get(path).catch(() => undefined);
+  }
+
+  #fundsOf(account: string): FeePayerFunds {
+    const funds = this.#funds.get(account);
+    if (!funds) throw new Error(`${account} is no fee payer`);
+    return funds;
+  }
+}
+
+function describe(key: Key): string {
+  if (key.kind === "ed25519" || key.kind === "ecdsa") return `${key.kind} ${key.raw.toString("hex")}`;
+  return key.kind === "threshold" ? "a list of keys" : "none that can sign";
+}
+
+function listOf(body: JsonObject | undefined, name: string): readonly JsonObject[] {
+  const list = body?.[name];
+  return Array.isArray(list) ? list : [];
+}

@@ -1,0 +1,165 @@
+import { FeePayersEmptyError } from "../fee-payers.ts";
+import { type Claim, isRefusal, type Outcome } from "../scheme.ts";
+import { type Copy, signCopy } from "./copies.ts";
+import { type ChainNeeds, ended, judge, statusOf } from "./outcomes.ts";
+import type { HederaPayment } from "./payload.ts";
+import { type Failure, failureOf, verdictOfPrecheck } from "./statuses.ts";
+
+/**
+ * Signs a claimed payment as its fee payer, stores what was signed, sends it and waits for its receipt. The same bytes
+ * may go to several nodes: the chain executes a transaction id once. What is not certain is unknown.
+ */
+export async function submit(
+  needs: ChainNeeds,
+  payment: HederaPayment,
+  claim: Claim,
+  deadline: Date,
+): Promise<Outcome> {
+  const transaction = payment.key;
+  const sendables = await needs.preflight.sendables(payment);
+  if (isRefusal(sendables)) return notSent(sendables.refused, sendables.message);
+  const copies = sendables.map((sendable) => signCopy(needs.feePayers, payment.feePayer, sendable));
+  const raw = copies.map((copy) => copy.raw);
+  const recordedMs = Date.now();
+  try {
+    const held = await needs.store.recordBroadcast(needs.db, claim, { transaction, raw, feePayer: payment.feePayer });
+    if (!held) return notSent("transaction_failed", "The claim on this payment ran out before it was sent.");
+  } catch (error) {
+    // The row may or may not say that this was sent; the reconciler reads what it says and acts on it.
+    needs.log.error({ err: error, paymentKey: payment.key }, "a signed payment could not be recorded and was not sent");
+    return { outcome: "unknown", transaction };
+  }
+  needs.underway.add(transaction);
+  try {
+    const submitted = await submitToNodes(needs, copies, Math.min(deadline.getTime(), recordedMs + submittingMs));
+    if (submitted === "accepted") remember(needs.taken, transaction);
+    if (typeof submitted === "string") return await awaitOutcome(needs, payment, copies, deadline.getTime(), submitted);
+    // From here on another daemon may have sent it as well.
+    if (Date.now() > recordedMs + aloneMs) return { outcome: "unknown", transaction };
+    if (submitted.unpaid) return await takeBack(needs, payment, claim);
+    return ended(needs, transaction, submitted);
+  } finally {
+    needs.underway.delete(transaction);
+  }
+}
+
+/**
+ * Submits the copies in turn until a node takes one. A node that falls silent may have it: from then on no refusal is
+ * final, and only the chain can tell. "duplicate" is a node that has the id though nothing of ours was sent.
+ */
+async function submitToNodes(
+  { nodes }: ChainNeeds,
+  copies: readonly Copy[],
+  deadlineMs: number,
+): Promise<Submitted | Failure> {
+  let ambiguous = false;
+  for (let round = 0; round < roundsMax; round += 1) {
+    if (round > 0) await pause(250 * 2 ** (round - 1), deadlineMs);
+    for (const { node, raw } of copies) {
+      if (Date.now() >= deadlineMs) break;
+      const answer = await nodes.send(node, "transfer", raw, deadlineMs);
+      if (answer === "unsent") continue;
+      if (answer === "silent") {
+        ambiguous = true;
+        continue;
+      }
+      const verdict = verdictOfPrecheck(answer);
+      if (verdict === "try again") continue;
+      if (verdict === "duplicate") return ambiguous ? "accepted" : "duplicate";
+      return verdict !== "accepted" && ambiguous ? "ambiguous" : verdict;
+    }
+    // Receipts answer sooner than more rounds do.
+    if (ambiguous) return "ambiguous";
+  }
+  return {
+    reason: "transaction_failed",
+    message: "No node took the transaction: all are busy or away. The same payment can be settled again.",
+    retryable: true,
+  };
+}
+
+/** To whichever node still takes it; one that has it says so and changes nothing. */
+export async function resubmit({ nodes }: ChainNeeds, copies: readonly Copy[], deadlineMs: number): Promise<void> {
+  for (const { node, raw } of copies) {
+    const answer = await nodes.send(node, "transfer", raw, deadlineMs);
+    if (typeof answer === "number" && verdictOfPrecheck(answer) === "accepted") return;
+  }
+}
+
+type Submitted = "accepted" | "ambiguous" | "duplicate";
+
+/**
+ * Asks the nodes in turn, now and then the mirror, until one of them knows the end or the deadline comes. A receipt names
+ * no more than the id; where the id may be another transaction's, only the mirror's record is believed.
+ */
+async function awaitOutcome(
+  needs: ChainNeeds,
+  payment: HederaPayment,
+  copies: readonly Copy[],
+  deadlineMs: number,
+  submitted: Submitted,
+): Promise<Outcome> {
+  const { nodes, mirror } = needs;
+  const transaction = payment.key;
+  // Where the chain had the id before anything was sent, what it has is not ours, be it the same bytes.
+  const ours = submitted === "duplicate" ? [] : copies;
+  const startedMs = Date.now();
+  const order = nodes.inOrder();
+  // A node may have lost what it took; one that never answered probably has nothing.
+  let resendAfterMs = submitted === "ambiguous" ? resendAfterMinMs : resendAfterMaxMs;
+  let resendAtMs = startedMs + resendAfterMs;
+  let waitMs = firstPollMs;
+  for (let poll = 0; Date.now() + waitMs < deadlineMs; poll += 1) {
+    await pause(waitMs, deadlineMs);
+    waitMs = Math.min(waitMs * 1.5, pollMaxMs);
+    if (submitted === "duplicate" || (poll % 4 === 3 && Date.now() - startedMs > mirrorAfterMs)) {
+      const records = await mirror.records(transaction).catch(() => []);
+      const verdict = judge(records, ours, payment);
+      if (verdict) return ended(needs, transaction, verdict);
+      continue;
+    }
+    const receipt = await nodes.receipt(order[poll % order.length] as string, transaction, deadlineMs);
+    if (typeof receipt === "object") return ended(needs, transaction, failureOf(statusOf(receipt)) ?? "settled");
+    if (Date.now() < resendAtMs) continue;
+    resendAfterMs = Math.min(resendAfterMs * 2, resendAfterMaxMs);
+    resendAtMs = Date.now() + resendAfterMs;
+    await resubmit(needs, copies, deadlineMs);
+  }
+  return { outcome: "unknown", transaction };
+}
+
+/** The fee payer cannot pay, which no node holds against the transaction: as if nothing had been signed. Throws FeePayersEmptyError. */
+async function takeBack(
+  { store, feePayers, network }: ChainNeeds,
+  { key: transaction, feePayer }: HederaPayment,
+  claim: Claim,
+): Promise<Outcome> {
+  feePayers.noteEmpty(feePayer);
+  if (await store.takeBack(claim, transaction)) throw new FeePayersEmptyError(network);
+  return { outcome: "unknown", transaction };
+}
+
+function notSent(reason: string, message: string): Outcome {
+  return { outcome: "failed", reason, message, transaction: "", retryable: true };
+}
+
+function remember(transactions: Set<string>, transaction: string): void {
+  transactions.add(transaction);
+  if (transactions.size <= takenMax) return;
+  for (const oldest of transactions) return void transactions.delete(oldest);
+}
+
+export function pause(ms: number, deadlineMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, Math.min(ms, deadlineMs - Date.now()))));
+}
+
+const roundsMax = 4;
+const firstPollMs = 25;
+const mirrorAfterMs = 1_500;
+const resendAfterMinMs = 500;
+const resendAfterMaxMs = 8_000;
+const pollMaxMs = 500;
+/** Shorter than a broadcast's lease: until then no other daemon sends it, and "no node took it" is certain. */
+const submittingMs = 2_000;
+const aloneMs = 2_500;
+const takenMax = 10_000;

@@ -1,0 +1,99 @@
+import { ApiError } from "../../shared/errors.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Queryable } from "../../shared/postgres.ts";
+import { type BalanceReading, spentToday } from "./fee-budget.ts";
+import type { FeePayerBalance, Payment, Scheme } from "./scheme.ts";
+
+/** 503: no fee payer can pay the network fee. The operator's to mend, so nothing is claimed and nothing held against the payer. */
+export class FeePayersEmptyError extends ApiError {
+  constructor(network: string) {
+    super("unavailable", `Nothing is settled on ${network} now: the fee payers have no money left for network fees.`, {
+      headers: { "retry-after": "30" },
+      body: { network },
+    });
+  }
+}
+
+/** Throws FeePayersEmptyError when no fee payer that may pay for `payment` has money. */
+export function requireFeePayer(scheme: Scheme, payment: Payment): void {
+  if (scheme.balances(payment).every(({ empty }) => empty)) throw new FeePayersEmptyError(scheme.network);
+}
+
+/**
+ * What one fee payer holds and has spent today, as last read. It is read every 29 seconds, every 4 while it is not known
+ * or says that nothing can be paid.
+ */
+export class FeePayerFunds {
+  readonly #feePayer: string;
+  readonly #settings: FundsSettings;
+  readonly #needs: { readonly db: Queryable; readonly log: Log };
+  #balance: bigint | undefined;
+  #spentToday = 0n;
+  /** What a transaction would have cost that the network refused for want of money. */
+  #refusedFee: bigint | undefined;
+  #readAt = 0;
+
+  constructor(feePayer: string, settings: FundsSettings, needs: { db: Queryable; log: Log }) {
+    this.#feePayer = feePayer;
+    this.#settings = settings;
+    this.#needs = needs;
+  }
+
+  get balance(): FeePayerBalance {
+    const { unit, decimals, balanceLow, balanceEmpty, dailyBudget } = this.#settings;
+    const balance = this.#balance;
+    const isOverBudget = dailyBudget > 0n && this.#spentToday >= dailyBudget;
+    return {
+      feePayer: this.#feePayer,
+      balance,
+      unit,
+      decimals,
+      low: balance !== undefined && balance < balanceLow,
+      empty: this.#refusedFee !== undefined || (balance !== undefined && (balance < balanceEmpty || isOverBudget)),
+    };
+  }
+
+  /** The network would not let this fee payer pay `fee`: it is empty until a balance is read that covers it. */
+  noteRefused(fee: bigint): void {
+    this.#refusedFee = fee;
+    this.#readAt = Date.now();
+  }
+
+  /** Reads the balance with `read`, if that is due. What is not known to be of a certain time is no spending. Never throws. */
+  async readWhenDue(read: () => Promise<{ balance: bigint; asOf: bigint | undefined } | undefined>): Promise<void> {
+    const { balance, empty } = this.balance;
+    const askedAt = Date.now();
+    if (askedAt - this.#readAt < (balance === undefined || empty ? readSoonMs : readEveryMs)) return;
+    this.#readAt = askedAt;
+    const reading = await read().catch(() => undefined);
+    this.#balance = reading?.balance;
+    if (!reading) return;
+    // A refusal that came while the balance was being read is newer than the balance.
+    const isNewest = this.#readAt === askedAt;
+    if (isNewest && this.#refusedFee !== undefined && reading.balance >= this.#refusedFee) this.#refusedFee = undefined;
+    if (reading.asOf !== undefined) await this.#countSpending({ balance: reading.balance, asOf: reading.asOf });
+  }
+
+  async #countSpending(reading: BalanceReading): Promise<void> {
+    const { network } = this.#settings;
+    const { db, log } = this.#needs;
+    await spentToday(db, network, this.#feePayer, reading).then(
+      (today) => {
+        this.#spentToday = today;
+      },
+      (err) => log.warn({ err, network }, "what a fee payer has spent today could not be added up"),
+    );
+  }
+}
+
+/** Amounts in base units of the network's own token (wei, tinybars). */
+interface FundsSettings extends Pick<FeePayerBalance, "unit" | "decimals"> {
+  readonly network: string;
+  readonly balanceLow: bigint;
+  readonly balanceEmpty: bigint;
+  /** 0 is no limit. */
+  readonly dailyBudget: bigint;
+}
+
+const readEveryMs = 29_000;
+const readSoonMs = 4_000;

@@ -1,0 +1,113 @@
+import type { Log } from "../../shared/log.ts";
+import type { SettleResponse } from "../../shared/x402.ts";
+import type { Outcome, Payment, PaymentRequest } from "../schemes/scheme.ts";
+import { isClaimable, isForSameTerms, type PaymentRecord } from "./payment-record.ts";
+import type { SettlementStore } from "./store.ts";
+
+/** The answer to write, and what to do should it certainly not have reached the caller. */
+export interface Settled {
+  readonly response: SettleResponse;
+  readonly undelivered?: () => Promise<void>;
+}
+
+interface AnswerNeeds {
+  readonly log: Log;
+  readonly store: SettlementStore;
+}
+
+/** Waits for what the reconciler finds out about a payment that was given up, or counts as failed and is settled. */
+export async function findOut(
+  context: AnswerNeeds,
+  request: PaymentRequest,
+  payment: Payment,
+  deadline: Date,
+): Promise<Settled> {
+  try {
+    return await resume(context, request, payment, undefined, deadline);
+  } catch (error) {
+    context.log.error({ err: error, paymentKey: payment.key }, "the database cannot say what became of a payment");
+    return answer(context, request, payment, unknown(""));
+  }
+}
+
+/**
+ * A payment claimed before: wait for its end, then say what became of it. A success that no caller was told yet is for
+ * who asks about the terms it was claimed for.
+ */
+export async function resume(
+  context: AnswerNeeds,
+  request: PaymentRequest,
+  payment: Payment,
+  first: PaymentRecord | undefined,
+  deadline: Date,
+): Promise<Settled> {
+  const record = await untilEnded(context, request, payment, first, deadline);
+  if (record?.state === "settled") {
+    const byAnother = record.landedByAnother && ({ byAnother: true } as const);
+    const outcome: Outcome = { outcome: "settled", transaction: record.transaction, ...byAnother };
+    const mine = isForSameTerms(record, request) && (await context.store.deliver(request.network, payment.key));
+    return mine ? answer(context, request, payment, outcome) : alreadySettled(request, payment, record);
+  }
+  if (record?.state === "failed") {
+    return answer(context, request, payment, {
+      outcome: "failed",
+      reason: record.errorReason ?? "transaction_failed",
+      message: record.errorMessage ?? "The settlement failed.",
+      transaction: record.transaction,
+      retryable: record.retryable,
+    });
+  }
+  return answer(context, request, payment, unknown(record?.transaction ?? ""));
+}
+
+async function untilEnded(
+  context: AnswerNeeds,
+  request: PaymentRequest,
+  payment: Payment,
+  first: PaymentRecord | undefined,
+  deadline: Date,
+): Promise<PaymentRecord | undefined> {
+  let record = first;
+  for (let pauseMs = 10; record === undefined || !hasEnded(record); pauseMs = Math.min(pauseMs * 1.5, 250)) {
+    if (Date.now() + pauseMs >= deadline.getTime()) return record;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    record = await context.store.lookup(request.network, payment.key);
+  }
+  return record;
+}
+
+/** What its one caller is told of an outcome. */
+export function answer(context: AnswerNeeds, request: PaymentRequest, payment: Payment, outcome: Outcome): Settled {
+  const common = { transaction: outcome.transaction, network: request.networkAsGiven, payer: payment.payer };
+  switch (outcome.outcome) {
+    case "settled":
+      return {
+        response: { success: true, ...common, ...(outcome.byAnother && { landedByAnother: true }) },
+        undelivered: () => context.store.undeliver(request.network, payment.key),
+      };
+    case "failed":
+      return { response: { success: false, errorReason: outcome.reason, errorMessage: outcome.message, ...common } };
+    case "unknown": {
+      const errorMessage = "The chain has not answered yet; send the same settlement again to learn its outcome.";
+      return { response: { success: false, errorReason: "settlement_pending", errorMessage, ...common } };
+    }
+  }
+}
+
+/** By itself it proves no purchase: every reader of the chain can present it. The digest shows the terms it was settled for. */
+function alreadySettled(request: PaymentRequest, payment: Payment, record: PaymentRecord): Settled {
+  const { transaction, termsDigest } = record;
+  const errorMessage = `This payment was settled in transaction ${transaction}.`;
+  const common = { transaction, network: request.networkAsGiven, payer: payment.payer };
+  const isProven = termsDigest !== undefined && termsDigest === request.termsDigest && !record.landedByAnother;
+  const proof = isProven ? { termsDigest } : {};
+  return { response: { success: false, errorReason: "already_settled", errorMessage, ...common, ...proof } };
+}
+
+export function unknown(transaction: string): Outcome {
+  return { outcome: "unknown", transaction };
+}
+
+/** Nor is there anything to wait for when the next caller who sends it is to claim it. */
+const hasEnded = (record: PaymentRecord) =>
+  record.state === "settled" || record.state === "failed" || isClaimable(record);

@@ -1,0 +1,122 @@
+import {
+  NetworkAwayError,
+  networkUnavailable,
+  type Payment,
+  type PaymentRequest,
+  type Refusal,
+  refuse,
+  type Scheme,
+  type Unfinished,
+} from "../schemes/scheme.ts";
+
+/** A payment that was claimed before, as the payments table has it. */
+export interface PaymentRecord {
+  readonly state: "claimed" | "broadcast" | "unknown" | "settled" | "failed";
+  readonly payer: string;
+  readonly payTo: string;
+  readonly asset: string;
+  readonly amount: bigint;
+  readonly expiresAt: Date;
+  /** Of what its payer signed; undefined for payments of before this was kept. */
+  readonly messageDigest: Buffer | undefined;
+  readonly resourceUrl: string | undefined;
+  /** Of the terms it was claimed for, where they name a quote. */
+  readonly termsDigest: string | undefined;
+  readonly transaction: string;
+  /** That transaction was none of ours. */
+  readonly landedByAnother: boolean;
+  readonly errorReason: string | undefined;
+  readonly errorMessage: string | undefined;
+  readonly retryable: boolean;
+}
+
+/** A caller who presents it may claim it again: it failed in a way that left it valid, or its holder is gone. */
+export function isClaimable({ state, retryable }: PaymentRecord): boolean {
+  return retryable && (state === "failed" || state === "claimed");
+}
+
+/**
+ * Why the caller is told nothing of a payment that was claimed before: it is not the one that the caller presents, or
+ * the payer did not sign what is presented. Its key and fields are public. Throws ApiError 503 when only the chain knows.
+ */
+export async function refusalToTell(
+  scheme: Scheme,
+  record: PaymentRecord,
+  payment: Payment,
+): Promise<Refusal | undefined> {
+  if (!isSamePayment(record, payment)) return anotherPayment;
+  try {
+    return await scheme.checkSignature(payment);
+  } catch (error) {
+    if (!(error instanceof NetworkAwayError)) throw error;
+    throw networkUnavailable(`${scheme.network} cannot be asked who signed this payment; try again later.`, error);
+  }
+}
+
+/** The same message, not the same bytes: signatures can be rewritten. Without its digest, its fields. */
+function isSamePayment(
+  record: PaymentRecord,
+  { payer, payTo, asset, amount, messageDigest, expiresAt }: Payment,
+): boolean {
+  if (record.payer !== payer || record.payTo !== payTo || record.asset !== asset || record.amount !== amount)
+    return false;
+  if (record.messageDigest) return record.messageDigest.equals(messageDigest);
+  return record.expiresAt.getTime() === expiresAt.getTime();
+}
+
+/** Whether a payment was claimed for what is asked now: the same quote or, where none was named, the same resource. */
+export function isForSameTerms(record: PaymentRecord, { termsDigest, resourceUrl }: PaymentRequest): boolean {
+  if (record.termsDigest !== undefined || termsDigest !== undefined) return record.termsDigest === termsDigest;
+  return record.resourceUrl === resourceUrl;
+}
+
+export const anotherPayment = refuse("invalid_transaction_state", "Another payment has used this payment's id.");
+
+/** A payment whose holder fell silent. */
+export interface Abandoned extends Unfinished {
+  readonly state: "claimed" | "broadcast" | "unknown";
+  readonly token: string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a row of the payments table, typed by the two functions below
+type Row = any;
+
+export function readPaymentRecord(row: Row): PaymentRecord {
+  return {
+    state: row.state,
+    payer: row.payer,
+    payTo: row.pay_to,
+    asset: row.asset,
+    amount: row.amount_atomic,
+    expiresAt: row.expires_at,
+    messageDigest: row.message_digest ?? undefined,
+    resourceUrl: row.resource_url ?? undefined,
+    termsDigest: row.terms_digest ?? undefined,
+    transaction: row.transaction_id ?? "",
+    landedByAnother: row.landed_by_another,
+    errorReason: row.error_reason ?? undefined,
+    errorMessage: row.error_message ?? undefined,
+    retryable: row.retryable,
+  };
+}
+
+export function readAbandoned(row: Row): Abandoned {
+  return {
+    state: row.state,
+    createdAt: row.created_at,
+    token: row.claim_token,
+    id: row.id,
+    network: row.network,
+    key: row.payment_key,
+    payer: row.payer,
+    payTo: row.pay_to,
+    asset: row.asset,
+    amount: row.amount_atomic,
+    feePayer: row.fee_payer ?? "",
+    transaction: row.transaction_id ?? "",
+    signedTransactions: row.signed_transactions,
+    raw: row.raw_transactions ?? [],
+    nonce: row.nonce ?? undefined,
+    expiresAt: row.expires_at,
+  };
+}

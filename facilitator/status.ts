@@ -1,0 +1,223 @@
+import { toSafeNumber } from "../shared/amounts.ts";
+import type { Environment } from "../shared/networks.ts";
+import type { Database } from "../shared/postgres.ts";
+import type { Config } from "./config.ts";
+import { facilitatorSubject } from "./heartbeats.ts";
+import type { OutageCause, SchemeRegistry } from "./schemes/registry.ts";
+
+const minutesOfDay = 1_440;
+const outagesMax = 50;
+
+export interface Status {
+  /** Copies that beat within the past minute. */
+  readonly copies: number;
+  readonly lastBeatAt: Date | undefined;
+  /** The facilitator first, then each network. */
+  readonly subjects: readonly SubjectStatus[];
+  /** Newest first, at most 50. */
+  readonly outages: readonly Outage[];
+  /** Payments whose holder fell silent and whose end the reconciler found, in the window. */
+  readonly reconciled: number;
+  readonly unfinished: { readonly payments: number; readonly oldest: Date | undefined };
+}
+
+export interface SubjectStatus {
+  /** "facilitator" or a CAIP-2 id. */
+  readonly subject: string;
+  /** Oldest first. */
+  readonly days: readonly DayStatus[];
+  /** Share of the minutes of which something is known; undefined before the first of them. */
+  readonly available: number | undefined;
+  readonly isUp: boolean;
+}
+
+export interface DayStatus {
+  readonly day: string;
+  /** Undefined: nothing is known of the day. */
+  readonly minutesDown: number | undefined;
+}
+
+export interface Outage {
+  readonly subject: string;
+  readonly from: Date;
+  /** Undefined while it lasts. */
+  readonly to: Date | undefined;
+  /** Of a network, as copies that were up saw it. */
+  readonly causes: readonly OutageCause[];
+}
+
+export interface StatusNeeds {
+  readonly db: Database;
+  readonly schemes: Pick<SchemeRegistry, "all">;
+  readonly config: Pick<Config, "environmentOf">;
+}
+
+/** How this service and its networks were up on the past days, from the beats of all copies: a gap is an outage. */
+export async function status(
+  { db, schemes, config }: StatusNeeds,
+  { env, days, now = new Date() }: { env: Environment; days: number; now?: Date },
+): Promise<Status> {
+  const networks = schemes.all.map(({ network }) => network).filter((network) => config.environmentOf(network) === env);
+  const subjects = [facilitatorSubject, ...networks];
+  const [beats, causes, copies, reconciled, unfinished] = await Promise.all([
+    readBeats(db, subjects, days),
+    readCauses(db, networks, days),
+    db.query({
+      name: "status-copies",
+      text: "select count(*) filter (where last_beat_at > now() - interval '1 minute')::int as copies, max(last_beat_at) as last from copies",
+    }),
+    db.query({
+      name: "status-reconciled",
+      text: `select coalesce(sum(payments), 0) as payments from daily_reconciliations
+              where network = any($1) and day > (now() at time zone 'utc')::date - $2::int`,
+      values: [networks, days],
+    }),
+    db.query({
+      name: "status-unfinished",
+      text: `select count(*)::int as payments, min(created_at) as oldest from payments
+              where state in ('claimed', 'broadcast', 'unknown') and network = any($1) and not (state = 'claimed' and retryable)`,
+      values: [networks],
+    }),
+  ]);
+  // The present minute may not have had its beat yet, and the one before ends now.
+  const until = Math.floor(now.getTime() / 60_000) - 1;
+  const read = subjects.map((subject) => readSubject(subject, beats.get(subject) ?? [], { until, days }));
+  const own = read[0];
+  const all = read.map((one, at) => (at === 0 || !own ? one : onlyWhileUp(one, own)));
+  return {
+    copies: copies.rows[0].copies,
+    lastBeatAt: copies.rows[0].last ?? undefined,
+    subjects: all.map((one) => summaryOf(one)),
+    outages: all
+      .flatMap(outagesOf)
+      .toSorted((one, other) => other.from.getTime() - one.from.getTime())
+      .slice(0, outagesMax)
+      .map((gap) => ({ ...gap, causes: causesOf(gap, causes) })),
+    reconciled: toSafeNumber(reconciled.rows[0].payments),
+    unfinished: { payments: unfinished.rows[0].payments, oldest: unfinished.rows[0].oldest ?? undefined },
+  };
+}
+
+interface CauseInHour {
+  readonly subject: string;
+  readonly hour: Date;
+  readonly cause: OutageCause;
+}
+
+async function readCauses(db: Database, networks: readonly string[], days: number): Promise<readonly CauseInHour[]> {
+  const { rows } = await db.query<CauseInHour>({
+    name: "status-causes",
+    text: "select subject, hour, cause from outage_causes where subject = any($1) and hour > now() - make_interval(days => $2 + 1)",
+    values: [networks, days],
+  });
+  return rows;
+}
+
+/** Those of the hours that the gap lies in. */
+function causesOf({ subject, from, to }: Gap, causes: readonly CauseInHour[]): readonly OutageCause[] {
+  const hourMs = 3_600_000;
+  const first = Math.floor(from.getTime() / hourMs) * hourMs;
+  const fitting = causes.filter(
+    (one) => one.subject === subject && one.hour.getTime() >= first && (to === undefined || one.hour < to),
+  );
+  return [...new Set(fitting.map(({ cause }) => cause))];
+}
+
+interface Beats {
+  /** Days since 1970. */
+  readonly day: number;
+  readonly minutes: Buffer;
+}
+
+async function readBeats(
+  db: Database,
+  subjects: readonly string[],
+  days: number,
+): Promise<ReadonlyMap<string, readonly Beats[]>> {
+  const { rows } = await db.query({
+    name: "status-beats",
+    text: `select subject, day - date '1970-01-01' as day, minutes from alive_minutes
+            where subject = any($1) and day > (now() at time zone 'utc')::date - $2::int order by day`,
+    values: [subjects, days],
+  });
+  return new Map(subjects.map((subject) => [subject, rows.filter((row) => row.subject === subject)]));
+}
+
+/** Minute by minute from the first of the window on. */
+interface Minutes {
+  readonly subject: string;
+  /** Since 1970. */
+  readonly first: number;
+  /** By minute from `first`: whether it was up. */
+  readonly up: Uint8Array;
+  /** By minute from `first`: whether anything can be said of it. */
+  readonly known: Uint8Array;
+}
+
+function readSubject(subject: string, beats: readonly Beats[], window: { until: number; days: number }): Minutes {
+  const { until, days } = window;
+  const first = (Math.floor(until / minutesOfDay) - days + 1) * minutesOfDay;
+  const up = new Uint8Array(until + 1 - first);
+  for (const { day, minutes } of beats) {
+    const start = day * minutesOfDay - first;
+    for (let byte = 0; byte < minutes.length; byte += 1) {
+      const bits = minutes[byte] ?? 0;
+      const at = start + byte * 8;
+      // Nearly all are full.
+      if (bits === 255 && at >= 0 && at + 8 <= up.length) up.fill(1, at, at + 8);
+      // PostgreSQL counts a byte's bits from its lowest; what lies outside an array is not kept.
+      else if (bits !== 0) for (let bit = 0; bit < 8; bit += 1) if ((bits >> bit) & 1) up[at + bit] = 1;
+    }
+  }
+  const firstUp = up.indexOf(1);
+  const known = new Uint8Array(up.length);
+  if (firstUp >= 0) known.fill(1, firstUp);
+  return { subject, first, up, known };
+}
+
+/** While no copy was up, nothing is known of a network. */
+function onlyWhileUp(network: Minutes, own: Minutes): Minutes {
+  const known = network.known.slice();
+  for (let at = 0; at < known.length; at += 1) if (own.up[at] === 0) known[at] = 0;
+  return { ...network, known };
+}
+
+function summaryOf({ subject, first, up, known }: Minutes): SubjectStatus {
+  const days: DayStatus[] = [];
+  let knownInAll = 0;
+  let downInAll = 0;
+  for (let from = 0; from < up.length; from += minutesOfDay) {
+    const to = Math.min(from + minutesOfDay, up.length);
+    let knownMinutes = 0;
+    let down = 0;
+    for (let at = from; at < to; at += 1) {
+      if (known[at] === 0) continue;
+      knownMinutes += 1;
+      if (up[at] === 0) down += 1;
+    }
+    knownInAll += knownMinutes;
+    downInAll += down;
+    const day = new Date((first + from) * 60_000).toISOString().slice(0, 10);
+    days.push({ day, minutesDown: knownMinutes === 0 ? undefined : down });
+  }
+  const available = knownInAll === 0 ? undefined : (knownInAll - downInAll) / knownInAll;
+  return { subject, days, available, isUp: up.at(-1) === 1 || up.at(-2) === 1 };
+}
+
+type Gap = Omit<Outage, "causes">;
+
+function outagesOf({ subject, first, up, known }: Minutes): readonly Gap[] {
+  const outages: Gap[] = [];
+  let from: number | undefined;
+  const at = (minute: number) => new Date((first + minute) * 60_000);
+  for (let minute = 0; minute < up.length; minute += 1) {
+    const isDown = known[minute] === 1 && up[minute] === 0;
+    if (isDown && from === undefined) from = minute;
+    if (!isDown && from !== undefined) {
+      outages.push({ subject, from: at(from), to: at(minute) });
+      from = undefined;
+    }
+  }
+  if (from !== undefined) outages.push({ subject, from: at(from), to: undefined });
+  return outages;
+}

@@ -1,0 +1,235 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { GoLink } from "../../../shared/page/button.tsx";
+import { Card } from "../../../shared/page/card.tsx";
+import { Bars } from "../../../shared/page/chart.tsx";
+import { Disclosure } from "../../../shared/page/disclosure.tsx";
+import { duration, figures as inFigures, noFigure, percent } from "../../../shared/page/figures.ts";
+import { Stats } from "../../../shared/page/stats.tsx";
+import { Table } from "../../../shared/page/table.tsx";
+import type { Overview, Totals } from "../../overview.ts";
+import { reasonMeaning } from "../../reasons.ts";
+import { count, NetworkMark, usdc } from "../words.tsx";
+
+interface FiguresProps {
+  readonly figures: Overview;
+  readonly days: number;
+}
+
+export function Tiles({ figures: { total, before, daily }, days }: FiguresProps) {
+  const asked = total.settled + total.failed + total.rejected;
+  const earlier = days === 1 ? "yesterday" : `the ${days} days before`;
+  return (
+    <Stats
+      stats={[
+        {
+          name: "Volume",
+          course: daily.map(({ volume }) => Number(volume)),
+          value: usdc(total.volume),
+          unit: "USDC",
+          note: (
+            <Change now={Number(total.volume)} before={before && Number(before.volume)} than={`against ${earlier}`} />
+          ),
+        },
+        {
+          name: "Settlements",
+          course: daily.map(({ settled }) => settled),
+          value: inFigures(total.settled),
+          note: (
+            <>
+              <Change now={total.settled} before={before?.settled} than="" /> from{" "}
+              {count("payer", "payers", total.payers)}
+            </>
+          ),
+        },
+        {
+          name: "Success rate",
+          course: daily.map(({ settled, failed, rejected }) =>
+            settled + failed + rejected === 0 ? undefined : settled / (settled + failed + rejected),
+          ),
+          value: percent(total.success).replace(" %", ""),
+          unit: total.success === undefined ? undefined : "%",
+          note:
+            asked === 0
+              ? "of all that was asked to settle"
+              : `${inFigures(asked - total.settled)} of ${inFigures(asked)} asked to settle did not`,
+        },
+        {
+          name: "Settle time, p50",
+          course: daily.map(({ p50Ms }) => p50Ms),
+          value: duration(total.p50Ms),
+          note:
+            total.p95Ms === undefined
+              ? "from request to answer"
+              : `p95 ${duration(total.p95Ms)}, waiting for the chain included`,
+        },
+      ]}
+    />
+  );
+}
+
+function Change({ now, before, than }: { now: number; before: number | undefined; than: string }) {
+  if (!before) return than === "" ? null : <>in the window</>;
+  const change = Math.round((100 * (now - before)) / before);
+  return (
+    <>
+      <span class={change < 0 ? "down" : "up"}>
+        {change < 0 ? "−" : "+"}
+        {inFigures(Math.abs(change))} %
+      </span>
+      {than === "" ? "," : ` ${than}`}
+    </>
+  );
+}
+
+const dayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+const shortDay = (day: string) => dayFormat.format(new Date(day));
+
+export function Charts({ figures: { daily, total }, days }: FiguresProps) {
+  const inWindow = days === 1 ? "today" : `in ${days} days`;
+  const most = daily.reduce(
+    (best, day) => (day.settled > best.settled ? day : best),
+    daily[0] ?? { day: "", settled: 0 },
+  );
+  return (
+    <>
+      <div class="cols cols-2 cols-even">
+        <Card
+          id="volume"
+          title="Volume"
+          aside={
+            <span class="small faint num">
+              {usdc(total.volume)} USDC {inWindow}
+            </span>
+          }
+        >
+          <Bars
+            id="volume-chart"
+            sentence={`USDC settled a day, ${shortDay(daily[0]?.day ?? "")} to today.`}
+            bars={daily.map(({ day, volume }) => ({ label: shortDay(day), value: Number(volume) / 1_000_000 }))}
+            names={{ label: "Day", value: "USDC" }}
+          />
+        </Card>
+        <Card
+          id="settlements"
+          title="Settlements"
+          aside={
+            <span class="small faint num">
+              {count("settlement", "settlements", total.settled)} {inWindow}
+            </span>
+          }
+        >
+          <Bars
+            id="settlements-chart"
+            sentence={`Settled a day, and above it what failed or was refused${most.settled > 0 ? `; most on ${shortDay(most.day)}` : ""}.`}
+            bars={daily.map(({ day, settled, failed, rejected }) => ({
+              label: shortDay(day),
+              value: settled,
+              second: failed + rejected,
+            }))}
+            names={{ label: "Day", value: "Settled", second: "Failed or refused" }}
+          />
+        </Card>
+      </div>
+      <Disclosure summary="All figures by day">
+        <Table
+          label="Figures by day"
+          rows={daily.toReversed()}
+          columns={[
+            { head: "Day", cell: ({ day }) => day },
+            { head: "Settled", isNumber: true, cell: ({ settled }) => inFigures(settled) },
+            { head: "Failed", isNumber: true, cell: ({ failed }) => inFigures(failed) },
+            { head: "Refused", isNumber: true, cell: ({ rejected }) => inFigures(rejected) },
+            { head: "USDC", isNumber: true, cell: ({ volume }) => usdc(volume) },
+            { head: "Payers", isNumber: true, cell: ({ payers }) => inFigures(payers) },
+            { head: "p50", isNumber: true, cell: ({ p50Ms }) => duration(p50Ms) },
+            { head: "p95", isNumber: true, cell: ({ p95Ms }) => duration(p95Ms) },
+          ]}
+        />
+      </Disclosure>
+    </>
+  );
+}
+
+export function Networks({ figures: { byNetwork, total }, days }: FiguresProps) {
+  const rows: ReadonlyArray<Totals & { readonly network: string | undefined }> =
+    byNetwork.length > 1 ? [...byNetwork, { ...total, network: undefined }] : byNetwork;
+  return (
+    <Card
+      id="networks"
+      title="Networks"
+      aside={<span class="small faint">settled, {days === 1 ? "today" : `${days} days`}</span>}
+      bare
+      foot="Days begin at midnight UTC. Payers and times are at most a minute old."
+    >
+      <Table
+        label="By network"
+        plain
+        rows={rows}
+        columns={[
+          {
+            head: "Network",
+            cell: ({ network }) => (network === undefined ? <b>All</b> : <NetworkMark network={network} />),
+          },
+          { head: "Settled", isNumber: true, cell: ({ settled }) => inFigures(settled) },
+          { head: "USDC", isNumber: true, hide: "small", cell: ({ volume }) => usdc(volume) },
+          { head: "Payers", isNumber: true, hide: "small", cell: ({ payers }) => inFigures(payers) },
+          { head: "Success", isNumber: true, cell: ({ success }) => percent(success) },
+          { head: "p50", isNumber: true, cell: ({ p50Ms }) => duration(p50Ms) },
+          { head: "p95", isNumber: true, hide: "small", cell: ({ p95Ms }) => duration(p95Ms) },
+        ]}
+      />
+    </Card>
+  );
+}
+
+const reasonsShown = 6;
+
+export function Reasons({ figures: { reasons }, days, to }: FiguresProps & { to: (path: string) => string }) {
+  const all = reasons.reduce((sum, { payments }) => sum + payments, 0);
+  const most = reasons[0]?.payments ?? 1;
+  const shown = reasons.slice(0, reasonsShown);
+  const rest = reasons.slice(reasonsShown).reduce((sum, { payments }) => sum + payments, 0);
+  return (
+    <Card
+      id="reasons"
+      title="Why payments did not settle"
+      aside={
+        <span class="small faint num">
+          {all === 0 ? noFigure : inFigures(all)} {days === 1 ? "today" : `in ${days} days`}
+        </span>
+      }
+      foot={
+        <>
+          <span>Answers of /verify are among them.</span>
+          <GoLink class="small push" href={to("/docs#reasons")}>
+            All reasons
+          </GoLink>
+        </>
+      }
+    >
+      {shown.length === 0 ? (
+        <p class="small dim">Nothing was refused and nothing failed.</p>
+      ) : (
+        <ul class="bars">
+          {shown.map(({ status, reason, payments }) => (
+            <li>
+              <span>
+                {reasonMeaning(reason)?.means ?? "A reason of an older version"}{" "}
+                <code class="faint">{reason.replace(/^invalid_exact_(evm|hedera)_(payload_)?/, "…")}</code>
+                {status === "failed" && <span class="faint">, after it was sent</span>}
+              </span>
+              <b>{inFigures(payments)}</b>
+              <progress class="meter meter-quiet" max={most} value={payments} aria-label={`${reason}: ${payments}`} />
+            </li>
+          ))}
+          {rest > 0 && (
+            <li>
+              <span>Other reasons</span>
+              <b>{inFigures(rest)}</b>
+            </li>
+          )}
+        </ul>
+      )}
+    </Card>
+  );
+}

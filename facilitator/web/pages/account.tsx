@@ -1,0 +1,163 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { ApiError } from "../../../shared/errors.ts";
+import type { Environment } from "../../../shared/networks.ts";
+import { Badge } from "../../../shared/page/badge.tsx";
+import { GoLink } from "../../../shared/page/button.tsx";
+import { Card } from "../../../shared/page/card.tsx";
+import { Hash } from "../../../shared/page/copy.tsx";
+import { Empty } from "../../../shared/page/empty.tsx";
+import { figures } from "../../../shared/page/figures.ts";
+import { Stats } from "../../../shared/page/stats.tsx";
+import { Table } from "../../../shared/page/table.tsx";
+import { Crumbs, Tabs } from "../../../shared/page/tabs.tsx";
+import { Time } from "../../../shared/page/time.tsx";
+import { readQuery } from "../../http/query.ts";
+import { type AccountRecord, accountRecord, type Counterparty, counterparties } from "../../settlements/accounts.ts";
+import { type TransactionsNeeds, transactions, transactionsQuery } from "../../transactions.ts";
+import { inEnv } from "../layout.tsx";
+import type { Page, Visit } from "../page.ts";
+import { Account, type RecordRow, RecordTable } from "../record-table.tsx";
+import { usdc } from "../words.tsx";
+
+type Side = "payers" | "payees";
+
+/** What the public record says of one account, as who pays and as who is paid. */
+export function accountPages(context: TransactionsNeeds, environments: readonly Environment[]): Page[] {
+  return (["payers", "payees"] as const).map((side) => ({
+    path: `/${side}/{account}`,
+    scriptBytesMax: 2_048,
+    show: async (visit: Visit) => {
+      const account = visit.params.account ?? "";
+      if (!/^[\w.:-]{1,100}$/.test(account)) throw new ApiError("not_found", "That is no account of any chain.");
+      const query = { env: visit.env, limit: "10", [side === "payers" ? "payer" : "pay_to"]: account };
+      const other = side === "payers" ? "payees" : "payers";
+      const [known, others, recent] = await Promise.all([
+        accountRecord(context.db, visit.env, account),
+        counterparties(context.db, { env: visit.env, account, side: other }),
+        transactions(context, readQuery(transactionsQuery, query)),
+      ]);
+      const to = (path: string) => inEnv(path, visit.env, environments);
+      return {
+        title: `${side === "payers" ? "Payer" : "Payee"} ${account}`,
+        section: "/transactions",
+        isPrivate: true,
+        body: <Told {...{ account: known?.account ?? account, side, known, others, to }} rows={recent.transactions} />,
+      };
+    },
+  }));
+}
+
+interface ToldProps {
+  readonly account: string;
+  readonly side: Side;
+  readonly known: AccountRecord | undefined;
+  readonly others: readonly Counterparty[];
+  readonly rows: readonly RecordRow[];
+  readonly to: (path: string) => string;
+}
+
+function Told({ account, side, known, others, rows, to }: ToldProps) {
+  const filter = side === "payers" ? "payer" : "pay_to";
+  const path = (other: Side) => to(`/${other}/${encodeURIComponent(account)}`);
+  return (
+    <div class="wrap page stack stack-6">
+      <div class="page-head">
+        <Crumbs
+          trail={[{ href: to("/transactions"), label: "Settlements" }]}
+          here={side === "payers" ? "Payer" : "Payee"}
+        />
+        <h1>
+          <Hash value={account} label="Copy account" />
+        </h1>
+        <p class="small dim row row-4">
+          {known ? (
+            <span>
+              First seen <Time at={known.firstAt} />, last <Time at={known.lastAt} show="ago" />
+            </span>
+          ) : (
+            <span>No payment of or into this account has settled here.</span>
+          )}
+          {known?.isSelfPayer && <Badge tone="warn">self-payments</Badge>}
+        </p>
+      </div>
+      <Tabs
+        label="Side"
+        tabs={[
+          { href: path("payers"), label: "As payer", isCurrent: side === "payers" },
+          { href: path("payees"), label: "As payee", isCurrent: side === "payees" },
+        ]}
+      />
+      {known && <Figures known={known} side={side} />}
+      <div class="stack stack-6">
+        <Card
+          id="recent"
+          title={side === "payers" ? "Its payments" : "Payments into it"}
+          bare
+          foot={
+            rows.length > 0 && (
+              <GoLink class="small push" href={to(`/transactions?${filter}=${encodeURIComponent(account)}`)}>
+                All
+              </GoLink>
+            )
+          }
+        >
+          {rows.length > 0 ? (
+            <RecordTable label="Table of payments" rows={rows} to={to} />
+          ) : (
+            <Empty icon="wallet" title="Nothing recorded">
+              Here would be every payment {side === "payers" ? "of" : "into"} this account.
+            </Empty>
+          )}
+        </Card>
+        <Others side={side} others={others} to={to} />
+      </div>
+    </div>
+  );
+}
+
+function Figures({ known, side }: { known: AccountRecord; side: Side }) {
+  const isPayer = side === "payers";
+  return (
+    <Stats
+      stats={[
+        {
+          name: isPayer ? "Payments settled" : "Payments received",
+          value: figures(isPayer ? known.paid : known.received),
+        },
+        {
+          name: isPayer ? "Paid" : "Received",
+          value: usdc(isPayer ? known.paidVolume : known.receivedVolume),
+          unit: "USDC",
+        },
+        { name: isPayer ? "Payees" : "Payers", value: figures(isPayer ? known.payees : known.payers) },
+        {
+          name: isPayer ? "Received itself" : "Paid itself",
+          value: usdc(isPayer ? known.receivedVolume : known.paidVolume),
+          unit: "USDC",
+        },
+      ]}
+    />
+  );
+}
+
+function Others({ side, others, to }: Pick<ToldProps, "side" | "others" | "to">) {
+  const other: Side = side === "payers" ? "payees" : "payers";
+  return (
+    <Card id="others" title={side === "payers" ? "Whom it paid most often" : "Who paid it most often"} bare>
+      {others.length === 0 ? (
+        <Empty title="Nobody yet">Here would be the other side of its settled payments.</Empty>
+      ) : (
+        <Table
+          label="Table of the other side"
+          plain
+          rows={others}
+          columns={[
+            { head: "Account", cell: ({ account }) => <Account account={account} side={other} to={to} /> },
+            { head: "Payments", isNumber: true, cell: ({ settlements }) => figures(settlements) },
+            { head: "USDC", isNumber: true, cell: ({ volume }) => usdc(volume) },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,72 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { ApiError } from "../../../shared/errors.ts";
+import type { Environment } from "../../../shared/networks.ts";
+import { feePayersHealth } from "../../fee-payers-health.ts";
+import { readQuery } from "../../http/query.ts";
+import { overview } from "../../overview.ts";
+import { type TransactionsNeeds, transactions, transactionsQuery } from "../../transactions.ts";
+import { inEnv } from "../layout.tsx";
+import { OverviewBody } from "../overview/body.tsx";
+import type { Page, Visit } from "../page.ts";
+
+const daysUsually = 30;
+
+/** Whether this facilitator can be trusted, in figures; `/stats` shows the same to who asks for HTML there. */
+export function overviewPages(context: TransactionsNeeds, environments: readonly Environment[]): Page[] {
+  const show = async (visit: Visit) => {
+    const asked = readAsked(visit);
+    const list = { env: visit.env, limit: "8", self: asked.withoutSelf ? "hide" : "", network: asked.network ?? "" };
+    const [figures, feePayers, recent] = await Promise.all([
+      overview(context, asked),
+      feePayersHealth(context, visit.env),
+      transactions(context, readQuery(transactionsQuery, list)),
+    ]);
+    return {
+      title: "Overview",
+      description: "Public figures of an x402 facilitator: health, volume, success rate, settlements.",
+      section: "/",
+      body: (
+        <OverviewBody
+          {...{ asked, figures, feePayers, origin: visit.origin }}
+          recent={recent.transactions}
+          to={(path) => inEnv(path, visit.env, environments)}
+          change={(changes) => changed(visit, changes)}
+        />
+      ),
+    };
+  };
+  return [
+    { path: "/", scriptBytesMax: 2_048, show },
+    { path: "/stats", isAlsoJson: true, scriptBytesMax: 2_048, show },
+  ];
+}
+
+interface Asked {
+  readonly env: Environment;
+  readonly network: string | undefined;
+  readonly days: number;
+  readonly withoutSelf: boolean;
+}
+
+function readAsked({ query, env }: Visit): Asked {
+  const days = query.get("days") ?? "";
+  if (!/^\d{0,9}$/.test(days))
+    throw new ApiError("bad_request", "days must be a whole number.", { body: { field: "days" } });
+  return {
+    env,
+    network: query.get("network") || undefined,
+    days: days === "" ? daysUsually : Math.min(365, Math.max(1, Number(days))),
+    withoutSelf: query.get("self") === "hide",
+  };
+}
+
+function changed({ query, path }: Visit, changes: Readonly<Record<string, string | undefined>>): string {
+  const next = new URLSearchParams(
+    ["env", "network", "days", "self"].flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])),
+  );
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) next.delete(name);
+    else next.set(name, value);
+  }
+  return next.size === 0 ? path : `${path}?${next}`;
+}

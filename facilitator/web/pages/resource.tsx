@@ -1,0 +1,112 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import type { Environment } from "../../../shared/networks.ts";
+import { Badge } from "../../../shared/page/badge.tsx";
+import { GoLink } from "../../../shared/page/button.tsx";
+import { Card } from "../../../shared/page/card.tsx";
+import { Hash } from "../../../shared/page/copy.tsx";
+import { figures, percent } from "../../../shared/page/figures.ts";
+import { KeyValues } from "../../../shared/page/table.tsx";
+import { Crumbs } from "../../../shared/page/tabs.tsx";
+import { Time } from "../../../shared/page/time.tsx";
+import { type ResourceRecord, resourceRecord } from "../../discovery/resource-record.ts";
+import { inEnv } from "../layout.tsx";
+import type { Page } from "../page.ts";
+import { PaidDays, PriceHistory } from "../resource-history.tsx";
+import type { SiteNeeds } from "../site.ts";
+import { amountIn, NetworkMark } from "../words.tsx";
+
+/** One listed resource: how it is paid, and what was settled for it. */
+export function resourcePage(context: Pick<SiteNeeds, "db">, environments: readonly Environment[]): Page {
+  return {
+    path: "/resources/{id}",
+    scriptBytesMax: 2_048,
+    show: async (visit) => {
+      const record = await resourceRecord(context, visit.params.id ?? "");
+      return {
+        title: record.resource.serviceName ?? record.resource.resource,
+        section: "/resources",
+        body: <One record={record} to={(path) => inEnv(path, visit.env, environments)} />,
+      };
+    },
+  };
+}
+
+function One({ record: { resource, days }, to }: { record: ResourceRecord; to: (path: string) => string }) {
+  const settled = days.reduce((sum, day) => sum + day.settled, 0);
+  const failed = days.reduce((sum, day) => sum + day.failed, 0);
+  const name = resource.serviceName ?? new URL(resource.resource).host;
+  return (
+    <div class="wrap page stack stack-6">
+      <div class="page-head">
+        <Crumbs trail={[{ href: to("/resources"), label: "Resources" }]} here={name} />
+        <div class="row row-3">
+          <h1 class="said">{name}</h1>
+          <Badge tone="ok" dot>
+            listed
+          </Badge>
+        </div>
+        <p class="small dim mono said">{resource.resource}</p>
+        {resource.description && <p class="measure">{resource.description}</p>}
+      </div>
+      <div class="cols cols-7-5">
+        <div class="stack stack-6">
+          <Card
+            id="paid"
+            title="Settled payments"
+            aside={
+              <span class="small faint num">
+                {settled + failed === 0
+                  ? "none in 90 days"
+                  : `${figures(settled)} in 90 days, ${percent(settled / (settled + failed))} of those sent`}
+              </span>
+            }
+            foot={
+              <GoLink class="small push" href={to(`/transactions?resource=${encodeURIComponent(resource.resource)}`)}>
+                Its payments
+              </GoLink>
+            }
+          >
+            <PaidDays days={days} />
+          </Card>
+          <Card id="price" title="Price" aside={<span class="small faint">USDC, from settled payments</span>}>
+            <PriceHistory days={days} />
+          </Card>
+        </div>
+        <Card
+          id="terms"
+          title="How it is paid"
+          foot={
+            <GoLink class="small push" href={to(`/resources/check?url=${encodeURIComponent(resource.resource)}`)}>
+              Check it now
+            </GoLink>
+          }
+        >
+          {(resource.accepts ?? []).slice(0, 10).map(({ network, amount, payTo, scheme }) => (
+            <KeyValues
+              entries={[
+                ["Price now", `${amountIn(amount)} USDC`],
+                ["Network", <NetworkMark network={network} />],
+                ["Scheme", scheme],
+                [
+                  "Paid to",
+                  <Hash
+                    short
+                    value={payTo}
+                    label={`Copy payee ${payTo}`}
+                    href={to(`/payees/${encodeURIComponent(payTo)}`)}
+                  />,
+                ],
+              ]}
+            />
+          ))}
+          <KeyValues
+            entries={[
+              ["Reads as", `x402 version ${resource.x402Version}`],
+              ["Last paid", <Time at={resource.lastUpdated} show="moment" />],
+            ]}
+          />
+        </Card>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,276 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { type Environment, knownNetworks } from "../../../shared/networks.ts";
+import { Button, ButtonLink } from "../../../shared/page/button.tsx";
+import { Card } from "../../../shared/page/card.tsx";
+import { Disclosure } from "../../../shared/page/disclosure.tsx";
+import { Empty } from "../../../shared/page/empty.tsx";
+import { Select } from "../../../shared/page/field.tsx";
+import { figures, percent } from "../../../shared/page/figures.ts";
+import { Icon } from "../../../shared/page/icon.tsx";
+import { Pagination } from "../../../shared/page/pagination.tsx";
+import { Table } from "../../../shared/page/table.tsx";
+import { Time } from "../../../shared/page/time.tsx";
+import { listedDays } from "../../discovery/listing.ts";
+import {
+  type AskedResources,
+  offsetMax,
+  type ResourceOrder,
+  type ResourcesPage,
+  recordedResources,
+  resourceOrders,
+} from "../../discovery/resource-record.ts";
+import { oneOf, readQuery, text, whole } from "../../http/query.ts";
+import { inEnv } from "../layout.tsx";
+import type { Page, Visit } from "../page.ts";
+
+import type { SiteNeeds } from "../site.ts";
+import { amountIn, NetworkMark, networkName } from "../words.tsx";
+import { resourcePage } from "./resource.tsx";
+
+type Needs = Pick<SiteNeeds, "db" | "config" | "schemes">;
+
+/** What was paid for here and may be listed, with what was settled for it. */
+export function resourcePages(context: Needs, environments: readonly Environment[]): Page[] {
+  return [
+    {
+      path: "/resources",
+      scriptBytesMax: 2_048,
+      show: async (visit) => {
+        const { networks, ...asked } = readAsked(context, visit);
+        const page = await recordedResources(context, { ...asked, networks });
+        const served = context.schemes.all
+          .map(({ network }) => network)
+          .filter((network) => context.config.environmentOf(network) === visit.env);
+        return {
+          title: "Resources",
+          description: "Paid resources whose payments settle here.",
+          section: "/resources",
+          body: (
+            <Listed {...{ asked, page, served }} to={(path) => inEnv(path, visit.env, environments)} env={visit.env} />
+          ),
+        };
+      },
+    },
+    resourcePage(context, environments),
+  ];
+}
+
+/** As the address says it; anything else is a 400. */
+function readAsked(context: Needs, { query, env }: Visit): Asked & Pick<AskedResources, "networks"> {
+  const { q, network, price, sort, from } = readQuery(resourcesQuery, Object.fromEntries(query));
+  return {
+    query: (q ?? "").trim(),
+    network: network ?? "",
+    networks: network === undefined ? networksOf(context, env) : [network],
+    priceMax: price === undefined ? undefined : BigInt(prices[price].atomic),
+    price,
+    order: sort ?? "match",
+    offset: from,
+  };
+}
+
+interface Asked extends Omit<AskedResources, "networks"> {
+  readonly network: string;
+  readonly price: keyof typeof prices | undefined;
+}
+
+const prices = {
+  "0.01": { atomic: 10_000, label: "Up to 0.01 USDC" },
+  "0.1": { atomic: 100_000, label: "Up to 0.10 USDC" },
+  "1": { atomic: 1_000_000, label: "Up to 1 USDC" },
+} as const;
+const priceNames = Object.keys(prices) as ReadonlyArray<keyof typeof prices>;
+
+const orderNames: Readonly<Record<ResourceOrder, string>> = {
+  match: "Best match",
+  price: "Cheapest first",
+  "-price": "Dearest first",
+};
+
+const resourcesQuery = {
+  q: text(200, "Words to look for."),
+  network: text(100, "CAIP-2 id."),
+  price: oneOf(priceNames, "The highest price, USDC."),
+  sort: oneOf(resourceOrders, "What comes first."),
+  from: whole({ min: 0, max: offsetMax, fallback: 0, description: "Resources to skip." }),
+};
+
+function networksOf({ config, schemes }: Needs, env: Environment): readonly string[] {
+  const all = [...knownNetworks, ...schemes.all.map(({ network }) => network)];
+  return [...new Set(all)].filter((network) => config.environmentOf(network) === env);
+}
+
+interface ListedProps {
+  readonly asked: Asked;
+  readonly env: Environment;
+  readonly page: ResourcesPage;
+  readonly served: readonly string[];
+  readonly to: (path: string) => string;
+}
+
+function Listed({ asked, env, page: { resources, next }, served, to }: ListedProps) {
+  const at = (from: number) => {
+    const search = new URLSearchParams({
+      ...(asked.query && { q: asked.query }),
+      ...(asked.network && { network: asked.network }),
+      ...(asked.price && { price: asked.price }),
+      ...(asked.order !== "match" && { sort: asked.order }),
+      ...(from > 0 && { from: String(from) }),
+    });
+    return to(`/resources${search.size > 0 ? `?${search}` : ""}`);
+  };
+  const { offset } = asked;
+  return (
+    <div class="wrap page stack stack-6">
+      <div class="row between row-4">
+        <div class="grow">
+          <h1>Resources</h1>
+          <p class="dim small">
+            What was paid for through this facilitator within {listedDays} days and asked to be listed.
+          </p>
+        </div>
+        <ButtonLink look="primary" href={to("/resources/check")}>
+          Check my server
+        </ButtonLink>
+      </div>
+      <Filters asked={asked} env={env} served={served} />
+      <Card
+        id="listed"
+        title="Listed"
+        bare
+        foot={
+          <Pagination
+            label="Resources"
+            first={offset > 0 ? at(0) : undefined}
+            next={next === undefined ? undefined : at(next)}
+            said="Payments and success of 30 days."
+          />
+        }
+      >
+        {resources.length > 0 ? (
+          <ResourceTable resources={resources} to={to} />
+        ) : (
+          <Empty
+            icon="search"
+            title="Nothing is listed that fits"
+            action={<ButtonLink href={to("/resources/check")}>Check my server</ButtonLink>}
+          >
+            Here would be resources that were paid for in thirty days and asked to be listed.
+          </Empty>
+        )}
+      </Card>
+      <Ranking />
+    </div>
+  );
+}
+
+function Filters({ asked, env, served }: Pick<ListedProps, "asked" | "env" | "served">) {
+  return (
+    <search>
+      <form class="row row-3" action="/resources">
+        <input type="hidden" name="env" value={env} />
+        <div class="with-icon grow">
+          <Icon name="search" />
+          <label class="vh" for="rq">
+            Search resources
+          </label>
+          <input
+            class="input"
+            id="rq"
+            name="q"
+            type="search"
+            value={asked.query}
+            placeholder="Host, path or what it does"
+            maxLength={200}
+          />
+        </div>
+        <Select
+          name="network"
+          aria-label="Network"
+          value={asked.network}
+          choices={[
+            { value: "", label: "All networks" },
+            ...served.map((one) => ({ value: one, label: networkName(one) })),
+          ]}
+        />
+        <Select
+          name="price"
+          aria-label="Price"
+          value={asked.price ?? ""}
+          choices={[
+            { value: "", label: "Any price" },
+            ...priceNames.map((value) => ({ value, label: prices[value].label })),
+          ]}
+        />
+        <Select
+          name="sort"
+          aria-label="Order"
+          value={asked.order === "match" ? "" : asked.order}
+          choices={resourceOrders.map((value) => ({
+            value: value === "match" ? "" : value,
+            label: value === "match" && asked.query === "" ? "Paid last first" : orderNames[value],
+          }))}
+        />
+        <Button>Search</Button>
+      </form>
+    </search>
+  );
+}
+
+function ResourceTable({ resources, to }: { resources: ResourcesPage["resources"]; to: ListedProps["to"] }) {
+  return (
+    <Table
+      label="Table of resources"
+      rows={resources}
+      columns={[
+        {
+          head: "Resource",
+          cell: ({ id, resource, description, serviceName }) => (
+            <>
+              <a class="strong link" href={to(`/resources/${id}`)}>
+                {serviceName ?? new URL(resource).host}
+              </a>
+              <span class="cell-2 mono said">{pathOf(resource)}</span>
+              {description && <span class="cell-2">{description.slice(0, 120)}</span>}
+            </>
+          ),
+        },
+        {
+          head: "Network",
+          hide: "small",
+          cell: ({ accepts }) =>
+            [...new Set((accepts ?? []).map(({ network }) => network))]
+              .slice(0, 3)
+              .map((one) => <NetworkMark network={one} />),
+        },
+        { head: "USDC", isNumber: true, cell: ({ price }) => amountIn(price?.toString() ?? null) },
+        { head: "Payments", isNumber: true, hide: "small", cell: ({ settled }) => figures(settled) },
+        {
+          head: "Success",
+          isNumber: true,
+          cell: ({ settled, failed }) => percent(settled + failed === 0 ? undefined : settled / (settled + failed)),
+        },
+        { head: "Last paid", hide: "medium", cell: ({ lastUpdated }) => <Time at={lastUpdated} show="ago" /> },
+      ]}
+    />
+  );
+}
+
+function pathOf(resource: string): string {
+  const { host, pathname } = new URL(resource);
+  return `${host}${pathname}`.slice(0, 80);
+}
+
+function Ranking() {
+  return (
+    <Disclosure summary="How ranking works">
+      <p class="small dim measure">
+        Without words, the resource that was paid for last comes first. With words, those that have any of them, best
+        match first: a service’s name and tags count more than its description, that more than its address; among equals
+        the one paid for last. Only payments that settled here count, a listing ends {listedDays} days after the last of
+        them, and nobody can pay for a place. Payments and success are counted for what was paid into the resource’s own
+        wallets, over all paths of a route. One wallet can have fifty resources listed.
+      </p>
+    </Disclosure>
+  );
+}

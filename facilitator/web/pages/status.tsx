@@ -1,0 +1,220 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import type { Environment } from "../../../shared/networks.ts";
+import { Badge } from "../../../shared/page/badge.tsx";
+import { Card } from "../../../shared/page/card.tsx";
+import { Code } from "../../../shared/page/code.tsx";
+import { Disclosure } from "../../../shared/page/disclosure.tsx";
+import { duration, figures, noFigure } from "../../../shared/page/figures.ts";
+import { Stats } from "../../../shared/page/stats.tsx";
+import { Segments } from "../../../shared/page/tabs.tsx";
+import { Time } from "../../../shared/page/time.tsx";
+import { feePayersHealth } from "../../fee-payers-health.ts";
+import { facilitatorSubject } from "../../heartbeats.ts";
+import { ReadCache } from "../../schemes/read-cache.ts";
+import { type Status, type StatusNeeds, type SubjectStatus, status } from "../../status.ts";
+import { inEnv } from "../layout.tsx";
+import { FeePayers } from "../overview/fee-payers.tsx";
+import type { Page, Visit } from "../page.ts";
+import { badgeSvg } from "../status/badge.ts";
+import { Incidents } from "../status/incidents.tsx";
+import { Uptime } from "../status/uptime.tsx";
+import { count, networkName } from "../words.tsx";
+
+/** Heartbeats come every fifteen seconds, and the minutes of ninety days are many. */
+const keptMs = 2_000;
+const readsKept = 10;
+
+type Needs = StatusNeeds & Parameters<typeof feePayersHealth>[0];
+
+/** How this service was up, from the heartbeats of its copies; `/health` shows it with the fee payers to who asks for HTML. */
+export function statusPages(context: Needs, environments: readonly Environment[]): Page[] {
+  const reads = new ReadCache(readsKept);
+  const statusOf = (env: Environment, days: number) =>
+    reads.read(`${env} ${days}`, keptMs, () => status(context, { env, days }));
+  const show = (withFeePayers: boolean) => async (visit: Visit) => {
+    const days = [90, 30, 7].find((one) => String(one) === visit.query.get("days")) ?? 90;
+    const [seen, feePayers] = await Promise.all([
+      statusOf(visit.env, days),
+      withFeePayers ? feePayersHealth(context, visit.env) : [],
+    ]);
+    return {
+      title: "Status",
+      description: "How this facilitator and its networks were up on the past 90 days.",
+      section: "/status",
+      body: <Body {...{ seen, days, visit, feePayers, environments }} />,
+    };
+  };
+  return [
+    { path: "/status", scriptBytesMax: 2_048, show: show(false) },
+    { path: "/health", isAlsoJson: true, scriptBytesMax: 2_048, show: show(true) },
+    {
+      path: "/status.svg",
+      scriptBytesMax: 2_048,
+      show: async ({ env }) => {
+        const { subjects, copies } = await statusOf(env, 90);
+        // Meant for others' pages.
+        const headers = { "cache-control": "public, max-age=300", "cross-origin-resource-policy": "cross-origin" };
+        const content = badgeSvg(copies > 0, subjects[0]?.available);
+        return { type: "image/svg+xml", content, headers };
+      },
+    },
+  ];
+}
+
+/** `99.98 %`: cut, so that only all is 100. */
+export function availability(share: number | undefined): string {
+  if (share === undefined) return noFigure;
+  return share === 1 ? "100 %" : `${(Math.floor(share * 10_000) / 100).toFixed(2)} %`;
+}
+
+interface BodyProps {
+  readonly seen: Status;
+  readonly days: number;
+  readonly visit: Visit;
+  readonly feePayers: Awaited<ReturnType<typeof feePayersHealth>>;
+  readonly environments: readonly Environment[];
+}
+
+function Body({ seen, days, visit, feePayers, environments }: BodyProps) {
+  const down = seen.outages.filter(({ subject, to }) => to === undefined && subject !== facilitatorSubject);
+  const isUp = seen.copies > 0;
+  const title = !isUp
+    ? "Just started"
+    : down.length === 0
+      ? "Settling on all networks"
+      : `${count("network does", "networks do", down.length)} not settle`;
+  const windows = [90, 30, 7].map((one) => ({
+    href: inEnv(`${visit.path}?days=${one}`, visit.env, environments),
+    label: `${one} d`,
+    isCurrent: one === days,
+  }));
+  return (
+    <div class="wrap page stack stack-8">
+      <div class="row between row-4">
+        <div class="grow">
+          <h1>{title}</h1>
+          <p class="row row-3 small dim">
+            <Badge tone={isUp && down.length === 0 ? "ok" : "warn"} dot>
+              {isUp && down.length === 0 ? "working" : "partly"}
+            </Badge>
+            <span>
+              Heartbeat of {count("copy", "copies", seen.copies)}
+              {seen.lastBeatAt && `, last ${duration(Math.max(0, Date.now() - seen.lastBeatAt.getTime()))} ago`}. A gap
+              in them is an outage.
+            </span>
+          </p>
+        </div>
+        <Segments label="Window" tabs={windows} />
+      </div>
+      <FeePayers feePayers={feePayers} />
+      <Days seen={seen} days={days} />
+      <Stats
+        stats={[
+          {
+            name: "Available",
+            value: availability(seen.subjects[0]?.available).replace(" %", ""),
+            unit: "%",
+            note: `of the minutes in ${days} days`,
+          },
+          { name: "Outages", value: figures(seen.outages.length), note: "of this service or of a network" },
+          { name: "Reconciled", value: figures(seen.reconciled), note: `ends found after the fact, in ${days} days` },
+          {
+            name: "Not ended yet",
+            value: figures(seen.unfinished.payments),
+            note: seen.unfinished.oldest ? (
+              <>
+                oldest <Time at={seen.unfinished.oldest} show="ago" />
+              </>
+            ) : (
+              "payments under way or unknown"
+            ),
+          },
+        ]}
+      />
+      <Incidents outages={seen.outages} />
+      <div class="stack stack-3" id="badge">
+        <h2>Badge</h2>
+        <p class="small dim measure">
+          For your own pages; it says what this page says, and is at most five minutes old.
+        </p>
+        <img src={`/status.svg?env=${visit.env}`} alt="This facilitator’s availability" width="176" height="20" />
+        <Disclosure summary="As HTML">
+          <Code
+            id="badge-code"
+            title="HTML"
+          >{`<a href="${visit.origin}/status"><img src="${visit.origin}/status.svg" alt="x402 facilitator status"></a>`}</Code>
+        </Disclosure>
+      </div>
+    </div>
+  );
+}
+
+function Days({ seen, days }: { seen: Status; days: number }) {
+  return (
+    <Card
+      id="days"
+      title={`${days} days`}
+      aside={
+        <p class="legend">
+          <span>
+            <i class="key key-ok" />
+            no outage
+          </span>
+          <span>
+            <i class="key key-2" />
+            partly down
+          </span>
+          <span>
+            <i class="key key-bad" />
+            down for over an hour
+          </span>
+          <span>
+            <i class="key key-none" />
+            no data
+          </span>
+        </p>
+      }
+      bare
+      foot={
+        <>
+          <span>{seen.subjects[0]?.days[0]?.day}</span>
+          <span class="push">today</span>
+        </>
+      }
+    >
+      <ul class="status-list">
+        {seen.subjects.map((subject, at) => (
+          <li class="card-body stack stack-2">
+            <div class="row between">
+              <div class="row row-3">
+                <h3>{at === 0 ? "Facilitator" : networkName(subject.subject)}</h3>
+                <span class="small faint">
+                  {at === 0 ? "any copy of it" : "could settle, while the facilitator was up"}
+                </span>
+              </div>
+              <span class="row">
+                <span class="small dim num">{availability(subject.available)}</span>
+                <Now subject={subject} isUp={at === 0 ? seen.copies > 0 : !isDown(seen, subject)} />
+              </span>
+            </div>
+            <Uptime days={subject.days} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** As its incident says, and not before anything is known. */
+function isDown({ outages }: Status, { subject }: SubjectStatus): boolean {
+  return outages.some((outage) => outage.subject === subject && outage.to === undefined);
+}
+
+function Now({ subject, isUp }: { subject: SubjectStatus; isUp: boolean }) {
+  if (subject.available === undefined && !subject.isUp) return <Badge>no data</Badge>;
+  return (
+    <Badge tone={isUp ? "ok" : "bad"} dot>
+      {isUp ? "working" : "down"}
+    </Badge>
+  );
+}

@@ -1,0 +1,273 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+
+import { csvOf } from "../../../shared/csv.ts";
+import type { Environment } from "../../../shared/networks.ts";
+import { Button, ButtonLink } from "../../../shared/page/button.tsx";
+import { Card } from "../../../shared/page/card.tsx";
+import { Empty } from "../../../shared/page/empty.tsx";
+import { Choice, Select } from "../../../shared/page/field.tsx";
+import { Pagination } from "../../../shared/page/pagination.tsx";
+import { Segments } from "../../../shared/page/tabs.tsx";
+import { type Read, readQuery } from "../../http/query.ts";
+import {
+  type Transactions,
+  type TransactionsNeeds,
+  transactions,
+  transactionsQuery,
+  unfinishedTransactions,
+} from "../../transactions.ts";
+import { inEnv } from "../layout.tsx";
+import type { Page, Visit } from "../page.ts";
+import { RecordTable } from "../record-table.tsx";
+import { networkName } from "../words.tsx";
+
+const rowsAPage = 25;
+const csvPagesMax = 10;
+
+/** The public record, with its filters in the address. */
+export function transactionsPages(context: TransactionsNeeds, environments: readonly Environment[]): Page[] {
+  return [
+    {
+      path: "/transactions",
+      isAlsoJson: true,
+      scriptBytesMax: 2_048,
+      show: async (visit) => {
+        const listed = await withUnfinished(context, readQuery(transactionsQuery, given(visit, rowsAPage)));
+        const networks = context.schemes.all.map(({ network }) => network);
+        const served = networks.filter((network) => context.config.environmentOf(network) === visit.env);
+        return {
+          title: "Settlements",
+          description: "Every payment that was settled, failed or was refused here, newest first.",
+          section: "/transactions",
+          body: (
+            <Listed
+              visit={visit}
+              listed={listed}
+              networks={served}
+              to={(path) => inEnv(path, visit.env, environments)}
+            />
+          ),
+        };
+      },
+    },
+    { path: "/transactions.csv", scriptBytesMax: 2_048, show: (visit) => asCsv(context, visit) },
+  ];
+}
+
+/** Without a state asked for, payments that have not ended are among the others, each at its moment. */
+async function withUnfinished(context: TransactionsNeeds, query: Read<typeof transactionsQuery>) {
+  if (query.status !== undefined) return transactions(context, query);
+  const [listed, unfinished] = await Promise.all([
+    transactions(context, query),
+    unfinishedTransactions(context, query),
+  ]);
+  const oldest = listed.cursor === null ? "" : (listed.transactions.at(-1)?.created_at ?? "");
+  const shown = unfinished.filter(({ created_at: at }) => at >= oldest);
+  const rows = [...listed.transactions, ...shown].toSorted((one, other) =>
+    one.created_at < other.created_at ? 1 : -1,
+  );
+  return { ...listed, transactions: rows };
+}
+
+const filters = ["env", "network", "status", "payer", "pay_to", "resource", "since", "until", "self"] as const;
+
+function given({ query, env }: Visit, limit: number): Record<string, string> {
+  const asked = Object.fromEntries([...filters, "cursor"].map((name) => [name, query.get(name) ?? ""]));
+  return { ...asked, env, limit: query.get("limit") ?? String(limit) };
+}
+
+/** The same page with something of its address changed, from the first row on. */
+function changed({ query, path }: Visit, changes: Readonly<Record<string, string | undefined>>): string {
+  const next = new URLSearchParams(filters.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])));
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) next.delete(name);
+    else next.set(name, value);
+  }
+  return next.size === 0 ? path : `${path}?${next}`;
+}
+
+interface ListedProps {
+  readonly visit: Visit;
+  readonly listed: Transactions;
+  readonly networks: readonly string[];
+  readonly to: (path: string) => string;
+}
+
+function Listed({ visit, listed, networks, to }: ListedProps) {
+  const { query } = visit;
+  const rows = listed.transactions;
+  const first = query.has("cursor") ? changed(visit, {}) : undefined;
+  const csv = changed({ ...visit, path: "/transactions.csv" }, {});
+  return (
+    <div class="wrap page stack stack-6">
+      <div class="row between row-4">
+        <div class="grow">
+          <h1>Settlements</h1>
+          <p class="dim small">Every payment that was settled, failed or was refused here, newest first.</p>
+        </div>
+        <ButtonLink href={csv} icon="download">
+          CSV
+        </ButtonLink>
+      </div>
+      <Filters visit={visit} networks={networks} />
+      <Card
+        id="record"
+        title="Public record"
+        aside={<States visit={visit} />}
+        bare
+        foot={
+          <Pagination
+            label="Settlements"
+            first={first}
+            next={listed.cursor === null ? undefined : changed(visit, { cursor: listed.cursor })}
+            said="A page keeps its rows: newer payments come before it."
+          />
+        }
+      >
+        {rows.length > 0 ? (
+          <RecordTable label="Table of payments" rows={rows} to={to} />
+        ) : (
+          <Empty
+            icon="search"
+            title={listed.cursor === null ? "No payment fits" : "None of the newest fits"}
+            action={<ButtonLink href={to("/transactions")}>Without filters</ButtonLink>}
+          >
+            {listed.cursor === null
+              ? "Here would be every payment that fits the filters."
+              : "A page looks at some thousand payments at most: the next one goes on from there."}
+          </Empty>
+        )}
+      </Card>
+      <p class="small faint measure">
+        Self-payments are those of payers who only ever paid one payee that paid them back, or that shares their
+        funding.{" "}
+        <a class="link" href={to("/#rule")}>
+          The rule in SQL
+        </a>
+        . Refused payments name a payer that nobody has checked.
+      </p>
+    </div>
+  );
+}
+
+function States({ visit }: { visit: Visit }) {
+  const asked = visit.query.get("status") ?? "";
+  const tabs = [
+    { value: "", label: "All" },
+    { value: "settled", label: "Settled" },
+    { value: "in_progress", label: "In progress" },
+    { value: "unknown", label: "Unknown" },
+    { value: "failed", label: "Failed" },
+    { value: "rejected", label: "Rejected" },
+  ].map(({ value, label }) => ({
+    href: changed(visit, { status: value || undefined }),
+    label,
+    isCurrent: value === asked,
+  }));
+  return <Segments label="State" tabs={tabs} />;
+}
+
+function Filters({ visit: { query }, networks }: { visit: Visit; networks: readonly string[] }) {
+  const kept = ["env", "status"].flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""] as const] : []));
+  return (
+    <search>
+      <form class="stack stack-3" action="/transactions">
+        {kept.map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        <div class="cols cols-3">
+          <Text name="payer" label="Payer" value={query.get("payer")} />
+          <Text name="pay_to" label="Paid to" value={query.get("pay_to")} />
+          <Text name="resource" label="Resource URL" value={query.get("resource")} />
+        </div>
+        <div class="row row-3">
+          <Select
+            name="network"
+            aria-label="Network"
+            value={query.get("network") ?? ""}
+            choices={[
+              { value: "", label: "All networks" },
+              ...networks.map((network) => ({ value: network, label: networkName(network) })),
+            ]}
+          />
+          <Day name="since" label="From day" value={query.get("since")} />
+          <span class="small dim">to</span>
+          <Day name="until" label="To day" value={query.get("until")} />
+          <Choice name="self" value="hide" checked={query.get("self") === "hide"} label="Without self-payments" />
+          <span class="push">
+            <Button icon="search">Filter</Button>
+          </span>
+        </div>
+      </form>
+    </search>
+  );
+}
+
+function Day({ name, label, value }: { name: string; label: string; value: string | null }) {
+  return (
+    <span>
+      <label class="vh" for={`f-${name}`}>
+        {label}
+      </label>
+      <input class="input" id={`f-${name}`} name={name} type="date" value={value?.slice(0, 10) ?? ""} />
+    </span>
+  );
+}
+
+function Text({ name, label, value }: { name: string; label: string; value: string | null }) {
+  return (
+    <div class="grow">
+      <label class="vh" for={`f-${name}`}>
+        {label}
+      </label>
+      <input
+        class="input mono"
+        id={`f-${name}`}
+        name={name}
+        placeholder={label}
+        value={value ?? ""}
+        maxLength={512}
+        spellcheck={false}
+        autocomplete="off"
+      />
+    </div>
+  );
+}
+
+const columns = [
+  "created_at",
+  "status",
+  "network",
+  "amount_atomic",
+  "asset",
+  "payer",
+  "pay_to",
+  "resource_url",
+  "tx_id",
+  "error_reason",
+  "total_ms",
+] as const;
+
+/** Up to a thousand rows from the cursor on; a Link header leads to the next. */
+async function asCsv(context: TransactionsNeeds, visit: Visit) {
+  const query = readQuery(transactionsQuery, given(visit, 100));
+  const rows: Transactions["transactions"] = [];
+  let cursor: string | null = visit.query.get("cursor");
+  for (let page = 0; page < csvPagesMax && (page === 0 || cursor !== null); page += 1) {
+    const place = cursor === null ? undefined : readQuery(transactionsQuery, { cursor }).cursor;
+    const listed = await transactions(context, { ...query, limit: 100, cursor: place });
+    rows.push(...listed.transactions);
+    cursor = listed.cursor;
+  }
+  const content = csvOf(
+    columns,
+    rows.map((row) => columns.map((name) => (row[name] === null ? null : String(row[name])))),
+  );
+  const next = cursor === null ? {} : { link: `<${changed(visit, { cursor })}>; rel="next"` };
+  const headers = {
+    "content-disposition": 'attachment; filename="settlements.csv"',
+    "cache-control": "no-store",
+    ...next,
+  };
+  return { type: "text/csv; charset=utf-8", content, headers };
+}

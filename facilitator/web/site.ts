@@ -1,0 +1,46 @@
+import type { Environment } from "../../shared/networks.ts";
+import type { Context } from "../context.ts";
+import type { CheckNeeds } from "../discovery/seller-check.ts";
+import { NetworkFees } from "../network-fees.ts";
+import { environmentOfAll } from "../settlements/scope.ts";
+import { supported } from "../supported.ts";
+import type { Page } from "./page.ts";
+import { accountPages } from "./pages/account.tsx";
+import { checkPages } from "./pages/check.tsx";
+import { docsPage } from "./pages/docs.tsx";
+import { findPage } from "./pages/find.ts";
+import { overviewPages } from "./pages/overview.tsx";
+import { paymentPages } from "./pages/payment.tsx";
+import { resourcePages } from "./pages/resources.tsx";
+import { statusPages } from "./pages/status.tsx";
+import { transactionsPages } from "./pages/transactions.tsx";
+
+export type SiteNeeds = Pick<Context, "config" | "db" | "schemes" | "callCounts" | "fetchUnpaid">;
+
+/** Every page of the daemon: what is served and what is tested in a browser. */
+export function sitePages(context: SiteNeeds, environments: readonly Environment[]): Page[] {
+  return [
+    ...overviewPages(context, environments),
+    ...transactionsPages(context, environments),
+    findPage(),
+    ...paymentPages(context, new NetworkFees(context.db, context.schemes)),
+    ...accountPages(context, environments),
+    ...checkPages(() => checkNeeds(context), environments),
+    ...resourcePages(context, environments),
+    docsPage(context),
+    ...statusPages(context, environments),
+  ];
+}
+
+function checkNeeds(context: SiteNeeds): CheckNeeds {
+  const { db, callCounts, fetchUnpaid, config } = context;
+  const { allowLocalhost } = config.discovery;
+  return { db, callCounts, fetchUnpaid, allowLocalhost, supported: supported(context) };
+}
+
+/** The environments of which this daemon serves a network, that of its figures first. */
+export function servedEnvironments({ schemes, config }: Pick<Context, "schemes" | "config">): Environment[] {
+  const served = [...new Set(schemes.all.map(({ network }) => config.environmentOf(network)))];
+  const first = environmentOfAll(served);
+  return [first, ...served.filter((env) => env !== first)];
+}

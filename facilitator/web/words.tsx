@@ -1,0 +1,74 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { formatUnits } from "../../shared/amounts.ts";
+import { networkOf } from "../../shared/networks.ts";
+import { Badge, type Tone } from "../../shared/page/badge.tsx";
+import { classes } from "../../shared/page/classes.ts";
+import { figures, noFigure } from "../../shared/page/figures.ts";
+
+/** How the record's and the payments' states look: word, shape and colour. */
+const tones: Readonly<Record<string, Tone>> = {
+  settled: "ok",
+  failed: "bad",
+  rejected: "warn",
+  unknown: "maybe",
+  claimed: "info",
+  broadcast: "info",
+};
+
+export function StateBadge({ state }: { state: string }) {
+  return (
+    <Badge tone={tones[state]} dot>
+      {state}
+    </Badge>
+  );
+}
+
+export function networkName(network: string): string {
+  return networkOf(network)?.name ?? network;
+}
+
+/** Hedera's mark is a square; EVM chains' are round, the rollups' of another colour. */
+export function NetworkMark({ network }: { network: string }) {
+  const name = networkName(network);
+  return (
+    <span class="net">
+      <span
+        class={classes("pip", network.startsWith("eip155:") && (isSecond(network) ? "pip-2" : "pip-evm"))}
+        aria-hidden="true"
+      >
+        {name.slice(0, 1).toUpperCase()}
+      </span>
+      {name}
+    </span>
+  );
+}
+
+function isSecond(network: string): boolean {
+  return /Arbitrum|Polygon|OP /.test(networkName(network));
+}
+
+const decimals = 6;
+
+/** `1,284.05`: cut to cents from a dollar on, exact below. What payments are made in has six decimals on every network. */
+export function usdc(atomic: bigint): string {
+  const [whole = "0", fraction = ""] = formatUnits(atomic, decimals).split(".");
+  if (atomic === 0n) return "0";
+  const shown = atomic >= 10n ** BigInt(decimals) ? fraction.slice(0, 2).padEnd(2, "0") : fraction.padEnd(2, "0");
+  return `${figures(BigInt(whole))}.${shown}`;
+}
+
+/** `0.120000 USDC`: never cut. */
+export function exactAmount(network: string, asset: string | null, atomic: string): string {
+  const coin = networkOf(network)?.stablecoins.find((one) => one.asset.toLowerCase() === asset?.toLowerCase());
+  const [whole = "0", fraction = ""] = formatUnits(BigInt(atomic), coin?.decimals ?? decimals).split(".");
+  return coin ? `${figures(BigInt(whole))}.${fraction.padEnd(coin.decimals, "0")} USDC` : `${atomic} units`;
+}
+
+/** In a column whose head says USDC. */
+export function amountIn(atomic: string | null): string {
+  return atomic === null || atomic.length > 30 ? noFigure : usdc(BigInt(atomic));
+}
+
+export function count(one: string, many: string, value: number): string {
+  return `${figures(value)} ${value === 1 ? one : many}`;
+}

@@ -1,0 +1,132 @@
+import { readFileSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { type EvmChain, startEvmChain } from "../local-evm/chain.ts";
+import { type MockModels, startMockModels } from "../mock-models/server.ts";
+import { type MockX, startMockX } from "../mock-x/server.ts";
+import type { Parts } from "./parts.ts";
+import { startPostgres } from "./postgres.ts";
+import type { RunProgram } from "./program.ts";
+import type { Settings } from "./settings.ts";
+import type { EvmWallets } from "./wallets.ts";
+
+/** What both services stand on; each part is there as soon as it is up. */
+export interface Ground {
+  readonly databases: Promise<Databases>;
+  readonly hedera: Promise<LocalHedera>;
+  readonly evm: Promise<EvmChain>;
+  readonly models: Promise<MockModels>;
+  readonly x: Promise<MockX>;
+}
+
+export interface Databases {
+  readonly facilitatorDatabase: string;
+  readonly marketplaceDatabase: string;
+}
+
+/** What the local Hedera says on its ready line. */
+export interface LocalHedera {
+  readonly network: string;
+  readonly nodes: Readonly<Record<string, string>>;
+  readonly mirror: string;
+  readonly usdc: string;
+  readonly accounts: Readonly<
+    Record<"feePayer" | "creator" | "buyer" | "platform" | "operator", { accountId: string; privateKey: string }>
+  >;
+}
+
+/** Starts PostgreSQL, the two chains and the mocks, all at once. */
+export function startGround(options: GroundOptions): Ground {
+  const { ports } = options.settings;
+  const { timed } = options;
+  return {
+    databases: timed("PostgreSQL", `127.0.0.1:${ports.postgres.number}`, startDatabases(options)),
+    hedera: timed("Hedera (local)", `127.0.0.1:${ports.hederaNodes[0]?.number}`, startHedera(options)),
+    evm: timed("EVM chain (anvil)", `http://127.0.0.1:${ports.evm.number}`, startEvm(options)),
+    models: timed("Mock models", `http://127.0.0.1:${ports.model.number}`, startModels(options)),
+    x: timed("Mock X", `http://127.0.0.1:${ports.x.number}`, startX(options)),
+  };
+}
+
+interface GroundOptions {
+  readonly settings: Settings;
+  readonly parts: Parts;
+  readonly wallets: EvmWallets;
+  readonly program: RunProgram;
+  /** Tells when the part is up. */
+  timed<T>(name: string, where: string, work: Promise<T>): Promise<T>;
+  note(message: string): void;
+}
+
+async function startDatabases({ settings, parts }: GroundOptions): Promise<Databases> {
+  const { dataDirectory, ports } = settings;
+  const directory = join(dataDirectory, "postgres");
+  const postgres = await startPostgres({ directory, port: ports.postgres.number, durable: true });
+  await parts.adopt({ name: "PostgreSQL", kind: "ground", pid: postgres.pid, stop: () => postgres.stop() });
+  const [facilitatorDatabase, marketplaceDatabase] = await Promise.all([
+    postgres.createDatabase("facilitator"),
+    postgres.createDatabase("marketplace"),
+  ]);
+  return { facilitatorDatabase, marketplaceDatabase };
+}
+
+function startHedera({ settings, program, note }: GroundOptions): Promise<LocalHedera> {
+  const { dataDirectory, ports } = settings;
+  const stateFile = join(dataDirectory, "hedera.json");
+  if (setAsideUnlessJson(stateFile)) note(`${stateFile} was damaged and is set aside; the local Hedera begins anew`);
+  return program({
+    name: "Hedera (local)",
+    kind: "ground",
+    file: "infra/local-hedera/main.ts",
+    logName: "local-hedera",
+    env: {
+      LOCAL_HEDERA_NODE_PORTS: ports.hederaNodes.map(({ number }) => number).join(","),
+      LOCAL_HEDERA_MIRROR_PORT: String(ports.hederaMirror.number),
+      LOCAL_HEDERA_ADMIN_PORT: String(ports.hederaAdmin.number),
+      LOCAL_HEDERA_STATE_FILE: stateFile,
+    },
+    check: async (child) => {
+      const ready = /^local-hedera ready (\{.*\})$/m.exec(child.output())?.[1];
+      return ready === undefined ? undefined : (JSON.parse(ready) as LocalHedera);
+    },
+  });
+}
+
+async function startEvm({ settings, parts, wallets, note }: GroundOptions): Promise<EvmChain> {
+  const { dataDirectory, ports } = settings;
+  const stateFile = join(dataDirectory, "evm.json");
+  const chain = await startEvmChain({ port: ports.evm.number, stateFile, blockTimeSeconds: 5 });
+  if (chain.origin.startsWith("older")) note(`${stateFile} was damaged; the EVM chain goes on from an older copy`);
+  await parts.adopt({ name: "EVM chain (anvil)", kind: "ground", pid: chain.pid, stop: () => chain.stop() });
+  const [feePayer, buyer] = [wallets.feePayer.address, wallets.buyer.address];
+  if ((await chain.balances(feePayer)).wei < ether) await chain.fund(feePayer, { wei: 10n * ether });
+  if ((await chain.balances(buyer)).usdc < 10n * dollar) await chain.fund(buyer, { usdc: 1000n * dollar });
+  return chain;
+}
+
+async function startModels({ settings, parts }: GroundOptions): Promise<MockModels> {
+  const models = await startMockModels({ port: settings.ports.model.number });
+  await parts.adopt({ name: "Mock models", kind: "ground", stop: () => models.stop() });
+  return models;
+}
+
+async function startX({ settings, parts }: GroundOptions): Promise<MockX> {
+  const x = await startMockX({ port: settings.ports.x.number, token: xToken });
+  await parts.adopt({ name: "Mock X", kind: "ground", stop: () => x.stop() });
+  return x;
+}
+
+function setAsideUnlessJson(file: string): boolean {
+  try {
+    JSON.parse(readFileSync(file, "utf8"));
+    return false;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    renameSync(file, `${file}.damaged`);
+    return true;
+  }
+}
+
+/** What the mock of X takes as its bearer token. */
+export const xToken = "mock-x";
+const ether = 10n ** 18n;
+const dollar = 1_000_000n;

@@ -1,0 +1,3 @@
+import { writeSchemas } from "./schema.ts";
+
+await writeSchemas();

@@ -1,0 +1,80 @@
+import { entityText, NANOS_PER_SECOND, timestampText, transactionKey } from "../hapi/ids.ts";
+import { statusName } from "../hapi/refusal.ts";
+import { IN_FLIGHT, type TransactionRecord } from "../state/transactions.ts";
+import { invalidParameter, notFound } from "./json.ts";
+import { limitOf, numberFilter } from "./params.ts";
+import type { MirrorView } from "./view.ts";
+
+/** One transaction by its id in the mirror's form, `0.0.A-seconds-nanos`. 404 until it has arrived. */
+export function getTransaction(view: MirrorView, [id]: string[]): object {
+  const [, payer, seconds, nanos] =
+    /^0\.0\.(\d{1,15})-(\d{1,11})-(\d{1,9})$/.exec(id!) ?? invalidParameter("transactionId");
+  const key = transactionKey(Number(payer), BigInt(seconds!) * NANOS_PER_SECOND + BigInt(nanos!));
+  const record = view.chain.transactions.get(key);
+  return record && isShown(view, record) ? { transactions: [transactionJson(record)] } : notFound();
+}
+
+/** Newest first; `account.id` keeps those that moved something in or out of it. */
+export function getTransactions(view: MirrorView, _parts: string[], query: URLSearchParams): object {
+  const limit = limitOf(query);
+  const isWanted = numberFilter(query, "account.id");
+  const transactions: object[] = [];
+  for (const record of view.chain.transactions.newestFirst()) {
+    if (transactions.length === limit) break;
+    const { hbar, tokens = [] } = record.outcome;
+    const parties = [...hbar.map(([account]) => account), ...tokens.map(({ account }) => account)];
+    if (isShown(view, record) && parties.some(isWanted)) transactions.push(transactionJson(record));
+  }
+  return { transactions, links: { next: null } };
+}
+
+const isShown = (view: MirrorView, record: TransactionRecord): boolean =>
+  record.status !== IN_FLIGHT && view.shows(record.consensusAt);
+
+const transactionJson = (record: TransactionRecord) => {
+  const { outcome } = record;
+  return {
+    batch_key: null,
+    bytes: null,
+    charged_tx_fee: outcome.fee,
+    consensus_timestamp: timestampText(record.consensusAt),
+    entity_id: outcome.entity === undefined ? null : entityText(outcome.entity),
+    high_volume: record.highVolume,
+    max_custom_fees: [],
+    max_fee: String(record.maxFee),
+    memo_base64: Buffer.from(record.memo).toString("base64"),
+    name: record.kind.toUpperCase(),
+    nft_transfers: (outcome.nfts ?? []).map(({ token, serial, from, to, approved }) => ({
+      is_approval: approved,
+      receiver_account_id: entityText(to),
+      sender_account_id: from === 0 ? null : entityText(from),
+      serial_number: serial,
+      token_id: entityText(token),
+    })),
+    node: entityText(record.node),
+    nonce: 0,
+    parent_consensus_timestamp: null,
+    result: statusName(record.status),
+    scheduled: false,
+    staking_reward_transfers: [],
+    token_transfers: (outcome.tokens ?? []).map(({ token, account, amount, approved }) => ({
+      token_id: entityText(token),
+      account: entityText(account),
+      amount,
+      is_approval: approved,
+    })),
+    transaction_hash: record.hash,
+    transaction_id: `${entityText(record.payer)}-${timestampText(record.validStart).replace(".", "-")}`,
+    transfers: outcome.hbar
+      .toSorted(([a], [b]) => a - b)
+      .map(([account, amount]) => ({ account: entityText(account), amount, is_approval: false })),
+    valid_duration_seconds: String(record.validSeconds),
+    valid_start_timestamp: timestampText(record.validStart),
+    assessed_custom_fees: (outcome.assessedFees ?? []).map(({ token, amount, collector, payers }) => ({
+      amount,
+      collector_account_id: entityText(collector),
+      effective_payer_account_ids: payers.map(entityText),
+      token_id: token === null ? null : entityText(token),
+    })),
+  };
+};

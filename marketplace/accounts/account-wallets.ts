@@ -1,0 +1,155 @@
+import { randomBytes } from "node:crypto";
+import { getAddress, isAddress } from "viem";
+import { ApiError } from "../../shared/errors.ts";
+import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
+import type { Config } from "../config.ts";
+import type { AccountId, WalletId } from "../ids.ts";
+import { payableNetworks } from "../stablecoins.ts";
+import type { Wallet } from "../wallet.ts";
+import type { Account } from "./create.ts";
+import { adoptWallet, proposeWallet, requireWalletForm } from "./payout-wallets.ts";
+import { problemOf, type WalletProblem } from "./wallet-check.ts";
+import { type Chains, challengeText, requireProof } from "./wallet-proof.ts";
+
+const challengeMinutes = 60;
+
+export interface WalletNeeds {
+  readonly db: Database;
+  readonly config: Pick<Config, "publicUrl">;
+  readonly tools: Chains;
+}
+
+/** The account's wallets that are paid, or wait to be proved; by network. */
+export async function listWallets(db: Queryable, accountId: AccountId): Promise<ListedWallet[]> {
+  const { rows } = await db.query<ListedWallet>(
+    `${select} where account_id = $1 and state <> 'retired' order by network, state`,
+    [accountId],
+  );
+  return rows;
+}
+
+/**
+ * Notes where the account wants to be paid, and answers the text the wallet has to sign. What is paid now stays until
+ * `proveWallet`. 422 for an address that cannot be a wallet here.
+ */
+export async function addWallet(
+  { db, config, tools }: WalletNeeds,
+  account: Account,
+  given: Wallet,
+): Promise<ListedWallet> {
+  const wallet = readWallet(tools, given);
+  const expiresAt = new Date(Date.now() + challengeMinutes * 60_000);
+  const { host } = new URL(config.publicUrl);
+  const purpose = `The account "${account.handle}" is to be paid to this wallet.`;
+  const message = challengeText(wallet, purpose, host, randomBytes(16).toString("hex"), expiresAt);
+  const { id } = await inTransaction(db, (tx) => proposeWallet(tx, account.id, wallet, { message, expiresAt }));
+  return findWallet(db, account.id, id);
+}
+
+/**
+ * Takes the wallet's signature of its text: from now on it is paid, in place of the one before. 422 when the signature
+ * does not hold, the text is too old, or the wallet cannot be paid; 503 when the chain does not answer.
+ */
+export async function proveWallet({ db, tools }: WalletNeeds, account: Account, id: string, signature: string) {
+  const wallet = await findWallet(db, account.id, id);
+  if (wallet.state === "checked") return wallet;
+  const { challenge } = wallet;
+  if (!challenge) throw new ApiError("conflict", "This wallet has proved itself already.");
+  if (new Date(challenge.expires_at) < new Date()) {
+    throw new ApiError("invalid_value", "The text to sign is too old; add the wallet again.");
+  }
+  await requireProof(tools, wallet, challenge.message, signature);
+  const problem = await problemOf(tools, wallet);
+  if (problem) throw new ApiError("invalid_value", problem.text, { body: { reason: problem.reason } });
+  if (!(await inTransaction(db, (tx) => adoptWallet(tx, account.id, wallet.id)))) throw unknownWallet(id);
+  return findWallet(db, account.id, id);
+}
+
+/** Checks whether a proved wallet can be paid now, instead of waiting for the next periodic check. */
+export async function checkWallet({ db, tools }: WalletNeeds, account: Account, id: string): Promise<ListedWallet> {
+  const wallet = await findWallet(db, account.id, id);
+  if (wallet.state === "unchecked") throw new ApiError("conflict", "The wallet has to prove itself first.");
+  await recordWalletCheck(db, wallet.id, await problemOf(tools, wallet));
+  return findWallet(db, account.id, id);
+}
+
+/** What the chain said of a wallet when it was last asked. One that cannot be paid leaves the quotes, and comes back. */
+export async function recordWalletCheck(
+  db: Queryable,
+  id: WalletId,
+  problem: WalletProblem | undefined,
+): Promise<void> {
+  await db.query(
+    `update payout_wallets set state = case when $2::text is null then 'checked' else 'unpayable' end, problem = $2,
+       reason = $3, looked_at = now(), checked_at = case when $2::text is null then now() else checked_at end
+     where id = $1 and state in ('checked', 'unpayable')`,
+    [id, problem?.text ?? null, problem?.reason ?? null],
+  );
+}
+
+/** Nothing more is paid to the wallet: the next quote is without it. */
+export async function removeWallet(db: Queryable, account: Account, id: string): Promise<void> {
+  const wallet = await findWallet(db, account.id, id);
+  await db.query("update payout_wallets set state = 'retired' where id = $1", [wallet.id]);
+}
+
+async function findWallet(db: Queryable, accountId: AccountId, id: string): Promise<ListedWallet> {
+  if (!/^wal_\w{1,40}$/.test(id)) throw unknownWallet(id);
+  const { rows } = await db.query<ListedWallet>(`${select} where id = $1 and account_id = $2 and state <> 'retired'`, [
+    id,
+    accountId,
+  ]);
+  if (!rows[0]) throw unknownWallet(id);
+  return rows[0];
+}
+
+/** A wallet in its stored form, on a network where something can be paid and whose state can be read; 422 otherwise. */
+export function readWallet(chains: Chains, { network, address }: Wallet): Wallet {
+  const payable = walletNetworks(chains);
+  if (!payable.includes(network)) {
+    throw new ApiError("invalid_value", `"network" must be one of ${payable.join(", ")}.`, {
+      body: { field: "network" },
+    });
+  }
+  requireWalletForm({ network, address });
+  if (network.startsWith("hedera:")) return { network, address };
+  // All in one case carries no checksum; mixed case must be right.
+  const isMixed = /[a-f]/.test(address) && /[A-F]/.test(address.slice(2));
+  if (isMixed && !isAddress(address)) {
+    throw new ApiError("invalid_value", '"address" has a wrong checksum: a letter or its case is mistyped.', {
+      body: { field: "address" },
+    });
+  }
+  return { network, address: getAddress(address.toLowerCase()) };
+}
+
+/** The networks on which a wallet can be added here: something can be paid there, and they can be read. */
+export function walletNetworks({ hedera, evm }: Chains): string[] {
+  return payableNetworks.filter((id) => evm.client(id) || id === hedera?.network);
+}
+
+function unknownWallet(id: string): ApiError {
+  return new ApiError("not_found", `There is no wallet "${id}" of this account.`);
+}
+
+export interface ListedWallet extends Wallet {
+  readonly id: WalletId;
+  /** Proposed; proved and paid; proved, but the chain refuses. */
+  readonly state: "unchecked" | "checked" | "unpayable";
+  readonly problem: string | null;
+  /** The same as a word. */
+  readonly reason: WalletProblem["reason"] | null;
+  /** When the chain was asked last, whatever it said. */
+  readonly looked_at: Date | null;
+  readonly checked_at: Date | null;
+  readonly created_at: Date;
+  /** What has to be signed before anything is paid to it. */
+  readonly challenge: { readonly message: string; readonly expires_at: string } | null;
+}
+
+const select = `
+  select id, network, address, state, problem, reason, looked_at, checked_at, created_at,
+    case when state = 'unchecked' and challenge is not null
+      then json_build_object('message', challenge, 'expires_at',
+        to_char(challenge_expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as challenge
+  from payout_wallets`;

@@ -1,0 +1,87 @@
+import type { Queryable } from "../../shared/postgres.ts";
+import { readStatement, statementQuery } from "../credits/statement.ts";
+import type { AccountId } from "../ids.ts";
+import { readQuery } from "../query.ts";
+import type { Account } from "./create.ts";
+
+const rowsPerRead = 200;
+/** Of one list; a list that is longer says so at its end. */
+const rowsMax = 100_000;
+
+/**
+ * All that is kept of an account, as one JSON document in pieces, so that none of it has to fit into memory: keys without secrets,
+ * wallets, agents with every version (creators' secrets left out), runs with input and output as long as they are kept, and
+ * every posting.
+ */
+export async function* exportAccount(
+  db: Queryable,
+  { id, handle }: Account,
+  email: string | null,
+): AsyncGenerator<string> {
+  yield `{"made_at":${JSON.stringify(new Date())},"account":${JSON.stringify({ id, handle, email })}`;
+  for (const [name, list] of Object.entries(lists)) {
+    yield `,\n"${name}":[`;
+    let after = "";
+    let rows = 0;
+    for (;;) {
+      const page = await db.query<{ at: string; row: object }>(`${list} limit ${rowsPerRead}`, [id, after]);
+      for (const { row } of page.rows) {
+        yield `${rows === 0 ? "\n" : ",\n"}${JSON.stringify(row)}`;
+        rows += 1;
+      }
+      after = page.rows.at(-1)?.at ?? after;
+      if (page.rows.length < rowsPerRead || rows >= rowsMax) break;
+    }
+    yield rows >= rowsMax ? `],"${name}_are_cut_at":${rowsMax}` : "]";
+  }
+  yield ',\n"statement":[';
+  yield* statementOf(db, id);
+  yield "]}\n";
+}
+
+async function* statementOf(db: Queryable, id: AccountId): AsyncGenerator<string> {
+  let cursor: string | null | undefined;
+  for (let read = 0; read < rowsMax && cursor !== null; ) {
+    const asked = readQuery(statementQuery, { limit: "100", ...(cursor && { cursor }) });
+    const page = await readStatement(db, id, asked);
+    for (const entry of page.postings) {
+      yield `${read === 0 ? "\n" : ",\n"}${JSON.stringify(entry)}`;
+      read += 1;
+    }
+    cursor = page.cursor;
+  }
+}
+
+const micros = "(extract(epoch from r.created_at) * 1000000)::bigint";
+
+/** Each in the order of `at`, from after $2. Ids begin with the time they were made at; runs are read newest first, as their index has them. */
+const lists = {
+  keys: `
+    select id as at, json_build_object('id', id, 'name', name, 'start', start, 'last4', last4, 'scope', scope,
+      'rate_limit_per_minute', rate_limit_per_minute, 'max_credits_per_day', max_credits_per_day,
+      'max_credits_per_month', max_credits_per_month, 'created_at', created_at, 'last_used_at', last_used_at,
+      'last_used_from', last_used_from, 'last_used_by', last_used_by, 'revoked_at', revoked_at) as row
+    from api_keys where account_id = $1 and id > $2 order by id`,
+  wallets: `
+    select id as at, json_build_object('id', id, 'network', network, 'address', address, 'state', state,
+      'checked_at', checked_at, 'created_at', created_at) as row
+    from payout_wallets where account_id = $1 and id > $2 order by id`,
+  agents: `
+    select a.id as at, json_build_object('id', a.id, 'agent', a.handle || '/' || a.slug, 'state', a.state,
+      'live_version', a.live_version, 'created_at', a.created_at, 'versions', (
+        select coalesce(json_agg(json_build_object('version', v.version, 'name', v.name, 'connector', v.connector,
+          'description', v.description, 'category', v.category, 'tags', v.tags,
+          'price_credits', v.price_credits, 'fields', v.fields, 'settings', v.settings, 'published_at', v.published_at) order by v.version), '[]')
+        from agent_versions v where v.agent_id = a.id)) as row
+    from agents a where a.account_id = $1 and a.id > $2 order by a.id`,
+  runs: `
+    select ${micros} || '.' || r.id as at, json_build_object('run_id', r.id, 'agent', a.handle || '/' || a.slug, 'key_id', r.key_id,
+      'state', r.state, 'price_credits', r.price_credits, 'input', r.input, 'output', r.output, 'receipt', r.receipt,
+      'error', r.error, 'created_at', r.created_at, 'finished_at', r.finished_at) as row
+    from runs r join agents a on a.id = r.agent_id
+    where r.account_id = $1
+      and r.created_at <= coalesce(
+        timestamptz 'epoch' + nullif(split_part($2, '.', 1), '')::bigint * interval '1 microsecond', 'infinity')
+      and (${micros}::text <> split_part($2, '.', 1) or r.id > split_part($2, '.', 2))
+    order by r.created_at desc, r.id`,
+} as const;

@@ -1,0 +1,61 @@
+import { ApiError } from "../../shared/errors.ts";
+import { type Database, inTransaction } from "../../shared/postgres.ts";
+import type { Sealer } from "../sealing.ts";
+import type { Session } from "../sign-in/sessions.ts";
+import { recordAct } from "./acts.ts";
+import { type Operator, placeOf, readOperator } from "./operators.ts";
+import { stepOfCode } from "./totp.ts";
+
+export const confirmedMinutes = 10;
+/** Of a million codes three are good at any time: who guesses for a year at this pace finds one once in four. */
+const attemptsPerHour = 10;
+
+/**
+ * Confirms for ten minutes that the operator sits at this session, by a code that is good once. 404 for who is no operator, 422
+ * naming "code" for one that is not good, 429 after ten in an hour.
+ */
+export async function confirmOperator(
+  { db, sealer }: { readonly db: Database; readonly sealer: Sealer },
+  session: Session,
+  code: string,
+): Promise<Operator & { readonly confirmedUntil: Date }> {
+  const operator = await readOperator(db, session);
+  if (!operator) throw new ApiError("not_found", "There is nothing there.");
+  const secret = Buffer.from(sealer.open(await claimAttempt(db, operator), placeOf(operator.id)), "base64");
+  const step = stepOfCode(secret, code.replaceAll(" ", ""));
+  if (step === undefined) throw refused("is not what your authenticator shows now");
+  const confirmedUntil = await inTransaction(db, async (tx) => {
+    const taken = await tx.query(
+      "update operators set last_step = $2, attempts = 0 where account_id = $1 and last_step < $2",
+      [operator.id, step],
+    );
+    if (taken.rowCount !== 1) throw refused("was used already; wait for the next one");
+    const { rows } = await tx.query<{ until: Date }>(
+      `insert into operator_confirmations (session_id, account_id, until) values ($1, $2, now() + interval '${confirmedMinutes} minutes')
+       on conflict (session_id) do update set account_id = excluded.account_id, until = excluded.until returning until`,
+      [session.id, operator.id],
+    );
+    await recordAct(tx, { operatorId: operator.id, act: "confirmed", subject: operator.handle, concerned: [] });
+    return rows[0]!.until;
+  });
+  return { ...operator, confirmedUntil };
+}
+
+/** Counts one more before the code is looked at, so that many at once are no more than one after another; answers the sealed secret. */
+async function claimAttempt(db: Database, { id }: Operator): Promise<string> {
+  const { rows } = await db.query<{ totp_secret: string }>(
+    `update operators set
+       attempts = case when attempts_since < now() - interval '1 hour' then 1 else attempts + 1 end,
+       attempts_since = case when attempts_since < now() - interval '1 hour' then now() else attempts_since end
+     where account_id = $1 and (attempts < $2 or attempts_since < now() - interval '1 hour') returning totp_secret`,
+    [id, attemptsPerHour],
+  );
+  if (rows[0]) return rows[0].totp_secret;
+  throw new ApiError("rate_limited", `No more than ${attemptsPerHour} codes an hour.`, {
+    headers: { "retry-after": "3600" },
+  });
+}
+
+function refused(what: string): ApiError {
+  return new ApiError("invalid_value", `"code" ${what}.`, { body: { field: "code" } });
+}

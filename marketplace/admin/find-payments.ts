@@ -1,0 +1,178 @@
+import { z } from "zod";
+import { knownNetworks } from "../../shared/networks.ts";
+import type { Database, Queryable } from "../../shared/postgres.ts";
+import type { AccountId } from "../ids.ts";
+import type { FacilitatorClient } from "../payments/facilitator/client.ts";
+import { type PaidCallState, stateOf } from "../payments/paid-calls/states.ts";
+import { madeAt, type Sought } from "./ids.ts";
+import { inTime } from "./in-time.ts";
+
+/** Of one search. */
+const paymentsMax = 10;
+
+/**
+ * Payments by an id, as the marketplace keeps them and as the facilitator's public record has them. Calls are found by their payment;
+ * by anything else only within days that the id itself or the facilitator names, or the last three: they are looked through.
+ */
+export async function findPayments({ db, facilitator }: PaymentNeeds, sought: Sought): Promise<FoundPayment[]> {
+  const isTransaction = sought.kind === "hash" || sought.kind === "hedera_transaction";
+  const record = isTransaction ? await heard(facilitator.paymentOf(sought.text)) : "none";
+  const rows = await inTime(db, (tx) => findCalls(tx, sought, record));
+  const calls = await Promise.all(
+    rows.map(async (row) =>
+      withRecord(row, await heard(facilitator.paymentState({ network: row.network, key: row.key }))),
+    ),
+  );
+  if (calls.length > 0 || record === "none") return calls;
+  return [{ marketplace: null, facilitator: record, agreement: record === "unheard" ? "unheard" : "not_ours" }];
+}
+
+export interface PaymentNeeds {
+  readonly db: Database;
+  readonly facilitator: Pick<FacilitatorClient, "paymentState" | "paymentOf">;
+}
+
+async function findCalls(db: Queryable, sought: Sought, record: FacilitatorRecord | Silence): Promise<CallRow[]> {
+  const condition = conditions[sought.kind];
+  if (!condition) return [];
+  const [from, to] = windowOf(sought, record);
+  const { rows } = await db.query<CallRow>(
+    `select p.network, p.payment_key as key, p.product, a.handle || '/' || a.slug as agent, a.account_id as "creatorId",
+       p.agent_version as version, p.payer, p.run_id as "runId", p.transaction_id as transaction,
+       p.output is not null as "hasOutput", p.requirements ->> 'amount' as amount, p.requirements ->> 'asset' as asset,
+       p.requirements ->> 'payTo' as "payTo", p.requirements -> 'extra' ->> 'quoteId' as "quoteId",
+       p.created_at as "createdAt", p.result_at as "resultAt", p.delivered_at as "deliveredAt", p.lease_until > now() as "isLeased",
+       d.error as debt
+     from paid_calls p left join agents a on a.id = p.product
+       left join debts d on d.network = p.network and d.payment_key = p.payment_key
+     where ${condition} and $2::timestamptz < $3::timestamptz and cardinality($4::text[]) > 0
+     order by p.created_at desc limit ${paymentsMax}`,
+    [sought.text, from, to, knownNetworks],
+  );
+  return rows;
+}
+
+const within = "p.created_at between $2 and $3";
+
+/** SQL by what is sought. A Hedera payment is known by its transaction, an EVM one by what its payer signed. */
+const conditions: Partial<Record<Sought["kind"], string>> = {
+  payment_key: "p.payment_key = lower($1) and p.network = any($4)",
+  hedera_transaction: "p.payment_key = $1 and p.network = any($4)",
+  hash: `(lower(p.transaction_id) = lower($1) or split_part(p.payment_key, ':', 3) = lower($1)) and ${within}`,
+  run: `p.run_id = $1 and ${within}`,
+  quote: `p.requirements -> 'extra' ->> 'quoteId' = $1 and ${within}`,
+  wallet: `lower(p.payer) = lower($1) and ${within}`,
+};
+
+const dayMs = 86_400_000;
+
+function windowOf({ kind, text }: Sought, record: FacilitatorRecord | Silence): [Date, Date] {
+  const days = (at: number, after: number): [Date, Date] => [new Date(at - dayMs), new Date(at + after * dayMs)];
+  if (typeof record !== "string") return days(Date.parse(record.created_at), 3);
+  if (kind === "run") return days(madeAt(text).getTime(), 3);
+  if (kind === "quote" && text.startsWith("q")) return days(endOfQuote(text), 3);
+  return [new Date(Date.now() - 3 * dayMs), new Date(Date.now() + dayMs)];
+}
+
+/** When it ends stands in the quote's id itself (quote-id.ts). */
+function endOfQuote(id: string): number {
+  const bytes = Buffer.from(id.slice(1), "base64url");
+  return bytes.length < 6 ? 0 : Math.min(bytes.readUIntBE(0, 6) * 1_000, 8e15);
+}
+
+const moment = z.iso.datetime();
+/** What the facilitator's document says of GET /payments and GET /payments/{transaction}. */
+export const recordShape = z.object({
+  state: z.enum(["claimed", "broadcast", "unknown", "settled", "failed"]),
+  network: z.string().max(100),
+  transaction: z.string().max(200).nullable(),
+  payer: z.string().max(200),
+  pay_to: z.string().max(200),
+  asset: z.string().max(200),
+  amount_atomic: z.string().max(80),
+  resource_url: z.string().max(4_000).nullable(),
+  error_reason: z.string().max(1_000).nullable(),
+  created_at: moment,
+  expires_at: moment,
+  finished_at: moment.nullable(),
+  explorer: z
+    .url({ protocol: /^https?$/ })
+    .max(500)
+    .nullable(),
+});
+export type FacilitatorRecord = z.infer<typeof recordShape>;
+
+/** `none`: it has no such payment. `unheard`: it did not answer, which says nothing. */
+type Silence = "none" | "unheard";
+
+async function heard(asked: Promise<unknown>): Promise<FacilitatorRecord | Silence> {
+  const body = await asked.catch(() => "unheard" as const);
+  if (body === undefined) return "none";
+  const { success, data } = recordShape.safeParse(body);
+  return success ? data : "unheard";
+}
+
+function withRecord(row: CallRow, record: FacilitatorRecord | Silence): FoundPayment {
+  const { hasOutput, createdAt, resultAt, deliveredAt, ...call } = row;
+  const state = stateOf({ transaction: row.transaction, output: hasOutput ? {} : null, deliveredAt });
+  return {
+    marketplace: {
+      ...call,
+      state,
+      createdAt: createdAt.toISOString(),
+      resultAt: resultAt?.toISOString() ?? null,
+      deliveredAt: deliveredAt?.toISOString() ?? null,
+    },
+    facilitator: record,
+    agreement: agreementOf(row.transaction, record),
+  };
+}
+
+function agreementOf(ours: string | null, record: FacilitatorRecord | Silence): FoundPayment["agreement"] {
+  if (record === "unheard") return "unheard";
+  if (record === "none") return ours === null ? "agree" : "differ";
+  if (record.state === "claimed" || record.state === "broadcast" || record.state === "unknown") return "open";
+  const theirs = record.state === "settled" ? record.transaction : null;
+  // Settled there and not yet known here: the next post of the payment, or the crediting task, learns of it.
+  if (theirs !== null && ours === null) return "behind";
+  return theirs?.toLowerCase() === ours?.toLowerCase() ? "agree" : "differ";
+}
+
+export interface FoundPayment {
+  readonly marketplace: FoundCall | null;
+  readonly facilitator: FacilitatorRecord | Silence;
+  /** `open`: its end was not seen yet. `behind`: settled, and the marketplace has still to learn of it. `not_ours`: bought elsewhere. */
+  readonly agreement: "agree" | "differ" | "open" | "behind" | "unheard" | "not_ours";
+}
+
+export interface FoundCall extends Omit<CallRow, "hasOutput" | "createdAt" | "resultAt" | "deliveredAt"> {
+  readonly state: PaidCallState;
+  readonly createdAt: string;
+  readonly resultAt: string | null;
+  readonly deliveredAt: string | null;
+}
+
+interface CallRow {
+  readonly network: string;
+  readonly key: string;
+  readonly product: string;
+  /** Null for what is sold without an agent: credits, drawings. */
+  readonly agent: string | null;
+  readonly creatorId: AccountId | null;
+  readonly version: number | null;
+  readonly payer: string | null;
+  readonly runId: string;
+  readonly transaction: string | null;
+  readonly hasOutput: boolean;
+  readonly amount: string | null;
+  readonly asset: string | null;
+  readonly payTo: string | null;
+  readonly quoteId: string | null;
+  readonly createdAt: Date;
+  readonly resultAt: Date | null;
+  readonly deliveredAt: Date | null;
+  /** A post of the payment is working on it. */
+  readonly isLeased: boolean | null;
+  /** What the last failed run of a settled payment said. */
+  readonly debt: string | null;
+}

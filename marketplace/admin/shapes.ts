@@ -1,0 +1,194 @@
+import { z } from "zod";
+import { anyObject, cursor, moment, runId, wholeCredits } from "../http/shapes.ts";
+import { actNames } from "./acts.ts";
+import { recordShape } from "./find-payments.ts";
+
+/** What operators are answered. */
+
+export const confirmedShape = z.object({ confirmed_until: moment }).meta({ id: "OperatorConfirmed" });
+
+const accountState = z.enum(["open", "suspended", "closed"]);
+const agentState = z.enum(["draft", "live", "unpublished", "suspended"]);
+
+const callShape = z.object({
+  network: z.string(),
+  key: z.string().describe("What identifies the payment: the transaction on Hedera, asset, payer and nonce on EVM."),
+  product: z.string(),
+  agent: z.string().nullable().describe("Null for what is sold without an agent: credits, drawings."),
+  version: z.int().nullable(),
+  payer: z.string().nullable(),
+  runId: z.string(),
+  transaction: z.string().nullable(),
+  amount: z.string().nullable(),
+  asset: z.string().nullable(),
+  payTo: z.string().nullable(),
+  quoteId: z.string().nullable(),
+  state: z.enum(["begun", "settled", "ran", "deliverable", "delivered"]),
+  createdAt: moment,
+  resultAt: moment.nullable(),
+  deliveredAt: moment.nullable(),
+  isLeased: z.boolean().nullable().describe("A post of the payment is working on it."),
+  debt: z.string().nullable().describe("What the last failed run of a settled payment said."),
+});
+
+export const foundShape = z
+  .object({
+    accounts: z.array(
+      z.object({
+        id: z.string(),
+        handle: z.string(),
+        state: accountState,
+        email: z.string().nullable(),
+        credits: wholeCredits,
+        created_at: moment,
+      }),
+    ),
+    agents: z.array(
+      z.object({
+        id: z.string(),
+        agent: z.string(),
+        state: agentState,
+        live_version: z.int().nullable(),
+        created_at: moment,
+      }),
+    ),
+    keys: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        start: z.string(),
+        scope: z.string(),
+        revoked: z.boolean(),
+        account: z.string(),
+      }),
+    ),
+    runs: z.array(
+      z.object({
+        run_id: runId,
+        rail: z.enum(["credits", "per_call"]),
+        agent: z.string(),
+        agent_version: z.int(),
+        buyer: z.string().nullable().describe("Null for a wallet."),
+        key_id: z.string().nullable(),
+        price_credits: wholeCredits,
+        state: z.enum(["running", "succeeded", "failed", "lost"]),
+        error: z.string().nullable(),
+        input_kept: z.boolean(),
+        created_at: moment,
+        finished_at: moment.nullable(),
+        postings: z.array(z.object({ id: z.string(), kind: z.string(), credits: wholeCredits, created_at: moment })),
+      }),
+    ),
+    payments: z.array(
+      z.object({
+        marketplace: callShape.nullable().describe("Null for a payment of another resource server."),
+        facilitator: z
+          .union([recordShape, z.enum(["none", "unheard"])])
+          .describe("Its public record. `unheard`: it did not answer, which says nothing of the payment."),
+        agreement: z.enum(["agree", "differ", "open", "behind", "unheard", "not_ours"]),
+      }),
+    ),
+  })
+  .meta({ id: "Found" });
+
+export const readInputShape = z.object({ run_id: runId, input: anyObject }).meta({ id: "ReadInput" });
+
+export const accountsShape = z
+  .object({
+    accounts: z.array(
+      z.object({
+        id: z.string(),
+        handle: z.string(),
+        state: accountState,
+        created_at: moment,
+        agents: z.int(),
+        is_operator: z.boolean(),
+        credits: wholeCredits,
+        held_credits: wholeCredits,
+        earned_credits: wholeCredits,
+      }),
+    ),
+    cursor,
+  })
+  .meta({ id: "ListedAccounts" });
+
+export const agentsShape = z
+  .object({
+    agents: z.array(
+      z.object({
+        id: z.string(),
+        agent: z.string(),
+        state: agentState,
+        live_version: z.int().nullable(),
+        created_at: moment,
+        open_reports: z.int(),
+      }),
+    ),
+    cursor,
+  })
+  .meta({ id: "AllAgents" });
+
+export const reportsShape = z
+  .object({
+    reports: z.array(
+      z.looseObject({
+        id: z.string(),
+        agent: z.string(),
+        state: agentState,
+        version: z.int(),
+        reason: z.string(),
+        text: z.string(),
+        email: z.string().nullable(),
+        created_at: moment,
+        resolved_at: moment.nullable(),
+        note: z.string().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: "Reports" });
+
+export const resolvedShape = z
+  .object({ id: z.string(), resolved_at: moment, note: z.string().nullable() })
+  .meta({ id: "ResolvedReport" });
+
+export const movedAgentShape = z.object({ agent: z.string(), state: agentState }).meta({ id: "MovedAgent" });
+
+export const grantedShape = z
+  .object({
+    account: z.string(),
+    credits: wholeCredits,
+    granted_today: wholeCredits.describe("By all operators, since midnight (UTC)."),
+    per_day: wholeCredits,
+  })
+  .meta({ id: "Granted" });
+
+export const notedShape = z.object({ noted: z.literal(true) }).meta({ id: "Noted" });
+
+const act = {
+  at: moment,
+  act: z.enum(actNames),
+  credits: wholeCredits.nullable(),
+  reason: z.string().nullable().describe("What the account concerned is told."),
+};
+
+export const actsShape = z
+  .object({
+    acts: z.array(
+      z.object({
+        id: z.string(),
+        ...act,
+        operator: z.string().nullable().describe("Null: from the command line."),
+        subject: z.string(),
+        note: z.string().nullable().describe("For operators alone."),
+      }),
+    ),
+    cursor,
+  })
+  .meta({ id: "OperatorActs" });
+
+export const accountActsShape = z
+  .object({
+    acts: z.array(z.object({ ...act, subject: z.string().nullable().describe("Null where it is another's.") })),
+    cursor,
+  })
+  .meta({ id: "ActsOnAccount" });

@@ -1,0 +1,85 @@
+import { Document, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+
+/** An agent's definition in YAML (or JSON): `agent: handle/slug` and the rest. */
+export interface AgentText {
+  readonly handle: string;
+  readonly slug: string;
+  readonly definition: Readonly<Record<string, unknown>>;
+  /** Where in the text the path leads to, or its last part that is there. */
+  placeOf(path: readonly (string | number)[]): Place;
+}
+
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A text that is no YAML, or names no agent. */
+export class AgentYamlError extends Error {
+  override readonly name = "AgentYamlError";
+  readonly place: Place;
+
+  constructor(message: string, place: Place) {
+    super(message);
+    this.place = place;
+  }
+}
+
+/** Throws an AgentYamlError. */
+export function parseAgentYaml(text: string): AgentText {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const at = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  const placeOf = (path: readonly (string | number)[]) => at(offsetOf(document.contents, path));
+  const [broken] = document.errors;
+  if (broken) throw new AgentYamlError(broken.message.split(" at line")[0] as string, at(broken.pos[0]));
+  const value: unknown = document.toJS({ maxAliasCount: 100 });
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new AgentYamlError("an agent's file must hold a mapping", { line: 1, column: 1 });
+  }
+  const { agent, ...definition } = value as Record<string, unknown>;
+  const [handle, slug, rest] = typeof agent === "string" ? agent.split("/") : [];
+  if (!handle || !slug || rest !== undefined) {
+    throw new AgentYamlError('"agent" must be handle/slug', placeOf(["agent"]));
+  }
+  return { handle, slug, definition, placeOf };
+}
+
+/** The same text for a definition, a field a line. Secrets are never in it: a comment names those that the agent has. */
+export function agentYaml(
+  address: string,
+  definition: Readonly<Record<string, unknown>>,
+  secretNames: readonly string[],
+): string {
+  const document = new Document({ agent: address, ...definition });
+  for (const list of ["fields", "tags"]) {
+    const node = document.get(list);
+    if (!isSeq(node)) continue;
+    if (list === "tags") node.flow = true;
+    else for (const item of node.items) if (isMap(item)) item.flow = true;
+  }
+  if (secretNames.length > 0) document.comment = ` secrets that are kept and not told: ${secretNames.join(", ")}`;
+  return document.toString({ lineWidth: 0 });
+}
+
+function offsetOf(contents: unknown, path: readonly (string | number)[]): number {
+  let at: Node | null = isNode(contents) ? contents : null;
+  let offset = at?.range?.[0] ?? 0;
+  for (const part of path) {
+    if (isMap(at)) {
+      const pair = at.items.find(({ key }) => (isScalar(key) ? String(key.value) : String(key)) === String(part));
+      if (!pair) break;
+      offset = isNode(pair.key) ? (pair.key.range?.[0] ?? offset) : offset;
+      at = isNode(pair.value) ? pair.value : null;
+    } else {
+      const item: unknown = at && "items" in at ? (at.items as unknown[])[Number(part)] : undefined;
+      if (!isNode(item)) break;
+      at = item;
+      offset = item.range?.[0] ?? offset;
+    }
+  }
+  return offset;
+}

@@ -1,0 +1,111 @@
+import { z } from "zod";
+import { covering } from "../../shared/covering.ts";
+import type { Shapes } from "../../shared/endpoint.ts";
+import { connectorIds } from "../connectors/connector.ts";
+import { anyObject, cursor, moment, wholeCredits } from "../http/shapes.ts";
+import { fieldTypes } from "../input.ts";
+import { categories } from "./category.ts";
+import type { AgentDetail } from "./detail.ts";
+import type { Figures } from "./figures.ts";
+import type { AgentPage, ListedAgent, UnderstoodSearch } from "./list.ts";
+import type { PerCall } from "./per-call.ts";
+
+/** Where an agent is addressed by its two names. */
+export const agentPathParameters = {
+  handle: z.string().describe("The creator's handle, in any case."),
+  slug: z.string().describe("The agent's name part, in any case."),
+} satisfies Shapes;
+
+const perCall = covering<PerCall>()(
+  z.object({ url: z.string(), price_usd: z.number(), networks: z.array(z.string()) }).meta({ id: "PerCall" }),
+)
+  .nullable()
+  .describe("Where the agent can be called without an account; null when it cannot be paid so, or needs an account.");
+
+const figures = covering<Figures>()(
+  z
+    .object({
+      runs_30d: z.int().describe("Runs of the last thirty days, on all payment methods, but for the creator's own."),
+      success_rate: z.number().min(0).max(1).nullable().describe("Of those runs; null without any."),
+      median_ms: z.int().nullable().describe("Time of a run that succeeded, within 5 %."),
+      p95_ms: z.int().nullable().describe("Nineteen of twenty runs that succeeded took no longer, within 5 %."),
+      last_success_at: moment.nullable(),
+    })
+    .meta({ id: "AgentFigures" }),
+);
+
+const listedAgent = {
+  agent: z.string().describe("`handle/slug`; the id passed to run."),
+  name: z.string(),
+  description: z.string(),
+  connector: z.enum(connectorIds),
+  connector_name: z.string(),
+  category: z.enum(categories),
+  tags: z.array(z.string()),
+  price_credits: wholeCredits.describe("Cost of one run; 0 means free."),
+  per_call: perCall,
+  figures,
+  created_at: moment,
+};
+
+const understoodSearch = covering<UnderstoodSearch>()(
+  z
+    .object({
+      all_words: z.boolean().describe("Whether the agents found have every word of `q`."),
+      read_as: z
+        .array(z.object({ word: z.string(), as: z.array(z.string()) }))
+        .describe("Words that no agent has, and the nearest ones that were searched for instead."),
+      unknown: z.array(z.string()).describe("Words that nothing is near to; they were left out."),
+    })
+    .meta({ id: "UnderstoodSearch" }),
+)
+  .nullable()
+  .describe("How the words of `q` were taken; null without any.");
+
+export const agentPageShape = covering<AgentPage>()(
+  z
+    .object({
+      agents: z.array(covering<ListedAgent>()(z.object(listedAgent).meta({ id: "Agent" }))),
+      total: z.int().describe("All matches, whatever the page."),
+      total_exact: z.boolean().describe("False when there are more matches than `total`."),
+      limit: z.int(),
+      offset: z.int(),
+      cursor,
+      search: understoodSearch,
+    })
+    .meta({ id: "Agents" }),
+);
+
+const fieldValue = z.union([z.string(), z.number(), z.boolean()]).nullable();
+
+const inputField = z
+  .object({
+    name: z.string(),
+    label: z.string(),
+    type: z.enum(fieldTypes),
+    required: z.boolean(),
+    default: fieldValue,
+    description: z.string().nullable(),
+    max_length: z.int().nullable(),
+    min: z.number().nullable(),
+    max: z.number().nullable(),
+    choices: z.array(z.string()).nullable(),
+    pattern: z.string().nullable(),
+    example: fieldValue,
+  })
+  .meta({ id: "InputField" });
+
+export const agentDetailShape = covering<AgentDetail>()(
+  z
+    .object({
+      ...listedAgent,
+      inputs: z.array(inputField),
+      input_schema: anyObject.describe("The same as JSON Schema 2020-12."),
+      accepts_extra_instructions: z.boolean(),
+      output_kind: z.enum(["text", "image", "json", "receipt"]),
+      mcp_tool: z.string(),
+      page_url: z.string(),
+      updated_at: moment,
+    })
+    .meta({ id: "AgentDetail" }),
+);

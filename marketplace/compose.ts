@@ -1,0 +1,142 @@
+import { batched } from "../shared/batch.ts";
+import { createLog, type Log } from "../shared/log.ts";
+import { createOutbound, type Outbound, type Resolve } from "../shared/outbound.ts";
+import { connect, type Database, migrate } from "../shared/postgres.ts";
+import { Disposer } from "../shared/process.ts";
+import { accountDirectory } from "./accounts/account-directory.ts";
+import { CreatorEmails } from "./agents/creator-emails.ts";
+import { findAgents } from "./agents/find.ts";
+import { Versions } from "./agents/version.ts";
+import { AnonymousLimits } from "./anonymous-limits.ts";
+import { admitCalls } from "./api-keys/authenticate.ts";
+import { BackgroundWork } from "./background-work.ts";
+import type { Config } from "./config.ts";
+import { Reservations } from "./connectors/reservations.ts";
+import { createTools } from "./connectors/tools.ts";
+import type { Context } from "./context.ts";
+import { readBalances } from "./credits/balance.ts";
+import { createEvents, type Events } from "./events.ts";
+import type { BuiltInTool } from "./mcp/built-in-tool.ts";
+import { builtInTools } from "./mcp/built-in-tools.ts";
+import { migrations } from "./migrations/all.ts";
+import { ModelFunds } from "./models/model-funds.ts";
+import { FacilitatorClient } from "./payments/facilitator/client.ts";
+import { FailedPayments } from "./payments/facilitator/failed-payments.ts";
+import { SpeculativeVerification } from "./payments/facilitator/speculative-verification.ts";
+import { PaidCalls } from "./payments/paid-calls/store.ts";
+import { QuoteIds, quoteSecrets } from "./payments/quotes/quote-id.ts";
+import { Leases } from "./runs/leases.ts";
+import { createSealer } from "./sealing.ts";
+import { createSignIn } from "./sign-in/sign-in.ts";
+import { JobRecord } from "./status/job-record.ts";
+import { ServiceStatus } from "./status/service-status.ts";
+import { TracePool } from "./svg/trace-pool.ts";
+
+/** Migrates the database and builds the parts; what runs in the background is started by jobs.ts. */
+export async function createContext(config: Config, overrides: Overrides = {}): Promise<Context> {
+  const log = overrides.log ?? createLog("marketplace", config.logLevel);
+  const events = createEvents(log);
+  const disposer = new Disposer();
+  await migrate(config.databaseUrl.reveal(), migrations);
+  const db = connect(config.databaseUrl.reveal(), { poolMax: config.databasePoolMax, applicationName: "marketplace" });
+  disposer.add(() => db.end());
+  const outbound = composeOutbound(config, overrides, disposer);
+  const facilitator = new FacilitatorClient(config.facilitatorUrl, config.facilitatorToken);
+  const supported = () => facilitator.supported();
+  const tools = createTools({ config, db, outbound, accounts: accountDirectory(db), supported }, disposer);
+  disposer.add(() => facilitator.stop());
+  const payments = await composePayments(config, db, facilitator);
+  const tracers = new TracePool();
+  disposer.add(() => tracers.close());
+  const backgroundWork = new BackgroundWork(log);
+  disposer.add(() => backgroundWork.idle());
+  const signIn = createSignIn({ config: config.signIn, db, log, publicUrl: config.publicUrl });
+  disposer.add(() => signIn.stop());
+  const sealer = createSealer(config.sealingKeys);
+  const creatorEmails = new CreatorEmails({ db, mailer: signIn.mailer, events });
+  const jobRecord = new JobRecord();
+  const parts = {
+    config,
+    log,
+    events,
+    db,
+    tools,
+    ...payments,
+    tracers,
+    ...composeLeases(config, db, events),
+    backgroundWork,
+    sealer,
+    versions: new Versions(db, sealer, config.modelList),
+    signIn,
+    modelFunds: new ModelFunds({
+      db,
+      config: config.modelFunds,
+      events,
+      tellCreator: (agent, reason) => backgroundWork.detach(creatorEmails.send(agent, reason)),
+    }),
+    anonymousLimits: new AnonymousLimits(db, config.anonymousLimits),
+    jobRecord,
+    status: new ServiceStatus({ db, facilitator, jobRecord }),
+    lookups: composeLookups(db),
+  };
+  const ownTools = builtInTools(parts);
+  return {
+    ...parts,
+    builtInTools: overrides.builtInTools ? overrides.builtInTools(ownTools) : ownTools,
+    stop: () => disposer.stop(),
+  };
+}
+
+/** The parts that tests replace, here and nowhere else. */
+export interface Overrides {
+  readonly log?: Log;
+  /** How the outbound guard finds the addresses of a name. */
+  readonly resolve?: Resolve;
+  /** The tool server's tools that are not agents, made out of the service's own. */
+  readonly builtInTools?: (own: readonly BuiltInTool[]) => readonly BuiltInTool[];
+}
+
+/** Agents may not call the service's own parts, wherever those run. */
+function composeOutbound(config: Config, { resolve }: Overrides, disposer: Disposer): Outbound {
+  const outbound = createOutbound({
+    allowHosts: config.outboundAllowHosts,
+    denyHosts: hostsOf(config.publicUrl, config.facilitatorUrl, config.databaseUrl.reveal()),
+    ...(resolve ? { resolve } : {}),
+  });
+  disposer.add(() => outbound.stop());
+  return outbound;
+}
+
+function hostsOf(...urls: string[]): string[] {
+  return urls.filter((url) => URL.canParse(url)).map((url) => new URL(url).hostname);
+}
+
+async function composePayments(
+  config: Config,
+  db: Database,
+  facilitator: FacilitatorClient,
+): Promise<Pick<Context, "facilitator" | "paidCalls" | "quoteIds" | "failedPayments" | "speculativeVerification">> {
+  const paidCalls = new PaidCalls(db, config.runLeaseMs);
+  const quoteKeys = config.quoteKeys.map((key) => Buffer.from(key.reveal(), "base64"));
+  const quoteIds = new QuoteIds(await quoteSecrets(db, quoteKeys));
+  const failedPayments = new FailedPayments(config.failedPayments);
+  const speculativeVerification = new SpeculativeVerification({ facilitator, paidCalls, failedPayments });
+  return { facilitator, paidCalls, quoteIds, failedPayments, speculativeVerification };
+}
+
+function composeLeases(
+  { runLeaseMs: leaseMs }: Config,
+  db: Database,
+  events: Events,
+): Pick<Context, "leases" | "reservations"> {
+  return { leases: new Leases({ db, leaseMs, events }), reservations: new Reservations({ db, leaseMs, events }) };
+}
+
+function composeLookups(db: Database): Context["lookups"] {
+  const batches = { sizeMax: 200, windowMs: 0 };
+  return {
+    key: batched((digests) => admitCalls(db, digests), batches),
+    agent: batched((addresses) => findAgents(db, addresses), batches),
+    balance: batched((accountIds) => readBalances(db, accountIds), batches),
+  };
+}

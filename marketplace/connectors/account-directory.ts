@@ -1,0 +1,11 @@
+import type { AccountId } from "../ids.ts";
+
+/** What connectors may know about accounts. */
+export interface AccountDirectory {
+  /**
+   * The account's checked payout wallet on a network. An agent acts on no other wallet: a creator who granted the
+   * operator an allowance granted it for agents of their own.
+   */
+  wallet(accountId: AccountId, network: string): Promise<string | undefined>;
+  handle(accountId: AccountId): Promise<string>;
+}

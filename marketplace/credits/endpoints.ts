@@ -1,0 +1,134 @@
+import { z } from "zod";
+import { toSafeNumber } from "../../shared/amounts.ts";
+import { jsonAnswer, requestBody } from "../../shared/endpoint.ts";
+import type { Database } from "../../shared/postgres.ts";
+import type { BackgroundWork } from "../background-work.ts";
+import { smallBody } from "../http/body-limits.ts";
+import { callerOf } from "../http/callers.ts";
+import type { Endpoint } from "../http/endpoint.ts";
+import { exampleAgent, exampleRunId, exampleTime } from "../http/examples.ts";
+import { refusals } from "../http/refusals.ts";
+import { parse } from "../parse.ts";
+import { readQuery } from "../query.ts";
+import { credits } from "./amount.ts";
+import { type BalanceLookup, foldEarnings } from "./balance.ts";
+import { balanceShape, statementShape, transferShape } from "./shapes.ts";
+import { readStatement, statementQuery } from "./statement.ts";
+import { moveEarnings } from "./transfer.ts";
+
+interface Needs {
+  readonly db: Database;
+  readonly lookups: BalanceLookup;
+  readonly backgroundWork: BackgroundWork;
+}
+
+export function creditsEndpoints(needs: Needs): Endpoint[] {
+  return [balanceEndpoint(needs), ledgerEndpoint(needs), transferEndpoint(needs)];
+}
+
+function balanceEndpoint({ db, lookups, backgroundWork }: Needs): Endpoint {
+  return {
+    method: "get",
+    path: "/api/v1/balance",
+    id: "getBalance",
+    tag: "Credits",
+    summary: "The account's credits.",
+    description:
+      "Answers what the key's account can spend now, what is held for its running runs and what its agents have earned, " +
+      "together with the limits of the key that asks. Earned credits can be spent after transferCredits.",
+    access: "apiKey",
+    answers: {
+      200: jsonAnswer(balanceShape, {
+        credits: 940,
+        held_credits: 5,
+        earned_credits: 120,
+        account: { handle: "ada" },
+        key: {
+          name: "server",
+          start: "amk_4fT9",
+          scope: "own_agents",
+          rate_limit_per_minute: 60,
+          max_credits_per_day: null,
+        },
+      }),
+    },
+    handler: async (_request, response) => {
+      const { accountId, handle, key } = callerOf(response);
+      const balance = await lookups.balance(accountId);
+      if (balance.worthFolding) backgroundWork.detach(foldEarnings(db, accountId));
+      response.json({
+        credits: toSafeNumber(balance.credits),
+        held_credits: toSafeNumber(balance.held),
+        earned_credits: toSafeNumber(balance.earned),
+        account: { handle },
+        key: {
+          name: key.name,
+          start: key.start,
+          scope: key.scope,
+          rate_limit_per_minute: key.rateLimitPerMinute,
+          max_credits_per_day: key.maxCreditsPerDay === undefined ? null : toSafeNumber(key.maxCreditsPerDay),
+        },
+      });
+    },
+  };
+}
+
+export const examplePosting = {
+  id: "pst_1842",
+  kind: "hold",
+  credits: 5,
+  from: "spendable",
+  to: "held",
+  run_id: exampleRunId,
+  key: { id: "key_01k8q3v5w7x9z1b3d5f7h9j1k3", name: "server" },
+  agent: exampleAgent,
+  payment: null,
+  note: null,
+  created_at: exampleTime,
+} as const;
+
+function ledgerEndpoint({ db }: Needs): Endpoint {
+  return {
+    method: "get",
+    path: "/api/v1/ledger",
+    id: "listPostings",
+    tag: "Credits",
+    summary: "The account's postings, newest first: every movement of its credits.",
+    description:
+      "A posting moves a whole number of credits from one ledger account to another. A run that succeeds has two, a hold and a " +
+      "capture; one that fails has a hold and a release. Ask for the next page with `cursor`.",
+    access: "apiKey",
+    query: statementQuery,
+    answers: {
+      200: jsonAnswer(statementShape, {
+        postings: [examplePosting],
+        cursor: null,
+      }),
+    },
+    handler: async (request, response) => {
+      response.json(await readStatement(db, callerOf(response).accountId, readQuery(statementQuery, request.query)));
+    },
+  };
+}
+
+export const transferBody = z.object({ credits: z.int().min(1).max(1_000_000_000) });
+
+function transferEndpoint({ db }: Needs): Endpoint {
+  return {
+    method: "post",
+    path: "/api/v1/credits/transfer",
+    id: "transferCredits",
+    tag: "Credits",
+    summary: "Make earned credits spendable.",
+    description:
+      "Moves credits that the account's agents have earned to those it can spend. There is no way back. Asking for more " +
+      "than was earned is refused with 422 and moves nothing.",
+    access: "apiKey",
+    body: requestBody(transferBody, { credits: 100 }, smallBody),
+    answers: { 200: jsonAnswer(transferShape, { credits: 1_040, earned_credits: 20 }), ...refusals(422) },
+    handler: async (request, response) => {
+      const asked = parse(transferBody, request.body, "bad_request");
+      response.json(await moveEarnings(db, callerOf(response).accountId, credits(BigInt(asked.credits))));
+    },
+  };
+}

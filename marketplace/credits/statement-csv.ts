@@ -1,0 +1,47 @@
+import { csvOf } from "../../shared/csv.ts";
+import { ApiError } from "../../shared/errors.ts";
+import type { Queryable } from "../../shared/postgres.ts";
+import type { AccountId } from "../ids.ts";
+import { admitOrRefuse } from "../rate-limit.ts";
+import { effectOf, entryOf, statementRows } from "./statement.ts";
+import type { StatementFilter } from "./statement-rows.ts";
+
+const filesPerMinute = 10;
+const rowsMax = 20_000;
+
+const heads = [
+  "utc",
+  "posting",
+  "kind",
+  "credits",
+  "earned_credits",
+  "from",
+  "to",
+  "agent",
+  "run_id",
+  "key",
+  "network",
+  "transaction",
+  "note",
+];
+
+/** The selected postings as CSV, newest first, whole: 422 when there are too many for one file. */
+export async function statementCsv(db: Queryable, accountId: AccountId, filter: StatementFilter): Promise<string> {
+  await admitOrRefuse(db, `statement file:${accountId}`, filesPerMinute);
+  const rows = await statementRows(db, accountId, filter, { limit: rowsMax + 1 });
+  if (rows.length > rowsMax) {
+    const said = `"from" and "to" must name days with at most ${rowsMax.toLocaleString("en")} postings.`;
+    throw new ApiError("invalid_value", said, { body: { field: "from" } });
+  }
+  return csvOf(
+    heads,
+    rows.map(entryOf).map((entry) => {
+      const { spendable, earned } = effectOf(entry);
+      const { payment, key } = entry;
+      const moved = [String(spendable), String(earned), entry.from, entry.to];
+      const run = [entry.agent, entry.run_id, key?.name ?? null];
+      const paid = [payment?.network ?? null, payment?.transaction ?? null];
+      return [entry.created_at, entry.id, entry.kind, ...moved, ...run, ...paid, entry.note];
+    }),
+  );
+}

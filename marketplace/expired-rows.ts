@@ -1,0 +1,32 @@
+import type { Queryable } from "../shared/postgres.ts";
+
+/**
+ * Deletes the rows whose time is over: sessions, links, challenges and wallet proofs past their end; users who have neither
+ * a session nor an account; reservations of ended runs; counts of failed runs and of calls of an hour ago; and
+ * reports of agents, 90 days after they were resolved, or a year after they came. No verb reads them any more.
+ */
+export async function deleteExpiredRows(db: Queryable): Promise<void> {
+  for (const table of ["sign_in_sessions", "sign_in_verifications", "sign_in_links", "wallets_shown"]) {
+    await db.query(`delete from ${table} where expires_at < now()`);
+  }
+  await db.query(
+    `delete from sign_in_users u where account_id is null and updated_at < now() - interval '1 day'
+       and not exists (select from sign_in_sessions where user_id = u.id)`,
+  );
+  await db.query(
+    `delete from reservations r where until < now() - interval '1 hour'
+       and not exists (select from effects e where e.key = r.holder and e.state = 'open')`,
+  );
+  await db.query("delete from letters_sent where day < current_date - 1");
+  await db.query("delete from cap_alerts where day < current_date - 40");
+  await db.query("delete from report_days where day < current_date - 2");
+  await db.query(
+    "delete from reports where resolved_at < now() - interval '90 days' or created_at < now() - interval '1 year'",
+  );
+  await db.query("delete from try_days where day < current_date - 2");
+  await db.query("delete from svg_tries where day < current_date - 1");
+  await db.query("delete from home_tries where day < current_date - 1");
+  await db.query("delete from model_failures where since < now() - interval '1 hour'");
+  await db.query("delete from model_days where closed and day < current_date - 40");
+  await db.query("delete from rate_limits where second < extract(epoch from now()) - 3600");
+}

@@ -1,0 +1,180 @@
+import type { Response } from "express";
+import { z } from "zod";
+import { jsonAnswer } from "../../shared/endpoint.ts";
+import { ApiError } from "../../shared/errors.ts";
+import { accountOf, callerOf } from "../http/callers.ts";
+import type { Endpoint } from "../http/endpoint.ts";
+import { exampleAgent, exampleRunId, exampleTime, exampleUrl } from "../http/examples.ts";
+import { notModified, refusals } from "../http/refusals.ts";
+import { moment, runId } from "../http/shapes.ts";
+import type { AccountId } from "../ids.ts";
+import { offsetQuery, readQuery } from "../query.ts";
+import { contentTypes, type Files } from "./files.ts";
+import { FileSender } from "./send-file.ts";
+
+interface Needs {
+  readonly tools: { readonly files: Files };
+}
+
+export function fileEndpoints(needs: Needs): Endpoint[] {
+  return [fileEndpoint(needs), ...[byKey, signedIn].flatMap((door) => ownFilesEndpoints(needs, door))];
+}
+
+/** In which way the owner of files comes in. */
+interface Door {
+  readonly access: "apiKey" | "account";
+  readonly path: string;
+  /** What operations by it are called besides. */
+  readonly suffix: string;
+  readonly ownerOf: (response: Response) => AccountId;
+}
+
+const byKey: Door = {
+  access: "apiKey",
+  path: "/api/v1/files",
+  suffix: "",
+  ownerOf: (response) => callerOf(response).accountId,
+};
+
+const signedIn: Door = {
+  access: "account",
+  path: "/api/account/files",
+  suffix: "SignedIn",
+  ownerOf: (response) => accountOf(response).id,
+};
+
+function ownFilesEndpoints(needs: Needs, door: Door): Endpoint[] {
+  return [
+    filesEndpoint(needs, door),
+    visibilityEndpoint(needs, door, {
+      act: "hide",
+      summary: "Take a file of the account's agents down: its address then answers 410.",
+      description: "The file is kept, and showFile brings it back. Hiding what is hidden changes nothing.",
+      hidden: true,
+    }),
+    visibilityEndpoint(needs, door, {
+      act: "show",
+      summary: "Show a hidden file again.",
+      description: "Its address answers with the file as before. Showing what is not hidden changes nothing.",
+      hidden: false,
+    }),
+  ];
+}
+
+/** Nothing in a file may run, load or be framed as ours, whatever a browser makes of it. */
+const fileHeaders = {
+  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "cross-origin",
+  "access-control-allow-origin": "*",
+  "cache-control": "public, max-age=31536000, immutable",
+} as const;
+
+const exampleName = `${"7d3f0a1c".repeat(8)}.png`;
+
+function fileEndpoint({ tools }: Needs): Endpoint {
+  const sender = new FileSender();
+  return {
+    method: "get",
+    path: "/files/{name}",
+    id: "getFile",
+    tag: "Files",
+    summary: "A file that a run made.",
+    description:
+      "Answers the file itself, in the media type of its kind. A file never changes, so it may be cached for good; one " +
+      "that its owner has hidden is a 410.",
+    access: "public",
+    pathParameters: { name: z.string().describe("As a run's answer links it.") },
+    answers: { 200: { content: Object.values(contentTypes) }, ...notModified, ...refusals(404, 410, 429, 503) },
+    handler: async (request, response) => {
+      const name = String(request.params.name);
+      const { contentType } = await tools.files.find(name);
+      const etag = `"${name.slice(0, 64)}"`;
+      const headers = { ...fileHeaders, etag };
+      if (request.headers["if-none-match"]?.includes(etag)) return void response.status(304).set(headers).end();
+      await sender.send(request, response, { ...headers, "content-type": contentType }, () => tools.files.open(name));
+    },
+  };
+}
+
+const filesQuery = z.object({
+  ...offsetQuery("Files"),
+  agent: z.string().max(100).optional().describe("Of this agent of the account's alone: the name part of its address."),
+});
+
+const filesShape = z
+  .object({
+    files: z.array(
+      z
+        .object({
+          name: z.string(),
+          url: z.string(),
+          agent: z.string().nullable(),
+          run_id: runId.nullable(),
+          bytes: z.int(),
+          created_at: moment,
+          hidden_at: moment.nullable(),
+        })
+        .meta({ id: "File" }),
+    ),
+    limit: z.int(),
+    offset: z.int(),
+  })
+  .meta({ id: "Files" });
+
+function filesEndpoint({ tools }: Needs, { access, path, suffix, ownerOf }: Door): Endpoint {
+  const file = {
+    name: exampleName,
+    url: `${exampleUrl}/files/${exampleName}`,
+    agent: exampleAgent,
+    run_id: exampleRunId,
+    bytes: 48_213,
+    created_at: exampleTime,
+    hidden_at: null,
+  } as const;
+  return {
+    method: "get",
+    path,
+    id: `listFiles${suffix}`,
+    tag: "Files",
+    summary: "What the account's agents have made, newest first.",
+    description:
+      "Answers the files of the account's own agents, for every buyer, and of the drawings that the account ordered, " +
+      "hidden ones too.",
+    access,
+    query: filesQuery,
+    answers: { 200: jsonAnswer(filesShape, { files: [file], limit: 20, offset: 0 }) },
+    handler: async (request, response) => {
+      const { limit, offset, agent } = readQuery(filesQuery, request.query);
+      response.json({ files: await tools.files.list(ownerOf(response), { limit, offset, agent }), limit, offset });
+    },
+  };
+}
+
+const visibilityShape = z.object({ name: z.string(), hidden: z.boolean() }).meta({ id: "FileVisibility" });
+
+function visibilityEndpoint(
+  { tools }: Needs,
+  { access, path, suffix, ownerOf }: Door,
+  { act, hidden, ...said }: Pick<Endpoint, "summary" | "description"> & { act: "hide" | "show"; hidden: boolean },
+): Endpoint {
+  return {
+    method: "post",
+    path: `${path}/{name}/${act}`,
+    id: `${act}File${suffix}`,
+    ...said,
+    tag: "Files",
+    access,
+    pathParameters: { name: z.string().describe("The last part of the file's address.") },
+    answers: { 200: jsonAnswer(visibilityShape, { name: exampleName, hidden }), ...refusals(404) },
+    handler: async (request, response) => {
+      const name = String(request.params.name);
+      if (name.includes("\0")) {
+        throw new ApiError("bad_request", '"name" holds a character that is none (NUL).', { body: { field: "name" } });
+      }
+      await tools.files.setHidden(ownerOf(response), name, hidden);
+      response.json({ name, hidden });
+    },
+  };
+}

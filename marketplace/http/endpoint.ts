@@ -1,0 +1,28 @@
+import type { Endpoint as AnyEndpoint } from "../../shared/endpoint.ts";
+
+/** One operation of the marketplace. */
+export type Endpoint = AnyEndpoint<Access, Tag>;
+
+/**
+ * Who may call. `apiKey`: an agent's buyer or its program. `session`: a person who is signed in, `account`: one who has an
+ * open account; neither is let in from a page of another origin. `operator`: one of the operator's, who showed a code a moment ago.
+ */
+export type Access = "public" | "apiKey" | "session" | "account" | "operator";
+
+/** The chapters of the OpenAPI document; `tags` in openapi.ts says what each is about. */
+export type Tag =
+  | "Agents"
+  | "Runs"
+  | "Credits"
+  | "Pay per call"
+  | "Vector graphics"
+  | "Tool server"
+  | "Files"
+  | "Rewards"
+  | "Sign-in"
+  | "Account"
+  | "API keys"
+  | "Payout wallets"
+  | "Publishing"
+  | "Operators"
+  | "Service";

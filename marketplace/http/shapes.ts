@@ -1,0 +1,24 @@
+import { z } from "zod";
+
+/** What the answers of several nouns have in common. */
+
+export const moment = z.iso.datetime().describe("ISO 8601, UTC, with milliseconds.");
+export const cursor = z.string().nullable().describe("Where the next page begins; null on the last.");
+export const wholeCredits = z.int().min(0);
+export const anyObject: z.ZodType<object, object> = z.looseObject({});
+export const runId = z.templateLiteral(["run_", z.string()]);
+
+/** Every refusal, but for those whose endpoint says otherwise. */
+export const errorShape = z
+  .object({
+    error: z.string().describe("For a person to read; wording may change."),
+    field: z.string().optional().describe("The input or parameter that was wrong."),
+    charged: z
+      .boolean()
+      .optional()
+      .describe(
+        "Of what cannot work, known before it was begun: true only for a payment settled before; it stays good.",
+      ),
+    advice: z.string().optional().describe("What to do with a payment that stays good."),
+  })
+  .meta({ id: "Error" });

@@ -1,0 +1,19 @@
+import { z } from "zod";
+import { anyObject } from "../http/shapes.ts";
+
+export const rpcMessageShape = z
+  .object({
+    jsonrpc: z.literal("2.0"),
+    id: z.union([z.string(), z.int()]).optional().describe("Absent in notifications."),
+    method: z.string().describe("Such as initialize, tools/list or tools/call."),
+    params: anyObject.optional(),
+  })
+  .meta({ id: "RpcMessage" });
+
+export const rpcErrorShape = z
+  .object({
+    jsonrpc: z.literal("2.0"),
+    error: z.object({ code: z.int(), message: z.string(), data: z.string().optional() }),
+    id: z.null(),
+  })
+  .meta({ id: "RpcError" });

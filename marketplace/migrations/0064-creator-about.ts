@@ -1,0 +1,9 @@
+import type { Migration } from "../../shared/postgres.ts";
+
+export const creatorAbout: Migration = {
+  name: "0064-creator-about",
+  sql: `
+    -- What a creator says of themselves, for everybody.
+    alter table accounts add column about text check (length(about) between 1 and 300);
+  `,
+};

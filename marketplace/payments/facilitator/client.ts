@@ -1,0 +1,220 @@
+import { type Dispatcher, Pool } from "undici";
+import type { Secret } from "../../../shared/env.ts";
+import type { SettleResponse, SupportedResponse, VerifyResponse } from "../../../shared/x402.ts";
+import type { PaidCallId } from "../payment-payload.ts";
+import { ChainStates } from "./chain-states.ts";
+import { type FacilitatorHealth, readHealth } from "./health.ts";
+
+/**
+ * The facilitator as any third party speaks to it; a request is the JSON of its body. Its "no" is an answer; no answer is
+ * `undefined`, which is never taken for a "no". A facilitator that is busy, or that cannot settle now, gives no answer.
+ */
+export class FacilitatorClient {
+  readonly #pool: Pool;
+  readonly #path: string;
+  readonly #token: Secret | undefined;
+  readonly #chains: ChainStates;
+  #supported: { readonly at: number; readonly answer: Promise<SupportedResponse> } | undefined;
+  #busyUntil = 0;
+
+  /** `token`: what this resource server is known by at the facilitator, where it has a limit of its own. */
+  constructor(url: string, token?: Secret) {
+    const { origin, pathname } = new URL(url);
+    this.#pool = new Pool(origin, { connections: 64, pipelining: 1, connect: { timeout: connectTimeoutMs } });
+    this.#path = pathname.replace(/\/$/, "");
+    this.#token = token;
+    this.#chains = new ChainStates(() => this.#get("/health"));
+  }
+
+  /** Seconds after which it is worth asking again, once it gave no answer: as it said itself, or a few. */
+  get retryAfterSeconds(): number {
+    return Math.max(retryUsuallySeconds, Math.ceil((this.#busyUntil - Date.now()) / 1_000));
+  }
+
+  /** Whether it says that this network settles now; what it does not say is taken for a yes. At most some seconds old. */
+  settlesOn(network: string): Promise<boolean> {
+    return this.#chains.settlesOn(network);
+  }
+
+  async verify(request: string): Promise<VerifyResponse | undefined> {
+    const answer = await this.#post("/verify", request, verifyTimeoutMs);
+    // It could not ask the chain.
+    if (answer?.invalidReason === "unexpected_verify_error") return undefined;
+    return typeof answer?.isValid === "boolean" ? (answer as unknown as VerifyResponse) : undefined;
+  }
+
+  /**
+   * Settles, and asks once more when the outcome is pending, as the protocol has it. Undefined, or
+   * `settlement_pending`: the outcome is not known yet, ask again.
+   */
+  async settle(request: string): Promise<SettleResponse | undefined> {
+    const first = await this.#settleOnce(request);
+    if (first && first.errorReason !== "settlement_pending") return first;
+    return (await this.#settleOnce(request)) ?? first;
+  }
+
+  /** Gives up verifications that held a payer's money, so that it can be spent otherwise at once. Done as far as it answers. */
+  async release(holdIds: readonly string[]): Promise<void> {
+    await Promise.all(holdIds.map((holdId) => this.#post("/release", JSON.stringify({ holdId }), releaseTimeoutMs)));
+  }
+
+  /** What the facilitator accepts; read again after a minute, or at once after a failure. Throws when it is not to be had. */
+  async supported(): Promise<SupportedResponse> {
+    const known = this.#supported;
+    if (known && Date.now() - known.at < supportedValidMs) return known.answer;
+    const answer = this.#getSupported();
+    this.#supported = { at: Date.now(), answer };
+    answer.catch(() => {
+      this.#supported = undefined;
+    });
+    return answer;
+  }
+
+  /**
+   * The resource that its public record says this transaction paid for; undefined when it does not say, or has no record.
+   * Throws when it does not answer.
+   */
+  async paidResource(network: string, transaction: string): Promise<string | undefined> {
+    const { status, body } = await this.#get(
+      `/payments/${encodeURIComponent(transaction)}?network=${encodeURIComponent(network)}`,
+    );
+    if (status !== 200 && status !== 404) throw new Error(`the facilitator answered ${status}`);
+    const resource = status === 200 ? (JSON.parse(body) as { resource_url?: unknown }).resource_url : undefined;
+    return typeof resource === "string" ? resource : undefined;
+  }
+
+  /** What its public record says of a payment, unread; undefined when it has none of it. Throws when it does not answer. */
+  async paymentState({ network, key }: PaidCallId): Promise<unknown> {
+    const [asset = "", payer = "", nonce = ""] = key.split(":");
+    return this.#record(
+      network.startsWith("eip155:")
+        ? `/payments?${new URLSearchParams({ network, asset, payer, nonce })}`
+        : `/payments/${encodeURIComponent(key)}?${new URLSearchParams({ network })}`,
+    );
+  }
+
+  /** The same by a transaction, on whichever network it has it. */
+  async paymentOf(transaction: string): Promise<unknown> {
+    return this.#record(`/payments/${encodeURIComponent(transaction)}`);
+  }
+
+  async #record(path: string): Promise<unknown> {
+    const { status, body } = await this.#get(path);
+    if (status !== 200 && status !== 404) throw new Error(`the facilitator answered ${status}`);
+    return status === 200 ? JSON.parse(body) : undefined;
+  }
+
+  /** How it says that it is; undefined when it does not answer within two seconds, or with something else. For people to look at. */
+  async health(): Promise<FacilitatorHealth | undefined> {
+    const timeouts = { headersTimeout: healthTimeoutMs, bodyTimeout: healthTimeoutMs };
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(resolve, healthTimeoutMs, undefined);
+    });
+    const answer = this.#ask({ path: `${this.#path}/health`, method: "GET", ...timeouts }).then(
+      ({ body }) => readHealth(body),
+      () => undefined,
+    );
+    return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+  }
+
+  async stop(): Promise<void> {
+    await this.#pool.close();
+  }
+
+  async #settleOnce(request: string): Promise<SettleResponse | undefined> {
+    const answer = await this.#post("/settle", request, settleTimeoutMs);
+    if (notJudged.has(answer?.errorReason)) return undefined;
+    return typeof answer?.success === "boolean" ? (answer as unknown as SettleResponse) : undefined;
+  }
+
+  async #getSupported(): Promise<SupportedResponse> {
+    const { status, body } = await this.#get("/supported");
+    const answer = JSON.parse(body) as SupportedResponse;
+    if (status !== 200 || !Array.isArray(answer.kinds)) throw new Error(`the facilitator answered ${status}`);
+    return answer;
+  }
+
+  #get(path: string): Promise<RawAnswer> {
+    const timeouts = { headersTimeout: verifyTimeoutMs, bodyTimeout: verifyTimeoutMs };
+    return this.#ask({ path: this.#path + path, method: "GET", ...timeouts });
+  }
+
+  async #post(path: string, request: string, timeoutMs: number): Promise<Answer | undefined> {
+    try {
+      const { status, retryAfter, body } = await this.#ask({
+        path: this.#path + path,
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          ...(this.#token && { authorization: `Bearer ${this.#token.reveal()}` }),
+        },
+        body: request,
+        headersTimeout: timeoutMs,
+        bodyTimeout: timeoutMs,
+      });
+      if (!verdictStatuses.has(status)) {
+        this.#busyUntil = Date.now() + secondsIn(retryAfter) * 1_000;
+        return undefined;
+      }
+      // PostgreSQL stores no such text, and what is written together with it would not be written either.
+      return body.includes("\\u0000") ? undefined : (JSON.parse(body) as Answer);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The answer, gathered without a stream, which would be a tenth of what a paid call costs this service. */
+  #ask(options: Dispatcher.DispatchOptions): Promise<RawAnswer> {
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      let status = 0;
+      let retryAfter: string | undefined;
+      this.#pool.dispatch(options, {
+        onRequestStart() {},
+        onResponseStart(_controller, statusCode, headers) {
+          status = statusCode;
+          retryAfter = [headers["retry-after"]].flat()[0];
+        },
+        onResponseData(controller, chunk) {
+          bytes += chunk.length;
+          if (bytes > answerBytesMax) controller.abort(new Error("the facilitator's answer is too long"));
+          chunks.push(chunk);
+        },
+        onResponseEnd: () => resolve({ status, retryAfter, body: Buffer.concat(chunks).toString() }),
+        onResponseError: (_controller, error) => reject(error),
+      });
+    });
+  }
+}
+
+type Answer = Readonly<Record<string, unknown>>;
+
+interface RawAnswer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly body: string;
+}
+
+/** Of a Retry-After header; 0 when it says nothing, or a date. */
+function secondsIn(retryAfter: string | undefined): number {
+  return /^\d{1,6}$/.test(retryAfter ?? "") ? Math.min(Number(retryAfter), retryMaxSeconds) : 0;
+}
+
+/** With any other it has not judged the payment, whatever the body says. */
+const verdictStatuses = new Set([200, 400, 413, 422]);
+/** The chain could not be asked, or payer or payee settle too often for now: which says nothing of this payment. */
+const notJudged: ReadonlySet<unknown> = new Set(["unexpected_settle_error", "rate_limited"]);
+const retryUsuallySeconds = 5;
+const retryMaxSeconds = 300;
+
+const connectTimeoutMs = 5_000;
+const verifyTimeoutMs = 15_000;
+/** The buyer who waits for it has been told of a failure already. */
+const releaseTimeoutMs = 3_000;
+/** The facilitator answers within 60 s. */
+const settleTimeoutMs = 75_000;
+const healthTimeoutMs = 2_000;
+const answerBytesMax = 1_000_000;
+const supportedValidMs = 60_000;

@@ -1,0 +1,61 @@
+import { clientOf } from "../../../shared/client-address.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { FailureLimiter } from "../../failure-limiter.ts";
+
+/**
+ * Counts payments that were presented and bought nothing, by address and by payer. Past the bound the facilitator is not asked
+ * about theirs for up to a minute: it allows this service so many questions, which no caller shall use up for the others.
+ */
+export class FailedPayments {
+  readonly #byAddress: FailureLimiter;
+  readonly #byPayer: FailureLimiter;
+  /** The payments counted, each an object of its own post. */
+  readonly #counted = new WeakSet<object>();
+
+  constructor({ perAddress, perPayer }: FailedPaymentLimits) {
+    this.#byAddress = new FailureLimiter(perAddress);
+    this.#byPayer = new FailureLimiter(perPayer);
+  }
+
+  /** Seconds until a payment from this address, of this payer, is looked at again; 0 when it is now. */
+  waitSeconds(address: string, payer: string | undefined): number {
+    const ofPayer = payer === undefined ? 0 : this.#byPayer.waitSeconds(payer);
+    return Math.max(this.#byAddress.waitSeconds(clientOf(address)), ofPayer);
+  }
+
+  /** Throws ApiError 429. */
+  refuseOverBound(address: string, payer: string | undefined): void {
+    const seconds = this.waitSeconds(address, payer);
+    if (seconds === 0) return;
+    const message = "Too many payments that bought nothing came from this address or payer; nothing was charged.";
+    throw new ApiError("rate_limited", message, { headers: { "retry-after": String(seconds) } });
+  }
+
+  /**
+   * Counts the post that this payment was read from, once however often it is noted. A payer is counted only for what needed
+   * the payer's own signature: any caller can put a name on garbage.
+   */
+  note(address: string, payment: PresentedPayment | undefined, reason: string): void {
+    if (payment && this.#counted.has(payment)) return;
+    if (payment) this.#counted.add(payment);
+    this.#byAddress.note(clientOf(address));
+    if (payment?.payer !== undefined && reasonsAfterSignature.test(reason)) this.#byPayer.note(payment.payer);
+  }
+
+  /** Counts a question about a settlement, beside its post: the facilitator answers fewer of these. */
+  noteSettleQuestion(address: string): void {
+    this.#byAddress.note(clientOf(address));
+  }
+}
+
+interface PresentedPayment {
+  readonly payer?: string;
+}
+
+/** Within a minute, by each copy of the service. */
+interface FailedPaymentLimits {
+  readonly perAddress: number;
+  readonly perPayer: number;
+}
+
+const reasonsAfterSignature = /insufficient_(funds|balance)/;

@@ -1,0 +1,130 @@
+import { z } from "zod";
+import { clientOf } from "../../../shared/client-address.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import type { PaidCallId } from "../payment-payload.ts";
+import type { FacilitatorClient } from "./client.ts";
+
+/**
+ * What the facilitator's public record says of payments, for callers who ask again and again: questions about one payment
+ * within a second are one question, and no caller can have it asked more often than it answers this service. Payments of
+ * calls that are known here have a budget of their own, which strangers who make payments up cannot use.
+ */
+export class PaymentStates {
+  readonly #facilitator: Pick<FacilitatorClient, "paymentState">;
+  /** By payment, the one asked about longest ago first. */
+  readonly #asked = new Map<string, Asked>();
+  readonly #ofCalls = new SecondBudget(callQuestionsPerSecond);
+  readonly #ofStrangers = new SecondBudget(strangerQuestionsPerSecond);
+  /** The strangers of this moment, by address. */
+  readonly #strangers = new Map<string, SecondBudget>();
+
+  constructor(facilitator: Pick<FacilitatorClient, "paymentState">) {
+    this.#facilitator = facilitator;
+  }
+
+  /**
+   * Of a payment that a call was begun with. `unheard` when the facilitator gave no answer; while too much is asked, what it
+   * said a moment ago.
+   */
+  async ofCall(id: PaidCallId): Promise<Heard> {
+    const known = this.#known(id);
+    if (known && isFresh(known)) return known.answer;
+    if (this.#ofCalls.take()) return this.#ask(id);
+    return known && Date.now() - known.at < lateMs ? known.answer : "unheard";
+  }
+
+  /** Of a payment that nothing is known of here, for whoever asks from this address. Throws ApiError 429 when they ask too much. */
+  async ofStranger(id: PaidCallId, address: string): Promise<Heard> {
+    const known = this.#known(id);
+    if (known && isFresh(known)) return known.answer;
+    if (!this.#budgetOf(clientOf(address)).take() || !this.#ofStrangers.take()) throw askedTooOften();
+    return this.#ask(id);
+  }
+
+  #known(id: PaidCallId): Asked | undefined {
+    return this.#asked.get(nameOf(id));
+  }
+
+  #ask(id: PaidCallId): Promise<Heard> {
+    const name = nameOf(id);
+    const answer = this.#facilitator.paymentState(id).then(readState, () => "unheard" as const);
+    this.#asked.delete(name);
+    this.#asked.set(name, { at: Date.now(), answer });
+    if (this.#asked.size > askedMax) this.#asked.delete(this.#asked.keys().next().value as string);
+    return answer;
+  }
+
+  #budgetOf(client: string): SecondBudget {
+    const budget = this.#strangers.get(client) ?? new SecondBudget(questionsPerStranger);
+    this.#strangers.delete(client);
+    this.#strangers.set(client, budget);
+    if (this.#strangers.size > strangersMax) this.#strangers.delete(this.#strangers.keys().next().value as string);
+    return budget;
+  }
+}
+
+/** So many within any second. */
+class SecondBudget {
+  readonly #max: number;
+  readonly #taken: number[] = [];
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  take(): boolean {
+    const now = Date.now();
+    while (this.#taken[0] !== undefined && this.#taken[0] <= now - 1_000) this.#taken.shift();
+    if (this.#taken.length >= this.#max) return false;
+    this.#taken.push(now);
+    return true;
+  }
+}
+
+/** `none`: it has no record of it. `unheard`: it gave no answer. */
+export type Heard = PaymentState | "none" | "unheard";
+
+interface Asked {
+  readonly at: number;
+  readonly answer: Promise<Heard>;
+}
+
+const nameOf = ({ network, key }: PaidCallId) => `${network} ${key}`;
+const isFresh = ({ at }: Asked) => Date.now() - at < freshMs;
+
+function askedTooOften(): ApiError {
+  const message = "Payments that no call was begun with are asked about too often at the moment.";
+  return new ApiError("rate_limited", message, { headers: { "retry-after": "1" } });
+}
+
+/** Another facilitator may keep no such record, or say something else there: that is no answer. */
+function readState(body: unknown): Heard {
+  if (body === undefined) return "none";
+  const { success, data } = shape.safeParse(body);
+  return success ? data : "unheard";
+}
+
+const moment = z.iso.datetime();
+const shape = z.object({
+  state: z.enum(["claimed", "broadcast", "unknown", "settled", "failed"]),
+  transaction: z.string().min(1).max(200).nullable(),
+  created_at: moment,
+  expires_at: moment,
+  finished_at: moment.nullable(),
+  /** It becomes a link. */
+  explorer: z
+    .url({ protocol: /^https?$/ })
+    .max(500)
+    .nullable(),
+});
+type PaymentState = z.infer<typeof shape>;
+
+const freshMs = 900;
+const lateMs = 10_000;
+const askedMax = 2_000;
+const strangersMax = 5_000;
+/** A facilitator on main networks answers 3,000 a minute to an address unless its operator says otherwise: half of that. */
+const callQuestionsPerSecond = 18;
+const strangerQuestionsPerSecond = 7;
+/** A page asks once a second. */
+const questionsPerStranger = 3;

@@ -1,0 +1,109 @@
+import type { Response } from "express";
+import { onceClosed } from "../../../shared/response-closed.ts";
+import type { SettleResponse } from "../../../shared/x402.ts";
+import type { BackgroundWork } from "../../background-work.ts";
+import type { Remedy } from "../../connectors/result.ts";
+import { answerOf } from "../../runs/precheck.ts";
+import { debtText } from "./debt-of-call.ts";
+import type { DebtOutcome, Delivered, Failed, PaidResult, Unknown } from "./redemption.ts";
+import type { PaidCalls } from "./store.ts";
+
+/*
+ * What a buyer is told about each outcome, over HTTP (http-transport.ts) and by the tool server (mcp/paid-tools.ts) alike:
+ *
+ *   delivered  200, the result                                        the settlement beside it
+ *   refused    402, a new quote that says why                         HTTP: the refused settlement beside it, if there was one
+ *   failed     500; what cannot work 400, 409, 422, 429 or 503        the settlement beside it where the buyer is charged
+ *   debt       410, what the agent owes                               the settlement beside it
+ *   unknown    503, to be asked again in 5 seconds
+ */
+
+/** HTTP sends `status`, `headers` and `body`; a tool call's result, which is an error, has `text` and `meta`. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object;
+  readonly text: string;
+  readonly meta?: object;
+  readonly settlement?: SettleResponse | undefined;
+}
+
+/** `replay` tells the buyer, in the transport's words, how the same payment is presented again. */
+export function answerTo(redemption: Failed | DebtOutcome | Unknown, replay: string): Answer {
+  switch (redemption.outcome) {
+    case "failed":
+      return answerToFailure(redemption, replay);
+    case "debt": {
+      const { debt, settlement } = redemption;
+      const meta = { charged: true, debt };
+      return { status: 410, headers: {}, body: { error: debtText, ...meta }, text: debtText, meta, settlement };
+    }
+    case "unknown": {
+      const { message } = redemption;
+      return { status: 503, headers: { "retry-after": "5" }, body: { error: message }, text: message };
+    }
+  }
+}
+
+function answerToFailure({ error, runId, settlement, remedy, refusal }: Failed, replay: string): Answer {
+  const charged = settlement !== undefined;
+  const advice = charged ? adviceFor(remedy, replay) : "Nothing was charged.";
+  const told = { text: `${error} ${advice}`, settlement };
+  const meta = { run_id: runId, charged };
+  if (!refusal) {
+    const body = { success: false, run_id: runId, error, charged, advice };
+    return { ...told, status: 500, headers: {}, body, meta };
+  }
+  const { status, headers, body } = answerOf(refusal);
+  const { retryAfterSeconds } = refusal;
+  return {
+    ...told,
+    status,
+    headers,
+    body: { error, ...body, charged, advice },
+    meta: { ...meta, ...(retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds }) },
+  };
+}
+
+/** What a buyer whose payment is settled can do about a run that failed. */
+function adviceFor(remedy: Remedy, replay: string): string {
+  return `The payment was settled and stays good for this agent until one run succeeds: ${remedies[remedy](replay)}`;
+}
+
+const remedies: Readonly<Record<Remedy, (replay: string) => string>> = {
+  again: (replay) => `${replay} with the same input to run again without paying.`,
+  later: (replay) => `${replay} with the same input later; no buyer can be served before that.`,
+  input: (replay) =>
+    `as things stand this input cannot work. Put right what the error names and ${lower(replay)} with the same input, or ` +
+    `${lower(replay)} with another one, with the quote it was settled for (\`accepted\`, whole) or the wallet that paid.`,
+};
+
+function lower(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+/**
+ * The result as `ready` puts it, to be written to `response` next. It is recorded as delivered once it has left, and not before:
+ * whatever becomes of the buyer or of this process until then, the same payment fetches it. The time that is recorded is that
+ * before the writing, so that a buyer who has read it cannot pass for one who was still waiting.
+ */
+export async function deliverResponse<Body>(
+  { backgroundWork, paidCalls }: { readonly backgroundWork: BackgroundWork; readonly paidCalls: PaidCalls },
+  response: Response,
+  { result, leased }: Delivered,
+  ready: (result: PaidResult) => Body | Promise<Body>,
+): Promise<Body> {
+  const conclude = async (deliveredAt: Date | null) => {
+    if (leased) await paidCalls.conclude(leased.call, leased.isHolder ? deliveredAt : null);
+  };
+  let body: Body;
+  try {
+    body = await ready(result);
+  } catch (error) {
+    await conclude(null);
+    throw error;
+  }
+  const deliveredAt = new Date();
+  onceClosed(response, () => backgroundWork.detach(conclude(response.writableFinished ? deliveredAt : null)));
+  return body;
+}

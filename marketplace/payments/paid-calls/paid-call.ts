@@ -1,0 +1,59 @@
+import type { JsonObject } from "../../../shared/json.ts";
+import type { Output } from "../../connectors/result.ts";
+import type { RunId } from "../../ids.ts";
+import type { PaidCallId, PaymentPayload, SettleRequirements } from "../payment-payload.ts";
+import type { Actor } from "./states.ts";
+
+/** The right to work on a call, and how far it was when it was taken. */
+export interface LeasedCall extends Progress {
+  readonly id: PaidCallId;
+  readonly holder: string;
+  readonly by: Actor;
+  /** An earlier post began it, and may have had its payment settled without learning of it. */
+  readonly isResumed: boolean;
+}
+
+export interface Progress {
+  readonly runId: RunId;
+  readonly payer: string | null;
+  readonly output: Output | null;
+  readonly receipt: object | null;
+  readonly transaction: string | null;
+}
+
+export interface PaidCall extends Progress {
+  readonly product: string;
+  readonly digest: Buffer;
+  readonly requirements: SettleRequirements;
+  readonly deliveredAt: Date | null;
+  /** Of the agent it was first used for, where it was one. */
+  readonly agentVersion: number | null;
+  /** A post of the payment is working on it. */
+  readonly leased: boolean;
+  /** It was last written to within a day. */
+  readonly isRecent: boolean;
+}
+
+export interface AbandonedCall {
+  readonly id: PaidCallId;
+  readonly product: string;
+  readonly digest: Buffer;
+  readonly requirements: SettleRequirements;
+  readonly paymentPayload: JsonObject;
+}
+
+export interface NewPaidCall {
+  readonly id: PaidCallId;
+  readonly product: string;
+  readonly agentVersion: number | undefined;
+  readonly digest: Buffer;
+  readonly requirements: SettleRequirements;
+  readonly payer: string | undefined;
+  readonly runId: RunId;
+  /** Set when the payment was settled before it came here. */
+  readonly transaction: string | undefined;
+  /** Kept only where the call goes on without the buyer. */
+  readonly payload: PaymentPayload | undefined;
+  /** It runs next, before it is settled. */
+  readonly runsUnpaid: boolean;
+}

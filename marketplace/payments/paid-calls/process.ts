@@ -1,0 +1,266 @@
+import { clientOf } from "../../../shared/client-address.ts";
+import type { SettleResponse } from "../../../shared/x402.ts";
+import { RefusalError } from "../../connectors/refusal.ts";
+import type { Output, Result } from "../../connectors/result.ts";
+import { newId } from "../../ids.ts";
+import type { ModelBuyer } from "../../models/model-claims.ts";
+import { admitOrRefuse } from "../../rate-limit.ts";
+import { answerOf } from "../../runs/precheck.ts";
+import { recordFailure } from "../../runs/record.ts";
+import { endDebt, upsertDebt } from "../debts.ts";
+import type { FacilitatorClient } from "../facilitator/client.ts";
+import { facilitatorRequest, parsePaymentPayload } from "../payment-payload.ts";
+import type { QuoteIds } from "../quotes/quote-id.ts";
+import { isByOthers, refusalWithoutWallet } from "./authority.ts";
+import { agentIn, type CarryOutNeeds, carryOut, endReservation, isReserved, reserve } from "./carry-out.ts";
+import type { AbandonedCall, LeasedCall, Progress } from "./paid-call.ts";
+import {
+  type Delivered,
+  type Failed,
+  isSettled,
+  outcomeUnknown,
+  type PaidWork,
+  type Redemption,
+  refusalOf,
+  type Work,
+} from "./redemption.ts";
+import { nextStep, stateOf } from "./states.ts";
+import type { PaidCalls } from "./store.ts";
+
+/** Does what remains of a call, holding its lease; leaves it in a state that the next post of the same payment can resume. */
+export async function processCall(context: ProcessNeeds, work: Work, leased: LeasedCall): Promise<Redemption> {
+  const heartbeat = setInterval(() => {
+    context.backgroundWork.detach(context.paidCalls.extend(leased));
+  }, context.config.runLeaseMs / 4);
+  try {
+    return await context.backgroundWork.track(takeSteps(context, work, leased));
+  } catch (error) {
+    await context.paidCalls.releaseLease(leased).catch(() => {});
+    throw error;
+  } finally {
+    clearInterval(heartbeat);
+    if (isReserved(work.bought)) await endReservation(context, work.id, 0);
+  }
+}
+
+/** Goes on with a call whose buyer has not come back, unless a post holds its lease; its result waits for the buyer. */
+export async function resume(context: ProcessNeeds, bought: PaidWork, call: AbandonedCall): Promise<void> {
+  const { id, requirements } = call;
+  const payload = parsePaymentPayload(call.paymentPayload, "The payment");
+  if (typeof payload === "string" || !payload.payment) return;
+  const leased = await context.paidCalls.acquireLease(id, newId("run"), "crediting");
+  if (!leased) return;
+  const { payment } = payload;
+  await processCall(context, { bought, payload, requirements, payment, id, isHolder: false, holdIds: [] }, leased);
+}
+
+export interface ProcessNeeds extends CarryOutNeeds {
+  readonly facilitator: FacilitatorClient;
+  readonly paidCalls: PaidCalls;
+  readonly quoteIds: QuoteIds;
+}
+
+/** The result of a call that is done; a copy of it when no leased call is to be concluded. */
+export function delivered(work: Work, call: Progress, leased?: Delivered["leased"]): Delivered {
+  const { runId, receipt } = call;
+  const result = { runId, output: call.output as Output, receipt, settlement: settlementOf(work, call) };
+  return { outcome: "delivered", result, ...(leased && { leased }) };
+}
+
+function settlementOf(
+  { payload }: Work,
+  { transaction, payer }: Pick<Progress, "transaction" | "payer">,
+): SettleResponse {
+  return {
+    success: true,
+    transaction: transaction ?? "",
+    network: payload.networkAsGiven,
+    ...(payer === null ? {} : { payer }),
+  };
+}
+
+/** Takes the steps that states.ts says are next, until the result can be delivered or a step ends in an answer of its own. */
+async function takeSteps(context: ProcessNeeds, work: Work, leased: LeasedCall): Promise<Redemption> {
+  const before = await settledBefore(context, work, leased);
+  if (before && "outcome" in before) return before;
+  let call: LeasedCall = { ...leased, ...before };
+  if (isReserved(work.bought) && call.output === null) {
+    const refusal = await reserveOnce(context, work, call);
+    if (refusal) return refused(context, work, call, refusal);
+  }
+  for (let step = nextStep(call, work.bought); step !== "deliver"; step = nextStep(call, work.bought)) {
+    const done = step === "settle" ? await settle(context, work, call) : await run(context, work, call);
+    if ("outcome" in done) return done;
+    call = { ...call, ...done };
+  }
+  if (work.presented) return delivered(work, call, { call, isHolder: work.isHolder });
+  await context.paidCalls.conclude(call, null);
+  return outcomeUnknown;
+}
+
+/**
+ * How the payment of a call was settled that an earlier post began, which may not have lived to keep its transaction; or why
+ * that cannot be told. Asked before anything else is, so that no refusal is taken for one of a payment that cost nothing.
+ * Undefined when it is not settled, or when settling it is next anyway.
+ */
+async function settledBefore(
+  context: ProcessNeeds,
+  work: Work,
+  call: LeasedCall,
+): Promise<Settled | Redemption | undefined> {
+  const settlesNext = work.bought.permanent && !isReserved(work.bought);
+  if (!call.isResumed || stateOf(call) !== "begun" || settlesNext) return undefined;
+  const verdict = await context.facilitator.verify(facilitatorRequest(work.payload, work.requirements));
+  if (verdict?.holdId !== undefined) work.holdIds.push(verdict.holdId);
+  if (verdict?.isValid) return undefined;
+  if (verdict && isSettled(verdict)) return settle(context, work, call);
+  await context.paidCalls.releaseLease(call);
+  if (!verdict) return outcomeUnknown;
+  const { invalidReason: reason = "invalid", invalidMessage: message = "" } = verdict;
+  return { outcome: "refused", reason, message };
+}
+
+/**
+ * Whether what was paid for, or is about to be, can work now; reserves what it will use up. A payment that is not settled
+ * yet is as good as new after a refusal, which is thrown as the call's answer; of one that is settled the refusal is the
+ * result. Looking things up costs the marketplace something and the payer nothing, so each payer has so many a minute.
+ */
+async function reserveOnce(context: ProcessNeeds, work: Work, call: LeasedCall): Promise<RefusalError | undefined> {
+  const { id, runId, payer, transaction } = call;
+  try {
+    await admitOrRefuse(context.db, `precheck:${payer ?? id.key}`, checksPerMinute);
+    await reserve(context, work.bought, { id, runId });
+    return undefined;
+  } catch (error) {
+    if (transaction === null) await context.paidCalls.forget(call);
+    if (!(error instanceof RefusalError)) throw error;
+    if (transaction === null) throw answerOf(error);
+    return error;
+  }
+}
+
+/** A call whose payment is settled cannot work as things stand. */
+async function refused(context: ProcessNeeds, work: Work, call: LeasedCall, refusal: RefusalError): Promise<Failed> {
+  const { message: error, remedy } = refusal;
+  await recordDebt(context, work, call, error);
+  await context.paidCalls.releaseLease(call);
+  return { outcome: "failed", error, runId: call.runId, settlement: settlementOf(work, call), remedy, refusal };
+}
+
+async function recordDebt(context: ProcessNeeds, work: Work, call: LeasedCall, error: string): Promise<void> {
+  const { bought, requirements } = work;
+  const { id, payer, transaction } = call;
+  const agent = agentIn(bought);
+  if (!agent || transaction === null) return;
+  await upsertDebt(context.db, { id, agentId: agent.agentId, payer, transaction, requirements, error });
+}
+
+type Ran = Required<Pick<Progress, "output" | "receipt">>;
+
+/** Runs it and keeps the result; or says why there is none. */
+async function run(context: ProcessNeeds, work: Work, call: LeasedCall): Promise<Ran | Redemption> {
+  const { db, paidCalls } = context;
+  const { runId } = call;
+  const { bought } = work;
+  const charged = call.transaction !== null;
+  const deadlineMs = charged ? undefined : work.payment.expiresAt.getTime() - Date.now() - settleMarginMs;
+  if (deadlineMs !== undefined && deadlineMs < deadlineMinMs) {
+    await paidCalls.forget(call);
+    const message = "The payment expires too soon for the agent to run before it is settled.";
+    return { outcome: "refused", reason: "payment_expires_too_soon", message };
+  }
+  const startedAt = new Date();
+  const limit = deadlineMs === undefined ? {} : { deadlineMs };
+  const outcome = await carryOut(context, bought, { id: work.id, runId, buyer: buyerOf(work, call), ...limit }).catch(
+    async (notBegun: unknown) => {
+      if (!charged) await paidCalls.forget(call);
+      throw notBegun;
+    },
+  );
+  if (outcome.success) return keepResult(context, work, call, outcome);
+  if (outcome.unknown) {
+    await paidCalls.releaseLease(call);
+    return { outcome: "unknown", message: outcome.error };
+  }
+  const agent = agentIn(bought);
+  if (agent) await recordFailure(db, { ...agent, id: runId, startedAt }, outcome.error);
+  if (charged) {
+    await recordDebt(context, work, call, outcome.error);
+    await paidCalls.releaseLease(call);
+  } else await paidCalls.forget(call);
+  const { error, remedy = "again" } = outcome;
+  // What has effects was asked before, so here its refusal is a failure.
+  const refusal = bought.permanent ? undefined : outcome.refusal;
+  const settlement = charged ? settlementOf(work, call) : undefined;
+  return { outcome: "failed", error, runId, remedy, ...(settlement && { settlement }), ...(refusal && { refusal }) };
+}
+
+/** Whom a run that is not paid for counts against; the payer was verified before anything ran. */
+function buyerOf({ payment, presented }: Work, { payer }: LeasedCall): ModelBuyer {
+  const id = (payer ?? payment.payer ?? payment.key).toLowerCase();
+  return presented ? { id, address: clientOf(presented.from) } : { id };
+}
+
+async function keepResult(
+  { db, paidCalls, backgroundWork }: ProcessNeeds,
+  { bought }: Work,
+  call: LeasedCall,
+  result: Result,
+): Promise<Ran | Redemption> {
+  const agent = agentIn(bought);
+  const kept = await paidCalls.keepResult(call, result, agent?.opensRun ? call.runId : undefined);
+  // The other calls end their debts with their runs.
+  if (kept && call.transaction !== null && agent && !agent.opensRun) backgroundWork.detach(endDebt(db, call.id));
+  // A lease that lapsed under a stalled process belongs to another post, whose run counts.
+  return kept ? { output: result.output, receipt: result.receipt ?? null } : outcomeUnknown;
+}
+
+type Settled = Pick<Progress, "payer"> & { readonly transaction: string };
+
+/** Settles the payment, and keeps its transaction where the run comes next; or says why it is not settled. */
+async function settle(context: ProcessNeeds, work: Work, call: LeasedCall): Promise<Settled | Redemption> {
+  const { paidCalls } = context;
+  const { bought, requirements } = work;
+  const settlement = await context.facilitator.settle(facilitatorRequest(work.payload, requirements));
+  const hasMoved = settlement?.success || settlement?.errorReason === "already_settled";
+  if (hasMoved && settlement.transaction !== "") {
+    const { transaction, payer = call.payer } = settlement;
+    const refusal = isByOthers(work, settlement) && (await refusalOfOthers(context, work, payer));
+    if (refusal) {
+      await paidCalls.discard(call);
+      return refusal;
+    }
+    const charged = { transaction, payer, debtor: agentIn(bought)?.agentId, requirements };
+    if (bought.permanent || call.output === null) await paidCalls.keepTransaction(call, charged);
+    return { transaction, payer };
+  }
+  const refusal = refusalOf(settlement);
+  if (refusal.outcome === "refused" && call.output !== null && bought.kind === "run") {
+    await context.modelFunds.noteUnpaid(call.runId, bought.prepared.runnable, buyerOf(work, call));
+  }
+  // A result is withheld, not lost: it waits for this payment to be settled. A call without a result is forgotten.
+  if (refusal.outcome === "refused") await paidCalls.forget(call);
+  else if (isReserved(bought)) await endReservation(context, call.id, unknownSettlementMs);
+  await paidCalls.releaseLease(call);
+  return refusal;
+}
+
+/**
+ * What another's transaction settled is for the presenter who shows the payer's wallet. A call that no buyer waits for is begun
+ * anew when its buyer comes back.
+ */
+async function refusalOfOthers(
+  context: ProcessNeeds,
+  work: Work,
+  payer: string | null,
+): Promise<Redemption | undefined> {
+  const { presented, id } = work;
+  return presented ? refusalWithoutWallet(context, { presented, id }, payer) : outcomeUnknown;
+}
+
+const checksPerMinute = 120;
+/** What is left of a payment's life for settling it after the run. */
+const settleMarginMs = 30_000;
+const deadlineMinMs = 3_000;
+/** As long as a payment may yet turn out to be settled, and its buyer come back. */
+const unknownSettlementMs = 300_000;

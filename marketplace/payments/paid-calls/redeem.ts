@@ -1,0 +1,252 @@
+import { isDeepStrictEqual } from "node:util";
+import { ApiError } from "../../../shared/errors.ts";
+import type { PaymentRequirements, VerifyResponse } from "../../../shared/x402.ts";
+import type { Versions } from "../../agents/version.ts";
+import { newId } from "../../ids.ts";
+import { stablecoinOn } from "../../stablecoins.ts";
+import { imageRunMs } from "../../time-limits.ts";
+import type { FailedPayments } from "../facilitator/failed-payments.ts";
+import { releaseSpeculative } from "../facilitator/speculative-verification.ts";
+import { facilitatorRequest, type PaidCallId, type PaymentPayload, paidIn } from "../payment-payload.ts";
+import { isPaying, requirementsFor, requirementsPaying } from "../quotes/payment-requirements.ts";
+import { claimSettled, holderOf, namedRequirements } from "./authority.ts";
+import { asBought } from "./bought-input.ts";
+import { agentIn, effectKeyOf } from "./carry-out.ts";
+import type { LeasedCall, PaidCall } from "./paid-call.ts";
+import { delivered, type ProcessNeeds, processCall } from "./process.ts";
+import {
+  type Asked,
+  isSettled,
+  outcomeUnknown,
+  type PaidWork,
+  type Presented,
+  type Redemption,
+  type Refused,
+  type Work,
+} from "./redemption.ts";
+import type { WaitingPosts } from "./waiting-posts.ts";
+
+/**
+ * Turns a payment into what it buys, once. Two posts of one payment, on whatever copy of the service, are one run and one
+ * charge. Every refusal is a Redemption, never a guess: a settlement whose end is not known is "unknown", and the next post of
+ * the same payment resumes it. states.ts says what becomes of a call, authority.ts who may redeem a payment.
+ */
+export async function redeem(context: RedeemNeeds, bought: PaidWork, presented: Presented): Promise<Redemption> {
+  const { payload, from } = presented;
+  const holdIds: string[] = [];
+  let isUnused = true;
+  try {
+    context.failedPayments.refuseOverBound(from, payload.payment?.payer);
+    const redemption = await redeemOnce(context, bought, presented, holdIds);
+    if (redemption.outcome === "refused") context.failedPayments.note(from, payload.payment, redemption.reason);
+    isUnused = redemption.outcome === "refused" || (redemption.outcome === "failed" && !redemption.settlement);
+    return redemption;
+  } finally {
+    // Nothing of this post will be settled: the buyer may spend the money on another payment at once.
+    if (isUnused) await giveBack(context, holdIds, presented);
+  }
+}
+
+async function giveBack(context: RedeemNeeds, holdIds: readonly string[], { speculative }: Presented): Promise<void> {
+  await Promise.all([context.facilitator.release(holdIds), releaseSpeculative(context, speculative)]);
+}
+
+export interface RedeemNeeds extends ProcessNeeds {
+  readonly failedPayments: FailedPayments;
+  readonly versions: Versions;
+}
+
+async function redeemOnce(
+  context: RedeemNeeds,
+  bought: PaidWork,
+  presented: Presented,
+  holdIds: string[],
+): Promise<Redemption> {
+  const { payload, offer } = presented;
+  if (!stablecoinOn(payload.network)) return notOffered(payload);
+  const { payment } = payload;
+  if (!payment) return { outcome: "refused", reason: "invalid_payload", message: "The payment cannot be read." };
+  const id: PaidCallId = { network: payload.network, key: payment.key };
+  const asked: Asked = { bought, payload, payment, id, presented, holdIds };
+  const call = context.paidCalls.markSeenHere(id) ? await context.paidCalls.find(id) : undefined;
+  if (call) return replay(context, asked, call);
+  const requirements = await requirementsFor(context, offer, payload).catch((error: unknown) => ({ error }));
+  const paid = paidIn(payload);
+  if (requirements && !("error" in requirements) && (!paid || isPaying(paid, requirements)) && !offer.isWithdrawn) {
+    const speculative = await presented.speculative;
+    const verdict = isDeepStrictEqual(speculative?.requirements, requirements) ? await speculative?.verdict : undefined;
+    return begin(context, asked, requirements, verdict);
+  }
+  // What is not offered any more was offered to the buyer who used or settled this payment before.
+  const first = await context.paidCalls.find(id);
+  if (first) return replay(context, asked, first);
+  const claimed = await beginOnOtherTerms(context, asked);
+  if (claimed) return claimed;
+  if (offer.isWithdrawn) throw new ApiError("not_found", "There is no such agent.");
+  if (!requirements) return notOffered(payload);
+  if ("error" in requirements) throw requirements.error;
+  return {
+    outcome: "refused",
+    reason: "accepted_payment_requirements_mismatch",
+    message: `This costs ${requirements.amount} base units to ${requirements.payTo} now, which is not what the payment pays.`,
+  };
+}
+
+function notOffered({ network }: PaymentPayload): Redemption {
+  return { outcome: "refused", reason: "invalid_network", message: `Payment on ${network} is not offered.` };
+}
+
+/**
+ * A payment seen for the first time, or so it seems: the facilitator is asked before anything is written, and nothing
+ * is refused before the row that another copy may have written was looked for.
+ */
+async function begin(
+  context: RedeemNeeds,
+  asked: Asked,
+  requirements: PaymentRequirements,
+  speculative?: VerifyResponse,
+): Promise<Redemption> {
+  const verdict = speculative ?? (await context.facilitator.verify(facilitatorRequest(asked.payload, requirements)));
+  if (verdict?.holdId !== undefined) asked.holdIds.push(verdict.holdId);
+  if (verdict?.isValid) {
+    const work: Work = { ...asked, requirements: namedRequirements(context, asked, requirements), isHolder: true };
+    const leased = await take(context, work, verdict.payer);
+    if (leased) return processCall(context, work, leased);
+  }
+  const call = await context.paidCalls.find(asked.id);
+  if (call) return replay(context, asked, call);
+  if (!verdict) throw unreachable(context);
+  if (verdict.isValid) return outcomeUnknown;
+  if (isSettled(verdict)) return beginSettled(context, asked);
+  const { invalidReason: reason = "invalid", invalidMessage: message = "" } = verdict;
+  return { outcome: "refused", reason, message };
+}
+
+/** The buyer settled it with the facilitator and now presents it. */
+async function beginSettled(context: RedeemNeeds, asked: Asked): Promise<Redemption> {
+  const claimed = await claimSettled(context, asked);
+  if ("outcome" in claimed) return claimed;
+  const { requirements, isHolder, settlement } = claimed;
+  const work: Work = { ...asked, requirements, isHolder };
+  const leased = await take(context, work, settlement.payer, settlement.transaction);
+  if (leased) return processCall(context, work, leased);
+  const call = await context.paidCalls.find(asked.id);
+  return call ? replay(context, asked, call) : outcomeUnknown;
+}
+
+/** The same where price or wallet have changed since it was quoted. One that is not settled is leased to those of now. */
+async function beginOnOtherTerms(context: RedeemNeeds, asked: Asked): Promise<Redemption | undefined> {
+  const paid = paidIn(asked.payload);
+  const requirements = paid && (await requirementsPaying(context, asked.payload, paid).catch(() => undefined));
+  const verdict = requirements && (await context.facilitator.verify(facilitatorRequest(asked.payload, requirements)));
+  if (verdict?.holdId !== undefined) asked.holdIds.push(verdict.holdId);
+  if (verdict && isSettled(verdict)) return beginSettled(context, asked);
+  // Whatever the answer is now: it was asked for in vain.
+  if (verdict) context.failedPayments.note(asked.presented.from, asked.payment, verdict.invalidReason ?? "not_used");
+  return undefined;
+}
+
+function take(context: RedeemNeeds, work: Work, payer?: string, transaction?: string): Promise<LeasedCall | undefined> {
+  const { id, bought, requirements, payload } = work;
+  const { product, digest, permanent } = bought;
+  return context.paidCalls.begin({
+    id,
+    product,
+    agentVersion: agentIn(bought)?.agentVersion,
+    digest,
+    requirements,
+    payer,
+    runId: newId("run"),
+    transaction,
+    payload: bought.kind === "credits" ? payload : undefined,
+    runsUnpaid: !permanent && transaction === undefined,
+  });
+}
+
+/** A payment seen before: waits for the post that works on it, or goes on with it. */
+async function replay(context: RedeemNeeds, posted: Asked, first: PaidCall): Promise<Redemption> {
+  const asked = await asBought(context.versions, posted, first);
+  if ("outcome" in asked) return asked;
+  const isSame = first.digest.equals(asked.bought.digest);
+  if (first.product !== asked.bought.product || (!isSame && first.output !== null)) return usedForAnother;
+  const holder = await holderOf(context, asked, first);
+  if ("outcome" in holder) return holder;
+  // The requirements it was first used under.
+  const work: Work = { ...asked, ...holder, requirements: first.requirements };
+  if (!isSame) return replayWithOtherInput(context, work, first);
+  return replayWithSameInput(context, posted, work, first);
+}
+
+async function replayWithSameInput(
+  context: RedeemNeeds,
+  posted: Asked,
+  work: Work,
+  first: PaidCall,
+): Promise<Redemption> {
+  const deadline = Date.now() + imageRunMs;
+  let call: PaidCall | undefined = first;
+  let waiting: ReturnType<WaitingPosts["enter"]>;
+  try {
+    for (let pauseMs = 20; Date.now() < deadline; pauseMs = Math.min(pauseMs * 1.5, 500)) {
+      // The post that worked on it found the agent failing or the payment bad, and charged nothing.
+      if (!call) return begin(context, posted, first.requirements);
+      if (!call.digest.equals(work.bought.digest)) return usedForAnother;
+      const over = call.leased ? undefined : ending(work, call);
+      if (over) return over;
+      if (!call.leased) {
+        const leased = await context.paidCalls.acquireLease(work.id, newId("run"), "buyer");
+        if (leased) return processCall(context, work, leased);
+      }
+      waiting ??= context.paidCalls.waitingPosts.enter(work.id, work);
+      if (!waiting) return outcomeUnknown;
+      call = await waiting.look(pauseMs);
+    }
+    return outcomeUnknown;
+  } finally {
+    waiting?.leave();
+  }
+}
+
+/** A payment that has given no result is good for another input, as long as nothing was done and nothing may be under way. */
+async function replayWithOtherInput(context: RedeemNeeds, work: Work, call: PaidCall): Promise<Redemption> {
+  if (call.leased) return usedForAnother;
+  const { paidCalls, tools } = context;
+  const leased = await paidCalls.acquireLease(work.id, newId("run"), "buyer");
+  if (!leased) return usedForAnother;
+  const effect = await tools.sideEffects.find(effectKeyOf(work.id)).catch(() => ({ state: "open" }));
+  if (leased.output === null && (!effect || effect.state === "void")) {
+    const isBound = await paidCalls.rebind(leased, work.bought.digest, agentIn(work.bought)?.agentVersion);
+    return isBound ? processCall(context, work, leased) : outcomeUnknown;
+  }
+  await paidCalls.releaseLease(leased);
+  return effect?.state === "open" ? outcomeUnknown : usedForAnother;
+}
+
+/**
+ * The answer about a call whose result needs nothing more: one that was delivered is for those presenters, too, who had asked
+ * before; one that was not is kept for its holder, and any presenter who knows the input may have a copy for a day.
+ */
+function ending(work: Work, { deliveredAt, output, transaction, isRecent, ...call }: PaidCall): Redemption | undefined {
+  const progress = { ...call, output, transaction };
+  const copy = () => delivered(work, progress);
+  if (deliveredAt !== null) {
+    const isWaiting = work.presented && deliveredAt > work.presented.receivedAt;
+    return isWaiting ? copy() : { outcome: "refused", reason: "already_settled", message: resultDelivered };
+  }
+  if (work.isHolder || output === null || transaction === null) return undefined;
+  return isRecent ? copy() : { outcome: "refused", reason: "already_settled", message: resultNotKept };
+}
+
+function unreachable({ facilitator }: RedeemNeeds): ApiError {
+  return new ApiError("unavailable", "The payment cannot be checked at the moment; nothing was charged. Try again.", {
+    headers: { "retry-after": String(facilitator.retryAfterSeconds) },
+  });
+}
+
+const usedForAnother: Refused = {
+  outcome: "refused",
+  reason: "payment_used_for_another_call",
+  message: "This payment was made for another call: it buys the agent and the input it was first used with.",
+};
+const resultDelivered = "This payment has been used: its result was delivered.";
+const resultNotKept = "This payment has been used: its result is kept for who shows the wallet that paid.";

@@ -1,0 +1,226 @@
+import { randomUUID } from "node:crypto";
+import { batched } from "../../../shared/batch.ts";
+import { type Database, inTransaction, type Queryable } from "../../../shared/postgres.ts";
+import type { Result } from "../../connectors/result.ts";
+import type { AgentId, RunId } from "../../ids.ts";
+import { closeRun } from "../../runs/record.ts";
+import { endDebt } from "../debts.ts";
+import type { PaidCallId } from "../payment-payload.ts";
+import { beginCalls, concludeCalls, type EndedCall, type KeptResult, keepResults } from "./batched-writes.ts";
+import type { AbandonedCall, LeasedCall, NewPaidCall, PaidCall } from "./paid-call.ts";
+import { type Actor, inStates, legalFor, requireLegal } from "./states.ts";
+import { WaitingPosts } from "./waiting-posts.ts";
+
+/**
+ * The record of paid calls, one row a payment; states.ts says what may become of one. What a row lacks of output and
+ * transaction is what remains to be done, by the post that holds its lease. So a crash leaves a row that the next post of
+ * the same payment resumes.
+ */
+export class PaidCalls {
+  readonly #db: Database;
+  readonly #leaseMs: number;
+  /** The payments this copy of the service was lately asked for, oldest first. */
+  readonly #seen = new Set<string>();
+  readonly waitingPosts = new WaitingPosts((id) => this.find(id));
+  /**
+   * Begins a payment's call; undefined when the payment was used before, by any caller, on any copy of the service. A call
+   * that runs before it is settled is there for all to see at once, and durable with its result: a database that
+   * crashes in between forgets a run, but no money.
+   */
+  readonly begin: (call: NewPaidCall) => Promise<LeasedCall | undefined>;
+  readonly #keep: (kept: KeptResult) => Promise<boolean>;
+  readonly #conclude: (ended: EndedCall) => Promise<true>;
+
+  constructor(db: Database, leaseMs: number) {
+    this.#db = db;
+    this.#leaseMs = leaseMs;
+    this.begin = batched((calls) => beginCalls(db, leaseMs, calls), atOnce);
+    this.#keep = batched((kept) => keepResults(db, kept), atOnce);
+    this.#conclude = batched((ended) => concludeCalls(db, ended), { ...atOnce, windowMs: 20 });
+  }
+
+  /** Notes the payment and says whether this copy of the service noted it before; it knows nothing of other copies. */
+  markSeenHere({ network, key }: PaidCallId): boolean {
+    const id = `${network} ${key}`;
+    const known = this.#seen.has(id);
+    this.#seen.delete(id);
+    this.#seen.add(id);
+    if (this.#seen.size > seenMax) this.#seen.delete(this.#seen.values().next().value as string);
+    return known;
+  }
+
+  /** The same without noting it. */
+  wasSeenHere({ network, key }: PaidCallId): boolean {
+    return this.#seen.has(`${network} ${key}`);
+  }
+
+  async find(id: PaidCallId): Promise<PaidCall | undefined> {
+    const { rows } = await this.#db.query({
+      name: "find paid call",
+      text: `${select} where network = $1 and payment_key = $2`,
+      values: [id.network, id.key],
+    });
+    return rows[0];
+  }
+
+  /** Calls that go on without their buyer and whose lease has lapsed, oldest first. */
+  async findAbandoned(limit: number): Promise<readonly AbandonedCall[]> {
+    const { rows } = await this.#db.query(
+      `select network, payment_key as key, product, call_digest as digest, requirements,
+              proof->'paymentPayload' as "paymentPayload" from paid_calls
+        where proof is not null and ${inStates(["begun", "settled", "ran"])}
+          and (lease_until is null or lease_until < now()) and updated_at < now() - interval '2 seconds'
+        order by created_at limit $1`,
+      [limit],
+    );
+    return rows.map(({ network, key, ...call }) => ({ ...call, id: { network, key } }));
+  }
+
+  /** The lease of a call whose result was not delivered; undefined while another post holds it. */
+  async acquireLease(id: PaidCallId, runId: RunId, by: Actor): Promise<LeasedCall | undefined> {
+    const holder = randomUUID();
+    const { rows } = await this.#db.query({
+      name: "lease paid call",
+      text: `
+        update paid_calls
+           set holder = $3, lease_until = now() + $4::integer * interval '1 ms', updated_at = now(),
+               run_id = case when output is null then $5 else run_id end
+         where network = $1 and payment_key = $2 and ${legalFor("acquireLease")}
+           and (lease_until is null or lease_until < now())
+        returning run_id as "runId", payer, transaction_id as transaction, output, receipt`,
+      values: [id.network, id.key, holder, this.#leaseMs, runId],
+    });
+    return rows[0] && { id, holder, by, isResumed: true, ...rows[0] };
+  }
+
+  /** As long as the work goes on the lease is extended; false when it was lost. */
+  async extend(held: LeasedCall): Promise<boolean> {
+    return this.#update(held, `lease_until = now() + $4::integer * interval '1 ms'`, [this.#leaseMs]);
+  }
+
+  /**
+   * Keeps the result, before anything else is done with it; the call is then its run's record as well. Where the run was
+   * opened with a row of its own, that ends with it.
+   */
+  async keepResult(call: LeasedCall, result: Result, opened?: RunId): Promise<boolean> {
+    requireLegal("keepResult", call);
+    const { id, holder } = call;
+    const output = JSON.stringify(result.output);
+    const kept = { id, holder, output, receipt: result.receipt ? JSON.stringify(result.receipt) : null };
+    if (opened !== undefined) {
+      return inTransaction(this.#db, async (tx) => {
+        await closeRun(tx, opened, { success: true, ...result });
+        const stillHeld = await keepAlone(tx, kept);
+        if (stillHeld) await endDebt(tx, id);
+        return stillHeld;
+      });
+    }
+    return output.length > sharedOutputMax ? keepAlone(this.#db, kept) : this.#keep(kept);
+  }
+
+  /** From now on `debtor`, where an agent is what was paid, owes the result. */
+  async keepTransaction(held: LeasedCall, { transaction, payer, debtor, requirements }: Charged): Promise<void> {
+    requireLegal("keepTransaction", held);
+    const { id, holder } = held;
+    await this.#db.query({
+      name: "keep transaction",
+      text: `with kept as (
+               update paid_calls set transaction_id = $4, payer = $5, updated_at = now()
+                where network = $1 and payment_key = $2 and holder = $3 returning 1
+             )
+             insert into debts (network, payment_key, agent_id, payer, transaction_id, asset, amount)
+             select $1, $2, $6, $5, $4, $7, $8 from kept where $6::text is not null
+             on conflict do nothing`,
+      values: [id.network, id.key, holder, transaction, payer, debtor ?? null, requirements.asset, requirements.amount],
+    });
+  }
+
+  /**
+   * The last step of a call whose result is kept: its result left at `handedOutAt`, or else (null) the buyer has still to
+   * fetch it. No caller waits for it, so it is written together with what else ends within moments, and tried again when the
+   * database is away. A process or a database that crashes before it is on disk gives the result once more to the same
+   * payment, for nothing.
+   */
+  async conclude(call: LeasedCall, handedOutAt: Date | null): Promise<void> {
+    for (const pauseMs of concludeAgainMs) {
+      try {
+        await this.#conclude({ ...call, handedOutAt });
+        return;
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+    }
+    await this.#conclude({ ...call, handedOutAt });
+  }
+
+  /** Leaves the call as it is, for the next post of the same payment to resume. */
+  async releaseLease(held: LeasedCall): Promise<void> {
+    await this.#update(held, "holder = null, lease_until = null", []);
+  }
+
+  /**
+   * Forgets a call that cost nothing and delivered nothing: the payment is as good as new. One that an earlier post began
+   * stays, with its lease released: what this post was told of the payment may not be true of what that one did with it.
+   */
+  async forget(call: LeasedCall): Promise<void> {
+    if (call.isResumed && call.by === "buyer") return this.releaseLease(call);
+    const { id, holder } = call;
+    await this.#db.query({
+      name: "forget paid call",
+      text: `delete from paid_calls
+              where network = $1 and payment_key = $2 and holder = $3 and ${legalFor("forget")}`,
+      values: [id.network, id.key, holder],
+    });
+  }
+
+  /** Forgets a call, with its result if it has one, that was never settled for who presented the payment. */
+  async discard({ id, holder }: LeasedCall): Promise<void> {
+    await this.#db.query({
+      name: "discard paid call",
+      text: `delete from paid_calls
+              where network = $1 and payment_key = $2 and holder = $3 and ${legalFor("discard")}`,
+      values: [id.network, id.key, holder],
+    });
+  }
+
+  /** From now on the call is for another input. */
+  async rebind(held: LeasedCall, digest: Buffer, agentVersion: number | undefined): Promise<boolean> {
+    requireLegal("rebind", held);
+    return this.#update(held, "call_digest = $4, agent_version = $5", [digest, agentVersion ?? null]);
+  }
+
+  async #update({ id, holder }: LeasedCall, assignments: string, values: readonly unknown[]): Promise<boolean> {
+    const { rowCount } = await this.#db.query({
+      name: `paid call: ${assignments}`,
+      text: `update paid_calls set ${assignments}, updated_at = now()
+              where network = $1 and payment_key = $2 and holder = $3`,
+      values: [id.network, id.key, holder, ...values],
+    });
+    return rowCount === 1;
+  }
+}
+
+const seenMax = 10_000;
+
+const atOnce = { sizeMax: 50, windowMs: 0 };
+/** Characters. A longer one is written by itself, so that no call waits for another call's. */
+const sharedOutputMax = 65_536;
+const concludeAgainMs = [250, 1_000, 4_000];
+
+async function keepAlone(db: Queryable, kept: KeptResult): Promise<boolean> {
+  const [stillHeld = false] = await keepResults(db, [kept]);
+  return stillHeld;
+}
+
+interface Charged {
+  readonly transaction: string;
+  readonly payer: string | null;
+  readonly debtor: AgentId | undefined;
+  readonly requirements: { readonly asset: string; readonly amount: string };
+}
+
+const select = `
+  select product, run_id as "runId", call_digest as digest, requirements, payer, output, receipt, transaction_id as transaction,
+    delivered_at as "deliveredAt", coalesce(lease_until > now(), false) as leased,
+    updated_at > now() - interval '1 day' as "isRecent", agent_version as "agentVersion"
+  from paid_calls`;

@@ -1,0 +1,125 @@
+import type { Request, Response } from "express";
+import { ApiError } from "../../shared/errors.ts";
+import { pendingBody } from "../../shared/request-body.ts";
+import { type FindNeeds, findAgentSoldPerCall, findWithdrawnAgent, type LiveAgent } from "../agents/find.ts";
+import { type FreeRunNeeds, runFree } from "../runs/free-run.ts";
+import { type PreparedRun, prepareAgent } from "../runs/prepare.ts";
+import { agentOffer, agentWork, requireModelFunds } from "./agent-call.ts";
+import { refuseFreeRunToForeignPage } from "./cross-origin.ts";
+import { releaseSpeculative, type SpeculativeVerification } from "./facilitator/speculative-verification.ts";
+import { answerDebt, answerPayment, answerQuote, digestOfBody, type PaymentNeeds } from "./http-transport.ts";
+import { holdsQuote } from "./paid-calls/authority.ts";
+import {
+  type DebtNeeds,
+  debtInstead,
+  quotedUrl,
+  type ShownPayment,
+  settledByQuote,
+} from "./paid-calls/debt-of-call.ts";
+import { type PaymentPayload, paidCallIdOf, readPaymentHeader } from "./payment-payload.ts";
+
+/** Answers with the agent's result for a payment to its creator. A free agent simply answers. */
+export async function payAgent(context: PayAgentNeeds, request: Request, response: Response): Promise<void> {
+  const address = `${request.params.handle}/${request.params.slug}`;
+  const payload = readPaymentHeader(request.headers);
+  await callAgent(context, request, response, address, payload).catch(async (error: unknown) =>
+    answerDebt(response, await debtInstead(context, shownIn(request, response, payload), address, error)),
+  );
+}
+
+/** Finding the agent, answering for nothing, for a payment, or with the debt of one. */
+export type PayAgentNeeds = FindNeeds &
+  FreeRunNeeds &
+  PaymentNeeds &
+  DebtNeeds & { readonly speculativeVerification: SpeculativeVerification };
+
+function shownIn(
+  request: Request,
+  response: Response,
+  payload: PaymentPayload | string | undefined,
+): ShownPayment | undefined {
+  if (typeof payload !== "object") return undefined;
+  return { payload, bodyDigest: digestOfBody(response), from: request.ip ?? "" };
+}
+
+async function callAgent(
+  context: PayAgentNeeds,
+  request: Request,
+  response: Response,
+  address: string,
+  payload: PaymentPayload | string | undefined,
+): Promise<void> {
+  const body = pendingBody(response);
+  if (typeof payload === "object") await body.json();
+  const from = request.ip ?? "";
+  const speculative =
+    typeof payload === "object" ? context.speculativeVerification.verify(address, payload, from) : undefined;
+  let isRedeemed = false;
+  try {
+    let isWithdrawn = false;
+    const agent = await findAgentSoldPerCall(context, address).catch((error) => {
+      isWithdrawn = true;
+      context.speculativeVerification.forget(address);
+      return findPaidFor(context, shownIn(request, response, payload), address, error);
+    });
+    if (agent.version.priceCredits === 0n) {
+      context.speculativeVerification.forget(address);
+      refuseFreeRunToForeignPage(request, context.config);
+      if (typeof payload === "object") await context.speculativeVerification.giveUp(speculative, payload, from);
+      await context.anonymousLimits.admitFreeCall(from, agent.id);
+      return await answerFree(context, prepareAgent(agent, inputIn(await body.json())), response);
+    }
+    await requireModelFunds(context, agent, typeof payload === "object" ? paidCallIdOf(payload) : "none");
+    const offer = isWithdrawn
+      ? { ...agentOffer(context, agent), url: quotedUrl(context, address, agent.address), isWithdrawn }
+      : agentOffer(context, agent);
+    if (!isWithdrawn) context.speculativeVerification.note(address, offer);
+    if (typeof payload !== "object") {
+      await body.drain();
+      return await answerQuote(context, { request, response }, offer, payload);
+    }
+    const work = agentWork(agent, inputIn(await body.json()));
+    isRedeemed = true;
+    return await answerPayment(context, { request, response }, { offer, work }, { payload, speculative });
+  } catch (error) {
+    const isRefused = error instanceof ApiError && error.status < 500;
+    if (typeof payload !== "object") throw error;
+    if (isRefused && !isRedeemed) await context.speculativeVerification.giveUp(speculative, payload, from);
+    else await releaseSpeculative(context, speculative);
+    throw error;
+  }
+}
+
+/** An agent that is off the market still owes what was paid for before; for all other callers it is not there. */
+async function findPaidFor(
+  context: PayAgentNeeds,
+  shown: ShownPayment | undefined,
+  address: string,
+  error: unknown,
+): Promise<LiveAgent> {
+  const isGone = error instanceof ApiError && error.code === "not_found";
+  if (!isGone || !shown) throw error;
+  const { payload } = shown;
+  const id = paidCallIdOf(payload);
+  const [agent, call] = await Promise.all([findWithdrawnAgent(context, address), id && context.paidCalls.find(id)]);
+  if (!agent) throw error;
+  if (call?.product === agent.id || holdsQuote(context, payload, agent.id)) return agent;
+  // Version 1 carries no quote: whether there was one for this body takes a question.
+  const url = quotedUrl(context, address, agent.address);
+  if (call || payload.version === 2 || !(await settledByQuote(context, shown, { id: agent.id, url }))) throw error;
+  return agent;
+}
+
+function inputIn(body: unknown = {}): Record<string, unknown> {
+  if (typeof body === "object" && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
+  throw new ApiError("bad_request", "The body must be a JSON object of the agent's input fields.");
+}
+
+async function answerFree(context: PayAgentNeeds, prepared: PreparedRun, response: Response): Promise<void> {
+  const { runId, outcome } = await runFree(context, prepared);
+  if (outcome.success) {
+    response.json({ success: true, run_id: runId, output: outcome.output, receipt: outcome.receipt ?? null });
+  } else {
+    response.status(500).json({ success: false, run_id: runId, error: outcome.error });
+  }
+}

@@ -1,0 +1,30 @@
+import type { AccountId } from "../../ids.ts";
+import type { Wallet } from "../../wallet.ts";
+
+/** Something that can be paid for per call, as it is quoted. */
+export interface Offer {
+  /** What is sold, as PaidWork names it. */
+  readonly product: string;
+  /** Full address of the route. */
+  readonly url: string;
+  readonly description: string;
+  /** Base units of the stablecoin, six decimals. */
+  readonly amount: bigint;
+  /** Off the market: only calls that are paid already are still answered. */
+  readonly isWithdrawn?: boolean;
+  /** The account that the call is for, if any: a wallet that is shown for a payment without a quote must name it, too. */
+  readonly accountId?: AccountId;
+  /** Whom it pays, by chain; 503 when that cannot be said for certain. */
+  readonly wallets: () => readonly Wallet[];
+  /** JSON Schema 2020-12 of the body, and a body that satisfies it. */
+  readonly input: { readonly schema: object; readonly example: object };
+}
+
+/** Whether so much, paid before, is enough for it now. What it buys is counted by the price where it is credits. */
+export function isPaidBy({ amount, accountId }: Offer, paid: string): boolean {
+  if (!/^\d{1,78}$/.test(paid)) return false;
+  return accountId === undefined ? BigInt(paid) >= amount : BigInt(paid) === amount;
+}
+
+/** One credit is a cent; the stablecoin has six decimals. */
+export const atomicPerCredit = 10_000n;

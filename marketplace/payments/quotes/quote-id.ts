@@ -1,0 +1,130 @@
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
+import type { Queryable } from "../../../shared/postgres.ts";
+import { maxTimeoutSeconds } from "../../time-limits.ts";
+
+/**
+ * The ids that quotes carry as `extra.quoteId`, told by their first letter:
+ *
+ * - `q`, in a version 2 quote, which clients echo: its end, 128 random bits and a MAC over these and what was quoted. No
+ *   other buyer can know it, so the presenter who shows it holds the quote.
+ * - `b`, in a version 1 quote, which clients do not echo: a MAC over what was quoted, the quoted body's SHA-256 and the hour,
+ *   so that it can be made again from the body that is posted. It is no secret from a caller who knows that body, and good for it alone.
+ * - `u`, in no quote: put into the requirements that a payment without a quote is settled for.
+ *
+ * Keys are derived from a secret for each day, so that no two days share one. The first secret signs, every one is recognised.
+ */
+export class QuoteIds {
+  readonly #secrets: readonly Buffer[];
+  readonly #keys = new Map<string, Buffer>();
+
+  constructor(secrets: readonly Buffer[]) {
+    this.#secrets = secrets;
+  }
+
+  issue(quoted: Quoted, now = Date.now()): string {
+    const head = Buffer.alloc(headBytes);
+    head.writeUIntBE(Math.ceil(now / 1_000) + goodForSeconds, 0, endBytes);
+    randomBytes(headBytes - endBytes).copy(head, endBytes);
+    const mac = this.#mac(this.#secrets[0]!, head.readUIntBE(0, endBytes), ["q", head.toString("hex"), quoted]);
+    return `q${Buffer.concat([head, mac]).toString("base64url")}`;
+  }
+
+  /** When the quote with this id ends; undefined unless it is one of ours, of exactly this. */
+  endOf(quoted: Quoted, id: unknown): Date | undefined {
+    if (typeof id !== "string" || id.length !== issuedLength || !isHeldSecret(id)) return undefined;
+    const bytes = Buffer.from(id.slice(1), "base64url");
+    // Base64 has several spellings of the same bytes, and `termsDigest` is one of the text.
+    if (bytes.length !== headBytes + macBytes || bytes.toString("base64url") !== id.slice(1)) return undefined;
+    const head = bytes.subarray(0, headBytes);
+    const endSeconds = head.readUIntBE(0, endBytes);
+    const genuine = this.#secrets.filter((secret) =>
+      timingSafeEqual(this.#mac(secret, endSeconds, ["q", head.toString("hex"), quoted]), bytes.subarray(headBytes)),
+    );
+    return genuine.length > 0 ? new Date(endSeconds * 1_000) : undefined;
+  }
+
+  /** The id that this body is quoted with at that time. */
+  ofBody(quoted: Quoted, bodyDigest: Buffer, at = Date.now()): string {
+    return this.#ofBody(this.#secrets[0]!, quoted, bodyDigest, hourOf(at));
+  }
+
+  /**
+   * The ids that this body may have been quoted with for a payment that is good until `expiresAt`, the likeliest first, and
+   * when each ends. A payment is signed at most minutes before it expires, or it is one that is presented soon after its quote.
+   */
+  ofBodyBefore(quoted: Quoted, bodyDigest: Buffer, expiresAt: Date, now = Date.now()): ReadonlyArray<QuotedId> {
+    const first = hourOf(Math.min(now, expiresAt.getTime() - paymentGoodForMs)) - 1;
+    const last = hourOf(Math.min(now, expiresAt.getTime()));
+    const hours = Array.from({ length: last - first + 1 }, (_, index) => last - index);
+    return hours.flatMap((hour) =>
+      this.#secrets.map((secret) => ({
+        id: this.#ofBody(secret, quoted, bodyDigest, hour),
+        end: new Date((hour + 2) * hourMs),
+      })),
+    );
+  }
+
+  #ofBody(secret: Buffer, quoted: Quoted, bodyDigest: Buffer, hour: number): string {
+    const mac = this.#mac(secret, hour * 3_600, ["b", `${hour} ${bodyDigest.toString("hex")}`, quoted]);
+    return `b${mac.toString("base64url")}`;
+  }
+
+  #mac(secret: Buffer, atSeconds: number, [kind, head, quoted]: [string, string, Quoted]): Buffer {
+    const { product, network, asset, payTo, amount } = quoted;
+    const address = (text: string) => (network.startsWith("eip155:") ? text.toLowerCase() : text);
+    const said = JSON.stringify([kind, head, product, network, address(asset), address(payTo), amount]);
+    const key = this.#keyOf(secret, Math.floor(atSeconds / 86_400));
+    return createHmac("sha256", key).update(said).digest().subarray(0, macBytes);
+  }
+
+  #keyOf(secret: Buffer, day: number): Buffer {
+    const name = `${this.#secrets.indexOf(secret)} ${day}`;
+    const known = this.#keys.get(name);
+    if (known) return known;
+    const key = Buffer.from(hkdfSync("sha256", secret, "", `x402 quote ids ${day}`, 32));
+    if (this.#keys.size >= keysMax) this.#keys.clear();
+    this.#keys.set(name, key);
+    return key;
+  }
+}
+
+/** What a quote says, and of what. */
+export interface Quoted {
+  /** An agent's id, or what the platform sells; of credits, for which account and how many. Never an address: those change. */
+  readonly product: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly payTo: string;
+  readonly amount: string;
+}
+
+export interface QuotedId {
+  readonly id: string;
+  readonly end: Date;
+}
+
+/** The id in the requirements that a payment without a quote is settled for. */
+export const unquotedId = () => `u${randomBytes(16).toString("base64url")}`;
+
+/** Whether an id of ours is one that only the quote's holder knows. */
+export const isHeldSecret = (id: string) => id.startsWith("q");
+
+/** The secrets that ids are made with: those configured, or else one that every copy of the service finds in the database. */
+export async function quoteSecrets(db: Queryable, configured: readonly Buffer[]): Promise<readonly Buffer[]> {
+  if (configured.length > 0) return configured;
+  await db.query("insert into quote_secret (secret) values ($1) on conflict do nothing", [randomBytes(32)]);
+  const { rows } = await db.query<{ secret: Buffer }>("select secret from quote_secret");
+  return rows.map(({ secret }) => secret);
+}
+
+const endBytes = 6;
+const headBytes = endBytes + 16;
+const macBytes = 20;
+const issuedLength = 1 + ((headBytes + macBytes) * 8) / 6;
+/** For so long a settled payment is good at the quoted price, whatever the price is by then. */
+const goodForSeconds = 3_600;
+const hourMs = 3_600_000;
+const hourOf = (ms: number) => Math.floor(ms / hourMs);
+/** As long as quotes ask for. */
+const paymentGoodForMs = maxTimeoutSeconds * 1_000;
+const keysMax = 64;

@@ -1,0 +1,128 @@
+import { z } from "zod";
+import { ApiError } from "../../shared/errors.ts";
+import type { Queryable } from "../../shared/postgres.ts";
+import type { AccountId } from "../ids.ts";
+import { type Place, pageOf, pageQuery, wholeNumber } from "../query.ts";
+
+/** So many of the newest payouts are added up: a page that anybody may ask for costs no more than that. */
+export const countedMax = 10_000;
+
+const { cursor } = pageQuery(/^[0-9a-f]{16}$/);
+export const proofQuery = z.object({ cursor, limit: wholeNumber(1, 500).default(50).describe("Payouts a page.") });
+
+/** Shows every payout of a creator to everybody, or no longer. Repeated, it changes nothing. */
+export async function showProof(db: Queryable, accountId: AccountId, isShown: boolean): Promise<void> {
+  if (isShown) {
+    await db.query("insert into ledger_proofs (account_id) values ($1) on conflict do nothing", [accountId]);
+  } else {
+    await db.query("delete from ledger_proofs where account_id = $1", [accountId]);
+  }
+}
+
+/** Whether and since when a creator shows them. */
+export async function proofState(db: Queryable, accountId: AccountId): Promise<{ since: Date | undefined }> {
+  const { rows } = await db.query<{ since: Date }>("select since from ledger_proofs where account_id = $1", [
+    accountId,
+  ]);
+  return { since: rows[0]?.since };
+}
+
+/**
+ * Every payout to a creator's wallets, newest first, each with its transaction, and what they come to. Who paid is not told, nor for which
+ * agent: who can read the chain would know what a payer bought. 404 for a creator who does not show it, like for none.
+ */
+export async function readProof(db: Queryable, handle: string, asked: z.infer<typeof proofQuery>): Promise<Proof> {
+  const creator = await shownCreator(db, handle);
+  const { rows } = await db.query<PayoutRow>(`${payouts} where ${before} order by at desc, id limit $4`, [
+    creator.id,
+    asked.cursor?.createdMicros ?? null,
+    asked.cursor?.id ?? "",
+    asked.limit + 1,
+  ]);
+  const { page, cursor } = pageOf(rows, asked.limit);
+  return {
+    handle: creator.handle,
+    shown_since: creator.since.toISOString(),
+    ...(await totalsOf(db, creator.id)),
+    payouts: page.map(({ createdMicros: _, id: _id, at, ...payout }) => ({ at: at.toISOString(), ...payout })),
+    cursor,
+  };
+}
+
+async function shownCreator(db: Queryable, handle: string): Promise<{ id: AccountId; handle: string; since: Date }> {
+  const asked = handle.toLowerCase();
+  const { rows } = await db.query(
+    `select a.id, a.handle, p.since from handles h join accounts a on a.id = h.account_id join ledger_proofs p on p.account_id = a.id
+     where h.handle = $1 and a.state = 'open'`,
+    [/^[a-z0-9-]{1,64}$/.test(asked) ? asked : ""],
+  );
+  if (rows[0]) return rows[0];
+  throw new ApiError("not_found", "There is no such proof.");
+}
+
+/** The newest of each agent by the index, then the newest of all: no more is read than that, however much was sold. */
+const counted = `
+  select p.* from agents a cross join lateral (
+    select * from paid_calls c where c.product = a.id and c.transaction_id is not null and c.requirements ->> 'amount' ~ '^[0-9]{1,30}$'
+    order by c.created_at desc limit ${countedMax}
+  ) p where a.account_id = $1`;
+
+/** `$1`: the creator. A payout's id is no secret of the payment: it only tells rows of one moment apart. */
+const payouts = `
+  select * from (
+    select left(md5(p.network || p.payment_key), 16) as id, (extract(epoch from p.created_at) * 1000000)::bigint as "createdMicros",
+      p.created_at as at, p.network, p.requirements ->> 'asset' as asset,
+      p.requirements ->> 'amount' as amount, p.requirements ->> 'payTo' as pay_to, p.transaction_id as transaction
+    from (${counted}) p
+  ) payouts`;
+
+const before = `at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity')
+  and ("createdMicros" is distinct from $2::bigint or id > $3)`;
+
+async function totalsOf(db: Queryable, accountId: AccountId): Promise<Totals> {
+  const { rows } = await db.query<Total>(
+    `select network, asset, count(*)::integer as payouts, sum(amount::numeric)::text as amount
+     from (${payouts} order by at desc, id limit ${countedMax}) newest group by network, asset order by network, asset`,
+    [accountId],
+  );
+  const all = rows.reduce((sum, { payouts }) => sum + payouts, 0);
+  return {
+    totals: rows,
+    counted: all,
+    is_complete: all < countedMax,
+  };
+}
+
+interface Total {
+  readonly network: string;
+  readonly asset: string;
+  readonly payouts: number;
+  /** Whole base units of the asset. */
+  readonly amount: string;
+}
+
+interface Totals {
+  readonly totals: readonly Total[];
+  /** So many of the newest payouts the totals add up. */
+  readonly counted: number;
+  /** Surely no older payout is left out of them. */
+  readonly is_complete: boolean;
+}
+
+export interface Payout {
+  readonly at: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly amount: string;
+  readonly pay_to: string;
+  readonly transaction: string;
+}
+
+export interface Proof extends Totals {
+  readonly handle: string;
+  readonly shown_since: string;
+  readonly payouts: readonly Payout[];
+  readonly cursor: string | null;
+}
+
+type PayoutRow = Place & Omit<Payout, "at"> & { readonly at: Date };

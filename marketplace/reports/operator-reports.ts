@@ -1,0 +1,54 @@
+import { ApiError } from "../../shared/errors.ts";
+import type { Queryable } from "../../shared/postgres.ts";
+import type { RunId } from "../ids.ts";
+import type { ReportReason } from "./report-agent.ts";
+
+/** What visitors said of agents, newest first: what is open, or with `all` what has been resolved too. */
+export async function listReports(db: Queryable, { all, limit }: ListOptions): Promise<Report[]> {
+  const { rows } = await db.query<Report>(
+    `select r.id, a.handle || '/' || a.slug as agent, a.state, r.version, r.reason, r.text, r.email, r.run_id, r.created_at, r.resolved_at, r.note
+     from reports r join agents a on a.id = r.agent_id
+     ${all ? "" : "where r.resolved_at is null"} order by r.created_at desc, r.id limit $1`,
+    [limit],
+  );
+  return rows;
+}
+
+interface ListOptions {
+  readonly all: boolean;
+  readonly limit: number;
+}
+
+export interface Report {
+  readonly id: string;
+  /** `handle/slug`, as it is now. */
+  readonly agent: string;
+  /** Of the agent, now. */
+  readonly state: string;
+  /** Of the agent, when it was reported. */
+  readonly version: number;
+  readonly reason: ReportReason;
+  readonly text: string;
+  /** Where the visitor wants the answer; null when none was given. */
+  readonly email: string | null;
+  /** Of a report on a run that is, or was, shared. */
+  readonly run_id: RunId | null;
+  readonly created_at: Date;
+  readonly resolved_at: Date | null;
+  readonly note: string | null;
+}
+
+/** Marks a report as dealt with; again changes the note alone. 404 when there is none. */
+export async function resolveReport(
+  db: Queryable,
+  id: string,
+  note: string | undefined,
+): Promise<{ id: string; resolved_at: Date; note: string | null }> {
+  const { rows } = await db.query(
+    `update reports set resolved_at = coalesce(resolved_at, now()), note = coalesce($2, note) where id = $1
+     returning id, resolved_at, note`,
+    [id, note ?? null],
+  );
+  if (rows[0]) return rows[0];
+  throw new ApiError("not_found", `There is no report "${id}".`);
+}

@@ -1,0 +1,26 @@
+import type { Call, Tools } from "../connectors/connector.ts";
+import type { Spending } from "../connectors/reservations.ts";
+import type { Result } from "../connectors/result.ts";
+import type { Credits } from "../credits/amount.ts";
+import type { ModelUser } from "../models/version-model.ts";
+
+/**
+ * What a run needs to know of the thing that runs: one version of an agent (agents/version.ts makes one of it), or a drawing that
+ * the platform sells (svg/products.ts). Of ModelUser it has its id, owner and address, and who bears what a model costs.
+ */
+export interface Runnable extends ModelUser {
+  /** What log lines name it by: an agent's connector, or the product. */
+  readonly connector: string;
+  readonly priceCredits: Credits;
+  readonly timeLimitMs: number;
+  /** What a run does cannot be undone, so it is paid for first. */
+  readonly permanent: boolean;
+  /** A run writes down what it does before it does it (connectors/side-effect-journal.ts). */
+  readonly hasEffects: boolean;
+  readonly run: (call: RunnableCall, tools: Tools) => Promise<Result>;
+  /** Tells before money moves whether a call can work; absent where there is nothing to ask. Throws RefusalError. */
+  readonly precheck?: (call: RunnableCall, tools: Tools) => Promise<Spending>;
+}
+
+/** A connector's call without the creator's settings and secrets, which only the runnable knows. */
+export type RunnableCall = Omit<Call<unknown>, "settings" | "secrets">;

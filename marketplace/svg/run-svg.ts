@@ -1,0 +1,64 @@
+import { ApiError } from "../../shared/errors.ts";
+import type { Tools } from "../connectors/connector.ts";
+import type { Output } from "../connectors/result.ts";
+import type { AskedRun, Buyer, RunAnswer } from "../runs/asked-run.ts";
+import { type RunNeeds, runOnce } from "../runs/run.ts";
+import {
+  type Customer,
+  type DrawNeeds,
+  isDrawnByMock,
+  type PreparedSvg,
+  prepareSvg,
+  type SvgOrder,
+  type SvgResult,
+  svgAddress,
+} from "./products.ts";
+
+/** All keys of one account, and its holder, stand in one line. */
+export function customerOf({ accountId }: Buyer): Customer {
+  return { ownerId: accountId, party: accountId };
+}
+
+/**
+ * An order paid with credits, as the run that succeeded; its output is the result without the markup. Throws ApiError
+ * as the specification's table has it: 402 not enough balance, 422 an image that cannot be used, 429 too busy, 5xx
+ * upstream; all of them cost nothing. Nor does what a mock model draws.
+ */
+export async function runSvg(
+  context: SvgNeeds,
+  buyer: Buyer,
+  order: SvgOrder,
+  more: Pick<AskedRun, "idempotencyKey" | "maxCredits">,
+): Promise<RunAnswer> {
+  let prepared: PreparedSvg | undefined;
+  const asked = { agent: svgAddress(order.product), input: order.request, ...more };
+  const answer = await runOnce(context, buyer, asked, async () => {
+    context.tracers.admit(order.party);
+    prepared = prepareSvg(context, order, { free: await isDrawnByMock(context, order.product) });
+    return prepared;
+  });
+  const { success, output, error = "The drawing failed." } = answer.result;
+  if (success && output) return answer;
+  throw prepared?.failure() ?? new ApiError("upstream_failed", error);
+}
+
+/** What drawing for credits takes. */
+export interface SvgNeeds extends RunNeeds, DrawNeeds {
+  readonly config: RunNeeds["config"] & DrawNeeds["config"];
+  readonly tools: Tools;
+}
+
+/** Runs keep the result without its markup; that is in the file. */
+export async function withMarkup(context: MarkupNeeds, output: Output): Promise<SvgResult & { svg: string }> {
+  const data = (output as { data: SvgResult }).data;
+  return { svg: await readMarkup(context, data.url), ...data };
+}
+
+export interface MarkupNeeds {
+  readonly tools: Pick<Tools, "files">;
+}
+
+export async function readMarkup({ tools }: MarkupNeeds, url: string): Promise<string> {
+  const bytes = await tools.files.read(url.slice(url.lastIndexOf("/") + 1));
+  return bytes.toString("utf8");
+}

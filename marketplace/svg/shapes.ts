@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { covering } from "../../shared/covering.ts";
+import type { SvgResult } from "./products.ts";
+
+export const svgShape = covering<SvgResult & { svg: string }>()(
+  z
+    .object({
+      svg: z.string().describe("The markup."),
+      url: z.string().describe("The same, stored."),
+      files: z.record(z.string(), z.string()).describe("By kind; `png` is always there."),
+      width: z.int(),
+      height: z.int(),
+      paths: z.int(),
+      colors: z.int(),
+      bytes: z.int(),
+      layers: z.array(z.object({ id: z.string(), fill: z.array(z.string()) })),
+      score: z
+        .number()
+        .min(0)
+        .max(1)
+        .describe(
+          "Likeness of the drawing, rendered, to its source: the image, the picture traced, or what a chat model wrote. How well it answers a prompt is not measured.",
+        ),
+      metrics: z.object({ ssim: z.number(), psnr: z.number() }),
+      cost_usd: z.number(),
+      ms: z.int(),
+      stand_in: z
+        .literal(true)
+        .optional()
+        .describe("A mock model drew it, since this service has no real one; it costs nothing."),
+    })
+    .meta({ id: "VectorGraphics" }),
+);

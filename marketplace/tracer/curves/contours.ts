@@ -1,0 +1,137 @@
+import { type AreaMap, areaPasses } from "../regions/components.ts";
+
+/** One closed outline of an area, as unit steps along pixel edges with the area on the right hand. */
+export interface Contour {
+  readonly area: number;
+  /** First vertex, px. */
+  readonly x: number;
+  readonly y: number;
+  /** Steps `from` ≤ i < `to` of `steps`. */
+  readonly from: number;
+  readonly to: number;
+  /** Enclosed px²: positive round an area, negative round a hole in it. */
+  readonly enclosed: number;
+}
+
+export interface Contours {
+  /** 0 east, 1 south, 2 west, 3 north. */
+  readonly steps: Uint8Array;
+  /** All outlines; `outer[area]` is the one round the area. */
+  readonly all: readonly Contour[];
+  readonly outer: Int32Array;
+  /** Per area: the outline of the hole it lies in, or -1. */
+  readonly container: Int32Array;
+  /** Per area: how many areas it is nested in. */
+  readonly depth: Int32Array;
+}
+
+/**
+ * Step 4a: follows every outline of every area once. Source: crack following, as in Pavlidis, "Algorithms for Graphics
+ * and Image Processing" (1982) §7.5; nesting as in Suzuki & Abe (1985).
+ */
+export function contours(map: AreaMap): Contours {
+  const { areas, stride, width, height, count } = map;
+  const follower = new Follower(map);
+  const all: Contour[] = [];
+  const outer = new Int32Array(count).fill(-1);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0, q = (y + 1) * stride + 1; x < width; x++, q++) {
+      const area = areas[q];
+      if (areas[q - stride] === area || follower.seen[q] === 1) continue;
+      const from = follower.used;
+      const enclosed = follower.follow(q, x, all.length);
+      if (outer[area] === -1) outer[area] = all.length;
+      all.push({ area, x, y, from, to: follower.used, enclosed });
+    }
+  }
+  return { steps: follower.steps, all, outer, ...nesting(map, all, outer, follower.below) };
+}
+
+/** What each area lies in: told by the outline that passes above its first pixel. */
+function nesting(
+  { areas, stride, count }: AreaMap,
+  all: readonly Contour[],
+  outer: Int32Array,
+  below: Int32Array,
+): Pick<Contours, "container" | "depth"> {
+  const container = new Int32Array(count).fill(-1);
+  const depth = new Int32Array(count);
+  for (let area = 0; area < count; area++) {
+    const first = all[outer[area]];
+    const above = (first.y + 1) * stride + first.x + 1 - stride;
+    const neighbour = areas[above];
+    if (neighbour < 0) continue;
+    const passing = below[above];
+    container[area] = outer[neighbour] === passing ? container[neighbour] : passing;
+    const around = container[area];
+    depth[area] = around < 0 ? 0 : depth[all[around].area] + 1;
+  }
+  return { container, depth };
+}
+
+/** Goes round outlines, and remembers where it has been. */
+class Follower {
+  steps = new Uint8Array(1 << 16);
+  used = 0;
+  /** Pixels whose upper side has been passed. */
+  readonly seen: Uint8Array;
+  /** Which outline passes below a pixel: tells what a later area lies in. */
+  readonly below: Int32Array;
+  private readonly map: AreaMap;
+
+  constructor(map: AreaMap) {
+    this.map = map;
+    this.seen = new Uint8Array(map.areas.length);
+    this.below = new Int32Array(map.areas.length).fill(-1);
+  }
+
+  /** Goes once round from above pixel `q`, eastwards, which lies in column `x`; what outline `id` encloses, px². */
+  follow(q: number, x: number, id: number): number {
+    const { map, seen, below } = this;
+    const { areas, stride } = map;
+    const ahead = [1, stride, -1, -stride];
+    const area = areas[q];
+    let direction = 0;
+    let inside = q;
+    let outside = q - stride;
+    let column = x;
+    let enclosed = 0;
+    do {
+      this.push(direction);
+      if (direction === 0) {
+        seen[inside] = 1;
+        column++;
+      } else if (direction === 1) enclosed += column;
+      else if (direction === 2) {
+        below[inside] = id;
+        column--;
+      } else enclosed -= column;
+      const nextInside = inside + ahead[direction];
+      const nextOutside = outside + ahead[direction];
+      const insideSame = areas[nextInside] === area;
+      const outsideSame = areas[nextOutside] === area;
+      const left = insideSame ? outsideSame : outsideSame && areaPasses(map, area, areas[outside], areas[nextInside]);
+      if (left) {
+        // The area is also ahead on the left: turn towards it.
+        inside = nextOutside;
+        direction = (direction + 3) & 3;
+      } else if (insideSame) {
+        inside = nextInside;
+        outside = nextOutside;
+      } else {
+        outside = nextInside;
+        direction = (direction + 1) & 3;
+      }
+    } while (inside !== q || direction !== 0);
+    return enclosed;
+  }
+
+  private push(direction: number): void {
+    if (this.used === this.steps.length) {
+      const grown = new Uint8Array(this.used * 2);
+      grown.set(this.steps);
+      this.steps = grown;
+    }
+    this.steps[this.used++] = direction;
+  }
+}

@@ -1,0 +1,182 @@
+import type { Points } from "./points.ts";
+
+/**
+ * Step 6a: finds where an outline turns sharply and puts the corner back where its two sides meet; the chain of edge
+ * midpoints always cuts it. Marks corners in place. `apart` keeps clear of corners already there, so that both areas
+ * along a shared edge find the same.
+ *
+ * Source: the wide-angle test of Teh & Chin (1989); the corner as the crossing of two fitted lines as in potrace
+ * (Selinger 2003) §2.3.
+ */
+export function markCorners(points: Points, apart = false): void {
+  const n = points.count;
+  if (n < 8) return;
+  const reach = Math.min(4, n >> 2);
+  const turn = turns(points, reach);
+  for (let i = 0; i < n; i++) {
+    const t = turn[i];
+    if (t < turnMin || points.corner[i] === 1) continue;
+    let peak = true;
+    for (let k = 1; k <= reach && peak; k++) {
+      const before = turn[(i - k + n) % n];
+      const after = turn[(i + k) % n];
+      if (before > t || after > t || before === t) peak = false;
+      if (k > 2 && !apart) continue;
+      if (points.corner[(i - k + n) % n] === 1 || points.corner[(i + k) % n] === 1) peak = false;
+    }
+    if (peak && !(t > turnBack && squareEnd(points, i))) sharpen(points, i, t);
+  }
+}
+
+/** 1 - cos of 45°. */
+const turnMin = 0.3;
+/** 1 - cos of 90°: a corner even when its sides are not straight. */
+const turnSure = 1;
+/** Less than a right angle over this reach is no end of a stroke. */
+const turnBack = 0.8;
+/** How straight both sides of a corner must be, and how far beyond the chain it may lie, px. */
+const offMax = 0.18;
+const beyondMax = 1;
+let turnScratch = new Float64Array(4096);
+
+function turns(points: Points, reach: number): Float64Array {
+  const { x, y, count: n } = points;
+  if (turnScratch.length < n) turnScratch = new Float64Array(n * 2);
+  for (let i = 0; i < n; i++) {
+    const a = i - reach < 0 ? i - reach + n : i - reach;
+    const b = i + reach >= n ? i + reach - n : i + reach;
+    const ux = x[i] - x[a];
+    const uy = y[i] - y[a];
+    const vx = x[b] - x[i];
+    const vy = y[b] - y[i];
+    const scale = Math.sqrt((ux * ux + uy * uy) * (vx * vx + vy * vy));
+    turnScratch[i] = scale > 0 ? 1 - (ux * vx + uy * vy) / scale : 0;
+  }
+  return turnScratch;
+}
+
+interface Line {
+  readonly x: number;
+  readonly y: number;
+  readonly dx: number;
+  readonly dy: number;
+  readonly off: number;
+}
+
+function sharpen(points: Points, i: number, turn: number): void {
+  const { x, y, corner, count: n } = points;
+  const side = Math.min(5, (n >> 2) - 1);
+  const straight = side >= 3;
+  if (straight) {
+    const before = line(points, i - 1 - side, side);
+    const after = line(points, i + 2, side);
+    const cross = before.dx * after.dy - before.dy * after.dx;
+    if (Math.abs(cross) > 0.35 && before.off < offMax && after.off < offMax) {
+      const s = ((after.x - before.x) * after.dy - (after.y - before.y) * after.dx) / cross;
+      const px = before.x + before.dx * s;
+      const py = before.y + before.dy * s;
+      if (Math.hypot(px - x[i], py - y[i]) < beyondMax) {
+        x[i] = px;
+        y[i] = py;
+        corner[i] = 1;
+        pull(points, (i - 1 + n) % n, before);
+        pull(points, (i + 1) % n, after);
+        return;
+      }
+    }
+  }
+  if (turn >= turnSure) corner[i] = 1;
+}
+
+/**
+ * The end of a stroke a few pixels wide, cut off square: its two corners are too near each other to be found one by one.
+ * `i` is somewhere on it. A round end is left alone: the lines of its sides and its end meet too far outside it.
+ */
+function squareEnd(points: Points, i: number): boolean {
+  const { corner, count: n } = points;
+  for (let wide = endWideMin; wide <= endWideMax && n >= wide + 2 * endSide + 2; wide++) {
+    for (let from = i - wide + 1; from <= i; from++) {
+      // The outermost points lie in the corners' own pixels, whose coverage says little of either edge.
+      const end = wide > 3 ? line(points, from + 1, wide - 2) : line(points, from, wide);
+      if (end.off > endOffMax) continue;
+      const before = line(points, from - endSide, endSide);
+      const after = line(points, from + wide, endSide);
+      if (before.off > offMax || after.off > offMax) continue;
+      const first = (from + n) % n;
+      const last = (from + wide - 1 + n) % n;
+      const one = crossing(before, end);
+      const two = crossing(end, after);
+      if (!one || !two || !near(points, first, one) || !near(points, last, two)) continue;
+      for (const [at, [px, py]] of [
+        [first, one],
+        [last, two],
+      ] as const) {
+        points.x[at] = px;
+        points.y[at] = py;
+        corner[at] = 1;
+      }
+      return true;
+    }
+  }
+  return false;
+}
+
+/** Ends of strokes, in points of the chain: widest and narrowest, and how much of each side must be straight. */
+const endWideMin = 3;
+const endWideMax = 6;
+const endSide = 4;
+const endOffMax = 0.12;
+/** Farthest a corner may lie from the chain's point beside it; half a pixel is what a square one cuts off. */
+const endNear = 0.6;
+
+/** Where two lines meet, if they do at something like a right angle. */
+function crossing(a: Line, b: Line): readonly [number, number] | null {
+  const cross = a.dx * b.dy - a.dy * b.dx;
+  if (Math.abs(cross) < 0.85) return null;
+  const s = ((b.x - a.x) * b.dy - (b.y - a.y) * b.dx) / cross;
+  return [a.x + a.dx * s, a.y + a.dy * s];
+}
+
+function near({ x, y }: Points, i: number, [px, py]: readonly [number, number]): boolean {
+  return (px - x[i]) ** 2 + (py - y[i]) ** 2 < endNear * endNear;
+}
+
+/** Lays a point beside a corner, which the chain had cut, onto its side. */
+function pull(points: Points, i: number, side: Line): void {
+  if (points.corner[i] === 1) return;
+  const s = (points.x[i] - side.x) * side.dx + (points.y[i] - side.y) * side.dy;
+  points.x[i] = side.x + side.dx * s;
+  points.y[i] = side.y + side.dy * s;
+}
+
+/** Least-squares line through `count` points of the chain from `from`, and how far they miss it at most. */
+function line(points: Points, from: number, count: number): Line {
+  const { x, y, count: n } = points;
+  let mx = 0;
+  let my = 0;
+  for (let k = 0; k < count; k++) {
+    const j = (from + k + n) % n;
+    mx += x[j];
+    my += y[j];
+  }
+  mx /= count;
+  my /= count;
+  let xx = 0;
+  let xy = 0;
+  let yy = 0;
+  for (let k = 0; k < count; k++) {
+    const j = (from + k + n) % n;
+    xx += (x[j] - mx) ** 2;
+    xy += (x[j] - mx) * (y[j] - my);
+    yy += (y[j] - my) ** 2;
+  }
+  const angle = 0.5 * Math.atan2(2 * xy, xx - yy);
+  const dx = Math.cos(angle);
+  const dy = Math.sin(angle);
+  let off = 0;
+  for (let k = 0; k < count; k++) {
+    const j = (from + k + n) % n;
+    off = Math.max(off, Math.abs((x[j] - mx) * dy - (y[j] - my) * dx));
+  }
+  return { x: mx, y: my, dx, dy, off };
+}

@@ -1,0 +1,135 @@
+import type { Outline } from "../drawing.ts";
+import { Chain, type Direction, reversed } from "./chain.ts";
+import { Cubic } from "./cubic.ts";
+import type { Points } from "./points.ts";
+
+/**
+ * Step 6b: a closed chain of points as few lines and cubics, none missing a point by more than its tolerance. The chain
+ * is cut at its corners; between them the curve is smooth. `shared` makes the result independent of the direction, so
+ * that both areas along an edge get the same curve.
+ *
+ * Source: Schneider, "An Algorithm for Automatically Fitting Digitized Curves", Graphics Gems (1990).
+ */
+export function fitClosed(points: Points, shared = false): Outline {
+  const corner = firstCorner(points);
+  chain.load(points, corner ?? (shared ? leftmost(points) : 0));
+  const outline: Outline = { x: chain.x[0], y: chain.y[0], kinds: [], points: [] };
+  if (corner === null) fitSmooth(points.count, outline);
+  else fitBetweenCorners(points.count, shared, outline);
+  return outline;
+}
+
+const chain = new Chain();
+const cubic = new Cubic();
+
+function firstCorner({ corner, count }: Points): number | null {
+  for (let i = 0; i < count; i++) if (corner[i] !== 0) return i;
+  return null;
+}
+
+function leftmost({ x, y, count }: Points): number {
+  let best = 0;
+  for (let i = 1; i < count; i++) if (x[i] < x[best] || (x[i] === x[best] && y[i] < y[best])) best = i;
+  return best;
+}
+
+/** No corner at all: two halves that share their tangents. */
+function fitSmooth(n: number, outline: Outline): void {
+  const half = n >> 1;
+  const start = chain.tangentAround(0, n);
+  const middle = chain.tangentAround(half, n);
+  fitOpen({ a: 0, b: half, start, end: reversed(middle) }, outline);
+  fitOpen({ a: half, b: n, start: middle, end: reversed(start) }, outline);
+}
+
+function fitBetweenCorners(n: number, shared: boolean, outline: Outline): void {
+  const { x, y, corner } = chain;
+  for (let from = 0; from < n; ) {
+    let to = from + 1;
+    while (to < n && corner[to] === 0) to++;
+    const back = shared && (x[to] < x[from] || (x[to] === x[from] && y[to] < y[from]));
+    if (back) chain.reverse(from, to);
+    const begun = outline.kinds.length;
+    const at = outline.points.length;
+    const ends = { start: chain.tangentFrom(from, to), end: chain.tangentFrom(to, from) };
+    fitOpen({ a: from, b: to, ...ends }, outline);
+    if (back) {
+      const end = { x: x[from], y: y[from] };
+      chain.reverse(from, to);
+      reverseLast(outline, begun, at, end);
+    }
+    from = to;
+  }
+}
+
+/** Turns the segments of an outline from `begun` on round; `end` is where they shall end. */
+function reverseLast(
+  { kinds, points }: Outline,
+  begun: number,
+  at: number,
+  end: { readonly x: number; readonly y: number },
+): void {
+  kinds.push(...kinds.splice(begun).reverse());
+  const old = points.splice(at);
+  for (let i = old.length - 4; i >= 0; i -= 2) points.push(old[i], old[i + 1]);
+  points.push(end.x, end.y);
+}
+
+/** The points `a` to `b` of the chain, and the tangents that leave them inwards. */
+interface Piece {
+  readonly a: number;
+  readonly b: number;
+  readonly start: Direction;
+  readonly end: Direction;
+}
+
+/** A chord is taken for a line when it is this much closer than a curve need be: facets show, curves do not. */
+const lineShare = 0.75;
+const levelMax = 40;
+
+function fitOpen({ a, b, start, end }: Piece, outline: Outline, level = 0): void {
+  if (b - a === 1 || isLine(a, b)) {
+    outline.kinds.push(1);
+    outline.points.push(chain.x[b], chain.y[b]);
+    return;
+  }
+  if (fitCubic({ a, b, start, end }) <= 1 || level > levelMax) {
+    const { handle1x, handle1y, handle2x, handle2y } = cubic;
+    outline.kinds.push(3);
+    outline.points.push(handle1x, handle1y, handle2x, handle2y, chain.x[b], chain.y[b]);
+    return;
+  }
+  const split = Math.min(b - 1, Math.max(a + 1, cubic.farthestAt));
+  const through = chain.tangentBetween(split, a, b);
+  fitOpen({ a, b: split, start, end: reversed(through) }, outline, level + 1);
+  fitOpen({ a: split, b, start: through, end }, outline, level + 1);
+}
+
+/** Fits `cubic` to a piece; what it misses the worst point by, in tolerances. */
+function fitCubic({ a, b, start, end }: Piece): number {
+  cubic.placeByLength(chain, a, b);
+  cubic.solve(chain, a, b, start, end);
+  let worst = cubic.farthest(chain, a, b);
+  for (let round = 0; round < 3 && worst > 1 && worst < 6; round++) {
+    cubic.reparametrize(chain, a, b);
+    cubic.solve(chain, a, b, start, end);
+    const next = cubic.farthest(chain, a, b);
+    const settled = next > worst * 0.95 && next > 1;
+    worst = next;
+    if (settled) break;
+  }
+  return worst;
+}
+
+function isLine(a: number, b: number): boolean {
+  const { x, y, tolerance } = chain;
+  const dx = x[b] - x[a];
+  const dy = y[b] - y[a];
+  const length = Math.sqrt(dx * dx + dy * dy);
+  if (length < 1e-9) return false;
+  for (let i = a + 1; i < b; i++) {
+    const off = Math.abs((x[i] - x[a]) * dy - (y[i] - y[a]) * dx) / length;
+    if (off > tolerance[i] * lineShare) return false;
+  }
+  return true;
+}

@@ -1,0 +1,70 @@
+import type { Outline, Shape } from "../drawing.ts";
+import type { Points } from "./points.ts";
+
+/**
+ * The circle the points lie on, if they all do, within half their tolerance and with no part hidden. Source: Kåsa,
+ * "A Circle Fitting Procedure and Its Error Analysis" (1976).
+ */
+export function asCircle({ x, y, tolerance, corner, push, count: n }: Points): Shape | null {
+  if (n < 16) return null;
+  let mx = 0;
+  let my = 0;
+  for (let i = 0; i < n; i++) {
+    if (push[i] > 0 || corner[i] === 1) return null;
+    mx += x[i];
+    my += y[i];
+  }
+  mx /= n;
+  my /= n;
+  let uu = 0;
+  let uv = 0;
+  let vv = 0;
+  let uz = 0;
+  let vz = 0;
+  for (let i = 0; i < n; i++) {
+    const u = x[i] - mx;
+    const v = y[i] - my;
+    const z = u * u + v * v;
+    uu += u * u;
+    uv += u * v;
+    vv += v * v;
+    uz += u * z;
+    vz += v * z;
+  }
+  const det = uu * vv - uv * uv;
+  if (det < 1e-6) return null;
+  const cx = (uz * vv - vz * uv) / det / 2;
+  const cy = (vz * uu - uz * uv) / det / 2;
+  const r = Math.sqrt(cx * cx + cy * cy + (uu + vv) / n);
+  for (let i = 0; i < n; i++) {
+    const off = Math.abs(Math.hypot(x[i] - mx - cx, y[i] - my - cy) - r);
+    if (off > Math.min(circleOffMax, tolerance[i] * 1.2)) return null;
+  }
+  return { kind: "circle", cx: mx + cx, cy: my + cy, r };
+}
+
+const circleOffMax = 0.35;
+
+/** The upright rectangle an outline is, if it is one to a tenth of a pixel. */
+export function asRect({ x, y, kinds, points }: Outline): Shape | null {
+  if (kinds.length !== 4 || kinds.some((kind) => kind !== 1)) return null;
+  const xs = [x, points[0], points[2], points[4]];
+  const ys = [y, points[1], points[3], points[5]];
+  const upright = (a: number, b: number) => Math.abs(a - b) <= 0.1;
+  const first = upright(ys[0], ys[1]) && upright(xs[1], xs[2]) && upright(ys[2], ys[3]) && upright(xs[3], xs[0]);
+  const second = upright(xs[0], xs[1]) && upright(ys[1], ys[2]) && upright(xs[2], xs[3]) && upright(ys[3], ys[0]);
+  if (!first && !second) return null;
+  const left = (Math.min(...xs) + second3(xs)) / 2;
+  const top = (Math.min(...ys) + second3(ys)) / 2;
+  const right = (Math.max(...xs) + third(xs)) / 2;
+  const bottom = (Math.max(...ys) + third(ys)) / 2;
+  return { kind: "rect", x: left, y: top, width: right - left, height: bottom - top };
+}
+
+function second3(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[1];
+}
+
+function third(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[2];
+}

@@ -1,0 +1,120 @@
+/** What a trace is before it is written, drawn first to last. SVG, PDF and layers are made from it. */
+export interface Drawing {
+  /** Px of the picture. */
+  readonly width: number;
+  readonly height: number;
+  /** The drawing's own units that the picture's width and height span. */
+  readonly spanX: number;
+  readonly spanY: number;
+  readonly groups: readonly Group[];
+  /** Units of the file per unit of the drawing: numbers in the file are whole. */
+  readonly grid: number;
+  /** All outlines turn the same way, so that neighbours of one paint may be one element. */
+  readonly oneWay: boolean;
+  /** Edges on whole pixels: drawn without anti-aliasing. */
+  readonly crisp: boolean;
+}
+
+export interface Group {
+  readonly id: string | null;
+  readonly elements: readonly Element[];
+  /** Drawn without anti-aliasing, so that see-through neighbours meet without a seam. */
+  readonly crisp?: boolean;
+}
+
+export interface Element {
+  readonly fill: Fill;
+  readonly shape: Shape;
+}
+
+export type Shape =
+  | {
+      readonly kind: "path";
+      readonly outlines: readonly Outline[];
+      /** Inside is where a ray crosses the outlines an odd number of times; otherwise nonzero winding. */
+      readonly evenOdd?: boolean;
+    }
+  | { readonly kind: "circle"; readonly cx: number; readonly cy: number; readonly r: number }
+  | { readonly kind: "rect"; readonly x: number; readonly y: number; readonly width: number; readonly height: number };
+
+/** A closed curve in px: a start and segments, each a line (2 numbers) or a cubic (6 numbers). */
+export interface Outline {
+  readonly x: number;
+  readonly y: number;
+  /** 1 line, 3 cubic. */
+  readonly kinds: number[];
+  readonly points: number[];
+}
+
+/** Straight colour, 0..255, and opacity 0..1. */
+export interface Colour {
+  readonly r: number;
+  readonly g: number;
+  readonly b: number;
+  readonly opacity: number;
+}
+
+export interface Stop {
+  readonly offset: number;
+  readonly colour: Colour;
+}
+
+export type Fill =
+  | { readonly kind: "flat"; readonly colour: Colour }
+  | {
+      readonly kind: "linear";
+      readonly x1: number;
+      readonly y1: number;
+      readonly x2: number;
+      readonly y2: number;
+      readonly stops: readonly Stop[];
+    }
+  | {
+      readonly kind: "radial";
+      readonly cx: number;
+      readonly cy: number;
+      readonly r: number;
+      /** The radius up and down, where that is another. */
+      readonly ry?: number;
+      readonly stops: readonly Stop[];
+    };
+
+/** The colours of a fill, in order. */
+export function fillColours(fill: Fill): readonly Colour[] {
+  return fill.kind === "flat" ? [fill.colour] : fill.stops.map((stop) => stop.colour);
+}
+
+/** A fill in another colour, as see-through as it is. */
+export function inOneColour(fill: Fill, { r, g, b }: Omit<Colour, "opacity">): Fill {
+  const paint = ({ opacity }: Colour) => ({ r, g, b, opacity });
+  if (fill.kind === "flat") return { ...fill, colour: paint(fill.colour) };
+  return { ...fill, stops: fill.stops.map(({ offset, colour }) => ({ offset, colour: paint(colour) })) };
+}
+
+/** `#rgb` or `#rrggbb`. */
+export function hex({ r, g, b }: Colour): string {
+  const pairs = [r, g, b].map((v) => byte(v).toString(16).padStart(2, "0"));
+  return pairs.every((pair) => pair[0] === pair[1])
+    ? `#${pairs.map((pair) => pair[0]).join("")}`
+    : `#${pairs.join("")}`;
+}
+
+/** A premultiplied colour as a straight one, whole levels. */
+export function straight(r: number, g: number, b: number, alpha: number): Colour {
+  if (alpha >= opaqueMin) return { r: byte(r), g: byte(g), b: byte(b), opacity: 1 };
+  if (alpha <= 0.5) return { r: 0, g: 0, b: 0, opacity: 0 };
+  const scale = 255 / alpha;
+  return {
+    r: byte(r * scale),
+    g: byte(g * scale),
+    b: byte(b * scale),
+    opacity: Math.round((alpha / 255) * 100) / 100,
+  };
+}
+
+/** Alpha (0..255) from which an area counts as opaque. */
+export const opaqueMin = 252;
+
+function byte(v: number): number {
+  return v <= 0 ? 0 : v >= 255 ? 255 : Math.round(v);
+}

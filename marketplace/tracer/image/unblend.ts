@@ -1,0 +1,129 @@
+/**
+ * Step 1: takes anti-aliasing back. A pixel whose colour lies between those of two opposite neighbours is a blend of
+ * two areas, not an area; it takes the colour of the nearest-coloured neighbour that is none. The outline's sub-pixel
+ * place is read from the untouched source later (snap.ts).
+ *
+ * In: premultiplied RGBA. Out: a copy with the blends replaced. The test is the
+ * colour-line model of matting: Smith & Blinn, "Blue Screen Matting" (1996).
+ */
+export function unblend(pixels: Uint8Array, width: number, height: number): Uint8Array {
+  const out = new Uint8Array(pixels);
+  const blends = findBlends(pixels, width, height);
+  for (let pass = 0; pass < 2 && blends.count > 0; pass++) replaceBlends(out, blends, width, height);
+  return out;
+}
+
+const contrastSquaredMin = 28 * 28;
+
+interface Blends {
+  readonly is: Uint8Array;
+  readonly at: Int32Array;
+  count: number;
+}
+
+function findBlends(pixels: Uint8Array, width: number, height: number): Blends {
+  const words = new Uint32Array(pixels.buffer, pixels.byteOffset, width * height);
+  const is = new Uint8Array(width * height);
+  let at = new Int32Array(1024);
+  let count = 0;
+  for (let y = 1; y < height - 1; y++) {
+    for (let x = 1, p = y * width + 1; x < width - 1; x++, p++) {
+      const here = words[p];
+      if (here === words[p - 1] && here === words[p - width] && here === words[p + 1]) continue;
+      const span = Math.max(
+        between(pixels, words, p, 1),
+        between(pixels, words, p, width),
+        between(pixels, words, p, width + 1),
+        between(pixels, words, p, width - 1),
+      );
+      // The middle of a thin line lies between its neighbours along the line, but stands out across it.
+      if (span === 0 || ridge(pixels, p, width) > 0.6 * span) continue;
+      is[p] = 1;
+      if (count === at.length) {
+        const grown = new Int32Array(count * 2);
+        grown.set(at);
+        at = grown;
+      }
+      at[count++] = p;
+    }
+  }
+  return { is, at, count };
+}
+
+/**
+ * The squared contrast between `p - step` and `p + step` if pixel `p` lies on the colour line between them, clear of both
+ * ends; else 0.
+ */
+function between(pixels: Uint8Array, words: Uint32Array, p: number, step: number): number {
+  const here = words[p];
+  if (words[p - step] === here || words[p + step] === here) return 0;
+  const i = p * 4;
+  const a = (p - step) * 4;
+  const b = (p + step) * 4;
+  const r = pixels[b] - pixels[a];
+  const g = pixels[b + 1] - pixels[a + 1];
+  const u = pixels[b + 2] - pixels[a + 2];
+  const o = pixels[b + 3] - pixels[a + 3];
+  const span = r * r + g * g + u * u + o * o;
+  if (span < contrastSquaredMin) return 0;
+  const pr = pixels[i] - pixels[a];
+  const pg = pixels[i + 1] - pixels[a + 1];
+  const pu = pixels[i + 2] - pixels[a + 2];
+  const po = pixels[i + 3] - pixels[a + 3];
+  const along = pr * r + pg * g + pu * u + po * o;
+  if (along < 0.1 * span || along > 0.9 * span) return 0;
+  const off = pr * pr + pg * pg + pu * pu + po * po - (along * along) / span;
+  return off < 0.02 * span + 40 ? span : 0;
+}
+
+function replaceBlends(out: Uint8Array, blends: Blends, width: number, height: number): void {
+  const words = new Uint32Array(out.buffer, out.byteOffset, width * height);
+  const { is, at } = blends;
+  let left = 0;
+  const resolved: number[] = [];
+  for (let n = 0; n < blends.count; n++) {
+    const p = at[n];
+    const best = nearestPure(out, is, p, width);
+    if (best < 0) at[left++] = p;
+    else {
+      words[p] = words[best];
+      resolved.push(p);
+    }
+  }
+  for (const p of resolved) is[p] = 0;
+  blends.count = left;
+}
+
+/** The neighbour of nearest colour that is no blend; -1 if all are. */
+function nearestPure(pixels: Uint8Array, isBlend: Uint8Array, p: number, width: number): number {
+  let best = -1;
+  let least = Number.POSITIVE_INFINITY;
+  for (let dy = -width; dy <= width; dy += width) {
+    for (let q = p + dy - 1; q <= p + dy + 1; q++) {
+      if (isBlend[q] !== 0) continue;
+      const distance = squaredDistance(pixels, p * 4, q * 4);
+      if (distance >= least) continue;
+      least = distance;
+      best = q;
+    }
+  }
+  return best;
+}
+
+/** How far pixel `p` stands out from two opposite neighbours to the same side, squared; the most over four directions. */
+function ridge(pixels: Uint8Array, p: number, width: number): number {
+  let most = 0;
+  for (let k = 0; k < 4; k++) {
+    const step = (k === 0 ? 1 : width + k - 2) * 4;
+    let dot = 0;
+    for (let i = p * 4; i < p * 4 + 4; i++) dot += (pixels[i] - pixels[i - step]) * (pixels[i] - pixels[i + step]);
+    if (dot > most) most = dot;
+  }
+  return most;
+}
+
+function squaredDistance(pixels: Uint8Array, a: number, b: number): number {
+  let sum = 0;
+  for (let c = 0; c < 4; c++) sum += (pixels[a + c] - pixels[b + c]) ** 2;
+  return sum;
+}

@@ -1,0 +1,93 @@
+export const traceModes = ["stacked", "cutout"] as const;
+export const traceStyles = ["auto", "logo", "icon", "lineart", "photo", "pixel"] as const;
+export const tracePresets = ["auto", "small", "hq"] as const;
+
+/** The longest side of a picture that a page traces by itself (preview.ts), px. */
+export const previewSideMax = 256;
+
+/** What a caller may ask of a trace. Everything has a default. */
+export interface TraceOptions {
+  /** stacked: shapes lie over each other, no gaps; cutout: no two shapes overlap. */
+  readonly mode?: (typeof traceModes)[number];
+  readonly style?: (typeof traceStyles)[number];
+  readonly preset?: (typeof tracePresets)[number];
+  /** Most colours, 2–256; areas are then of one colour each, and as see-through as they were. */
+  readonly colors?: number;
+  /** 0 (default) keeps all detail the preset keeps, 1 keeps the least. */
+  readonly simplify?: number;
+  /** `#rrggbb` colours, at most 256; only these are used, one to an area, in whatever opacity. */
+  readonly palette?: readonly string[];
+  readonly removeBackground?: boolean;
+  /** One group per object instead of one per depth. */
+  readonly layers?: boolean;
+  /** Most bytes of SVG, instead of the preset's. */
+  readonly bytesMax?: number;
+}
+
+export interface Settings {
+  readonly mode: (typeof traceModes)[number];
+  readonly style: (typeof traceStyles)[number];
+  /** Squared colour error one pixel of outline must save (merge.ts). */
+  readonly lambda: number;
+  /** Most a curve may miss a well-marked edge by, px. */
+  readonly tolerance: number;
+  /** Smallest area kept, px. */
+  readonly areaMin: number;
+  /** Steps a pixel is divided into in the file. */
+  readonly grid: number;
+  readonly gradients: boolean;
+  readonly colors: number | null;
+  readonly palette: readonly string[] | null;
+  readonly removeBackground: boolean;
+  readonly objects: boolean;
+  readonly bytesMax: number;
+  /** Most pixels traced; larger pictures are reduced first. */
+  readonly pixelsMax: number;
+}
+
+const presets = {
+  auto: {
+    lambda: 1000,
+    tolerance: 0.32,
+    areaMin: 4,
+    grid: 4,
+    bytesMax: 500_000,
+    pixelsMax: 2_000_000,
+  },
+  small: { lambda: 3000, tolerance: 0.45, areaMin: 8, grid: 4, bytesMax: 200_000, pixelsMax: 2_000_000 },
+  hq: { lambda: 450, tolerance: 0.22, areaMin: 3, grid: 8, bytesMax: 1_000_000, pixelsMax: 4_000_000 },
+} as const;
+
+/** Fills in defaults. Throws RangeError naming the field for a value out of range; types are the caller's promise. */
+export function settingsOf(options: TraceOptions): Settings {
+  const preset = presets[options.preset ?? "auto"];
+  const style = options.style ?? "auto";
+  const simplify = inRange("simplify", options.simplify ?? 0, 0, 1);
+  const colors = options.colors === undefined ? null : inRange("colors", Math.floor(options.colors), 2, 256);
+  const palette = options.palette ?? null;
+  if (palette && (palette.length < 1 || palette.length > 256)) throw new RangeError("palette: 1 to 256 colours");
+  for (const colour of palette ?? []) {
+    if (!/^#[0-9a-f]{6}$/i.test(colour)) throw new RangeError("palette: colours are written #rrggbb");
+  }
+  const bytesMax = inRange("bytesMax", options.bytesMax ?? preset.bytesMax, 2_000, 10_000_000);
+  return {
+    mode: options.mode ?? "stacked",
+    style,
+    lambda: preset.lambda * 40 ** simplify * (style === "icon" ? 1.5 : 1),
+    tolerance: preset.tolerance * 4 ** simplify,
+    areaMin: Math.round(preset.areaMin * 8 ** simplify),
+    grid: preset.grid,
+    gradients: style !== "lineart" && style !== "logo" && colors === null && palette === null,
+    colors: style === "lineart" && !palette ? Math.min(colors ?? 2, 256) : colors,
+    palette,
+    removeBackground: options.removeBackground ?? false,
+    objects: options.layers ?? false,
+    bytesMax,
+    pixelsMax: preset.pixelsMax,
+  };
+}
+
+function inRange(field: string, value: number, least: number, most: number): number {
+  if (!(value >= least && value <= most)) throw new RangeError(`${field}: ${least} to ${most}`);
+  return value;
+}

@@ -1,0 +1,169 @@
+import { type Contour, type Contours, contours } from "../curves/contours.ts";
+import { markCorners } from "../curves/corners.ts";
+import { fitClosed } from "../curves/fit-curve.ts";
+import { Points } from "../curves/points.ts";
+import { asCircle, asRect } from "../curves/primitives.ts";
+import { type SnapInput, snapContour } from "../curves/snap.ts";
+import {
+  type Drawing,
+  type Element,
+  type Fill,
+  type Group,
+  inOneColour,
+  type Outline,
+  type Shape,
+} from "../drawing.ts";
+import type { Settings } from "../options.ts";
+import type { Areas } from "../regions/areas.ts";
+import { stride } from "../regions/colour-model.ts";
+import { type Extent, planeFill, radialFill } from "./fills.ts";
+import { depthLayers, objectLayers } from "./layers.ts";
+
+/**
+ * Steps 4 to 7: described areas as a drawing. `pixels` is the source before unblending, for the sub-pixel place of edges.
+ *
+ * Stacked: areas are drawn from the outside in, larger before smaller, each as its outer outline; a hole is cut only
+ * where something that was drawn earlier, or is not opaque, must show through it. Cutout: every hole is cut. Groups are
+ * by depth, or by object where `objectOf` (objects.ts) tells them.
+ */
+export function drawAreas(
+  areas: Areas,
+  pixels: Uint8Array,
+  settings: Settings,
+  objectOf: Int32Array | null = null,
+): Drawing {
+  const { map, planes, radials, opaque, empty } = areas;
+  const { width, height, count } = map;
+  const cutout = settings.mode === "cutout";
+  const chain = contours(map);
+  const layering = objectOf ? objectLayers(areas, chain, objectOf) : depthLayers(chain, count, areas.paints);
+  const { rank, order } = layering;
+  const hidden = cutout
+    ? () => false
+    : (area: number, other: number) => rank[other] > rank[area] && opaque[other] === 1;
+  const holes = holesToCut(areas, chain, rank, settings.mode);
+  const input = {
+    pixels,
+    map,
+    contours: chain,
+    planes,
+    radials,
+    hidden,
+    tolerance: settings.tolerance,
+    junctions: cutout,
+  };
+  const points = new Points();
+  const groups: Group[] = [];
+  let elements: Element[] = [];
+  let layer = -1;
+  const plate = cutout || opaque.includes(0) ? -1 : order[0];
+  for (const area of order) {
+    if (empty[area] === 1) continue;
+    if (layering.layer[area] !== layer) {
+      layer = layering.layer[area];
+      elements = [];
+      groups.push({ id: layering.names[layer], elements });
+    }
+    const outer = chain.all[chain.outer[area]];
+    if (area === plate) {
+      // Nothing can show behind the first area of an opaque picture: it is the whole ground.
+      elements.push({ fill: fillOf(areas, area, chain, outer), shape: { kind: "rect", x: 0, y: 0, width, height } });
+      continue;
+    }
+    const shape = shapeOf(input, [outer, ...(holes.get(area) ?? [])], points);
+    if (shape) elements.push({ fill: fillOf(areas, area, chain, outer), shape });
+  }
+  return {
+    width,
+    height,
+    spanX: width,
+    spanY: height,
+    grid: settings.grid,
+    oneWay: true,
+    crisp: false,
+    groups: groups.filter((group) => group.elements.length > 0),
+  };
+}
+
+/** An area's outer outline and the holes cut into it as a shape, in its plainest form; null where nothing is left of it. */
+function shapeOf(input: SnapInput, contours: readonly Contour[], points: Points): Shape | null {
+  const outlines: Outline[] = [];
+  for (const contour of contours) {
+    snapContour(input, contour, points);
+    if (points.count < 3) continue;
+    const circle = contours.length === 1 ? asCircle(points) : null;
+    if (circle) return circle;
+    markCorners(points, input.junctions);
+    outlines.push(fitClosed(points, input.junctions));
+  }
+  if (outlines.length === 0) return null;
+  return (outlines.length === 1 ? asRect(outlines[0]) : null) ?? { kind: "path", outlines };
+}
+
+/** The holes to be cut into each area that has any, by area: all of them for a cutout. */
+export function holesToCut(
+  areas: Pick<Areas, "map" | "opaque">,
+  chain: Contours,
+  rank: Int32Array,
+  mode: Settings["mode"],
+): ReadonlyMap<number, readonly Contour[]> {
+  return holesByArea(chain, mode === "cutout" ? null : openHoles(chain, areas, rank));
+}
+
+/** Which holes must be cut: those with anything in them that the area would wrongly cover. */
+function openHoles(chain: Contours, { map, opaque }: Pick<Areas, "map" | "opaque">, rank: Int32Array): Uint8Array {
+  const open = new Uint8Array(chain.all.length);
+  for (let area = 0; area < map.count; area++) {
+    for (let hole = chain.container[area]; hole >= 0; ) {
+      const owner = chain.all[hole].area;
+      if (opaque[area] === 0 || rank[area] < rank[owner]) open[hole] = 1;
+      hole = chain.container[owner];
+    }
+  }
+  return open;
+}
+
+function holesByArea(chain: Contours, open: Uint8Array | null): Map<number, Contour[]> {
+  const holes = new Map<number, Contour[]>();
+  for (let c = 0; c < chain.all.length; c++) {
+    const contour = chain.all[c];
+    if (open?.[c] === 0 || chain.outer[contour.area] === c) continue;
+    const list = holes.get(contour.area);
+    if (list) list.push(contour);
+    else holes.set(contour.area, [contour]);
+  }
+  return holes;
+}
+
+function fillOf(areas: Areas, area: number, chain: Contours, outer: Contour): Fill {
+  const fill = ownFill(areas, area, chain, outer);
+  const tone = areas.tones[area];
+  return tone ? inOneColour(fill, tone) : fill;
+}
+
+function ownFill({ planes, sloped, radials, sums, map }: Areas, area: number, chain: Contours, outer: Contour): Fill {
+  const radial = radials.get(area);
+  if (radial) return radialFill(radial);
+  const cx = map.width / 2;
+  const cy = map.height / 2;
+  const n = sums[area * stride];
+  const extent: Extent = (dx, dy) => {
+    let from = Number.POSITIVE_INFINITY;
+    let to = Number.NEGATIVE_INFINITY;
+    let { x, y } = outer;
+    for (let i = outer.from; i < outer.to; i++) {
+      const t = (x - cx) * dx + (y - cy) * dy;
+      if (t < from) from = t;
+      if (t > to) to = t;
+      const direction = chain.steps[i];
+      if (direction === 0) x++;
+      else if (direction === 1) y++;
+      else if (direction === 2) x--;
+      else y--;
+    }
+    return { from, to, mx: sums[area * stride + 1] / n, my: sums[area * stride + 2] / n };
+  };
+  const fill = planeFill(planes, area, sloped[area] === 1, extent);
+  if (fill.kind !== "linear") return fill;
+  return { ...fill, x1: fill.x1 + cx, y1: fill.y1 + cy, x2: fill.x2 + cx, y2: fill.y2 + cy };
+}

@@ -1,0 +1,42 @@
+import { type Colour, type Drawing, fillColours, hex } from "../drawing.ts";
+import type { Background } from "../regions/background.ts";
+import { describeLayers } from "./layers.ts";
+import { writeSvg } from "./write-svg.ts";
+
+export interface Trace {
+  readonly svg: string;
+  /** Px of the source. */
+  readonly width: number;
+  readonly height: number;
+  /** Drawn elements. */
+  readonly paths: number;
+  /** Distinct flat colours and gradient stops. */
+  readonly colors: number;
+  /** UTF-8 length of `svg`. */
+  readonly bytes: number;
+  readonly layers: readonly { readonly id: string; readonly fill: readonly string[] }[];
+  /** The colour taken away by `removeBackground`, if any. */
+  readonly removed: Colour | null;
+  readonly drawing: Drawing;
+}
+
+/** A drawing written out, with its counts. */
+export function finish(drawing: Drawing, background: Background | null): Trace {
+  const svg = writeSvg(drawing);
+  const colours = new Set<string>();
+  for (const { elements } of drawing.groups) {
+    for (const { fill } of elements) for (const colour of fillColours(fill)) colours.add(hex(colour));
+  }
+  return {
+    svg,
+    width: drawing.width,
+    height: drawing.height,
+    paths: svg.match(/<(?:path|circle|rect)\b/g)?.length ?? 0,
+    colors: colours.size,
+    // The writer writes nothing but ASCII.
+    bytes: svg.length,
+    layers: describeLayers(drawing),
+    removed: background?.colour ?? null,
+    drawing,
+  };
+}

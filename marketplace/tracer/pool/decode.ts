@@ -1,0 +1,52 @@
+import sharp, { type Sharp } from "sharp";
+import { ApiError } from "../../../shared/errors.ts";
+import { imageBytesMax, imagePixelsMax, imageSideMax } from "../image/limits.ts";
+import type { Raster } from "../image/raster.ts";
+
+// libvips reads forty formats, SVG and PDF among them; a caller's bytes may meet only these three readers.
+sharp.block({ operation: ["VipsForeignLoad"] });
+sharp.unblock({ operation: ["VipsForeignLoadPng", "VipsForeignLoadJpeg", "VipsForeignLoadWebp"] });
+
+/**
+ * Bytes of a PNG, JPEG or WebP as straight 8-bit sRGB: upright (EXIF), first frame only, CMYK and 16-bit converted.
+ * Size is refused from the header, before a pixel is decoded. Throws ApiError `invalid_value` saying what is wrong.
+ */
+export async function decodeImage(bytes: Uint8Array, pixelsMax = imagePixelsMax): Promise<Raster> {
+  if (bytes.length > imageBytesMax) throw refused(`is over ${imageBytesMax / 1e6} MB`);
+  if (!kindOf(bytes)) throw refused("is not a PNG, JPEG or WebP");
+  const { width, height } = await read(bytes, (image) => image.metadata());
+  if (width > imageSideMax || height > imageSideMax) throw refused(`is over ${imageSideMax} pixels on a side`);
+  if (width * height > pixelsMax) throw refused(`is over ${pixelsMax / 1e6} megapixel${pixelsMax === 1e6 ? "" : "s"}`);
+  const { data, info } = await read(bytes, (image) =>
+    image
+      .autoOrient()
+      .toColourspace("srgb")
+      .ensureAlpha()
+      .raw({ depth: "uchar" })
+      .toBuffer({ resolveWithObject: true }),
+  );
+  // A buffer of its own: words of four bytes are read from it, so it must begin on such a border.
+  return { width: info.width, height: info.height, rgba: new Uint8Array(data) };
+}
+
+/** By the first bytes, whatever the caller called it. */
+export function kindOf(bytes: Uint8Array): "png" | "jpeg" | "webp" | null {
+  const starts = (at: number, ...values: number[]) => values.every((value, i) => bytes[at + i] === value);
+  if (starts(0, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)) return "png";
+  if (starts(0, 0xff, 0xd8, 0xff)) return "jpeg";
+  return starts(0, 0x52, 0x49, 0x46, 0x46) && starts(8, 0x57, 0x45, 0x42, 0x50) ? "webp" : null;
+}
+
+async function read<T>(bytes: Uint8Array, ask: (image: Sharp) => Promise<T>): Promise<T> {
+  try {
+    return await ask(sharp(bytes, { limitInputPixels: imagePixelsMax, pages: 1, failOn: "truncated" }));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : "";
+    if (/pixel limit/.test(message)) throw refused(`is over ${imagePixelsMax / 1e6} megapixels`, error);
+    throw refused("cannot be read: it is damaged or cut short", error);
+  }
+}
+
+function refused(what: string, cause?: unknown): ApiError {
+  return new ApiError("invalid_value", `image: the image ${what}`, { cause, body: { field: "image" } });
+}

@@ -1,0 +1,67 @@
+import { Resvg } from "@resvg/resvg-js";
+import { type Raster, reduce } from "../image/raster.ts";
+import type { Trace } from "../output/finish.ts";
+import { type Likeness, likeness } from "../output/score.ts";
+
+/** A trace as PNG at its own size, and its score; drawn once where both have one size. */
+export function renderAndScore(source: Raster, result: Scored): { png: Uint8Array; likeness: Likeness } {
+  const drawn = render(result.svg, source.width);
+  return { png: drawn.asPng(), likeness: scoreTrace(source, result, drawn) };
+}
+
+/**
+ * The score of a trace: its bytes, rendered at the size of the decoded source (at most 2 megapixels), against it. `drawn`
+ * is the trace at the size of the source, where that is at hand.
+ */
+export function scoreTrace(source: Raster, { svg, removed }: Scored, drawn?: RenderedImage): Likeness {
+  const scale = Math.min(1, Math.sqrt(scorePixelsMax / (source.width * source.height)));
+  const width = Math.max(1, Math.round(source.width * scale));
+  const height = Math.max(1, Math.round(source.height * scale));
+  const reference = scale < 1 ? reduce(source, width, height) : source;
+  const rendering = asRaster(scale === 1 && drawn ? drawn : render(svg, width), width, height);
+  // What the caller asked to have removed is no loss: the picture is compared as it stands on its own background.
+  if (removed) layOn(rendering, removed);
+  return likeness(reference, rendering);
+}
+
+type Scored = Pick<Trace, "svg" | "removed">;
+type RenderedImage = ReturnType<typeof render>;
+
+const scorePixelsMax = 2_000_000;
+
+/** Straight RGBA of an SVG at the given size. */
+export function renderRaster(svg: string, width: number, height: number): Raster {
+  return asRaster(render(svg, width), width, height);
+}
+
+function asRaster(drawn: RenderedImage, width: number, height: number): Raster {
+  const { pixels, width: w, height: h } = drawn;
+  const rgba = new Uint8Array(width * height * 4);
+  for (let y = 0; y < Math.min(h, height); y++) {
+    for (let x = 0; x < Math.min(w, width); x++) {
+      const from = (y * w + x) * 4;
+      const to = (y * width + x) * 4;
+      const alpha = pixels[from + 3];
+      if (alpha === 0) continue;
+      const scale = 255 / alpha;
+      for (let c = 0; c < 3; c++) rgba[to + c] = Math.min(255, Math.round(pixels[from + c] * scale));
+      rgba[to + 3] = alpha;
+    }
+  }
+  return { width, height, rgba };
+}
+
+/** No fonts, no files, no network. */
+function render(svg: string, width: number) {
+  return new Resvg(svg, { fitTo: { mode: "width", value: width }, font: { loadSystemFonts: false } }).render();
+}
+
+function layOn({ rgba }: Raster, { r, g, b }: { r: number; g: number; b: number }): void {
+  for (let i = 0; i < rgba.length; i += 4) {
+    const alpha = rgba[i + 3] / 255;
+    rgba[i] = Math.round(rgba[i] * alpha + r * (1 - alpha));
+    rgba[i + 1] = Math.round(rgba[i + 1] * alpha + g * (1 - alpha));
+    rgba[i + 2] = Math.round(rgba[i + 2] * alpha + b * (1 - alpha));
+    rgba[i + 3] = 255;
+  }
+}

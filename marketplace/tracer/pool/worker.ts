@@ -1,0 +1,27 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { constants, setPriority } from "node:os";
+import workerpool from "workerpool";
+import { vectorizeJob } from "./job.ts";
+
+/** A process that traces (worker-pool.ts) and gives way to whatever else wants its core. */
+const { PRIORITY_LOW } = constants.priority;
+
+if (process.platform === "linux") giveWayOnLinux();
+else setPriority(PRIORITY_LOW);
+workerpool.worker({ vectorizeJob });
+
+/**
+ * Linux weighs each thread by itself, the engine's helpers too, and, with autogroups on, first session against session: the
+ * lowest thread of a session has as much of a core as a database's only process (sched(7), "The autogroup feature").
+ */
+function giveWayOnLinux(): void {
+  const tryTo = (lower: () => void) => {
+    try {
+      lower();
+    } catch {
+      // A kernel without autogroups, a thread that has ended: the rest still counts.
+    }
+  };
+  for (const thread of readdirSync("/proc/self/task")) tryTo(() => setPriority(Number(thread), PRIORITY_LOW));
+  tryTo(() => writeFileSync("/proc/self/autogroup", String(PRIORITY_LOW)));
+}

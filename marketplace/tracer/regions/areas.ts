@@ -1,0 +1,158 @@
+import { type Colour, opaqueMin } from "../drawing.ts";
+import type { Settings } from "../options.ts";
+import { type Background, findBackground } from "./background.ts";
+import { moments, plane, type Segmented, stride } from "./colour-model.ts";
+import { type AreaMap, components } from "./components.ts";
+import { groupsOfOnePaint, sharePaints } from "./paints.ts";
+import type { Sample } from "./palette.ts";
+import type { Radial } from "./radial-fit.ts";
+import { alphaMin, straightMean, toneAreas } from "./tones.ts";
+
+/** The areas a picture is cut into, with what is known of each before it is outlined. */
+export interface Areas {
+  readonly map: AreaMap;
+  /** Colour planes, 12 numbers each (colour-model.ts). */
+  readonly planes: Float64Array;
+  readonly sums: Float64Array;
+  readonly sloped: Uint8Array;
+  /** Areas whose colour is a radial gradient, by number. */
+  readonly radials: ReadonlyMap<number, Radial>;
+  readonly opaque: Uint8Array;
+  /** Nothing is drawn here: transparent, or background to be removed. */
+  readonly empty: Uint8Array;
+  readonly background: Background | null;
+  /** Opaque areas of one flat colour share a number; others have -1. */
+  readonly paints: Int32Array;
+  /** The one colour of each area, however its opacity changes; empty where areas may be gradients of colour. */
+  readonly tones: readonly (Colour | null)[];
+  /** The only colours used, where that was asked for. */
+  readonly palette: readonly Colour[] | null;
+}
+
+/**
+ * From a label per pixel to described areas. `gradients` are the labels whose colour is a radial gradient; `shade` is the
+ * colour of a shadow that was lifted off the picture.
+ */
+export function describeAreas(
+  picture: Segmented,
+  gradients: ReadonlyMap<number, Radial>,
+  settings: Settings,
+  shade: Sample | null,
+): Areas {
+  return joinPaints(describeEach(picture, gradients, settings, shade));
+}
+
+/** Neighbours that were given one paint become one area, so that no edge runs between them. */
+function joinPaints(areas: Areas): Areas {
+  const { map, paints, planes, sums, sloped, radials, opaque, empty, background, tones, palette } = areas;
+  const groups = groupsOfOnePaint(map, paints);
+  if (!groups) return areas;
+  const labels = new Int32Array(map.flat.length);
+  for (let p = 0; p < labels.length; p++) labels[p] = groups[map.flat[p]];
+  const joined = components(labels, map.width, map.height, map.count);
+  const from = new Int32Array(joined.count);
+  for (let p = map.flat.length - 1; p >= 0; p--) from[joined.flat[p]] = map.flat[p];
+  const picked = (values: Uint8Array) => Uint8Array.from(from, (a) => values[a]);
+  const joinedPlanes = new Float64Array(joined.count * 12);
+  // Moments are asked of sloped areas only, and those are never joined.
+  const joinedSums = new Float64Array(joined.count * stride);
+  for (let i = 0; i < from.length; i++) {
+    const a = from[i];
+    joinedPlanes.set(planes.subarray(a * 12, a * 12 + 12), i * 12);
+    joinedSums.set(sums.subarray(a * stride, a * stride + stride), i * stride);
+  }
+  return {
+    map: joined,
+    planes: joinedPlanes,
+    sums: joinedSums,
+    sloped: picked(sloped),
+    radials: new Map(Array.from(from, (a, i) => [i, radials.get(a)!] as const).filter(([, radial]) => radial)),
+    opaque: picked(opaque),
+    empty: picked(empty),
+    background: background && { ...background, areas: picked(background.areas) },
+    paints: Int32Array.from(from, (a) => paints[a]),
+    tones: from.length > 0 && tones.length > 0 ? Array.from(from, (a) => tones[a]) : [],
+    palette,
+  };
+}
+
+function describeEach(
+  picture: Segmented,
+  gradients: ReadonlyMap<number, Radial>,
+  settings: Settings,
+  shade: Sample | null,
+): Areas {
+  const { map, sums, toned } = cut(picture, settings, shade);
+  const { count } = map;
+  const planes = new Float64Array(count * 12);
+  const sloped = new Uint8Array(count);
+  const opaque = new Uint8Array(count);
+  const empty = new Uint8Array(count);
+  const tones: (Colour | null)[] = [];
+  const worth = { gainMin: slopeWorth * settings.lambda, first: settings.gradients ? 0 : 3 };
+  const anyWorth = { ...worth, gainMin: 0 };
+  const radials = radialAreas(map, picture.labels, gradients);
+  for (let a = 0; a < count; a++) {
+    const radial = radials.get(a);
+    const alpha = sums[a * stride + 15] / sums[a * stride];
+    sloped[a] = plane(sums, a, planes, a * 12, radial ? anyWorth : worth) || radial ? 1 : 0;
+    const fades =
+      (sloped[a] === 1 && Math.hypot(planes[a * 12 + 10], planes[a * 12 + 11]) > 0.02) ||
+      radial?.stops.some((v, i) => i % 5 === 4 && v < opaqueMin);
+    opaque[a] = alpha >= opaqueMin && !fades ? 1 : 0;
+    empty[a] = alpha < alphaMin ? 1 : 0;
+    if (settings.gradients) continue;
+    const tone = toned ? toned.tones[map.labelOf[a]] : straightMean(sums, a);
+    if (opaque[a] === 1) sloped[a] = 0;
+    if (tone) paintIn(tone, planes, a, opaque[a] === 1);
+    else empty[a] = 1;
+    tones[a] = tone;
+  }
+  for (let a = 0; a < count; a++) if (empty[a] === 1) opaque[a] = 0;
+  const background = toned && settings.removeBackground ? toned.removed(map) : findBackground(map, sums, opaque);
+  if (settings.removeBackground && background) {
+    for (let a = 0; a < count; a++) {
+      if (background.areas[a] === 0) continue;
+      empty[a] = 1;
+      opaque[a] = 0;
+    }
+  }
+  const paints = sharePaints(sums, planes, sloped, opaque, toned ? 0 : settings.lambda * paintWorth);
+  const palette = toned?.palette ?? null;
+  return { map, planes, sums, sloped, radials, opaque, empty, background, paints, tones, palette };
+}
+
+/** The picture's connected areas and their moments; where a palette or few colours were asked for, cut by those. */
+function cut({ clean, width, height, labels, sums }: Segmented, settings: Settings, shade: Sample | null) {
+  const own = components(labels, width, height, sums.length / stride);
+  const ownSums = moments(clean, width, height, own.flat, own.count);
+  if (!settings.palette && settings.colors === null) return { map: own, sums: ownSums, toned: null };
+  const toned = toneAreas(own, ownSums, settings, shade);
+  const map = components(toned.labels, width, height, toned.labelCount);
+  return { map, sums: moments(clean, width, height, map.flat, map.count), toned };
+}
+
+/** Makes the plane of an area that of one colour, as see-through as the area is. */
+function paintIn({ r, g, b }: Colour, planes: Float64Array, area: number, opaque: boolean): void {
+  const at = area * 12;
+  if (opaque) planes.set([255, 0, 0], at + 9);
+  [r, g, b].forEach((level, c) => {
+    for (let k = 0; k < 3; k++) planes[at + c * 3 + k] = (planes[at + 9 + k] * level) / 255;
+  });
+}
+
+function radialAreas(map: AreaMap, labels: Int32Array, gradients: ReadonlyMap<number, Radial>): Map<number, Radial> {
+  const radials = new Map<number, Radial>();
+  if (gradients.size === 0) return radials;
+  for (let p = 0; p < labels.length; p++) {
+    const radial = gradients.get(labels[p]);
+    if (radial) radials.set(map.flat[p], radial);
+  }
+  return radials;
+}
+
+/** A gradient is worth its definition when it explains this many lambdas of squared error. */
+const slopeWorth = 30;
+
+/** One element less is worth this many lambdas of squared error. */
+const paintWorth = 12;

@@ -1,0 +1,48 @@
+import type { Colour } from "../drawing.ts";
+import { stride } from "./colour-model.ts";
+import type { AreaMap } from "./components.ts";
+
+export interface Background {
+  /** 1 for the areas that are background. */
+  readonly areas: Uint8Array;
+  readonly colour: Colour;
+}
+
+/** The colour of most of the picture's border, and the areas at the border that have it, within eight levels. */
+export function findBackground(
+  { areas, stride: row, width, height, count }: AreaMap,
+  sums: Float64Array,
+  opaque: Uint8Array,
+): Background | null {
+  const onBorder = new Int32Array(count);
+  const touch = (x: number, y: number) => {
+    onBorder[areas[(y + 1) * row + x + 1]]++;
+  };
+  for (let x = 0; x < width; x++) {
+    touch(x, 0);
+    touch(x, height - 1);
+  }
+  for (let y = 0; y < height; y++) {
+    touch(0, y);
+    touch(width - 1, y);
+  }
+  let main = 0;
+  for (let a = 1; a < count; a++) if (onBorder[a] > onBorder[main]) main = a;
+  if (onBorder[main] < borderShareMin * 2 * (width + height) || opaque[main] === 0) return null;
+  const mean = (a: number, c: number) => sums[a * stride + 6 + c * 3] / sums[a * stride];
+  const same = new Uint8Array(count);
+  for (let a = 0; a < count; a++) {
+    if (onBorder[a] === 0) continue;
+    same[a] = [0, 1, 2].every((c) => Math.abs(mean(a, c) - mean(main, c)) <= levelsAlike) ? 1 : 0;
+  }
+  const colour = {
+    r: Math.round(mean(main, 0)),
+    g: Math.round(mean(main, 1)),
+    b: Math.round(mean(main, 2)),
+    opacity: 1,
+  };
+  return { areas: same, colour };
+}
+
+const borderShareMin = 0.35;
+const levelsAlike = 8;

@@ -1,0 +1,197 @@
+/**
+ * The colour of an area as a plane: c(x, y) = c0 + gx·x + gy·y for each of four premultiplied channels, so that a smooth
+ * gradient is one area. An area is known by its moments alone, and moments of a union are sums.
+ *
+ * Layout of one area's moments, `stride` doubles: n, Σx, Σy, Σxx, Σxy, Σyy, then Σc, Σcx, Σcy per channel, then Σcc.
+ * Source: piecewise-affine Mumford-Shah, e.g. Kiefer, Storath & Weinmann (2020), with the normal equations in closed form.
+ */
+export const stride = 19;
+
+/** Slopes cost as if the area had this much more variance in x and in y (px²): a thin sliver is flat, not a steep ramp. */
+const slopeRidge = 3;
+
+/** A picture cut into areas. */
+export interface Segmented {
+  /** An area per pixel. */
+  readonly labels: Int32Array;
+  /** The moments of each area. */
+  readonly sums: Float64Array;
+  /** The unblended picture, premultiplied. */
+  readonly clean: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Adds up the moments of every area. `labels` may hold -1 for pixels of no area. */
+export function moments(
+  pixels: Uint8Array,
+  width: number,
+  height: number,
+  labels: Int32Array,
+  count: number,
+): Float64Array {
+  const sums = new Float64Array(count * stride);
+  const words = new Uint32Array(pixels.buffer, pixels.byteOffset, width * height);
+  const picture = { pixels, words, width, height };
+  for (let row = 0; row < height; row++) addRow(picture, row, labels, sums);
+  return sums;
+}
+
+interface Words {
+  readonly pixels: Uint8Array;
+  /** The same, a pixel a word. */
+  readonly words: Uint32Array;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** One row's share of the moments, by stretches of one area, and within these of one colour. */
+function addRow({ pixels, words, width, height }: Words, row: number, labels: Int32Array, sums: Float64Array): void {
+  const cx = width / 2;
+  const y = row + 0.5 - height / 2;
+  const end = (row + 1) * width;
+  for (let p = row * width; p < end; ) {
+    const label = labels[p];
+    const first = p;
+    let r = 0;
+    let g = 0;
+    let b = 0;
+    let alpha = 0;
+    let rx = 0;
+    let gx = 0;
+    let bx = 0;
+    let ax = 0;
+    let squares = 0;
+    do {
+      const word = words[p];
+      const begun = p;
+      do p++;
+      while (p < end && words[p] === word && labels[p] === label);
+      const n = p - begun;
+      const sx = n * ((begun + p) / 2 - row * width - cx);
+      const i = begun * 4;
+      const vr = pixels[i];
+      const vg = pixels[i + 1];
+      const vb = pixels[i + 2];
+      const va = pixels[i + 3];
+      r += vr * n;
+      g += vg * n;
+      b += vb * n;
+      alpha += va * n;
+      rx += vr * sx;
+      gx += vg * sx;
+      bx += vb * sx;
+      ax += va * sx;
+      squares += (vr * vr + vg * vg + vb * vb + va * va) * n;
+    } while (p < end && labels[p] === label);
+    if (label < 0) continue;
+    const o = label * stride;
+    addPlaces(sums, o, p - first, (first + p) / 2 - row * width - cx, y);
+    sums[o + 6] += r;
+    sums[o + 7] += rx;
+    sums[o + 8] += r * y;
+    sums[o + 9] += g;
+    sums[o + 10] += gx;
+    sums[o + 11] += g * y;
+    sums[o + 12] += b;
+    sums[o + 13] += bx;
+    sums[o + 14] += b * y;
+    sums[o + 15] += alpha;
+    sums[o + 16] += ax;
+    sums[o + 17] += alpha * y;
+    sums[o + 18] += squares;
+  }
+}
+
+/** The share of a stretch of `n` pixels about (x, y) in the moments of place. */
+function addPlaces(sums: Float64Array, o: number, n: number, x: number, y: number): void {
+  const sx = n * x;
+  sums[o] += n;
+  sums[o + 1] += sx;
+  sums[o + 2] += n * y;
+  sums[o + 3] += sx * x + (n * (n * n - 1)) / 12;
+  sums[o + 4] += sx * y;
+  sums[o + 5] += n * y * y;
+}
+
+/** Squared colour error left by the best plane over one area. */
+export function planeError(sums: Float64Array, label: number): number {
+  return error(sums, label * stride);
+}
+
+/** Squared colour error left by one plane over the union of two areas. */
+export function unionError(sums: Float64Array, a: number, b: number): number {
+  const i = a * stride;
+  const j = b * stride;
+  for (let k = 0; k < stride; k++) scratch[k] = sums[i + k] + sums[j + k];
+  return error(scratch, 0);
+}
+
+const scratch = new Float64Array(stride);
+
+function error(s: Float64Array, o: number): number {
+  const n = s[o];
+  const mx = s[o + 1] / n;
+  const my = s[o + 2] / n;
+  const vxx = s[o + 3] - s[o + 1] * mx + n * slopeRidge;
+  const vxy = s[o + 4] - s[o + 1] * my;
+  const vyy = s[o + 5] - s[o + 2] * my + n * slopeRidge;
+  const inverse = 1 / (vxx * vyy - vxy * vxy);
+  let left = s[o + 18];
+  for (let k = o + 6; k < o + 18; k += 3) {
+    const c = s[k];
+    const bx = s[k + 1] - mx * c;
+    const by = s[k + 2] - my * c;
+    left -= (c * c) / n + (bx * bx * vyy - 2 * bx * by * vxy + by * by * vxx) * inverse;
+  }
+  return Math.max(left, 0);
+}
+
+/** How much squared error slopes must explain to be kept, in the channels from `first` on. */
+export interface SlopeWorth {
+  readonly gainMin: number;
+  readonly first: number;
+}
+
+const anySlope: SlopeWorth = { gainMin: 0, first: 0 };
+
+/**
+ * The plane of an area, 12 numbers from `at` on: per channel the colour at the picture's centre and the slopes per px.
+ * False when its slopes are not worth keeping: then they are 0.
+ */
+export function plane(
+  sums: Float64Array,
+  label: number,
+  out: Float64Array,
+  at: number,
+  { gainMin, first }: SlopeWorth = anySlope,
+): boolean {
+  const o = label * stride;
+  const n = sums[o];
+  const mx = sums[o + 1] / n;
+  const my = sums[o + 2] / n;
+  const vxx = sums[o + 3] - sums[o + 1] * mx + n * slopeRidge;
+  const vxy = sums[o + 4] - sums[o + 1] * my;
+  const vyy = sums[o + 5] - sums[o + 2] * my + n * slopeRidge;
+  const inverse = 1 / (vxx * vyy - vxy * vxy);
+  let gain = 0;
+  for (let c = 0; c < 4; c++) {
+    const k = o + 6 + c * 3;
+    const mean = sums[k] / n;
+    const bx = sums[k + 1] - sums[o + 1] * mean;
+    const by = sums[k + 2] - sums[o + 2] * mean;
+    const gx = (bx * vyy - by * vxy) * inverse;
+    const gy = (by * vxx - bx * vxy) * inverse;
+    if (c >= first) gain += gx * bx + gy * by;
+    out[at + c * 3] = mean - gx * mx - gy * my;
+    out[at + c * 3 + 1] = gx;
+    out[at + c * 3 + 2] = gy;
+  }
+  if (gain >= gainMin) return true;
+  for (let c = 0; c < 4; c++) {
+    out[at + c * 3] = sums[o + 6 + c * 3] / n;
+    out[at + c * 3 + 1] = 0;
+    out[at + c * 3 + 2] = 0;
+  }
+  return false;
+}

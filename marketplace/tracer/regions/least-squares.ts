@@ -1,0 +1,75 @@
+/** Where a spline's stops are: `count` of them, evenly from one distance to another. */
+interface Knots {
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+}
+
+/** Least-squares linear spline of colour (four channels) over distance; the stops' offsets are shares of `r`. */
+export function spline(
+  distance: Float64Array,
+  colours: Float64Array,
+  { from, to, count: knots }: Knots,
+  r: number,
+): { stops: Float64Array; error: number } {
+  const normal = new Float64Array(knots * knots);
+  const right = new Float64Array(knots * 4);
+  const step = (to - from) / (knots - 1) || 1;
+  const place = (d: number) => Math.min(knots - 1.000001, (d - from) / step);
+  for (let i = 0; i < distance.length; i++) {
+    const at = place(distance[i]);
+    const k = Math.floor(at);
+    const far = at - k;
+    const near = 1 - far;
+    normal[k * knots + k] += near * near;
+    normal[k * knots + k + 1] += near * far;
+    normal[(k + 1) * knots + k] += near * far;
+    normal[(k + 1) * knots + k + 1] += far * far;
+    for (let c = 0; c < 4; c++) {
+      right[k * 4 + c] += near * colours[i * 4 + c];
+      right[(k + 1) * 4 + c] += far * colours[i * 4 + c];
+    }
+  }
+  // A knot that no sample is near must not run away.
+  for (let k = 0; k < knots; k++) normal[k * knots + k] += 1e-3;
+  const stops = new Float64Array(knots * 5);
+  if (!solve(normal, right, knots, 4)) return { stops, error: Number.POSITIVE_INFINITY };
+  for (let k = 0; k < knots; k++) {
+    stops[k * 5] = (from + k * step) / r;
+    for (let c = 0; c < 4; c++) stops[k * 5 + 1 + c] = Math.max(0, Math.min(255, right[k * 4 + c]));
+  }
+  let error = 0;
+  for (let i = 0; i < distance.length; i++) {
+    const at = place(distance[i]);
+    const k = Math.floor(at);
+    const far = at - k;
+    for (let c = 0; c < 4; c++) {
+      const made = stops[k * 5 + 1 + c] * (1 - far) + stops[(k + 1) * 5 + 1 + c] * far;
+      error += (made - colours[i * 4 + c]) ** 2;
+    }
+  }
+  return { stops, error };
+}
+
+/** Solves A·X = B by elimination with pivots; X replaces B (`columns` right-hand sides). False when A is singular. */
+export function solve(a: Float64Array, b: Float64Array, n: number, columns: number): boolean {
+  for (let k = 0; k < n; k++) {
+    let pivot = k;
+    for (let i = k + 1; i < n; i++) if (Math.abs(a[i * n + k]) > Math.abs(a[pivot * n + k])) pivot = i;
+    if (Math.abs(a[pivot * n + k]) < 1e-9) return false;
+    if (pivot !== k) {
+      for (let j = 0; j < n; j++) [a[k * n + j], a[pivot * n + j]] = [a[pivot * n + j], a[k * n + j]];
+      for (let j = 0; j < columns; j++)
+        [b[k * columns + j], b[pivot * columns + j]] = [b[pivot * columns + j], b[k * columns + j]];
+    }
+    for (let i = 0; i < n; i++) {
+      if (i === k) continue;
+      const f = a[i * n + k] / a[k * n + k];
+      if (f === 0) continue;
+      for (let j = k; j < n; j++) a[i * n + j] -= f * a[k * n + j];
+      for (let j = 0; j < columns; j++) b[i * columns + j] -= f * b[k * columns + j];
+    }
+  }
+  for (let k = 0; k < n; k++) for (let j = 0; j < columns; j++) b[k * columns + j] /= a[k * n + k];
+  return true;
+}

@@ -1,0 +1,177 @@
+import { solve, spline } from "./least-squares.ts";
+
+/** A radial gradient of premultiplied colours: px of the picture, stops at rising offsets from the centre, 0..1 of `r`. */
+export interface Radial {
+  readonly cx: number;
+  readonly cy: number;
+  readonly r: number;
+  /** Per stop: offset, then four channels. */
+  readonly stops: Float64Array;
+}
+
+/** What one more stop costs, in lambdas (merge.ts): its bytes, at what a pixel of outline costs. */
+const stopWorth = 25;
+/** How many stops, and where the last is, as a share of the way out: beyond it the colour stays. */
+const knotPlaces = [
+  ...[1, 0.88, 0.76, 0.6].flatMap((end) => [2, 3].map((knots) => [knots, end] as const)),
+  [5, 1] as const,
+];
+const bins = 12;
+
+/**
+ * The radial gradient nearest to sampled pixels, and its cost: squared error over `total` pixels, its stops counted in.
+ * Null where the colours do not bend round any centre near by. The centre comes from a least-squares paraboloid and is
+ * bettered by pattern search (Hooke & Jeeves 1961) on the spread of colours within rings; the colours are a
+ * least-squares linear spline of the distance.
+ */
+export function fitRadial(
+  samples: Int32Array,
+  pixels: Uint8Array,
+  width: number,
+  total: number,
+  lambda: number,
+): { radial: Radial; cost: number } | null {
+  const n = samples.length;
+  const x = Float64Array.from(samples, (p) => (p % width) + 0.5);
+  const y = Float64Array.from(samples, (p) => Math.floor(p / width) + 0.5);
+  const colours = new Float64Array(n * 4);
+  for (let i = 0; i < n; i++) for (let c = 0; c < 4; c++) colours[i * 4 + c] = pixels[samples[i] * 4 + c];
+  const start = paraboloidCentre(x, y, colours);
+  if (!start) return null;
+  const { cx, cy } = bestCentre(start, x, y, colours);
+  const distance = x.map((px, i) => Math.sqrt((px - cx) ** 2 + (y[i] - cy) ** 2));
+  const r = distance.reduce((most, d) => Math.max(most, d), 1);
+  const inner = distance.reduce((least, d) => Math.min(least, d), r);
+  let best: { radial: Radial; cost: number } | null = null;
+  for (const [knots, end] of knotPlaces) {
+    const { stops, error } = spline(distance, colours, { from: inner, to: inner + (r - inner) * end, count: knots }, r);
+    const cost = (error * total) / n + knots * stopWorth * lambda;
+    if (!best || cost < best.cost) best = { radial: { cx, cy, r, stops }, cost };
+  }
+  return best;
+}
+
+/** Squared error a radial gradient leaves over sampled pixels. */
+export function radialError(radial: Radial, samples: Int32Array, pixels: Uint8Array, width: number): number {
+  let sum = 0;
+  for (const p of samples) {
+    radialColour(radial, (p % width) + 0.5, Math.floor(p / width) + 0.5, colour);
+    for (let c = 0; c < 4; c++) sum += (colour[c] - pixels[p * 4 + c]) ** 2;
+  }
+  return sum;
+}
+
+const colour = new Float64Array(4);
+
+/** The four channels of a radial gradient at a place, into `out`. */
+export function radialColour({ cx, cy, r, stops }: Radial, x: number, y: number, out: Float64Array): void {
+  const t = Math.sqrt((x - cx) ** 2 + (y - cy) ** 2) / r;
+  let at = 0;
+  while (at + 10 < stops.length && stops[at + 5] < t) at += 5;
+  const from = stops[at];
+  const share = Math.max(0, Math.min(1, (t - from) / (stops[at + 5] - from)));
+  for (let c = 1; c <= 4; c++) out[c - 1] = stops[at + c] * (1 - share) + stops[at + 5 + c] * share;
+}
+
+/** Where c = c0 + bx·x + by·y + d·(x² + y²), fitted to all channels, has its common middle. */
+function paraboloidCentre(x: Float64Array, y: Float64Array, colours: Float64Array): { cx: number; cy: number } | null {
+  const n = x.length;
+  let mx = 0;
+  let my = 0;
+  for (let i = 0; i < n; i++) {
+    mx += x[i] / n;
+    my += y[i] / n;
+  }
+  const normal = new Float64Array(16);
+  const right = new Float64Array(16);
+  const basis = new Float64Array(4);
+  let spread = 0;
+  for (let i = 0; i < n; i++) spread += (x[i] - mx) ** 2 + (y[i] - my) ** 2;
+  const scale = Math.sqrt(spread / n) || 1;
+  for (let i = 0; i < n; i++) {
+    const u = (x[i] - mx) / scale;
+    const v = (y[i] - my) / scale;
+    basis[0] = 1;
+    basis[1] = u;
+    basis[2] = v;
+    basis[3] = u * u + v * v;
+    for (let a = 0; a < 4; a++) {
+      for (let b = 0; b < 4; b++) normal[a * 4 + b] += basis[a] * basis[b];
+      for (let c = 0; c < 4; c++) right[a * 4 + c] += basis[a] * colours[i * 4 + c];
+    }
+  }
+  if (!solve(normal, right, 4, 4)) return null;
+  let bend = 0;
+  let bx = 0;
+  let by = 0;
+  for (let c = 0; c < 4; c++) {
+    const d = right[12 + c];
+    bend += d * d;
+    bx += right[4 + c] * d;
+    by += right[8 + c] * d;
+  }
+  if (bend < bendMin) return null;
+  const cx = -bx / (2 * bend);
+  const cy = -by / (2 * bend);
+  // A centre far outside is a plane in all but name.
+  if (cx * cx + cy * cy > centreMax * centreMax) return null;
+  return { cx: mx + cx * scale, cy: my + cy * scale };
+}
+
+/** Least bend, squared levels over the samples' own spread. */
+const bendMin = 4;
+/** Farthest centre, in standard deviations of the samples. */
+const centreMax = 4;
+
+function bestCentre(start: { cx: number; cy: number }, x: Float64Array, y: Float64Array, colours: Float64Array) {
+  let { cx, cy } = start;
+  const reach = x.reduce((most, px, i) => Math.max(most, Math.abs(px - cx), Math.abs(y[i] - cy)), 1);
+  let least = ringSpread(cx, cy, x, y, colours);
+  for (let step = reach / 8; step > reach / 150; step /= 2) {
+    for (let moved = true, moves = 0; moved && moves < 4; moves++) {
+      moved = false;
+      for (const [dx, dy] of [
+        [step, 0],
+        [-step, 0],
+        [0, step],
+        [0, -step],
+      ] as const) {
+        const spread = ringSpread(cx + dx, cy + dy, x, y, colours);
+        if (spread >= least) continue;
+        least = spread;
+        cx += dx;
+        cy += dy;
+        moved = true;
+      }
+    }
+  }
+  return { cx, cy };
+}
+
+const ring = new Float64Array(bins * 9);
+
+/** Squared error of the samples about a line through each ring of equal width: small when the rings are round theirs. */
+function ringSpread(cx: number, cy: number, x: Float64Array, y: Float64Array, colours: Float64Array): number {
+  const n = x.length;
+  let most = 1;
+  for (let i = 0; i < n; i++) most = Math.max(most, (x[i] - cx) ** 2 + (y[i] - cy) ** 2);
+  const scale = bins / (Math.sqrt(most) * 1.0001);
+  ring.fill(0);
+  let squares = 0;
+  for (let i = 0; i < n; i++) {
+    const d = Math.sqrt((x[i] - cx) ** 2 + (y[i] - cy) ** 2) * scale;
+    const at = Math.floor(d) * 9;
+    ring[at] += 1;
+    for (let c = 0; c < 4; c++) {
+      const v = colours[i * 4 + c];
+      ring[at + 1 + c] += v;
+      squares += v * v;
+    }
+  }
+  let explained = 0;
+  for (let at = 0; at < ring.length; at += 9) {
+    if (ring[at] === 0) continue;
+    for (let c = 1; c <= 4; c++) explained += ring[at + c] ** 2 / ring[at];
+  }
+  return squares - explained;
+}

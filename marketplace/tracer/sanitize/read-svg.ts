@@ -1,0 +1,160 @@
+import type { Colour, Drawing, Element, Fill, Group, Outline, Shape, Stop } from "../drawing.ts";
+import { checkSvg } from "./check-svg.ts";
+
+/**
+ * An SVG that `writeSvg` wrote, as the drawing again: written once more, it is the same text. So what a page changes, hides or
+ * saves as PDF is a drawing and never markup. Throws as `checkSvg` does for anything else.
+ */
+export function readSvg(svg: string): Drawing {
+  checkSvg(svg);
+  const reader = new Reader();
+  for (const [, closing, name = "", attributes = "", empty] of svg.matchAll(token)) {
+    if (closing) reader.close(name);
+    else reader.open(name, readAttributes(attributes), empty === "/");
+  }
+  return reader.drawing();
+}
+
+const token = /<(\/?)([a-zA-Z]+)((?: [a-zA-Z0-9-]+="[^"]*")*)(\/?)>/g;
+
+type Attributes = ReadonlyMap<string, string>;
+
+function readAttributes(text: string): Attributes {
+  return new Map(Array.from(text.matchAll(/ ([a-zA-Z0-9-]+)="([^"]*)"/g), ([, name, value]) => [name, value]));
+}
+
+class Reader {
+  private root: Attributes = new Map();
+  private readonly gradients = new Map<string, Fill>();
+  private readonly groups: Group[] = [];
+  private elements: Element[] = [];
+  private group: Attributes | null = null;
+  private gradient: { readonly name: string; readonly attributes: Attributes; readonly stops: Stop[] } | null = null;
+
+  open(name: string, attributes: Attributes, empty: boolean): void {
+    if (name === "svg") this.root = attributes;
+    else if (name === "g") {
+      this.endGroup();
+      this.group = attributes;
+      if (empty) this.close(name);
+    } else if (name.endsWith("Gradient")) {
+      this.gradient = { name, attributes, stops: [] };
+      if (empty) this.close(name);
+    } else if (name === "stop") this.gradient?.stops.push(stopOf(attributes));
+    else if (name !== "defs") this.elements.push(elementOf(name, attributes, this.gradients));
+  }
+
+  close(name: string): void {
+    if (name === "g") {
+      this.groups.push({ id: this.group?.get("id") ?? null, elements: this.elements, ...crispOf(this.group) });
+      this.elements = [];
+      this.group = null;
+    } else if (this.gradient && name === this.gradient.name) {
+      const { attributes, stops } = this.gradient;
+      this.gradients.set(attributes.get("id") ?? "", gradientOf(name, attributes, stops));
+      this.gradient = null;
+    }
+  }
+
+  /** Elements without a group are one of their own. */
+  private endGroup(): void {
+    if (this.elements.length > 0) this.groups.push({ id: null, elements: this.elements });
+    this.elements = [];
+  }
+
+  drawing(): Drawing {
+    this.endGroup();
+    const [, , spanX, spanY] = (this.root.get("viewBox") ?? "").split(" ").map(Number);
+    const { groups } = this;
+    const crisp = this.root.has("shape-rendering");
+    const [width, height] = [number(this.root, "width"), number(this.root, "height")];
+    return { width, height, spanX, spanY, groups, grid: 1, oneWay: false, crisp };
+  }
+}
+
+const crispOf = (group: Attributes | null) => (group?.has("shape-rendering") ? { crisp: true } : {});
+
+function number(attributes: Attributes, name: string, otherwise = 0): number {
+  const text = attributes.get(name);
+  return text === undefined ? otherwise : Number(text);
+}
+
+function elementOf(name: string, attributes: Attributes, gradients: ReadonlyMap<string, Fill>): Element {
+  const paint = attributes.get("fill");
+  const gradient = paint?.startsWith("url(#") ? gradients.get(paint.slice(5, -1)) : undefined;
+  const flat = () => ({ kind: "flat" as const, colour: colourOf(paint, number(attributes, "fill-opacity", 1)) });
+  return { fill: gradient ?? flat(), shape: shapeOf(name, attributes) };
+}
+
+function shapeOf(name: string, attributes: Attributes): Shape {
+  const value = (key: string) => number(attributes, key);
+  if (name === "circle") return { kind: "circle", cx: value("cx"), cy: value("cy"), r: value("r") };
+  if (name === "rect") {
+    return { kind: "rect", x: value("x"), y: value("y"), width: value("width"), height: value("height") };
+  }
+  const outlines = outlinesOf(attributes.get("d") ?? "");
+  return { kind: "path", outlines, ...(attributes.has("fill-rule") && { evenOdd: true }) };
+}
+
+/** `#rgb` or `#rrggbb`; black where it is left out. */
+function colourOf(text = "#000", opacity: number): Colour {
+  const six = text.length === 4 ? text.replace(/[0-9a-f]/g, "$&$&") : text;
+  const value = Number.parseInt(six.slice(1), 16);
+  return { r: value >> 16, g: (value >> 8) & 255, b: value & 255, opacity };
+}
+
+function stopOf(attributes: Attributes): Stop {
+  const colour = colourOf(attributes.get("stop-color"), number(attributes, "stop-opacity", 1));
+  return { offset: number(attributes, "offset"), colour };
+}
+
+function gradientOf(name: string, attributes: Attributes, stops: readonly Stop[]): Fill {
+  const value = (key: string) => number(attributes, key);
+  if (name === "linearGradient") {
+    return { kind: "linear", x1: value("x1"), y1: value("y1"), x2: value("x2"), y2: value("y2"), stops };
+  }
+  const [cx, cy, r] = [value("cx"), value("cy"), value("r")];
+  // matrix(1 0 0 by 0 shift): the circle's height is `by` of its width, and its middle stays.
+  const [, , , by, , shift] = (attributes.get("gradientTransform")?.slice(7, -1) ?? "").split(" ").map(Number);
+  if (by === undefined) return { kind: "radial", cx, cy, r, stops };
+  // What was rounded in `cy` the shift still shows.
+  const exact = Math.min(cy + 0.499, Math.max(cy - 0.499, shift / (1 - by)));
+  return { kind: "radial", cx, cy: exact, r, ry: r * by, stops };
+}
+
+/** Path data in the commands that `writeSvg` uses. */
+function outlinesOf(d: string): Outline[] {
+  const outlines: Outline[] = [];
+  const pen = { x: 0, y: 0 };
+  let handle = { x: 0, y: 0 };
+  let [kinds, points]: [number[], number[]] = [[], []];
+  const to = (kind: 1 | 3, ...more: number[]) => {
+    kinds.push(kind);
+    points.push(...more);
+    [pen.x, pen.y] = more.slice(-2);
+  };
+  for (const [, command, text] of d.matchAll(/([MmLlHhVvCcSsZz])([^a-zA-Z]*)/g)) {
+    const values = (text.match(/-?\d+/g) ?? []).map(Number);
+    const steps = { M: 2, m: 2, l: 2, h: 1, v: 1, c: 6, s: 4 }[command] ?? 0;
+    if (command === "z") [pen.x, pen.y] = [outlines.at(-1)!.x, outlines.at(-1)!.y];
+    for (let i = 0; steps > 0 && i + steps <= values.length; i += steps) {
+      const [a, b, c, e, f, g] = values.slice(i, i + steps);
+      const { x, y } = pen;
+      if (command === "M" || command === "m") {
+        [pen.x, pen.y] = command === "M" ? [a, b] : [x + a, y + b];
+        [kinds, points] = [[], []];
+        outlines.push({ x: pen.x, y: pen.y, kinds, points });
+      } else if (command === "l") to(1, x + a, y + b);
+      else if (command === "h") to(1, x + a, y);
+      else if (command === "v") to(1, x, y + a);
+      else {
+        const smooth = command === "s";
+        const [bx, by, ex, ey] = smooth ? [a, b, c, e] : [c, e, f, g];
+        const first = smooth ? [2 * x - handle.x, 2 * y - handle.y] : [x + a, y + b];
+        handle = { x: x + bx, y: y + by };
+        to(3, ...first, handle.x, handle.y, x + ex, y + ey);
+      }
+    }
+  }
+  return outlines;
+}

@@ -1,0 +1,213 @@
+import { DeadlinePassedError, keepTo } from "./deadline.ts";
+import { type Colour, fillColours, type Group, inOneColour } from "./drawing.ts";
+import { strengthenHairlines } from "./image/hairlines.ts";
+import { everyPixel, findGrid } from "./image/pixel-grid.ts";
+import { premultiply, type Raster, reduce } from "./image/raster.ts";
+import { workingScale } from "./image/texture.ts";
+import { unblend } from "./image/unblend.ts";
+import { type Settings, settingsOf, type TraceOptions } from "./options.ts";
+import { drawAreas } from "./output/draw-areas.ts";
+import { finish, type Trace } from "./output/finish.ts";
+import { drawPixels } from "./output/pixel-art.ts";
+import { writeSvg } from "./output/write-svg.ts";
+import { describeAreas } from "./regions/areas.ts";
+import { evenInk } from "./regions/ink.ts";
+import { Merging } from "./regions/merge.ts";
+import { findObjects } from "./regions/objects.ts";
+import { nearestColour, type Sample } from "./regions/palette.ts";
+import { joinRadials } from "./regions/radial.ts";
+import { relaxBorders } from "./regions/relax.ts";
+import { segment } from "./regions/segment.ts";
+import { type Lifted, liftShadow } from "./shadow/shadow.ts";
+
+/**
+ * A bitmap as SVG: unblend, segment, merge, order, snap, fit, fill, write. Pure and deterministic: the same picture and
+ * options give the same bytes. Work is bounded by the picture's size, not by what is on it; past `deadlineMs`
+ * (`performance.now()` time) it throws `DeadlinePassedError`, it never changes the result. `share` is the share of the pixels
+ * the preset would trace; the picture is reduced to that.
+ */
+export function trace(
+  image: Raster,
+  options: TraceOptions = {},
+  { deadlineMs = Number.POSITIVE_INFINITY, share = 1 }: { deadlineMs?: number; share?: number } = {},
+): Trace {
+  const asked = settingsOf(options);
+  const settings = { ...asked, pixelsMax: asked.pixelsMax * share };
+  return tracePixelArt(image, settings) ?? traceAreas(image, settings, deadlineMs);
+}
+
+/**
+ * The trace there is time for: what is not done in `budgetMs` is begun again with a quarter of the pixels, which takes
+ * half that time at most, or with a sixteenth, which is waited for.
+ */
+export function traceInTime(image: Raster, options: TraceOptions, budgetMs: number): Trace {
+  for (const [share, ms] of [
+    [1, budgetMs],
+    [1 / 4, budgetMs / 2],
+  ] as const) {
+    try {
+      return trace(image, options, { share, deadlineMs: performance.now() + ms });
+    } catch (error) {
+      if (!(error instanceof DeadlinePassedError)) throw error;
+    }
+  }
+  return trace(image, options, { share: 1 / 16 });
+}
+
+/** Pixel art as it is, whatever else was asked for: no option but fewer colours may change a cell. */
+function tracePixelArt(image: Raster, settings: Settings): Trace | null {
+  const grid = findGrid(image) ?? (settings.style === "pixel" ? everyPixel(image) : null);
+  if (!grid || (grid.columns.length - 1) * (grid.rows.length - 1) > cellsMax) return null;
+  const { drawing, background } = drawPixels(image, grid, settings);
+  const result = finish(drawing, background);
+  return result.bytes <= settings.bytesMax ? result : null;
+}
+
+/** Beyond this many cells a picture is not pixel art but an enlarged photograph. */
+const cellsMax = 400_000;
+
+function traceAreas(image: Raster, settings: Settings, deadlineMs: number): Trace {
+  const scale = workingScale(image, settings.pixelsMax);
+  // Reduced texture is fainter; the byte budget, not the error, decides how much of it is kept.
+  const reduced = scale * scale * Math.max(1, (image.width * image.height) / settings.pixelsMax);
+  const stage = prepare(image, scale, { ...settings, lambda: settings.lambda * Math.min(1, reduced) }, deadlineMs);
+  const expected = outlineLength(stage.merging, stage.merging.merges) * bytesPerLength;
+  // Drawing what is sure to be far too much would only cost time.
+  const attempt = expected < settings.bytesMax * 1.5 ? draw(stage, stage.merging.merges, image, settings) : null;
+  if (attempt && attempt.bytes <= settings.bytesMax) return attempt;
+  return withinBudget(stage, attempt, image, settings, deadlineMs);
+}
+
+interface Stage {
+  readonly width: number;
+  readonly height: number;
+  readonly pixels: Uint8Array;
+  readonly clean: Uint8Array;
+  /** Drawn beneath all else. */
+  readonly shadow: Group | null;
+  /** The shadow's colour and how much of it there is. */
+  readonly shade: Sample | null;
+  readonly merging: Merging;
+}
+
+/** Steps 1 to 3 at a working scale. */
+function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: number): Stage {
+  const width = Math.max(1, Math.round(image.width * scale));
+  const height = Math.max(1, Math.round(image.height * scale));
+  const working = width === image.width && height === image.height ? image : reduce(image, width, height);
+  const source = premultiply(working);
+  const lifted = liftedShadow(source, width, height, settings);
+  const { above: pixels, shadow } = lifted ?? { above: source, shadow: null };
+  const clean = unblend(pixels, width, height);
+  strengthenHairlines(clean, width, height);
+  keepTo(deadlineMs);
+  const { labels, count } = segment(clean, width, height, evenness, settings.pixelsMax * areasShare);
+  const merging = new Merging({ pixels: clean, width, height, labels, count, deadlineMs });
+  merging.run(settings.lambda);
+  // Specks that stand out, such as the dot on a small i, stay.
+  merging.absorb(settings.areaMin, 2 * settings.lambda);
+  const shade = lifted && shadeOf(lifted, source);
+  return { width, height, pixels, clean, shadow, shade, merging };
+}
+
+/** What lies on a shadow and the shadow, where it may be drawn on its own and the byte budget has room for that. */
+function liftedShadow(pixels: Uint8Array, width: number, height: number, settings: Settings) {
+  const { mode, grid, bytesMax } = settings;
+  const lifted = mode === "stacked" ? liftShadow(pixels, width, height) : null;
+  if (!lifted) return null;
+  const groups = [lifted.shadow];
+  const alone = { width, height, spanX: width, spanY: height, groups, grid, oneWay: true, crisp: false };
+  return writeSvg(alone).length <= bytesMax * shadowShare ? lifted : null;
+}
+
+function shadeOf({ shadow, above }: Lifted, source: Uint8Array): Sample {
+  let n = 0;
+  for (let i = 3; i < source.length; i += 4) n += ((source[i] - above[i]) / 255) ** 2;
+  const { r, g, b } = fillColours(shadow.elements[0].fill)[0];
+  return { n, r, g, b };
+}
+
+/** Most of the byte budget a shadow may take. */
+const shadowShare = 0.2;
+const evenness = 20;
+/** Most areas the merge begins with, to the pixels traced: finer ones cost time and are merged all the same. */
+const areasShare = 0.015;
+
+function draw(
+  { width, height, pixels, clean, shadow, shade, merging }: Stage,
+  merges: number,
+  image: Raster,
+  settings: Settings,
+): Trace {
+  const picture = { ...merging.after(merges), clean, width, height };
+  relaxBorders(picture, settings.lambda / 2);
+  const gradients = joinRadials(picture, settings.lambda, !settings.gradients);
+  const inked = evenInk({ ...picture, gradients });
+  const areas = describeAreas({ ...picture, clean: inked }, gradients, settings, shade);
+  const objectOf = settings.objects ? findObjects(areas, inked) : null;
+  const drawn = drawAreas(areas, pixels, settings, objectOf);
+  const groups = shadow ? [inPalette(shadow, shade, areas.palette), ...drawn.groups] : drawn.groups;
+  const drawing = { ...drawn, groups, width: image.width, height: image.height };
+  return finish(drawing, settings.removeBackground ? areas.background : null);
+}
+
+function inPalette(shadow: Group, shade: Sample | null, palette: readonly Colour[] | null): Group {
+  if (!palette || !shade) return shadow;
+  const colour = palette[nearestColour(palette, shade.r, shade.g, shade.b)];
+  return {
+    ...shadow,
+    elements: shadow.elements.map(({ fill, shape }) => ({ fill: inOneColour(fill, colour), shape })),
+  };
+}
+
+/**
+ * The finest trace that keeps to the byte budget: goes on merging from where the run stopped, guided by how bytes have
+ * followed outline length so far. Every step of the merge is remembered, so it can also go back.
+ */
+function withinBudget(stage: Stage, first: Trace | null, image: Raster, settings: Settings, deadlineMs: number): Trace {
+  const { merging } = stage;
+  const { bytesMax } = settings;
+  let finest = merging.merges;
+  let perLength = first ? first.bytes / outlineLength(merging, finest) : bytesPerLength;
+  merging.run(Number.POSITIVE_INFINITY, 1);
+  let coarsest = merging.merges;
+  let best: Trace | null = null;
+  for (let round = 0; round < roundsMax && finest < coarsest; round++) {
+    const merges = firstBelow((bytesMax * aim) / perLength, finest, coarsest, merging);
+    const attempt = draw(stage, merges, image, settings);
+    perLength = attempt.bytes / outlineLength(merging, merges);
+    keepTo(deadlineMs);
+    if (attempt.bytes > bytesMax) {
+      finest = merges + 1;
+      continue;
+    }
+    if (!best || attempt.bytes > best.bytes) best = attempt;
+    if (attempt.bytes >= bytesMax * near) break;
+    coarsest = merges;
+  }
+  return best ?? draw(stage, merging.merges, image, settings);
+}
+
+const roundsMax = 6;
+/** What share of the budget is aimed at, and from what share on it counts as met. */
+const aim = 0.965;
+const near = 0.93;
+/** Bytes per unit of `outlineLength` in a picture of many small areas. */
+const bytesPerLength = 1.2;
+
+/** The outlines still to be drawn after so many merges, px, each area counting eight more. */
+function outlineLength({ borders, count }: Merging, merges: number): number {
+  return (merges > 0 ? borders[merges - 1] : 0) + 8 * (count - merges);
+}
+
+/** The least number of merges, between two, that leaves no more than `length` of outline. */
+function firstBelow(length: number, from: number, to: number, merging: Merging): number {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (outlineLength(merging, middle) <= length) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

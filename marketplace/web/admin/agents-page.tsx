@@ -1,0 +1,196 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+
+import { ApiError } from "../../../shared/errors.ts";
+import { Badge, type Tone } from "../../../shared/page/badge.tsx";
+import { Button, ButtonLink } from "../../../shared/page/button.tsx";
+import { Empty } from "../../../shared/page/empty.tsx";
+import { Select } from "../../../shared/page/field.tsx";
+import { Pagination } from "../../../shared/page/pagination.tsx";
+import { KeyValues, Table } from "../../../shared/page/table.tsx";
+import { Time } from "../../../shared/page/time.tsx";
+import type { Database } from "../../../shared/postgres.ts";
+import { moveAgentAs } from "../../admin/act-on.ts";
+import { agentsQuery, type ListedAgent, listAllAgents } from "../../admin/lists.ts";
+import { readQuery } from "../../query.ts";
+import type { Page } from "../page.ts";
+import { askedMove, MoveForm } from "./move-form.tsx";
+import { operatorPage } from "./operator-page.tsx";
+
+const tones: Readonly<Record<string, Tone>> = { live: "ok", suspended: "bad", open: "ok" };
+
+export function StateBadge({ state }: { state: string }) {
+  return (
+    <Badge tone={tones[state]} dot>
+      {state}
+    </Badge>
+  );
+}
+
+/** Agents in any state. */
+export function allAgentsPage({ db }: { readonly db: Database }): Page {
+  return operatorPage(
+    { db },
+    {
+      path: "/admin/agents",
+      scriptBytesMax: 4_096,
+      show: async ({ query }) => {
+        const asked = Object.fromEntries(["q", "state", "cursor"].map((name) => [name, query.get(name) ?? ""]));
+        const { agents, cursor } = await listAllAgents(db, readQuery(agentsQuery, asked));
+        const next = new URLSearchParams({ q: asked.q ?? "", state: asked.state ?? "", cursor: cursor ?? "" });
+        return {
+          title: "Agents",
+          lede: "In any state, newest first.",
+          body: (
+            <div class="stack">
+              <Filter
+                q={asked.q ?? ""}
+                state={asked.state ?? ""}
+                label="Address begins with"
+                states={["draft", "live", "unpublished", "suspended"]}
+              />
+              {agents.length === 0 ? <Empty title="No agent is like that" /> : <AgentTable agents={agents} />}
+              {(cursor || asked.cursor) && (
+                <Pagination
+                  label="Pages"
+                  said={`${agents.length} agents`}
+                  first={asked.cursor ? "/admin/agents" : undefined}
+                  next={cursor ? `/admin/agents?${next}` : undefined}
+                />
+              )}
+            </div>
+          ),
+        };
+      },
+    },
+  );
+}
+
+function AgentTable({ agents }: { agents: readonly ListedAgent[] }) {
+  return (
+    <div class="card">
+      <Table
+        label="Agents"
+        rows={agents}
+        columns={[
+          {
+            head: "Agent",
+            cell: ({ agent }) => (
+              <a class="link mono" href={`/admin/agents/${agent}`}>
+                {agent}
+              </a>
+            ),
+          },
+          { head: "State", cell: ({ state }) => <StateBadge state={state} /> },
+          { head: "Open reports", isNumber: true, hide: "small", cell: ({ open_reports }) => open_reports },
+          { head: "Since", hide: "medium", cell: ({ created_at }) => <Time at={created_at} /> },
+        ]}
+      />
+    </div>
+  );
+}
+
+/** By the beginning of a name and by state; without JavaScript too. */
+export function Filter({
+  q,
+  state,
+  label,
+  states,
+}: {
+  q: string;
+  state: string;
+  label: string;
+  states: readonly string[];
+}) {
+  const choices = [{ value: "", label: "Any state" }, ...states.map((value) => ({ value, label: value }))];
+  return (
+    <form class="row row-tight">
+      <input
+        class="input grow"
+        name="q"
+        value={q}
+        aria-label={label}
+        placeholder={label}
+        maxLength={80}
+        spellcheck={false}
+      />
+      <Select name="state" aria-label="State" value={state} choices={choices} />
+      <Button>Show</Button>
+    </form>
+  );
+}
+
+/** One agent: its state, and the form that changes it. */
+export function oneAgentPage({ db }: { readonly db: Database }): Page {
+  const path = "/admin/agents/{handle}/{slug}";
+  return operatorPage(
+    { db },
+    {
+      path,
+      scriptBytesMax: 4_096,
+      notices: {
+        suspended: "The agent is suspended. Nobody can run it.",
+        live: "The agent is restored.",
+        unpublished: "The agent is restored.",
+      },
+      show: async ({ params }, refusal) => {
+        const address = `${params.handle}/${params.slug}`;
+        const agent = await agentAt(db, address);
+        return {
+          title: address,
+          lede: "Every act is in the audit log, and the creator sees it.",
+          body: (
+            <div class="stack stack-6">
+              <KeyValues
+                lines
+                entries={[
+                  ["State", <StateBadge state={agent.state} />],
+                  ["Live version", agent.live_version ?? "–"],
+                  ["Open reports", agent.open_reports],
+                  ["Since", <Time at={agent.created_at} />],
+                  [
+                    "Creator",
+                    <a class="link mono" href={`/admin/accounts/${params.handle}`}>
+                      {params.handle}
+                    </a>,
+                  ],
+                ]}
+              />
+              {agent.state === "live" && (
+                <div class="row">
+                  <ButtonLink href={`/${agent.agent}`}>Look at its page</ButtonLink>
+                </div>
+              )}
+              {agent.state === "draft" ? (
+                <p class="small dim">A draft was never on the market: there is nothing to suspend.</p>
+              ) : (
+                <MoveForm
+                  what="agent"
+                  move={agent.state === "suspended" ? "restore" : "suspend"}
+                  effect={
+                    agent.state === "suspended"
+                      ? "It is again what it was before."
+                      : "From the next call on buyers get 404. Runs under way are finished."
+                  }
+                  refusal={refusal}
+                />
+              )}
+            </div>
+          ),
+        };
+      },
+      acts: {
+        move: async ({ params, operator }, form) => {
+          const { agent, state } = await moveAgentAs(db, operator, `${params.handle}/${params.slug}`, askedMove(form));
+          return { redirect: `/admin/agents/${agent}?done=${state}` };
+        },
+      },
+    },
+  );
+}
+
+async function agentAt(db: Database, address: string): Promise<ListedAgent> {
+  const { agents } = await listAllAgents(db, readQuery(agentsQuery, {}), address);
+  const found = agents[0];
+  if (!found) throw new ApiError("not_found", `There is no agent "${address}".`);
+  return found;
+}

@@ -1,0 +1,82 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { Button } from "../../../shared/page/button.tsx";
+import { TextField } from "../../../shared/page/field.tsx";
+import type { Database } from "../../../shared/postgres.ts";
+import { confirmedMinutes, confirmOperator } from "../../admin/confirm.ts";
+import { admitOperator } from "../../admin/require-operator.ts";
+import type { Sealer } from "../../sealing.ts";
+import { nextOf } from "../../sign-in/enter.ts";
+import { isForForm, Refusal } from "../console/refusal.ts";
+import { RefusedNote } from "../console/refused-note.tsx";
+import type { Page, View } from "../page.ts";
+import { SignInBox } from "../pages/sign-in-forms.tsx";
+import { confirmPath, operatorAt } from "./operator-page.tsx";
+
+interface Needs {
+  readonly db: Database;
+  readonly sealer: Sealer;
+}
+
+/** Where an operator shows a code of their authenticator. */
+export function confirmOperatorPage({ db, sealer }: Needs): Page {
+  return {
+    path: confirmPath,
+    scriptBytesMax: 4_096,
+    isPrivate: true,
+    show: async (visit) => {
+      await operatorAt(db, visit);
+      return viewOf(nextOf(visit.query.get("next"), "/admin"));
+    },
+    submit: {
+      bytesMax: 4_096,
+      take: async (visit, form) => {
+        await admitOperator(db, await operatorAt(db, visit));
+        const next = nextOf(form.get("next"), "/admin");
+        try {
+          await confirmOperator({ db, sealer }, visit.viewer!.session, form.get("code") ?? "");
+          return { redirect: next };
+        } catch (error) {
+          if (!isForForm(error)) throw error;
+          return viewOf(next, new Refusal(error, "confirm", form));
+        }
+      },
+    },
+  };
+}
+
+function viewOf(next: string, refusal?: Refusal): View {
+  return {
+    title: "Show that it is you",
+    isPrivate: true,
+    status: refusal?.error.status,
+    headers: { ...refusal?.error.headers, "cache-control": "no-store" },
+    body: (
+      <SignInBox
+        title="Show that it is you"
+        lede={`What operators do is open for ${confirmedMinutes} minutes after a code of your authenticator.`}
+      >
+        <RefusedNote refusal={refusal} fields={["code"]} />
+        <form class="stack" method="post" action={confirmPath} data-busy="Checking">
+          <input type="hidden" name="next" value={next} />
+          <TextField
+            id="code"
+            name="code"
+            label="Code"
+            inputMode="numeric"
+            autocomplete="one-time-code"
+            pattern="[0-9 ]{6,7}"
+            title="Six digits"
+            maxLength={7}
+            required
+            help="Six digits. Each code is taken once."
+            error={refusal?.at("code")}
+          />
+          <Button look="primary" size="large" block>
+            Confirm
+          </Button>
+        </form>
+        <p class="small dim">Lost your authenticator? Whoever runs this service gives you a new secret.</p>
+      </SignInBox>
+    ),
+  };
+}

@@ -1,0 +1,111 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { Button, ButtonLink } from "../../../shared/page/button.tsx";
+import { Card } from "../../../shared/page/card.tsx";
+import { Empty } from "../../../shared/page/empty.tsx";
+import { TextField } from "../../../shared/page/field.tsx";
+import { Segments } from "../../../shared/page/tabs.tsx";
+import { Time } from "../../../shared/page/time.tsx";
+import type { Database } from "../../../shared/postgres.ts";
+import { resolveReportAs } from "../../admin/act-on.ts";
+import { listReports, type Report } from "../../reports/operator-reports.ts";
+import { reportReasons } from "../../reports/report-agent.ts";
+import type { Refusal } from "../console/refusal.ts";
+import { RefusedNote } from "../console/refused-note.tsx";
+import type { Page } from "../page.ts";
+import { StateBadge } from "./agents-page.tsx";
+import { operatorPage } from "./operator-page.tsx";
+
+const reportsMax = 50;
+
+/** What visitors said of agents. */
+export function reportsPage({ db }: { readonly db: Database }): Page {
+  return operatorPage(
+    { db },
+    {
+      path: "/admin/reports",
+      scriptBytesMax: 4_096,
+      notices: { resolved: "The report is resolved." },
+      show: async ({ query }, refusal) => {
+        const all = query.get("all") === "true";
+        const reports = await listReports(db, { all, limit: reportsMax });
+        return {
+          title: "Reports",
+          lede: `What visitors said of agents, newest first; ${reportsMax} at most.`,
+          body: (
+            <div class="stack">
+              <Segments
+                label="Which"
+                tabs={[
+                  { href: "/admin/reports", label: "Open", isCurrent: !all },
+                  { href: "/admin/reports?all=true", label: "All", isCurrent: all },
+                ]}
+              />
+              {reports.length === 0 && <Empty title="Nothing is open" />}
+              {reports.map((report) => (
+                <ReportCard report={report} refusal={refusal?.value("id") === report.id ? refusal : undefined} />
+              ))}
+            </div>
+          ),
+        };
+      },
+      acts: {
+        resolve: async ({ operator }, form) => {
+          await resolveReportAs(db, operator, form.get("id") ?? "", { note: form.get("note") || undefined });
+          return { redirect: "/admin/reports?done=resolved" };
+        },
+      },
+    },
+  );
+}
+
+function ReportCard({ report, refusal }: { report: Report; refusal: Refusal | undefined }) {
+  const { id, agent, state, reason, text, email, created_at, resolved_at, note } = report;
+  return (
+    <Card
+      id={id}
+      title={
+        <>
+          <span class="mono">{agent}</span>: <code>{id.slice(-6)}</code>
+        </>
+      }
+      aside={<StateBadge state={state} />}
+    >
+      <p class="small faint">
+        {reportReasons[reason]}, <Time at={created_at} show="moment" />
+        {email && (
+          <>
+            , from <span class="mono">{email}</span>
+          </>
+        )}
+      </p>
+      <p class="result-text">{text}</p>
+      {resolved_at ? (
+        <p class="small dim">
+          Resolved <Time at={resolved_at} />
+          {note && `: ${note}`}
+        </p>
+      ) : (
+        <form class="stack" method="post" action="/admin/reports" data-busy="Resolving">
+          <input type="hidden" name="act" value="resolve" />
+          <input type="hidden" name="id" value={id} />
+          <RefusedNote refusal={refusal} fields={["note"]} />
+          <TextField
+            id={`${id}-note`}
+            name="note"
+            label="Note"
+            note="optional"
+            maxLength={2_000}
+            value={refusal?.value("note")}
+            error={refusal?.at("note")}
+          />
+          <div class="row">
+            <Button>Resolve</Button>
+            <ButtonLink look="ghost" href={`/admin/agents/${agent}`}>
+              {state === "suspended" ? "Restore the agent" : "Suspend the agent"}
+            </ButtonLink>
+          </div>
+        </form>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,66 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { duration, percent, shortFigures } from "../../../shared/page/figures.ts";
+import { Glyph, Icon } from "../../../shared/page/icon.tsx";
+import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
+import type { ListedAgent } from "../../agents/list.ts";
+import { connectorIcon } from "./connector-icon.ts";
+import { Networks } from "./networks.tsx";
+
+/** An agent among others: what it does, what it costs, and whether it works. The whole card is one link. */
+export function AgentCard({ agent, under = "h2" }: { agent: ListedAgent; under?: "h2" | "h3" }) {
+  const Heading = under;
+  return (
+    <article class="agent">
+      <div class="agent-top">
+        <Glyph icon={connectorIcon(agent.connector)} />
+        <div class="grow">
+          <Heading class="agent-name">
+            <a href={`/${agent.agent}`}>{agent.name}</a>
+          </Heading>
+          <span class="agent-id">{agent.agent}</span>
+        </div>
+        <Price agent={agent} />
+      </div>
+      <p class="agent-desc">{agent.description}</p>
+      <div class="agent-foot">
+        <Done figures={agent.figures} />
+        <span class="row">
+          <Networks networks={(agent.per_call?.networks ?? []).slice(0, networksShown)} />
+        </span>
+      </div>
+    </article>
+  );
+}
+
+const networksShown = 4;
+
+function Price({ agent: { price_credits, per_call } }: { agent: ListedAgent }) {
+  const isFree = price_credits === 0;
+  return (
+    <div class="agent-price">
+      <b>{isFree ? "Free" : creditsOf(price_credits)}</b>
+      <span>{isFree ? (per_call ? "no account" : "with an account") : usdcOf(price_credits)}</span>
+    </div>
+  );
+}
+
+function Done({ figures: { runs_30d, success_rate, median_ms } }: Pick<ListedAgent, "figures">) {
+  if (runs_30d === 0) return <span>no runs in 30 days</span>;
+  return (
+    <>
+      <span title="Runs that succeeded, last 30 days">
+        <Icon name="ok" />
+        <span class="vh">Succeeded</span>
+        {percent(success_rate)}
+      </span>
+      <span title="Median time of a run">
+        <Icon name="timer" />
+        <span class="vh">Median time</span>
+        {duration(median_ms)}
+      </span>
+      <span>
+        {shortFigures(runs_30d)} {runs_30d === 1 ? "run" : "runs"}
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,166 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+
+import type { ComponentChildren } from "preact";
+import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
+import type { DescribeNeeds } from "../../agents/detail.ts";
+import { type ListedAgent, listAgents } from "../../agents/list.ts";
+import { listQuery } from "../../agents/list-query.ts";
+import { publicVersions } from "../../agents/public-versions.ts";
+import type { Config } from "../../config.ts";
+import { readQuery } from "../../query.ts";
+import { demoWalletPath } from "../demo-wallet.ts";
+import type { Page, Shown, View, Visit } from "../page.ts";
+import { agentPicture } from "../share-picture/picture-of.ts";
+import { seenAnew, type ViewerNeeds } from "../viewer.ts";
+import { AboutTab } from "./about-tab.tsx";
+import { ApiTab } from "./api-tab.tsx";
+import { coloured } from "./code-tabs.tsx";
+import { AgentPage, type AgentTab } from "./header.tsx";
+import { agentJsonLd } from "./json-ld.ts";
+import { mcpSnippets } from "./mcp-clients.ts";
+import { McpTab } from "./mcp-tab.tsx";
+import { freshForm, type PostedRunNeeds, runPosted } from "./posted-run.ts";
+import { type ShownAgent, showAgent } from "./shown-agent.ts";
+import { keySnippets, perCallSnippets } from "./snippets.ts";
+import type { Tried } from "./tried.ts";
+import { TryTab } from "./try-tab.tsx";
+
+/** The pages of one agent: try it, call it from code, add it to an MCP client, and what there is to know. */
+export function agentPages(context: TryNeeds): Page[] {
+  return [tryPage(context), apiPage(context), mcpPage(context), aboutPage(context)];
+}
+
+const scriptBytesMax = 25_600;
+const formBytesMax = 2_097_152;
+
+type TryNeeds = DescribeNeeds &
+  PostedRunNeeds &
+  Pick<ViewerNeeds, "lookups"> & { readonly config: Pick<Config, "publicUrl" | "demoWalletScript"> };
+
+function tryPage(context: TryNeeds): Page {
+  return {
+    path: "/{handle}/{slug}",
+    scriptBytesMax,
+    show: async (visit) => {
+      const shown = await shownAt(context, visit);
+      return movedTo(shown, visit, "") ?? tryView(context, visit, shown, await freshForm(context, shown, visit));
+    },
+    submit: {
+      bytesMax: formBytesMax,
+      take: async (visit, form) => {
+        const shown = await shownAt(context, visit);
+        const state = await runPosted(context, shown, visit, form);
+        return tryView(context, { viewer: await seenAnew(context, visit.viewer) }, shown, state);
+      },
+    },
+  };
+}
+
+type FormState = Omit<Tried, "shown" | "viewer" | "related" | "snippets" | "publicUrl" | "demoWallet">;
+
+async function tryView(
+  context: TryNeeds,
+  { viewer }: Pick<Visit, "viewer">,
+  shown: ShownAgent,
+  state: FormState,
+): Promise<View> {
+  const { publicUrl, demoWalletScript } = context.config;
+  const tried: Tried = {
+    ...state,
+    shown,
+    viewer,
+    publicUrl,
+    related: await relatedTo(context, shown),
+    snippets: await coloured(perCallSnippets({ origin: publicUrl, detail: shown.detail })),
+    demoWallet: demoWalletScript === undefined ? undefined : demoWalletPath,
+  };
+  return {
+    ...viewOf(shown, "try", <TryTab tried={tried} />),
+    islands: ["agent.js"],
+    jsonLd: agentJsonLd(shown.detail),
+  };
+}
+
+/** The agents of its category that are run most. */
+async function relatedTo({ db, config }: TryNeeds, { detail }: ShownAgent): Promise<readonly ListedAgent[]> {
+  const asked = readQuery(listQuery, { category: detail.category, sort: "most_run", limit: String(relatedMax + 1) });
+  const { agents } = await listAgents({ db, publicUrl: config.publicUrl }, asked);
+  return agents.filter(({ agent }) => agent !== detail.agent).slice(0, relatedMax);
+}
+
+const relatedMax = 3;
+
+function apiPage(context: DescribeNeeds): Page {
+  return {
+    path: "/{handle}/{slug}/api",
+    scriptBytesMax,
+    show: async (visit) => {
+      const shown = await shownAt(context, visit);
+      const called = { origin: context.config.publicUrl, detail: shown.detail };
+      const [key, perCall] = await Promise.all([coloured(keySnippets(called)), coloured(perCallSnippets(called))]);
+      const body = <ApiTab shown={shown} keySnippets={key} perCallSnippets={perCall} />;
+      return movedTo(shown, visit, "/api") ?? { ...viewOf(shown, "api", body), islands: ["agent-code.js"] };
+    },
+  };
+}
+
+function mcpPage(context: DescribeNeeds): Page {
+  return {
+    path: "/{handle}/{slug}/mcp",
+    scriptBytesMax,
+    show: async (visit) => {
+      const shown = await shownAt(context, visit);
+      const { publicUrl } = context.config;
+      const snippets = await coloured(mcpSnippets(publicUrl, shown.detail.per_call !== null));
+      const body = <McpTab shown={shown} publicUrl={publicUrl} snippets={snippets} />;
+      return movedTo(shown, visit, "/mcp") ?? { ...viewOf(shown, "mcp", body), islands: ["agent-code.js"] };
+    },
+  };
+}
+
+function aboutPage(context: DescribeNeeds): Page {
+  return {
+    path: "/{handle}/{slug}/about",
+    scriptBytesMax,
+    show: async (visit) => {
+      const shown = await shownAt(context, visit);
+      const versions = await publicVersions(context.db, shown.agent.id, shown.agent.liveVersion);
+      return movedTo(shown, visit, "/about") ?? viewOf(shown, "about", <AboutTab shown={shown} versions={versions} />);
+    },
+  };
+}
+
+function shownAt(context: DescribeNeeds, { params }: Visit): Promise<ShownAgent> {
+  return showAgent(context, `${params.handle}/${params.slug}`);
+}
+
+/** An agent has one address: another spelling, or a handle that its creator had before, leads there. */
+function movedTo({ detail }: ShownAgent, { path }: Visit, tab: string): Shown | undefined {
+  const own = `/${detail.agent}${tab}`;
+  return path === own ? undefined : { redirect: own };
+}
+
+const titles: Readonly<Record<AgentTab, string>> = {
+  try: "",
+  api: " over the API",
+  mcp: " over MCP",
+  about: ": about it",
+};
+
+function viewOf(shown: ShownAgent, tab: AgentTab, children: ComponentChildren): View {
+  const { detail, handle } = shown;
+  const price = detail.price_credits;
+  const cost = price === 0 ? "free" : `${creditsOf(price)} = ${usdcOf(price)} a run`;
+  return {
+    title: `${detail.name} by ${handle}${titles[tab]}`,
+    description: `${detail.description} ${cost.charAt(0).toUpperCase()}${cost.slice(1)}.`.slice(0, 300),
+    canonical: `/${detail.agent}${tab === "try" ? "" : `/${tab}`}`,
+    picture: agentPicture(detail.agent, detail.name),
+    alternates: [{ type: "text/markdown", href: `/${detail.agent}.md` }],
+    body: (
+      <AgentPage shown={shown} tab={tab}>
+        {children}
+      </AgentPage>
+    ),
+  };
+}

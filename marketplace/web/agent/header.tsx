@@ -1,0 +1,106 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
+import { Badge } from "../../../shared/page/badge.tsx";
+import { Copy } from "../../../shared/page/copy.tsx";
+import { duration, figures, percent } from "../../../shared/page/figures.ts";
+import { Glyph } from "../../../shared/page/icon.tsx";
+import { Money } from "../../../shared/page/money.tsx";
+import { Crumbs, Tabs } from "../../../shared/page/tabs.tsx";
+import { Time } from "../../../shared/page/time.tsx";
+import { connectorIcon } from "./connector-icon.ts";
+import { Networks } from "./networks.tsx";
+import type { ShownAgent } from "./shown-agent.ts";
+
+export type AgentTab = "try" | "api" | "mcp" | "about";
+
+/** What every tab of an agent's page begins with: what it is, what it costs, whether it works. */
+export function AgentPage({ shown, tab, children }: AgentPageProps) {
+  const { detail, handle, slug } = shown;
+  return (
+    <div class="wrap page stack stack-6">
+      <div>
+        <div class="page-head">
+          <Crumbs
+            trail={[
+              { href: "/explore", label: "Explore" },
+              { href: `/${handle}`, label: handle },
+            ]}
+            here={slug}
+          />
+          <div class="agent-head">
+            <Glyph icon={connectorIcon(detail.connector)} size="large" />
+            <div class="grow">
+              <h1>{detail.name}</h1>
+              <p class="row row-3 small faint">
+                <span class="mono dim">{detail.agent}</span>
+                <Copy label="Copy the agent’s id" text={detail.agent} />
+                <span>
+                  by{" "}
+                  <a class="link" href={`/${handle}`}>
+                    {handle}
+                  </a>
+                </span>
+              </p>
+            </div>
+            <Money credits={detail.price_credits} size="large" />
+          </div>
+          <p class="lede lede-wide">{detail.description}</p>
+          <Proof shown={shown} />
+        </div>
+        <Tabs label="Agent" tabs={tabsOf(detail.agent, tab)} />
+      </div>
+      {children}
+    </div>
+  );
+}
+
+interface AgentPageProps {
+  readonly shown: ShownAgent;
+  readonly tab: AgentTab;
+  readonly children: ComponentChildren;
+}
+
+/** Figures of the last thirty days; a dash where there are none. */
+function Proof({ shown: { detail } }: { shown: ShownAgent }) {
+  const { per_call: perCall, figures: done } = detail;
+  return (
+    <div class="row row-4 small faint num">
+      <Badge icon={connectorIcon(detail.connector)}>{detail.connector_name}</Badge>
+      <span>
+        <b class="strong">{percent(done.success_rate)}</b> succeeded
+      </span>
+      <span>
+        <b class="strong">{duration(done.median_ms)}</b> median
+      </span>
+      <span>
+        <b class="strong">{duration(done.p95_ms)}</b> slowest of 20
+      </span>
+      <span>
+        <b class="strong">{figures(done.runs_30d)}</b> {done.runs_30d === 1 ? "run" : "runs"} in 30 days
+      </span>
+      {done.last_success_at && (
+        <span>
+          last worked <Time at={done.last_success_at} show="ago" />
+        </span>
+      )}
+      {perCall && detail.price_credits > 0 && (
+        <span class="net">
+          <Networks networks={perCall.networks} /> payable without account
+        </span>
+      )}
+      <span>
+        changed <Time at={detail.updated_at} />
+      </span>
+    </div>
+  );
+}
+
+function tabsOf(agent: string, tab: AgentTab) {
+  const all: ReadonlyArray<[AgentTab, string, string]> = [
+    ["try", "Try", `/${agent}`],
+    ["api", "API", `/${agent}/api`],
+    ["mcp", "MCP", `/${agent}/mcp`],
+    ["about", "About", `/${agent}/about`],
+  ];
+  return all.map(([name, label, href]) => ({ href, label, isCurrent: name === tab }));
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from "node:crypto";
+import { ApiError } from "../../../shared/errors.ts";
+import { creditsOf } from "../../../shared/page/money.tsx";
+import type { Queryable } from "../../../shared/postgres.ts";
+import type { AnonymousLimits } from "../../anonymous-limits.ts";
+import type { Value } from "../../input.ts";
+import { type FreeRunNeeds, runFree } from "../../runs/free-run.ts";
+import { readIdempotencyKey } from "../../runs/idempotency-key.ts";
+import { readAskedInput } from "../../runs/own-run.ts";
+import { prepareAgent } from "../../runs/prepare.ts";
+import { type RunNeeds, runAgent } from "../../runs/run.ts";
+import { admitAccountChange } from "../../sign-in/require-session.ts";
+import type { Visit } from "../page.ts";
+import { exampleInput, fieldsOf, inputOfForm } from "./form-input.ts";
+import type { Told } from "./result-card.tsx";
+import type { ShownAgent } from "./shown-agent.ts";
+import type { Rail, Tried } from "./tried.ts";
+
+type FormState = Pick<Tried, "values" | "wrong" | "told" | "rail" | "requestName">;
+
+/** The form as it is before anything was posted; with `?run=` filled in as the visitor's own run of this agent was asked. */
+export async function freshForm(
+  { db }: { readonly db: Queryable },
+  { agent, detail }: ShownAgent,
+  { viewer, query }: Pick<Visit, "viewer" | "query">,
+): Promise<FormState> {
+  const rail = viewer?.account || !detail.per_call ? "credits" : "wallet";
+  const run = query.get("run");
+  const again =
+    run && viewer?.account ? await readAskedInput(db, viewer.account.id, { run, agentId: agent.id }) : undefined;
+  return { values: again ?? exampleInput(detail), rail, requestName: randomUUID() };
+}
+
+export type PostedRunNeeds = RunNeeds & FreeRunNeeds & { readonly anonymousLimits: AnonymousLimits };
+
+/** Runs what a form without JavaScript posted: with the account's credits, or for free. What is refused is told beside the form. */
+export async function runPosted(
+  context: PostedRunNeeds,
+  shown: ShownAgent,
+  visit: Visit,
+  form: URLSearchParams,
+): Promise<FormState> {
+  const values = inputOfForm(fieldsOf(shown.detail), form);
+  const rail: Rail = form.get("by") === "terminal" ? "terminal" : "credits";
+  try {
+    const told = await runOnce(context, shown, visit, { form, values });
+    return { values, told, rail, requestName: randomUUID() };
+  } catch (error) {
+    if (!(error instanceof ApiError) || (error.status >= 500 && error.status !== 503)) throw error;
+    const { field } = error.body as { field?: unknown };
+    const wrong = typeof field === "string" ? { field, problem: error.message } : undefined;
+    return { values, ...(wrong && { wrong }), told: refusedBy(error), rail, requestName: randomUUID() };
+  }
+}
+
+async function runOnce(
+  context: PostedRunNeeds,
+  { agent, detail }: ShownAgent,
+  { request, viewer }: Visit,
+  { form, values }: { form: URLSearchParams; values: Readonly<Record<string, Value>> },
+): Promise<Told> {
+  const { account } = viewer ?? {};
+  if (!account) {
+    if (detail.price_credits > 0 || !detail.per_call) {
+      throw new ApiError("forbidden", "Sign in to run it with credits, or pay from a wallet or a terminal.");
+    }
+    await context.anonymousLimits.admitFreeCall(request.ip ?? "", agent.id);
+    const { runId, outcome } = await runFree(context, prepareAgent(agent, values));
+    if (!outcome.success) return { outcome: "failed", runId, error: outcome.error };
+    return { outcome: "success", runId, output: outcome.output, paid: "Free." };
+  }
+  await admitAccountChange(context.db, account);
+  const asked = { agent: detail.agent, input: values, maxCredits: priceAgreed(form) };
+  const idempotencyKey = readIdempotencyKey(`form-${form.get("request") || randomUUID()}`);
+  const { result } = await runAgent(context, { accountId: account.id }, { ...asked, idempotencyKey });
+  const { run_id: runId, output, credits_used: used, credits_remaining: left } = result;
+  if (!result.success || !output) return { outcome: "failed", runId, error: result.error ?? "It gave no result." };
+  return { outcome: "success", runId, output, paid: `Paid ${creditsOf(used)}. ${creditsOf(left)} left.` };
+}
+
+/** The price that the form showed. */
+function priceAgreed(form: URLSearchParams): number {
+  const price = Number(form.get("max_credits") || Number.NaN);
+  if (Number.isSafeInteger(price) && price >= 0) return price;
+  throw new ApiError("bad_request", '"max_credits" must be a whole number.', { body: { field: "max_credits" } });
+}
+
+function refusedBy(error: ApiError): Told {
+  const { limit_source: limit, credits_required: required } = error.body as {
+    limit_source?: string;
+    credits_required?: number;
+  };
+  if (limit === "request" && required !== undefined) {
+    return { outcome: "refused", message: `The price rose to ${creditsOf(required)}. Run again to agree to it.` };
+  }
+  return { outcome: "refused", message: error.message };
+}

@@ -1,0 +1,89 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { Badge } from "../../../shared/page/badge.tsx";
+import { Callout } from "../../../shared/page/callout.tsx";
+import { KeyValues } from "../../../shared/page/table.tsx";
+import type { Output } from "../../connectors/result.ts";
+
+/** What is told of a run that was posted as a form. */
+export type Told =
+  | { readonly outcome: "success"; readonly runId: string; readonly output: Output; readonly paid: string }
+  | { readonly outcome: "failed"; readonly runId: string; readonly error: string }
+  | { readonly outcome: "refused"; readonly message: string };
+
+export function ResultCard({ told, publicUrl }: { told: Told; publicUrl?: string }) {
+  return (
+    <section class="card" aria-labelledby="result-title" id="result">
+      <div class="card-head">
+        <h2 id="result-title">Result</h2>
+        {told.outcome === "success" && (
+          <Badge tone="ok" dot>
+            success
+          </Badge>
+        )}
+        {told.outcome === "failed" && (
+          <Badge tone="bad" dot>
+            failed
+          </Badge>
+        )}
+      </div>
+      <div class="card-body stack stack-6">
+        {told.outcome === "success" && <RunOutput output={told.output} publicUrl={publicUrl} />}
+        {told.outcome === "failed" && (
+          <Callout tone="bad" title="The agent failed" role="alert">
+            “{told.error}” Nothing was charged.
+          </Callout>
+        )}
+        {told.outcome === "refused" && (
+          <Callout tone="warn" title={told.message} role="alert">
+            Nothing was charged.
+          </Callout>
+        )}
+      </div>
+      {told.outcome !== "refused" && (
+        <div class="card-foot between">
+          <span class="mono small">{told.runId}</span>
+          <span class="num">{told.outcome === "success" ? told.paid : "Nothing was charged."}</span>
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** What a run gave, as what it is. Pictures that this service keeps are shown, where its address is told: pages load nothing from elsewhere. */
+export function RunOutput({ output, publicUrl }: { output: Output; publicUrl?: string | undefined }) {
+  if ("images" in output) {
+    return (
+      <>
+        {output.images.map((address, at) => (
+          <p class="result-images">
+            <a class="link" href={address} rel="noreferrer">
+              {publicUrl !== undefined && address.startsWith(`${publicUrl}/files/`) ? (
+                <img src={address} alt={`Result ${at + 1}`} loading="lazy" />
+              ) : (
+                `Image ${at + 1}`
+              )}
+            </a>
+          </p>
+        ))}
+      </>
+    );
+  }
+  if (output.kind === "text") return <div class="result-text">{output.text}</div>;
+  if (output.kind === "receipt") {
+    return (
+      <KeyValues
+        entries={[
+          ["Status", output.status],
+          ["Transaction", <span class="mono">{output.transactionId}</span>],
+        ]}
+      />
+    );
+  }
+  return (
+    <div class="code">
+      <pre>
+        <code>{JSON.stringify(output.data, undefined, 2)}</code>
+      </pre>
+    </div>
+  );
+}

@@ -1,0 +1,209 @@
+import type { LiteralLanguage } from "../../../shared/page/literals.ts";
+import type { AgentDetail } from "../../agents/detail.ts";
+import { stablecoinOn } from "../../stablecoins.ts";
+
+/** A program that runs an agent: the code around its input. */
+export interface Snippet {
+  readonly title: string;
+  readonly language: LiteralLanguage;
+  readonly before: string;
+  /** What the lines of the input begin with. */
+  readonly indent: string;
+  readonly after: string;
+}
+
+/** What a snippet is about. */
+export interface Called {
+  readonly origin: string;
+  readonly detail: Pick<AgentDetail, "agent" | "price_credits" | "per_call">;
+}
+
+/** With an API key, which is read from the environment. */
+export function keySnippets({ origin, detail: { agent, price_credits: price } }: Called): readonly Snippet[] {
+  return [
+    {
+      title: "curl",
+      language: "bash",
+      before: `curl -s ${origin}/api/v1/run \\
+  -H "Authorization: Bearer $KEY" \\
+  -H "Content-Type: application/json" \\
+  -H "Idempotency-Key: $(date +%s)-$$" \\
+  -d '{
+    "agent": "${agent}",
+    "max_credits": ${price},
+    "input": `,
+      indent: "    ",
+      after: `
+  }'`,
+    },
+    {
+      title: "TypeScript",
+      language: "typescript",
+      before: `const response = await fetch("${origin}/api/v1/run", {
+  method: "POST",
+  headers: { authorization: \`Bearer \${process.env.KEY}\`, "content-type": "application/json" },
+  body: JSON.stringify({
+    agent: "${agent}",
+    max_credits: ${price},
+    input: `,
+      indent: "    ",
+      after: `,
+  }),
+});
+const run = await response.json();
+if (!run.success) throw new Error(run.error); // nothing was charged
+console.log(run.output);`,
+    },
+    {
+      title: "Python",
+      language: "python",
+      before: `import json, os, urllib.request
+
+request = urllib.request.Request(
+    "${origin}/api/v1/run",
+    headers={"Authorization": f"Bearer {os.environ['KEY']}", "Content-Type": "application/json"},
+    data=json.dumps({
+        "agent": "${agent}",
+        "max_credits": ${price},
+        "input": `,
+      indent: "        ",
+      after: `,
+    }).encode(),
+)
+run = json.load(urllib.request.urlopen(request, timeout=180))
+print(run["output"] if run["success"] else run["error"])`,
+    },
+  ];
+}
+
+/** Without an account: programs that pay, and commands that ask for the price; those of a free agent run it. */
+export function perCallSnippets({ origin, detail }: Called): readonly Snippet[] {
+  const { per_call: perCall } = detail;
+  if (!perCall) return [];
+  const url = `${origin}/api/agent/${detail.agent}`;
+  const isFree = detail.price_credits === 0;
+  const evm = perCall.networks.find((network) => network.startsWith("eip155:"));
+  const hedera = perCall.networks.find((network) => network.startsWith("hedera:"));
+  return [
+    ...(evm && !isFree ? [evmSnippet(url, evm)] : []),
+    ...(hedera && !isFree ? [hederaSnippet(url, hedera)] : []),
+    {
+      title: isFree ? "curl" : "curl, price only",
+      language: "bash",
+      before: `curl -s${isFree ? "" : "i"} ${url} \\
+  -H "Content-Type: application/json" \\
+  -d '`,
+      indent: "  ",
+      after: isFree
+        ? "'"
+        : `'\n# 402 and the price; no charge. Sign an offer, then post the same with -H "PAYMENT-SIGNATURE: $PROOF".`,
+    },
+    evm && !isFree ? payingPythonSnippet(url, evm) : pythonSnippet(url, isFree),
+  ];
+}
+
+function evmSnippet(url: string, network: string): Snippet {
+  return {
+    title: "TypeScript",
+    language: "typescript",
+    before: `import { ExactEvmScheme } from "@x402/evm";
+import { wrapFetchWithPaymentFromConfig } from "@x402/fetch";
+import { privateKeyToAccount } from "viem/accounts";
+
+const account = privateKeyToAccount(process.env.PRIVATE_KEY as \`0x\${string}\`);
+const pay = wrapFetchWithPaymentFromConfig(fetch, {
+  schemes: [{ network: "${network}", client: new ExactEvmScheme(account) }],
+  spendControls: { allowedAssets: [{ network: "${network}", asset: "${stablecoinOn(network)?.asset}" }] },
+});
+const response = await pay("${url}", {
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(`,
+    indent: "  ",
+    after: `),
+});
+console.log(await response.json());`,
+  };
+}
+
+function hederaSnippet(url: string, network: string): Snippet {
+  return {
+    title: "TypeScript, Hedera",
+    language: "typescript",
+    before: `import { AccountId, PrivateKey, TransactionId, TransferTransaction } from "@hashgraph/sdk";
+
+const me = process.env.ACCOUNT_ID as string;
+const key = PrivateKey.fromStringDer(process.env.PRIVATE_KEY as string);
+const headers = { "content-type": "application/json" };
+const body = JSON.stringify(`,
+    indent: "",
+    after: `);
+const quoted = await fetch("${url}", { method: "POST", headers, body });
+const quote = JSON.parse(atob(quoted.headers.get("payment-required") as string));
+const accepted = quote.accepts.find((entry: { network: string }) => entry.network === "${network}");
+const transfer = new TransferTransaction()
+  .addTokenTransfer(accepted.asset, me, -Number(accepted.amount))
+  .addTokenTransfer(accepted.asset, accepted.payTo, Number(accepted.amount))
+  .setTransactionId(TransactionId.generate(accepted.extra.feePayer)) // the facilitator pays the network's fee
+  .setNodeAccountIds([3, 4, 5].map((node) => new AccountId(node)))
+  .setTransactionValidDuration(accepted.maxTimeoutSeconds)
+  .freeze();
+const transaction = Buffer.from((await transfer.sign(key)).toBytes()).toString("base64");
+const payment = { x402Version: 2, resource: quote.resource, accepted, payload: { transaction } };
+const paid = { ...headers, "payment-signature": btoa(JSON.stringify(payment)) };
+const response = await fetch("${url}", { method: "POST", headers: paid, body });
+console.log(await response.json());`,
+  };
+}
+
+/** The stock client is not among what tests can run: they read this program only, and it says so. */
+function payingPythonSnippet(url: string, network: string): Snippet {
+  return {
+    title: "Python",
+    language: "python",
+    before: `# pip install "x402[httpx,evm]"; read by our tests, and not run
+import asyncio, os
+
+from eth_account import Account
+from x402 import x402Client
+from x402.http.clients import x402HttpxClient
+from x402.mechanisms.evm import EthAccountSigner
+from x402.mechanisms.evm.exact import ExactEvmScheme
+
+async def main():
+    signer = EthAccountSigner(Account.from_key(os.environ["PRIVATE_KEY"]))
+    client = x402Client()
+    client.register("${network}", ExactEvmScheme(signer=signer))
+    async with x402HttpxClient(client, timeout=180) as http:
+        response = await http.post("${url}", json=`,
+    indent: "        ",
+    after: `)
+        print(response.json())
+
+asyncio.run(main())`,
+  };
+}
+
+function pythonSnippet(url: string, isFree: boolean): Snippet {
+  const call = `import json, urllib.request
+
+request = urllib.request.Request(
+    "${url}",
+    headers={"Content-Type": "application/json"},
+    data=json.dumps(`;
+  const asked = `).encode(),
+)
+`;
+  return {
+    title: isFree ? "Python" : "Python, price only",
+    language: "python",
+    before: isFree ? call : call.replace("import json, urllib.request", "import json, urllib.error, urllib.request"),
+    indent: "    ",
+    after: isFree
+      ? `${asked}print(json.load(urllib.request.urlopen(request, timeout=180))["output"])`
+      : `${asked}try:
+    urllib.request.urlopen(request)
+except urllib.error.HTTPError as quote:  # 402; no charge
+    print(json.load(quote)["accepts"])`,
+  };
+}

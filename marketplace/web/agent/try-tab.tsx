@@ -1,0 +1,152 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { Button, GoLink } from "../../../shared/page/button.tsx";
+import { Copy } from "../../../shared/page/copy.tsx";
+import { Disclosure } from "../../../shared/page/disclosure.tsx";
+import { Dialog } from "../../../shared/page/floating.tsx";
+import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
+import type { Category } from "../../agents/category.ts";
+import type { ListedAgent } from "../../agents/list.ts";
+import { AgentCard } from "./agent-card.tsx";
+import { extraField } from "./form-input.ts";
+import { InputFields } from "./input-fields.tsx";
+import { PayCard } from "./pay-card.tsx";
+import { ResultCard } from "./result-card.tsx";
+import type { Tried } from "./tried.ts";
+
+/** The form, three ways to pay it, and what came of it. It is whole without JavaScript; an island makes it live. */
+export function TryTab({ tried }: { tried: Tried }) {
+  const { shown, publicUrl, demoWallet } = tried;
+  const { detail, agent } = shown;
+  const price = detail.price_credits;
+  return (
+    <>
+      <form
+        class="cols cols-5-7"
+        method="post"
+        action={`/${detail.agent}`}
+        id="run"
+        data-agent={detail.agent}
+        data-price={price}
+        data-pay-url={detail.per_call ? `/api/agent/${detail.agent}` : undefined}
+        data-settles-first={agent.version.permanent ? "" : undefined}
+        data-signed-in={tried.viewer?.account ? "" : undefined}
+        data-origin={publicUrl}
+      >
+        <input type="hidden" name="max_credits" value={price} />
+        <input type="hidden" name="request" value={tried.requestName} />
+        <div class="stack">
+          <InputCard tried={tried} />
+          <PayCard tried={tried} />
+        </div>
+        <div class="stack" id="outcome">
+          {tried.told ? <ResultCard told={tried.told} publicUrl={publicUrl} /> : <Waiting />}
+        </div>
+      </form>
+      {tried.related.length > 0 && <Related agents={tried.related} category={detail.category} />}
+      <RunBar price={price} />
+      <PriceRose />
+      {/* The island copies its drawings for results. */}
+      <span id="copy-pattern" hidden>
+        <Copy label="Copy" text="" />
+      </span>
+      {demoWallet && <script src={demoWallet} defer />}
+    </>
+  );
+}
+
+function InputCard({ tried: { shown, values, wrong } }: { tried: Tried }) {
+  const { detail } = shown;
+  return (
+    <section class="card card-calm" aria-labelledby="input-title">
+      <div class="card-head">
+        <h2 id="input-title">Input</h2>
+        <a class="small faint link push" href={`/${detail.agent}`} data-reset="">
+          Reset to example
+        </a>
+      </div>
+      <div class="card-body stack">
+        <InputFields fields={detail.inputs} values={values} wrong={wrong} />
+        {detail.inputs.length === 0 && <p class="small faint">This agent takes no input.</p>}
+        {detail.accepts_extra_instructions && (
+          <Disclosure
+            summary={
+              <>
+                Extra instructions <span class="faint">optional</span>
+              </>
+            }
+            open={values.extraInstructions !== undefined || wrong?.field === extraField.name}
+          >
+            <InputFields fields={[extraField]} values={values} wrong={wrong} />
+          </Disclosure>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** Where the result will be. */
+function Waiting() {
+  return (
+    <section class="card" aria-labelledby="result-title" id="result">
+      <div class="card-head">
+        <h2 id="result-title">Result</h2>
+      </div>
+      <div class="empty">
+        <h3>Nothing run yet</h3>
+        <p>The form is filled in with an example. Run it as it is, or with your own input.</p>
+      </div>
+    </section>
+  );
+}
+
+function Related({ agents, category }: { agents: readonly ListedAgent[]; category: Category }) {
+  return (
+    <section class="stack">
+      <div class="row between">
+        <h2>Related</h2>
+        <GoLink href={`/explore?category=${category}`}>More of this kind</GoLink>
+      </div>
+      <div class="grid grid-3">
+        {agents.map((agent) => (
+          <AgentCard agent={agent} under="h3" />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+/** On small windows: the price and the way to run stay in sight. It submits the form, whichever way to pay is chosen. */
+function RunBar({ price }: { price: number }) {
+  return (
+    <div class="run-bar">
+      <div class="grow strong num" id="bar-price">
+        {price === 0 ? "Free" : `${creditsOf(price)} = ${usdcOf(price)}`}
+      </div>
+      <Button look="primary" size="large" icon="play" form="run">
+        Run
+      </Button>
+    </div>
+  );
+}
+
+/** Opened by the island; its texts are written there. */
+function PriceRose() {
+  return (
+    <Dialog
+      id="price-rose"
+      title={<span id="price-rose-said">The price rose</span>}
+      actions={
+        <>
+          <Button type="button" data-close="" data-answer="no">
+            Not now
+          </Button>
+          <Button type="button" look="primary" data-answer="yes">
+            Agree and run
+          </Button>
+        </>
+      }
+    >
+      <p class="small dim">Nothing was charged. Run again to agree to the new price.</p>
+    </Dialog>
+  );
+}

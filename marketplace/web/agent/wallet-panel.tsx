@@ -1,0 +1,79 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+
+import type { ComponentChildren } from "preact";
+import { networkOf } from "../../../shared/networks.ts";
+import { Button } from "../../../shared/page/button.tsx";
+import { Hash } from "../../../shared/page/copy.tsx";
+import { Empty } from "../../../shared/page/empty.tsx";
+import { KeyValues } from "../../../shared/page/table.tsx";
+import { NetworkMark, networkName } from "./networks.tsx";
+
+export interface WalletPanelProps {
+  /** CAIP-2 of the networks that can be paid on, and whom each pays. */
+  readonly payees: ReadonlyArray<{ readonly network: string; readonly address: string }>;
+  /** `the creator`. */
+  readonly payee: string;
+  readonly cost: ComponentChildren;
+  /** A view has one primary button. */
+  readonly look?: "primary";
+  /** The verb of its button. */
+  readonly children: ComponentChildren;
+  /** The way to pay otherwise: what it is called, and leads to. */
+  readonly otherwise: (look: "btn" | "link") => ComponentChildren;
+}
+
+/** Paying from a wallet in this browser. The island shows it once it has found one; before that, and without script, the way round. */
+export function WalletPanel({ payees, payee, cost, look, children, otherwise }: WalletPanelProps) {
+  return (
+    <>
+      <div id="wallet-none">
+        <Empty title="No wallet found in this browser" action={otherwise("btn")}>
+          Install an EVM wallet and reload, or pay from a terminal.{" "}
+          <a class="link" href="/docs/per-call#from-a-hedera-wallet">
+            How a Hedera wallet pays
+          </a>
+        </Empty>
+      </div>
+      <div id="wallet-found" class="stack stack-3" hidden>
+        <div class="row between">
+          <div class="seg" role="radiogroup" aria-label="Network of the payment">
+            {payees.map(({ network }, at) => (
+              <label>
+                <input type="radio" name="network" value={network} checked={at === 0} />
+                <NetworkMark network={network} />
+                {networkName(network)}
+              </label>
+            ))}
+          </div>
+          <span class="select select-sm" id="wallet-choice" hidden>
+            <select aria-label="Wallet" />
+          </span>
+          <span class="small faint" id="wallet-name" />
+        </div>
+        <Button type="button" look={look} size="large" block cost={cost} data-run="wallet">
+          {children}
+        </Button>
+        <p class="help" id="wallet-cannot" hidden>
+          This wallet does not sign for that network. Choose another, or {otherwise("link")}.
+        </p>
+        {payees.map(({ network, address }) => (
+          <div data-payee={network}>
+            <KeyValues
+              entries={[
+                [`To ${payee}`, <Hash value={address} label={`Copy ${payee}’s address`} short />],
+                ["On", networkNoteOf(network)],
+                ["Network fee", "paid by the facilitator"],
+              ]}
+            />
+          </div>
+        ))}
+      </div>
+    </>
+  );
+}
+
+function networkNoteOf(network: string): string {
+  return networkOf(network)?.environment === "testnet"
+    ? `${networkName(network)}, a test network`
+    : networkName(network);
+}

@@ -1,0 +1,12 @@
+import { cpSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { bundle } from "../../shared/page/bundle.ts";
+import { writeBundle } from "../../shared/page/write-bundle.ts";
+import { browserSources } from "./browser-sources.ts";
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Part of `npm run build`: the stylesheet, islands and pictures of the website, for compiled code to serve, and what it reads. */
+await writeBundle(await bundle(browserSources), here("../../dist/web/marketplace"));
+for (const read of ["docs/pages", "share-picture/fonts"])
+  cpSync(here(read), here(`../../dist/marketplace/web/${read}`), { recursive: true });

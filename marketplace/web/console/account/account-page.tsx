@@ -1,0 +1,87 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import type { Database } from "../../../../shared/postgres.ts";
+import { readClosing } from "../../../accounts/closing.ts";
+import { renameAccount } from "../../../accounts/rename.ts";
+import type { Config } from "../../../config.ts";
+import { endOtherSessions, endSession, listSessions } from "../../../sign-in/own-sessions.ts";
+import type { SignIn } from "../../../sign-in/sign-in.ts";
+import { listWaysIn, removeWayIn } from "../../../sign-in/ways-in.ts";
+import type { Page } from "../../page.ts";
+import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
+import type { Refusal } from "../refusal.ts";
+import { RefusedNote } from "../refused-note.tsx";
+import { CloseCard, DataCard } from "./data-and-closing.tsx";
+import { HandleCard } from "./handle-card.tsx";
+import { SessionList } from "./session-list.tsx";
+import { WaysIn } from "./ways-in-list.tsx";
+
+interface Needs {
+  readonly db: Database;
+  readonly signIn: SignIn;
+  readonly config: Pick<Config, "publicUrl">;
+}
+
+const path = "/settings/account";
+
+/** Who one is here, how one gets in, and how one leaves. */
+export function accountPage(needs: Needs): Page {
+  const { db, signIn } = needs;
+  return consolePage(needs, {
+    path,
+    scriptBytesMax: 4_096,
+    notices: {
+      renamed: "The handle is changed. The old address still leads to you.",
+      removed: "The provider is forgotten.",
+      ended: "Signed out there.",
+      "others-ended": "Signed out everywhere else.",
+    },
+    show: (visit, refusal) => shown(needs, visit, refusal),
+    acts: {
+      rename: async ({ account }, form) => {
+        await renameAccount(db, account, form.get("handle") ?? "");
+        return done(path, "renamed");
+      },
+      "remove-way": async ({ viewer }, form) => {
+        await removeWayIn(db, signIn.ways, viewer.session, form.get("id") ?? "");
+        return done(path, "removed");
+      },
+      "end-session": async ({ viewer }, form) => {
+        await endSession(db, viewer.session, form.get("id") ?? "");
+        return done(path, "ended");
+      },
+      "end-others": async ({ viewer }) => {
+        await endOtherSessions(db, viewer.session);
+        return done(path, "others-ended");
+      },
+    },
+  });
+}
+
+async function shown(
+  { db, signIn, config }: Needs,
+  { account, viewer }: AccountVisit,
+  refusal: Refusal | undefined,
+): Promise<ConsoleView> {
+  const [ways, sessions, closing] = await Promise.all([
+    listWaysIn(db, signIn.ways, viewer.session),
+    listSessions(db, viewer.session),
+    readClosing(db, account),
+  ]);
+  const { host } = new URL(config.publicUrl);
+  return {
+    title: "Account",
+    lede: "Who you are here, how you get in, and how you leave.",
+    body: (
+      <>
+        <RefusedNote refusal={refusal} fields={["handle"]} />
+        <HandleCard handle={account.handle} host={host} liveAgents={closing.live_agents} refusal={refusal} />
+        <WaysIn ways={ways} provider={signIn.ways.oidc} />
+        <SessionList sessions={sessions} />
+        <div class="cols cols-2">
+          <DataCard />
+          <CloseCard closing={closing} />
+        </div>
+      </>
+    ),
+  };
+}

@@ -1,0 +1,129 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
+import { Callout } from "../../../../shared/page/callout.tsx";
+import { Card } from "../../../../shared/page/card.tsx";
+import { Choice, TextField } from "../../../../shared/page/field.tsx";
+import { creditsOf } from "../../../../shared/page/money.tsx";
+import type { Database } from "../../../../shared/postgres.ts";
+import { type Closing, closeOwnAccount, isInTheWay, readClosing } from "../../../accounts/closing.ts";
+import type { Page } from "../../page.ts";
+import { consolePage } from "../console-page.tsx";
+import type { Refusal } from "../refusal.ts";
+import { RefusedNote } from "../refused-note.tsx";
+import { Losses } from "./data-and-closing.tsx";
+
+const path = "/settings/account/close";
+
+/** Asks before an account is closed, for good, and says what is lost. */
+export function closeAccountPage({ db }: { readonly db: Database }): Page {
+  return consolePage(
+    { db },
+    {
+      path,
+      scriptBytesMax: 4_096,
+      show: async ({ account }, refusal) => ({
+        title: "Close the account",
+        lede: "For good. There is no way back, and nobody here can undo it.",
+        body: <Asked handle={account.handle} closing={await readClosing(db, account)} refusal={refusal} />,
+      }),
+      acts: {
+        close: async ({ account }, form) => {
+          const givesUpCredits = form.get("give_up_credits") === "yes";
+          await closeOwnAccount(db, account, { handle: form.get("handle") ?? "", givesUpCredits });
+          return { redirect: closedPath };
+        },
+      },
+    },
+  );
+}
+
+const closedPath = "/settings/closed";
+
+/** After it: who sees it has no session any more. */
+export function accountClosedPage(): Page {
+  return {
+    path: closedPath,
+    scriptBytesMax: 4_096,
+    isPrivate: true,
+    show: () => ({
+      title: "The account is closed",
+      isPrivate: true,
+      headers: { "cache-control": "no-store" },
+      body: (
+        <div class="sign">
+          <div class="sign-box">
+            <h1>The account is closed</h1>
+            <p class="dim">
+              Its keys answer 401 and its agents are gone. You are signed out everywhere. Paying per call by wallet
+              needs no account and still works.
+            </p>
+            <ButtonLink href="/">To the first page</ButtonLink>
+          </div>
+        </div>
+      ),
+    }),
+  };
+}
+
+function Asked({ handle, closing, refusal }: AskedProps) {
+  const left = closing.credits + closing.earned;
+  return (
+    <Card id="closing" title="What happens">
+      <Losses closing={closing} />
+      <InTheWay closing={closing} />
+      {!isInTheWay(closing) && (
+        <form class="stack key-form" method="post" action={path}>
+          <input type="hidden" name="act" value="close" />
+          <RefusedNote refusal={refusal} fields={["handle"]} />
+          {left > 0n && (
+            <Choice
+              name="give_up_credits"
+              value="yes"
+              label={`I give up ${creditsOf(left)}`}
+              help="Spend them first, if you can: earned credits become spendable under Credits."
+              required
+            />
+          )}
+          <TextField
+            id="handle"
+            name="handle"
+            label={`Type ${handle} to be sure`}
+            required
+            autocomplete="off"
+            spellcheck={false}
+            value={refusal?.value("handle")}
+            error={refusal?.at("handle")}
+          />
+          <div class="row">
+            <ButtonLink href="/settings/account">Keep it</ButtonLink>
+            <Button look="danger-solid">Close account</Button>
+          </div>
+        </form>
+      )}
+    </Card>
+  );
+}
+
+interface AskedProps {
+  readonly handle: string;
+  readonly closing: Closing;
+  readonly refusal: Refusal | undefined;
+}
+
+/** Somebody's money is on its way: first it arrives. */
+function InTheWay({ closing }: { closing: Closing }) {
+  const { runs_under_way: runs, held, calls_owed: owed, purchases_under_way: bought } = closing;
+  if (!isInTheWay(closing)) return null;
+  return (
+    <Callout tone="warn" title="Not now: money is on its way">
+      {runs > 0 && <p>Runs are under way and hold {creditsOf(held)}. They end within minutes.</p>}
+      {owed > 0 && (
+        <p>
+          Wallets paid for {owed === 1 ? "a call that has" : `${owed} calls that have`} no result yet. Mend the agent:
+          its buyers can fetch the result with the same payment. If none comes back, ask the operator.
+        </p>
+      )}
+      {bought > 0 && <p>Credits that you bought have not come yet.</p>}
+    </Callout>
+  );
+}

@@ -1,0 +1,54 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { Badge } from "../../../../shared/page/badge.tsx";
+import { Button } from "../../../../shared/page/button.tsx";
+import { type Column, Table } from "../../../../shared/page/table.tsx";
+import { Time } from "../../../../shared/page/time.tsx";
+import type { ListedSession } from "../../../sign-in/own-sessions.ts";
+
+/** Where one is signed in, and how to end it there. */
+export function SessionList({ sessions }: { sessions: readonly ListedSession[] }) {
+  return (
+    <section class="stack" aria-labelledby="sessions">
+      <div class="row between">
+        <h2 id="sessions">Sessions</h2>
+        {sessions.length > 1 && (
+          <form method="post" action="/settings/account">
+            <input type="hidden" name="act" value="end-others" />
+            <Button size="small">Sign out everywhere else</Button>
+          </form>
+        )}
+      </div>
+      <div class="card">
+        <Table label="Where you are signed in" columns={columns} rows={sessions} />
+        <p class="card-foot">Where you sign in from is not kept.</p>
+      </div>
+    </section>
+  );
+}
+
+const columns: ReadonlyArray<Column<ListedSession>> = [
+  {
+    head: "Device",
+    cell: ({ device, is_this: isThis }) => (
+      <span class="row">
+        {device ?? "Unknown device"}
+        {isThis && <Badge tone="info">this one</Badge>}
+      </span>
+    ),
+  },
+  { head: "Signed in", hide: "small", cell: ({ created_at: at }) => <Time at={at} show="ago" /> },
+  { head: "Last seen", cell: ({ is_this: isThis, seen_at: at }) => (isThis ? "now" : <Time at={at} />) },
+  {
+    head: <span class="vh">Sign out</span>,
+    cell: ({ id, device, is_this: isThis }) =>
+      !isThis && (
+        <form method="post" action="/settings/account">
+          <input type="hidden" name="act" value="end-session" />
+          <input type="hidden" name="id" value={id} />
+          <Button size="small" look="ghost" aria-label={`Sign out on ${device ?? "unknown device"}`}>
+            Sign out
+          </Button>
+        </form>
+      ),
+  },
+];

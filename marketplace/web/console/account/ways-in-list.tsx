@@ -1,0 +1,66 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { Badge } from "../../../../shared/page/badge.tsx";
+import { Button } from "../../../../shared/page/button.tsx";
+import { Icon } from "../../../../shared/page/icon.tsx";
+import { Time } from "../../../../shared/page/time.tsx";
+import type { WayIn } from "../../../sign-in/ways-in.ts";
+
+/** How one signs in to this account. */
+export function WaysIn({ ways, provider }: { ways: readonly WayIn[]; provider: string | null }) {
+  const hasProvider = ways.some(({ kind }) => kind === "provider");
+  return (
+    <section class="stack" aria-labelledby="ways">
+      <div class="row between">
+        <h2 id="ways">Ways to sign in</h2>
+        {provider && !hasProvider && (
+          <form method="post" action="/sign-in">
+            <input type="hidden" name="way" value="provider" />
+            <input type="hidden" name="next" value="/settings/account" />
+            <Button size="small">Add {provider}</Button>
+          </form>
+        )}
+      </div>
+      <ul class="card">
+        {ways.map((way) => (
+          <Way way={way} />
+        ))}
+      </ul>
+      <p class="small faint">
+        The last way in cannot be removed.
+        {provider && !hasProvider && ` ${provider} is added when you sign in there with this e-mail address.`}
+        {hasProvider && " A provider that is removed comes back when you sign in there with this e-mail address."}
+      </p>
+    </section>
+  );
+}
+
+function Way({ way: { id, kind, name, created_at: since, works, can_go: canGo } }: { way: WayIn }) {
+  const isEmail = kind === "email";
+  return (
+    <li class="key-slot">
+      <div>
+        <h3>
+          <Icon name={isEmail ? "mail" : "building"} />
+          {name}
+          {isEmail && <Badge>main</Badge>}
+          {!works && <Badge tone="warn">not set up here now</Badge>}
+        </h3>
+        <p class="key-meta">
+          <span>
+            {isEmail ? "since" : "added"} <Time at={since} />
+          </span>
+          {isEmail && <span>links and alerts go here</span>}
+        </p>
+      </div>
+      {canGo && (
+        <form class="row row-tight" method="post" action="/settings/account">
+          <input type="hidden" name="act" value="remove-way" />
+          <input type="hidden" name="id" value={id} />
+          <Button size="small" look="ghost" aria-label={`Remove ${name}`}>
+            Remove
+          </Button>
+        </form>
+      )}
+    </li>
+  );
+}

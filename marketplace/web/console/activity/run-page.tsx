@@ -1,0 +1,143 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { ButtonLink } from "../../../../shared/page/button.tsx";
+import { duration } from "../../../../shared/page/figures.ts";
+import { creditsOf, usdcOf } from "../../../../shared/page/money.tsx";
+import { Stats } from "../../../../shared/page/stats.tsx";
+import { Crumbs } from "../../../../shared/page/tabs.tsx";
+import { Time } from "../../../../shared/page/time.tsx";
+import type { Database } from "../../../../shared/postgres.ts";
+import { type RunReport, readOwnRun } from "../../../runs/own-run.ts";
+import { revokeShare, shareRun } from "../../../runs/share-run.ts";
+import type { Page } from "../../page.ts";
+import { consolePage, done } from "../console-page.tsx";
+import type { Refusal } from "../refusal.ts";
+import { RefusedNote } from "../refused-note.tsx";
+import { CreditsRail } from "./credits-rail.tsx";
+import { jsonOf, RunInput, type RunJson, RunResultPart } from "./run-parts.tsx";
+import { RunState, tookMs } from "./run-words.tsx";
+import { ShareCard } from "./share-card.tsx";
+import { Timeline } from "./timeline.tsx";
+import { Transactions } from "./transactions.tsx";
+
+/** One run of the account: what happened, what it cost, and proof of it. */
+export function runPage({ db, config }: RunPageNeeds): Page {
+  return consolePage(
+    { db },
+    {
+      path: "/runs/{id}",
+      scriptBytesMax: 4_096,
+      notices: {
+        shared: "The run is shared. Whoever has the link sees it.",
+        revoked: "The link is revoked. Nothing is under it any more.",
+      },
+      show: async ({ account, params }, refusal) => {
+        const run = await readOwnRun(db, account.id, params.id ?? "");
+        return {
+          title: `${run.agent_name}, run`,
+          frame: "bare",
+          body: <RunBody run={run} json={await jsonOf(run)} publicUrl={config.publicUrl} refusal={refusal} />,
+        };
+      },
+      acts: {
+        share: async ({ account, params, path }, form) => {
+          await shareRun(db, account.id, params.id ?? "", { withInput: form.get("with_input") === "true" });
+          return done(path, "shared");
+        },
+        revoke: async ({ account, params, path }) => {
+          await revokeShare(db, account.id, params.id ?? "");
+          return done(path, "revoked");
+        },
+      },
+    },
+  );
+}
+
+interface RunPageNeeds {
+  readonly db: Database;
+  readonly config: { readonly publicUrl: string };
+}
+
+function RunBody({ run, json, publicUrl, refusal }: BodyProps) {
+  return (
+    <div class="wrap page stack stack-6">
+      <Head run={run} />
+      <RefusedNote refusal={refusal} />
+      <Sums run={run} />
+      <CreditsRail run={run} />
+      <div class="cols cols-5-7">
+        <div class="stack stack-6">
+          <RunInput input={run.input} json={json} />
+          {run.transactions.length > 0 && <Transactions transactions={run.transactions} />}
+          <ShareCard run={run} publicUrl={publicUrl} />
+        </div>
+        <RunResultPart run={run} json={json} publicUrl={publicUrl} />
+      </div>
+      <section class="stack stack-2" aria-labelledby="happened">
+        <h2 id="happened">What happened</h2>
+        <Timeline run={run} />
+      </section>
+    </div>
+  );
+}
+
+interface BodyProps {
+  readonly run: RunReport;
+  readonly json: RunJson;
+  readonly publicUrl: string;
+  readonly refusal: Refusal | undefined;
+}
+
+function Head({ run }: { run: RunReport }) {
+  const { run_id: id, agent, agent_name: name, created_at: at } = run;
+  return (
+    <div class="page-head">
+      <Crumbs trail={[{ href: "/activity", label: "Activity" }]} here={id} />
+      <div class="row row-4 between">
+        <div class="grow row row-3">
+          <h1>{name}</h1>
+          <RunState state={run.state} />
+        </div>
+        <div class="row">
+          <ButtonLink icon="share" href="#share">
+            {run.share ? "Shared" : "Share"}
+          </ButtonLink>
+          {run.agent_is_live && (
+            <ButtonLink look="primary" icon="retry" href={again(run)}>
+              Run again
+            </ButtonLink>
+          )}
+        </div>
+      </div>
+      <p class="row row-4 small faint num">
+        <span class="mono">{agent}</span>
+        <Time at={at} show="moment" />
+        <Time at={at} show="ago" />
+      </p>
+    </div>
+  );
+}
+
+/** The drawings have pages of their own. An input that was not kept cannot be filled in. */
+function again({ run_id: id, agent, input }: RunReport): string {
+  return input && Object.keys(input).length > 0 ? `/${agent}?run=${id}` : `/${agent}`;
+}
+
+function Sums({ run }: { run: RunReport }) {
+  const { state, credits_used: used, key } = run;
+  const cost =
+    state === "running"
+      ? { value: "–", note: "not known yet" }
+      : state === "succeeded"
+        ? { value: used === 0 ? "Free" : creditsOf(used), note: used === 0 ? undefined : `= ${usdcOf(used)}` }
+        : { value: "Nothing", note: "a run that fails costs nothing" };
+  return (
+    <Stats
+      stats={[
+        { name: "Cost", ...cost },
+        { name: "Ran for", value: duration(tookMs(run)) },
+        { name: "Asked by", value: key?.name ?? "Website", note: key ? "API key" : "signed in" },
+        { name: "Paid to", value: run.agent.split("/")[0], note: `version ${run.agent_version} of ${run.agent}` },
+      ]}
+    />
+  );
+}

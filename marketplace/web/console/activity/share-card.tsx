@@ -1,0 +1,59 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { Button } from "../../../../shared/page/button.tsx";
+import { Card } from "../../../../shared/page/card.tsx";
+import { Copy } from "../../../../shared/page/copy.tsx";
+import { Choice } from "../../../../shared/page/field.tsx";
+import { Time } from "../../../../shared/page/time.tsx";
+import type { RunReport } from "../../../runs/own-run.ts";
+
+/** Shows the run to others by a link, or no more. */
+export function ShareCard({ run, publicUrl }: { run: RunReport; publicUrl: string }) {
+  const { run_id: id, share, state } = run;
+  if (state === "running") return null;
+  const link = share && `${publicUrl}/runs/shared/${share.token}`;
+  return (
+    <Card id="share" title="Share">
+      {share && link ? (
+        <>
+          <p class="small dim">
+            Shared <Time at={share.created_at} show="ago" />,{" "}
+            {share.with_input ? "with its input" : "without its input"}. Whoever has the link sees the run; search
+            engines are told to leave it out.
+          </p>
+          <p class="row row-2">
+            <a class="link icode" href={link}>
+              {link}
+            </a>
+            <Copy label="Copy the link" text={link} />
+          </p>
+        </>
+      ) : (
+        <p class="small dim">
+          Makes a link that cannot be guessed. It shows what the run gave, not who ran it, and ends when you revoke it,
+          or with the run after thirty days.
+        </p>
+      )}
+      <form class="stack stack-3" method="post" action={`/runs/${id}`}>
+        <input type="hidden" name="act" value="share" />
+        {run.input && (
+          <Choice
+            name="with_input"
+            value="true"
+            checked={share?.with_input ?? false}
+            label="Show the input too"
+            help="Everything that the run was asked."
+          />
+        )}
+        <div class="row">
+          {(!share || run.input) && <Button icon="share">{share ? "Change" : "Make a link"}</Button>}
+        </div>
+      </form>
+      {share && (
+        <form method="post" action={`/runs/${id}`}>
+          <input type="hidden" name="act" value="revoke" />
+          <Button look="danger">Revoke the link</Button>
+        </form>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,122 @@
+import { isDeepStrictEqual } from "node:util";
+import { ApiError } from "../../../../shared/errors.ts";
+import type { Account } from "../../../accounts/create.ts";
+import type { DraftDefinition, DraftSecrets } from "../../../drafts/draft-definition.ts";
+import { type Draft, keepDraft, readDraft } from "../../../drafts/drafts.ts";
+import { lineDiff } from "../../../drafts/line-diff.ts";
+import { publishDraft, tryDraft } from "../../../drafts/publish-draft.ts";
+import { definitionYaml } from "../../../drafts/shown-definition.ts";
+import { keepAsCopy } from "../../../drafts/start-draft.ts";
+import { inputOfForm } from "../../agent/form-input.ts";
+import type { Told } from "../../agent/result-card.tsx";
+import type { Redirect } from "../../page.ts";
+import { done } from "../console-page.tsx";
+import { isForForm } from "../refusal.ts";
+import type { Before, EditorNeeds, Tried } from "./editor-state.ts";
+import { changedFields, draftOfForm, type FieldChange } from "./form-draft.ts";
+import { previewFields } from "./shown-draft.ts";
+
+/** The editor after its form was posted: what is in it is saved first, whatever was pressed. */
+export async function edit(
+  needs: EditorNeeds,
+  owner: Account,
+  slug: string,
+  form: URLSearchParams,
+): Promise<Redirect | Edited> {
+  const pressed = form.get("do") ?? "save";
+  const written = writtenIn(form, pressed);
+  if (pressed === "copy") {
+    const copy = await keepAsCopy(needs, owner, slug, written);
+    return done(`/build/${copy}`, "copied");
+  }
+  const revision = (pressed === "over" && form.get("over")) || (form.get("revision") ?? "");
+  const kept = await readDraft(needs, owner, slug);
+  const tried: Tried = { values: inputOfForm(previewFields(written.definition), form) };
+  try {
+    await keepIfChanged(needs, owner, kept, { ...written, revision });
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    return conflicting(owner, await readDraft(needs, owner, slug), { ...written, revision }, tried);
+  }
+  const draft = await readDraft(needs, owner, slug);
+  if (pressed === "publish") return publish(needs, owner, draft, tried);
+  if (pressed !== "try") return { draft, before: { tried } };
+  const told = await tryWith(needs, owner, draft, tried);
+  // Read again: its checks say that it was tried.
+  return { draft: await readDraft(needs, owner, slug), before: { tried: told } };
+}
+
+interface Edited {
+  readonly draft: Draft;
+  readonly before: Before;
+}
+
+interface Written {
+  readonly definition: DraftDefinition;
+  readonly secrets: DraftSecrets;
+}
+
+function writtenIn(form: URLSearchParams, pressed: string): Written {
+  const { definition, secrets } = draftOfForm(form);
+  const [, move, at] = /^(add|remove|up|down)\.(\d{1,3})$/.exec(pressed) ?? [];
+  if (move === undefined) return { definition, secrets };
+  const change = { move: move as FieldChange["move"], at: Number(at) };
+  return { definition: { ...definition, fields: changedFields(definition.fields, change) }, secrets };
+}
+
+/** Saving what is saved already changes nothing, so that a form posted twice is no conflict with itself. */
+async function keepIfChanged(
+  needs: EditorNeeds,
+  owner: Account,
+  kept: Draft,
+  { definition, secrets, revision }: Written & { revision: string },
+): Promise<void> {
+  const changed = Object.fromEntries(
+    Object.entries(secrets).filter(([name, secret]) => {
+      if (secret === null) return kept.secretNames.includes(name);
+      return kept.secrets[name] !== secret;
+    }),
+  );
+  const same = isDeepStrictEqual(JSON.parse(JSON.stringify(definition)), JSON.parse(JSON.stringify(kept.definition)));
+  if (same && Object.keys(changed).length === 0) return;
+  await keepDraft(needs, owner, kept.slug, { revision, definition, secrets: changed });
+}
+
+/** What was typed stays in the form, under the state that it was made of. */
+function conflicting(owner: Account, saved: Draft, written: Written & { revision: string }, tried: Tried): Edited {
+  const mine: Draft = { ...saved, definition: written.definition, revision: written.revision };
+  const lines = lineDiff(definitionYaml(owner, saved.slug, saved), definitionYaml(owner, saved.slug, mine));
+  return { draft: mine, before: { tried, conflict: { revision: saved.revision, lines } } };
+}
+
+async function publish(needs: EditorNeeds, owner: Account, draft: Draft, tried: Tried): Promise<Redirect | Edited> {
+  try {
+    await publishDraft(needs, owner, draft.slug, draft.revision);
+    return done(`/build/${draft.slug}`, "published");
+  } catch (error) {
+    if (!isForForm(error)) throw error;
+    return { draft, before: { tried, problem: `Not published: ${error.message}` } };
+  }
+}
+
+async function tryWith(needs: EditorNeeds, owner: Account, draft: Draft, tried: Tried): Promise<Tried> {
+  try {
+    const asked = { revision: draft.revision, input: tried.values };
+    const outcome = await tryDraft(needs, owner, draft.slug, asked);
+    const runId = `version ${outcome.version}, a try`;
+    const told: Told = outcome.success
+      ? { outcome: "success", runId, output: outcome.output, paid: "Free." }
+      : { outcome: "failed", runId, error: outcome.error };
+    return { ...tried, told };
+  } catch (error) {
+    if (!isForForm(error)) throw error;
+    const { field } = error.body as { field?: unknown };
+    const isInput = typeof field === "string" && !/^(settings|fields|secrets|name|description|price)/.test(field);
+    const wrong = isInput ? { field, problem: error.message } : undefined;
+    return { ...tried, ...(wrong && { wrong }), told: { outcome: "refused", message: error.message } };
+  }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "conflict" && error.body.field === "revision";
+}

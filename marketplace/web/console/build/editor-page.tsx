@@ -1,0 +1,114 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { ApiError } from "../../../../shared/errors.ts";
+import { moveAgent } from "../../../agents/state.ts";
+import { readVersion, restoreVersion } from "../../../drafts/agent-history.ts";
+import { draftDefinitionShape } from "../../../drafts/draft-definition.ts";
+import { keepYaml } from "../../../drafts/draft-yaml.ts";
+import { type Draft, discardDraft, readDraft } from "../../../drafts/drafts.ts";
+import type { Page } from "../../page.ts";
+import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
+import { type Refusal, wholeNumber } from "../refusal.ts";
+import { edit } from "./edit.ts";
+import { type Before, type EditorNeeds, readEditor } from "./editor-state.ts";
+import { EditorView } from "./editor-view.tsx";
+import { definitionInForm } from "./form-draft.ts";
+
+const here = ({ params }: AccountVisit) => `/build/${params.slug}`;
+const slugOf = ({ params }: AccountVisit) => params.slug ?? "";
+
+/** Where one agent is written, tried and published. */
+export function editorPage(needs: EditorNeeds): Page {
+  return consolePage(needs, {
+    path: "/build/{slug}",
+    scriptBytesMax: 46_080,
+    // Of a definition's 200 kB, each character of another script may be nine.
+    formBytesMax: 1_048_576,
+    notices: {
+      published: "Published. Buyers get this from the next run on.",
+      unpublished: "Unpublished. It answers 404 now.",
+      restored: "The draft says what that version said. Nothing is published by it.",
+      taken: "The text is the draft now.",
+      discarded: "The changes are thrown away.",
+      copied: "What you had is a draft of its own.",
+    },
+    show: async (visit, refusal) => {
+      const draft = await readDraft(needs, visit.account, slugOf(visit));
+      return viewOf(needs, visit, asTyped(draft, refusal), { against: againstIn(visit), ...saidOf(refusal) });
+    },
+    acts: {
+      edit: async (visit, form) => {
+        const edited = await edit(needs, visit.account, slugOf(visit), form);
+        return "redirect" in edited ? edited : viewOf(needs, visit, edited.draft, edited.before);
+      },
+      restore: async (visit, form) => {
+        const version = wholeNumber(form, "version") ?? 0;
+        await restoreVersion(needs, visit.account, slugOf(visit), {
+          version: versionIn(version),
+          revision: revisionIn(form),
+        });
+        return done(here(visit), "restored");
+      },
+      yaml: async (visit, form) => {
+        const over = { slug: slugOf(visit), revision: revisionIn(form) };
+        await keepYaml(needs, visit.account, (form.get("yaml") ?? "").replaceAll("\r\n", "\n"), over);
+        return done(here(visit), "taken");
+      },
+      unpublish: async (visit) => {
+        const { agent } = await readDraft(needs, visit.account, slugOf(visit));
+        if (!agent) throw new ApiError("not_found", "There is no such agent.");
+        await moveAgent(needs.db, `${agent.handle}/${agent.slug}`, "unpublish");
+        return done(here(visit), "unpublished");
+      },
+      discard: async (visit, form) => {
+        const { agent } = await readDraft(needs, visit.account, slugOf(visit));
+        await discardDraft(needs, visit.account, slugOf(visit), revisionIn(form));
+        return done(agent ? here(visit) : "/build", "discarded");
+      },
+    },
+  });
+}
+
+async function viewOf(
+  needs: EditorNeeds,
+  { account }: AccountVisit,
+  draft: Draft,
+  before: Before,
+): Promise<ConsoleView> {
+  if (before.against !== undefined) await readVersion(needs, account, draft.slug, before.against);
+  const editor = await readEditor(needs, account, draft, before);
+  return {
+    title: `Build: ${draft.definition.name || draft.slug}`,
+    frame: "bare",
+    islands: ["build.js"],
+    status: before.conflict ? 409 : undefined,
+    body: <EditorView editor={editor} />,
+  };
+}
+
+/** What was posted and not taken stays in the form. */
+function asTyped(draft: Draft, refusal: Refusal | undefined): Draft {
+  if (refusal?.act !== "edit") return draft;
+  const read = draftDefinitionShape.safeParse(definitionInForm(refusal.form));
+  return {
+    ...draft,
+    revision: refusal.value("revision") ?? draft.revision,
+    ...(read.success && { definition: read.data }),
+  };
+}
+
+function saidOf(refusal: Refusal | undefined): Before {
+  if (refusal?.act !== "yaml") return { problem: refusal?.sentence };
+  return { refusedYaml: { text: refusal.value("yaml") ?? "", problem: refusal.sentence } };
+}
+
+const revisionIn = (form: URLSearchParams) => form.get("revision") ?? "";
+
+function againstIn({ query }: AccountVisit): number | undefined {
+  const text = query.get("against");
+  return text === null ? undefined : versionIn(Number(text));
+}
+
+function versionIn(version: number): number {
+  if (Number.isSafeInteger(version) && version > 0 && version < 2 ** 31) return version;
+  throw new ApiError("not_found", "There is no such version.");
+}

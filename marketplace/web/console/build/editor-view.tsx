@@ -1,0 +1,150 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { Badge } from "../../../../shared/page/badge.tsx";
+import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
+import { Callout } from "../../../../shared/page/callout.tsx";
+import { Glyph } from "../../../../shared/page/icon.tsx";
+import { momentOf } from "../../../../shared/page/time.tsx";
+import { connectorIcon } from "../../agent/connector-icon.ts";
+import { ChecksCard } from "./checks-card.tsx";
+import { DiffLines } from "./diff-lines.tsx";
+import { changesIn, type Editor } from "./editor-state.ts";
+import { FieldsCard } from "./fields-card.tsx";
+import { DiffCard, EndCard, Hidden, VersionsCard, YamlCard } from "./history-cards.tsx";
+import { ListingCard } from "./listing-card.tsx";
+import { BuyersCard, PreviewCard, TriedCard } from "./preview-card.tsx";
+import { RecipeCard } from "./recipe-card.tsx";
+
+/** The workspace of one agent. One form holds all of it; its buttons say what they do by `do`. */
+export function EditorView({ editor }: { editor: Editor }) {
+  const { draft } = editor;
+  return (
+    <>
+      <form
+        class="build"
+        id="build"
+        method="post"
+        action={`/build/${draft.slug}`}
+        noValidate
+        data-saved={draft.revision}
+      >
+        <Hidden revision={draft.revision} act="edit" />
+        <input type="hidden" name="connector" value={draft.definition.connector} />
+        {/* Enter in a field presses the first button of a form. */}
+        <button type="submit" name="do" value="save" class="vh" tabIndex={-1} aria-hidden="true">
+          Save
+        </button>
+        <Head editor={editor} />
+        <div class="wrap page stack stack-6">
+          <Notes editor={editor} />
+          <div class="cols cols-7-5">
+            <div class="stack stack-6">
+              <ListingCard editor={editor} />
+              <FieldsCard editor={editor} />
+              <RecipeCard editor={editor} />
+              <DiffCard editor={editor} />
+            </div>
+            <div class="stack stack-6">
+              <ChecksCard editor={editor} />
+              <PreviewCard editor={editor} />
+              <TriedCard editor={editor} />
+              <BuyersCard editor={editor} />
+            </div>
+          </div>
+        </div>
+      </form>
+      <div class="wrap page stack stack-6 build-more">
+        <div class="cols cols-7-5">
+          <div class="stack stack-6">
+            <VersionsCard editor={editor} />
+            <YamlCard editor={editor} />
+          </div>
+          <EndCard editor={editor} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Head({ editor }: { editor: Editor }) {
+  const { draft, owner, checked } = editor;
+  const address = `${owner.handle}/${draft.slug}`;
+  return (
+    <div class="subbar" id="build-head">
+      <div class="wrap">
+        <Glyph icon={connectorIcon(draft.definition.connector)} />
+        <div class="grow">
+          <h1>{draft.definition.name || "No name yet"}</h1>
+          <p class="row row-3 small faint">
+            <span class="mono">{address}</span>
+            <State editor={editor} />
+          </p>
+        </div>
+        <span class="small faint not-small" id="build-saved" role="status">
+          {draft.savedAt ? `Saved ${momentOf(draft.savedAt).split(", ")[1]}` : "As published"}
+        </span>
+        <Button name="do" value="save" data-save="">
+          Save
+        </Button>
+        {draft.agent?.state === "live" && (
+          <ButtonLink icon="eye" href={`/${address}`}>
+            View live
+          </ButtonLink>
+        )}
+        <Button look="primary" name="do" value="publish" disabled={checked.problems.length > 0}>
+          {draft.agent?.state === "live" ? "Publish changes" : "Publish"}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+const tones = { live: "ok", suspended: "bad", draft: undefined, unpublished: undefined } as const;
+
+function State({ editor: { draft, compared } }: { editor: Editor }) {
+  const state = draft.agent?.state ?? "draft";
+  const { added, removed } = changesIn(compared?.lines ?? []);
+  const changes = Math.max(added, removed);
+  return (
+    <>
+      <Badge tone={tones[state]} dot={state === "live" || state === "suspended"} line={!tones[state]}>
+        {state}
+      </Badge>
+      {state === "live" && compared?.isLive && changes > 0 && (
+        <Badge line>{`${changes} ${changes === 1 ? "line" : "lines"} not published`}</Badge>
+      )}
+    </>
+  );
+}
+
+/** What was refused, or what another tab did meanwhile. */
+function Notes({ editor: { conflict, problem, draft } }: { editor: Editor }) {
+  return (
+    <div id="build-notes" class="stack" data-conflict={conflict ? "" : undefined}>
+      {problem && <Callout tone="bad" role="alert" title={problem} />}
+      {conflict && (
+        <Callout
+          tone="warn"
+          role="alert"
+          title="This draft was changed in another tab or by somebody else. Nothing of yours is lost."
+        >
+          <div class="stack stack-3">
+            <p>What stands here is yours and not saved. From what is saved to yours:</p>
+            <DiffLines label="From what is saved to what is here" lines={conflict.lines} />
+            <input type="hidden" name="over" value={conflict.revision} />
+            <div class="row">
+              <Button name="do" value="over">
+                Save mine over it
+              </Button>
+              <Button name="do" value="copy">
+                Keep mine as a draft of its own
+              </Button>
+              <ButtonLink look="ghost" href={`/build/${draft.slug}`}>
+                Take what is saved
+              </ButtonLink>
+            </div>
+          </div>
+        </Callout>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,156 @@
+import { type ConnectorId, connectorIds } from "../../../connectors/connector.ts";
+import { connectors } from "../../../connectors/registry.ts";
+import { type DraftDefinition, type DraftSecrets, draftDefinitionShape } from "../../../drafts/draft-definition.ts";
+import { type FieldType, fieldTypes } from "../../../input.ts";
+import { parse } from "../../../parse.ts";
+import { type Control, settingControls } from "./controls.ts";
+
+/** What the editor's form says, as a draft: what is no number yet stays the text that was typed. Throws ApiError for what is no form of ours. */
+export function draftOfForm(form: URLSearchParams): { definition: DraftDefinition; secrets: DraftSecrets } {
+  return { definition: parse(draftDefinitionShape, definitionInForm(form), "invalid_value"), secrets: secretsIn(form) };
+}
+
+/** The same, of whatever length. */
+export function definitionInForm(form: URLSearchParams): object {
+  const connector = form.get("connector") as ConnectorId;
+  return {
+    name: textIn(form, "name"),
+    description: textIn(form, "description"),
+    category: textIn(form, "category"),
+    tags: textIn(form, "tags")
+      .split(/[\s,]+/)
+      .filter(Boolean),
+    connector,
+    price_credits: numberOr(textIn(form, "price_credits").trim()),
+    fields: fieldsIn(form),
+    accepts_extra_instructions: form.has("accepts_extra_instructions"),
+    settings: connectorIds.includes(connector) ? settingsIn(form, connector) : {},
+  };
+}
+
+/** Which rules each type of field has; what another type leaves behind is dropped. */
+export const rulesOf: Readonly<Record<FieldType, readonly FieldRule[]>> = {
+  string: ["max_length", "pattern"],
+  text: ["max_length", "pattern"],
+  number: ["min", "max"],
+  integer: ["min", "max"],
+  boolean: [],
+  choice: ["choices"],
+  url: [],
+  image: [],
+};
+
+export type FieldRule = "max_length" | "pattern" | "min" | "max" | "choices";
+
+export const fieldsMax = 50;
+
+function fieldsIn(form: URLSearchParams): Record<string, unknown>[] {
+  const count = Math.min(fieldsMax, Number(form.get("f.count")) || 0);
+  return Array.from({ length: count }, (_, at) => fieldAt(form, at));
+}
+
+function fieldAt(form: URLSearchParams, at: number): Record<string, unknown> {
+  const text = (key: string) => textIn(form, `f.${at}.${key}`);
+  const type = text("type");
+  const rules = rulesOf[type as FieldType] ?? [];
+  const isNumber = type === "number" || type === "integer";
+  const value = (given: string) => (isNumber ? numberOr(given) : type === "boolean" ? given === "true" : given);
+  const said: Record<string, unknown> = {
+    name: text("name").trim(),
+    label: text("label").trim(),
+    type,
+    required: form.has(`f.${at}.required`),
+    description: text("description").trim(),
+    default: text("default") && value(text("default")),
+    example: text("example") && value(text("example")),
+    ...Object.fromEntries(rules.map((rule) => [rule, ruleIn(rule, text(rule))])),
+  };
+  return Object.fromEntries(Object.entries(said).filter(([key, one]) => one !== "" || key === "name"));
+}
+
+function ruleIn(rule: FieldRule, text: string): unknown {
+  if (rule === "choices") return linesIn(text);
+  return rule === "pattern" || text === "" ? text : numberOr(text);
+}
+
+function settingsIn(form: URLSearchParams, id: ConnectorId): Record<string, unknown> {
+  const settings: Record<string, unknown> = {};
+  for (const control of settingControls(connectors.get(id)!)) {
+    const value = settingIn(form, control);
+    if (value !== undefined) put(settings, control.path.split("."), value);
+  }
+  return settings;
+}
+
+function settingIn(form: URLSearchParams, { kind, path, required }: Control): unknown {
+  const name = `s.${path}`;
+  const text = textIn(form, name);
+  if (kind === "switch") return form.has(name);
+  if (kind === "lines") {
+    const lines = linesIn(text);
+    return lines.length === 0 ? undefined : lines;
+  }
+  if (text === "") return required ? "" : undefined;
+  if (kind === "number") return numberOr(text.trim());
+  return kind === "json" ? jsonOr(text) : text;
+}
+
+function put(into: Record<string, unknown>, [first = "", ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) {
+    into[first] = value;
+    return;
+  }
+  into[first] ??= {};
+  put(into[first] as Record<string, unknown>, rest, value);
+}
+
+/** Those that were typed, and those that are to go. */
+function secretsIn(form: URLSearchParams): DraftSecrets {
+  const secrets: Record<string, string | null> = {};
+  for (const [key, value] of form) {
+    const [, name = ""] = /^k\.([A-Za-z][A-Za-z0-9_]{0,63})$/.exec(key) ?? [];
+    if (name && value !== "") secrets[name] = value;
+    const [, gone = ""] = /^k-gone\.([A-Za-z][A-Za-z0-9_]{0,63})$/.exec(key) ?? [];
+    if (gone) secrets[gone] = null;
+  }
+  const added = textIn(form, "secret_name").trim();
+  if (/^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(added) && form.get("secret_value")) {
+    secrets[added] = String(form.get("secret_value"));
+  }
+  return secrets;
+}
+
+export type FieldChange = { readonly move: "add" | "remove" | "up" | "down"; readonly at: number };
+
+/** The fields after a button beside them was pressed. */
+export function changedFields(fields: DraftDefinition["fields"], { move, at }: FieldChange): DraftDefinition["fields"] {
+  if (move === "add")
+    return fields.length < fieldsMax ? [...fields, { name: nameFor(fields), type: "string" }] : fields;
+  if (move === "remove") return fields.filter((_, index) => index !== at);
+  const to = move === "up" ? at - 1 : at + 1;
+  const [moved, other] = [fields[at], fields[to]];
+  return moved && other ? fields.with(at, other).with(to, moved) : fields;
+}
+
+function nameFor(fields: DraftDefinition["fields"]): string {
+  const taken = new Set(fields.map(({ name }) => name));
+  for (let n = fields.length + 1; ; n += 1) if (!taken.has(`field_${n}`)) return `field_${n}`;
+}
+
+export const isFieldType = (type: unknown): type is FieldType => fieldTypes.includes(type as FieldType);
+
+const textIn = (form: URLSearchParams, name: string) => (form.get(name) ?? "").replaceAll("\r\n", "\n");
+const linesIn = (text: string) => text.split("\n").filter((line) => line.trim() !== "");
+
+/** `12` for "12", and "twelve" for "twelve". */
+function numberOr(text: string): number | string {
+  return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text;
+}
+
+function jsonOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,108 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
+import { Callout } from "../../../../shared/page/callout.tsx";
+import { Disclosure } from "../../../../shared/page/disclosure.tsx";
+import { AreaField } from "../../../../shared/page/field.tsx";
+import { agentsPerAccount } from "../../../agents/creator-agents.ts";
+import type { ConnectorId } from "../../../connectors/connector.ts";
+import { type ConnectorKind, connectorKinds } from "../../../connectors/guide.ts";
+import { keepYaml } from "../../../drafts/draft-yaml.ts";
+import { listTemplates, type StartNeeds, startDraft, templateChains } from "../../../drafts/start-draft.ts";
+import type { Page } from "../../page.ts";
+import { type AccountVisit, consolePage } from "../console-page.tsx";
+import type { Refusal } from "../refusal.ts";
+import { OwnAgents } from "./own-agents.tsx";
+import { readOwnWork } from "./own-work.ts";
+import { TemplateGallery } from "./template-gallery.tsx";
+
+/** A creator's agents and drafts, and the connectors to begin another on. */
+export function galleryPage(needs: StartNeeds): Page {
+  return consolePage(needs, {
+    path: "/build",
+    scriptBytesMax: 4_096,
+    formBytesMax: 1_048_576,
+    notices: { discarded: "The draft is thrown away." },
+    show: async (visit, refusal) => {
+      const { db, tools } = needs;
+      const work = await readOwnWork(db, visit.account.id, fromIn(visit));
+      const templates = listTemplates(templateChains(tools));
+      return {
+        title: "Build",
+        frame: "bare",
+        body: (
+          <div class="wrap page stack stack-10">
+            <Head />
+            <FromYaml handle={visit.account.handle} refusal={refusal} />
+            {refusal?.act === "start" && <Callout tone="bad" role="alert" title={refusal.sentence} />}
+            <OwnAgents work={work} handle={visit.account.handle} agentsMax={agentsPerAccount} has={visit.has} />
+            <TemplateGallery templates={templates} kind={kindIn(visit)} />
+            <Callout title="What a ledger connector needs">
+              It acts with a wallet of yours, within the caps that you set. A run is paid before it starts, since what
+              it does cannot be undone.
+            </Callout>
+          </div>
+        ),
+      };
+    },
+    acts: {
+      start: async ({ account }, form) => ({
+        redirect: `/build/${await startDraft(needs, account, form.get("connector") as ConnectorId)}`,
+      }),
+      yaml: async ({ account }, form) => ({
+        redirect: `/build/${await keepYaml(needs, account, (form.get("yaml") ?? "").replaceAll("\r\n", "\n"))}`,
+      }),
+    },
+  });
+}
+
+function Head() {
+  return (
+    <div class="row between row-4">
+      <div class="grow">
+        <h1>Build</h1>
+        <p class="dim small">
+          Pick a connector, change the template, publish. About ten minutes, free until somebody pays.
+        </p>
+      </div>
+      <ButtonLink icon="file" href="#yaml-text">
+        From YAML
+      </ButtonLink>
+    </div>
+  );
+}
+
+function FromYaml({ handle, refusal }: { handle: string; refusal: Refusal | undefined }) {
+  const asked = refusal?.act === "yaml" ? refusal : undefined;
+  return (
+    <Disclosure summary="Begin with a text" open={asked !== undefined}>
+      <form class="stack stack-3" method="post" action="/build">
+        <input type="hidden" name="act" value="yaml" />
+        <AreaField
+          id="yaml-text"
+          name="yaml"
+          label="Definition in YAML"
+          mono
+          rows={12}
+          spellcheck={false}
+          value={asked?.value("yaml")}
+          placeholder={`agent: ${handle}/my-agent\nname: My agent\ndescription: What it does.\nconnector: llm\nprice_credits: 5\nfields:\n  - { name: text, type: text, required: true }\nsettings:\n  prompt: "{{text}}"`}
+          help="The file that npm run agents reads. It becomes a draft; nothing is published."
+          error={asked && (asked.at("yaml") ?? asked.sentence)}
+        />
+        <div class="row">
+          <Button>Make a draft of it</Button>
+        </div>
+      </form>
+    </Disclosure>
+  );
+}
+
+function kindIn({ query }: AccountVisit): ConnectorKind | undefined {
+  const kind = query.get("kind") ?? "";
+  return Object.hasOwn(connectorKinds, kind) ? (kind as ConnectorKind) : undefined;
+}
+
+function fromIn({ query }: AccountVisit): number {
+  const from = Number(query.get("from") ?? 0);
+  return Number.isSafeInteger(from) && from > 0 && from < 10_000 ? from : 0;
+}

@@ -1,0 +1,112 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
+import { ApiError } from "../../../shared/errors.ts";
+import type { Database } from "../../../shared/postgres.ts";
+import type { Account } from "../../accounts/create.ts";
+import { admitAccountChange } from "../../sign-in/require-session.ts";
+import { openAccountPath, signInPath } from "../layout.tsx";
+import type { Page, Redirect, Shown, View, Visit } from "../page.ts";
+import type { Viewer } from "../viewer.ts";
+import { ConsoleFrame } from "./console-frame.tsx";
+import { isForForm, Refusal } from "./refusal.ts";
+
+/**
+ * A page for who is signed in and has an open account. All others are led to what they lack. What its forms ask for is counted
+ * against the limit of changes; what a verb refuses is shown in the form again.
+ */
+export interface ConsolePage {
+  readonly path: string;
+  readonly scriptBytesMax: number;
+  /** `refusal`: what was posted and not taken, so that its form comes back filled in, with the error at its field. */
+  readonly show: (visit: AccountVisit, refusal?: Refusal) => ConsoleShown | Promise<ConsoleShown>;
+  /** What the page's forms do, by their hidden field `act`. A change that was made answers a redirect (`done`). */
+  readonly acts?: Readonly<Record<string, Act>>;
+  /** Of a posted form; 16 kB when left out. */
+  readonly formBytesMax?: number;
+  /** What is said after the redirect to `done(path, name)`, by its name. */
+  readonly notices?: Readonly<Record<string, string>>;
+}
+
+type Act = (visit: AccountVisit, form: URLSearchParams) => ConsoleShown | Promise<ConsoleShown>;
+
+export interface AccountVisit extends Visit {
+  readonly viewer: Viewer;
+  readonly account: Account;
+}
+
+export type ConsoleShown = ConsoleView | Redirect;
+
+export interface ConsoleView extends Omit<View, "isPrivate"> {
+  /** Under the heading, a line. */
+  readonly lede?: ComponentChildren;
+  /** Beside the heading: a button. */
+  readonly aside?: ComponentChildren;
+  /** `bare` brings its own heading and no side navigation stands beside it. */
+  readonly frame?: "bare";
+}
+
+export interface ConsoleNeeds {
+  readonly db: Database;
+}
+
+export function consolePage({ db }: ConsoleNeeds, page: ConsolePage): Page {
+  const { path, scriptBytesMax, acts, formBytesMax = 16_384 } = page;
+  const show = (visit: Visit) => withAccount(visit, async (own) => framed(page, own, await page.show(own)));
+  if (!acts) return { path, scriptBytesMax, isPrivate: true, show };
+  const take = (visit: Visit, form: URLSearchParams) =>
+    withAccount(visit, async (own) => framed(page, own, await act(db, page, own, form)));
+  return { path, scriptBytesMax, isPrivate: true, show, submit: { bytesMax: formBytesMax, take } };
+}
+
+/** The page's own address, which says what was done: `/settings/keys?done=revoked`. */
+export function done(path: string, notice: string): Redirect {
+  return { redirect: `${path}${path.includes("?") ? "&" : "?"}done=${encodeURIComponent(notice)}` };
+}
+
+async function withAccount(visit: Visit, go: (own: AccountVisit) => Promise<Shown>): Promise<Shown> {
+  const { viewer, request } = visit;
+  // A form that was posted without a session leads back to its page, not to its post.
+  const here = request.method === "POST" ? visit.path : request.originalUrl;
+  if (!viewer) return { redirect: signInPath(here) };
+  const { account } = viewer;
+  if (!account) return { redirect: `${openAccountPath}?next=${encodeURIComponent(here)}` };
+  if (account.state !== "open") {
+    throw new ApiError("forbidden", `The account "${account.handle}" is ${account.state}. Ask the operator.`);
+  }
+  return go({ ...visit, viewer, account });
+}
+
+async function act(db: Database, page: ConsolePage, own: AccountVisit, form: URLSearchParams): Promise<ConsoleShown> {
+  const name = form.get("act") ?? "";
+  try {
+    await admitAccountChange(db, own.account);
+    if (!page.acts || !Object.hasOwn(page.acts, name)) {
+      throw new ApiError("bad_request", '"act" names nothing that this page does.');
+    }
+    return await page.acts[name]!(own, form);
+  } catch (error) {
+    if (!isForForm(error)) throw error;
+    const refusal = new Refusal(error, name, form);
+    const shown = await page.show(own, refusal);
+    if ("redirect" in shown) throw error;
+    return { ...shown, status: error.status, headers: { ...error.headers, ...shown.headers } };
+  }
+}
+
+/** What is shown of an account is kept by no cache and listed by no search engine. */
+function framed({ notices = {} }: ConsolePage, visit: AccountVisit, shown: ConsoleShown): Shown {
+  if ("redirect" in shown) return shown;
+  const { lede, aside, frame, body, ...view } = shown;
+  const said = visit.request.method === "GET" ? (visit.query.get("done") ?? "") : "";
+  const notice = Object.hasOwn(notices, said) ? notices[said] : undefined;
+  return {
+    ...view,
+    isPrivate: true,
+    headers: { ...view.headers, "cache-control": "no-store" },
+    body: (
+      <ConsoleFrame visit={visit} title={view.title} lede={lede} aside={aside} frame={frame} notice={notice}>
+        {body}
+      </ConsoleFrame>
+    ),
+  };
+}

@@ -1,0 +1,88 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { Button } from "../../../../shared/page/button.tsx";
+import { Card } from "../../../../shared/page/card.tsx";
+import { Field, Switch } from "../../../../shared/page/field.tsx";
+import type { Alerts } from "../../../credits/alerts.ts";
+import type { Refusal } from "../refusal.ts";
+import { RefusedNote } from "../refused-note.tsx";
+
+/** What the holder is told by e-mail: nothing, unless they ask for it. */
+export function AlertsCard({ alerts, refusal }: { alerts: Alerts; refusal: Refusal | undefined }) {
+  const { email, balance_below: below, cap_percent: percent } = alerts;
+  const refused = refusal?.act === "alerts" ? refusal : undefined;
+  const isOn = (name: string, kept: number | null) => (refused ? refused.form.has(name) : kept !== null);
+  return (
+    <Card
+      id="alerts"
+      title="Alerts"
+      aside={<span class="small faint">{email ? `by mail to ${email}` : "no mail is sent here"}</span>}
+    >
+      <form class="stack" method="post" action="/settings/credits">
+        <input type="hidden" name="act" value="alerts" />
+        <RefusedNote refusal={refused} fields={["balance_below", "cap_percent"]} />
+        <Switch
+          atEnd
+          id="by-balance"
+          name="by_balance"
+          label="When the balance falls below"
+          checked={isOn("by_balance", below)}
+          disabled={!email}
+        />
+        <Mark
+          id="balance-below"
+          name="balance_below"
+          label="Balance"
+          unit="credits"
+          value={refused?.value("balance_below") ?? String(below ?? 500)}
+          error={refused?.at("balance_below")}
+          disabled={!email}
+        />
+        <Switch
+          atEnd
+          id="by-cap"
+          name="by_cap"
+          label="When a key has used a share of its cap"
+          checked={isOn("by_cap", percent)}
+          disabled={!email}
+        />
+        <Mark
+          id="cap-percent"
+          name="cap_percent"
+          label="Share of the cap"
+          unit="% of the cap"
+          value={refused?.value("cap_percent") ?? String(percent ?? 80)}
+          error={refused?.at("cap_percent")}
+          disabled={!email}
+        />
+        <div class="row between">
+          <span class="help">Once each time; a balance at most once an hour.</span>
+          <Button disabled={!email}>Save alerts</Button>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+function Mark({ unit, value, disabled, ...told }: MarkProps) {
+  return (
+    <Field
+      {...told}
+      control={(tied) => (
+        <span class="affix">
+          <input class="input num" inputMode="numeric" maxLength={13} value={value} disabled={disabled} {...tied} />
+          <span>{unit}</span>
+        </span>
+      )}
+    />
+  );
+}
+
+interface MarkProps {
+  readonly id: string;
+  readonly name: string;
+  readonly label: string;
+  readonly unit: string;
+  readonly value: string;
+  readonly error: string | undefined;
+  readonly disabled: boolean;
+}

@@ -1,0 +1,136 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+
+import { creditsOf, usdcOf } from "../../../../shared/page/money.tsx";
+import { Stats } from "../../../../shared/page/stats.tsx";
+import type { Database } from "../../../../shared/postgres.ts";
+import { listKeys } from "../../../api-keys/list.ts";
+import type { Config } from "../../../config.ts";
+import { alertsRequest, readAlerts, setAlerts } from "../../../credits/alerts.ts";
+import { credits } from "../../../credits/amount.ts";
+import { transferBody } from "../../../credits/endpoints.ts";
+import { type CreditsStanding, readStanding } from "../../../credits/standing.ts";
+import { readAccountStatement } from "../../../credits/statement-totals.ts";
+import { moveEarnings } from "../../../credits/transfer.ts";
+import { parse } from "../../../parse.ts";
+import type { SignIn } from "../../../sign-in/sign-in.ts";
+import { demoWalletPath } from "../../demo-wallet.ts";
+import type { Page } from "../../page.ts";
+import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
+import { type Refusal, wholeNumber } from "../refusal.ts";
+import { AlertsCard } from "./alerts-card.tsx";
+import { statementAsked } from "./asked.ts";
+import { BuyCredits } from "./buy-credits.tsx";
+import { MoveEarned } from "./move-earned.tsx";
+import { StatementSection } from "./statement-section.tsx";
+
+interface Needs {
+  readonly db: Database;
+  readonly config: Pick<Config, "platformWallets" | "demoWalletScript">;
+  readonly signIn: Pick<SignIn, "mailer">;
+}
+
+const path = "/settings/credits";
+
+/** What the account has, buying more, moving what was earned, and every movement of it. */
+export function creditsPage(needs: Needs): Page {
+  const { db } = needs;
+  return consolePage(needs, {
+    path,
+    scriptBytesMax: 30_720,
+    notices: {
+      moved: "The credits are in your balance.",
+      alerts: "Your alerts are kept.",
+      quiet: "You get no alerts.",
+    },
+    show: (visit, refusal) => view(needs, visit, refusal),
+    acts: {
+      move: async ({ account }, form) => {
+        const asked = parse(transferBody, { credits: wholeNumber(form, "credits") }, "invalid_value");
+        await moveEarnings(db, account.id, credits(BigInt(asked.credits)));
+        return done(path, "moved");
+      },
+      alerts: async ({ account }, form) => {
+        const wanted = parse(
+          alertsRequest,
+          {
+            balance_below: form.has("by_balance") ? wholeNumber(form, "balance_below") : null,
+            cap_percent: form.has("by_cap") ? wholeNumber(form, "cap_percent") : null,
+          },
+          "invalid_value",
+        );
+        await setAlerts({ db, sendsMail: needs.signIn.mailer !== undefined }, account.id, wanted);
+        return done(path, wanted.balance_below === null && wanted.cap_percent === null ? "quiet" : "alerts");
+      },
+    },
+  });
+}
+
+async function view({ db, config, signIn }: Needs, visit: AccountVisit, refusal?: Refusal): Promise<ConsoleView> {
+  const { account, has } = visit;
+  const asked = statementAsked(visit.request.method === "GET" ? visit.query : new URLSearchParams());
+  const [standing, alerts, keys, statement] = await Promise.all([
+    readStanding(db, account.id),
+    readAlerts({ db, sendsMail: signIn.mailer !== undefined }, account.id),
+    listKeys(db, account.id),
+    readAccountStatement(db, account.id, asked.query),
+  ]);
+  return {
+    title: "Credits",
+    lede: "One credit is one US cent. Credits buy runs here; they are not paid out again.",
+    islands: ["credits.js"],
+    body: (
+      <>
+        <Standing standing={standing} />
+        <BuyCredits accountId={account.id} networks={config.platformWallets.map(({ network }) => network)} />
+        <div class="cols cols-2 cols-even">
+          <MoveEarned earned={standing.earned_credits} hasWallets={has("/settings/wallets")} refusal={refusal} />
+          <AlertsCard alerts={alerts} refusal={refusal} />
+        </div>
+        <StatementSection
+          statement={statement}
+          asked={asked}
+          keys={keys.map(({ id, name }) => ({ id, name }))}
+          linksRuns={has("/runs/{run_id}") || has("/runs/{id}")}
+        />
+        {config.demoWalletScript && <script src={demoWalletPath} defer />}
+      </>
+    ),
+  };
+}
+
+function Standing({ standing }: { standing: CreditsStanding }) {
+  const { credits: balance, held_credits: held, earned_credits: earned, running, spent_today: spent } = standing;
+  const number = (value: number) => value.toLocaleString("en-US");
+  return (
+    <Stats
+      stats={[
+        {
+          name: "Balance",
+          value: <span id="balance-now">{number(balance)}</span>,
+          unit: "credits",
+          note: <span id="balance-usd">{`= ${usdcOf(balance).replace("USDC", "USD")}`}</span>,
+        },
+        {
+          name: "Held",
+          value: number(held),
+          unit: "credits",
+          note: running === 0 ? "no run is going on" : `${runsOf(running)} going on; freed if they fail`,
+        },
+        {
+          name: "Earned",
+          value: number(earned),
+          unit: "credits",
+          note: earned === 0 ? "your agents’ sales for credits" : "from your agents, not spendable yet",
+        },
+        {
+          name: "Spent today",
+          value: number(spent),
+          unit: "credits",
+          note: `${runsOf(standing.runs_today)} since 00:00 UTC`,
+        },
+      ]}
+    />
+  );
+}
+
+const runsOf = (runs: number) => creditsOf(runs).replace("credit", "run");

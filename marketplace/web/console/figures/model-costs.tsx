@@ -1,0 +1,80 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { Button } from "../../../../shared/page/button.tsx";
+import { Callout } from "../../../../shared/page/callout.tsx";
+import { Card } from "../../../../shared/page/card.tsx";
+import { TextField } from "../../../../shared/page/field.tsx";
+import { figures } from "../../../../shared/page/figures.ts";
+import { creditsOf } from "../../../../shared/page/money.tsx";
+import { KeyValues } from "../../../../shared/page/table.tsx";
+import type { OwnAgent } from "../../../agents/creator-agents.ts";
+import type { ModelState } from "../../../models/model-funds.ts";
+import type { Refusal } from "../refusal.ts";
+import { RefusedNote } from "../refused-note.tsx";
+
+/** Who is charged for the agent's model, how much today, and at most how much. */
+export function ModelCosts({ agent, model, refusal }: ModelCostsProps) {
+  if (!model) {
+    return (
+      <Card id="model" title="Model costs">
+        <p class="small dim">This agent calls no model of this service, so that its runs cost you nothing.</p>
+      </Card>
+    );
+  }
+  const { credits_used_today: used, credits_per_day: most, credits_per_run: perRun } = model;
+  return (
+    <div class="cols cols-2 cols-even">
+      <Card id="model" title="Model costs" aside={<span class="small faint">charged to you</span>}>
+        {model.stopped_for && (
+          <Callout tone="warn" title="It answers 503 at the moment">
+            {`Why: ${model.stopped_for.replaceAll("_", " ")}.`}
+          </Callout>
+        )}
+        <div class="stack stack-2">
+          <div class="row between small num">
+            <span>Today</span>
+            <span>
+              {figures(used)} of {creditsOf(most)}
+            </span>
+          </div>
+          <progress
+            class="meter"
+            max={Math.max(1, most)}
+            value={used}
+            aria-label="Model costs today of the daily budget"
+          />
+        </div>
+        <KeyValues
+          entries={[
+            ["A run", perRun === 0 ? "costs you nothing" : `costs you ${creditsOf(perRun)}`],
+            ["Paid from", "the price of the run, and what that lacks from your spendable credits"],
+          ]}
+        />
+      </Card>
+      <Card id="budget" title="Daily budget" bare>
+        <form class="card-body stack" method="post" action={`/figures/${agent.slug}`}>
+          <input type="hidden" name="act" value="budget" />
+          <RefusedNote refusal={refusal} fields={["credits_per_day"]} />
+          <TextField
+            id="credits_per_day"
+            name="credits_per_day"
+            label="At most a day"
+            note="credits"
+            inputMode="numeric"
+            help="When it is spent, buyers are answered 503 until 00:00 UTC and are not charged. Empty: what the operator says."
+            value={refusal?.value("credits_per_day") ?? String(most)}
+            error={refusal?.at("credits_per_day")}
+          />
+          <div class="row">
+            <Button>Save</Button>
+          </div>
+        </form>
+      </Card>
+    </div>
+  );
+}
+
+interface ModelCostsProps {
+  readonly agent: OwnAgent;
+  readonly model: ModelState | null;
+  readonly refusal: Refusal | undefined;
+}

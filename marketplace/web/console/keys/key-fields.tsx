@@ -1,0 +1,95 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { AreaField, SelectField, TextField } from "../../../../shared/page/field.tsx";
+import { usualCallsPerMinute } from "../../../api-keys/create.ts";
+import { type Scope, scopes } from "../../../api-keys/key-settings.ts";
+import type { ListedKey } from "../../../api-keys/list.ts";
+import { type Refusal, wholeNumber } from "../refusal.ts";
+
+/** The fields that the forms of a key have, by the names of the API. */
+export const keyFields = [
+  "name",
+  "scope",
+  "agents",
+  "rate_limit_per_minute",
+  "max_credits_per_day",
+  "max_credits_per_month",
+] as const;
+
+/** What a key is called, sees, and may spend. */
+export function KeyFields({ listed, refusal }: { listed?: ListedKey | undefined; refusal: Refusal | undefined }) {
+  const given = (field: (typeof keyFields)[number]) => ({
+    id: field,
+    name: field,
+    value: refusal?.value(field) ?? shown(listed, field),
+    error: refusal?.at(field),
+  });
+  return (
+    <>
+      <TextField {...given("name")} label="Name" required maxLength={100} help="Only you see it." />
+      <SelectField {...given("scope")} label="Tools over MCP" choices={scopeChoices} />
+      <div class="only-chosen">
+        <AreaField
+          {...given("agents")}
+          mono
+          label="Chosen agents"
+          rows={4}
+          spellcheck={false}
+          placeholder="ada/summarizer"
+          help="Their addresses, one a line, of any creator. Up to 100."
+        />
+      </div>
+      <div class="cols cols-3">
+        <TextField
+          {...given("rate_limit_per_minute")}
+          label="Calls a minute"
+          inputMode="numeric"
+          placeholder={String(usualCallsPerMinute)}
+          maxLength={7}
+        />
+        <TextField
+          {...given("max_credits_per_day")}
+          label="Daily cap"
+          note="credits"
+          inputMode="numeric"
+          placeholder="none"
+          maxLength={13}
+          help="A day ends at 00:00 UTC."
+        />
+        <TextField
+          {...given("max_credits_per_month")}
+          label="Monthly cap"
+          note="credits"
+          inputMode="numeric"
+          placeholder="none"
+          maxLength={13}
+        />
+      </div>
+    </>
+  );
+}
+
+const scopeChoices: ReadonlyArray<{ value: Scope; label: string }> = [
+  { value: "own_agents", label: "My own agents" },
+  { value: "chosen_agents", label: "Chosen agents" },
+  { value: "rest_only", label: "None, REST only" },
+];
+
+function shown(listed: ListedKey | undefined, field: (typeof keyFields)[number]): string | undefined {
+  const value = listed?.[field];
+  if (value === undefined || value === null) return undefined;
+  return Array.isArray(value) ? value.join("\n") : String(value);
+}
+
+/** What the form says. Agents count with their scope alone, since the field is only shown with it. */
+export function keyOfForm(form: URLSearchParams) {
+  const scope = scopes.find((one) => one === form.get("scope"));
+  const lines = (form.get("agents") ?? "").split(/[\s,]+/).filter(Boolean);
+  return {
+    name: form.get("name") ?? "",
+    scope,
+    agents: scope === "chosen_agents" ? lines : [],
+    rateLimitPerMinute: wholeNumber(form, "rate_limit_per_minute"),
+    maxCreditsPerDay: wholeNumber(form, "max_credits_per_day"),
+    maxCreditsPerMonth: wholeNumber(form, "max_credits_per_month"),
+  };
+}

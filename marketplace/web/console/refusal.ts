@@ -1,0 +1,51 @@
+import { ApiError } from "../../../shared/errors.ts";
+
+/** What a verb refused of a posted form: the form is shown again with it. */
+export class Refusal {
+  /** Of the form that was posted, by its hidden field `act`. */
+  readonly act: string;
+  readonly form: URLSearchParams;
+  readonly error: ApiError;
+
+  constructor(error: ApiError, act: string, form: URLSearchParams) {
+    this.error = error;
+    this.act = act;
+    this.form = form;
+  }
+
+  /** The field that it is about, by the name that the API and the form have for it. */
+  get field(): string | undefined {
+    const { field } = this.error.body as { field?: unknown };
+    return typeof field === "string" ? field : undefined;
+  }
+
+  /** `"name" must have 1 to 100 characters.` → `Must have 1 to 100 characters.` */
+  get sentence(): string {
+    const said = this.error.message.replace(/^"\w+" /, "").split("; ")[0] ?? this.error.message;
+    return said.charAt(0).toUpperCase() + said.slice(1).replace(/\.?$/, ".");
+  }
+
+  /** What stands at the field. */
+  at(field: string): string | undefined {
+    return this.field === field ? this.sentence : undefined;
+  }
+
+  /** What was typed into it. */
+  value(field: string): string | undefined {
+    return this.form.get(field) ?? undefined;
+  }
+}
+
+/** Whether the person can put it right in the form. Others' things stay a page that says so, as do failures of ours. */
+export function isForForm(error: unknown): error is ApiError {
+  return error instanceof ApiError && [400, 402, 409, 413, 415, 422, 429].includes(error.status);
+}
+
+/** A whole number of a form's field; undefined when it was left empty. 422 that names the field for anything else. */
+export function wholeNumber(form: URLSearchParams, field: string): number | undefined {
+  const text = (form.get(field) ?? "").trim().replaceAll(/(?<=\d)[, ](?=\d{3})/g, "");
+  if (text === "") return undefined;
+  const value = Number(text);
+  if (/^\d{1,15}$/.test(text)) return value;
+  throw new ApiError("invalid_value", `"${field}" must be a whole number.`, { body: { field } });
+}

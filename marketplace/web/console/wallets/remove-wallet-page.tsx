@@ -1,0 +1,62 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { ApiError } from "../../../../shared/errors.ts";
+import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
+import type { Database } from "../../../../shared/postgres.ts";
+import { type ListedWallet, listWallets, removeWallet } from "../../../accounts/account-wallets.ts";
+import { agentsPaidPerCall } from "../../../accounts/paid-agents.ts";
+import { networkName } from "../../agent/networks.tsx";
+import type { Page } from "../../page.ts";
+import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
+
+/** Asks before a wallet is removed, and says what buyers lose by it. */
+export function removeWalletPage({ db }: { readonly db: Database }): Page {
+  return consolePage(
+    { db },
+    {
+      path: "/settings/wallets/{id}/remove",
+      scriptBytesMax: 4_096,
+      show: (visit) => question(db, visit),
+      acts: {
+        remove: async ({ account, params }) => {
+          await removeWallet(db, account, params.id ?? "");
+          return done("/settings/wallets", "removed");
+        },
+      },
+    },
+  );
+}
+
+async function question(db: Database, { account, params }: AccountVisit): Promise<ConsoleView> {
+  const wallets = await listWallets(db, account.id);
+  const wallet = wallets.find(({ id }) => id === params.id);
+  if (!wallet) throw new ApiError("not_found", "There is no such wallet.");
+  const agents = await agentsPaidPerCall(db, account.id);
+  return {
+    title: `Remove the wallet on ${networkName(wallet.network)}?`,
+    body: (
+      <div class="stack measure">
+        <p>
+          <span class="mono">{wallet.address}</span>
+        </p>
+        <p>{consequenceOf(wallet, wallets, agents.length)}</p>
+        <form class="row" method="post" action={`/settings/wallets/${wallet.id}/remove`}>
+          <input type="hidden" name="act" value="remove" />
+          <ButtonLink href="/settings/wallets">Keep it</ButtonLink>
+          <Button look="danger-solid">Remove wallet</Button>
+        </form>
+      </div>
+    ),
+  };
+}
+
+function consequenceOf(wallet: ListedWallet, wallets: readonly ListedWallet[], agents: number): string {
+  if (wallet.state === "unchecked") return "It was not signed for, so nothing was paid to it. Nothing else changes.";
+  const which = agents === 1 ? "Your agent" : `Your ${agents} agents`;
+  const others = wallets.some(({ id, state }) => id !== wallet.id && state === "checked");
+  const left = others ? "" : " No wallet is left then: they are sold for credits alone, and credits are spent here.";
+  const lost =
+    agents === 0
+      ? "Nothing is paid to it at the moment."
+      : `${which} can no longer be paid on ${networkName(wallet.network)}.${left}`;
+  return `${lost} What was paid before stays where it is. To be paid there again, the wallet has to sign again.`;
+}

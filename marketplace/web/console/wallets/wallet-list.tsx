@@ -1,0 +1,166 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
+import { Callout } from "../../../../shared/page/callout.tsx";
+import { Card } from "../../../../shared/page/card.tsx";
+import { Hash } from "../../../../shared/page/copy.tsx";
+import { Empty } from "../../../../shared/page/empty.tsx";
+import { Time } from "../../../../shared/page/time.tsx";
+import type { ListedWallet } from "../../../accounts/account-wallets.ts";
+import { NetworkMark, networkName } from "../../agent/networks.tsx";
+import { explanationOf, WalletBadge } from "./wallet-states.tsx";
+
+/** The account's wallets in their states, with what can be done about each. */
+export function WalletList({ wallets, agents }: { wallets: readonly ListedWallet[]; agents: readonly string[] }) {
+  if (wallets.length === 0) {
+    return (
+      <Card id="wallets" bare>
+        <Empty icon="wallet" title="No wallet yet">
+          Your agents are sold for credits alone, and credits are spent here. With a wallet each call paid by wallet
+          goes straight to you, in USDC.
+        </Empty>
+      </Card>
+    );
+  }
+  return (
+    <section class="stack" aria-labelledby="in-use">
+      <div class="row between">
+        <h2 id="in-use">Your wallets</h2>
+        <span class="small faint">checked every six hours</span>
+      </div>
+      <ul class="card">
+        {wallets.map((wallet) => (
+          <Slot wallet={wallet} wallets={wallets} agents={agents.length} />
+        ))}
+      </ul>
+      <p class="small dim">
+        <Affected agents={agents} />
+      </p>
+    </section>
+  );
+}
+
+function Slot({ wallet, wallets, agents }: SlotProps) {
+  const { id, network, address, state } = wallet;
+  const former = wallets.find((other) => other.network === network && other.state === "checked");
+  return (
+    <li class="key-slot">
+      <div class="two">
+        <h3>
+          <NetworkMark network={network} />
+          {networkName(network)}
+          <Hash short={address.length > 20} value={address} label={`Copy ${address}`} />
+          <WalletBadge wallet={wallet} />
+        </h3>
+        <p class="key-meta">
+          {state === "unchecked" ? (
+            <Proposed wallet={wallet} former={former} />
+          ) : (
+            <Proved wallet={wallet} agents={agents} />
+          )}
+        </p>
+      </div>
+      <div class="row row-tight push">
+        {state === "unchecked" ? (
+          <ButtonLink size="small" href={`/settings/wallets?sign=${id}#add`}>
+            Sign
+          </ButtonLink>
+        ) : (
+          <>
+            <form method="post" action="/settings/wallets">
+              <input type="hidden" name="act" value="check" />
+              <input type="hidden" name="id" value={id} />
+              <Button size="small" look={state === "checked" ? "ghost" : undefined}>
+                {state === "checked" ? "Check now" : "Check again"}
+              </Button>
+            </form>
+            <ButtonLink size="small" look="ghost" href={`/settings/wallets?network=${encodeURIComponent(network)}#add`}>
+              Replace
+            </ButtonLink>
+          </>
+        )}
+        <ButtonLink size="small" look="ghost" class="btn-danger" href={`/settings/wallets/${id}/remove`}>
+          Remove
+        </ButtonLink>
+      </div>
+      {state === "unpayable" && <Unpayable wallet={wallet} agents={agents} />}
+    </li>
+  );
+}
+
+interface SlotProps {
+  readonly wallet: ListedWallet;
+  readonly wallets: readonly ListedWallet[];
+  /** How many live agents are paid per call. */
+  readonly agents: number;
+}
+
+function Proposed({ wallet, former }: { wallet: ListedWallet; former: ListedWallet | undefined }) {
+  return (
+    <>
+      <span>
+        added <Time at={wallet.created_at} show="ago" />
+      </span>
+      {former && <span>will replace {shortOf(former.address)}, which is paid until then</span>}
+    </>
+  );
+}
+
+function Proved({ wallet, agents }: { wallet: ListedWallet; agents: number }) {
+  const { state, network, looked_at: looked, checked_at: checked, created_at: since } = wallet;
+  const agentsSaid = agents === 1 ? "1 agent" : `${agents} agents`;
+  return (
+    <>
+      {state === "checked" && <span>can receive USDC</span>}
+      {looked && (
+        <span>
+          checked <Time at={looked} show="ago" />
+        </span>
+      )}
+      {state === "unpayable" && checked && (
+        <span>
+          could be paid until <Time at={checked} show="ago" />
+        </span>
+      )}
+      <span>
+        yours since <Time at={since} />
+      </span>
+      <span>{state === "checked" ? agentsSaid : `${agentsSaid} not payable on ${networkName(network)}`}</span>
+    </>
+  );
+}
+
+function Unpayable({ wallet, agents }: { wallet: ListedWallet; agents: number }) {
+  const { tone, title, text } = explanationOf(wallet, wallet.reason, wallet.problem);
+  const until = agents === 0 ? "" : ` Until then buyers are not offered ${networkName(wallet.network)}.`;
+  return (
+    <div class="wide">
+      <Callout tone={tone} title={title}>
+        {text}
+        {until}
+      </Callout>
+    </div>
+  );
+}
+
+const shownMax = 10;
+
+function Affected({ agents }: { agents: readonly string[] }) {
+  if (agents.length === 0) return <>No live agent of yours costs anything yet, so nothing is paid here.</>;
+  const more = agents.length - shownMax;
+  return (
+    <>
+      Paid to these wallets:{" "}
+      {agents.slice(0, shownMax).map((address, at) => (
+        <>
+          {at > 0 && ", "}
+          <a class="link" href={`/${address}`}>
+            {address}
+          </a>
+        </>
+      ))}
+      {more > 0 && ` and ${more} more`}.
+    </>
+  );
+}
+
+const shortOf = (address: string) => (address.length > 20 ? `${address.slice(0, 6)}…${address.slice(-4)}` : address);

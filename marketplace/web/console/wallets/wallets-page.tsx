@@ -1,0 +1,110 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { ApiError } from "../../../../shared/errors.ts";
+import type { Database } from "../../../../shared/postgres.ts";
+import {
+  addWallet,
+  checkWallet,
+  type ListedWallet,
+  listWallets,
+  proveWallet,
+  walletNetworks,
+} from "../../../accounts/account-wallets.ts";
+import { agentsPaidPerCall } from "../../../accounts/paid-agents.ts";
+import type { Chains } from "../../../accounts/wallet-proof.ts";
+import type { Config } from "../../../config.ts";
+import { demoWalletPath } from "../../demo-wallet.ts";
+import type { Page } from "../../page.ts";
+import { type AccountVisit, type ConsoleShown, type ConsoleView, consolePage, done } from "../console-page.tsx";
+import { Refusal } from "../refusal.ts";
+import { RefusedNote } from "../refused-note.tsx";
+import { AddWallet } from "./add-wallet.tsx";
+import { WalletList } from "./wallet-list.tsx";
+import { StatesTable } from "./wallet-states.tsx";
+
+interface Needs {
+  readonly db: Database;
+  readonly config: Pick<Config, "publicUrl" | "demoWalletScript">;
+  readonly tools: Chains;
+}
+
+const path = "/settings/wallets";
+
+/** Where the account is paid per call: added, signed for, checked. */
+export function walletsPage(needs: Needs): Page {
+  return consolePage(needs, {
+    path,
+    scriptBytesMax: 30_720,
+    formBytesMax: 32_768,
+    notices: {
+      proved: "The wallet is checked. Your agents offer it from the next quote on.",
+      payable: "The network was asked: the wallet can be paid.",
+      unpayable: "The network was asked. What it said stands beside the wallet.",
+      removed: "The wallet is removed. Nothing more is paid to it.",
+    },
+    show: (visit, refusal) => view(needs, visit, refusal),
+    acts: {
+      add: async ({ account }, form) => {
+        const given = { network: form.get("network") ?? "", address: (form.get("address") ?? "").trim() };
+        const { id } = await addWallet(needs, account, given);
+        return { redirect: `${path}?sign=${id}#add` };
+      },
+      prove: (visit, form) =>
+        unlessSilent(needs, visit, form, async () => {
+          await proveWallet(needs, visit.account, form.get("id") ?? "", (form.get("signature") ?? "").trim());
+          return done(path, "proved");
+        }),
+      check: (visit, form) =>
+        unlessSilent(needs, visit, form, async () => {
+          const { state } = await checkWallet(needs, visit.account, form.get("id") ?? "");
+          return done(path, state === "checked" ? "payable" : "unpayable");
+        }),
+    },
+  });
+}
+
+/** A network that does not answer changes nothing, and what was typed stays. */
+async function unlessSilent(
+  needs: Needs,
+  visit: AccountVisit,
+  form: URLSearchParams,
+  ask: () => Promise<ConsoleShown>,
+): Promise<ConsoleShown> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "unavailable") throw error;
+    return { ...(await view(needs, visit, new Refusal(error, form.get("act") ?? "", form))), status: error.status };
+  }
+}
+
+async function view({ db, config, tools }: Needs, visit: AccountVisit, refusal?: Refusal): Promise<ConsoleView> {
+  const { account, query } = visit;
+  const [wallets, agents] = await Promise.all([listWallets(db, account.id), agentsPaidPerCall(db, account.id)]);
+  const chosen = query.get("network") ?? undefined;
+  const id = refusal?.value("id") ?? query.get("sign");
+  const proposed = wallets.find((wallet) => wallet.id === id && wallet.state === "unchecked");
+  return {
+    title: "Payout wallets",
+    lede: "Calls paid by wallet go straight here, one account for each network. We never hold that money.",
+    islands: ["wallets.js"],
+    body: (
+      <>
+        {refusal?.act === "check" && <RefusedNote refusal={refusal} />}
+        <AddWallet
+          networks={walletNetworks(tools)}
+          chosen={chosen}
+          proposed={proposed}
+          replaced={replacedBy(chosen, wallets)}
+          refusal={refusal}
+        />
+        <WalletList wallets={wallets} agents={agents} />
+        <StatesTable />
+        {config.demoWalletScript && <script src={demoWalletPath} defer />}
+      </>
+    ),
+  };
+}
+
+function replacedBy(network: string | undefined, wallets: readonly ListedWallet[]): ListedWallet | undefined {
+  return wallets.find((wallet) => wallet.network === network && wallet.state === "checked");
+}

@@ -1,0 +1,95 @@
+import type { Request, Response } from "express";
+import { z } from "zod";
+import { ApiError } from "../../../shared/errors.ts";
+import type { Endpoint } from "../../http/endpoint.ts";
+import { refusals } from "../../http/refusals.ts";
+import { docsPages } from "./chapters.ts";
+import { llmsTxt } from "./llms-txt.ts";
+import { operationIndex, operationMarkdown } from "./operation-markdown.ts";
+import { type Operation, operationsOf } from "./operations.ts";
+import { type DocsFacts, docsTwin } from "./texts.ts";
+
+/** The Markdown twins of the documentation's pages, and the site index for language models. */
+export function docsEndpoints(facts: DocsFacts, all: () => readonly Endpoint[]): Endpoint[] {
+  const operations = operationsOf(all, facts.config.publicUrl);
+  return [
+    llmsTxtEndpoint(facts.config.publicUrl, all),
+    startEndpoint(facts),
+    pageEndpoint(facts, operations),
+    operationEndpoint(operations),
+  ];
+}
+
+const markdown = { content: ["text/markdown"], example: "# What this is\n" } as const;
+const common = { method: "get", tag: "Service", access: "public" } as const;
+
+function llmsTxtEndpoint(publicUrl: string, all: () => readonly Endpoint[]): Endpoint {
+  return {
+    ...common,
+    path: "/llms.txt",
+    id: "getLlmsTxt",
+    summary: "What is here, for readers that are language models.",
+    description:
+      "Answers in plain text how to find an agent, run it and pay for it, the documentation, and every endpoint in one line.",
+    answers: { 200: { content: ["text/plain"], example: "# Agent marketplace\n" } },
+    handler: (_request, response) => {
+      response.type("text/plain").setHeader("cache-control", "public, max-age=3600").send(llmsTxt(all(), publicUrl));
+    },
+  };
+}
+
+function startEndpoint(facts: DocsFacts): Endpoint {
+  return {
+    ...common,
+    path: "/docs.md",
+    id: "getDocs",
+    summary: "The documentation's first page as Markdown.",
+    description: "Every page of the documentation has such a twin: its address with `.md` behind it.",
+    answers: { 200: markdown },
+    handler: async (_request, response) => sendMarkdown(response, await docsTwin(facts, "start.md")),
+  };
+}
+
+function pageEndpoint(facts: DocsFacts, operations: () => readonly Operation[]): Endpoint {
+  return {
+    ...common,
+    path: "/docs/{page}.md",
+    id: "getDocsPage",
+    summary: "A page of the documentation as Markdown.",
+    description: "The same text as the page's, with the tables that are made from the code.",
+    pathParameters: { page: z.string().describe("The last part of the page's address, such as `per-call`.") },
+    answers: { 200: markdown, ...refusals(404) },
+    handler: async (request: Request, response: Response) => {
+      const page = docsPages.find(({ slug }) => slug !== "" && slug === request.params.page);
+      if (!page) throw noSuchPage();
+      const text = page.file ? await docsTwin(facts, page.file) : operationIndex(operations());
+      sendMarkdown(response, text);
+    },
+  };
+}
+
+function operationEndpoint(operations: () => readonly Operation[]): Endpoint {
+  return {
+    ...common,
+    path: "/docs/api/{operation}.md",
+    id: "getOperationDocs",
+    summary: "One operation of the API as Markdown.",
+    description:
+      "Its parameters, body, answers and a call in several languages, from the declaration by which it is served.",
+    pathParameters: { operation: z.string().describe("The operation's id, such as `runAgent`.") },
+    answers: { 200: markdown, ...refusals(404) },
+    handler: (request, response) => {
+      const operation = operations().find(({ id }) => id === request.params.operation);
+      if (!operation) throw noSuchPage();
+      sendMarkdown(response, operationMarkdown(operation));
+    },
+  };
+}
+
+function sendMarkdown(response: Response, text: string): void {
+  response.type("text/markdown").setHeader("cache-control", "public, max-age=300").send(text);
+}
+
+function noSuchPage(): ApiError {
+  return new ApiError("not_found", "There is no such page of the documentation.");
+}

@@ -1,0 +1,83 @@
+import type { ExampleCall } from "./operations.ts";
+
+/** A call of the API as one writes it in some language. */
+export interface Snippet {
+  readonly name: string;
+  readonly language: "sh" | "ts" | "python";
+  readonly code: string;
+}
+
+/** The same call three times. The key is read from the environment; what needs a session has its cookie in a jar. */
+export function snippetsOf(call: ExampleCall): Snippet[] {
+  const curl = { name: "curl", language: "sh", code: curlOf(call) } as const;
+  if (hasSession(call)) return [curl];
+  return [
+    curl,
+    { name: "TypeScript", language: "ts", code: typescriptOf(call) },
+    { name: "Python", language: "python", code: pythonOf(call) },
+  ];
+}
+
+const hasSession = ({ access }: Pick<ExampleCall, "access">) => access !== "public" && access !== "apiKey";
+
+function curlOf({ method, url, access, body }: ExampleCall): string {
+  const usual = body === undefined ? "GET" : "POST";
+  const parts = [
+    `curl -s ${hasSession({ access }) ? "-b jar " : ""}${method === usual ? "" : `-X ${method} `}${shellQuoted(url)}`,
+    ...(access === "apiKey" ? ['-H "Authorization: Bearer $KEY"'] : []),
+    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${shellQuoted(jsonOf(body, 4), true)}`]),
+  ];
+  return parts.join(" \\\n  ");
+}
+
+function typescriptOf({ method, url, access, body }: ExampleCall): string {
+  const headers = [
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the example's own
+    ...(access === "apiKey" ? ["authorization: `Bearer ${process.env.KEY}`"] : []),
+    ...(body === undefined ? [] : ['"content-type": "application/json"']),
+  ];
+  const options = [
+    ...(method === "GET" ? [] : [`  method: "${method}",`]),
+    ...(headers.length > 0 ? [`  headers: { ${headers.join(", ")} },`] : []),
+    ...(body === undefined ? [] : [`  body: JSON.stringify(${jsonOf(body, 4)}),`]),
+  ];
+  const given = options.length > 0 ? `, {\n${options.join("\n")}\n}` : "";
+  return `const answer = await fetch(${JSON.stringify(url)}${given});\nconsole.log(answer.status, await answer.text());`;
+}
+
+function pythonOf({ method, url, access, body }: ExampleCall): string {
+  const headers = [
+    ...(access === "apiKey" ? ['"Authorization": f"Bearer {os.environ[\'KEY\']}"'] : []),
+    ...(body === undefined ? [] : ['"Content-Type": "application/json"']),
+  ];
+  const parts = [
+    `    ${JSON.stringify(url)},`,
+    `    method="${method}",`,
+    ...(headers.length > 0 ? [`    headers={${headers.join(", ")}},`] : []),
+    ...(body === undefined ? [] : [`    data=json.dumps(${pythonLiteral(body)}).encode(),`]),
+  ];
+  const imports = [...(body === undefined ? [] : ["json"]), ...(access === "apiKey" ? ["os"] : []), "urllib.request"];
+  return (
+    `import ${imports.join(", ")}\n\nrequest = urllib.request.Request(\n${parts.join("\n")}\n)\n` +
+    "answer = urllib.request.urlopen(request, timeout=180)\nprint(answer.status, answer.read().decode())"
+  );
+}
+
+/** On one line where it is short. */
+function jsonOf(value: unknown, indent: number): string {
+  const line = JSON.stringify(value);
+  return line.length <= 60 ? line : JSON.stringify(value, null, 2).replaceAll("\n", `\n${" ".repeat(indent - 2)}`);
+}
+
+function shellQuoted(text: string, always = false): string {
+  return always || /[^\w:/.?=-]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : text;
+}
+
+function pythonLiteral(value: unknown): string {
+  if (value === null) return "None";
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (Array.isArray(value)) return `[${value.map(pythonLiteral).join(", ")}]`;
+  if (typeof value !== "object") return JSON.stringify(value);
+  const entries = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${pythonLiteral(item)}`);
+  return `{${entries.join(", ")}}`;
+}

@@ -1,0 +1,34 @@
+import { extraInstructionsLengthMax } from "../../agents/field-limits.ts";
+import type { AnonymousLimitsConfig } from "../../anonymous-limits.ts";
+import { keysPerAccount, usualCallsPerMinute } from "../../api-keys/create.ts";
+import { imageBody, runBody } from "../../http/body-limits.ts";
+import { historyDays } from "../../runs/history.ts";
+import { drawingWaitSeconds, maxTimeoutSeconds } from "../../time-limits.ts";
+import { tableOf } from "./generated.ts";
+
+/** The limits that a caller can meet, from the constants and settings that hold them. */
+export function limitTable(anonymous: AnonymousLimitsConfig): string {
+  const { quotesPerAddress, freeCallsPerAddress, freeCallsPerAgent, requestsPerAddress } = anonymous;
+  return tableOf(
+    ["Limit", "Value"],
+    [
+      ["API keys of an account", figure(keysPerAccount)],
+      ["Requests of a key", `${figure(usualCallsPerMinute)} a minute, unless it was made with another limit`],
+      ["Requests without a key, from one address", perMinute(requestsPerAddress)],
+      ["Prices asked for without a payment, from one address", perMinute(quotesPerAddress)],
+      ["Calls of free agents without a key, from one address", perMinute(freeCallsPerAddress)],
+      ["Calls of one free agent without a key", perMinute(freeCallsPerAgent)],
+      ["Body of a run", bytes(runBody.bytesMax)],
+      ["Body with an image to trace", bytes(imageBody.bytesMax)],
+      ["Wishes beside the input (`extraInstructions`)", `${figure(extraInstructionsLengthMax)} characters`],
+      ["Rows of a page of a list", "1 to 100, 20 where none is asked for"],
+      ["How long a run is kept", `${historyDays} days`],
+      ["How long a quoted payment must be good for", `${maxTimeoutSeconds} seconds`],
+      ["How long a client should wait for a run", `${maxTimeoutSeconds} seconds; ${drawingWaitSeconds} for drawings`],
+    ],
+  );
+}
+
+const figure = (value: number) => value.toLocaleString("en");
+const perMinute = (value: number) => (value === 0 ? "no limit" : `${figure(value)} a minute`);
+const bytes = (value: number) => `${figure(value)} bytes`;

@@ -1,0 +1,74 @@
+import { readFileSync } from "node:fs";
+import { withoutComments } from "../../../shared/page/markdown.tsx";
+import { daysBetweenRenames } from "../../accounts/rename.ts";
+import { keysPerAccount, usualCallsPerMinute } from "../../api-keys/create.ts";
+import type { Config } from "../../config.ts";
+import { exampleUrl } from "../../http/examples.ts";
+import type { FacilitatorClient } from "../../payments/facilitator/client.ts";
+import { payableHere } from "../../payments/facilitator/payable-networks.ts";
+import { historyDays } from "../../runs/history.ts";
+import { maxTimeoutSeconds } from "../../time-limits.ts";
+import { connectorChapters, networkTable, statusTable } from "./generated.ts";
+import { limitTable } from "./limits.ts";
+
+/** What the texts tell of this deployment. */
+export interface DocsFacts {
+  readonly config: Pick<Config, "publicUrl" | "anonymousLimits">;
+  readonly facilitator: Pick<FacilitatorClient, "supported">;
+}
+
+/**
+ * A page of the documentation as Markdown: what is written in pages/, with this service's own address and the tables that are made
+ * from the code in place of the comments that name them. Comments for tests are left in.
+ */
+export async function docsText(facts: DocsFacts, file: string): Promise<string> {
+  const text = sourceOf(file)
+    .replaceAll(exampleUrl, facts.config.publicUrl)
+    .replaceAll(/\{(\w+)\}/g, (written, name) => figures[name] ?? written);
+  const parts: string[] = [];
+  for (const part of text.split(/^(<!-- generated: .+ -->)$/m)) {
+    const [, table] = /^<!-- generated: (.+) -->$/.exec(part) ?? [];
+    parts.push(table === undefined ? part : await generated(facts, table));
+  }
+  return parts.join("");
+}
+
+/** The same as its readers get it. */
+export async function docsTwin(facts: DocsFacts, file: string): Promise<string> {
+  return withoutComments(await docsText(facts, file)).replaceAll(/^```(\w+) tab=.*$/gm, "```$1");
+}
+
+async function generated({ config, facilitator }: DocsFacts, table: string): Promise<string> {
+  const make = Object.hasOwn(tables, table) ? tables[table] : undefined;
+  if (make) return make();
+  if (table === "networks") return networkTable(await payableHere(facilitator));
+  if (table === "limits") return limitTable(config.anonymousLimits);
+  throw new Error(`no table of the documentation is called "${table}"`);
+}
+
+/** What a text names as `{historyDays}`: figures have one home, and it is the code. */
+const figures: Readonly<Record<string, string>> = {
+  daysBetweenRenames: String(daysBetweenRenames),
+  historyDays: String(historyDays),
+  keysPerAccount: String(keysPerAccount),
+  runWaitSeconds: String(maxTimeoutSeconds),
+  usualCallsPerMinute: String(usualCallsPerMinute),
+};
+
+const tables: Readonly<Record<string, () => string>> = {
+  connectors: connectorChapters,
+  "statuses runAgent": () => statusTable("runAgent"),
+  "statuses payAgent": () => statusTable("payAgent"),
+  "statuses others": () => statusTable("others"),
+};
+
+/** Read once: they are part of the program. */
+const sources = new Map<string, string>();
+
+function sourceOf(file: string): string {
+  const known = sources.get(file);
+  if (known !== undefined) return known;
+  const text = readFileSync(new URL(`pages/${file}`, import.meta.url), "utf8");
+  sources.set(file, text);
+  return text;
+}

@@ -1,0 +1,197 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import type { Request, Response } from "express";
+import type { ComponentChildren } from "preact";
+import type { ApiError } from "../../shared/errors.ts";
+import type { ErrorPage } from "../../shared/http.ts";
+import { ButtonLink } from "../../shared/page/button.tsx";
+import { Callout } from "../../shared/page/callout.tsx";
+import { Card } from "../../shared/page/card.tsx";
+import { Copy } from "../../shared/page/copy.tsx";
+import { KeyValues } from "../../shared/page/table.tsx";
+import { Time } from "../../shared/page/time.tsx";
+import { type ListedAgent, listAgents } from "../agents/list.ts";
+import { listQuery } from "../agents/list-query.ts";
+import { oidcCallbackPath } from "../sign-in/single-sign-on.ts";
+import { AgentCard } from "./agent/agent-card.tsx";
+import { type Frame, sendView } from "./frame.tsx";
+import { signInPath } from "./layout.tsx";
+import type { View } from "./page.ts";
+import { type ViewerNeeds, viewerOf } from "./viewer.ts";
+
+/** Errors as a browser's person reads them: what is near, whether money moved, and the request's id. */
+export function errorPages(frame: Frame, needs: ViewerNeeds): ErrorPage {
+  return {
+    isWanted,
+    send: async (error, request, response) => {
+      if (error.code === "unauthenticated" && request.method === "GET") {
+        return response.redirect(303, signInAgain(request));
+      }
+      // A page that fails must not fail again for who looks at it.
+      const viewer = await viewerOf(needs, request, response).catch(() => undefined);
+      const near = error.status === 404 ? await nearTo(request.path, needs.db, frame.publicUrl) : [];
+      await sendView(frame, { request, response, viewer, view: viewOf(error, request, response, near) });
+    },
+  };
+}
+
+/** Programs get JSON, as everywhere; so does who asks for anything, as curl does. */
+function isWanted(request: Request): boolean {
+  if (request.path.startsWith("/api/") && request.path !== oidcCallbackPath) return false;
+  return request.accepts(["json", "html"]) === "html";
+}
+
+function signInAgain({ path, originalUrl }: Request): string {
+  return path === oidcCallbackPath ? "/sign-in?refused=provider" : signInPath(originalUrl);
+}
+
+/** Agents that the words of an address could mean; none while they cannot be looked for. */
+async function nearTo(path: string, db: ViewerNeeds["db"], publicUrl: string): Promise<readonly ListedAgent[]> {
+  const q = wordsOf(path);
+  if (q === "") return [];
+  const query = listQuery.parse({ q, limit: "4" });
+  return listAgents({ db, publicUrl }, query).then(
+    ({ agents }) => agents,
+    () => [],
+  );
+}
+
+/** An address begins with words and can go on without an end. */
+function wordsOf(path: string): string {
+  return path
+    .slice(0, 100)
+    .replaceAll(/%[0-9a-f]{2}|[^\p{L}\p{N}]+/giu, " ")
+    .trim();
+}
+
+function viewOf(error: ApiError, request: Request, response: Response, near: readonly ListedAgent[]): View {
+  const { status, message } = error;
+  const id = String(response.locals.requestId);
+  const common = { status, isPrivate: true };
+  if (status === 404)
+    return { ...common, title: "Not found", body: <NotFound path={request.path.slice(0, 200)} near={near} /> };
+  if (status >= 500)
+    return {
+      ...common,
+      title: "Something failed here",
+      body: <Failed {...{ status, message, id }} path={request.path} />,
+    };
+  return { ...common, title: "Not possible", body: <Refused status={status} message={message} path={request.path} /> };
+}
+
+function NotFound({ path, near }: { path: string; near: readonly ListedAgent[] }) {
+  const words = wordsOf(path);
+  return (
+    <Problem
+      status={404}
+      title="There is nothing here"
+      said={
+        <>
+          Nothing is at <code class="icode">{path}</code>. It may have moved, or the address has a typo.
+        </>
+      }
+      aside={near.length > 0 && <Near agents={near} />}
+    >
+      <Callout tone="ok" title="No money moved by opening this page" />
+      <div class="row">
+        {words && (
+          <ButtonLink look="primary" href={`/explore?q=${encodeURIComponent(words)}`}>
+            Search for “{words.slice(0, 40)}”
+          </ButtonLink>
+        )}
+        <ButtonLink href="/">To the start</ButtonLink>
+      </div>
+    </Problem>
+  );
+}
+
+function Near({ agents }: { agents: readonly ListedAgent[] }) {
+  return (
+    <section class="stack" aria-labelledby="near">
+      <h2 id="near">What is near</h2>
+      <div class="grid">
+        {agents.map((agent) => (
+          <AgentCard agent={agent} under="h3" />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function Failed({ status, message, id, path }: { status: number; message: string; id: string; path: string }) {
+  return (
+    <Problem
+      status={status}
+      title={status === 503 ? "Not possible right now" : "This page failed"}
+      said={status === 503 ? message : "The fault is ours and was noted."}
+      aside={
+        <Card id="request" title="If it stays" foot="The API and payments do not depend on this page.">
+          <p class="small dim">Send us this id. It finds what happened, and holds nothing that you entered.</p>
+          <div class="once-key">
+            <output id="request-id" aria-label="Request id">
+              {id}
+            </output>
+            <Copy label="Copy request id" text={id} />
+          </div>
+          <KeyValues
+            entries={[
+              ["When", <Time at={new Date()} show="moment" />],
+              ["Page", <code>{path}</code>],
+            ]}
+          />
+        </Card>
+      }
+    >
+      <Callout tone="ok" title="No money moved by opening this page">
+        A run or payment that was going on goes on.
+      </Callout>
+      <div class="row">
+        <ButtonLink look="primary" icon="retry" href={path}>
+          Try again
+        </ButtonLink>
+        <ButtonLink href="/">To the start</ButtonLink>
+      </div>
+    </Problem>
+  );
+}
+
+function Refused({ status, message, path }: { status: number; message: string; path: string }) {
+  return (
+    <Problem status={status} title={status === 429 ? "Too many requests" : "That is not possible"} said={message}>
+      <Callout tone="ok" title="Nothing was charged" />
+      <div class="row">
+        <ButtonLink look="primary" href={path}>
+          Back to the page
+        </ButtonLink>
+        <ButtonLink href="/">To the start</ButtonLink>
+      </div>
+    </Problem>
+  );
+}
+
+function Problem({ status, title, said, aside, children }: ProblemProps) {
+  return (
+    <div class="wrap page">
+      <div class="cols cols-5-7">
+        <div class="stack stack-6">
+          <p class="code-404" aria-hidden="true">
+            {status}
+          </p>
+          <div>
+            <h1>{title}</h1>
+            <p class="dim">{said}</p>
+          </div>
+          {children}
+        </div>
+        {aside}
+      </div>
+    </div>
+  );
+}
+
+interface ProblemProps {
+  readonly status: number;
+  readonly title: string;
+  readonly said: ComponentChildren;
+  readonly aside?: ComponentChildren;
+  readonly children: ComponentChildren;
+}

@@ -1,0 +1,77 @@
+import type { Queryable } from "../../../shared/postgres.ts";
+
+/** What happened on this service since midnight (UTC). */
+export interface HomeFigures {
+  readonly runs: number;
+  /** Of those that ended, between 0 and 1; null when none did. */
+  readonly successRate: number | null;
+  /** Calls that were paid for one by one, settled. */
+  readonly settledCalls: number;
+  /** What those paid, in atomic units of a stablecoin with six decimals. */
+  readonly settledAtomic: bigint;
+  /** The last ones of today, newest first. What each bought is its payer's business. */
+  readonly latest: readonly SettledCall[];
+}
+
+export interface SettledCall {
+  readonly network: string;
+  readonly transaction: string;
+  readonly atomic: bigint;
+  readonly at: Date;
+}
+
+const latestMax = 5;
+
+const freshMs = 60_000;
+
+/**
+ * Reads the figures at most once a minute, and keeps the last ones while newer ones are read: no visitor waits for them but
+ * the first. They are left out while they cannot be read.
+ */
+export function homeFigures(db: Queryable): () => Promise<HomeFigures | undefined> {
+  let known: HomeFigures | undefined;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let reading: Promise<HomeFigures | undefined> | undefined;
+  return () => {
+    if (performance.now() - readAtMs >= freshMs) {
+      reading ??= readFigures(db)
+        .then(
+          (figures) => {
+            known = figures;
+            return known;
+          },
+          () => known,
+        )
+        .finally(() => {
+          reading = undefined;
+          readAtMs = performance.now();
+        });
+    }
+    return known ? Promise.resolve(known) : (reading ?? Promise.resolve(undefined));
+  };
+}
+
+/** Runs are counted already, by day; paid calls are found by when their result came. */
+async function readFigures(db: Queryable): Promise<HomeFigures> {
+  const { rows } = await db.query<{ runs: bigint; succeeded: bigint; calls: bigint; atomic: string }>(
+    `select runs, succeeded, calls, atomic
+     from (select coalesce(sum(runs), 0)::bigint as runs, coalesce(sum(runs) filter (where outcome >= 0), 0)::bigint as succeeded
+           from agent_run_counts where day = (now() at time zone 'utc')::date) counted,
+          (select count(*) as calls, coalesce(sum((requirements->>'amount')::numeric), 0)::text as atomic
+           from paid_calls
+           where result_at >= date_trunc('day', now(), 'UTC') and transaction_id is not null) settled`,
+  );
+  const { runs, succeeded, calls, atomic } = rows[0]!;
+  const latest = await db.query<Omit<SettledCall, "atomic"> & { amount: string }>(
+    `select network, transaction_id as transaction, requirements->>'amount' as amount, result_at as at from paid_calls
+     where result_at >= date_trunc('day', now(), 'UTC') and transaction_id is not null
+     order by result_at desc limit ${latestMax}`,
+  );
+  return {
+    runs: Number(runs),
+    successRate: Number(runs) === 0 ? null : Number(succeeded) / Number(runs),
+    settledCalls: Number(calls),
+    settledAtomic: BigInt(atomic),
+    latest: latest.rows.map(({ amount, ...call }) => ({ ...call, atomic: BigInt(amount) })),
+  };
+}

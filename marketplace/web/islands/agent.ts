@@ -1,0 +1,94 @@
+import { followCode, keepTried, writeIntoCode } from "./agent/code.ts";
+import { byId } from "./agent/dom.ts";
+import { clearFieldErrors, readInput, writeInput } from "./agent/input.ts";
+import { findAnswer, findKept } from "./agent/kept.ts";
+import { Outcome } from "./agent/outcome.ts";
+import { deliver, payAndRun, tellFailure } from "./agent/pay-with-wallet.ts";
+import { Price } from "./agent/price.ts";
+import { runFree } from "./agent/run-free.ts";
+import { finishRun, runWithCredits } from "./agent/run-with-credits.ts";
+import { WalletPanel } from "./agent/wallet-panel.ts";
+
+/** The page on which an agent is tried: one form, three ways to pay, and what became of it. */
+const form = byId<HTMLFormElement>("run");
+if (form) start(form);
+
+function start(form: HTMLFormElement): void {
+  const { agent = "", payUrl = "", settlesFirst, signedIn } = form.dataset;
+  const outcome = new Outcome(agent, settlesFirst !== undefined);
+  const price = new Price(form);
+  const panel = new WalletPanel(form);
+  const paying = { form, agent, url: payUrl, price, outcome };
+  let isBusy = false;
+
+  followCode();
+  const example = readInput(form);
+  const refresh = () => {
+    const values = readInput(form);
+    writeIntoCode(values);
+    keepTried(agent, values);
+  };
+  form.addEventListener("input", refresh);
+  document.querySelector("[data-reset]")?.addEventListener("click", (event) => {
+    event.preventDefault();
+    writeInput(form, example);
+    clearFieldErrors(form);
+    refresh();
+  });
+
+  const press = async (work: () => Promise<void>) => {
+    if (isBusy) return;
+    isBusy = true;
+    busy(form, true);
+    clearFieldErrors(form);
+    // Where the result stands below the form, what was pressed shows there.
+    if (matchMedia("(max-width: 60rem)").matches) byId("outcome")?.scrollIntoView({ block: "start" });
+    await work().catch((error: unknown) => tellFailure(paying, error));
+    isBusy = false;
+    busy(form, false);
+  };
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (chosenRail(form) === "wallet") return pay();
+    if (signedIn !== undefined) void press(() => runWithCredits(paying));
+    else if (price.credits > 0) showWayToPay(form);
+    else if (payUrl) void press(() => runFree(form, payUrl, outcome));
+  });
+  const pay = () => {
+    const { wallet, network } = panel;
+    if (!wallet || !form.reportValidity()) return;
+    void press(() => payAndRun(paying, wallet.provider, network));
+  };
+  form.querySelector("[data-run=wallet]")?.addEventListener("click", pay);
+
+  const { payment, run } = findKept(agent);
+  const answer = isReload() ? findAnswer(agent) : undefined;
+  if (payment || run) writeInput(form, (payment ?? run)?.input ?? {});
+  if (payment) void press(() => deliver(paying, payment, true));
+  else if (run && signedIn !== undefined) void press(() => finishRun(paying, run, true));
+  else if (answer) outcome.show(answer);
+}
+
+/** Nothing can be run this way from the page: what can be done instead is brought into sight. */
+function showWayToPay(form: HTMLFormElement): void {
+  form.querySelector(".pay")?.scrollIntoView({ block: "center" });
+}
+
+/** Who comes to the page anew sees nothing of what was run in this tab before. */
+function isReload(): boolean {
+  const [entry] = performance.getEntriesByType("navigation");
+  return entry instanceof PerformanceNavigationTiming && entry.type === "reload";
+}
+
+function chosenRail(form: HTMLFormElement): string {
+  return String(new FormData(form).get("by") ?? "");
+}
+
+/** One run at a time: a press that does nothing more is shown to. */
+function busy(form: HTMLFormElement, isBusy: boolean): void {
+  for (const button of form.querySelectorAll<HTMLElement>("[data-run], button[type=submit]")) {
+    button.setAttribute("aria-disabled", String(isBusy));
+    button.setAttribute("aria-busy", String(isBusy));
+  }
+}

@@ -1,0 +1,45 @@
+import { type LiteralLanguage, objectLiteral } from "../../../../shared/page/literals.ts";
+import { el } from "./dom.ts";
+import type { InputValues } from "./input.ts";
+
+/** Writes the input into every program that is shown, as text. */
+export function writeIntoCode(values: Readonly<InputValues>): void {
+  for (const place of document.querySelectorAll<HTMLElement>("[data-input]")) {
+    const { input, indent = "" } = place.dataset;
+    const parts = objectLiteral(values, input as LiteralLanguage, indent);
+    place.replaceChildren(...parts.map(({ text, isValue }) => (isValue ? el("span", { class: "yours" }, text) : text)));
+  }
+}
+
+/** Lets the copy button take the program that is shown. */
+export function followCode(): void {
+  for (const code of document.querySelectorAll<HTMLElement>("[data-code]")) {
+    const copy = code.querySelector<HTMLElement>("[data-copy-of]");
+    const choices = [...code.querySelectorAll<HTMLInputElement>(".code-langs input")];
+    for (const [at, choice] of choices.entries()) {
+      choice.addEventListener("change", () => {
+        if (copy) copy.dataset.copyOf = `${code.dataset.code}-${at + 1}`;
+      });
+    }
+  }
+}
+
+/** The input that was last tried in this tab, for the other pages of the agent. */
+export function keepTried(agent: string, values: Readonly<InputValues>): void {
+  try {
+    sessionStorage.setItem(triedKey(agent), JSON.stringify(values));
+  } catch {
+    // A picture may be too large to be kept; the programs then show the example.
+  }
+}
+
+export function lastTried(agent: string): InputValues | undefined {
+  try {
+    const text = sessionStorage.getItem(triedKey(agent));
+    return text === null ? undefined : (JSON.parse(text) as InputValues);
+  } catch {
+    return undefined;
+  }
+}
+
+const triedKey = (agent: string) => `tried ${agent}`;

@@ -1,0 +1,53 @@
+import type { LiteralValue } from "../../../../shared/page/literals.ts";
+
+type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+export type InputValues = Record<string, LiteralValue>;
+
+/** What the form's fields say, by the names that the agent knows; what is empty is left out. */
+export function readInput(form: HTMLFormElement): InputValues {
+  const values: InputValues = {};
+  for (const control of controlsOf(form)) {
+    const { field = "", type } = control.dataset;
+    if (control instanceof HTMLInputElement && control.type === "checkbox") values[field] = control.checked;
+    else if (control.value === "") continue;
+    else if (type === "number" || type === "integer") values[field] = Number(control.value);
+    else values[field] = control.value;
+  }
+  return values;
+}
+
+/** Puts values back into the fields, such as those of a payment that is still under way. */
+export function writeInput(form: HTMLFormElement, values: Readonly<InputValues>): void {
+  for (const control of controlsOf(form)) {
+    const value = values[control.dataset.field ?? ""];
+    if (control instanceof HTMLInputElement && control.type === "checkbox") control.checked = value === true;
+    else control.value = value === undefined ? "" : String(value);
+  }
+}
+
+/** Shows what the server refused beside its field, and goes there; false when there is no such field. */
+export function showFieldError(form: HTMLFormElement, field: unknown, problem: string): boolean {
+  const control = controlsOf(form).find((one) => one.dataset.field === field);
+  const place = control && document.getElementById(`${control.id}-error`);
+  if (!control || !place) return false;
+  place.replaceChildren(problem);
+  place.hidden = false;
+  control.setAttribute("aria-invalid", "true");
+  control.setAttribute("aria-describedby", place.id);
+  control.closest("details")?.setAttribute("open", "");
+  control.focus();
+  return true;
+}
+
+export function clearFieldErrors(form: HTMLFormElement): void {
+  for (const control of controlsOf(form)) {
+    if (!control.hasAttribute("aria-invalid")) continue;
+    control.removeAttribute("aria-invalid");
+    const place = document.getElementById(`${control.id}-error`);
+    if (place) place.hidden = true;
+  }
+}
+
+function controlsOf(form: HTMLFormElement): Control[] {
+  return [...form.querySelectorAll<Control>("[data-field]")];
+}

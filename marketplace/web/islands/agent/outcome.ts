@@ -1,0 +1,58 @@
+import type { PaymentProgress } from "../../../answers/payment-progress.ts";
+import { badge, byId, callout, el } from "./dom.ts";
+import { forgetAnswer, type KeptPayment, keepAnswer } from "./kept.ts";
+import { card, PaymentCard, small } from "./payment-card.ts";
+import type { RailEnd } from "./rail.ts";
+import { type Answer, resultView } from "./result.ts";
+
+/** The right-hand side of the page: how the payment goes, and what came of the run. */
+export class Outcome {
+  readonly #place = byId("outcome") as HTMLElement;
+  readonly #agent: string;
+  readonly #payment: PaymentCard;
+
+  constructor(agent: string, settlesFirst: boolean) {
+    this.#agent = agent;
+    this.#payment = new PaymentCard(() => this.#place, settlesFirst);
+  }
+
+  /** Grey where the result will be. */
+  wait(said = "shown as soon as it is there"): void {
+    forgetAnswer(this.#agent);
+    const lines = ["skel skel-title", "skel skel-2", "skel", "skel skel-3"].map((name) => el("div", { class: name }));
+    const body = el(
+      "div",
+      { class: "card-body stack", "aria-hidden": "true" },
+      el("div", { class: "skel skel-block" }),
+      ...lines,
+    );
+    this.#result(card("Result", [badge("info", "running", true), small(said)], body, { "aria-busy": "true" }));
+  }
+
+  payment(kept: Partial<KeptPayment>, told?: PaymentProgress, end?: RailEnd): void {
+    this.#payment.show(kept, told, end);
+  }
+
+  noPayment(): void {
+    this.#payment.remove();
+  }
+
+  /** What the run gave, what it cost, and where that can be looked up. */
+  show(answer: Answer): void {
+    keepAnswer(this.#agent, answer);
+    this.#result(resultView(answer));
+  }
+
+  /** A run that gave nothing: why, whether money moved, what next. */
+  tell(tone: "bad" | "warn" | "maybe" | "info", title: string, said: string, ...more: readonly HTMLElement[]): void {
+    const body = el("div", { class: "card-body stack" }, callout(tone, title, said), ...more);
+    this.#result(card("Result", [], body));
+  }
+
+  #result(made: HTMLElement): void {
+    made.id = "result";
+    const old = document.getElementById("result");
+    if (old) old.replaceWith(made);
+    else this.#place.append(made);
+  }
+}

@@ -1,0 +1,95 @@
+import { byId, el } from "./dom.ts";
+import { readInput, showFieldError } from "./input.ts";
+import { forget, type KeptPayment, keep } from "./kept.ts";
+import type { Outcome } from "./outcome.ts";
+import { usdc } from "./payment-card.ts";
+import type { Price } from "./price.ts";
+import { AnswerError } from "./quote.ts";
+import type { Output } from "./result.ts";
+import { type Delivered, isUsed, postPayment, signPayment, usedSaid } from "./wallet-payment.ts";
+import type { Provider } from "./wallets.ts";
+
+/** What paying from this page takes. */
+export interface Paying {
+  readonly form: HTMLFormElement;
+  readonly agent: string;
+  readonly url: string;
+  readonly price: Price;
+  readonly outcome: Outcome;
+}
+
+/** Asks for the price, has the wallet sign it, and posts the payment until its answer is here. */
+export async function payAndRun(paying: Paying, provider: Provider, network: string): Promise<void> {
+  const { form, agent, url, price, outcome } = paying;
+  const input = readInput(form);
+  const agreesTo = (credits: number) => price.agreedTo(credits);
+  const body = JSON.stringify(input);
+  const signed = await signPayment({ url, body, provider, network, agreesTo, view: outcome });
+  if ("title" in signed) return outcome.tell(signed.tone, signed.title, signed.said);
+  const kept = { ...signed, input };
+  keep(agent, { payment: kept });
+  await deliver(paying, kept, false);
+}
+
+/** Posts a payment until it is known what came of it. */
+export async function deliver(paying: Paying, kept: KeptPayment, isResumed: boolean): Promise<void> {
+  const { outcome } = paying;
+  const delivered = await postPayment(paying.url, kept, outcome, isResumed);
+  if (delivered) return conclude(paying, kept, delivered).finally(() => delivered.watch.stop());
+  const again = askAgainButton(paying, kept, "Ask again");
+  const said = "Do not pay again. This page keeps the payment; the same one fetches the result.";
+  outcome.tell("maybe", "The end of this payment is not known yet", said, again);
+}
+
+async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered): Promise<void> {
+  const { outcome, agent } = paying;
+  const { status, body, isAgain, watch } = delivered;
+  const error = typeof body.error === "string" ? body.error : `The service answered ${status}.`;
+  if (status === 200 && body.success === true) {
+    forget(agent);
+    outcome.payment(kept, await watch.last());
+    const runId = String(body.run_id);
+    const receipt = body.receipt as Record<string, unknown> | null;
+    const paid = `Paid ${usdc(kept.amount)} USDC. Nothing else is due.`;
+    outcome.show({ runId, output: body.output as Output, receipt, paid, ms: undefined, isFoundAgain: isAgain });
+    return;
+  }
+  if (body.charged === true) {
+    outcome.payment(kept, await watch.last());
+    if (status === 410) forget(agent);
+    const again = status === 410 ? [] : [askAgainButton(paying, kept, "Run again without paying")];
+    return outcome.tell("bad", error, String(body.advice ?? "The payment was settled and stays on record."), ...again);
+  }
+  forget(agent);
+  if (status === 402 && isUsed(error)) {
+    outcome.payment(kept, await watch.last());
+    return outcome.tell("bad", "This payment was used already", usedSaid(kept, error));
+  }
+  watch.stop();
+  if (status === 402) {
+    outcome.payment(kept, undefined, { at: "payment", said: "Nothing moved" });
+    return outcome.tell("bad", "The payment was refused", error.replace(/^\w+: /, ""));
+  }
+  if (status >= 500) {
+    outcome.payment(kept, undefined, { at: "run", said: "Not settled" });
+    return outcome.tell("bad", "The agent failed", `“${error}” Nothing was charged.`);
+  }
+  outcome.noPayment();
+  outcome.tell("warn", error, "Nothing was charged.");
+  showFieldError(paying.form, body.field, error);
+}
+
+function askAgainButton(paying: Paying, kept: KeptPayment, text: string): HTMLElement {
+  const button = el("button", { type: "button", class: "btn" }, text);
+  button.addEventListener("click", () => void deliver(paying, kept, true), { once: true });
+  return button;
+}
+
+/** What went wrong before anything was signed. */
+export function tellFailure({ form, outcome }: Pick<Paying, "form" | "outcome">, error: unknown): void {
+  const said = error instanceof Error ? error.message : "Something failed in this page.";
+  outcome.noPayment();
+  outcome.tell("warn", said, "Nothing was charged.");
+  if (error instanceof AnswerError) showFieldError(form, error.body.field, said);
+  byId("result")?.scrollIntoView({ block: "nearest" });
+}

@@ -1,0 +1,148 @@
+import { badge, byId, el, hash } from "./dom.ts";
+
+export type Output =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly images: readonly string[] }
+  | { readonly kind: "json"; readonly data: object }
+  | { readonly kind: "receipt"; readonly status: string; readonly transactionId: string };
+
+export interface Answer {
+  readonly runId: string;
+  readonly output: Output;
+  readonly receipt: Readonly<Record<string, unknown>> | null;
+  /** What was paid, and whether anything else is due. */
+  readonly paid: string;
+  readonly ms: number | undefined;
+  /** It had been bought before this page asked. */
+  readonly isFoundAgain?: boolean;
+}
+
+/** The result as what it is, and the same as JSON. */
+export function resultView({ runId, output, receipt, paid, ms, isFoundAgain }: Answer): HTMLElement {
+  const view = el("div", { class: "stack stack-6" }, viewOf(output), receipt !== null && receiptView(receipt));
+  const raw = el(
+    "div",
+    { class: "code code-wrap" },
+    pre(JSON.stringify(receipt ? { output, receipt } : output, undefined, 2)),
+  );
+  raw.hidden = true;
+  const head = el(
+    "div",
+    { class: "card-head" },
+    el("h2", { id: "result-title" }, "Result"),
+    badge("ok", "success"),
+    ms !== undefined &&
+      el("span", { class: "small faint num" }, ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`),
+    isFoundAgain === true && badge("ok", "found again, not paid twice"),
+    el("div", { class: "row push" }, toggleOf(view, raw), copyButton(textOf(output))),
+  );
+  const foot = el(
+    "div",
+    { class: "card-foot between" },
+    el("span", { class: "mono small" }, runId),
+    el("span", { class: "num" }, paid),
+  );
+  const body = el("div", { class: "card-body stack" }, view, raw);
+  return el("section", { class: "card", "aria-labelledby": "result-title", "aria-live": "polite" }, head, body, foot);
+}
+
+function toggleOf(view: HTMLElement, raw: HTMLElement): HTMLElement {
+  const button = (text: string, isOn: boolean, shown: HTMLElement, hidden: HTMLElement) => {
+    const made = el("button", { type: "button", "aria-pressed": String(isOn) }, text);
+    made.addEventListener("click", () => {
+      shown.hidden = false;
+      hidden.hidden = true;
+      for (const one of made.parentElement?.children ?? []) one.setAttribute("aria-pressed", String(one === made));
+    });
+    return made;
+  };
+  const group = { class: "seg seg-sm", role: "group", "aria-label": "Show as" };
+  return el("div", group, button("View", true, view, raw), button("JSON", false, raw, view));
+}
+
+/** The page has one such button to take after, with its drawings. */
+function copyButton(text: string): HTMLElement {
+  const made = byId("copy-pattern")?.querySelector(".copy")?.cloneNode(true) as HTMLElement | undefined;
+  if (!made) return el("span");
+  made.dataset.copy = text;
+  made.hidden = false;
+  made.setAttribute("aria-label", "Copy the result");
+  return made;
+}
+
+function textOf(output: Output): string {
+  if ("images" in output) return output.images.join("\n");
+  return output.kind === "text"
+    ? output.text
+    : JSON.stringify(output.kind === "json" ? output.data : output, undefined, 2);
+}
+
+function viewOf(output: Output): HTMLElement {
+  if ("images" in output) return el("div", { class: "result-images" }, ...output.images.map(imageView));
+  switch (output.kind) {
+    case "text":
+      return el("div", { class: "result-text" }, output.text);
+    case "json":
+      return el("div", { class: "tree" }, treeOf(output.data, 0, { left: nodesMax }));
+    case "receipt":
+      return pairs([
+        ["Status", output.status],
+        ["Transaction", hash(output.transactionId, null)],
+      ]);
+  }
+}
+
+/** The page's policy shows pictures of this service only; another's is a link. */
+function imageView(address: string, at: number): HTMLElement {
+  const name = `Image ${at + 1}`;
+  const link = el("a", { href: address, rel: "noreferrer", class: "link" });
+  const isOwn = URL.canParse(address) && new URL(address).origin === location.origin;
+  link.append(isOwn ? el("img", { src: address, alt: name, loading: "lazy" }) : `${name}: ${address}`);
+  return link;
+}
+
+function receiptView(receipt: Readonly<Record<string, unknown>>): HTMLElement {
+  const rows = Object.entries(receipt).map(([name, value]): [string, Node | string] => [name, said(value)]);
+  return el("div", { class: "stack stack-2" }, el("h3", {}, "Receipt"), pairs(rows));
+}
+
+const said = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+
+function pairs(rows: ReadonlyArray<readonly [string, Node | string]>): HTMLElement {
+  return el("dl", { class: "kv" }, ...rows.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+}
+
+const nodesMax = 2_000;
+
+function treeOf(value: unknown, depth: number, budget: { left: number }): Node {
+  budget.left -= 1;
+  if (budget.left < 0) return el("span", { class: "faint" }, "…");
+  if (typeof value !== "object" || value === null) return leaf(value);
+  const isList = Array.isArray(value);
+  const entries = Object.entries(value);
+  if (entries.length === 0) return document.createTextNode(isList ? "[]" : "{}");
+  const rows = entries.map(([name, member]) =>
+    el("li", {}, el("span", { class: "p" }, `${name}: `), treeOf(member, depth + 1, budget)),
+  );
+  const list = el("ul", {}, ...rows);
+  if (depth === 0) return list;
+  const details = el(
+    "details",
+    {},
+    el("summary", {}, isList ? `${entries.length} items` : `${entries.length} fields`),
+    list,
+  );
+  details.open = depth < 3;
+  return details;
+}
+
+function leaf(value: unknown): HTMLElement {
+  if (typeof value === "string") return el("span", { class: "s" }, value);
+  return el("span", { class: "n" }, String(value));
+}
+
+function pre(text: string): HTMLElement {
+  const made = el("pre", {}, el("code", {}, text));
+  made.tabIndex = 0;
+  return made;
+}

@@ -1,0 +1,103 @@
+import { byId } from "./dom.ts";
+import { readInput, showFieldError } from "./input.ts";
+import { forget, type KeptRun, keep } from "./kept.ts";
+import type { Outcome } from "./outcome.ts";
+import { creditsOf, type Price } from "./price.ts";
+import { jsonOf } from "./quote.ts";
+import type { Output } from "./result.ts";
+
+export interface Running {
+  readonly form: HTMLFormElement;
+  readonly agent: string;
+  readonly price: Price;
+  readonly outcome: Outcome;
+}
+
+/** Runs with the account's credits, at the price shown or not at all. */
+export async function runWithCredits(running: Running): Promise<void> {
+  const { form, agent, price } = running;
+  const input = readInput(form);
+  const body = JSON.stringify({ agent, input, max_credits: price.credits });
+  const run = { name: `page-${crypto.randomUUID()}`, body, input };
+  keep(agent, { run });
+  await finishRun(running, run, false);
+}
+
+/** Posts the run by its name until its answer is here: under one name it runs and is charged once. */
+export async function finishRun(running: Running, run: KeptRun, isResumed: boolean): Promise<void> {
+  const { outcome, agent } = running;
+  outcome.noPayment();
+  outcome.wait(isResumed ? "the answer was lost; it is asked for again" : undefined);
+  const startedAt = performance.now();
+  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+    const answer = await post(run);
+    if (answer && answer.status !== 503) {
+      forget(agent);
+      return await conclude(running, answer, { ms: performance.now() - startedAt, isAgain: isResumed });
+    }
+    outcome.wait("not answered; asked for again by the same name");
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+  }
+  outcome.tell("maybe", "Not answered yet", "Reload this page to ask again: it runs and is charged once.");
+}
+
+interface Posted {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+async function post({ name, body }: KeptRun): Promise<Posted | undefined> {
+  try {
+    const headers = { "content-type": "application/json", "idempotency-key": name };
+    const answer = await fetch("/api/account/run", { method: "POST", headers, body });
+    return { status: answer.status, body: await jsonOf(answer) };
+  } catch {
+    return undefined;
+  }
+}
+
+async function conclude(
+  running: Running,
+  { status, body }: Posted,
+  { ms, isAgain }: { ms: number; isAgain: boolean },
+): Promise<void> {
+  const { outcome, price, form } = running;
+  const error = typeof body.error === "string" ? body.error : `The service answered ${status}.`;
+  const { credits_required: required, credits_remaining: left } = body;
+  if (status === 402 && body.limit_source === "request") {
+    if (await price.agreedTo(Number(required))) return runWithCredits(running);
+    return outcome.tell("info", "Not run", "You did not agree to the new price. Nothing was charged.");
+  }
+  if (status === 402) {
+    const said = `This run costs ${creditsOf(Number(required))}, you have ${Number(left)}. Nothing was charged.`;
+    return outcome.tell("warn", "Not enough credits", said);
+  }
+  if (status === 200 && body.success === true) {
+    showBalance(Number(left), price.credits);
+    const runId = String(body.run_id);
+    const paid = `Paid ${creditsOf(Number(body.credits_used))}. ${creditsOf(Number(left))} left.`;
+    const receipt = body.receipt as Record<string, unknown> | null;
+    return outcome.show({ runId, output: body.output as Output, receipt, paid, ms, isFoundAgain: isAgain });
+  }
+  if (status === 200) return outcome.tell("bad", "The agent failed", `“${error}” Nothing was charged.`);
+  outcome.tell("warn", error, "Nothing was charged.");
+  showFieldError(form, body.field, error);
+}
+
+function showBalance(left: number, price: number): void {
+  byId("balance")?.replaceChildren(
+    span(`Balance ${creditsOf(left)}`),
+    span(left >= price ? `${(left - price).toLocaleString("en-US")} after this run` : "not enough for this run"),
+  );
+  const head = document.querySelector(".bar .balance b");
+  if (head) head.textContent = left.toLocaleString("en-US");
+}
+
+function span(text: string): HTMLElement {
+  const made = document.createElement("span");
+  made.textContent = text;
+  return made;
+}
+
+/** The service itself waits for a run that goes on. */
+const attemptsMax = 30;

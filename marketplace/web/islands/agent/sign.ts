@@ -1,0 +1,24 @@
+import type { Accepted } from "./quote.ts";
+import { signEvm } from "./sign-evm.ts";
+import { hederaAccount, signHedera } from "./sign-hedera.ts";
+import type { Provider } from "./wallets.ts";
+
+/** What a wallet signed. */
+export interface Signed {
+  /** `payload` of the payment. */
+  readonly payload: object;
+  /** How the payment is asked about. */
+  readonly asked: Readonly<Record<string, string>>;
+  /** From then on it can no longer land; milliseconds. */
+  readonly endsAt: number;
+}
+
+/** Whether the wallet can be asked to sign for this network. */
+export async function canSignFor(provider: Provider, network: string): Promise<boolean> {
+  if (network.startsWith("eip155:")) return true;
+  return (await hederaAccount(provider, network)) !== undefined;
+}
+
+export function sign(provider: Provider, accepted: Accepted, at: Date): Promise<Signed> {
+  return accepted.network.startsWith("eip155:") ? signEvm(provider, accepted, at) : signHedera(provider, accepted, at);
+}

@@ -1,0 +1,153 @@
+/**
+ * The editor of an agent, live: what is typed is saved by the form that the page has, and what the server makes of it (checks, the
+ * buyer's form, the price, the changes) takes the place of what was there. What is typed in is never replaced while one types.
+ */
+
+import { orderByKeys } from "./build/order.ts";
+import { showKeptSecrets, swapIn } from "./build/parts.ts";
+import { makeSlotsPressable } from "./build/slots.ts";
+
+const form = document.getElementById("build");
+if (form instanceof HTMLFormElement) edit(form);
+
+const typingPauseMs = 700;
+/** An account may change sixty things a minute. */
+const betweenSavesMs = 2_000;
+const againAfterMs = 5_000;
+
+function edit(form: HTMLFormElement): void {
+  document.querySelector<HTMLElement>("[data-live-badge]")?.removeAttribute("hidden");
+  document.querySelector<HTMLElement>("[data-save]")?.setAttribute("hidden", "");
+  makeSlotsPressable();
+  orderByKeys(form);
+  let isDirty = false;
+  let isTold = false;
+  let isSaving = false;
+  let timer = 0;
+  let lastAt = 0;
+  let work: Promise<unknown> = Promise.resolve();
+
+  const soon = (ms: number) => {
+    window.clearTimeout(timer);
+    timer = window.setTimeout(() => void press("save", form), Math.max(ms, lastAt + betweenSavesMs - Date.now()));
+  };
+  /** One at a time: each says the state that the one before it made. */
+  const press = (pressed: string, whole: HTMLFormElement, focus?: string): Promise<unknown> => {
+    window.clearTimeout(timer);
+    work = work.then(async () => {
+      // While two states wait for a decision, only a button decides.
+      if (pressed === "save" && isConflict() && isTold) return;
+      lastAt = Date.now();
+      isDirty = false;
+      say(pressed === "try" ? "Running…" : "Saving…");
+      isSaving = true;
+      const { status, page: answer } = await post(whole, pressed);
+      isSaving = false;
+      if (!answer || status === 429 || status >= 500) {
+        isDirty = true;
+        say("Not saved: no answer. Trying again.");
+        return soon(againAfterMs);
+      }
+      const isRows = /^(add|remove|up|down|type)/.test(pressed);
+      if (!swapIn(answer, { rows: isRows, result: pressed === "try", notes: pressed !== "save" || !isConflict() })) {
+        isDirty = true;
+        return say("Not saved. Reload the page in another tab: what stands here stays.");
+      }
+      isTold = isConflict();
+      if (status < 400) showKeptSecrets(answer);
+      // What is not saved keeps the page from being left without a question.
+      isDirty ||= status >= 400;
+      if (isTold) say("Not saved: changed elsewhere");
+      else if (status >= 400) say("Not saved");
+      if (isDirty && status < 400) soon(typingPauseMs);
+      makeSlotsPressable();
+      if (focus) focusOn(focus);
+    });
+    return work;
+  };
+
+  form.addEventListener("input", ({ target }) => {
+    if (!(target instanceof Element) || isBuyersForm(target)) return;
+    isDirty = true;
+    say("Not saved yet");
+    if (target instanceof HTMLSelectElement && /^f\.\d+\.type$/.test(target.name)) void press("type", form, target.id);
+    else if (!isSecret(target)) soon(typingPauseMs);
+  });
+  // Half a name or half a secret is none: they are saved when they were left.
+  form.addEventListener("change", ({ target }) => {
+    if (target instanceof Element && isSecret(target)) soon(typingPauseMs);
+  });
+  form.addEventListener("submit", (event) => {
+    const button = event.submitter;
+    const pressed = button instanceof HTMLButtonElement ? button.value : "save";
+    if (!/^(save|try|add|remove|up|down)(\.|$)/.test(pressed)) {
+      // The page that follows shows all of it. It is posted under the newest state, which a save under way is about to tell.
+      if (isSaving && button) {
+        event.preventDefault();
+        void work.then(() => form.requestSubmit(button));
+      }
+      isDirty = false;
+      window.clearTimeout(timer);
+      return;
+    }
+    event.preventDefault();
+    void press(pressed, form, focusAfter(pressed, button));
+  });
+  addEventListener("beforeunload", (event) => {
+    if (isDirty) event.preventDefault();
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "hidden" && isDirty && !isConflict()) void press("save", form);
+  });
+}
+
+/** The same post as without JavaScript; the browser parses the answer, so that no text becomes markup here. */
+function post(form: HTMLFormElement, pressed: string): Promise<Posted> {
+  const fields = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) {
+    // Two states of which one has to be chosen: that is a button's to say.
+    if (typeof value === "string" && name !== "over") fields.append(name, value);
+  }
+  fields.set("do", pressed === "type" ? "save" : pressed);
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", form.action);
+    request.setRequestHeader("content-type", "application/x-www-form-urlencoded");
+    request.setRequestHeader("accept", "text/html");
+    request.responseType = "document";
+    request.timeout = 180_000;
+    request.addEventListener("loadend", () => resolve({ status: request.status, page: request.response ?? undefined }));
+    request.send(fields.toString());
+  });
+}
+
+interface Posted {
+  readonly status: number;
+  readonly page: Document | undefined;
+}
+
+const isConflict = () => document.querySelector("#build-notes[data-conflict]") !== null;
+const isSecret = (target: Element) => target.closest("#at-secrets") !== null;
+const isBuyersForm = (target: Element) => target.closest("#build-preview") !== null;
+
+function say(text: string): void {
+  const line = document.getElementById("build-saved");
+  if (line) line.textContent = text;
+}
+
+/** Where the keyboard goes on after rows were moved, added or taken away. */
+function focusAfter(pressed: string, button: HTMLElement | null): string | undefined {
+  const [move = "", at = ""] = pressed.split(".");
+  const count = document.querySelectorAll("[data-field-row]").length;
+  if (move === "add") return `at-fields-${count}-name`;
+  if (move === "remove") return count > 1 ? `at-fields-${Math.min(Number(at), count - 2)}-name` : "at-fields";
+  if (move === "up" || move === "down") return `[value="${move}.${Number(at) + (move === "up" ? -1 : 1)}"]`;
+  return button?.id || undefined;
+}
+
+function focusOn(place: string): void {
+  const found = place.startsWith("[") ? document.querySelector<HTMLElement>(place) : document.getElementById(place);
+  const row =
+    found instanceof HTMLButtonElement && found.disabled ? found.closest(".field-box")?.querySelector("input") : found;
+  row?.focus();
+}

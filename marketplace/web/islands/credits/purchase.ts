@@ -1,0 +1,109 @@
+import type { PaymentProgress } from "../../../answers/payment-progress.ts";
+import { byId, callout, el } from "../agent/dom.ts";
+import { showFieldError } from "../agent/input.ts";
+import { forget, type KeptPayment, keep } from "../agent/kept.ts";
+import { creditsOf, usdcOf } from "../agent/price.ts";
+import { AnswerError, jsonOf } from "../agent/quote.ts";
+import { type Delivered, postPayment, signPayment } from "../agent/wallet-payment.ts";
+import type { Provider } from "../agent/wallets.ts";
+import type { Amount } from "./amount.ts";
+import type { PurchaseView } from "./purchase-view.ts";
+
+export interface Buying {
+  readonly form: HTMLFormElement;
+  readonly amount: Amount;
+  readonly view: PurchaseView;
+  /** By which name the payment is kept in this tab: it is good for one account. */
+  readonly keptAs: string;
+}
+
+const door = "/api/account/credits/purchase";
+
+/** Asks what the credits cost, has the wallet sign that, and posts the payment until it is known what became of it. */
+export async function buy(buying: Buying, provider: Provider, network: string): Promise<void> {
+  const { amount, view, keptAs } = buying;
+  const input = { credits: amount.credits };
+  const body = JSON.stringify(input);
+  view.payment({});
+  const agreesTo = async (credits: number) => credits === input.credits;
+  const signed = await signPayment({ url: door, body, provider, network, agreesTo, view });
+  if ("title" in signed) return view.tell(signed.title, signed.said);
+  const kept = { ...signed, input };
+  keep(keptAs, { payment: kept });
+  await deliver(buying, kept, false);
+}
+
+/** Posts a payment, again and again where its answer is lost: it is charged and credited once. */
+export async function deliver(buying: Buying, kept: KeptPayment, isResumed: boolean): Promise<void> {
+  const { view } = buying;
+  const delivered = await postPayment(door, kept, view, isResumed);
+  if (!delivered) return view.offerToAsk(kept, view.last, "The end of this payment is not known yet", doNotPay);
+  await conclude(buying, kept, delivered, await delivered.watch.last());
+}
+
+const doNotPay = "Do not pay again. This page keeps the payment; the same one is credited once.";
+
+async function conclude(
+  { view, keptAs }: Buying,
+  kept: KeptPayment,
+  { status, body }: Delivered,
+  progress: PaymentProgress | undefined,
+): Promise<void> {
+  const error = typeof body.error === "string" ? body.error : `The service answered ${status}.`;
+  if ((status === 200 && body.success === true) || (await isInStatement(progress))) {
+    forget(keptAs);
+    await showBalance();
+    return view.show(kept, progress && { ...progress, state: "settled", ran: true }, undefined, credited(kept));
+  }
+  // The session ended, or the service failed: neither says anything of the money.
+  const isSettled = progress?.state === "settled" || body.charged === true;
+  if (status === 401 || status === 403) {
+    return view.offerToAsk(kept, progress, "Sign in again", `${error} ${doNotPay}`);
+  }
+  if (isSettled || status >= 500 || !isOver(progress)) {
+    return view.offerToAsk(kept, progress, isSettled ? "Paid, and not credited yet" : error, doNotPay);
+  }
+  forget(keptAs);
+  view.show(
+    kept,
+    undefined,
+    { at: "payment", said: "Nothing moved" },
+    callout("bad", "The payment was refused", error.replace(/^\w+: /, "")),
+  );
+}
+
+/** Nothing of it can move any more, or nothing of it was ever seen. */
+const isOver = (progress: PaymentProgress | undefined) => progress?.state === "failed" || progress?.state === "unseen";
+
+/** A payment that was answered before is not answered again: the statement says whether it was credited. */
+async function isInStatement(progress: PaymentProgress | undefined): Promise<boolean> {
+  if (!progress || progress.transaction === null) return false;
+  const answer = await fetch("/api/account/ledger?kind=purchase&limit=100").catch(() => undefined);
+  if (!answer?.ok) return false;
+  const { postings } = (await jsonOf(answer)) as {
+    postings?: ReadonlyArray<{ payment?: { transaction: string } | null }>;
+  };
+  return (postings ?? []).some(({ payment }) => payment?.transaction === progress.transaction);
+}
+
+function credited({ input }: KeptPayment): HTMLElement {
+  const link = el("a", { class: "link", href: "/settings/credits" }, "Show it in the statement");
+  return callout("ok", `${creditsOf(Number(input.credits))} are in your balance`, link);
+}
+
+async function showBalance(): Promise<void> {
+  const answer = await fetch("/api/account/credits").catch(() => undefined);
+  if (!answer?.ok) return;
+  const credits = Number((await jsonOf(answer)).credits);
+  const text = credits.toLocaleString("en-US");
+  byId("balance-usd")?.replaceChildren(`= ${usdcOf(credits).replace("USDC", "USD")}`);
+  byId("balance-now")?.replaceChildren(text);
+  document.querySelector(".bar .balance b")?.replaceChildren(text);
+}
+
+/** What went wrong before anything was signed. */
+export function tellFailure({ form, view }: Buying, error: unknown): void {
+  const said = error instanceof Error ? error.message : "Something failed in this page.";
+  view.tell(said, "Nothing was charged.");
+  if (error instanceof AnswerError) showFieldError(form, error.body.field, said);
+}

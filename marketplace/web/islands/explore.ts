@@ -1,0 +1,103 @@
+/**
+ * Search as one types: the page of the same address is asked for, and its list takes the place of this one. What is not
+ * awaited any more is given up; the address follows, so that "back", a reload and a link show the same.
+ */
+const form = document.getElementById("explore");
+if (form instanceof HTMLFormElement) searchAsTyped(form);
+closeFiltersByEscape();
+
+const typingPauseMs = 180;
+
+function searchAsTyped(form: HTMLFormElement): void {
+  let asked: XMLHttpRequest | undefined;
+  let timer = 0;
+  const search = () => {
+    window.clearTimeout(timer);
+    asked?.abort();
+    if (!form.checkValidity()) return;
+    const address = addressOf(form);
+    if (address === window.location.pathname + window.location.search) return;
+    asked = ask(address);
+  };
+  const controls = [...form.elements].filter((control) => control.hasAttribute("name"));
+  for (const control of controls) {
+    const isTyped = control instanceof HTMLInputElement && /^(search|number)$/.test(control.type);
+    control.addEventListener(isTyped ? "input" : "change", () => {
+      window.clearTimeout(timer);
+      timer = window.setTimeout(search, isTyped ? typingPauseMs : 0);
+    });
+  }
+  form.addEventListener("submit", (event) => {
+    if (!form.checkValidity()) return;
+    event.preventDefault();
+    search();
+    closeFilters();
+  });
+}
+
+/** Without what says nothing, so that a visitor can send it on. */
+function addressOf(form: HTMLFormElement): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) {
+    const text = String(value).trim();
+    if (text === "") continue;
+    given.set(name, given.has(name) ? `${given.get(name)},${text}` : text);
+  }
+  const query = String(given);
+  return form.action.replace(window.location.origin, "") + (query === "" ? "" : `?${query}`);
+}
+
+/** The browser parses the answer as a document: no text becomes markup in this page. */
+function ask(address: string): XMLHttpRequest {
+  const request = new XMLHttpRequest();
+  const found = document.getElementById("found");
+  found?.setAttribute("aria-busy", "true");
+  request.open("GET", address);
+  request.setRequestHeader("accept", "text/html");
+  request.responseType = "document";
+  request.addEventListener("load", () => {
+    const page: Document | null = request.response;
+    if (!page || !show(page)) return window.location.assign(address);
+    // The sheet of filters stays open: its address is the part behind "#".
+    window.history.replaceState(null, "", address + window.location.hash);
+  });
+  // The list that is there stays, and the form still works as one.
+  request.addEventListener("loadend", () => found?.removeAttribute("aria-busy"));
+  request.send();
+  return request;
+}
+
+function show(page: Document): boolean {
+  const parts = ["#found-line", "#found", "[data-found]"].map((part) => {
+    return { here: document.querySelector(part), there: page.querySelector(part) };
+  });
+  if (parts.some(({ here, there }) => !here || !there)) return false;
+  for (const { here, there } of parts) here?.replaceChildren(...(there?.childNodes ?? []));
+  document.title = page.title;
+  return true;
+}
+
+/** The sheet of filters is open while the address names it. */
+function closeFiltersByEscape(): void {
+  const sheet = document.getElementById("filters");
+  const isOpen = () => window.location.hash === "#filters";
+  window.addEventListener("hashchange", () => {
+    if (isOpen()) sheet?.querySelector<HTMLElement>("[data-close-filters]")?.focus();
+    else document.querySelector<HTMLElement>("a[href='#filters']")?.focus();
+  });
+  document.addEventListener("keydown", ({ key }) => {
+    if (key === "Escape" && isOpen()) closeFilters();
+  });
+  sheet?.addEventListener("click", (event) => {
+    const leaves = event.target instanceof Element && event.target.closest("a[href='#main']");
+    if (!leaves) return;
+    event.preventDefault();
+    closeFilters();
+  });
+}
+
+function closeFilters(): void {
+  if (window.location.hash !== "#filters") return;
+  window.location.hash = "";
+  window.history.replaceState(null, "", window.location.pathname + window.location.search);
+}

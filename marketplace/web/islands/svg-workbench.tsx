@@ -1,0 +1,142 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { render } from "preact";
+import { WalletPanel } from "./agent/wallet-panel.ts";
+import { Bench, type State } from "./svg/bench.ts";
+import { Canvas } from "./svg/canvas.tsx";
+import { ApiCode } from "./svg/code.tsx";
+import { Side } from "./svg/layers.tsx";
+import { payForDrawing, paymentUnderWay, type UnderWay } from "./svg/pay.ts";
+import { pictureTypes } from "./svg/picture.ts";
+import { drawSettings, isDrawing, tellSliders, traceSettings } from "./svg/settings.ts";
+import { Tracer } from "./svg/tracer.ts";
+
+/** The workbench: the form stays the page's own; what stands beside it is drawn here. */
+const form = document.querySelector<HTMLFormElement>("form[data-bench]");
+const out = document.querySelector<HTMLElement>("[data-out]");
+// A drawing that the page brought with it stays until something is done.
+if (form && out) start(form, out);
+
+function start(form: HTMLFormElement, out: HTMLElement): void {
+  const tracer = new Tracer(out.dataset.worker ?? "");
+  const origin = out.dataset.origin ?? location.origin;
+  let isMounted = false;
+  const show = (state: State) => {
+    if (!isMounted) out.replaceChildren();
+    isMounted = true;
+    render(<Work bench={bench} state={state} form={form} origin={origin} />, out);
+    for (const button of out.querySelectorAll<HTMLElement>("[data-copy]")) button.hidden = false;
+    tellPicture(form, state);
+  };
+  const bench = new Bench(form, tracer, show);
+  if (!("drawn" in out.dataset)) bench.set({});
+  tellSliders(form);
+  listen(form, bench);
+  if (form.querySelector("[data-run=wallet]")) takeWallets(form, bench);
+}
+
+/** A wallet can pay for what the form says; a payment whose answer was lost by a reload fetches it. */
+function takeWallets(form: HTMLFormElement, bench: Bench): void {
+  const panel = new WalletPanel(form);
+  form.querySelector("[data-run=wallet]")?.addEventListener("click", () => {
+    const { wallet, network } = panel;
+    if (!wallet) return;
+    void bench.order((order) => payForDrawing(order, bench.priceOf(order), { provider: wallet.provider, network }));
+  });
+  const underWay = paymentUnderWay();
+  if (underWay) void finish(form, bench, underWay);
+}
+
+async function finish(form: HTMLFormElement, bench: Bench, underWay: UnderWay): Promise<void> {
+  const { draws, settings, picture: bought, finish } = underWay;
+  const choice = form.querySelector<HTMLInputElement>(`input[name="make"][value="${draws ? "draw" : "trace"}"]`);
+  if (choice) choice.checked = true;
+  if (bought) await bench.choose(bought, "picture");
+  bench.set({});
+  await bench.take({ draws, settings, picture: bench.state.picture }, finish);
+}
+
+interface WorkProps {
+  readonly bench: Bench;
+  readonly state: State;
+  readonly form: HTMLFormElement;
+  readonly origin: string;
+}
+
+function Work({ bench, state, form, origin }: WorkProps) {
+  const draws = isDrawing(form);
+  return (
+    <>
+      <div class="stack bench-canvas">
+        {/* How a payment by wallet goes; nothing else is drawn in it. */}
+        <div id="bench-payment" />
+        <Canvas bench={bench} state={state} draws={draws} />
+        <ApiCode
+          origin={origin}
+          tool={draws ? "generate" : "vectorize"}
+          settings={draws ? drawSettings(form) : traceSettings(form)}
+        />
+      </div>
+      <div class="card">
+        <Side bench={bench} state={state} />
+      </div>
+    </>
+  );
+}
+
+function listen(form: HTMLFormElement, bench: Bench): void {
+  const take = (file: File | undefined) => {
+    if (!file) return;
+    const trace = form.querySelector<HTMLInputElement>('input[name="make"][value="trace"]');
+    if (trace) trace.checked = true;
+    void bench.choose(file, file.name || "pasted");
+  };
+  form.addEventListener("input", ({ target }) => {
+    if (!(target instanceof HTMLElement) || target.closest("[data-out]")) return;
+    tellSliders(form);
+    if (target instanceof HTMLInputElement && target.type === "file") return take(target.files?.[0]);
+    bench.set({});
+    void bench.preview();
+  });
+  form.addEventListener("submit", (event) => {
+    const { submitter } = event;
+    if (!(submitter instanceof HTMLButtonElement) || submitter.name !== "pay") return event.preventDefault();
+    event.preventDefault();
+    const pay = submitter.value === "credits" ? "credits" : "free";
+    void bench.make(pay).then(() => pay === "credits" && document.dispatchEvent(new Event("balance-changed")));
+  });
+  addEventListener("paste", ({ clipboardData }) => take(pictureAmong(clipboardData?.files)));
+  const drop = form.querySelector<HTMLElement>("[data-drop]");
+  addEventListener("dragover", (event) => {
+    event.preventDefault();
+    if (drop) drop.dataset.over = "";
+  });
+  addEventListener("dragleave", ({ relatedTarget }) => {
+    if (!relatedTarget) delete drop?.dataset.over;
+  });
+  addEventListener("drop", (event) => {
+    event.preventDefault();
+    delete drop?.dataset.over;
+    const files = event.dataTransfer?.files;
+    take(pictureAmong(files) ?? files?.[0]);
+  });
+}
+
+function pictureAmong(files: FileList | undefined): File | undefined {
+  return [...(files ?? [])].find(({ type }) => pictureTypes.includes(type));
+}
+
+/** Names the picture in the form, and how to change it. */
+function tellPicture(form: HTMLFormElement, { picture, since }: State): void {
+  const set = (name: string, text: string) => {
+    const element = form.querySelector(`[data-drop-${name}]`);
+    if (element && element.textContent !== text) element.textContent = text;
+  };
+  if (picture) {
+    const { name, width, height, blob } = picture;
+    set("name", name.length > 28 ? `${name.slice(0, 20)}…${name.slice(-7)}` : name);
+    set("about", `${width} × ${height}, ${(blob.size / 1_000).toFixed(1)} kB`);
+  }
+  for (const button of form.querySelectorAll<HTMLButtonElement>('button[name="pay"], button[data-run]')) {
+    button.setAttribute("aria-disabled", String(since !== undefined));
+  }
+}

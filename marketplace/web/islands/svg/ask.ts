@@ -1,0 +1,57 @@
+/** What the service answers with a drawing, as far as the page uses it. */
+export interface Made {
+  readonly svg: string;
+  readonly score: number;
+  readonly ms: number;
+  readonly url?: string;
+  readonly cost_usd?: number;
+  readonly tries_left?: number;
+  /** What a wallet paid for it. */
+  readonly paid_usdc?: string;
+}
+
+/** Why there is none, for a person to read. Whatever it was, nothing was charged, unless `isLost`. */
+export class AskFailedError extends Error {
+  override readonly name = "AskFailedError";
+  readonly retryAfterSeconds: number | undefined;
+  /** No answer came: it may have been made. Asking again under the same name gets it and charges once. */
+  readonly isLost: boolean;
+
+  /** What happened, where it is not that nothing was drawn or charged. */
+  readonly title: string | undefined;
+
+  constructor(message: string, { retryAfterSeconds, isLost = false, title }: AskFailure) {
+    super(message);
+    this.title = title;
+    this.retryAfterSeconds = retryAfterSeconds;
+    this.isLost = isLost;
+  }
+}
+
+interface AskFailure {
+  readonly retryAfterSeconds?: number;
+  readonly isLost?: boolean;
+  readonly title?: string;
+}
+
+/** How long the queue is; undefined when it cannot be learnt. */
+export async function readQueue(): Promise<{ readonly waiting: number; readonly seconds: number } | undefined> {
+  const response = await fetch("/api/svg/queue").catch(() => undefined);
+  return response?.ok ? response.json().catch(() => undefined) : undefined;
+}
+
+/** Asks for a drawing. `name` makes a request that is sent again the same request. Throws AskFailedError. */
+export async function ask(path: string, body: object, name: string): Promise<Made> {
+  const headers = { "content-type": "application/json", "idempotency-key": name };
+  const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body) }).catch(() => {
+    throw new AskFailedError("The answer was lost on the way.", { isLost: true });
+  });
+  const answer = await response.json().catch(() => undefined);
+  if (response.ok && answer) return answer as Made;
+  const seconds = Number(response.headers.get("retry-after"));
+  throw new AskFailedError(answer?.error ?? `The service answered ${response.status}.`, {
+    ...(seconds > 0 && { retryAfterSeconds: seconds }),
+    // A gateway gave up, not the service.
+    isLost: answer === undefined,
+  });
+}

@@ -1,0 +1,228 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { useEffect, useState } from "preact/hooks";
+import { Button } from "../../../../shared/page/button.tsx";
+import { Callout } from "../../../../shared/page/callout.tsx";
+import { Empty } from "../../../../shared/page/empty.tsx";
+import { figures } from "../../../../shared/page/figures.ts";
+import { Stats } from "../../../../shared/page/stats.tsx";
+import type { Drawing } from "../../../tracer/drawing.ts";
+import { writeSvg } from "../../../tracer/output/write-svg.ts";
+import { readQueue } from "./ask.ts";
+import { type Bench, markupOf, type State, type View } from "./bench.ts";
+import { colourCount, edited, elementCount, nodesOf } from "./edits.ts";
+import { Outlines } from "./shapes.tsx";
+import { Stage, zoomMax } from "./stage.tsx";
+
+const views: ReadonlyArray<{ view: View; label: string }> = [
+  { view: "compare", label: "Compare" },
+  { view: "result", label: "Result" },
+  { view: "outlines", label: "Outlines" },
+  { view: "markup", label: "Markup" },
+];
+
+/** The picture and its drawing, and figures about them. */
+export function Canvas({ bench, state, draws }: { bench: Bench; state: State; draws: boolean }) {
+  const { shown, problem, since, note, kept } = state;
+  const [zoom, setZoom] = useState(1);
+  return (
+    <>
+      {problem && (
+        <Callout tone="bad" title={problem.title} role="alert">
+          {problem.text}
+        </Callout>
+      )}
+      <section class="card" aria-label="Drawing">
+        <div class="canvas-bar">
+          <ViewChoice view={state.view} onView={(view) => bench.set({ view })} />
+          {shown && (
+            <Button
+              type="button"
+              look="ghost"
+              size="small"
+              aria-pressed={kept !== undefined}
+              onClick={() => bench.keep()}
+            >
+              {kept ? "Let A go" : "Keep as A"}
+            </Button>
+          )}
+          <div class="row row-tight push">
+            <ZoomButton icon="minus" label="Zoom out" onClick={() => setZoom(Math.max(1, zoom / 1.5))} />
+            <span class="small num dim zoom-told">{Math.round(zoom * 100)} %</span>
+            <ZoomButton icon="plus" label="Zoom in" onClick={() => setZoom(Math.min(zoomMax, zoom * 1.5))} />
+            <ZoomButton icon="fit" label="Fit to window" onClick={() => setZoom(1)} />
+          </div>
+        </div>
+        <Shows state={state} draws={draws} zoom={zoom} onZoom={setZoom} />
+        <div class="canvas-note small dim">
+          <p class="row row-tight" role="status">
+            {since === undefined ? note : <Working since={since} />}
+          </p>
+          {since === undefined && shown?.isPreview && state.made && (
+            <Button type="button" size="small" class="push" onClick={() => bench.back()}>
+              Back to the trace
+            </Button>
+          )}
+        </div>
+        <Figures state={state} />
+      </section>
+    </>
+  );
+}
+
+function ViewChoice({ view, onView }: { view: View; onView: (view: View) => void }) {
+  return (
+    <div class="seg seg-sm" role="radiogroup" aria-label="View">
+      {views.map((choice) => (
+        <label>
+          <input type="radio" name="view" checked={choice.view === view} onChange={() => onView(choice.view)} />
+          {choice.label}
+        </label>
+      ))}
+    </div>
+  );
+}
+
+function ZoomButton({ icon, label, onClick }: { icon: "minus" | "plus" | "fit"; label: string; onClick: () => void }) {
+  return <Button type="button" look="ghost" size="small" icon={icon} aria-label={label} onClick={onClick} />;
+}
+
+function Shows({ state, draws, zoom, onZoom }: ShowsProps) {
+  const { shown, url, picture, kept, view, edits, layer } = state;
+  if (view === "markup" && shown) return <Markup text={markupOf(state)} />;
+  if (!shown || !url) {
+    return <div class="canvas">{picture ? <Waiting url={picture.url} /> : <NoPicture draws={draws} />}</div>;
+  }
+  const { width, height } = shown.drawing;
+  const source = picture && { url: picture.url, alt: "Source", tag: "Source", isPixels: true };
+  const other = kept ? { url: kept.url, alt: "Kept drawing", tag: `A: ${kept.shown.label}`, isPixels: false } : source;
+  return (
+    <Stage
+      ratio={width / height}
+      zoom={zoom}
+      onZoom={onZoom}
+      left={view === "compare" ? other : undefined}
+      rightTag={kept ? `B: ${shown.label}` : shown.isPreview ? "Preview" : "SVG"}
+    >
+      {view === "outlines" ? (
+        <Outlines drawing={edited(shown.drawing, { ...edits, hidden: new Set() })} layer={layer} />
+      ) : (
+        <img src={url} alt="The drawing" draggable={false} />
+      )}
+    </Stage>
+  );
+}
+
+interface ShowsProps {
+  readonly state: State;
+  readonly draws: boolean;
+  readonly zoom: number;
+  readonly onZoom: (zoom: number) => void;
+}
+
+const bytesKept = new WeakMap<Drawing, number>();
+
+/** Writing a large drawing takes a while, so it is written once. */
+function markupBytes(drawing: Drawing): number {
+  const bytes = bytesKept.get(drawing) ?? writeSvg(drawing).length;
+  bytesKept.set(drawing, bytes);
+  return bytes;
+}
+
+const markupShown = 100_000;
+
+function Markup({ text }: { text: string }) {
+  return (
+    <div class="code code-wrap code-bare canvas-markup">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      <pre tabIndex={0}>
+        <code>{text.length > markupShown ? `${text.slice(0, markupShown)}…` : text}</code>
+      </pre>
+    </div>
+  );
+}
+
+function Waiting({ url }: { url: string }) {
+  return (
+    <div class="ba">
+      <img src={url} alt="Source" />
+    </div>
+  );
+}
+
+function NoPicture({ draws }: { draws: boolean }) {
+  return (
+    <div class="ba ba-empty">
+      <Empty icon={draws ? "draw" : "image"} title={draws ? "No drawing yet" : "No picture yet"}>
+        {draws
+          ? "Say what it shall show. What comes out is curves, in layers."
+          : "Drop one anywhere, paste it, or choose a file. A preview follows every option at once."}
+      </Empty>
+    </div>
+  );
+}
+
+const queueEveryMs = 3_000;
+
+/** How long it has taken so far, and what else waits. */
+function Working({ since }: { since: number }) {
+  const [seconds, setSeconds] = useState(0);
+  const [queue, setQueue] = useState<{ readonly waiting: number; readonly seconds: number }>();
+  useEffect(() => {
+    const clock = setInterval(() => setSeconds(Math.round((performance.now() - since) / 1_000)), 1_000);
+    const look = setInterval(async () => setQueue(await readQueue()), queueEveryMs);
+    return () => {
+      clearInterval(clock);
+      clearInterval(look);
+    };
+  }, [since]);
+  const drawings = queue?.waiting === 1 ? "1 drawing waits" : `${queue?.waiting} drawings wait`;
+  return (
+    <>
+      <span class="spin" />
+      <span>
+        {queue && queue.waiting > 0
+          ? `Drawing. ${drawings}; the next is done in about ${queue.seconds} s.`
+          : "Drawing. Pictures take up to 15 seconds, words up to a minute."}
+        {seconds > 0 && <span aria-hidden="true"> {seconds} s so far.</span>}
+      </span>
+    </>
+  );
+}
+
+function Figures({ state: { shown, kept } }: { state: State }) {
+  const { drawing, score } = shown ?? {};
+  const bytes = drawing && markupBytes(drawing);
+  const kB = (value: number) => (value / 1_000).toFixed(1);
+  const before = kept && { ...kept.shown, bytes: markupBytes(kept.shown.drawing) };
+  const note = (text: string | undefined) => (text === undefined ? undefined : `A: ${text}`);
+  return (
+    <Stats
+      small
+      inCard
+      stats={[
+        { name: "Score", value: score?.toFixed(3) ?? "–", note: note(before?.score?.toFixed(3)) },
+        {
+          name: "Paths",
+          value: drawing ? figures(elementCount(drawing)) : "–",
+          note: note(before && figures(elementCount(before.drawing))),
+        },
+        {
+          name: "Nodes",
+          value: drawing ? figures(nodesOf(drawing)) : "–",
+          note: note(before && figures(nodesOf(before.drawing))),
+        },
+        {
+          name: "Colours",
+          value: drawing ? figures(colourCount(drawing)) : "–",
+          note: note(before && figures(colourCount(before.drawing))),
+        },
+        {
+          name: "Size",
+          value: bytes === undefined ? "–" : kB(bytes),
+          unit: bytes === undefined ? undefined : "kB",
+          note: note(before && `${kB(before.bytes)} kB`),
+        },
+      ]}
+    />
+  );
+}

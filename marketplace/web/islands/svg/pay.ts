@@ -1,0 +1,148 @@
+import { byId } from "../agent/dom.ts";
+import { findKept, forget, type KeptPayment, keep } from "../agent/kept.ts";
+import { PaymentCard, usdc } from "../agent/payment-card.ts";
+import { AnswerError, bytesOf } from "../agent/quote.ts";
+import {
+  type Delivered,
+  isUsed,
+  type PaymentView,
+  type Purchase,
+  postPayment,
+  signPayment,
+  usedSaid,
+} from "../agent/wallet-payment.ts";
+import { AskFailedError, type Made } from "./ask.ts";
+import type { Order } from "./bench.ts";
+import { base64Of } from "./picture.ts";
+
+/** A drawing as it can be bought without an account. */
+type Product = "svg-vectorize" | "svg-generate" | "svg-generate-hd";
+const products: readonly Product[] = ["svg-vectorize", "svg-generate", "svg-generate-hd"];
+
+const card = new PaymentCard(() => byId("bench-payment"), false);
+const view: PaymentView = {
+  payment: (kept, told, end) => card.show(kept, told, end),
+  noPayment: () => card.remove(),
+  wait: () => {},
+};
+
+/** Has the wallet pay for a drawing, at the price shown or not at all. Throws AskFailedError. */
+export async function payForDrawing(
+  order: Order,
+  price: number,
+  wallet: Pick<Purchase, "provider" | "network">,
+): Promise<Made> {
+  const product = productOf(order);
+  // What was paid for and is not here yet comes first: no second payment is made beside it.
+  const { payment: owed } = findKept(product);
+  if (owed) return deliver(product, owed, true);
+  refuseWhatNeedsAnAccount(order);
+  const { hd: _, ...settings } = order.settings as { hd?: true };
+  const image = order.picture && (await base64Of(order.picture.blob));
+  const body = JSON.stringify({ ...settings, ...(image && { image }) });
+  const agreesTo = async (credits: number) => {
+    if (credits <= price) return true;
+    throw notPaid(`The price rose to ${usdc(String(credits * 10_000))} USDC. Reload the page to see it.`);
+  };
+  const purchase = { url: urlOf(product), body, ...(image && { priced: "{}" }), agreesTo, view, ...wallet };
+  const signed = await signPayment(purchase).catch((error: unknown) => madeForNothing(error));
+  if ("svg" in signed) return signed;
+  if ("title" in signed) throw notPaid(signed.said, signed.title);
+  const kept = { ...signed, input: {} };
+  try {
+    keep(product, { payment: kept });
+  } catch {
+    card.remove();
+    throw notPaid("This picture is too large to be kept by the browser until its answer is here. Use a smaller one.");
+  }
+  return deliver(product, kept, false);
+}
+
+/** A payment of this tab whose answer was not here yet, and what it is for. */
+export function paymentUnderWay(): UnderWay | undefined {
+  for (const product of products) {
+    const { payment } = findKept(product);
+    if (!payment) continue;
+    const { image, ...settings } = JSON.parse(payment.body) as { image?: string };
+    const picture = image === undefined ? undefined : pictureOf(bytesOf(image));
+    return { draws: product !== "svg-vectorize", settings, picture, finish: () => deliver(product, payment, true) };
+  }
+  return undefined;
+}
+
+export interface UnderWay {
+  readonly draws: boolean;
+  readonly settings: object;
+  readonly picture: Blob | undefined;
+  readonly finish: () => Promise<Made>;
+}
+
+function pictureOf(bytes: Uint8Array<ArrayBuffer>): Blob {
+  const types: Readonly<Record<number, string>> = { 137: "image/png", 255: "image/jpeg", 82: "image/webp" };
+  return new Blob([bytes], { type: types[bytes[0] ?? 0] ?? "" });
+}
+
+async function deliver(product: Product, kept: KeptPayment, isResumed: boolean): Promise<Made> {
+  const delivered = await postPayment(urlOf(product), kept, view, isResumed);
+  if (!delivered) {
+    throw new AskFailedError(
+      "Press again, or reload this page: the same payment fetches the drawing, and nothing is paid twice.",
+      {
+        title: "The end of this payment is not known yet.",
+      },
+    );
+  }
+  return conclude(product, kept, delivered).finally(() => delivered.watch.stop());
+}
+
+async function conclude(product: Product, kept: KeptPayment, { status, body, watch }: Delivered): Promise<Made> {
+  const error = typeof body.error === "string" ? body.error : `The service answered ${status}.`;
+  if (status === 200 && typeof body.svg === "string") {
+    forget(product);
+    view.payment(kept, await watch.last());
+    return { ...(body as unknown as Made), paid_usdc: usdc(kept.amount) };
+  }
+  if (body.charged === true) {
+    view.payment(kept, await watch.last());
+    if (status === 410) forget(product);
+    const advice = String(body.advice ?? "The payment was settled and stays on record.");
+    const again = status === 410 ? "" : " Press again: it is drawn without another payment.";
+    throw new AskFailedError(advice + again, { title: error });
+  }
+  forget(product);
+  if (status === 402 && isUsed(error)) {
+    view.payment(kept, await watch.last());
+    throw notPaid(usedSaid(kept, error), "This payment was used already.");
+  }
+  watch.stop();
+  if (status === 402) {
+    view.payment(kept, undefined, { at: "payment", said: "Nothing moved" });
+    throw notPaid(error.replace(/^\w+: /, ""), "The payment was refused.");
+  }
+  if (status >= 500) view.payment(kept, undefined, { at: "run", said: "Not settled" });
+  else view.noPayment();
+  throw notPaid(error);
+}
+
+/** Where only a mock model would draw, the whole order is drawn for nothing instead of being priced. */
+function madeForNothing(error: unknown): Made {
+  card.remove();
+  if (!(error instanceof AnswerError)) throw error;
+  if (typeof error.body.svg === "string") return error.body as unknown as Made;
+  throw notPaid(error.message);
+}
+
+function refuseWhatNeedsAnAccount({ settings }: Order): void {
+  const { layers, hd, aspect } = settings as { layers?: true; hd?: true; aspect?: string };
+  if (layers) throw notPaid("Named layers need an account. Switch them off to pay by wallet.");
+  if (hd && aspect === "wide") throw notPaid("Wide drawings in HD need an account. Choose another shape.");
+}
+
+const notPaid = (message: string, title?: string) => new AskFailedError(message, title === undefined ? {} : { title });
+
+function productOf({ draws, settings }: Order): Product {
+  if (!draws) return "svg-vectorize";
+  return "hd" in settings ? "svg-generate-hd" : "svg-generate";
+}
+
+const urlOf = (product: Product) => `/api/x402/${product}`;

@@ -1,0 +1,33 @@
+import { readFileSync, statSync } from "node:fs";
+import type { EnvReader } from "../../shared/env.ts";
+
+/** The operator's own pages, as Markdown or plain text; undefined: there is no such page. */
+export interface OperatorTexts {
+  readonly terms: string | undefined;
+  readonly privacy: string | undefined;
+  readonly imprint: string | undefined;
+}
+
+/** Read once, at the start: a file that cannot be read keeps the service from starting. */
+export function readOperatorTexts(env: EnvReader): OperatorTexts {
+  return {
+    terms: readText(env, "TERMS_FILE"),
+    privacy: readText(env, "PRIVACY_FILE"),
+    imprint: readText(env, "IMPRINT_FILE"),
+  };
+}
+
+const bytesMax = 500_000;
+
+function readText(env: EnvReader, name: string): string | undefined {
+  const path = env.optional(name);
+  if (path === undefined) return undefined;
+  try {
+    if (statSync(path).size > bytesMax)
+      return env.problem(`${name} must name a file of at most ${bytesMax} bytes`, undefined);
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path)).trim();
+    return text === "" ? env.problem(`${name} names an empty file`, undefined) : text;
+  } catch {
+    return env.problem(`${name} must name a text file in UTF-8 that can be read; "${path}" is none`, undefined);
+  }
+}

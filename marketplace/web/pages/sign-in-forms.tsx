@@ -1,0 +1,172 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+
+import type { ComponentChildren } from "preact";
+import { Button } from "../../../shared/page/button.tsx";
+import { Callout } from "../../../shared/page/callout.tsx";
+import { TextField } from "../../../shared/page/field.tsx";
+import type { Tools } from "../../connectors/connector.ts";
+import { linkMinutes } from "../../sign-in/auth.ts";
+import { type EnterNeeds, landingPath } from "../../sign-in/enter.ts";
+import { payableNetworks } from "../../stablecoins.ts";
+
+export interface SignInNeeds extends EnterNeeds {
+  readonly tools: Pick<Tools, "evm">;
+}
+
+/** What was given, so that a form comes back filled in. */
+export interface Asked {
+  readonly next: string;
+  readonly email: string;
+}
+
+export interface Problem {
+  readonly status: number;
+  readonly message: string;
+  /** Where it can be put right; above the form otherwise. */
+  readonly field?: "email" | undefined;
+}
+
+export function SignInBox({ title, lede, children }: BoxProps) {
+  return (
+    <div class="sign">
+      <div class="sign-box">
+        <div class="stack stack-2">
+          <h1>{title}</h1>
+          {lede && <p class="small dim">{lede}</p>}
+        </div>
+        {children}
+      </div>
+    </div>
+  );
+}
+
+interface BoxProps {
+  readonly title: string;
+  readonly lede?: string;
+  readonly children: ComponentChildren;
+}
+
+interface WaysProps {
+  readonly needs: SignInNeeds;
+  readonly asked: Asked;
+  readonly problem: Problem | undefined;
+}
+
+export function Ways({ needs: { signIn, tools }, asked, problem }: WaysProps) {
+  const { email, oidc } = signIn.ways;
+  if (!email && !oidc) {
+    return (
+      <SignInBox title="Sign in">
+        <Callout title="Signing in is not set up here">Paying per call by wallet needs no account.</Callout>
+      </SignInBox>
+    );
+  }
+  return (
+    <SignInBox
+      title="Sign in"
+      lede="One account for keys, credits and your own agents. Paying per call by wallet needs none."
+    >
+      {problem && !problem.field && <Callout tone="bad" role="alert" title={problem.message} />}
+      {email && <EmailForm asked={asked} error={problem?.field && problem.message} />}
+      {email && oidc && <Or />}
+      <div class="stack stack-2">
+        {oidc && (
+          <form method="post" action="/sign-in">
+            <input type="hidden" name="way" value="provider" />
+            <input type="hidden" name="next" value={asked.next} />
+            <Button size="large" block icon="building">
+              {oidc === "single sign-on" ? "Single sign-on" : oidc}
+            </Button>
+          </form>
+        )}
+        <WalletWay next={asked.next} networks={payableNetworks.filter((id) => tools.evm.client(id))} isAlone={!oidc} />
+      </div>
+    </SignInBox>
+  );
+}
+
+function Or() {
+  return <p class="or">or</p>;
+}
+
+function EmailForm({ asked, error }: { asked: Asked; error: string | undefined }) {
+  return (
+    <form class="stack" method="post" action="/sign-in" data-busy="Sending">
+      <input type="hidden" name="way" value="email" />
+      <input type="hidden" name="next" value={asked.next} />
+      <TextField
+        id="email"
+        name="email"
+        label="E-mail"
+        type="email"
+        autocomplete="email"
+        placeholder="you@company.com"
+        required
+        value={asked.email}
+        help="We send a link that signs you in. No password."
+        error={error}
+      />
+      <Button look="primary" size="large" block>
+        Send the link
+      </Button>
+    </form>
+  );
+}
+
+/** A wallet signs in the browser: an island shows the way where there is one to sign for a chain that this service reads. */
+function WalletWay({ next, networks, isAlone }: { next: string; networks: readonly string[]; isAlone: boolean }) {
+  if (networks.length === 0) return null;
+  // A wallet alone has no account whose pages it could land on.
+  const landing = next === landingPath ? "/explore" : next;
+  return (
+    <div class="stack stack-2" id="wallet-way" data-next={landing} data-networks={networks.join(" ")} hidden>
+      {isAlone && <Or />}
+      <div class="stack stack-2" id="wallets" />
+      <p class="small" id="wallet-said" role="status" />
+      <p class="help">With a wallet alone you can browse and pay. Keys and credits need an e-mail or single sign-on.</p>
+    </div>
+  );
+}
+
+/** The page that a mailed link opens. */
+export function Confirmation({ token, next }: { token: string; next: string }) {
+  return (
+    <SignInBox title="Sign in with this link" lede="The link works once, in this browser or any other.">
+      <form method="post" action="/sign-in">
+        <input type="hidden" name="way" value="link" />
+        <input type="hidden" name="token" value={token} />
+        <input type="hidden" name="next" value={next} />
+        <Button look="primary" size="large" block>
+          Sign in
+        </Button>
+      </form>
+    </SignInBox>
+  );
+}
+
+export function LinkSent({ email, link }: { email: string; link: string | undefined }) {
+  return (
+    <SignInBox title="Look at your mail">
+      {link === undefined ? (
+        <Callout tone="info" icon="mail" role="status" title="The link is on its way">
+          It goes to <span class="mono">{email}</span> and works once, for {linkMinutes} minutes.
+        </Callout>
+      ) : (
+        <Callout tone="info" icon="mail" role="status" title="Development: no mail server here">
+          The link for <span class="mono">{email}</span> is{" "}
+          <a class="link" href={link}>
+            open this link
+          </a>
+          . It works once, for {linkMinutes} minutes.
+        </Callout>
+      )}
+      <p class="small dim">
+        Nothing there?{" "}
+        <a class="link" href="/sign-in">
+          Ask for another
+        </a>
+        ; the newest link is the one that works.
+      </p>
+    </SignInBox>
+  );
+}

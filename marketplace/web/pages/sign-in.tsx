@@ -1,0 +1,101 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
+import { ApiError } from "../../../shared/errors.ts";
+import { parse } from "../../parse.ts";
+import { emailRequest, enterAtProvider, enterByLink, nextOf, sendLink } from "../../sign-in/enter.ts";
+import type { Page, Shown, View, Visit } from "../page.ts";
+import {
+  type Asked,
+  Confirmation,
+  LinkSent,
+  type Problem,
+  SignInBox,
+  type SignInNeeds,
+  Ways,
+} from "./sign-in-forms.tsx";
+
+const islands = ["sign-in-wallet.js"];
+const walletScriptBytes = 4_096;
+
+/** The ways in: a link by e-mail, a provider, a wallet. A link's page opens nothing by being loaded, since mail scanners load it too. */
+export function signInPage(needs: SignInNeeds): Page {
+  return {
+    path: "/sign-in",
+    scriptBytesMax: walletScriptBytes,
+    show: ({ viewer, query }) => {
+      const asked: Asked = { next: nextOf(query.get("next")), email: "" };
+      const token = query.get("token");
+      if (token) return viewOf(<Confirmation token={token} next={asked.next} />);
+      if (viewer) return { redirect: asked.next };
+      return waysOf(needs, asked, query.has("refused") ? providerRefused : undefined);
+    },
+    submit: { bytesMax: 4_096, take: (visit, form) => enter(needs, visit, form) },
+  };
+}
+
+const noStore = { "cache-control": "no-store" };
+
+const providerRefused: Problem = {
+  status: 200,
+  message: "Single sign-on did not work. The provider has to vouch for your e-mail address; begin again.",
+};
+
+async function enter(needs: SignInNeeds, visit: Visit, form: URLSearchParams): Promise<Shown> {
+  const asked: Asked = { next: nextOf(form.get("next")), email: form.get("email") ?? "" };
+  try {
+    return await enterBy(form.get("way"), needs, visit, form, asked);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    const field = error.body.field === "email" ? ("email" as const) : undefined;
+    const message = field ? "That is no e-mail address." : error.message;
+    return waysOf(needs, asked, { status: error.status, message, field }, error.headers);
+  }
+}
+
+async function enterBy(
+  way: string | null,
+  needs: SignInNeeds,
+  { request, response }: Visit,
+  form: URLSearchParams,
+  { next }: Asked,
+): Promise<Shown> {
+  if (way === "link") {
+    await enterByLink(needs, request, response, form.get("token") ?? "");
+    return { redirect: next };
+  }
+  if (way === "provider") return onwardTo(await enterAtProvider(needs, request, response, next));
+  const { email } = parse(emailRequest, { email: form.get("email") ?? "" }, "bad_request");
+  const link = await sendLink(needs, request, email, next);
+  return viewOf(<LinkSent email={email} link={link} />);
+}
+
+/** Not by a redirect: a form's policy would have to name every address that the provider's own sign-in goes by. */
+function onwardTo(url: string): View {
+  return {
+    ...viewOf(
+      <SignInBox title="Single sign-on">
+        <p>
+          You go on to your provider.{" "}
+          <a class="link" href={url}>
+            Continue
+          </a>
+        </p>
+      </SignInBox>,
+    ),
+    headers: { ...noStore, refresh: `0;url=${url}` },
+  };
+}
+
+function waysOf(needs: SignInNeeds, asked: Asked, problem?: Problem, headers?: View["headers"]): View {
+  return {
+    ...viewOf(<Ways needs={needs} asked={asked} problem={problem} />),
+    islands,
+    status: problem?.status ?? 200,
+    headers: { ...noStore, ...headers },
+  };
+}
+
+function viewOf(body: ComponentChildren): View {
+  // A link's token can be in the address, and an e-mail address on the page.
+  return { title: "Sign in", isPrivate: true, headers: noStore, body };
+}

@@ -1,0 +1,55 @@
+import { type Request, type RequestHandler, type Response, Router } from "express";
+import { ApiError } from "../../shared/errors.ts";
+import type { Database } from "../../shared/postgres.ts";
+import { type FindNeeds, findLiveAgent } from "../agents/find.ts";
+import type { Config } from "../config.ts";
+import type { Page } from "./page.ts";
+import { agentPictureContent, sitePictureContent } from "./share-picture/picture-of.ts";
+import { type PictureFile, SharePictures } from "./share-picture/share-pictures.ts";
+import { robotsTxt, Sitemap } from "./sitemap/sitemap.ts";
+
+interface Needs extends FindNeeds {
+  readonly db: Database;
+  readonly config: Pick<Config, "publicUrl">;
+}
+
+/** What crawlers and link previews ask a website for besides its pages. `limit` counts callers as for pages. */
+export function siteFiles(needs: Needs, pages: readonly Page[], limit: RequestHandler): Router {
+  const { publicUrl } = needs.config;
+  const router = Router();
+  const pictures = new SharePictures();
+  const sitemap = new Sitemap(needs.db, publicUrl);
+  const paths = pages
+    .filter(({ path, isPrivate }) => !isPrivate && !path.includes("{") && !/^\/sign-/.test(path))
+    .map(({ path }) => path);
+  router.get("/robots.txt", limit, (_request, response) => sendText(response, "text/plain", robotsTxt(publicUrl)));
+  router.get("/sitemap.xml", limit, async (_request, response) => sendText(response, xml, await sitemap.index()));
+  router.get("/sitemap-pages.xml", limit, (_request, response) => sendText(response, xml, sitemap.pages(paths)));
+  router.get("/sitemap-:part.xml", limit, async (request, response) => {
+    const part = String(request.params.part);
+    if (!/^[1-9]\d{0,4}$/.test(part)) throw new ApiError("not_found", "There is no such part of the sitemap.");
+    sendText(response, xml, await sitemap.agents(Number(part)));
+  });
+  router.get("/picture.png", limit, async (request, response) => {
+    sendPicture(request, response, await pictures.read(sitePictureContent));
+  });
+  router.get("/:handle/:slug/picture.png", limit, async (request, response) => {
+    const agent = await findLiveAgent(needs, `${request.params.handle}/${request.params.slug}`);
+    sendPicture(request, response, await pictures.read(agentPictureContent(agent)));
+  });
+  return router;
+}
+
+const xml = "application/xml";
+
+function sendText(response: Response, type: string, text: string): void {
+  response.type(type).setHeader("cache-control", "public, max-age=3600").send(text);
+}
+
+function sendPicture(request: Request, response: Response, { png, etag }: PictureFile): void {
+  // Pages of other sites show it.
+  response.setHeader("cross-origin-resource-policy", "cross-origin");
+  response.setHeader("cache-control", "public, max-age=3600").setHeader("etag", etag);
+  if (request.headers["if-none-match"] === etag) response.status(304).end();
+  else response.type("png").send(png);
+}

@@ -1,0 +1,341 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
+import { Button, ButtonLink } from "../../../shared/page/button.tsx";
+import { Disclosure } from "../../../shared/page/disclosure.tsx";
+import { AreaField, Field, SelectField, Switch, TextField } from "../../../shared/page/field.tsx";
+import { Icon } from "../../../shared/page/icon.tsx";
+import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
+import { svgProducts } from "../../svg/products.ts";
+import { WalletPanel, type WalletPanelProps } from "../agent/wallet-panel.tsx";
+import { signInPath } from "../layout.tsx";
+import { colourSteps, drawColourSteps, type Values } from "./orders.ts";
+
+/** What the form knows of who looks at it. */
+export interface FormProps {
+  readonly hasAccount: boolean;
+  /** Free tries: how many are left today; undefined where the operator allows none. */
+  readonly triesLeft: number | undefined;
+  /** The wallets that drawings can be paid to. */
+  readonly payees: WalletPanelProps["payees"];
+  /** What was chosen before. */
+  readonly values: Values;
+  /** A name of this form, so that one that is sent twice is charged once. */
+  readonly requestName: string;
+}
+
+const price = { trace: svgProducts["svg-vectorize"].price, draw: svgProducts["svg-generate"].price };
+const hdPrice = svgProducts["svg-generate-hd"].price;
+
+export function WorkbenchForm(props: FormProps) {
+  const { values, requestName } = props;
+  const draws = values.get("make") === "draw";
+  return (
+    <div class="card">
+      <div class="panel-part">
+        <div class="seg seg-block" role="radiogroup" aria-label="Source">
+          <Radio name="make" value="trace" checked={!draws} icon="image">
+            Trace an image
+          </Radio>
+          <Radio name="make" value="draw" checked={draws} icon="draw">
+            Draw
+          </Radio>
+        </div>
+        <Drop />
+        <div class="for-draw">
+          <AreaField
+            id="prompt"
+            name="prompt"
+            label="What to draw"
+            rows={4}
+            maxLength={2_000}
+            value={String(values.get("prompt") ?? "")}
+            placeholder="A lighthouse on a cliff before a red sun"
+          />
+        </div>
+      </div>
+      <TraceOptions values={values} />
+      <DrawOptions values={values} />
+      <TracePay {...props} />
+      <DrawPay {...props} />
+      {props.payees.length > 0 && <WalletPay payees={props.payees} />}
+      <input type="hidden" name="request_name" value={requestName} />
+    </div>
+  );
+}
+
+function Radio({ icon, children, ...input }: RadioProps) {
+  return (
+    <label>
+      <input type="radio" {...input} />
+      <Icon name={icon} />
+      {children}
+    </label>
+  );
+}
+
+interface RadioProps {
+  readonly name: string;
+  readonly value: string;
+  readonly checked: boolean;
+  readonly icon: "image" | "draw";
+  readonly children: ComponentChildren;
+}
+
+function Drop() {
+  return (
+    <label class="drop for-trace" data-drop="">
+      <Icon name="image-up" />
+      <span class="strong" data-drop-name="">
+        Choose a picture
+      </span>
+      <span class="small faint" data-drop-about="">
+        PNG, JPEG or WebP, up to 10 MB
+      </span>
+      <span class="small dim if-scripts">
+        Drop, paste or <span class="link">choose</span>
+      </span>
+      <input
+        type="file"
+        name="image"
+        accept="image/png,image/jpeg,image/webp"
+        aria-label="Picture: PNG, JPEG or WebP, up to 10 MB"
+      />
+    </label>
+  );
+}
+
+function TraceOptions({ values }: { values: Values }) {
+  return (
+    <fieldset class="panel-part for-trace">
+      <h2>Options</h2>
+      <SelectField id="style" name="style" code label="Style" choices={styles} value={String(values.get("style"))} />
+      <Slider id="colors" label="Colours" values={values} steps={colourSteps} />
+      <Slider id="simplify" label="Simplify" values={values} max={1} step={0.05} fallback={0} />
+      <SelectField id="mode" name="mode" code label="Shapes" choices={modes} value={String(values.get("mode"))} />
+      <Switch
+        name="remove_background"
+        label="Remove the background"
+        checked={isOn(values, "remove_background")}
+        atEnd
+      />
+      <Switch name="layers" label="Name objects as layers" checked={isOn(values, "layers")} atEnd />
+    </fieldset>
+  );
+}
+
+const isOn = (values: Values, name: string) => values.get(name) === "on";
+
+const styles = [
+  { value: "auto", label: "Automatic" },
+  { value: "logo", label: "Logo" },
+  { value: "icon", label: "Icon" },
+  { value: "lineart", label: "Line art" },
+  { value: "photo", label: "Photo" },
+  { value: "pixel", label: "Pixel art" },
+];
+
+const modes = [
+  { value: "stacked", label: "Stacked, no gaps" },
+  { value: "cutout", label: "Cut out, no overlaps" },
+];
+
+function DrawOptions({ values }: { values: Values }) {
+  const value = (name: string) => String(values.get(name) ?? "");
+  return (
+    <fieldset class="panel-part for-draw">
+      <h2>Options</h2>
+      <SelectField
+        id="draw_style"
+        name="draw_style"
+        label="Style"
+        choices={drawStyles}
+        value={value("draw_style") || "illustration"}
+      />
+      <SelectField id="aspect" name="aspect" label="Shape" choices={aspects} value={value("aspect") || "square"} />
+      <Slider id="draw_colors" label="Colours" values={values} steps={drawColourSteps} />
+      <TextField
+        id="palette"
+        name="palette"
+        label="Palette"
+        note="optional"
+        value={value("palette")}
+        placeholder="#1f2d3b #c84130"
+        mono
+      />
+      <TextField
+        id="background"
+        name="background"
+        label="Background"
+        note="optional"
+        value={value("background")}
+        placeholder="transparent or #ffffff"
+        mono
+      />
+      <TextField
+        id="seed"
+        name="seed"
+        label="Seed"
+        note="optional"
+        help="Another number, another drawing."
+        value={value("seed")}
+        type="number"
+        min={0}
+        max={2_147_483_647}
+      />
+      <Switch name="draw_layers" label="Name objects as layers" checked={isOn(values, "draw_layers")} atEnd />
+      <Switch name="hd" label={`More detail (HD, ${creditsOf(hdPrice)})`} checked={isOn(values, "hd")} atEnd />
+    </fieldset>
+  );
+}
+
+const drawStyles = ["illustration", "icon", "logo", "pattern", "pixel"].map((value) => ({
+  value,
+  label: value === "pixel" ? "Pixel art" : (value[0]?.toUpperCase() ?? "") + value.slice(1),
+}));
+
+const aspects = ["square", "landscape", "portrait", "wide"].map((value) => ({
+  value,
+  label: (value[0]?.toUpperCase() ?? "") + value.slice(1),
+}));
+
+interface SliderProps {
+  readonly id: string;
+  readonly label: string;
+  readonly values: Values;
+  /** What the places of the slider mean; its last place means no limit. */
+  readonly steps?: readonly number[];
+  readonly max?: number;
+  readonly step?: number;
+  readonly fallback?: number;
+}
+
+function Slider({ id, label, values, steps, max = steps?.length ?? 1, step = 1, fallback = max }: SliderProps) {
+  const value = String(values.get(id) ?? fallback);
+  const shown = steps ? String(steps[Number(value)] ?? "All") : value;
+  return (
+    <Field
+      id={id}
+      name={id}
+      code={id === "colors" || id === "simplify"}
+      label={label}
+      note={<output for={id}>{shown}</output>}
+      control={(tied) => (
+        <input
+          class="range"
+          type="range"
+          min={0}
+          max={max}
+          step={step}
+          value={value}
+          data-steps={steps?.join(" ")}
+          aria-valuetext={shown}
+          {...tied}
+        />
+      )}
+    />
+  );
+}
+
+function TracePay({ hasAccount, triesLeft = 0 }: FormProps) {
+  const left = `${triesLeft} left today`;
+  return (
+    <div class="panel-part for-trace">
+      {hasAccount && (
+        <Button look="primary" size="large" block name="pay" value="credits" cost={creditsOf(price.trace)}>
+          Trace
+        </Button>
+      )}
+      {triesLeft > 0 && (
+        <Button
+          look={hasAccount ? undefined : "primary"}
+          size={hasAccount ? undefined : "large"}
+          block
+          name="pay"
+          value="free"
+          cost={<span data-tries="">{left}</span>}
+        >
+          {hasAccount ? "Free try" : "Trace for free"}
+        </Button>
+      )}
+      {!hasAccount && (
+        <ButtonLink
+          look={triesLeft > 0 ? undefined : "primary"}
+          size={triesLeft > 0 ? undefined : "large"}
+          block
+          href={signInPath("/svg")}
+          cost={creditsOf(price.trace)}
+        >
+          Sign in to trace
+        </ButtonLink>
+      )}
+      <p class="help">
+        {triesLeft > 0 && "Free: pictures of up to 1 megapixel; nothing is stored. "}
+        What fails costs nothing.
+      </p>
+    </div>
+  );
+}
+
+function DrawPay({ hasAccount }: FormProps) {
+  return (
+    <div class="panel-part for-draw">
+      {hasAccount ? (
+        <Button look="primary" size="large" block name="pay" value="credits" cost={<DrawCost />}>
+          Draw
+        </Button>
+      ) : (
+        <ButtonLink look="primary" size="large" block href={signInPath("/svg")} cost={creditsOf(price.draw)}>
+          Sign in to draw
+        </ButtonLink>
+      )}
+      <p class="help">Usually 15 to 60 seconds. What fails costs nothing.</p>
+    </div>
+  );
+}
+
+/** Without an account: from a wallet in this browser, or a terminal. */
+function WalletPay({ payees }: Pick<FormProps, "payees">) {
+  return (
+    <div class="panel-part">
+      <Disclosure summary={<span>Without an account: by wallet</span>}>
+        <div class="stack stack-3">
+          <WalletPanel
+            payees={payees}
+            payee="the service"
+            cost={<WalletCost />}
+            otherwise={(look) => (
+              <a class={look} href="/docs/per-call">
+                {look === "btn" ? "How to pay from a terminal" : "pay from a terminal"}
+              </a>
+            )}
+          >
+            <span class="for-trace">Pay and trace</span>
+            <span class="for-draw">Pay and draw</span>
+          </WalletPanel>
+        </div>
+      </Disclosure>
+    </div>
+  );
+}
+
+function WalletCost() {
+  return (
+    <>
+      <span class="for-trace">{usdcOf(price.trace)}</span>
+      <span class="for-draw">
+        <span class="if-plain">{usdcOf(price.draw)}</span>
+        <span class="if-hd">{usdcOf(hdPrice)}</span>
+      </span>
+    </>
+  );
+}
+
+/** Both prices; the style sheet shows the one that the switch for HD asks for. */
+function DrawCost() {
+  return (
+    <>
+      <span class="if-plain">{creditsOf(price.draw)}</span>
+      <span class="if-hd">{creditsOf(hdPrice)}</span>
+    </>
+  );
+}

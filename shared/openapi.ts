@@ -1,0 +1,123 @@
+import { z } from "zod";
+import type { Answer, Answers, Endpoint, QueryParameters, Shapes } from "./endpoint.ts";
+
+/** What a service's OpenAPI document says besides its endpoints. */
+export interface ServiceDescription<Access extends string, Tag extends string> {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  readonly serverUrl: string;
+  /** By name, in the order in which they are shown. */
+  readonly tags: Readonly<Record<Tag, string>>;
+  readonly securitySchemes: Readonly<Record<string, object>>;
+  /** Which of these schemes lets a caller in; any one of several. */
+  readonly security: Readonly<Record<Access, ReadonlyArray<Readonly<Record<string, readonly string[]>>>>>;
+  /** What a status means where the endpoint does not say it. */
+  readonly meanings: Readonly<Record<number, string>>;
+  /** What the endpoint may answer because of how it lets callers in and what it reads. Its own answers go before. */
+  usualAnswers(endpoint: Endpoint<Access, Tag>): Answers;
+  /** Headers of an answer that follow from the endpoint's access or from the status. */
+  usualHeaders(endpoint: Endpoint<Access, Tag>, status: number): Shapes;
+}
+
+/** The OpenAPI 3.1 document of the endpoints, from the same declarations that are mounted. */
+export function openApiDocument<Access extends string, Tag extends string>(
+  endpoints: readonly Endpoint<Access, Tag>[],
+  service: ServiceDescription<Access, Tag>,
+): object {
+  const schemas: Schemas = {};
+  const paths: Record<string, Record<string, object>> = {};
+  for (const endpoint of endpoints) {
+    const { path, method } = endpoint;
+    paths[path] = { ...paths[path], [method]: operationOf(endpoint, service, schemas) };
+  }
+  const { title, version, description, serverUrl, tags, securitySchemes } = service;
+  return {
+    openapi: "3.1.0",
+    info: { title, version, description },
+    servers: [{ url: serverUrl }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths,
+    components: { schemas, securitySchemes },
+  };
+}
+
+/** Named shapes, as the document's components. */
+type Schemas = Record<string, object>;
+
+function operationOf<Access extends string, Tag extends string>(
+  endpoint: Endpoint<Access, Tag>,
+  service: ServiceDescription<Access, Tag>,
+  schemas: Schemas,
+): object {
+  const { id, tag, summary, description, access, body } = endpoint;
+  const parameters = parametersOf(endpoint);
+  const answers = Object.entries({ ...service.usualAnswers(endpoint), ...endpoint.answers });
+  const responses = answers.map(([status, answer]) => {
+    const headers = { ...service.usualHeaders(endpoint, Number(status)), ...answer.headers };
+    const meaning = answer.description ?? service.meanings[Number(status)] ?? "See the body.";
+    return [status, responseOf(answer, meaning, headers, schemas)];
+  });
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    security: service.security[access],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: { required: true, content: jsonContent(body.shape, body.example, schemas) } }),
+    responses: Object.fromEntries(responses),
+  };
+}
+
+function parametersOf({ pathParameters = {}, query = {}, headers = {} }: Endpoint): object[] {
+  const inQuery = query instanceof z.ZodType ? queryParametersOf(query) : query;
+  return [
+    ...Object.entries(pathParameters).map(([name, shape]) => ({
+      name,
+      in: "path",
+      required: true,
+      ...described(shape),
+    })),
+    ...Object.entries(inQuery).map(([name, { description, schema, required = false }]) => {
+      return { name, in: "query", required, description, schema };
+    }),
+    ...Object.entries(headers).map(([name, shape]) => ({ name, in: "header", required: false, ...described(shape) })),
+  ];
+}
+
+function queryParametersOf(query: z.ZodObject): QueryParameters {
+  const { properties = {} } = z.toJSONSchema(query, { io: "output", unrepresentable: "any" });
+  const asked = Object.entries(properties as Record<string, { description?: string }>);
+  return Object.fromEntries(asked.map(([name, { description = "", ...schema }]) => [name, { description, schema }]));
+}
+
+function responseOf({ content, example }: Answer, description: string, headers: Shapes, schemas: Schemas): object {
+  const named = Object.entries(headers).map(([name, shape]) => [name, described(shape)]);
+  return {
+    description,
+    ...(named.length > 0 && { headers: Object.fromEntries(named) }),
+    ...(content && { content: contentOf(content, example, schemas) }),
+  };
+}
+
+function contentOf(content: z.ZodType | readonly string[], example: unknown, schemas: Schemas): object {
+  if (content instanceof z.ZodType) return jsonContent(content, example, schemas);
+  return Object.fromEntries(
+    content.map((mediaType) => [mediaType, { schema: { type: "string" }, ...(example !== undefined && { example }) }]),
+  );
+}
+
+/** A named shape goes to the components with all that it refers to. */
+function jsonContent(shape: z.ZodType, example: unknown, schemas: Schemas): object {
+  const { $schema: _, $defs = {}, ...schema } = z.toJSONSchema(shape, { io: "input" });
+  const relocated = (part: object) => JSON.parse(JSON.stringify(part).replaceAll("#/$defs/", "#/components/schemas/"));
+  for (const [name, definition] of Object.entries($defs)) schemas[name] = relocated(definition as object);
+  return { "application/json": { schema: relocated(schema), ...(example !== undefined && { example }) } };
+}
+
+/** One parameter's or header's value, with its description beside the schema. */
+function described(shape: z.ZodType): { description?: string; schema: object } {
+  const { $schema: _, description, ...schema } = z.toJSONSchema(shape, { io: "input", unrepresentable: "any" });
+  return { ...(description !== undefined && { description }), schema };
+}

@@ -1,0 +1,119 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { classes } from "./classes.ts";
+import { Disclosure } from "./disclosure.tsx";
+import { figures } from "./figures.ts";
+import { Table } from "./table.tsx";
+
+export interface Bar {
+  readonly label: string;
+  readonly value: number;
+  /** Stacked on it, in the second colour. */
+  readonly second?: number;
+  /** Where its row of the table leads. */
+  readonly href?: string;
+  /** Of further columns of the table. */
+  readonly more?: readonly string[];
+}
+
+/** Bars that the server draws, with a sentence that says what they show and the same figures as a table. */
+export function Bars({ id, sentence, bars, names, small = false, quiet = false }: BarsProps) {
+  const top = niceTop(Math.max(1, ...bars.map(({ value, second = 0 }) => value + second)));
+  return (
+    <figure class={classes("stack", "stack-2", quiet && "chart-quiet")} aria-labelledby={`${id}-says`}>
+      <figcaption id={`${id}-says`} class="small dim">
+        {sentence}
+      </figcaption>
+      <div class={small ? "chart chart-sm" : "chart"} aria-hidden="true">
+        <div class="chart-y">
+          {[4, 3, 2, 1, 0].map((quarter) => (
+            <span>{figures((top * quarter) / 4)}</span>
+          ))}
+        </div>
+        <div class="chart-plot">
+          <svg viewBox={`0 0 ${bars.length * 10} 100`} preserveAspectRatio="none" role="presentation">
+            {bars.map((bar, at) => (
+              <OneBar bar={bar} x={at * 10} top={top} />
+            ))}
+          </svg>
+        </div>
+        <div class="chart-x">
+          <span>{bars[0]?.label}</span>
+          <span>{bars.at(-1)?.label}</span>
+        </div>
+      </div>
+      {names.second && (
+        <p class="legend" aria-hidden="true">
+          <span>
+            <i class="key" />
+            {names.value}
+          </span>
+          <span>
+            <i class={quiet ? "key key-quiet" : "key key-2"} />
+            {names.second}
+          </span>
+        </p>
+      )}
+      <Disclosure summary="As a table">
+        <Table
+          label={sentence}
+          rows={bars}
+          columns={[
+            {
+              head: names.label,
+              cell: ({ label, href }) =>
+                href ? (
+                  <a class="link" href={href}>
+                    {label}
+                  </a>
+                ) : (
+                  label
+                ),
+            },
+            { head: names.value, isNumber: true, cell: ({ value }) => figures(value) },
+            ...(names.second
+              ? [{ head: names.second, isNumber: true, cell: ({ second = 0 }: Bar) => figures(second) }]
+              : []),
+            ...(names.more ?? []).map((head, at) => ({ head, isNumber: true, cell: ({ more = [] }: Bar) => more[at] })),
+          ]}
+        />
+      </Disclosure>
+    </figure>
+  );
+}
+
+function OneBar({ bar: { label, value, second = 0 }, x, top }: { bar: Bar; x: number; top: number }) {
+  const height = (100 * value) / top;
+  const above = (100 * second) / top;
+  return (
+    <g>
+      <title>{`${label}: ${figures(value)}`}</title>
+      <rect class="hit" x={x} y={0} width={10} height={100} />
+      <rect x={x + 1.5} y={100 - height} width={7} height={height} />
+      {above > 0 && <rect class="b2" x={x + 1.5} y={100 - height - above} width={7} height={above} />}
+    </g>
+  );
+}
+
+/** The next figure that divides by four into round ones. */
+function niceTop(highest: number): number {
+  const power = 10 ** Math.floor(Math.log10(highest));
+  const step = [1, 2, 4, 6, 8, 10].find((factor) => factor * power >= highest) ?? 10;
+  return Math.max(4, step * power);
+}
+
+interface BarsProps {
+  readonly id: string;
+  /** What the chart shows, in words: "Runs of the last 30 days; most on 12 November." */
+  readonly sentence: string;
+  readonly bars: readonly Bar[];
+  /** The heads of the table. */
+  readonly names: {
+    readonly label: string;
+    readonly value: string;
+    readonly second?: string;
+    readonly more?: readonly string[];
+  };
+  readonly small?: boolean;
+  /** The second value is no warning, but another part of the same. */
+  readonly quiet?: boolean;
+}

@@ -1,0 +1,31 @@
+const wholeFormat = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const shortFormat = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 3 });
+
+/** What stands where there is no figure. */
+export const noFigure = "–";
+
+/** `1,284`. */
+export function figures(value: number | bigint): string {
+  return wholeFormat.format(value);
+}
+
+/** `12.4k`. */
+export function shortFigures(value: number | bigint): string {
+  return shortFormat.format(value).toLowerCase();
+}
+
+/** `99.6 %` of a share between 0 and 1, cut and not rounded, so that only all is 100. */
+export function percent(share: number | undefined | null): string {
+  if (share === undefined || share === null) return noFigure;
+  return `${(Math.floor(share * 1_000) / 10).toFixed(share === 1 || share === 0 ? 0 : 1)} %`;
+}
+
+/** `38 ms`, `2.4 s`, `41 s`, `3 min 5 s`. */
+export function duration(ms: number | undefined | null): string {
+  if (ms === undefined || ms === null) return noFigure;
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 9_950) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;
+  const seconds = Math.round(ms / 1_000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}

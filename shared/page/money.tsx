@@ -1,0 +1,31 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { figures } from "./figures.ts";
+
+/** A price in credits and in USDC, always together. A free thing is free. */
+export function Money({ credits, size }: { credits: number | bigint; size?: "large" }) {
+  const isFree = BigInt(credits) === 0n;
+  return (
+    <span class={size === "large" ? "money money-lg" : "money"}>
+      <b>{isFree ? "Free" : creditsOf(credits)}</b>{" "}
+      <span class="money-2">{isFree ? "no account" : usdcOf(credits)}</span>
+    </span>
+  );
+}
+
+/** `1 credit`, `1,240 credits`. */
+export function creditsOf(credits: number | bigint): string {
+  return `${figures(credits)} ${BigInt(credits) === 1n ? "credit" : "credits"}`;
+}
+
+/** `0.05 USDC`: a credit is a cent. */
+export function usdcOf(credits: number | bigint): string {
+  return `${dollarsOf(credits)} USDC`;
+}
+
+/** `0.05`, `1,240.00`. */
+function dollarsOf(credits: number | bigint): string {
+  const cents = BigInt(credits);
+  const sign = cents < 0n ? "-" : "";
+  const whole = cents < 0n ? -cents : cents;
+  return `${sign}${figures(whole / 100n)}.${String(whole % 100n).padStart(2, "0")}`;
+}

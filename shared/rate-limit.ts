@@ -1,0 +1,78 @@
+import type { Request, RequestHandler } from "express";
+import { rateLimit, type Store } from "express-rate-limit";
+import { clientOf } from "./client-address.ts";
+import { ApiError } from "./errors.ts";
+
+/** Where requests are counted: in memory here, or where all copies of a service count together. */
+export type RequestCounts = Store;
+
+export interface RequestLimit {
+  /** Requests that one caller may send in a minute; 0 is no limit. */
+  readonly perMinute: number | ((request: Request) => number);
+  /** Who is counted; may throw ApiError. */
+  readonly callerOf?: (request: Request) => string;
+  readonly counts: RequestCounts;
+  /** What a caller reads who has sent too many. */
+  readonly tooMany: (request: Request) => string;
+}
+
+/** 429 with Retry-After for a caller who sends too many requests, before anything of them is read. */
+export function limitRequests({ perMinute, callerOf = addressOf, counts, tooMany }: RequestLimit): RequestHandler {
+  const limitOf = typeof perMinute === "number" ? () => perMinute : perMinute;
+  return rateLimit({
+    windowMs,
+    limit: limitOf,
+    skip: (request) => limitOf(request) === 0,
+    keyGenerator: callerOf,
+    store: counts,
+    standardHeaders: false,
+    legacyHeaders: false,
+    // It would warn on the console of what is decided here on purpose: proxies, addresses, a store of one's own.
+    validate: false,
+    handler: (request, _response, next) => {
+      const { resetTime } = (request as Request & { rateLimit: { resetTime?: Date } }).rateLimit;
+      const seconds = Math.ceil(((resetTime?.getTime() ?? 0) - Date.now()) / 1_000);
+      const headers = { "retry-after": String(Math.max(1, seconds)) };
+      next(new ApiError("rate_limited", tooMany(request), { headers }));
+    },
+  });
+}
+
+/** The caller's address as limits count it. */
+export function addressOf(request: Request): string {
+  return clientOf(request.ip ?? "");
+}
+
+const windowMs = 60_000;
+const callersMax = 50_000;
+
+/**
+ * Counts in the memory of this process, for requests that must be answered without the database and where copies that
+ * count apart only let a caller send more.
+ */
+export class InMemoryCounts implements RequestCounts {
+  readonly localKeys = true;
+  readonly #requests = new Map<string, number>();
+  #windowEndMs = 0;
+
+  increment(caller: string, nowMs = Date.now()): { totalHits: number; resetTime: Date } {
+    if (nowMs >= this.#windowEndMs) {
+      this.#requests.clear();
+      this.#windowEndMs = nowMs + windowMs;
+    }
+    const totalHits = (this.#requests.get(caller) ?? 0) + 1;
+    if (totalHits === 1 && this.#requests.size >= callersMax) this.#forgetOne();
+    this.#requests.set(caller, totalHits);
+    return { totalHits, resetTime: new Date(this.#windowEndMs) };
+  }
+
+  decrement(): void {}
+
+  resetKey(caller: string): void {
+    this.#requests.delete(caller);
+  }
+
+  #forgetOne(): void {
+    for (const caller of this.#requests.keys()) return void this.#requests.delete(caller);
+  }
+}

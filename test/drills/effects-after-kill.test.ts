@@ -1,0 +1,96 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { type LedgerMarket, newTopic, seedLedgerCreator, startLedgerMarket } from "../support/ledger-agents.ts";
+import { balanceOf, call, proveLedger, run, until } from "../support/marketplace.ts";
+import { startProcess } from "../support/marketplace-process.ts";
+
+const leaseMs = 2_000;
+let market: LedgerMarket;
+beforeAll(async () => {
+  market = await startLedgerMarket({ RUN_LEASE_MS: String(leaseMs) });
+});
+afterEach(() => market.open.ledger.faults.clear());
+afterAll(async () => {
+  await proveLedger(market.context);
+  await market.stop();
+});
+
+async function writer() {
+  const seeded = await seedLedgerCreator(market);
+  const topic = await newTopic(market, "open");
+  const agent = await seeded.publish("hcs-write", { topic, message: "{{text}}" });
+  return { ...seeded, topic, agent };
+}
+const messageCount = async (topic: string) => (await market.open.mirror(`topics/${topic}/messages`)).messages.length;
+const earnedBy = async (accountId: string) =>
+  Number(
+    (await market.context.db.query("select sum(amount) from postings where to_purse = $1", [`earned:${accountId}`]))
+      .rows[0].sum,
+  );
+const runOf = async (key: string) => {
+  const [{ run_id: id }] = (await call(market.url, "/api/v1/runs", { key })).body.runs;
+  return (await call(market.url, `/api/v1/runs/${id}`, { key })).body;
+};
+
+test("a copy killed while the ledger has its transaction: the message counts, the creator is paid, once", async () => {
+  const { key, creator, topic, agent } = await writer();
+  const doomed = await startProcess(market.environment);
+  market.open.ledger.faults.set({ consensusDelayMs: 2_500, dropReply: 1 });
+  const answer = run({ ...market, url: doomed.url }, key, agent.address, { text: "survives" }).catch(() => "died");
+  await until(async () => (await openEffects(agent.agentId)) === 1);
+  await until(() => market.open.ledger.faults.current().dropReply === undefined);
+  doomed.child.kill("SIGKILL");
+  expect(await answer).toBe("died");
+  await until(async () => (await runOf(key)).state !== "running", 30_000);
+  expect(await messageCount(topic)).toBe(1);
+  expect(await runOf(key)).toMatchObject({
+    state: "succeeded",
+    output: { kind: "receipt", status: "SUCCESS" },
+    receipt: { topicId: topic, sequence: 1 },
+  });
+  expect(await balanceOf(market, key)).toMatchObject({ credits: 95, held_credits: 0 });
+  expect(await earnedBy(creator.id)).toBe(5);
+}, 90_000);
+
+test("a copy killed after a node lost its transaction: refunded, and not while it might still happen", async () => {
+  const { key, topic, agent } = await writer();
+  const doomed = await startProcess(market.environment);
+  market.open.ledger.faults.set({ loseTx: 1 });
+  const answer = run({ ...market, url: doomed.url }, key, agent.address, { text: "lost" }).catch(() => "died");
+  await until(async () => (await openEffects(agent.agentId)) === 1);
+  const begun = Date.now();
+  await until(() => market.open.ledger.faults.current().loseTx === undefined);
+  doomed.child.kill("SIGKILL");
+  expect(await answer).toBe("died");
+  await new Promise((resolve) => setTimeout(resolve, leaseMs * 2));
+  expect(await balanceOf(market, key)).toMatchObject({ credits: 95, held_credits: 5 });
+  await until(async () => (await runOf(key)).state !== "running", 60_000);
+  expect(Date.now() - begun).toBeGreaterThan(13_000);
+  expect(await runOf(key)).toMatchObject({ state: "failed" });
+  expect(await balanceOf(market, key)).toMatchObject({ credits: 100, held_credits: 0 });
+  expect(await messageCount(topic)).toBe(0);
+}, 90_000);
+
+test("nobody answers: the run says that it is not known, keeps the credits held, and ends as the ledger says later", async () => {
+  const { key, creator, topic, agent } = await writer();
+  const answering = run(market, key, agent.address, { text: "silence" });
+  await until(async () => (await openEffects(agent.agentId)) === 1);
+  market.open.ledger.faults.set({ queryUnavailable: 1_000_000, mirrorUnavailable: 1_000_000, consensusDelayMs: 500 });
+  const { body } = await answering;
+  if (body.success) throw new Error("the ledger answered before it fell silent");
+  expect(body).toMatchObject({ success: false, credits_used: 0, credits_remaining: 95, receipt: null });
+  expect(body.error).toContain("not known yet");
+  await new Promise((resolve) => setTimeout(resolve, leaseMs * 2));
+  expect(await balanceOf(market, key)).toMatchObject({ credits: 95, held_credits: 5 });
+  market.open.ledger.faults.clear();
+  await until(async () => (await runOf(key)).state !== "running", 60_000);
+  expect(await runOf(key)).toMatchObject({ run_id: body.run_id, state: "succeeded" });
+  expect(await messageCount(topic)).toBe(1);
+  expect(await earnedBy(creator.id)).toBe(5);
+}, 120_000);
+
+async function openEffects(agentId: string): Promise<number> {
+  const { rows } = await market.context.db.query("select 1 from effects where agent_id = $1 and state = 'open'", [
+    agentId,
+  ]);
+  return rows.length;
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from "node:crypto";
+import { expect } from "vitest";
+import { recordedResources, resourceRecord } from "../../facilitator/discovery/resource-record.ts";
+import { ListingStore } from "../../facilitator/discovery/store.ts";
+import { readAnnouncement } from "../../facilitator/discovery/validate.ts";
+import { rollUp } from "../../facilitator/settlements/rollup.ts";
+import { environmentOf } from "../../shared/networks.ts";
+import type { Database } from "../../shared/postgres.ts";
+import { recordTest } from "../support/fixtures.ts";
+import { insertRecords, type TestRecord } from "../support/records.ts";
+
+const network = "eip155:8453";
+const seller = "0x209693Bc6afc0C5328bA36FaF03C514EF312287C";
+const stranger = "0x857b06519E91e3A54538791bDbb0E22373e36b66";
+const host = "https://maps.shop-of-tests.com";
+
+const test = recordTest();
+let store: ListingStore;
+test.beforeAll(async ({ db }) => {
+  store = new ListingStore(db);
+});
+
+/** Lists a path, perhaps as one of a route, as a settled payment for it does. */
+async function list(path: string, amount: string, routeTemplate?: string): Promise<void> {
+  const bazaar = {
+    info: { input: { type: "http", method: "GET" } },
+    schema: {},
+    ...(routeTemplate && { routeTemplate }),
+  };
+  const announcement = { x402Version: 2, url: host + path, description: "Maps", mimeType: undefined, bazaar } as const;
+  const declaration = readAnnouncement(announcement, { allowLocalhost: false });
+  if ("rejectedReason" in declaration) throw new Error(declaration.rejectedReason);
+  const requirements = { scheme: "exact", network, amount, asset: "0xusdc", payTo: seller, maxTimeoutSeconds: 60 };
+  const request = { declaration, requirements, digest: randomBytes(32), settledAt: new Date() };
+  expect(await store.put({ ...request, stillAccepted: undefined })).toBeUndefined();
+}
+
+async function paid(db: Database, path: string, changes: Partial<TestRecord> = {}): Promise<void> {
+  const record = { network, status: "settled", kind: "settle", payer: "0xa", amount: 5_000n, totalMs: 9 } as const;
+  await insertRecords(db, [{ ...record, createdAt: new Date(), payTo: seller, resourceUrl: host + path, ...changes }]);
+}
+
+const asked = { query: "", networks: [network], priceMax: undefined, order: "match", offset: 0 } as const;
+const found = async (db: Database, changes: object = {}) =>
+  (await recordedResources({ db }, { ...asked, ...changes })).resources;
+const counted = async (db: Database, resource: string) => {
+  const one = (await found(db)).find((each) => each.resource === host + resource);
+  return [one?.settled, one?.failed];
+};
+
+test("a route counts each of its paths once, and nothing that went to a stranger's wallet or fits another route", async ({
+  db,
+}) => {
+  await paid(db, "/tiles/1/2");
+  await rollUp(db, environmentOf);
+  await paid(db, "/tiles/1/2");
+  // One payment was rolled up before the route was listed, the other waits.
+  await list("/tiles/1/2", "5000", "/tiles/:x/:y");
+  expect(await counted(db, "/tiles/:x/:y")).toEqual([1, 0]);
+  await paid(db, "/tiles/7/8", { amount: 9_000n });
+  await paid(db, "/tiles/7/9", { status: "failed", payTo: seller.toLowerCase() });
+  for (const elsewhere of ["/tiles/7", "/tiles/7/8/9", "/tiles//8", "/stiles/7/8", "/tiles/1/2?x=/tiles/3/4"])
+    await paid(db, elsewhere);
+  await paid(db, "/tiles/5/5", { payTo: stranger, amount: 9_000_000n });
+  await paid(db, "/tiles/5/5", { network: "eip155:10" });
+  await rollUp(db, environmentOf);
+  expect(await counted(db, "/tiles/:x/:y")).toEqual([3, 1]);
+  const { id = "" } = (await found(db)).find(({ resource }) => resource.endsWith(":y")) ?? {};
+  const { days } = await resourceRecord({ db }, id);
+  expect(days.at(-1)).toMatchObject({ settled: 3, failed: 1, priceMin: 5_000n, priceMax: 9_000n });
+});
+
+test("a path with dots and percent signs is found by its route, and an address of its own beside a route", async ({
+  db,
+}) => {
+  await list("/v1.0/%C3%A9/a", "1000", "/v1.0/:word/a");
+  await list("/v1.0/b/a", "2000");
+  await paid(db, "/v1.0/%C3%A9/a");
+  await paid(db, "/v1x0/c/a");
+  await paid(db, "/v1.0/b/a");
+  await rollUp(db, environmentOf);
+  expect(await counted(db, "/v1.0/:word/a")).toEqual([2, 0]);
+  expect(await counted(db, "/v1.0/b/a")).toEqual([1, 0]);
+});
+
+test("resources are filtered and sorted by their lowest price", async ({ db }) => {
+  await list("/cheap", "10");
+  await list("/dear", "3000000");
+  const prices = async (changes: object) => (await found(db, changes)).map(({ price }) => price);
+  const all = await prices({});
+  const sorted = all.toSorted((one = 0n, other = 0n) => Number(one - other));
+  expect(await prices({ order: "price" })).toEqual(sorted);
+  expect(await prices({ order: "-price" })).toEqual(sorted.toReversed());
+  expect(await prices({ order: "price", priceMax: 1_000n })).toEqual([10n, 1_000n]);
+  expect(await prices({ query: "dear", order: "price" })).toEqual([3_000_000n]);
+  await list("/dear", "7");
+  expect((await found(db, { order: "price" }))[0]).toMatchObject({ resource: `${host}/dear`, price: 7n });
+  expect(await prices({ networks: ["eip155:10"], order: "price" })).toEqual([]);
+});
+
+test.for<[string, string[]]>([
+  ["maps.shop-of-tests.com/tiles", ["/tiles/:x/:y"]],
+  [`${host}/v1.0/b/a`, ["/v1.0/b/a"]],
+  ["til nowhere", ["/tiles/:x/:y"]],
+  ["nowhere.example.org", []],
+  ["!!! ' & | ( :*", []],
+])("a search for %s finds %o", async ([query, expected], { db }) => {
+  expect((await found(db, { query })).map(({ resource }) => resource)).toEqual(expected.map((path) => host + path));
+});

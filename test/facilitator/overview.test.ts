@@ -1,0 +1,190 @@
+import fc from "fast-check";
+import { expect } from "vitest";
+import { overview } from "../../facilitator/overview.ts";
+import { SchemeRegistry } from "../../facilitator/schemes/registry.ts";
+import { refreshDailyFigures } from "../../facilitator/settlements/daily-figures.ts";
+import { rollUp, rollUpAll } from "../../facilitator/settlements/rollup.ts";
+import { environmentOf } from "../../shared/networks.ts";
+import type { Database } from "../../shared/postgres.ts";
+import { recordTest } from "../support/fixtures.ts";
+import { insertRecords, type TestRecord } from "../support/records.ts";
+
+const test = recordTest();
+
+const networks = ["eip155:8453", "eip155:137", "hedera:testnet"];
+const people = ["0xa", "0xb", "0xc", "0xd", "0xe"];
+const running = new AbortController().signal;
+const context = (db: Database) => ({ db, schemes: new SchemeRegistry([]), config: { environmentOf } });
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+
+const record = fc.record<TestRecord>({
+  network: fc.constantFrom(...networks),
+  status: fc.constantFrom("settled", "settled", "settled", "failed", "rejected"),
+  kind: fc.constantFrom("settle", "settle", "verify"),
+  payer: fc.constantFrom(...people),
+  payTo: fc.constantFrom(...people),
+  amount: fc.bigInt({ min: 1n, max: 10_000_000n }),
+  totalMs: fc.integer({ min: 1_000, max: 60_000 }),
+  createdAt: fc.integer({ min: 0, max: 40 }).map(daysAgo),
+});
+
+/** As a settlement is: a refusal is the only record of a /verify, and nobody pays themself. */
+const sensible = (one: TestRecord) => one.payer !== one.payTo && (one.kind === "settle" || one.status === "rejected");
+
+/** The rule said the slow and obvious way, of the records in the order in which they were made. */
+function selfPayers(records: readonly TestRecord[], env: string): Set<string> {
+  const paid = records.filter(
+    (one) => one.status === "settled" && one.kind === "settle" && environmentOf(one.network) === env,
+  );
+  const firstPayer = (account: string) => paid.find(({ payTo }) => payTo === account)?.payer;
+  return new Set(
+    people.filter((payer) => {
+      const payees = [...new Set(paid.filter((one) => one.payer === payer).map(({ payTo }) => payTo))];
+      const [payee = ""] = payees;
+      if (payees.length !== 1) return false;
+      const isPaidBack = paid.some((one) => one.payer === payee && one.payTo === payer);
+      return isPaidBack || (firstPayer(payer) !== undefined && firstPayer(payer) === firstPayer(payee));
+    }),
+  );
+}
+
+function naive(records: readonly TestRecord[], env: string, days: number, withoutSelf: boolean) {
+  const self = withoutSelf ? selfPayers(records, env) : new Set<string | null>();
+  const first = daysAgo(days - 1)
+    .toISOString()
+    .slice(0, 10);
+  const inWindow = records.filter(
+    (one) =>
+      one.kind === "settle" &&
+      environmentOf(one.network) === env &&
+      one.createdAt.toISOString().slice(0, 10) >= first &&
+      (one.status === "rejected" || !self.has(one.payer)),
+  );
+  const settled = inWindow.filter(({ status }) => status === "settled");
+  return {
+    settled: settled.length,
+    failed: inWindow.filter(({ status }) => status === "failed").length,
+    rejected: inWindow.filter(({ status }) => status === "rejected").length,
+    volume: settled.reduce((sum, { amount }) => sum + amount, 0n),
+    payers: new Set(settled.map(({ payer }) => payer)).size,
+    success: inWindow.length === 0 ? undefined : settled.length / inWindow.length,
+  };
+}
+
+test("with and without self-payments, for any records in any order, figures are those of the slow and obvious way", async ({
+  db,
+}) => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(record, { maxLength: 8 }), { minLength: 1, maxLength: 5 }),
+      fc.constantFrom("mainnet", "testnet"),
+      fc.constantFrom(1, 14, 365),
+      async (batches, env, days) => {
+        await db.query(
+          "truncate transactions, uncounted_settlements, daily_settlements, daily_settle_spans, daily_settle_times, payer_days, payers_by_last_day, paid_pairs, accounts, daily_figures, daily_reasons",
+        );
+        const all: TestRecord[] = [];
+        for (const batch of batches.map((some) => some.filter(sensible))) {
+          await insertRecords(db, batch);
+          all.push(...batch);
+          await rollUp(db, environmentOf);
+        }
+        await refreshDailyFigures(db, environmentOf, running);
+        for (const withoutSelf of [false, true]) {
+          const seen = await overview(context(db), { env, network: undefined, days, withoutSelf });
+          expect(seen.total).toMatchObject(naive(all, env, days, withoutSelf));
+          const sum = (value: (day: (typeof seen.daily)[number]) => number) =>
+            seen.daily.reduce((total, day) => total + value(day), 0);
+          expect(sum(({ settled }) => settled)).toBe(seen.total.settled);
+          expect(seen.daily.every((day) => day.settled === 0 || day.payers > 0)).toBe(true);
+          expect(seen.byNetwork.reduce((total, { settled }) => total + settled, 0)).toBe(seen.total.settled);
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+}, 120_000);
+
+test("records of before are linked once, in the background, and judged as new ones are", async ({ db }) => {
+  await db.query("truncate transactions, uncounted_settlements, paid_pairs, accounts, daily_settlements");
+  const at = new Date();
+  const one = {
+    network: "eip155:8453",
+    status: "settled",
+    kind: "settle",
+    amount: 5n,
+    totalMs: 2_000,
+    createdAt: at,
+  } as const;
+  await insertRecords(db, [
+    { ...one, payer: "0xa", payTo: "0xb", resourceUrl: "https://shop.example.com/one" },
+    { ...one, payer: "0xb", payTo: "0xa" },
+  ]);
+  await db.query("update uncounted_settlements set transaction_id = null");
+  await db.query("insert into unlinked_records select min(id), max(id) from transactions");
+  for (let n = 0; n < 2; n += 1) await rollUpAll(db, environmentOf, running);
+  const { rows } = await db.query("select account, paid, received, is_self_payer from accounts order by account");
+  expect(rows).toEqual([
+    { account: "0xa", paid: 1n, received: 1n, is_self_payer: true },
+    { account: "0xb", paid: 1n, received: 1n, is_self_payer: true },
+  ]);
+  const seen = await overview(context(db), { env: "mainnet", network: undefined, days: 1, withoutSelf: true });
+  expect(seen.total).toMatchObject({ settled: 0, volume: 0n, payers: 0 });
+  expect((await db.query("select from unlinked_records")).rowCount).toBe(0);
+});
+
+test("half of all durations are at or below the median, and 95 % at or below the other", async ({ db }) => {
+  await db.query(
+    "truncate transactions, uncounted_settlements, daily_settlements, daily_settle_spans, daily_settle_times, daily_figures",
+  );
+  const times = Array.from({ length: 100 }, (_, n) => 1_000 + 50 * n);
+  await insertRecords(
+    db,
+    times.map((totalMs) => ({
+      network: "hedera:testnet",
+      status: "settled",
+      kind: "settle",
+      payer: "0.0.1",
+      amount: 1n,
+      totalMs,
+      createdAt: new Date(),
+    })),
+  );
+  await rollUp(db, environmentOf);
+  await refreshDailyFigures(db, environmentOf, running);
+  const { total, daily } = await overview(context(db), {
+    env: "testnet",
+    network: "hedera:testnet",
+    days: 2,
+    withoutSelf: false,
+  });
+  expect(Math.abs((total.p50Ms ?? 0) / 3_450 - 1)).toBeLessThan(0.02);
+  expect(Math.abs((total.p95Ms ?? 0) / 5_700 - 1)).toBeLessThan(0.02);
+  expect(daily.at(-1)).toMatchObject({ settled: 100, payers: 1, p50Ms: 3_450, p95Ms: 5_700 });
+});
+
+test("times of the usual windows are kept, and are those that adding up the spans gives", async ({ db }) => {
+  await db.query(
+    "truncate transactions, uncounted_settlements, daily_settlements, daily_settle_spans, daily_settle_times, daily_figures",
+  );
+  const settled = (network: string, totalMs: number): TestRecord => ({
+    ...{ network, status: "settled", kind: "settle", payer: "0.0.1", amount: 1n, totalMs },
+    createdAt: new Date(),
+  });
+  const timesOf = async (days: number, network?: string) => {
+    const { total, byNetwork } = await overview(context(db), { env: "testnet", network, days, withoutSelf: false });
+    return [total, ...byNetwork].map(({ p50Ms, p95Ms }) => [p50Ms, p95Ms]);
+  };
+  const add = async (records: TestRecord[]) => {
+    await insertRecords(db, records);
+    await rollUp(db, environmentOf);
+    await refreshDailyFigures(db, environmentOf, running);
+  };
+  await add([settled("hedera:testnet", 900), settled("hedera:testnet", 4_000), settled("eip155:84532", 90_000)]);
+  expect(await timesOf(30)).toEqual(await timesOf(29));
+  expect(await timesOf(365, "eip155:84532")).toEqual(await timesOf(364, "eip155:84532"));
+  await add([settled("hedera:testnet", 70_000), settled("hedera:testnet", 70_000)]);
+  expect(await timesOf(30)).toEqual(await timesOf(29));
+  const { rows } = await db.query("select count(*)::int as kept from daily_figures where scope like '30 days %'");
+  expect(rows[0].kept).toBeGreaterThan(0);
+});

@@ -1,0 +1,176 @@
+import { describe, expect } from "vitest";
+import type { Context } from "../../facilitator/context.ts";
+import { NetworkFees } from "../../facilitator/network-fees.ts";
+import type { Scheme } from "../../facilitator/schemes/scheme.ts";
+import { createSite } from "../../facilitator/web/serve.ts";
+import { formatUnits } from "../../shared/amounts.ts";
+import { paymentBody } from "../support/evm-payments.ts";
+import type { RunningFacilitator } from "../support/facilitator.ts";
+import { evmTest } from "../support/fixtures.ts";
+import { insertRecords } from "../support/records.ts";
+
+const test = evmTest();
+
+const html = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
+const get = (
+  facilitator: RunningFacilitator & { context: Context },
+  path: string,
+  headers: Record<string, string> = {},
+) => fetch(facilitator.url + path, { headers, redirect: "manual" });
+
+describe("one address for people and programs", () => {
+  test.for(["/transactions", "/stats", "/health"])(
+    "%s is JSON unless HTML is asked for",
+    async (path, { facilitator }) => {
+      for (const headers of [
+        {},
+        { accept: "*/*" },
+        { accept: "application/json" },
+        { accept: "application/json, text/html;q=0.5" },
+      ]) {
+        const answer = await get(facilitator, path, headers as Record<string, string>);
+        expect(answer.headers.get("content-type")).toMatch("application/json");
+        expect(answer.headers.get("vary")?.toLowerCase()).toContain("accept");
+        await answer.json();
+      }
+      const page = await get(facilitator, path, html);
+      expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+      expect(page.headers.get("vary")?.toLowerCase()).toMatch(/accept(,|$)/);
+    },
+  );
+
+  test("an error is JSON for programs and a page for a browser", async ({ facilitator }) => {
+    const json = await get(facilitator, "/there/is/nothing");
+    expect([json.status, await json.json()]).toEqual([404, { error: expect.stringContaining("nothing at GET") }]);
+    const page = await get(facilitator, "/transactions?limit=many", html);
+    expect([page.status, await page.text()]).toEqual([400, expect.stringContaining("limit must be a whole number")]);
+    expect((await get(facilitator, "/?env=staging", html)).status).toBe(400);
+    expect((await get(facilitator, "/?days=many", html)).status).toBe(400);
+  });
+});
+
+test("pages are served under a policy without inline code, set no cookie, and stay within their budgets", async ({
+  facilitator,
+}) => {
+  const { pages, frame } = createSite(facilitator.context);
+  const assets = await frame.assets();
+  expect(assets.weightOf("site.css")).toBeLessThan(15_000);
+  for (const page of pages) expect(assets.weightOf("site.js")).toBeLessThanOrEqual(page.scriptBytesMax);
+  expect(assets.weightOf("site.js") + assets.weightOf("payment.js")).toBeLessThanOrEqual(3_072);
+  for (const { path } of pages.filter((page) => !page.path.includes("{") && page.path !== "/tx")) {
+    const answer = await get(facilitator, path, html);
+    expect([path, answer.status < 400]).toEqual([path, true]);
+    expect(answer.headers.get("set-cookie")).toBeNull();
+    if (answer.status !== 200 || !answer.headers.get("content-type")?.startsWith("text/html")) continue;
+    expect(answer.headers.get("content-security-policy")).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self';/,
+    );
+    expect(await answer.text()).not.toMatch(/<script(?![^>]*src=)|style=|javascript:/);
+  }
+});
+
+test("a payment is found by transaction and by what its payer signed, and its page tells nothing that redeems it", async ({
+  setting,
+  facilitator,
+}) => {
+  const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
+  const { body: settled } = await facilitator.settle(body);
+  expect(settled.success).toBe(true);
+  // biome-ignore lint/suspicious/noExplicitAny: a payment's body is read freely
+  const { authorization, signature } = (body as any).paymentPayload.payload;
+  const signed = new URLSearchParams({
+    network: setting.terms.network,
+    payer: authorization.from,
+    nonce: authorization.nonce,
+  });
+  const { rows } = await facilitator.context.db.query(
+    "select message_digest, terms_digest from payments where transaction_id = $1",
+    [settled.transaction],
+  );
+  for (const path of [`/tx/${settled.transaction}`, `/tx?${signed}`]) {
+    const text = await (await get(facilitator, path, html)).text();
+    expect(text).toContain("the agreed transfer, seen on the chain");
+    expect(text).toContain(settled.transaction);
+    expect(text).not.toContain(signature.slice(2));
+    expect(text).not.toContain(rows[0].message_digest.toString("hex"));
+  }
+  const byTransaction = await (await get(facilitator, `/tx/${settled.transaction}`, html)).text();
+  expect(byTransaction).not.toContain(authorization.nonce.slice(2));
+  expect((await get(facilitator, `/tx/0x${"1".repeat(64)}`, html)).status).toBe(404);
+  expect((await get(facilitator, "/tx?network=eip155:84532&payer=0x1&nonce=0x2", html)).status).toBe(400);
+});
+
+test("what the network charged is read when a payment is first looked at, kept, and asked of the chain a few times a second at most", async ({
+  setting,
+  facilitator,
+}) => {
+  const { body: settled } = await facilitator.settle(await paymentBody(await setting.fundedBuyer(), setting.terms));
+  const page = `/tx/${settled.transaction}`;
+  const feeOn = async () => /paid ([\d.]+) ETH/.exec(await (await get(facilitator, page, html)).text())?.[1];
+  const fee = (await feeOn()) ?? "";
+  const asked = { method: "POST", headers: { "content-type": "application/json" } };
+  const call = { jsonrpc: "2.0", id: 1, method: "eth_getTransactionReceipt", params: [settled.transaction] };
+  const answer = await fetch(setting.variables.EIP155_84532_RPC_URL ?? "", { ...asked, body: JSON.stringify(call) });
+  const { gasUsed, effectiveGasPrice } = (await answer.json()).result;
+  const wei = BigInt(gasUsed) * BigInt(effectiveGasPrice);
+  expect(fee).toBe(formatUnits(wei, 18));
+  const { db, schemes } = facilitator.context;
+  const { rows } = await db.query(
+    "select id, network, transaction_id as transaction, network_fee from payments where transaction_id = $1",
+    [settled.transaction],
+  );
+  expect(rows[0].network_fee).toBe(wei);
+  let asks = 0;
+  const networkFee = async () => {
+    asks += 1;
+    return undefined;
+  };
+  const scheme = { ...schemes.openOn("eip155:84532"), networkFee } as Scheme;
+  const fees = new NetworkFees(db, { openOn: () => scheme });
+  for (let n = 0; n < 40; n += 1) await fees.of({ ...rows[0], networkFee: undefined });
+  expect(asks).toBeLessThanOrEqual(10);
+  expect(await fees.of({ ...rows[0], networkFee: 10n ** 17n })).toEqual({ amount: "0.1", unit: "ETH" });
+});
+
+test("the search leads to a transaction, an account or resources", async ({ facilitator }) => {
+  const to = async (text: string) =>
+    (await get(facilitator, `/find?q=${encodeURIComponent(text)}`, html)).headers.get("location");
+  expect(await to(`0x${"a".repeat(64)}`)).toMatch(/^\/tx\/0xa+\?env=testnet$/);
+  expect(await to("0.0.5@1.000000002")).toMatch(/^\/tx\/0\.0\.5%401/);
+  expect(await to("0.0.1003")).toMatch(/^\/payers\/0\.0\.1003/);
+  expect(await to("//evil.example")).toMatch(/^\/resources\?q=%2F%2Fevil/);
+});
+
+test("CSV runs nothing in a spreadsheet, and goes on where a file ends", async ({ facilitator }) => {
+  const evil = '=HYPERLINK("https://evil.example","x")';
+  await insertRecords(
+    facilitator.context.db,
+    Array.from({ length: 1_001 }, (_, n) => ({
+      network: "eip155:84532",
+      status: "rejected",
+      kind: "settle",
+      payer: n === 0 ? "-2+3" : "0xa",
+      amount: 5n,
+      totalMs: 3,
+      createdAt: new Date(Date.now() - n),
+      resourceUrl: evil,
+      errorReason: "invalid_amount",
+    })),
+  );
+  const answer = await get(facilitator, "/transactions.csv?status=rejected");
+  expect(answer.headers.get("content-disposition")).toContain("attachment");
+  const lines = (await answer.text()).trimEnd().split("\r\n");
+  expect(lines).toHaveLength(1_001);
+  expect(lines[0]).toMatch(/^created_at,status,/);
+  for (const line of lines.slice(1)) expect(line).toContain(`"'${evil.replaceAll('"', '""')}"`);
+  expect(lines.join("\n")).toContain(",'-2+3,");
+  const next = /<([^>]+)>; rel="next"/.exec(answer.headers.get("link") ?? "")?.[1] ?? "";
+  expect((await (await get(facilitator, next)).text()).trimEnd().split("\r\n")).toHaveLength(2);
+});
+
+test("the badge is a picture that others' pages may show", async ({ facilitator }) => {
+  const answer = await get(facilitator, "/status.svg");
+  expect(answer.headers.get("content-type")).toMatch("image/svg+xml");
+  expect(answer.headers.get("cross-origin-resource-policy")).toBe("cross-origin");
+  expect(await answer.text()).toMatch(/^<svg [^>]*role="img" aria-label="x402 facilitator: /);
+});

@@ -1,0 +1,167 @@
+import { expect } from "vitest";
+import { readQuery } from "../../facilitator/http/query.ts";
+import { lookedAtMax } from "../../facilitator/list-statement.ts";
+import { SchemeRegistry } from "../../facilitator/schemes/registry.ts";
+import { accountRecord, counterparties } from "../../facilitator/settlements/accounts.ts";
+import { rollUp } from "../../facilitator/settlements/rollup.ts";
+import { transactions, transactionsQuery } from "../../facilitator/transactions.ts";
+import { environmentOf } from "../../shared/networks.ts";
+import type { Database } from "../../shared/postgres.ts";
+import { recordTest } from "../support/fixtures.ts";
+import { insertRecords, type TestRecord } from "../support/records.ts";
+
+const alice = "0x857b06519E91e3A54538791bDbb0E22373e36b66";
+const bob = "0x209693Bc6afc0C5328bA36FaF03C514EF312287C";
+const carol = "0.0.1003";
+const shop = "https://shop.example.com/maps";
+
+const test = recordTest();
+test.beforeAll(async ({ db }) => {
+  const common = { kind: "settle", amount: 10n, totalMs: 2_000, createdAt: new Date() } as const;
+  const evm = { ...common, network: "eip155:8453" } as const;
+  const records: TestRecord[] = [
+    { ...evm, status: "settled", payer: alice, payTo: bob, resourceUrl: shop },
+    { ...evm, status: "settled", payer: alice, payTo: bob, resourceUrl: shop },
+    { ...evm, status: "failed", payer: alice, payTo: bob, resourceUrl: shop, errorReason: "transaction_failed" },
+    { ...evm, status: "rejected", payer: alice, payTo: bob, errorReason: "invalid_amount" },
+    { ...evm, status: "settled", payer: bob, payTo: alice },
+    { ...common, network: "hedera:mainnet", status: "settled", payer: carol, payTo: "0.0.9", resourceUrl: shop },
+  ];
+  const old = new Date("2020-01-02T23:59:58Z");
+  records.push({ ...evm, status: "settled", payer: bob, payTo: "0.0.77", createdAt: old });
+  await insertRecords(db, records);
+  await rollUp(db, environmentOf);
+});
+
+const list = async (db: Database, query: Record<string, string>) => {
+  const context = { db, schemes: new SchemeRegistry([]), config: { evm: [], hedera: [], environmentOf } };
+  return (await transactions(context, readQuery(transactionsQuery, { env: "mainnet", ...query }))).transactions;
+};
+
+test.for<[Record<string, string>, number]>([
+  [{ payer: alice }, 4],
+  [{ payer: alice.toLowerCase() }, 4],
+  [{ payer: alice, status: "failed" }, 1],
+  [{ payer: alice, network: "hedera:mainnet" }, 0],
+  [{ pay_to: alice }, 1],
+  [{ pay_to: bob, payer: alice, status: "settled" }, 2],
+  [{ resource: shop }, 4],
+  [{ resource: shop, payer: carol }, 1],
+  [{ resource: "https://shop.example.com/none" }, 0],
+  [{ self: "hide" }, 4],
+  [{ self: "hide", payer: alice }, 1],
+  [{ payer: "' or true --" }, 0],
+  [{ since: "2020-01-01", until: "2020-01-02" }, 1],
+  [{ since: "2020-01-02T23:59:59Z", until: "2020-01-03" }, 0],
+  [{ until: "2020-01-02" }, 1],
+  [{ until: "2020-01-02T23:59:58Z" }, 0],
+  [{ since: "2020-01-02T23:59:58Z", until: "2020-01-02T23:59:58.001Z", payer: bob }, 1],
+])("%o lists %i records", async ([query, expected], { db }) => {
+  expect(await list(db, query)).toHaveLength(expected);
+});
+
+test("an account's record adds up what it paid and received, however its address is written", async ({ db }) => {
+  expect(await accountRecord(db, "mainnet", alice.toLowerCase())).toMatchObject({
+    account: alice,
+    paid: 2,
+    paidVolume: 20n,
+    payees: 1,
+    received: 1,
+    payers: 1,
+    isSelfPayer: true,
+  });
+  expect(await accountRecord(db, "mainnet", carol)).toMatchObject({ paid: 1, received: 0, isSelfPayer: false });
+  expect(await accountRecord(db, "testnet", alice)).toBeUndefined();
+  expect(await counterparties(db, { env: "mainnet", account: bob, side: "payers" })).toEqual([
+    { account: alice, settlements: 2, volume: 20n },
+  ]);
+  expect(await counterparties(db, { env: "mainnet", account: carol, side: "payees" })).toEqual([
+    { account: "0.0.9", settlements: 1, volume: 10n },
+  ]);
+});
+
+test.for(["2026-02-30", "2026-11-20 10:00", "yesterday", "2026-13-01", "2026-11-20T25:00:00Z", "99999-01-01"])(
+  "since=%s is refused by name",
+  async (since, { db }) => {
+    await expect(list(db, { since })).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining("since must be"),
+    });
+  },
+);
+
+test("payments that have not ended are listed only where they are asked for, page by page", async ({ db }) => {
+  const add = (n: number, state: string, retryable = false) =>
+    db.query(
+      `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic, transaction_id,
+                             retryable, expires_at, lease_until, created_at)
+       values ('hedera:mainnet', $1, $2, gen_random_uuid(), 'exact', $3, '0.0.9', '0.0.1', 7, $4, $5, now(), now(),
+               now() - $6::int * interval '1 minute')`,
+      [`key${n}`, state, carol, state === "claimed" ? null : `0.0.5@${n}.000000001`, retryable, n],
+    );
+  for (const [n, state] of ["unknown", "claimed", "broadcast", "broadcast", "settled"].entries()) await add(n, state);
+  // Its holder is gone and nobody sends it.
+  await add(9, "claimed", true);
+  const statesOf = async (query: Record<string, string>) => (await list(db, query)).map(({ status }) => status);
+  expect(await statesOf({ status: "in_progress" })).toEqual(["claimed", "broadcast", "broadcast"]);
+  expect(await statesOf({ status: "unknown" })).toEqual(["unknown"]);
+  expect(await statesOf({ status: "unknown", payer: alice })).toEqual([]);
+  expect(await statesOf({ status: "in_progress", network: "eip155:8453" })).toEqual([]);
+  expect(await statesOf({ payer: carol })).toEqual(["settled"]);
+  const context = { db, schemes: new SchemeRegistry([]), config: { evm: [], hedera: [], environmentOf } };
+  const page = (cursor: Record<string, string>) =>
+    transactions(
+      context,
+      readQuery(transactionsQuery, { env: "mainnet", status: "in_progress", limit: "2", ...cursor }),
+    );
+  const first = await page({});
+  const second = await page({ cursor: first.cursor ?? "" });
+  expect([first.transactions.length, second.transactions.length, second.cursor]).toEqual([2, 1, null]);
+  expect(second.transactions[0]).toMatchObject({ tx_id: "0.0.5@3.000000001", total_ms: expect.any(Number) });
+});
+
+test("a page looks at so many records at most: what fits is found further on, once and in order", async ({ db }) => {
+  const many = lookedAtMax * 2 + 50;
+  const at = Date.now() - 86_400_000;
+  const record = { network: "eip155:10", kind: "settle", amount: 1n, totalMs: 5, payTo: bob } as const;
+  await insertRecords(
+    db,
+    Array.from({ length: many }, (_, n) => ({
+      ...record,
+      status: n % 7 === 3 ? "failed" : "settled",
+      // Of these few fit.
+      payer: n % 700 === 5 ? "0.0.777" : "0.0.778",
+      createdAt: new Date(at - Math.floor(n / 2)),
+    })),
+  );
+  const context = { db, schemes: new SchemeRegistry([]), config: { evm: [], hedera: [], environmentOf } };
+  const seen: string[] = [];
+  let pages = 0;
+  for (let cursor: string | null = ""; cursor !== null && pages < 50; pages += 1) {
+    const asked = readQuery(transactionsQuery, {
+      env: "mainnet",
+      pay_to: bob,
+      network: "eip155:10",
+      cursor,
+      limit: "100",
+    });
+    const page = await transactions(context, asked);
+    seen.push(...page.transactions.map(({ created_at: moment, payer }) => `${moment} ${payer}`));
+    cursor = page.cursor;
+  }
+  expect(seen).toHaveLength(many);
+  const moments = seen.map((one) => one.slice(0, 24));
+  expect(moments).toEqual(moments.toSorted().toReversed());
+  const few: string[] = [];
+  pages = 0;
+  for (let cursor: string | null = ""; cursor !== null && pages < 50; pages += 1) {
+    // By payee, as nothing narrows it further: the payer's own index would find them at once.
+    const asked = readQuery(transactionsQuery, { env: "mainnet", pay_to: bob, resource: shop, cursor });
+    const page = await transactions(context, asked);
+    few.push(...page.transactions.map(({ resource_url: url }) => String(url)));
+    cursor = page.cursor;
+  }
+  expect(few.filter((url) => url === shop)).toHaveLength(3);
+  expect(few).toHaveLength(3);
+  expect(pages).toBeGreaterThan(1);
+});

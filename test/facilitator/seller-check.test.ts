@@ -1,0 +1,198 @@
+import { once } from "node:events";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { ExactEvmScheme as ClientScheme } from "@x402/evm/exact/client";
+import { wrapFetchWithPaymentFromConfig } from "@x402/fetch";
+import express from "express";
+import { Hono } from "hono";
+import { expect } from "vitest";
+import type { Context } from "../../facilitator/context.ts";
+import { checkSeller } from "../../facilitator/discovery/seller-check.ts";
+import { supported } from "../../facilitator/supported.ts";
+import { snippets } from "../../facilitator/web/snippets.ts";
+import type { EvmSetting } from "../support/evm-facilitator.ts";
+import type { RunningFacilitator } from "../support/facilitator.ts";
+import { evmTest } from "../support/fixtures.ts";
+
+const test = evmTest({ FACILITATOR_DISCOVERY_LOCALHOST: "true" });
+let seller: Server;
+let answer: { status: number; headers?: Record<string, string>; body?: string };
+test.beforeAll(async () => {
+  seller = createServer((_request, response) => {
+    response.writeHead(answer.status, answer.headers).end(answer.body ?? "");
+  });
+  seller.listen(0, "127.0.0.1");
+  await once(seller, "listening");
+});
+test.afterAll(async () => {
+  seller?.close();
+});
+
+const offer = (setting: EvmSetting) => ({
+  scheme: "exact",
+  network: "eip155:84532",
+  amount: "10000",
+  asset: setting.terms.asset,
+  payTo: setting.terms.payTo,
+  maxTimeoutSeconds: 60,
+  extra: { name: "USDC", version: "2" },
+});
+const offer1 = (setting: EvmSetting) => ({
+  ...offer(setting),
+  network: "base-sepolia",
+  amount: undefined,
+  maxAmountRequired: "10000",
+  resource: "https://a.example.com/x",
+});
+const header = (quote: unknown) => ({ "payment-required": Buffer.from(JSON.stringify(quote)).toString("base64") });
+
+async function check(facilitator: RunningFacilitator & { context: Context }, given: typeof answer) {
+  answer = given;
+  const { db, callCounts, fetchUnpaid } = facilitator.context;
+  await db.query("truncate call_counts");
+  const needs = { db, callCounts, fetchUnpaid, allowLocalhost: true, supported: supported(facilitator.context) };
+  return checkSeller(needs, `http://127.0.0.1:${(seller.address() as AddressInfo).port}/x?secret=1`);
+}
+const broken = (findings: ReadonlyArray<{ rule: string; verdict: string }> = []) =>
+  findings.filter(({ verdict }) => verdict !== "ok").map(({ rule }) => rule);
+
+test("a 402 that both versions can read is payable by both", async ({ setting, facilitator }) => {
+  const body = JSON.stringify({ x402Version: 1, accepts: [offer1(setting)] });
+  const { readings } = await check(facilitator, {
+    status: 402,
+    headers: header({ x402Version: 2, accepts: [offer(setting)] }),
+    body,
+  });
+  expect(readings.map(({ isPayable, findings }) => [isPayable, broken(findings)])).toEqual([
+    [true, []],
+    [true, []],
+  ]);
+});
+
+test.for([
+  ["a short network name", { network: "base-sepolia" }, "v2.5"],
+  ["version 1's name of the amount", { amount: undefined, maxAmountRequired: "10000" }, "v2.6"],
+  ["another scheme", { scheme: "upto" }, "v2.4"],
+  ["a payee that is none", { payTo: "0.0.5" }, "v2.8"],
+  ["no time", { maxTimeoutSeconds: undefined }, "v2.9"],
+  ["another domain", { extra: { name: "USD Coin", version: "2" } }, "v2.10"],
+] as const)("%s is found, by its rule and with a remedy", async ([_what, change, rule], { setting, facilitator }) => {
+  const { readings } = await check(facilitator, {
+    status: 402,
+    headers: header({ x402Version: 2, accepts: [{ ...offer(setting), ...change }] }),
+  });
+  const second = readings.find(({ version }) => version === 2);
+  expect([second?.isPayable, broken(second?.findings)]).toEqual([false, [rule]]);
+  expect(second?.findings.find((finding) => finding.rule === rule)?.remedy).toMatch(/\w/);
+});
+
+test("what is no quote, a redirect, or nothing is said to be so, and nothing of a body is told", async ({
+  facilitator,
+}) => {
+  const page = await check(facilitator, { status: 200, body: "<b>secret text</b>" });
+  expect([page.answer.verdict, broken(page.readings.flatMap(({ findings }) => findings))]).toEqual([
+    "bad",
+    ["v1.1", "v2.1"],
+  ]);
+  expect(JSON.stringify(page)).not.toContain("secret text");
+  const moved = await check(facilitator, { status: 302, headers: { location: "http://127.0.0.1:1/" } });
+  expect(moved.answer.rule).toBe("c.2");
+  const garbled = await check(facilitator, { status: 402, headers: { "payment-required": "%%%" }, body: "{" });
+  expect(garbled.readings.every(({ isPayable }) => !isPayable)).toBe(true);
+  expect(broken(garbled.listing)).toEqual(["l.1", "l.2", "l.3"]);
+});
+
+test("a host is asked once a minute over all callers, and only a public one over https", async ({
+  setting,
+  facilitator,
+}) => {
+  await facilitator.context.db.query("truncate call_counts");
+  const headers = { accept: "text/html" };
+  const at = (url: string) => fetch(`${facilitator.url}/resources/check?url=${encodeURIComponent(url)}`, { headers });
+  answer = { status: 402, headers: header({ x402Version: 2, accepts: [offer(setting)] }) };
+  const url = `http://localhost:${(seller.address() as AddressInfo).port}/x`;
+  const [first, second] = [await at(url), await at(`${url}/other`)];
+  expect([first.status, second.status]).toEqual([200, 429]);
+  expect(await second.text()).toContain("again possible in");
+  for (const refused of [
+    "http://example.com/",
+    "https://example.com:8443/",
+    "https://10.0.0.1/",
+    "https://user:pw@example.com/",
+    "ftp://x",
+    "nothing",
+  ]) {
+    const { status } = await at(refused);
+    expect([refused, status]).toEqual([refused, 400]);
+  }
+});
+
+/** Loads lines of /docs as they stand, but for the wallet and what `app` is. */
+async function linesOf(
+  setting: EvmSetting,
+  id: string,
+  origin: string,
+  network: string,
+): Promise<(app: unknown) => void> {
+  const code = snippets({ origin, network }).find((snippet) => snippet.id === id)?.code ?? "";
+  const directory = new URL("../../.artefacts/snippets/", import.meta.url);
+  await mkdir(directory, { recursive: true });
+  const file = new URL(`${id}-${process.pid}.mjs`, directory);
+  await writeFile(
+    file,
+    code.replace('"0x…"', `"${setting.terms.payTo}"`).replace("app.use(", "export const pay = (app) => app.use("),
+  );
+  const { pay } = await import(file.href);
+  await rm(file);
+  return pay;
+}
+
+test.for(["express", "hono"] as const)(
+  "the %s lines of /docs take a payment through this facilitator, as they stand",
+  async (id, { setting, facilitator }) => {
+    const page = await (await fetch(`${facilitator.url}/docs`)).text();
+    expect(page).toContain("paymentMiddlewareFromConfig");
+    const pay = await linesOf(setting, id, facilitator.url, "eip155:84532");
+    const { url, fetch: fetchIt, stop } = await (id === "hono" ? sellWithHono(pay) : sellWithExpress(pay));
+    try {
+      const payingFetch = wrapFetchWithPaymentFromConfig(fetchIt, {
+        schemes: [{ network: "eip155:84532", client: new ClientScheme(await setting.fundedBuyer()) }],
+      });
+      const paid = await payingFetch(`${url}/weather`);
+      expect([paid.status, await paid.json()]).toEqual([200, { weather: "sunny" }]);
+    } finally {
+      stop();
+    }
+  },
+);
+
+async function sellWithExpress(pay: (app: unknown) => void) {
+  const app = express();
+  pay(app);
+  app.get("/weather", (_request, response) => void response.json({ weather: "sunny" }));
+  const server = app.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, fetch, stop: () => server.close() };
+}
+
+/** Hono answers requests without a server of its own. */
+async function sellWithHono(pay: (app: unknown) => void) {
+  const app = new Hono();
+  pay(app);
+  app.get("/weather", (call) => call.json({ weather: "sunny" }));
+  const ask: typeof fetch = async (input, init) => app.fetch(new Request(input, init));
+  return { url: "http://shop.example.com", fetch: ask, stop: () => {} };
+}
+
+test("the lines of /docs say whether anything runs them", async ({ facilitator }) => {
+  const all = snippets({ origin: facilitator.url, network: "eip155:84532" });
+  expect(all.filter(({ proof }) => proof === "test").map(({ id }) => id)).toEqual(["express", "hono"]);
+  const page = await (await fetch(`${facilitator.url}/docs`)).text();
+  for (const said of [
+    "Hono, run by our tests",
+    "Next, run by hand",
+    "FastAPI, as its documentation says, not run here",
+  ])
+    expect(page).toContain(said);
+});

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAccount, findAccount } from "../../marketplace/accounts/create.ts";
+import { linkEmail } from "../../marketplace/accounts/users.ts";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { credits } from "../../marketplace/credits/amount.ts";
+import { grant } from "../../marketplace/credits/ledger.ts";
+import { type Browser, newEmail, withAccount } from "../support/browser.ts";
+import { type Answer, call, echoAgent, startMarketplace, type TestMarketplace, until } from "../support/marketplace.ts";
+import { type MailServer, startMailServer } from "../support/sign-in-servers.ts";
+
+const env = {
+  LLM_MODELS: "small=1:500:2000,large=20:500:2000",
+  TRY_CREDITS_PER_ACCOUNT_DAY: "3",
+  TRY_CREDITS_PER_DAY: "5",
+  LIMIT_FREE_CALLS_PER_ADDRESS: "0",
+};
+
+const mailEnv = () => ({ ...env, SMTP_URL: mail.url, MAIL_FROM: "market@example.com" });
+
+let market: TestMarketplace;
+/** The same service where a mail server is. */
+let mailing: TestMarketplace;
+let mail: MailServer;
+beforeAll(async () => {
+  mail = await startMailServer();
+  market = await startMarketplace({ env });
+  mailing = await startMarketplace({
+    databaseUrl: market.databaseUrl,
+    model: market.model,
+    env: mailEnv(),
+  });
+});
+afterAll(async () => {
+  await mailing.stop();
+  await market.stop();
+  await mail.stop();
+});
+
+interface Creator {
+  readonly browser: Browser;
+  readonly handle: string;
+  readonly agent: string;
+  readonly give: (amount: number) => Promise<unknown>;
+}
+
+async function creator(definition: object = {}): Promise<Creator> {
+  const { browser, handle } = await withAccount(market);
+  const slug = "greeter";
+  await browser.put(`/api/account/agents/${slug}`, { ...echoAgent, price_credits: 0, ...definition });
+  await browser.post(`/api/account/agents/${slug}/publish`);
+  const { id: accountId } = (await findAccount(market.context.db, handle))!;
+  const give = (amount: number) =>
+    grant(market.context.db, { accountId, credits: credits(BigInt(amount)), reference: `${handle} ${amount}` });
+  return { browser, handle, agent: `${handle}/${slug}`, give };
+}
+
+const anonymously = (agent: string, url = mailing.url): Promise<Answer> =>
+  call(url, `/api/agent/${agent}`, { body: { text: "hello" } });
+
+const modelOf = async ({ browser }: Creator) => (await browser.get("/api/account/agents/greeter")).body.model;
+
+describe("the creator of an agent that has stopped", () => {
+  test("gets one letter a day for each reason, over all copies, and sees why in the account", async () => {
+    const { db } = market.context;
+    const handle = `written-${Math.random().toString(36).slice(2, 8)}`;
+    const [owner, email] = [await createAccount(db, { handle }), newEmail()];
+    await linkEmail(db, owner, email);
+    const { address } = await publishAgent(market.context, owner, "greeter", { ...echoAgent, price_credits: 0 });
+    const other = await startMarketplace({ databaseUrl: market.databaseUrl, model: market.model, env: mailEnv() });
+    for (let n = 0; n < 6; n += 1) {
+      expect((await anonymously(address, n % 2 ? other.url : mailing.url)).status).toBe(503);
+    }
+    await Promise.all([mailing.context.backgroundWork.idle(), other.context.backgroundWork.idle()]);
+    await other.stop();
+    expect(mail.lettersTo(email)).toBe(1);
+    const letter = await mail.letterTo(email);
+    expect(letter).toContain(`Subject: ${address} has stopped answering`);
+    expect(letter).toContain("balance");
+    const { rows } = await market.context.db.query(
+      "select reason from agent_letters l join agents a on a.id = l.agent_id where a.handle = $1",
+      [handle],
+    );
+    expect(rows).toEqual([{ reason: "model_balance_spent" }]);
+  });
+
+  test("sees what a run costs, what the day allows and has cost, why it stopped, and when it goes on", async () => {
+    const one = await creator();
+    expect(await modelOf(one)).toEqual({
+      credits_per_run: 1,
+      credits_per_day: 1_000,
+      credits_used_today: 0,
+      stopped_for: "model_balance_spent",
+    });
+    await one.give(50);
+    expect((await modelOf(one)).stopped_for).toBeNull();
+    const allowed = await one.browser.put("/api/account/agents/greeter/model-budget", { credits_per_day: 2 });
+    expect(allowed.body).toMatchObject({ agent: one.agent, model: { credits_per_day: 2, stopped_for: null } });
+    const answers = [];
+    for (let n = 0; n < 4; n += 1) answers.push((await anonymously(one.agent)).status);
+    expect(answers).toEqual([200, 200, 503, 503]);
+    await until(async () => (await modelOf(one)).stopped_for === "model_budget_spent");
+    expect(await modelOf(one)).toMatchObject({ credits_per_day: 2, credits_used_today: 2 });
+    const { body } = await one.browser.get("/api/account/agents/greeter");
+    expect(body.notices).toMatchObject([{ kind: "model_budget_spent", text: expect.stringContaining("a day") }]);
+    await one.browser.put("/api/account/agents/greeter/model-budget", { credits_per_day: null });
+    expect((await modelOf(one)).credits_per_day).toBe(1_000);
+    expect((await anonymously(one.agent)).status).toBe(200);
+    for (const credits_per_day of [-1, 1.5, "many", 1_000_000_001]) {
+      const refused = await one.browser.put("/api/account/agents/greeter/model-budget", { credits_per_day });
+      expect(refused).toMatchObject({ status: 400, body: { field: "credits_per_day" } });
+    }
+  });
+
+  test("hears that the model left the list or became dearer than the price", async () => {
+    const one = await creator({ price_credits: 20, settings: { prompt: "{{text}}", model: "large" } });
+    for (const [models, reason] of [
+      ["small=1:500:2000", "model_not_offered"],
+      ["small=1:500:2000,large=21:500:2000", "model_dearer_than_price"],
+    ] as const) {
+      const changed = await startMarketplace({
+        databaseUrl: market.databaseUrl,
+        model: market.model,
+        env: { ...env, LLM_MODELS: models },
+      });
+      const answer = await anonymously(one.agent, changed.url);
+      expect(answer.status).toBe(503);
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+      await changed.context.backgroundWork.idle();
+      const { rows } = await market.context.db.query(
+        "select 1 from agent_notices n join agents a on a.id = n.agent_id where a.handle = $1 and n.kind = $2",
+        [one.handle, reason],
+      );
+      expect(rows).toHaveLength(1);
+      await changed.stop();
+    }
+  });
+});
+
+describe("trying an agent", () => {
+  const attempt = ({ browser }: Creator) => browser.post("/api/account/agents/greeter/try", { input: { text: "x" } });
+
+  test("is the platform's cost within a day's allowance, of an account and of all, over all copies", async () => {
+    await market.context.db.query("delete from try_days");
+    const [one, two] = [await creator(), await creator()];
+    // What the model refused is not counted.
+    market.model.injectFault({ status: 500 });
+    expect((await attempt(one)).body.success).toBe(false);
+    const mine = await Promise.all([1, 2, 3, 4, 5].map(() => attempt(one)));
+    expect(mine.filter(({ status }) => status === 200)).toHaveLength(3);
+    const theirs = await Promise.all([1, 2, 3, 4].map(() => attempt(two)));
+    expect(theirs.filter(({ status }) => status === 200)).toHaveLength(2);
+    for (const { status, headers } of [...mine, ...theirs]) {
+      if (status === 200) continue;
+      expect(status).toBe(429);
+      expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    }
+    await market.context.db.query("delete from try_days");
+  });
+
+  test("costs the creator nothing and asks for no balance", async () => {
+    const one = await creator({ price_credits: 5 });
+    expect((await attempt(one)).body).toMatchObject({ success: true });
+    expect((await one.browser.get("/api/account")).body.account.credits).toBe(0);
+  });
+
+  test("a model that is too dear for a day's allowance is refused", async () => {
+    const one = await creator({ settings: { prompt: "{{text}}", model: "large" } });
+    expect((await attempt(one)).status).toBe(429);
+  });
+});

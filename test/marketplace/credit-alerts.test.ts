@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Alerts, setAlerts } from "../../marketplace/credits/alerts.ts";
+import { credits } from "../../marketplace/credits/amount.ts";
+import { grant } from "../../marketplace/credits/ledger.ts";
+import { sendAlerts } from "../../marketplace/credits/send-alerts.ts";
+import type { AccountId } from "../../marketplace/ids.ts";
+import { createMailer, type Mailer } from "../../marketplace/sign-in/mail.ts";
+import { Secret } from "../../shared/env.ts";
+import { withAccount } from "../support/browser.ts";
+import { echoAgent, run, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { type MailServer, startMailServer } from "../support/sign-in-servers.ts";
+
+let market: TestMarketplace;
+let mail: MailServer;
+const mailers: Mailer[] = [];
+beforeAll(async () => {
+  [market, mail] = await Promise.all([startMarketplace(), startMailServer()]);
+});
+afterAll(async () => {
+  for (const mailer of mailers) mailer.stop();
+  await market.stop();
+  await mail.stop();
+});
+
+function mailerAt(url: string): Mailer {
+  const config = { mail: { smtpUrl: new Secret(url), from: "market@example.com" } };
+  const mailer = createMailer(config as Parameters<typeof createMailer>[0], "market.example.com") as Mailer;
+  mailers.push(mailer);
+  return mailer;
+}
+
+/** As each copy of the service does it every minute. */
+const send = (url = mail.url) =>
+  sendAlerts({ db: market.context.db, mailer: mailerAt(url), publicUrl: "https://market.example.com" });
+
+/** Somebody with 20 credits, an agent for 5, and a key that may spend 10 a day. */
+async function newHolder(alerts: Omit<Alerts, "email">) {
+  const { browser, handle } = await withAccount(market);
+  const { db } = market.context;
+  const { rows } = await db.query<{ id: AccountId; email: string }>(
+    "select a.id, email from accounts a join sign_in_users on account_id = a.id where handle = $1",
+    [handle],
+  );
+  const { id, email } = rows[0]!;
+  const give = (amount: bigint) => grant(db, { accountId: id, credits: credits(amount) });
+  await give(20n);
+  await setAlerts({ db, sendsMail: true }, id, alerts);
+  await browser.put("/api/account/agents/echo", echoAgent);
+  await browser.post("/api/account/agents/echo/publish");
+  const { token } = (await browser.post("/api/account/keys", { name: "ci\r\nBcc: x", max_credits_per_day: 10 })).body;
+  const buy = async () => expect((await run(market, token, `${handle}/echo`)).status).toBe(200);
+  const letters = () => mail.lettersTo(email);
+  return { browser, id, email, give, buy, letters };
+}
+
+const anHourAgo = (id: AccountId) =>
+  market.context.db.query("update credit_alerts set told_at = told_at - interval '61 minutes' where account_id = $1", [
+    id,
+  ]);
+
+test("a balance that falls below its mark is told once, over several copies, and again when it falls again", async () => {
+  const { id, email, give, buy, letters } = await newHolder({ balance_below: 20, cap_percent: null });
+  await send();
+  expect(letters()).toBe(0);
+  await buy();
+  await Promise.all([send(), send(), send()]);
+  await send();
+  expect(letters()).toBe(1);
+  const letter = await mail.letterTo(email);
+  expect(letter).toContain("15 are left");
+  expect(letter).toContain("https://market.example.com/settings/credits");
+
+  await give(5n);
+  await send();
+  await buy();
+  await send();
+  expect(letters(), "no more than once an hour").toBe(1);
+  await anHourAgo(id);
+  await Promise.all([send(), send()]);
+  expect(letters()).toBe(2);
+});
+
+test("a key that spent its share of the cap is told once a day", async () => {
+  const { email, buy, letters } = await newHolder({ balance_below: null, cap_percent: 80 });
+  await buy();
+  await send();
+  expect(letters()).toBe(0);
+  await buy();
+  await Promise.all([send(), send()]);
+  await send();
+  expect(letters()).toBe(1);
+  const letter = await mail.letterTo(email);
+  expect(letter).toContain('"ci Bcc: x"');
+  expect(letter).toContain("10 of its 10 credits");
+});
+
+test("a key that spent its share of a month's cap alone is told once, and of no day", async () => {
+  const { browser, email, buy, letters } = await newHolder({ balance_below: null, cap_percent: 50 });
+  const { keys } = (await browser.get("/api/account/keys")).body;
+  const change = { max_credits_per_day: null, max_credits_per_month: 20 };
+  expect((await browser.patch(`/api/account/keys/${keys[0].id}`, change)).status).toBe(200);
+  await buy();
+  await send();
+  expect(letters()).toBe(0);
+  await buy();
+  await Promise.all([send(), send()]);
+  expect(letters()).toBe(1);
+  expect(await mail.letterTo(email)).toContain("10 of its 20 credits for this month");
+});
+
+test("a letter that the mail server does not take is sent later", async () => {
+  const { buy, letters } = await newHolder({ balance_below: 20, cap_percent: 50 });
+  await buy();
+  await expect(send("smtp://127.0.0.1:1")).rejects.toThrow("could not be sent");
+  expect(letters()).toBe(0);
+  await send();
+  expect(letters()).toBe(2);
+});
+
+test("nobody is written to who did not ask for it, or asks no more", async () => {
+  const { id, buy, letters } = await newHolder({ balance_below: 20, cap_percent: 50 });
+  await setAlerts({ db: market.context.db, sendsMail: true }, id, { balance_below: null, cap_percent: null });
+  await buy();
+  await send();
+  expect(letters()).toBe(0);
+});
+
+test("alerts are read, refused where no e-mail is sent, and named when wrong", async () => {
+  const { browser } = await withAccount(market);
+  const none = { balance_below: null, cap_percent: null, email: null };
+  expect((await browser.get("/api/account/alerts")).body).toEqual(none);
+  expect((await browser.put("/api/account/alerts", { balance_below: 5, cap_percent: null })).status).toBe(409);
+  for (const [wrong, field] of [
+    [{ balance_below: 0, cap_percent: null }, "balance_below"],
+    [{ balance_below: 5, cap_percent: 101 }, "cap_percent"],
+  ] as const) {
+    expect(await browser.put("/api/account/alerts", wrong)).toMatchObject({ status: 400, body: { field } });
+  }
+  expect((await browser.put("/api/account/alerts", { balance_below: null, cap_percent: null })).body).toEqual(none);
+});

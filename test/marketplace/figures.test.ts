@@ -1,0 +1,262 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { countRuns } from "../../marketplace/agents/count-runs.ts";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { moveAgent } from "../../marketplace/agents/state.ts";
+import { createKey } from "../../marketplace/api-keys/create.ts";
+import { credits } from "../../marketplace/credits/amount.ts";
+import { grant } from "../../marketplace/credits/ledger.ts";
+import { connect } from "../../shared/postgres.ts";
+import { withAccount } from "../support/browser.ts";
+import {
+  call,
+  echoAgent,
+  type Market,
+  run,
+  seedMarket,
+  startMarketplace,
+  type TestMarketplace,
+  until,
+} from "../support/marketplace.ts";
+import { startProcess } from "../support/marketplace-process.ts";
+
+let market: TestMarketplace;
+let seeded: Market;
+beforeAll(async () => {
+  market = await startMarketplace();
+  seeded = await seedMarket(market.context, { balance: 1_000 });
+});
+afterAll(() => market?.stop());
+
+const figuresOf = async (agent: string) =>
+  (await call(market.url, `/api/v1/agents/${agent}`, { key: seeded.key })).body.figures;
+
+const none = { runs_30d: 0, success_rate: null, median_ms: null, p95_ms: null, last_success_at: null };
+
+/** An agent without runs, of the seeded creator. */
+async function newAgent(slug: string) {
+  return publishAgent(market.context, seeded.creator, slug, { ...echoAgent, name: slug, price_credits: 1 });
+}
+
+let rowsAdded = 0;
+/** SQL for runs that have ended, without running anything: how they are counted is asked here. */
+function addRuns(agentId: string, { state = "succeeded", tookMs = 1_000, count = 1 } = {}) {
+  rowsAdded += 1;
+  return {
+    text: `insert into runs (id, rail, agent_id, agent_version, price_credits, state, output, created_at, finished_at)
+           select 'run_' || $1 || '_' || n, 'per_call', $2, 1, 0, $3, '{}', now() - $4 * interval '1 ms', now()
+           from generate_series(1, $5) n`,
+    values: [`made${rowsAdded}`, agentId, state, tookMs, count],
+  };
+}
+
+const countedOf = async (agentId: string): Promise<number> => {
+  const { rows } = await market.context.db.query(
+    "select coalesce(sum(runs), 0)::integer as runs from agent_run_counts where agent_id = $1",
+    [agentId],
+  );
+  return rows[0].runs;
+};
+
+describe("an agent's figures", () => {
+  test("are those of runs by its buyers, on credits and without an account, and never of its creator's own", async () => {
+    const own = `${seeded.creator.handle}/echo`;
+    expect(await figuresOf(own)).toEqual(none);
+    const { context, url } = market;
+    await grant(context.db, { accountId: seeded.creator.id, credits: credits(100n) });
+    const creatorKey = await createKey(context.db, { accountId: seeded.creator.id, name: "own" });
+    expect((await run(market, creatorKey.token, own)).body.success).toBe(true);
+    for (let n = 0; n < 3; n += 1) expect((await run(market, seeded.key, own)).body.success).toBe(true);
+    await publishAgent(context, seeded.creator, "free", { ...echoAgent, name: "Free echo", price_credits: 0 });
+    const free = `${seeded.creator.handle}/free`;
+    expect((await call(url, `/api/agent/${free}`, { body: { text: "hi" } })).status).toBe(200);
+    await until(async () => (await figuresOf(own)).runs_30d >= 3 && (await figuresOf(free)).runs_30d >= 1, 40_000);
+    const figures = await figuresOf(own);
+    expect(figures).toMatchObject({ runs_30d: 3, success_rate: 1 });
+    expect(figures.median_ms).toBeGreaterThan(0);
+    expect(figures.p95_ms).toBeGreaterThanOrEqual(figures.median_ms);
+    expect(Date.now() - Date.parse(figures.last_success_at)).toBeLessThan(60_000);
+    const { agents } = (await call(url, "/api/v1/agents?sort=most_run", { key: seeded.key })).body;
+    expect(agents.map(({ agent }: { agent: string }) => agent)).toEqual([own, free]);
+    expect(agents[0].figures).toEqual(figures);
+  });
+
+  test("say the success rate, the median and what nineteen of twenty stay under, within 5 %", async () => {
+    const { agentId, address } = await newAgent("timed");
+    const { db } = market.context;
+    for (let n = 1; n <= 100; n += 1) await db.query(addRuns(agentId, { tookMs: n * 100 }));
+    for (let n = 0; n < 3; n += 1) await db.query(addRuns(agentId, { state: "failed" }));
+    await db.query(addRuns(agentId, { state: "lost" }));
+    await db.query(addRuns(agentId, { tookMs: 3_600_000 }));
+    await until(async () => (await figuresOf(address)).runs_30d === 105, 40_000);
+    const { success_rate, median_ms, p95_ms } = await figuresOf(address);
+    expect(success_rate).toBe(0.9619);
+    expect(Math.abs(median_ms / 5_000 - 1)).toBeLessThan(0.05);
+    expect(Math.abs(p95_ms / 9_500 - 1)).toBeLessThan(0.05);
+  });
+
+  test("forget what is thirty days old, but for when the agent last succeeded", async () => {
+    const { agentId, address } = await newAgent("old");
+    const { db } = market.context;
+    await db.query(addRuns(agentId, { count: 4 }));
+    await until(async () => (await figuresOf(address)).runs_30d === 4, 40_000);
+    const { last_success_at } = await figuresOf(address);
+    await db.query("update agent_run_counts set day = day - 30 where agent_id = $1", [agentId]);
+    await countRuns(db);
+    await until(async () => (await figuresOf(address)).runs_30d === 0);
+    expect(await figuresOf(address)).toEqual({ ...none, last_success_at });
+    expect(await countedOf(agentId)).toBe(0);
+  });
+
+  test("are still there, and still rank, when an agent is unpublished and published again", async () => {
+    const { agentId, address } = await newAgent("back");
+    await market.context.db.query(addRuns(agentId, { count: 500 }));
+    const first = async () =>
+      (await call(market.url, "/api/v1/agents?sort=most_run&limit=1", { key: seeded.key })).body.agents[0].agent;
+    await until(async () => (await figuresOf(address)).runs_30d === 500, 40_000);
+    expect(await first()).toBe(address);
+    await moveAgent(market.context.db, address, "unpublish");
+    expect(await first()).not.toBe(address);
+    await newAgent("back");
+    expect(await first()).toBe(address);
+  });
+});
+
+describe("what a creator sees of an agent", () => {
+  async function creatorWithAgent() {
+    const { browser, handle } = await withAccount(market);
+    const { db } = market.context;
+    const { rows } = await db.query("select id, handle from accounts where handle = $1", [handle]);
+    const agent = await publishAgent(market.context, rows[0], "sold", { ...echoAgent, price_credits: 5 });
+    const figures = async (query = "") => (await browser.get(`/api/account/agents/sold/figures${query}`)).body;
+    return { browser, id: rows[0].id, agent, figures };
+  }
+
+  const payCall = (agentId: string, key: string, transaction: string | null) =>
+    market.context.db.query(
+      `insert into paid_calls (network, payment_key, product, call_digest, requirements, run_id, output, transaction_id, result_at)
+       values ('eip155:84532', $1, $2, '', '{"asset": "0x0", "amount": "50000"}', 'run_paid' || $1, '{}', $3, now())`,
+      [key, agentId, transaction],
+    );
+
+  test("is revenue by day in credits and in what wallets settled, counted once, and never its own runs", async () => {
+    const { id, agent, figures } = await creatorWithAgent();
+    const { context } = market;
+    await grant(context.db, { accountId: id, credits: credits(100n) });
+    const own = await createKey(context.db, { accountId: id, name: "own" });
+    for (const key of [own.token, seeded.key, seeded.key]) {
+      expect((await run(market, key, agent.address)).body.success).toBe(true);
+    }
+    await payCall(agent.agentId, "settled", "0x1");
+    await payCall(agent.agentId, "unsettled", null);
+    await until(async () => (await figures()).runs === 4, 40_000);
+    const today = new Date().toISOString().slice(0, 10);
+    const sums = { runs: 4, failed: 0, credits: 10, usdc: "0.050000" };
+    const seen = await figures("?days=7");
+    expect(seen).toMatchObject({ ...sums, success_rate: 1, runs_before: 0, failures: [] });
+    expect(seen.days).toHaveLength(7);
+    expect(seen.days.at(-1)).toEqual({ day: today, ...sums });
+    expect(seen.payers).toEqual(
+      expect.arrayContaining([
+        { payer: "key", runs: 2 },
+        { payer: "eip155:84532", runs: 2 },
+      ]),
+    );
+    await context.db.query("update paid_calls set transaction_id = '0x2' where payment_key = 'unsettled'");
+    await until(async () => (await figures()).usdc === "0.100000", 40_000);
+    await countRuns(context.db);
+    expect(await figures("?days=1")).toMatchObject({ ...sums, usdc: "0.100000" });
+  });
+
+  test("is why it failed, by cause, with the newest as an example and no word of its input", async () => {
+    const { agent, figures } = await creatorWithAgent();
+    const { db } = market.context;
+    for (let n = 0; n < 3; n += 1) await db.query(addRuns(agent.agentId, { state: "failed" }));
+    await db.query("update runs set error = 'The model refused.' where agent_id = $1", [agent.agentId]);
+    market.model.injectFault({ status: 500 });
+    const { run_id, error } = (await run(market, seeded.key, agent.address, { text: "PRIVATE-MARK" })).body;
+    market.model.clearFaults();
+    const { failures } = await figures();
+    expect(failures).toMatchObject([
+      { cause: "The model refused.", runs: 3, shared: null },
+      { cause: error, runs: 1, example: run_id, shared: null },
+    ]);
+    expect(JSON.stringify(failures)).not.toContain("PRIVATE-MARK");
+  });
+
+  test("is for that creator alone, and asked for in bounds", async () => {
+    const { browser } = await creatorWithAgent();
+    const { browser: other } = await withAccount(market);
+    expect((await other.get("/api/account/agents/sold/figures")).status).toBe(404);
+    expect(await browser.get("/api/account/agents/sold/figures?days=91")).toMatchObject({
+      status: 400,
+      body: { field: "days" },
+    });
+  });
+});
+
+describe("every run is counted once", () => {
+  test("although its transaction ends long after others that began later", async () => {
+    const { agentId, address } = await newAgent("late");
+    const { db } = market.context;
+    const late = await db.connect();
+    try {
+      await late.query("begin");
+      await late.query(addRuns(agentId));
+      for (let n = 0; n < 8; n += 1) {
+        await db.query(addRuns(agentId));
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        await countRuns(db);
+        // The connection would be given up if it were idle for long.
+        await late.query("select 1");
+      }
+      expect(await countedOf(agentId)).toBeLessThan(9);
+      await late.query("commit");
+    } finally {
+      late.release();
+    }
+    await until(async () => (await figuresOf(address)).runs_30d === 9, 40_000);
+    await countRuns(db);
+    expect(await countedOf(agentId)).toBe(9);
+  });
+
+  test("over many copies that count at once, and copies that are killed while they do", async () => {
+    const { agentId, address } = await newAgent("contested");
+    const { db } = market.context;
+    const pools = Array.from({ length: 4 }, () =>
+      connect(market.databaseUrl, { poolMax: 2, applicationName: "counting copy" }),
+    );
+    let runs = 0;
+    let over = false;
+    const adding = (async () => {
+      while (!over) {
+        runs += 20;
+        await db.query(addRuns(agentId, { count: 20, state: runs % 3 ? "succeeded" : "failed" }));
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    })();
+    const counting = pools.map(async (pool) => {
+      while (!over) await countRuns(pool).catch(() => {});
+    });
+    const cutting = (async () => {
+      while (!over) {
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        await db.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+           where application_name = 'counting copy' and datname = current_database() order by random() limit 1`,
+        );
+      }
+    })();
+    for (let n = 0; n < 2; n += 1) {
+      const { child } = await startProcess(market.environment);
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      child.kill("SIGKILL");
+    }
+    over = true;
+    await Promise.all([adding, ...counting, cutting]);
+    for (const pool of pools) await pool.end();
+    await until(async () => (await countedOf(agentId)) >= runs, 40_000);
+    await countRuns(db);
+    expect(await countedOf(agentId)).toBe(runs);
+    expect((await figuresOf(address)).runs_30d).toBe(runs);
+  }, 120_000);
+});

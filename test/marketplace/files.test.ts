@@ -1,0 +1,159 @@
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
+import sharp from "sharp";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { FileSender } from "../../marketplace/files/send-file.ts";
+import { type AccountId, platformAccount } from "../../marketplace/ids.ts";
+import { createApp, errorHandler, listen } from "../../shared/http.ts";
+import { createLog } from "../../shared/log.ts";
+import { call, type Market, run, seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+
+const megabyte = 1_000_000;
+let directory: string;
+let service: TestMarketplace;
+let market: Market;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "files-"));
+  service = await startMarketplace({ env: { FILES_DIR: directory } });
+  market = await seedMarket(service.context);
+});
+afterAll(async () => {
+  await service?.stop();
+  await rm(directory, { recursive: true });
+});
+
+async function keep(bytes: Buffer): Promise<{ url: string; onDisk: string; path: string }> {
+  const kept = await service.context.tools.files.keep({ bytes, kind: "png", ownerId: market.creator.id });
+  const path = new URL(kept).pathname;
+  const name = path.slice("/files/".length);
+  return { url: service.url + path, onDisk: join(directory, name.slice(0, 2), name), path };
+}
+
+test("a file is sent whole, with its length, its kind and a policy under which nothing runs", async () => {
+  const bytes = Buffer.from(Array.from({ length: 3 * megabyte }, (_one, n) => n % 251));
+  const { url } = await keep(bytes);
+  const { status, headers } = await fetch(url, { method: "HEAD" });
+  const served = await fetch(url);
+  for (const one of [{ status, headers }, served]) {
+    expect(one.status).toBe(200);
+    expect(one.headers.get("content-type")).toBe("image/png");
+    expect(one.headers.get("content-length")).toBe(String(bytes.length));
+    expect(one.headers.get("content-security-policy")).toContain("sandbox");
+  }
+  expect(Buffer.from(await served.arrayBuffer()).equals(bytes)).toBe(true);
+});
+
+test("who has the file is told so without its being read", async () => {
+  const { url, onDisk } = await keep(Buffer.from("a"));
+  const etag = (await fetch(url)).headers.get("etag") as string;
+  await rm(onDisk);
+  expect((await fetch(url, { headers: { "if-none-match": etag } })).status).toBe(304);
+  expect((await fetch(url)).status).toBe(404);
+});
+
+test("a store that does not work is 503 with Retry-After, and nothing keeps that answer", async () => {
+  const { url, onDisk } = await keep(Buffer.from("b"));
+  await rm(onDisk);
+  // Opened, but never read.
+  await mkdir(onDisk);
+  const answer = await fetch(url);
+  expect(answer.status).toBe(503);
+  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(answer.headers.get("cache-control")).toBe("no-store");
+});
+
+test("an account's files may hold so much together; another's and what is kept already have room", async () => {
+  const limited = await startMarketplace({ env: { FILES_DIR: directory, FILES_BYTES_PER_ACCOUNT: "20000" } });
+  try {
+    const { creator, buyer, key, agent } = await seedMarket(limited.context, {
+      agent: { connector: "image-generator", settings: { prompt: "A picture of {{text}}" } },
+    });
+    const { files } = limited.context.tools;
+    const keeping = (ownerId: AccountId, fill: number) =>
+      files.keep({ bytes: Buffer.alloc(9_000, fill), kind: "png", ownerId });
+    for (const fill of [1, 2, 2]) await keeping(creator.id, fill);
+    await expect(keeping(creator.id, 3)).rejects.toMatchObject({ status: 409 });
+    await keeping(creator.id, 1);
+    await keeping(platformAccount, 3);
+    await files.keep({ bytes: Buffer.alloc(2_000), kind: "png", ownerId: creator.id });
+
+    const drawn = limited.model.requests.length;
+    const full = await run(limited, key, agent.address, { text: "a boat" });
+    expect(full.body).toMatchObject({ success: false, credits_used: 0 });
+    expect(full.body.error).toContain("its creator has to see to it");
+    expect(limited.model.requests).toHaveLength(drawn);
+
+    const red = sharp({ create: { width: 9, height: 9, channels: 3, background: "red" } });
+    const image = `data:image/png;base64,${(await red.png().toBuffer()).toString("base64")}`;
+    const vectorize = () => call(limited.url, "/api/v1/svg/vectorize", { key, body: { image } });
+    expect((await vectorize()).status).toBe(200);
+    const made = await files.list(buyer.id, { limit: 20, offset: 0 });
+    const left = 20_000 - made.reduce((sum, { bytes }) => sum + bytes, 0);
+    await files.keep({ bytes: Buffer.alloc(left), kind: "png", ownerId: buyer.id });
+    expect((await vectorize()).status).toBe(409);
+  } finally {
+    await limited.stop();
+  }
+});
+
+test("files that are asked for and not read take no memory", async () => {
+  const { path } = await keep(Buffer.alloc(8 * megabyte, 7));
+  const get = `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  const before = process.memoryUsage().arrayBuffers;
+  const sockets: Socket[] = [];
+  for (let one = 0; one < 40; one += 1) {
+    const socket = connect(Number(new URL(service.url).port), "127.0.0.1").on("error", () => {});
+    socket.pause().write(get.repeat(3));
+    sockets.push(socket);
+  }
+  await pause(1_500);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(60 * megabyte);
+  expect((await fetch(`${service.url}/health`)).status).toBe(200);
+  for (const socket of sockets) socket.destroy();
+});
+
+test("an address may have so many files on their way, and each is closed when its client leaves", async () => {
+  const opened: Readable[] = [];
+  const sender = new FileSender({ perAddress: 4, total: 6 });
+  const app = createApp({ trustProxy: "loopback" });
+  const endless = () => new Readable({ read: () => {} });
+  app.get("/file", (request, response) =>
+    sender.send(request, response, {}, async () => {
+      const stream = endless();
+      stream.push("begun");
+      opened.push(stream);
+      return { bytes: undefined, stream };
+    }),
+  );
+  app.use(errorHandler(createLog("test", "silent")));
+  const files = await listen(app, { host: "127.0.0.1", port: 0 });
+  const ask = (from: string) => `GET /file HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\n\r\n`;
+  const status = async (from: string) => {
+    const { status, headers } = await fetch(`${files.url}/file`, { headers: { "x-forwarded-for": from } });
+    expect(headers.get("retry-after")).toBe("5");
+    return status;
+  };
+  const socket = connect(files.port, "127.0.0.1");
+  socket.write(ask("192.0.2.1").repeat(4));
+  await once(socket, "data");
+  await pause(50);
+  expect(await status("192.0.2.1")).toBe(429);
+  const other = connect(files.port, "127.0.0.1");
+  other.write(ask("192.0.2.2").repeat(2));
+  await once(other, "data");
+  await pause(50);
+  expect(await status("192.0.2.2")).toBe(503);
+  socket.destroy();
+  other.destroy();
+  await expect.poll(() => opened.map(({ destroyed }) => destroyed)).toEqual(Array(6).fill(true));
+  const again = connect(files.port, "127.0.0.1");
+  again.write(ask("192.0.2.1"));
+  await once(again, "data");
+  again.destroy();
+  await files.stop();
+});

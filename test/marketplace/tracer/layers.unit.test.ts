@@ -1,0 +1,113 @@
+import { describe, expect, test } from "vitest";
+import type { Raster } from "../../../marketplace/tracer/image/raster.ts";
+import type { Trace } from "../../../marketplace/tracer/output/finish.ts";
+import { likeness } from "../../../marketplace/tracer/output/score.ts";
+import { renderRaster, scoreTrace } from "../../../marketplace/tracer/pool/render.ts";
+import { checkSvg } from "../../../marketplace/tracer/sanitize/check-svg.ts";
+import { trace } from "../../../marketplace/tracer/trace.ts";
+import { landscape, logo, mosaic, noise, picture } from "./pictures.ts";
+
+/** Everything touches: roof on wall, door and window in it, all on the lawn. */
+const house = `<rect width="400" height="320" fill="#fff"/><rect x="20" y="260" width="360" height="40" fill="#3a3"/>
+  <rect x="90" y="130" width="220" height="140" fill="#eda"/><path d="M60 135L200 30L340 135z" fill="#b22"/>
+  <rect x="180" y="180" width="50" height="88" fill="#642"/><circle cx="220" cy="226" r="5" fill="#fd0"/>
+  <rect x="110" y="160" width="50" height="50" fill="#8cf"/>`;
+
+const pictures = {
+  house: picture(400, 320, house),
+  logo: picture(400, 300, logo),
+  landscape: picture(600, 400, landscape),
+  mosaic: picture(300, 300, mosaic),
+  "glass, no ground": picture(
+    200,
+    200,
+    `<circle cx="80" cy="90" r="60" fill="#36c" fill-opacity=".6"/><circle cx="125" cy="115" r="60" fill="#e33"/>`,
+  ),
+};
+
+const traced = new Map<Raster, Trace>();
+
+/** Each picture's layers, traced once. */
+function layersOf(image: Raster): Trace {
+  const result = traced.get(image) ?? trace(image, { layers: true });
+  traced.set(image, result);
+  return result;
+}
+
+const groups = (svg: string) => [...svg.matchAll(/<g id="([^"]+)">(.*?)<\/g>/g)].map(([, id, body]) => ({ id, body }));
+
+/** The drawing without some of its groups. */
+const without = (svg: string, ...ids: string[]) =>
+  svg.replace(/<g id="([^"]+)">.*?<\/g>/g, (group, id) => (ids.includes(id) ? "" : group));
+
+function at({ width, rgba }: Raster, x: number, y: number): number[] {
+  return [...rgba.subarray((y * width + x) * 4, (y * width + x) * 4 + 4)];
+}
+
+describe("object layers", () => {
+  test.each(Object.entries(pictures))("%s: groups with names of their own hold all that is drawn", (_name, image) => {
+    const { svg, layers, paths } = layersOf(image);
+    checkSvg(svg);
+    const found = groups(svg);
+    expect(found.map(({ id }) => id)).toEqual(layers.map(({ id }) => id));
+    expect(new Set(found.map(({ id }) => id)).size).toBe(found.length);
+    for (const { id } of found) expect(id).toMatch(/^(background|object-\d+|details)$/);
+    const inGroups = found.map(({ body }) => body!.match(/<(path|circle|rect)\b/g)!.length);
+    expect(inGroups.reduce((sum, n) => sum + n, 0)).toBe(paths);
+  });
+
+  test.each(Object.entries(pictures))("%s: laid on each other they are the picture", (_name, image) => {
+    const [flat, layered] = [trace(image), layersOf(image)];
+    const show = ({ svg }: { svg: string }) => renderRaster(svg, image.width, image.height);
+    expect(likeness(show(flat), show(layered)).score).toBeGreaterThan(0.9);
+    expect(scoreTrace(image, layered).score).toBeGreaterThan(scoreTrace(image, flat).score - 0.01);
+  });
+
+  test("shapes that touch are objects of their own: no group holds two of them", () => {
+    const image = pictures.house;
+    const { svg, layers } = layersOf(image);
+    const places = {
+      roof: [200, 90],
+      wall: [120, 240],
+      door: [195, 200],
+      window: [135, 185],
+      lawn: [50, 280],
+    } as const;
+    const ids = Object.values(places).map(([x, y]) =>
+      layers
+        .map(({ id }) => id)
+        .filter((id) => {
+          const [before, after] = [svg, without(svg, id)].map((text) => at(renderRaster(text, 400, 320), x, y));
+          return String(before) !== String(after);
+        }),
+    );
+    for (const id of ids) expect(id).toHaveLength(1);
+    expect(new Set(ids.flat()).size).toBe(5);
+  });
+
+  test("what an object covers is whole beneath it", () => {
+    const image = pictures.house;
+    const { svg, layers } = layersOf(image);
+    const inDoor = layers.filter(({ fill }) => fill.some((colour) => ["#642", "#fd0"].includes(colour)));
+    const bare = renderRaster(without(svg, ...inDoor.map(({ id }) => id)), 400, 320);
+    for (const [x, y] of [
+      [205, 190],
+      [205, 220],
+      [220, 226],
+    ] as const) {
+      expect(at(bare, x, y)).toEqual([0xee, 0xdd, 0xaa, 255]);
+    }
+  });
+
+  test("a picture without a ground is divided into a few regions, each of some size", () => {
+    const { layers } = trace(noise(160, 120), { layers: true });
+    const objects = layers.filter(({ id }) => id.startsWith("object-"));
+    expect(objects.length).toBeGreaterThan(1);
+    expect(objects.length).toBeLessThanOrEqual(12);
+  });
+
+  test("what stands apart is not divided", () => {
+    const { layers } = layersOf(pictures.logo);
+    expect(layers.map(({ id }) => id)).toEqual(["background", "object-1", "object-2", "object-3"]);
+  });
+});

@@ -1,0 +1,272 @@
+import fc from "fast-check";
+import jsQR from "jsqr";
+import sharp from "sharp";
+import { describe, expect, test } from "vitest";
+import type { Raster } from "../../../marketplace/tracer/image/raster.ts";
+import type { TraceOptions } from "../../../marketplace/tracer/options.ts";
+import { decodeImage } from "../../../marketplace/tracer/pool/decode.ts";
+import { renderRaster } from "../../../marketplace/tracer/pool/render.ts";
+import { checkSvg } from "../../../marketplace/tracer/sanitize/check-svg.ts";
+import { trace } from "../../../marketplace/tracer/trace.ts";
+import { qrCode, qrText } from "./qr-code.ts";
+
+type Rgba = readonly [number, number, number, number];
+
+/** Pixel art before it is enlarged: a colour's number per cell, and how many pixels each column and row then has. */
+interface Art {
+  readonly cells: readonly number[];
+  readonly columns: readonly number[];
+  readonly rows: readonly number[];
+  readonly colours: readonly Rgba[];
+}
+
+function enlarged({ cells, columns, rows, colours }: Art): Raster {
+  const across = columns.flatMap((px, x) => Array.from({ length: px }, () => x));
+  const down = rows.flatMap((px, y) => Array.from({ length: px }, () => y));
+  const rgba = new Uint8Array(across.length * down.length * 4);
+  down.forEach((y, py) => {
+    across.forEach((x, px) => {
+      rgba.set(colours[cells[y * columns.length + x]!]!, (py * across.length + px) * 4);
+    });
+  });
+  return { width: across.length, height: down.length, rgba };
+}
+
+/** Channels as they are seen: colour times opacity, so that what a transparent pixel hides does not count. */
+const seen = (rgba: Uint8Array, p: number) => {
+  const alpha = rgba[p * 4 + 3]!;
+  return [0, 1, 2].map((c) => (rgba[p * 4 + c]! * alpha) / 255).concat(alpha);
+};
+
+/** A number a pixel. */
+const pixelsOf = (rgba: Uint8Array) => new Uint32Array(new Uint8Array(rgba).buffer);
+
+/** Pixels that differ: at all where they are opaque, by more than rounding to whole levels where they are not. */
+function wrongPixels(image: Raster, rendering: Raster): number {
+  const [whole, wholeRendered] = [pixelsOf(image.rgba), pixelsOf(rendering.rgba)];
+  let wrong = 0;
+  for (let p = 0; p < image.width * image.height; p++) {
+    if (whole[p] === wholeRendered[p]) continue;
+    const [a, b] = [seen(image.rgba, p), seen(rendering.rgba, p)];
+    const slack = a[3] === 255 ? 0 : 1.01;
+    if (a[3] !== b[3] || a.some((level, c) => Math.abs(level - b[c]!) > slack)) wrong++;
+  }
+  return wrong;
+}
+
+function expectExact(image: Raster, options: TraceOptions): void {
+  const result = trace(image, options);
+  checkSvg(result.svg);
+  const rendering = renderRaster(result.svg, image.width, image.height);
+  const { removed } = result;
+  if (removed) layOn(rendering.rgba, [removed.r, removed.g, removed.b]);
+  expect(wrongPixels(image, rendering), JSON.stringify(options)).toBe(0);
+}
+
+function layOn(rgba: Uint8Array, ground: readonly number[]): void {
+  for (let i = 0; i < rgba.length; i += 4) if (rgba[i + 3] === 0) rgba.set([...ground, 255], i);
+}
+
+const level = fc.integer({ min: 0, max: 255 });
+const solid = fc.tuple(level, level, level).map(([r, g, b]): Rgba => [r, g, b, 255]);
+const seeThrough = fc.tuple(level, level, level, level).map((colour): Rgba => colour);
+
+const cellsOf = (across: number, down: number, colours: number) =>
+  fc.array(fc.nat(colours - 1), { minLength: across * down, maxLength: across * down });
+
+/** Cells of one size, with margins and cut edges of any size, or without. */
+const evenPlaces = (count: number, cell: number) =>
+  fc
+    .tuple(fc.integer({ min: 1, max: cell + 5 }), fc.integer({ min: 1, max: cell + 5 }), fc.boolean())
+    .map(([first, last, cut]) =>
+      Array.from({ length: count }, (_, i) => (!cut ? cell : i === 0 ? first : i === count - 1 ? last : cell)),
+    );
+
+const art = (colour: fc.Arbitrary<Rgba>, colours: { min: number; max: number }) =>
+  fc
+    .record({
+      across: fc.integer({ min: 2, max: 29 }),
+      down: fc.integer({ min: 2, max: 29 }),
+      cell: fc.oneof(fc.integer({ min: 2, max: 6 }), fc.constantFrom(7, 8, 16, 31, 64)),
+      count: fc.integer(colours),
+    })
+    .map((size) => (size.cell > 8 ? { ...size, across: Math.min(9, size.across), down: Math.min(9, size.down) } : size))
+    .chain(({ across, down, cell, count }) =>
+      fc.record<Art>({
+        cells: cellsOf(across, down, count),
+        columns: evenPlaces(across, cell),
+        rows: evenPlaces(down, cell),
+        colours: fc.uniqueArray(colour, { minLength: count, maxLength: count, selector: String }),
+      }),
+    );
+
+const hex = ([r, g, b]: Rgba) => `#${[r, g, b].map((value) => value.toString(16).padStart(2, "0")).join("")}`;
+
+const asked = fc.record({
+  mode: fc.constantFrom("stacked" as const, "cutout" as const),
+  layers: fc.boolean(),
+  simplify: fc.constantFrom(0, 0.5, 1),
+  style: fc.constantFrom("auto" as const, "pixel" as const, "logo" as const, "icon" as const),
+  preset: fc.constantFrom("auto" as const, "hq" as const),
+  only: fc.constantFrom("", "colors", "palette"),
+});
+
+function optionsFor({ only, ...options }: typeof asked extends fc.Arbitrary<infer T> ? T : never, { colours }: Art) {
+  if (only === "colors") return { ...options, colors: Math.max(2, colours.length) };
+  return only === "palette" ? { ...options, palette: ["#123456", ...colours.map(hex)] } : options;
+}
+
+describe("enlarged pixel art is exact, pixel by pixel", () => {
+  test.each([
+    ["two opaque colours", solid, { min: 2, max: 2 }, 60],
+    ["any number of opaque colours", solid, { min: 1, max: 24 }, 60],
+    [
+      "colours and holes of any opacity",
+      fc.oneof(solid, seeThrough, fc.constant<Rgba>([9, 9, 9, 0])),
+      { min: 2, max: 9 },
+      60,
+    ],
+  ])(
+    "%s, whatever is asked for",
+    (_what, colour, colours, numRuns) => {
+      fc.assert(
+        fc.property(art(colour, colours), asked, (drawn, options) => {
+          expectExact(enlarged(drawn), optionsFor(options, drawn));
+        }),
+        { numRuns },
+      );
+    },
+    120_000,
+  );
+});
+
+test("a cell that hangs on by its corner is drawn", () => {
+  const rows = ["...#", ".#.#", "..##", "##.."];
+  const cells = rows.flatMap((row) => [...row].map((cell) => (cell === "#" ? 1 : 0)));
+  const places = [16, 16, 16, 16];
+  const colours: Rgba[] = [
+    [255, 255, 255, 255],
+    [0, 0, 0, 255],
+  ];
+  const image = enlarged({ cells, columns: places, rows: places, colours });
+  for (const options of [{}, { mode: "cutout" }, { layers: true }, { style: "photo" }] as const)
+    expectExact(image, options);
+});
+
+test("cells of three and of four pixels, as an enlargement by no whole number leaves them, are exact too", () => {
+  const widths = fc.array(fc.integer({ min: 3, max: 4 }), { minLength: 8, maxLength: 20 });
+  const uneven = fc.tuple(widths, widths).chain(([columns, rows]) =>
+    cellsOf(columns.length, rows.length, 3).map((cells): Art => {
+      const colours: Rgba[] = [
+        [250, 250, 240, 255],
+        [200, 16, 46, 255],
+        [0, 40, 90, 255],
+      ];
+      return { cells, columns, rows, colours };
+    }),
+  );
+  fc.assert(
+    fc.property(uneven, asked, (drawn, options) => expectExact(enlarged(drawn), optionsFor(options, drawn))),
+    { numRuns: 30 },
+  );
+});
+
+test("a background of one colour goes where it reaches the border, and no cell of another colour with it", () => {
+  const framed = art(solid, { min: 3, max: 6 }).map((drawn): Art => {
+    const [across, down] = [drawn.columns.length, drawn.rows.length];
+    const inside = (i: number) => i % across > 0 && i % across < across - 1 && i >= across && i < across * (down - 1);
+    return { ...drawn, cells: drawn.cells.map((cell, i) => (inside(i) ? cell : 0)) };
+  });
+  fc.assert(
+    fc.property(framed, asked, (drawn, options) => {
+      const image = enlarged(drawn);
+      const all = { ...optionsFor(options, drawn), removeBackground: true };
+      expectExact(image, all);
+      const { rgba } = renderRaster(trace(image, all).svg, image.width, image.height);
+      expect(rgba[3]).toBe(0);
+      const [ground] = pixelsOf(Uint8Array.from(drawn.colours[0]!));
+      const holes = pixelsOf(image.rgba).filter((pixel, p) => pixel !== ground && rgba[p * 4 + 3] !== 255);
+      expect(holes).toHaveLength(0);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test("fewer colours than it has leave every cell whole", () => {
+  fc.assert(
+    fc.property(art(solid, { min: 6, max: 20 }), fc.integer({ min: 2, max: 5 }), (drawn, colors) => {
+      const image = enlarged(drawn);
+      const result = trace(image, { colors });
+      expect(result.colors).toBeLessThanOrEqual(colors);
+      const drawnAs = pixelsOf(renderRaster(result.svg, image.width, image.height).rgba);
+      const shown = new Map<number, number>();
+      pixelsOf(image.rgba).forEach((source, p) => {
+        if (!shown.has(source)) shown.set(source, drawnAs[p]!);
+        if (shown.get(source) !== drawnAs[p]) throw new Error(`a cell is drawn in two colours, at pixel ${p}`);
+      });
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test("the bands of a gradient are no cells: it stays a gradient", () => {
+  const rgba = new Uint8Array(200 * 600 * 4);
+  for (let p = 0; p < 200 * 600; p++) rgba.set([40, 90, Math.floor(p / 200 / 2.5), 255], p * 4);
+  expect(trace({ width: 200, height: 600, rgba }).svg).toContain("linearGradient");
+});
+
+describe("a QR code can be scanned", () => {
+  const quiet = 4;
+  const modules = qrCode.length + 2 * quiet;
+  const isDark = (x: number, y: number) => qrCode[y - quiet]?.[x - quiet] === "#";
+  const paper: Rgba = [255, 255, 255, 255];
+  const ink: Rgba = [17, 34, 51, 255];
+  const code = (px: number): Raster => {
+    const places = Array.from({ length: modules }, () => px);
+    const cells = Array.from({ length: modules ** 2 }, (_, i) =>
+      isDark(i % modules, Math.floor(i / modules)) ? 1 : 0,
+    );
+    return enlarged({ cells, columns: places, rows: places, colours: [paper, ink] });
+  };
+  const scan = ({ width, height, rgba }: Raster) => jsQR(new Uint8ClampedArray(rgba), width, height)?.data;
+  const rendered = (image: Raster, options: TraceOptions) => {
+    const scale = Math.max(1, Math.ceil(300 / image.width));
+    const drawing = renderRaster(trace(image, options).svg, image.width * scale, image.height * scale);
+    layOn(drawing.rgba, paper.slice(0, 3));
+    return drawing;
+  };
+  const options: TraceOptions[] = [
+    {},
+    { mode: "cutout" },
+    { layers: true },
+    { colors: 2 },
+    { style: "lineart" },
+    { removeBackground: true },
+    { palette: ["#000000", "#ffffff"], simplify: 0.5 },
+  ];
+
+  test.each([2, 3, 8, 16])("%d pixels a module", (px) => {
+    for (const asked of options) expect(scan(rendered(code(px), asked)), JSON.stringify(asked)).toBe(qrText);
+  });
+
+  const asSharp = (image: Raster) =>
+    sharp(image.rgba, { raw: { width: image.width, height: image.height, channels: 4 } });
+  test.each<[string, (image: Raster) => Promise<Buffer>]>([
+    ["as a JPEG", (image) => asSharp(image).flatten().jpeg({ quality: 75 }).toBuffer()],
+    ["as a poor JPEG", (image) => asSharp(image).flatten().jpeg({ quality: 35 }).toBuffer()],
+    ["a little blurred", (image) => asSharp(image).blur(0.8).png().toBuffer()],
+    [
+      "reduced to no whole number of pixels",
+      (image) =>
+        asSharp(image)
+          .resize(Math.round(image.width * 0.83))
+          .png()
+          .toBuffer(),
+    ],
+  ])("a QR code that came %s can be scanned once it is traced", async (_how, made) => {
+    for (const px of [5, 8, 16]) {
+      const image = await decodeImage(await made(code(px)));
+      for (const asked of options) expect(scan(rendered(image, asked)), `${px} ${JSON.stringify(asked)}`).toBe(qrText);
+    }
+  });
+});

@@ -1,0 +1,411 @@
+import { describe, expect, test } from "vitest";
+import { DeadlinePassedError } from "../../../marketplace/tracer/deadline.ts";
+import type { TraceOptions } from "../../../marketplace/tracer/options.ts";
+import { renderRaster, scoreTrace } from "../../../marketplace/tracer/pool/render.ts";
+import { checkSvg } from "../../../marketplace/tracer/sanitize/check-svg.ts";
+import { trace, traceInTime } from "../../../marketplace/tracer/trace.ts";
+import { landscape, lettering, logo, mosaic, noise, picture } from "./pictures.ts";
+
+describe("the same picture and options give the same bytes", () => {
+  const pictures = { logo: picture(400, 300, logo), landscape: picture(600, 400, landscape), noise: noise(90, 70) };
+  const options: TraceOptions[] = [{}, { mode: "cutout" }, { preset: "hq" }, { colors: 4 }, { layers: true }];
+  test.each(Object.entries(pictures))(
+    "a %s that is traced twice is the same SVG, whatever was traced in between",
+    (_, image) => {
+      for (const option of options) {
+        const first = trace(image, option);
+        trace(noise(40, 40), { simplify: 0.5 });
+        expect(trace({ ...image, rgba: image.rgba.slice() }, option).svg).toBe(first.svg);
+      }
+    },
+  );
+});
+
+describe("what is drawn is what was drawn", () => {
+  test("flat art keeps its look in a few hundred bytes", () => {
+    const image = picture(400, 300, logo);
+    const result = trace(image);
+    const { ssim, psnr, score } = scoreTrace(image, result);
+    expect(ssim).toBeGreaterThan(0.995);
+    expect(psnr).toBeGreaterThan(38);
+    expect(score).toBeGreaterThan(0.97);
+    expect(result.bytes).toBeLessThan(1000);
+  });
+
+  test("a smooth gradient is one element with stops, not bands", () => {
+    const image = picture(600, 400, landscape);
+    const result = trace(image);
+    expect(result.svg).toContain("<linearGradient");
+    expect(result.paths).toBeLessThan(12);
+    expect(scoreTrace(image, result).psnr).toBeGreaterThan(34);
+  });
+
+  test("a radial gradient is one, with its centre where it was", () => {
+    const image = picture(
+      400,
+      300,
+      `<defs><radialGradient id="a" gradientUnits="userSpaceOnUse" cx="176" cy="114" r="144"><stop stop-color="#fff"/>
+        <stop offset="1" stop-color="#c22"/></radialGradient></defs><rect width="400" height="300" fill="#eef"/>
+        <circle cx="200" cy="150" r="120" fill="url(#a)"/>`,
+    );
+    const result = trace(image);
+    expect(result.paths).toBe(2);
+    const [, cx, cy] = /<radialGradient[^>]* cx="(\d+)" cy="(\d+)"/.exec(result.svg)!.map(Number);
+    expect(Math.abs(cx! / 4 - 176)).toBeLessThan(4);
+    expect(Math.abs(cy! / 4 - 114)).toBeLessThan(4);
+    expect(scoreTrace(image, result).psnr).toBeGreaterThan(42);
+    expect(trace(image).svg).toBe(result.svg);
+    expect(trace(image, { colors: 8 }).svg).not.toContain("Gradient");
+  });
+
+  test("circles are circles and upright rectangles rectangles, to a fifth of a pixel", () => {
+    const { svg } = trace(picture(400, 300, logo));
+    const unit = Number(/viewBox="0 0 (\d+)/.exec(svg)?.[1]) / 400;
+    const circles = [...svg.matchAll(/<circle[^>]* cx="(\d+)" cy="(\d+)" r="(\d+)"/g)].map((m) =>
+      m.slice(1).map((v) => Number(v) / unit),
+    );
+    const inner = circles.find(([, , r]) => Math.abs(r! - 40) < 0.2);
+    expect(inner?.[0]).toBeCloseTo(130.3, 0);
+    expect(inner?.[1]).toBeCloseTo(150.6, 0);
+    const [, x, y, width, height] = /<rect[^>]* x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"/
+      .exec(svg)!
+      .map(Number);
+    for (const [found, drawn] of [
+      [x, 20.5],
+      [y, 262.2],
+      [width, 180],
+      [height, 20],
+    ])
+      expect(Math.abs(found! / unit - drawn!)).toBeLessThan(0.25);
+  });
+
+  test("corners are sharp: a triangle is three lines", () => {
+    const { svg } = trace(
+      picture(300, 300, `<rect width="300" height="300" fill="#fff"/><path d="M40 30L270 110L90 260z"/>`),
+    );
+    const data = /<path[^>]* d="([^"]+)"/.exec(svg)![1]!;
+    expect(data).not.toMatch(/[cs]/);
+    expect(data.match(/-?\d+/g)!.length).toBeLessThanOrEqual(8);
+  });
+
+  test("the end of a narrow stroke is square where it was square and round where it was round", () => {
+    const bar = (more: string) =>
+      trace(
+        picture(
+          60,
+          80,
+          `<rect width="60" height="80" fill="#fff"/><path d="M22.3 15V60" stroke="#123" stroke-width="4" ${more}/>`,
+        ),
+      ).svg;
+    expect(bar("")).toMatch(/<rect fill="#123"/);
+    expect(bar('stroke-linecap="round"')).toMatch(/<path fill="#123"[^>]*[cs]/);
+  });
+
+  test.each([0.8, 1, 1.5, 2])("a slanted line %d px wide stays whole", (width) => {
+    const image = picture(
+      240,
+      160,
+      `<rect width="240" height="160" fill="#fff"/><path d="M12 20L228 131" stroke="#000" stroke-width="${width}"/>`,
+    );
+    const rendering = renderRaster(trace(image).svg, 960, 640);
+    for (let x = 20; x < 220; x++) {
+      // Along the line at four times the size, the darkest pixel across it is never paper.
+      const y = 20 + ((x - 12) * 111) / 216;
+      let darkest = 255;
+      for (let d = -8; d <= 8; d++)
+        darkest = Math.min(darkest, rendering.rgba[(Math.round(y * 4 + d) * 960 + x * 4) * 4]!);
+      expect(darkest).toBeLessThan(170);
+    }
+  });
+
+  test("soft shadows stay soft and what is transparent stays transparent", () => {
+    const image = picture(
+      200,
+      200,
+      `<defs><linearGradient id="f"><stop stop-opacity=".8"/><stop offset="1" stop-opacity="0"/></linearGradient></defs>
+       <rect x="20" y="20" width="160" height="100" fill="url(#f)"/><circle cx="100" cy="150" r="30" fill="#06c"/>`,
+    );
+    const result = trace(image);
+    expect(result.svg).toContain("stop-opacity");
+    const rendering = renderRaster(result.svg, 200, 200);
+    expect(rendering.rgba[3]).toBe(0);
+    expect(scoreTrace(image, result).score).toBeGreaterThan(0.9);
+  });
+
+  test("a ring over nothing keeps its hole", () => {
+    const image = picture(200, 200, `<circle cx="100" cy="100" r="60" fill="none" stroke="#c00" stroke-width="30"/>`);
+    expect(renderRaster(trace(image).svg, 200, 200).rgba[(100 * 200 + 100) * 4 + 3]).toBe(0);
+  });
+});
+
+describe("small lettering", () => {
+  test.each([
+    ["#333333", "#f6f7f9"],
+    ["#777777", "#ffffff"],
+    ["#cdd6f4", "#1e1e2e"],
+    ["#ffffff", "#22aa77"],
+  ])("%s on %s comes out in one tone, its own", (ink, ground) => {
+    const image = picture(240, 90, lettering(ink, ground));
+    const { rgba } = renderRaster(trace(image).svg, 960, 360);
+    const words = new Uint32Array(rgba.buffer, rgba.byteOffset, 960 * 360);
+    let written = 0;
+    let even = 0;
+    // Within shapes only, where the rendering's own anti-aliasing does not reach.
+    for (let p = 961; p < words.length - 961; p++) {
+      if ([-961, -960, -959, -1, 1, 959, 960, 961].some((step) => words[p + step] !== words[p])) continue;
+      if (distance(rgba, p, ground) < 10) continue;
+      written++;
+      if (distance(rgba, p, ink) < 16) even++;
+    }
+    expect(written).toBeGreaterThan(10_000);
+    expect(even / written).toBeGreaterThan(0.99);
+  });
+
+  test("a stroke between two rows of pixels is as long as one on a row", () => {
+    const image = picture(
+      60,
+      50,
+      `<rect width="60" height="50" fill="#fff"/><path d="M20.5 15V35M24 15V35M27.5 15V35" stroke="#222"/>`,
+    );
+    const { rgba } = renderRaster(trace(image).svg, 240, 200);
+    const lengths = [20.5, 24, 27.5].map((x) => {
+      let dark = 0;
+      for (let y = 0; y < 200; y++) if (rgba[(y * 240 + Math.floor(x * 4)) * 4]! < 128) dark++;
+      return dark / 4;
+    });
+    for (const length of lengths) expect(Math.abs(length - 20)).toBeLessThan(0.6);
+  });
+
+  test("pale strokes by themselves stay pale", () => {
+    const ground = `<rect width="60" height="50" fill="#fff"/>`;
+    const { svg } = trace(
+      picture(
+        60,
+        50,
+        `${ground}<path d="M10 15V35M16 15V35" stroke="#aaa" stroke-width="2"/>
+        <path d="M40 15V35M46 15V35" stroke="#000" stroke-width="2"/>`,
+      ),
+    );
+    expect(svg).toContain("#aaa");
+  });
+
+  test("the ground shows in the counters, also where the ink's colour covers more than the ground does", () => {
+    const centres = Array.from({ length: 45 }, (_, i) => [12.2 + (i % 9) * 20.23, 12.1 + Math.floor(i / 9) * 13.37]);
+    const rings = centres.map(([x, y]) => `<ellipse cx="${x}" cy="${y}" rx="2.6" ry="3.2"/>`).join("");
+    const image = picture(
+      400,
+      160,
+      `<rect width="400" height="160" fill="#fff"/><rect width="190" height="80" fill="#2a7"/>
+        <g fill="none" stroke="#fff" stroke-width="1.15">${rings}</g>`,
+    );
+    const { rgba } = renderRaster(trace(image).svg, 1600, 640);
+    for (const [x, y] of centres)
+      expect(distance(rgba, Math.round(y! * 4) * 1600 + Math.round(x! * 4), "#22aa77")).toBeLessThan(90);
+  });
+});
+
+/** The largest difference in a channel between pixel `p` and a colour `#rrggbb`. */
+function distance(rgba: Uint8Array, p: number, colour: string): number {
+  return Math.max(
+    ...[0, 1, 2].map((c) => Math.abs(rgba[p * 4 + c]! - Number.parseInt(colour.slice(1 + 2 * c, 3 + 2 * c), 16))),
+  );
+}
+
+describe("no hairline gaps", () => {
+  test("stacked shapes drawn at four times the size show nothing of what lies behind", () => {
+    const image = picture(300, 300, mosaic);
+    const { rgba } = renderRaster(trace(image).svg, 1200, 1200);
+    for (let i = 0; i < rgba.length; i += 4) {
+      // No tile has much red and blue with little green; the ground is just that.
+      const magenta = Math.min(rgba[i]!, rgba[i + 2]!) - rgba[i + 1]!;
+      if (magenta > 20 || rgba[i + 3] !== 255) expect.fail(`gap at ${(i / 4) % 1200}, ${Math.floor(i / 4800)}`);
+    }
+  });
+
+  test("an opaque picture is opaque at any size", () => {
+    for (const image of [picture(400, 300, logo), picture(600, 400, landscape), noise(64, 64)]) {
+      const { rgba } = renderRaster(trace(image).svg, image.width * 3, image.height * 3);
+      for (let i = 3; i < rgba.length; i += 4) if (rgba[i] !== 255) expect.fail(`transparent at byte ${i}`);
+    }
+  });
+
+  test("cutout: neighbours share their edges exactly", () => {
+    const image = picture(300, 300, mosaic);
+    const result = trace(image, { mode: "cutout" });
+    const { rgba } = renderRaster(result.svg, 1200, 1200);
+    let gaps = 0;
+    for (let i = 3; i < rgba.length; i += 4) if (rgba[i]! < 160) gaps++;
+    expect(gaps).toBe(0);
+  });
+});
+
+describe("options", () => {
+  const image = picture(600, 400, landscape);
+  test("colors is the most that is used", () => {
+    for (const colors of [2, 5, 16]) {
+      const result = trace(image, { colors });
+      expect(result.colors).toBeLessThanOrEqual(colors);
+      expect(new Set(result.layers.flatMap(({ fill }) => fill)).size).toBe(result.colors);
+    }
+  });
+
+  test("palette is all that is used", () => {
+    const palette = ["#101820", "#f2aa4c", "#3355aa"];
+    const { svg } = trace(image, { palette });
+    const used = [...svg.matchAll(/fill="(#[0-9a-f]+)"/g)].map(([, colour]) => colour);
+    expect(used.length).toBeGreaterThan(0);
+    for (const colour of used) expect(palette.concat("#35a")).toContain(colour);
+  });
+
+  test("lineart is two colours", () => {
+    expect(trace(image, { style: "lineart" }).colors).toBeLessThanOrEqual(2);
+  });
+
+  test("simplify gives fewer bytes", () => {
+    const textured = noise(120, 120);
+    const sizes = [0, 0.5, 1].map((simplify) => trace(textured, { simplify }).bytes);
+    expect(sizes[1]).toBeLessThan(sizes[0]!);
+    expect(sizes[2]).toBeLessThanOrEqual(sizes[1]!);
+  });
+
+  test("remove_background leaves the ground transparent and scores what is left", () => {
+    const art = picture(400, 300, logo);
+    const result = trace(art, { removeBackground: true });
+    const { rgba } = renderRaster(result.svg, 400, 300);
+    expect(rgba[3]).toBe(0);
+    expect(rgba[(150 * 400 + 130) * 4 + 3]).toBe(255);
+    expect(scoreTrace(art, result).score).toBeGreaterThan(0.95);
+  });
+
+  test("layers: one group per object, named", () => {
+    const { svg, layers } = trace(picture(400, 300, logo), { layers: true });
+    expect(layers.map(({ id }) => id)).toEqual(["background", "object-1", "object-2", "object-3"]);
+    for (const { id } of layers) expect(svg).toContain(`<g id="${id}">`);
+  });
+
+  test("without layers, groups go by depth", () => {
+    const { layers } = trace(picture(400, 300, logo));
+    expect(layers.map(({ id }) => id)).toEqual(["layer-0", "layer-1", "layer-2"]);
+  });
+
+  test("pixel art is exact on its own grid", () => {
+    const small = noise(12, 9);
+    const rgba = new Uint8Array(12 * 8 * 9 * 8 * 4);
+    for (let y = 0, i = 0; y < 72; y++)
+      for (let x = 0; x < 96; x++, i += 4)
+        rgba.set(small.rgba.subarray(((y >> 3) * 12 + (x >> 3)) * 4).subarray(0, 4), i);
+    const image = { width: 96, height: 72, rgba };
+    const result = trace(image);
+    expect(result.svg).toContain(`viewBox="0 0 12 9"`);
+    expect(renderRaster(result.svg, 96, 72).rgba).toEqual(rgba);
+  });
+
+  test.each<[TraceOptions, string]>([
+    [{ colors: 1 }, "colors"],
+    [{ colors: 300 }, "colors"],
+    [{ simplify: 2 }, "simplify"],
+    [{ simplify: Number.NaN }, "simplify"],
+    [{ palette: ["red"] }, "palette"],
+    [{ palette: [] }, "palette"],
+  ])("%j is refused by name", (options, field) => {
+    expect(() => trace(image, options)).toThrow(new RegExp(`^${field}`));
+  });
+});
+
+describe("limits", () => {
+  test.each([
+    [1, 1],
+    [1, 50],
+    [50, 1],
+    [7, 3],
+    [2, 2],
+  ])("%d × %d", (width, height) => {
+    for (const options of [
+      {},
+      { mode: "cutout" },
+      { colors: 2 },
+      { layers: true },
+      { style: "pixel" },
+    ] as TraceOptions[]) {
+      const result = trace(noise(width, height), options);
+      checkSvg(result.svg);
+      expect(result).toMatchObject({ width, height });
+    }
+  });
+
+  test("nothing at all", () => {
+    const result = trace({ width: 30, height: 20, rgba: new Uint8Array(2400) });
+    checkSvg(result.svg);
+    expect(result.paths).toBe(0);
+  });
+
+  test("pure noise at 2 megapixels: under 5 s of work, within the byte budget and using it", () => {
+    const image = noise(2000, 1000);
+    const before = process.cpuUsage();
+    const result = trace(image);
+    expect(process.cpuUsage(before).user / 1e6).toBeLessThan(5);
+    expect(result.bytes).toBeLessThanOrEqual(500_000);
+    expect(result.bytes).toBeGreaterThan(400_000);
+    checkSvg(result.svg);
+  });
+
+  test("hq keeps to a megabyte, small to 200 kB", () => {
+    const image = noise(500, 400);
+    expect(trace(image, { preset: "hq" }).bytes).toBeLessThanOrEqual(1_000_000);
+    expect(trace(image, { preset: "small" }).bytes).toBeLessThanOrEqual(200_000);
+  });
+
+  test("a byte budget is met closely from below", () => {
+    const image = noise(400, 300);
+    for (const bytesMax of [40_000, 150_000]) {
+      const { bytes } = trace(image, { bytesMax });
+      expect(bytes).toBeLessThanOrEqual(bytesMax);
+      expect(bytes).toBeGreaterThan(bytesMax * 0.85);
+    }
+  });
+
+  test("a deadline that has passed ends the trace", () => {
+    expect(() => trace(noise(400, 300), {}, { deadlineMs: performance.now() })).toThrow(DeadlinePassedError);
+  });
+
+  test("what there is no time for is traced from fewer pixels, at its own size still", () => {
+    const image = picture(900, 600, landscape);
+    const hurried = traceInTime(image, {}, 0);
+    expect(hurried).toEqual(trace(image, {}, { share: 1 / 16 }));
+    expect(hurried.svg).not.toBe(trace(image).svg);
+    expect(hurried).toMatchObject({ width: 900, height: 600 });
+    checkSvg(hurried.svg);
+    expect(scoreTrace(image, hurried).score).toBeGreaterThan(0.75);
+    expect(traceInTime(image, {}, 60_000)).toEqual(trace(image));
+  });
+});
+
+describe("what comes out is nothing but drawing", () => {
+  test("counts are those of the text", () => {
+    const result = trace(picture(400, 300, logo));
+    expect(result.bytes).toBe(Buffer.byteLength(result.svg));
+    expect(result.paths).toBe(result.svg.match(/<(path|circle|rect)\b/g)!.length);
+  });
+
+  test.each([
+    `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1" viewBox="0 0 5 5"><script>alert(1)</script></svg>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1" viewBox="0 0 5 5"><path d="M0 0z" onload="x()"/></svg>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1" viewBox="0 0 5 5"><path fill="url(http://x/#a)" d="M0 0z"/></svg>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1" viewBox="0 0 5 5"><image href="http://x/a.png"/></svg>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1" viewBox="0 0 5 5"><use href="#a"/></svg>`,
+    `<!DOCTYPE svg><svg xmlns="http://www.w3.org/2000/svg" width="1" height="1" viewBox="0 0 5 5"></svg>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1" viewBox="0 0 5 5"><g>text</g></svg>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1" viewBox="0 0 5 5"><g></svg>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1" viewBox="0 0 5 5"></svg><svg/>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" style="x" width="1" height="1" viewBox="0 0 5 5"></svg>`,
+    "",
+  ])("the last check refuses %s", (svg) => {
+    expect(() => checkSvg(svg)).toThrow();
+  });
+
+  test("and passes every kind of trace", () => {
+    for (const image of [picture(400, 300, logo), picture(600, 400, landscape), noise(60, 40)])
+      for (const options of [{}, { mode: "cutout" }, { style: "pixel" }, { layers: true }] as TraceOptions[])
+        checkSvg(trace(image, options).svg);
+  });
+});

@@ -1,0 +1,39 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { startPeriodicTask } from "../../shared/periodic-task.ts";
+
+test("a run that throws is reported, and the next run comes all the same", async () => {
+  const failures: unknown[] = [];
+  let began = 0;
+  const task = startPeriodicTask({
+    run: async () => {
+      began += 1;
+      if (began === 1) throw new Error("away");
+    },
+    everyMs: 1,
+    failed: (error) => failures.push(error),
+  });
+  while (began < 3) await pause(1);
+  await task.stop();
+  expect(failures).toEqual([new Error("away")]);
+});
+
+test("a stop tells the run under way, waits for its end, and no other run begins", async () => {
+  let began = 0;
+  let ended = 0;
+  const task = startPeriodicTask({
+    run: async (stopping) => {
+      began += 1;
+      while (!stopping.aborted) await pause(1);
+      await pause(20);
+      ended += 1;
+    },
+    everyMs: 1,
+    failed: () => {},
+  });
+  await pause(5);
+  await task.stop();
+  expect({ began, ended }).toEqual({ began: 1, ended: 1 });
+  await pause(20);
+  expect(began).toBe(1);
+});

@@ -1,0 +1,94 @@
+import { hash } from "node:crypto";
+import request from "supertest";
+import { describe, expect, test } from "vitest";
+import { createApp, errorHandler } from "../../shared/http.ts";
+import { createLog } from "../../shared/log.ts";
+import { jsonBody, laterBody, pendingBody } from "../../shared/request-body.ts";
+
+const bytesMax = 400_000;
+const app = createApp({ trustProxy: false });
+app.post("/said", jsonBody({ bytesMax, storable: true }), (asked, response) => {
+  response.json({ said: asked.body ?? "nothing" });
+});
+const digest = (bytes: Buffer) => bytes.toString("hex");
+app.post("/unread", laterBody({ bytesMax }), async (_asked, response) => {
+  await pendingBody(response).drain();
+  response.json({ digest: digest(response.locals.bodyDigest) });
+});
+app.post("/read", laterBody({ bytesMax }), async (_asked, response) => {
+  const said = await pendingBody(response).json();
+  response.json({ said, digest: digest(response.locals.bodyDigest) });
+});
+app.use(errorHandler(createLog("test", "silent")));
+
+async function post(path: string, body: string, headers: Record<string, string> = {}) {
+  const asked = request(app)
+    .post(path)
+    .set({ "content-type": "text/plain;charset=UTF-8", ...headers });
+  const { status, body: told } = await asked.send(body);
+  return { status, body: told as Record<string, unknown> };
+}
+
+/** Sent in chunks of these, each a chunk of its own on the wire. */
+async function postChunks(path: string, chunks: Iterable<string>): Promise<number> {
+  const asked = request(app).post(path);
+  for (const chunk of chunks) asked.write(chunk, "utf8");
+  return (await asked).status;
+}
+
+describe("a JSON body", () => {
+  test.each([
+    ["an object", '{"a":[1,"b"]}', { a: [1, "b"] }],
+    ["a text with brackets in it", JSON.stringify("[".repeat(30_000)), "[".repeat(30_000)],
+    ["a text that ends in a backslash", '{"a":"\\\\","b":"\\""}', { a: "\\", b: '"' }],
+    ["JSON that begins with a byte order mark", '\ufeff{"a":1}', { a: 1 }],
+    ["nothing", "", {}],
+  ])("of %s is read as it was said", async (_name, body, said) => {
+    expect(await post("/said", body)).toEqual({ status: 200, body: { said } });
+  });
+
+  test("of characters that lie across its chunks is read whole", async () => {
+    const text = "añ€😀".repeat(20_000);
+    expect(await post("/read", JSON.stringify({ text }))).toMatchObject({ status: 200, body: { said: { text } } });
+  });
+
+  test.each([
+    ["no JSON", "{", "must be JSON"],
+    ["20,000 levels", "[".repeat(20_000), "100 levels"],
+    ["101 levels of objects", `${'{"a":'.repeat(101)}1${"}".repeat(101)}`, "100 levels"],
+    ["too many small values", `[${"1,".repeat(20_001)}1]`, "20000 parts"],
+    ["too many names", `{${Array.from({ length: 10_001 }, (_, i) => `"${i}":1`)}}`, "20000 parts"],
+    ["a NUL", '{"a":{"b":["\\u0000"]}}', '"b"'],
+    ["half of a surrogate pair", '{"a":"\\ud800"}', '"a"'],
+    ["half of one in a name", '{"a":{"\\udc00":1}}', '"a name"'],
+  ])("of %s is 400 and says why", async (_name, body, why) => {
+    const answer = await post("/said", body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toContain(why);
+  });
+
+  test.each([
+    ["with a Content-Encoding", { "content-encoding": "gzip" }],
+    ["in another charset", { "content-type": "application/json; charset=iso-8859-1" }],
+  ])("%s is 400", async (_name, headers) => expect((await post("/said", "{}", headers)).status).toBe(400));
+
+  test("that is too large is 413, whether it says its length or not", async () => {
+    expect((await post("/said", JSON.stringify("x".repeat(bytesMax)))).status).toBe(413);
+    expect(await postChunks("/said", ["x".repeat(bytesMax), "x"])).toBe(413);
+    expect((await post("/unread", "x".repeat(bytesMax + 1))).status).toBe(413);
+  });
+
+  test("in chunks of a byte each is 400", async () => {
+    expect(await postChunks("/said", JSON.stringify("x".repeat(2_000)))).toBe(400);
+    expect(await postChunks("/unread", "x".repeat(2_000))).toBe(400);
+  });
+});
+
+test("a body has the same digest whether it is read or drained", async () => {
+  const body = JSON.stringify({ text: "x".repeat(200_000) });
+  const digest = hash("sha256", body);
+  expect((await post("/unread", body)).body.digest).toBe(digest);
+  expect((await post("/read", body)).body.digest).toBe(digest);
+  expect((await post("/unread", "{")).body.digest).toBe(hash("sha256", "{"));
+  expect((await post("/unread", "")).body.digest).toBe(hash("sha256", ""));
+});

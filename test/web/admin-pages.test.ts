@@ -1,0 +1,169 @@
+import { describe, expect } from "vitest";
+import { accountByHandle } from "../../marketplace/accounts/create.ts";
+import { nameOperator } from "../../marketplace/admin/operators.ts";
+import { codeAt, stepAt } from "../../marketplace/admin/totp.ts";
+import { reportAgent } from "../../marketplace/reports/report-agent.ts";
+import { withAccount } from "../support/browser.ts";
+import { marketTest } from "../support/fixtures.ts";
+import { run, type TestMarketplace } from "../support/marketplace.ts";
+
+/** Somebody whose browser runs no scripts. */
+interface Person {
+  readonly handle: string;
+  readonly get: (path: string) => Promise<Page>;
+  readonly post: (path: string, fields: Record<string, string>, headers?: Record<string, string>) => Promise<Page>;
+}
+
+interface Page {
+  readonly status: number;
+  readonly to: string | null;
+  readonly html: string;
+}
+
+async function person(market: TestMarketplace): Promise<Person> {
+  const { browser, handle } = await withAccount(market);
+  const ask = async (path: string, init: RequestInit & { headers?: Record<string, string> } = {}): Promise<Page> => {
+    const headers = { accept: "text/html", cookie: browser.cookie, ...init.headers };
+    const answer = await fetch(market.url + path, { redirect: "manual", ...init, headers });
+    return { status: answer.status, to: answer.headers.get("location"), html: await answer.text() };
+  };
+  return {
+    handle,
+    get: (path) => ask(path),
+    post: (path, fields, headers = {}) => ask(path, { method: "POST", body: new URLSearchParams(fields), headers }),
+  };
+}
+
+const test = marketTest().extend("ada", { scope: "file" }, async ({ market }) => {
+  const ada = await person(market);
+  const { db, sealer } = market.context;
+  const { uri } = await nameOperator({ db, sealer }, await accountByHandle(db, ada.handle));
+  const secret = new URL(uri).searchParams.get("secret") as string;
+  const bits = [...secret].map((letter) =>
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0"),
+  );
+  const bytes = Buffer.from((bits.join("").match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  expect((await ada.get("/admin/agents?q=a")).to).toBe(
+    `/admin/confirm?next=${encodeURIComponent("/admin/agents?q=a")}`,
+  );
+  const wrong = await ada.post("/admin/confirm", { code: codeAt(bytes, 5), next: "/admin/log" });
+  expect([wrong.status, wrong.html.includes("Is not what your authenticator shows now.")]).toEqual([422, true]);
+  const right = await ada.post("/admin/confirm", {
+    code: codeAt(bytes, stepAt(Date.now())),
+    next: "https://evil.example",
+  });
+  expect(right.to).toBe("/admin");
+  return ada;
+});
+
+const paths = [
+  "/admin",
+  "/admin/reports",
+  "/admin/agents",
+  "/admin/accounts",
+  "/admin/log",
+  "/admin/confirm",
+  "/admin/accounts/ada",
+];
+
+describe("the operators' pages", () => {
+  test.for(paths)("%s is not there for anybody else, signed in or not", async (path, { market }) => {
+    const stranger = await person(market);
+    const pages = [await stranger.get(path), await fetch(market.url + path, { headers: { accept: "text/html" } })];
+    expect(pages.map(({ status }) => status)).toEqual([404, 404]);
+    expect((await stranger.post("/admin/log", { act: "note", on: "x", note: "y" })).status).toBe(404);
+  });
+
+  test("take no form from a page of another site", async ({ ada }) => {
+    const headers = { origin: "https://evil.example" };
+    expect((await ada.post("/admin/log", { act: "note", on: "x", note: "y" }, headers)).status).toBe(403);
+    expect((await ada.post("/admin/log", { act: "toString" })).status).toBe(400);
+  });
+
+  test("suspend an agent with a reason and restore it, without JavaScript", async ({ market, seeded, ada }) => {
+    const path = `/admin/agents/${seeded.agent.address}`;
+    const unsaid = await ada.post(path, { act: "move", move: "suspend", reason: " ", note: "kept <b>" });
+    expect([unsaid.status, unsaid.html.includes("Must say why."), unsaid.html.includes("kept &lt;b>")]).toEqual([
+      422,
+      true,
+      true,
+    ]);
+    expect((await ada.post(path, { act: "move", move: "suspend", reason: "copies" })).to).toBe(
+      `${path}?done=suspended`,
+    );
+    expect((await run(market, seeded.key, seeded.agent.address, { text: "a" })).status).toBe(404);
+    expect((await ada.get(path)).html).toContain("Restore agent");
+    expect((await ada.post(path, { act: "move", move: "restore", reason: "fixed" })).to).toBe(`${path}?done=live`);
+    expect((await ada.get("/admin/agents/nobody/nothing")).status).toBe(404);
+  });
+
+  test("what was done to an account, its holder reads on a page, without notes", async ({ market, ada }) => {
+    const [concerned, other] = [await person(market), await person(market)];
+    const path = `/admin/accounts/${concerned.handle}`;
+    await ada.post(path, { act: "move", move: "suspend", reason: "looked <i>odd</i>", note: "hidden-note" });
+    await ada.post(path, { act: "move", move: "restore", reason: "cleared" });
+    const { html } = await concerned.get("/settings/operator-acts");
+    expect(html).toContain("account suspended");
+    expect(html).toContain("looked &lt;i>odd&lt;/i>");
+    for (const secret of ["hidden-note", ada.handle]) expect(html).not.toContain(secret);
+    expect((await other.get("/settings/operator-acts")).html).toContain("No operator did anything here");
+  });
+
+  test("grant credits once, however often a form is sent", async ({ seeded, ada }) => {
+    const path = `/admin/accounts/${seeded.buyer.handle}`;
+    const form = (await ada.get(path)).html;
+    const reference = /name="reference" value="([^"]+)"/.exec(form)?.[1] ?? "";
+    const fields = { act: "grant", credits: "1,000", note: "outage", reference };
+    expect((await ada.post(path, fields)).to).toBe(`${path}?done=granted`);
+    expect((await ada.post(path, fields)).status).toBe(409);
+    expect((await ada.get(path)).html).toContain("1,000 of 10,000 granted today");
+    const many = await ada.post(path, { ...fields, credits: "many" });
+    expect([many.status, many.html.includes("Must be a whole number.")]).toEqual([422, true]);
+  });
+
+  test("find a run, and show its input only for a reason", async ({ market, seeded, ada }) => {
+    const { run_id } = (await run(market, seeded.key, seeded.agent.address, { text: "<i>private</i>" })).body;
+    const found = await ada.get(`/admin?id=${run_id}`);
+    expect(found.html).toContain(seeded.buyer.handle);
+    expect(found.html).not.toContain("private&lt;");
+    const path = `/admin?id=${run_id}`;
+    expect((await ada.post(path, { act: "read_input", run: run_id, note: "" })).html).toContain("Must say why.");
+    expect((await ada.post(path, { act: "read_input", run: run_id, note: "report" })).html).toContain(
+      "&lt;i>private&lt;/i>",
+    );
+    expect((await ada.get("/admin/log")).html).toContain("read input");
+    expect((await ada.get("/admin?id=no+id+at+all")).status).toBe(400);
+  });
+
+  test("show a visitor's report as text, and resolve it", async ({ market, seeded, ada }) => {
+    const said = { reason: "other", text: "<script>alert(1)</script>" };
+    const { id } = await reportAgent(market.context, seeded.agent.address, { address: "10.8.8.8", said });
+    for (const path of ["/admin", "/admin/reports"]) {
+      const { html } = await ada.get(path);
+      expect(html).toContain("&lt;script>alert(1)");
+      expect(html).not.toContain("<script>alert");
+    }
+    expect((await ada.post("/admin/reports", { act: "resolve", id, note: "done" })).to).toBe(
+      "/admin/reports?done=resolved",
+    );
+    expect((await ada.get("/admin/reports")).html).toContain("Nothing is open");
+  });
+
+  test("answer what PostgreSQL cannot keep with a refusal, never a 5xx", async ({ seeded, ada }) => {
+    const path = `/admin/accounts/${seeded.buyer.handle}`;
+    const answers = [
+      await ada.get("/admin/accounts/%00"),
+      await ada.get("/admin/agents/%00/x"),
+      await ada.get("/admin?id=%00"),
+      await ada.get("/admin/agents?q=%00&state=%00"),
+      await ada.get("/admin/log?operator=%00&cursor=%00"),
+      await ada.get("/proof/%00"),
+      await ada.post(path, { act: "move", move: "suspend", reason: "a\0b" }),
+      await ada.post(path, { act: "grant", credits: "1", note: "a\0b", reference: "nul" }),
+      await ada.post("/admin/log", { act: "note", on: "a\0b", note: "a\0b" }),
+      await ada.post("/admin", { act: "read_input", run: "\0", note: "a" }),
+      await ada.post("/admin/reports", { act: "resolve", id: "\0", note: "a" }),
+    ];
+    expect(answers.map(({ status }) => Math.floor(status / 100))).not.toContain(5);
+  });
+});

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { open, visitEverywhere } from "./browser.ts";
+import { type PaidSite, startPaidSite } from "./paid-site.ts";
+
+let site: PaidSite;
+beforeAll(async () => {
+  site = await startPaidSite();
+}, 120_000);
+afterAll(() => site?.stop());
+
+test.each(["", "/api", "/mcp", "/about"])("the page of an agent%s, everywhere", (tab) =>
+  visitEverywhere(site, `${site.summarizer}${tab}`, { name: `agent${tab.replace("/", "-")}` }),
+);
+
+test("the page of a free agent, everywhere", () => visitEverywhere(site, site.greeter, { name: "agent-free" }));
+
+test("what a paid run gave, everywhere", () =>
+  visitEverywhere(site, site.summarizer, {
+    name: "agent-result",
+    // The quote is a 402, which the browser notes.
+    status: 402,
+    prepare: async (page) => {
+      await page.locator("#wallet-name").getByText("Demo wallet").waitFor();
+      await page.getByRole("button", { name: /Pay and run/ }).click();
+      await page.locator("#payment").getByText("settled", { exact: true }).waitFor();
+      await page.locator("#result").getByText("success").waitFor();
+    },
+  }));
+
+test("Run stands above the fold of a desktop, with the form filled in", async () => {
+  const { page, complaints, close } = await open(site, site.summarizer);
+  const button = page.getByRole("button", { name: /Pay and run/ });
+  await button.waitFor();
+  const box = await button.boundingBox();
+  expect((box?.y ?? Number.POSITIVE_INFINITY) + (box?.height ?? 0)).toBeLessThan(900);
+  expect(await page.getByLabel("Text").inputValue()).not.toBe("");
+  expect(complaints).toEqual([]);
+  await close();
+});

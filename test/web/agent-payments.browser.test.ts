@@ -1,0 +1,205 @@
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { demoAgents } from "../../infra/dev/demo-agents.ts";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { logo, picture, png } from "../marketplace/tracer/pictures.ts";
+import { expectAccessible, open } from "./browser.ts";
+import { type PaidSite, signInWith, startPaidSite } from "./paid-site.ts";
+
+let site: PaidSite;
+beforeAll(async () => {
+  site = await startPaidSite();
+}, 120_000);
+afterEach(() => site.model.clearFaults());
+afterAll(() => site?.stop());
+
+const price = 50_000n;
+const summarizer = () => demoAgents(site.model.url).summarizer as object;
+const resultOf = (page: Page) => page.locator("#result");
+
+async function chooseNetwork(page: Page, chain: "evm" | "hedera"): Promise<void> {
+  await page.locator("#wallet-name").getByText("Demo wallet").waitFor();
+  await page.getByRole("radio", { name: chain === "evm" ? /Base Sepolia/ : /Hedera testnet/ }).check({ force: true });
+}
+
+const pay = (page: Page) => page.getByRole("button", { name: /Pay and run/ }).click();
+
+describe.each(["evm", "hedera"] as const)("a call paid from the page on %s", (chain) => {
+  test("shows the steps of the payment, the result and what was paid, and charges once", async () => {
+    const { page, complaints, close } = await open(site, site.summarizer);
+    const before = await site.usdcOf(chain);
+    await page.getByLabel("Text", { exact: true }).fill("Ünïcode ‘quotes’ & <b>tags</b>");
+    await chooseNetwork(page, chain);
+    await pay(page);
+    await resultOf(page).getByText("success").waitFor();
+    await page.locator("#payment").getByText("settled", { exact: true }).waitFor();
+    expect(await page.locator("#payment .rail li.is-end").textContent()).toContain("Settled");
+    expect(await resultOf(page).textContent()).toContain("Paid 0.05 USDC. Nothing else is due.");
+    expect(before - (await site.usdcOf(chain))).toBe(price);
+    await expectAccessible(page, `the result, ${chain}`);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await expectAccessible(page, `the result, ${chain}, dark`);
+    // The quote is a 402, which the browser notes.
+    expect(complaints.filter((text) => !text.includes("status of 402"))).toEqual([]);
+    expect(await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith("under way")))).toEqual(
+      [],
+    );
+    await close();
+  });
+
+  test("is charged once and shows its result although the page was reloaded before the answer", async () => {
+    const { page, close } = await open(site, site.summarizer);
+    const before = await site.usdcOf(chain);
+    site.model.injectFault({ delayMs: 2_500 });
+    await page.getByLabel("Text", { exact: true }).fill("Reloaded meanwhile.");
+    await chooseNetwork(page, chain);
+    await pay(page);
+    await page.locator("#payment").getByText("running", { exact: true }).waitFor();
+    await page.reload();
+    expect(await page.getByLabel("Text", { exact: true }).inputValue()).toBe("Reloaded meanwhile.");
+    await resultOf(page).getByText("found again, not paid twice").waitFor({ timeout: 30_000 });
+    expect(before - (await site.usdcOf(chain))).toBe(price);
+    // What is here stays in the tab, though the payment buys it no second time.
+    await page.reload();
+    await resultOf(page).getByText("success").waitFor();
+    await close();
+  });
+});
+
+test("a picture that a wallet pays for in the workbench is charged once, shows how the payment went, and is had after a reload", async () => {
+  const { page, complaints, close } = await open(site, "/svg");
+  const before = await site.usdcOf("evm");
+  const buffer = await png(picture(200, 150, logo));
+  await page.setInputFiles("input[type=file]", { name: "logo.png", mimeType: "image/png", buffer });
+  await page.getByRole("img", { name: "The drawing" }).waitFor();
+  await page.getByText("Without an account: by wallet").click();
+  await chooseNetwork(page, "evm");
+  const { toFacilitator } = site.paid;
+  toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
+  await page.getByRole("button", { name: /Pay and trace/ }).click();
+  await page.locator("#payment").getByText("settled", { exact: true }).waitFor({ timeout: 60_000 });
+  await page.reload();
+  toFacilitator.behave(() => "pass");
+  await page.getByText(/Traced in .* for 0.01 USDC/).waitFor({ timeout: 60_000 });
+  await page.locator("#payment").getByText("settled", { exact: true }).waitFor();
+  expect(before - (await site.usdcOf("evm"))).toBe(10_000n);
+  await expectAccessible(page, "the workbench, paid");
+  expect(complaints.filter((text) => !/status of (402|503)/.test(text))).toEqual([]);
+  await close();
+}, 120_000);
+
+test("a payment whose end nobody has seen is shown as unknown, with the time until which it can land, and its result is had later", async () => {
+  const { page, close } = await open(site, site.summarizer);
+  const before = await site.usdcOf("evm");
+  const { toFacilitator } = site.paid;
+  toFacilitator.behave((path) => {
+    if (path === "/settle") return "lose-answer";
+    return path.startsWith("/payments") ? "lose-call" : "pass";
+  });
+  await chooseNetwork(page, "evm");
+  await pay(page);
+  const payment = page.locator("#payment");
+  await payment.getByText("Do not pay again.").waitFor();
+  expect(await payment.locator(".badge-maybe").textContent()).toBe("unknown");
+  expect(await payment.textContent()).toMatch(/It can still land until \d\d:\d\d:\d\d UTC/);
+  expect(await payment.locator(".is-bad").count()).toBe(0);
+  toFacilitator.behave(() => "pass");
+  await resultOf(page).getByText("found again, not paid twice").waitFor();
+  expect(before - (await site.usdcOf("evm"))).toBe(price);
+  await close();
+});
+
+test("a run that fails costs nothing, and says so", async () => {
+  const { page, close } = await open(site, site.summarizer);
+  const before = await site.usdcOf("evm");
+  site.model.injectFault({ status: 500 });
+  await chooseNetwork(page, "evm");
+  await pay(page);
+  await resultOf(page).getByText("The agent failed").waitFor();
+  expect(await resultOf(page).textContent()).toContain("Nothing was charged.");
+  expect(await page.locator("#payment .rail").textContent()).toContain("Run failed");
+  expect(await site.usdcOf("evm")).toBe(before);
+  await close();
+});
+
+test("a price that rose is asked about first, by wallet and by credits; refusing charges nothing", async () => {
+  const { page, close } = await open(site, site.summarizer);
+  await signInWith(site, page, 100n);
+  await page.reload();
+  await page.locator("#wallet-name").getByText("Demo wallet").waitFor({ state: "attached" });
+  await publishAgent(site.context, site.market.creator, "summarizer", { ...summarizer(), price_credits: 6 });
+  try {
+    const before = await site.usdcOf("evm");
+    await page.locator("#by-wallet").check({ force: true });
+    await pay(page);
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("The price rose from 5 to 6 credits").waitFor();
+    await expectAccessible(page, "the dialog of a price that rose");
+    await page.keyboard.press("Escape");
+    await resultOf(page).getByText("Nothing was charged.").waitFor();
+    expect(await site.usdcOf("evm")).toBe(before);
+    await page.locator("#by-credits").check({ force: true });
+    await page.getByRole("button", { name: /^Run/ }).click();
+    await dialog.getByRole("button", { name: "Agree and run" }).click();
+    await resultOf(page).getByText("success").waitFor();
+    expect(await resultOf(page).textContent()).toContain("Paid 6 credits. 94 credits left.");
+  } finally {
+    await publishAgent(site.context, site.market.creator, "summarizer", summarizer());
+  }
+  await close();
+});
+
+test("everything is done from the keyboard: input, way to pay, run", async () => {
+  const { page, close } = await open(site, site.summarizer);
+  await signInWith(site, page, 10n);
+  await page.reload();
+  await page.getByLabel("Text", { exact: true }).focus();
+  await page.keyboard.press("Control+A");
+  await page.keyboard.type("Typed by hand.");
+  await page.locator("#by-credits").focus();
+  await page.keyboard.press("Space");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await resultOf(page).getByText("success").waitFor();
+  expect(await resultOf(page).textContent()).toContain("5 credits left");
+  await close();
+});
+
+test("what the server refuses stands beside its field, and switching the way to pay keeps the input", async () => {
+  const { page, close } = await open(site, site.summarizer);
+  await signInWith(site, page, 10n);
+  await page.reload();
+  const text = page.getByLabel("Text", { exact: true });
+  await text.evaluate((area) => area.removeAttribute("maxlength"));
+  await text.fill("x".repeat(8_001));
+  await page.locator("#by-terminal").check({ force: true });
+  expect(await page.locator("#terminal-1").textContent()).toContain("x".repeat(8_001));
+  await page.locator("#by-credits").check({ force: true });
+  expect((await text.inputValue()).length).toBe(8_001);
+  await page.getByRole("button", { name: /^Run/ }).click();
+  await page.locator("#in-text-error").getByText("must have at most 8000 characters").waitFor();
+  expect(await text.getAttribute("aria-invalid")).toBe("true");
+  await close();
+});
+
+describe("without JavaScript", () => {
+  const withoutScripts = { javaScriptEnabled: false };
+
+  test("a free agent runs by its form", async () => {
+    const { page, close } = await open(site, site.greeter, withoutScripts);
+    await page.getByLabel("Your name").fill("Ada");
+    await page.getByRole("button", { name: /^Run/ }).click();
+    await page.locator("#result").getByText("success").waitFor();
+    expect(await page.getByLabel("Your name").inputValue()).toBe("Ada");
+    await close();
+  });
+
+  test("a signed-in visitor runs with credits by the form, and a wrong value is named beside its field", async () => {
+    const { page, close } = await open(site, site.summarizer, withoutScripts);
+    await signInWith(site, page, 10n);
+    await page.reload();
+    await page.getByRole("button", { name: /^Run/ }).click();
+    await page.locator("#result").getByText("Paid 5 credits. 5 credits left.").waitFor();
+    await close();
+  });
+});

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { accountByHandle } from "../../../marketplace/accounts/create.ts";
+import { publishAgent } from "../../../marketplace/agents/publish.ts";
+import { credits } from "../../../marketplace/credits/amount.ts";
+import { grant } from "../../../marketplace/credits/ledger.ts";
+import {
+  echoAgent,
+  type Market,
+  seedMarket,
+  startMarketplace,
+  type TestMarketplace,
+} from "../../support/marketplace.ts";
+import { newPerson, type Person } from "./person.ts";
+
+let market: TestMarketplace;
+let seeded: Market;
+beforeAll(async () => {
+  market = await startMarketplace();
+  seeded = await seedMarket(market.context, { price: 5 });
+});
+afterAll(() => market.stop());
+
+const hostile = `"><script>alert(1)</script>`;
+
+async function buyer(): Promise<Person> {
+  const person = await newPerson(market);
+  const { id } = await accountByHandle(market.context.db, person.handle);
+  await grant(market.context.db, { accountId: id, credits: credits(100n) });
+  return person;
+}
+
+async function ran(person: Person, text = "hello"): Promise<string> {
+  const asked = { agent: seeded.agent.address, input: { text } };
+  return (await person.browser.post("/api/account/run", asked)).body.run_id;
+}
+
+const visitor = async (path: string, form?: Record<string, string>) => {
+  const answer = await fetch(market.url + path, {
+    headers: {
+      accept: "text/html",
+      "x-forwarded-for": `10.9.${Math.floor(Math.random() * 250)}.1`,
+      origin: market.url,
+    },
+    ...(form && { method: "POST", body: new URLSearchParams(form) }),
+  });
+  return { status: answer.status, headers: answer.headers, html: await answer.text() };
+};
+
+describe("the page of what an account has run", () => {
+  test("shows its own runs, by what its address asks for, with every text escaped", async () => {
+    const [ann, bob] = await Promise.all([buyer(), buyer()]);
+    const { id: keyId } = (await ann.browser.post("/api/account/keys", { name: hostile })).body;
+    const run = await ran(ann);
+    const others = await ran(bob);
+    await market.context.db.query("update runs set key_id = $2 where id = $1", [run, keyId]);
+    const { status, html } = await ann.get("/activity");
+    expect(status).toBe(200);
+    expect(html).toContain(`/runs/${run}`);
+    expect(html).not.toContain(others);
+    expect(html).not.toContain("<script>alert");
+    expect((await ann.get(`/activity?key=${keyId}&days=7&by=credits`)).html).toContain(`/runs/${run}`);
+    expect((await ann.get("/activity?key=none")).html).toContain("No run fits");
+    expect((await ann.get("/activity?state=failed")).html).not.toContain(`/runs/${run}`);
+    for (const query of ["days=8", "day=yesterday", "state=x", "cursor=x", "agent=%00"]) {
+      expect([query, (await ann.get(`/activity?${query}`)).status]).toEqual([query, 400]);
+    }
+  });
+});
+
+describe("the page of a run", () => {
+  test("is its account's alone, shows what was asked, and leads to the same again", async () => {
+    const [ann, bob] = await Promise.all([buyer(), buyer()]);
+    const run = await ran(ann, hostile);
+    const { html } = await ann.get(`/runs/${run}`);
+    expect(html).toContain("5 credits charged.");
+    expect(html).not.toContain("<script>alert");
+    const again = `/${seeded.agent.address}?run=${run}`;
+    expect(html).toContain(`href="${again}"`);
+    const filled = "&lt;script>alert(1)&lt;/script>";
+    expect((await ann.get(again)).html).toContain(filled);
+    expect((await bob.get(again)).html).not.toContain(filled);
+    expect((await bob.get(`/runs/${run}`)).status).toBe(404);
+    for (const act of ["share", "revoke"]) {
+      expect([act, (await bob.post(`/runs/${run}`, { act })).status]).toEqual([act, 404]);
+    }
+    expect((await ann.post(`/runs/${run}`, { act: "share" }, { origin: "https://evil.example" })).status).toBe(403);
+  });
+
+  test("makes a link for everybody, with the input if asked, takes reports on it, and revokes it", async () => {
+    const ann = await buyer();
+    const run = await ran(ann, "a private text");
+    const shared = await ann.post(`/runs/${run}`, { act: "share" });
+    expect([shared.status, shared.location]).toEqual([303, `/runs/${run}?done=shared`]);
+    const link = /\/runs\/shared\/[\w-]{22}/.exec((await ann.get(`/runs/${run}`)).html)?.[0] as string;
+    const seen = await visitor(link);
+    expect(seen.status).toBe(200);
+    expect(seen.html).toContain('name="robots" content="noindex"');
+    expect(seen.headers.get("cache-control")).toBe("no-store");
+    expect(seen.html).not.toContain(ann.handle);
+    expect(seen.html).not.toContain('id="input"');
+    await ann.post(`/runs/${run}`, { act: "share", with_input: "true" });
+    expect((await visitor(link)).html).toContain("a private text");
+    expect((await visitor(`${link}/report`, { reason: "private", text: "" })).status).toBe(422);
+    expect((await visitor(`${link}/report`, { reason: "private", text: "My address is in it." })).html).toMatch(
+      /rpt_\w+/,
+    );
+    const { rows } = await market.context.db.query("select agent_id, reason from reports where run_id = $1", [run]);
+    expect(rows).toEqual([{ agent_id: seeded.agent.agentId, reason: "private" }]);
+    const revoked = await ann.post(`/runs/${run}`, { act: "revoke" });
+    expect(revoked.location).toBe(`/runs/${run}?done=revoked`);
+    for (const path of [link, `${link}/report`]) expect((await visitor(path)).status).toBe(404);
+    expect((await visitor(`${link}/report`, { reason: "other", text: "x" })).status).toBe(404);
+  });
+});
+
+describe("the pages of a creator's figures", () => {
+  async function creator() {
+    const person = await newPerson(market);
+    const account = await accountByHandle(market.context.db, person.handle);
+    const settings = { ...echoAgent, connector: "image-generator", settings: { prompt: "{{text}}" }, name: hostile };
+    const agent = await publishAgent(market.context, account, "poster", settings);
+    return { person, account, agent };
+  }
+
+  test("are the creator's alone, lead to the newest agent, and set what its model may cost in a day", async () => {
+    const { person, agent } = await creator();
+    const other = await newPerson(market);
+    expect((await person.get("/figures")).location).toBe("/figures/poster");
+    expect((await other.get("/figures")).html).toContain("No agent yet");
+    for (const path of ["/figures/poster", "/figures/poster/images", "/figures/poster/rewards"]) {
+      const { status, html } = await person.get(path);
+      expect([path, status, html.includes("<script>alert")]).toEqual([path, 200, false]);
+      expect([path, (await other.get(path)).status]).toEqual([path, 404]);
+    }
+    expect((await other.post("/figures/poster", { act: "budget", credits_per_day: "1" })).status).toBe(404);
+    const wrong = await person.post("/figures/poster", { act: "budget", credits_per_day: "lots" });
+    expect([wrong.status, wrong.html.includes("Must be a whole number.")]).toEqual([422, true]);
+    const set = await person.post("/figures/poster", { act: "budget", credits_per_day: "70" });
+    expect(set.location).toBe("/figures/poster?done=budget");
+    const { rows } = await market.context.db.query("select model_credits_per_day from agents where id = $1", [
+      agent.agentId,
+    ]);
+    expect(rows).toEqual([{ model_credits_per_day: 70n }]);
+  });
+
+  test("take a picture down and show it again; another's picture is not there", async () => {
+    const { person, account, agent } = await creator();
+    const other = await creator();
+    const bytes = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="${Math.ceil(Math.random() * 1e6)}"/>`);
+    const url = await market.context.tools.files.keep({
+      bytes,
+      kind: "svg",
+      ownerId: account.id,
+      agentId: agent.agentId,
+    });
+    const name = url.slice(url.lastIndexOf("/") + 1);
+    const file = async () => (await fetch(`${market.url}/files/${name}`)).status;
+    const path = "/figures/poster/images";
+    expect((await person.get(path)).html).toContain(name);
+    expect((await other.person.get(path)).html).not.toContain(name);
+    expect((await other.person.post(path, { act: "hide", name })).status).toBe(404);
+    expect(await file()).toBe(200);
+    expect((await person.post(path, { act: "hide", name })).location).toBe(`${path}?done=hidden`);
+    expect(await file()).toBe(410);
+    expect((await person.post(path, { act: "show", name, offset: "0" })).location).toBe(`${path}?done=shown`);
+    expect(await file()).toBe(200);
+    expect((await person.post(path, { act: "hide", name: "../x" })).status).toBe(404);
+  });
+});

@@ -1,0 +1,114 @@
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import { open, visitEverywhere } from "../browser.ts";
+import { type Site, signIn, test } from "../site.ts";
+
+/** Signs in and begins an agent from the connector's template. */
+async function begin(site: Site, page: Page, connector = "Language model") {
+  await signIn(site, page, `maker-${Math.random().toString(36).slice(2, 10)}`);
+  await page.goto(`${site.url}/build`);
+  await page.getByRole("button", { name: `Start from ${connector}`, exact: true }).press("Enter");
+  await page.waitForURL(/\/build\/.+/);
+}
+
+const saved = (page: Page) => page.getByText(/^Saved \d/).waitFor();
+
+test("the gallery of connectors, beside one's own agents", ({ site }) =>
+  visitEverywhere(site, "/build", {
+    prepare: async (page) => {
+      await begin(site, page, "Hedera mint");
+      await page.goto(`${site.url}/build`);
+    },
+  }));
+
+test("the editor with an answer, a changed draft and a field's rules open", ({ site }) =>
+  visitEverywhere(site, "/build", {
+    name: "build-editor",
+    prepare: async (page) => {
+      await begin(site, page);
+      await page.getByRole("button", { name: "Try it" }).press("Enter");
+      await page.locator("#build-result").getByText("success").waitFor();
+      await page.locator("#build-head").getByRole("button", { name: "Publish" }).press("Enter");
+      await page.getByText("Published. Buyers").waitFor();
+      await page.locator("#at-price_credits").fill("six");
+      await saved(page);
+      await page.locator(".field-rules summary").nth(1).press("Enter");
+    },
+  }));
+
+test("an agent is written, tried and published by keyboard alone, and saved as one types", async ({ site }) => {
+  const { page, complaints, close } = await open(site, "/");
+  await begin(site, page);
+  await page.locator("#at-name").press("Control+a");
+  await page.keyboard.type("Echo of a story");
+  await saved(page);
+  await page.getByRole("button", { name: "Add a field" }).press("Enter");
+  await page.waitForFunction(() => document.activeElement?.id === "at-fields-3-name");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("mood");
+  await page.keyboard.press("Alt+ArrowUp");
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>("#at-fields-2-name")?.value === "mood");
+  // The buyers' form follows, and a slot is written where one was writing.
+  await page.locator("#in-mood").waitFor();
+  await page.locator("#at-settings-prompt").press("Control+End");
+  await page.getByRole("button", { name: "Write the slot mood" }).press("Enter");
+  expect(await page.locator("#at-settings-prompt").inputValue()).toBe("{{text}}{{mood}}");
+  await saved(page);
+  await page.locator("#in-mood").fill("merry");
+  await page.getByRole("button", { name: "Try it" }).press("Enter");
+  await page.locator("#build-result").getByText("merry").waitFor();
+  await page.locator("#build-head").getByRole("button", { name: "Publish" }).press("Enter");
+  await page.getByText("Published. Buyers").waitFor();
+  await page.getByRole("link", { name: "View live" }).press("Enter");
+  await page.getByRole("heading", { name: "Echo of a story" }).first().waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test("two tabs: the later is told as one types, loses nothing, and keeps its own", async ({ site }) => {
+  const { page, context, close } = await open(site, "/");
+  await begin(site, page);
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await other.locator("#at-name").fill("From the other tab");
+  await saved(other);
+  await page.locator("#at-name").fill("From this tab");
+  await page.getByText("Nothing of yours is lost").waitFor();
+  expect(await page.locator("#at-name").inputValue()).toBe("From this tab");
+  await page.locator("#at-description").fill("And more of mine.");
+  await page.getByRole("button", { name: "Keep mine as a draft of its own" }).press("Enter");
+  await page.getByText("What you had is a draft of its own.").waitFor();
+  expect(await page.locator("#at-name").inputValue()).toBe("From this tab");
+  expect(await page.locator("#at-description").inputValue()).toBe("And more of mine.");
+  await other.reload();
+  expect(await other.locator("#at-name").inputValue()).toBe("From the other tab");
+  await close();
+});
+
+test("a secret is taken when it is written, and only its name stands there then", async ({ site }) => {
+  const { page, complaints, close } = await open(site, "/");
+  await begin(site, page, "HTTP API");
+  await page.locator("#secret-name").pressSequentially("token");
+  await page.locator("#secret-value").pressSequentially("a long secret");
+  await page.locator("#at-name").focus();
+  await page.locator("#secret-token").waitFor();
+  expect(await page.locator("#secret-value").inputValue()).toBe("");
+  await page.reload();
+  expect(await page.locator("input[id^=secret-]").count()).toBe(3);
+  expect(await page.content()).not.toContain("a long secret");
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test("what could not be saved is saved when the service answers again", async ({ site }) => {
+  const { page, context, close } = await open(site, "/");
+  await begin(site, page);
+  await context.setOffline(true);
+  await page.locator("#at-name").fill("Typed without a network");
+  await page.getByText("Not saved: no answer. Trying again.").waitFor();
+  await context.setOffline(false);
+  await saved(page);
+  await page.reload();
+  expect(await page.locator("#at-name").inputValue()).toBe("Typed without a network");
+  await close();
+});

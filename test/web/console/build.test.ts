@@ -1,0 +1,202 @@
+import { test as base, describe, expect } from "vitest";
+import { connectorIds } from "../../../marketplace/connectors/connector.ts";
+import { startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
+import { newPerson, type Person } from "./person.ts";
+import { formIn } from "./posted-form.ts";
+
+// biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which other fixtures this one takes
+const test = base.extend("market", { scope: "file" }, async ({}, { onCleanup }): Promise<TestMarketplace> => {
+  const market = await startMarketplace();
+  onCleanup(() => market.stop());
+  return market;
+});
+
+/** A person who began an agent, and the editor's address. */
+async function begun(market: TestMarketplace, connector = "llm") {
+  const person = await newPerson(market);
+  const { status, location } = await person.post("/build", { act: "start", connector });
+  expect(status).toBe(303);
+  return { person, path: location as string };
+}
+
+const formAt = async (person: Person, path: string) => formIn((await person.get(path)).html, "build");
+
+describe("the editor, without JavaScript", () => {
+  test("takes what every connector's template fills it in with, and a form posted again changes nothing", async ({
+    market,
+  }) => {
+    const person = await newPerson(market);
+    for (const connector of connectorIds) {
+      const { location } = await person.post("/build", { act: "start", connector });
+      const first = await person.post(location as string, {
+        ...(await formAt(person, location as string)),
+        do: "save",
+      });
+      expect([connector, first.status]).toEqual([connector, 200]);
+      const saved = formIn(first.html, "build");
+      const again = formIn((await person.post(location as string, { ...saved, do: "save" })).html, "build");
+      expect([connector, again]).toEqual([connector, saved]);
+    }
+  });
+
+  test("tries, publishes, compares, goes back and unpublishes", async ({ market }) => {
+    const { person, path } = await begun(market);
+    const tried = await person.post(path, { ...(await formAt(person, path)), do: "try" });
+    expect(tried.html).toContain("This answer was made without a model");
+    expect(tried.html).toContain("Tried since the last change, and it worked");
+    const one = await person.post(path, { ...formIn(tried.html, "build"), do: "publish" });
+    expect([one.status, one.location]).toEqual([303, `${path}?done=published`]);
+    const two = { ...(await formAt(person, path)), name: "Renamed", do: "publish" };
+    expect((await person.post(path, two)).location).toBe(`${path}?done=published`);
+    const compared = await person.get(`${path}?against=1`);
+    expect(compared.html).toMatch(/class="del">- name: Summarise a text<.*class="add">\+ name: Renamed</s);
+    expect((await person.get(`${path}?against=9`)).status).toBe(404);
+    const { revision = "" } = await formAt(person, path);
+    await person.post(path, { act: "restore", revision, version: "1" });
+    expect(await formAt(person, path)).toMatchObject({ name: "Summarise a text" });
+    expect((await person.post(path, { act: "unpublish" })).location).toBe(`${path}?done=unpublished`);
+    expect((await fetch(`${market.url}/${person.handle}${path.replace("/build", "")}`)).status).toBe(404);
+  });
+
+  test("shows a picture that was tried as buyers see it", async ({ market }) => {
+    const { person, path } = await begun(market, "image-generator");
+    const form = { ...(await formAt(person, path)), price_credits: "0", "s.size": "256x256", do: "try" };
+    const { html } = await person.post(path, form);
+    const [, picture = ""] = /<img src="([^"]+)" alt="Result 1"/.exec(html) ?? [];
+    expect((await fetch(market.url + new URL(picture).pathname)).headers.get("content-type")).toMatch(/^image\//);
+  });
+
+  test("adds, moves and removes fields by their buttons", async ({ market }) => {
+    const { person, path } = await begun(market);
+    const names = (form: Record<string, string>) =>
+      Array.from({ length: Number(form["f.count"]) }, (_, at) => form[`f.${at}.name`]);
+    let form = await formAt(person, path);
+    for (const [pressed, left] of [
+      ["down.0", ["tone", "text", "max_words"]],
+      ["up.2", ["tone", "max_words", "text"]],
+      ["remove.1", ["tone", "text"]],
+      ["add.0", ["tone", "text", "field_3"]],
+      ["up.0", ["tone", "text", "field_3"]],
+      ["remove.77", ["tone", "text", "field_3"]],
+    ] as const) {
+      form = formIn((await person.post(path, { ...form, do: pressed })).html, "build");
+      expect(names(form)).toEqual(left);
+    }
+    // Its rules went with it, and all of it is kept.
+    expect(form["f.0.choices"]).toBe("neutral\nfriendly\nblunt");
+    expect(await formAt(person, path)).toEqual(form);
+  });
+
+  test("keeps what is no number yet as it was typed, and each check leads to its control", async ({ market }) => {
+    const { person, path } = await begun(market);
+    const typed = { price_credits: "five", "f.2.min": "low", "s.temperature": "warm", "s.prompt": "{{nobody}}" };
+    const { html } = await person.post(path, { ...(await formAt(person, path)), ...typed, do: "save" });
+    expect(await formAt(person, path)).toMatchObject(typed);
+    const targets = [...html.matchAll(/href="#(at-[\w-]+)"/g)].map(([, id]) => id);
+    expect(targets).toEqual(["at-price_credits", "at-fields-2-min", "at-settings-temperature"]);
+    for (const id of targets) expect(html).toContain(`id="${id}"`);
+    const refused = await person.post(path, { ...formIn(html, "build"), do: "publish" });
+    expect(refused.html).toContain("Not published:");
+  });
+
+  test("keeps what two tabs typed: the later is told, and decides", async ({ market }) => {
+    const { person, path } = await begun(market);
+    const form = await formAt(person, path);
+    await person.post(path, { ...form, name: "First tab", do: "save" });
+    const late = await person.post(path, { ...form, name: "Second tab", do: "save" });
+    expect(late.status).toBe(409);
+    expect(formIn(late.html, "build")).toMatchObject({ name: "Second tab", revision: form.revision });
+    expect(await formAt(person, path)).toMatchObject({ name: "First tab" });
+    const copy = await person.post(path, { ...formIn(late.html, "build"), do: "copy" });
+    expect(await formAt(person, String(copy.location).split("?")[0] as string)).toMatchObject({ name: "Second tab" });
+    const over = await person.post(path, { ...formIn(late.html, "build"), do: "over" });
+    expect(over.status).toBe(200);
+    expect(await formAt(person, path)).toMatchObject({ name: "Second tab" });
+  });
+
+  test("takes a definition as text, and gives a refused one back as it was typed", async ({ market }) => {
+    const { person, path } = await begun(market);
+    const slug = path.split("/").at(-1);
+    const text = `agent: ${person.handle}/${slug}\nname: From text\ndescription: D\nconnector: llm\nsettings:\n  prompt: hello\n`;
+    const { revision = "" } = await formAt(person, path);
+    const wrong = await person.post(path, { act: "yaml", revision, yaml: `${text}nonsense: 1\n` });
+    expect([wrong.status, wrong.html.includes("nonsense: 1")]).toEqual([422, true]);
+    expect((await person.post(path, { act: "yaml", revision, yaml: text })).location).toBe(`${path}?done=taken`);
+    expect(await formAt(person, path)).toMatchObject({ name: "From text", "s.prompt": "hello" });
+    const other = await person.post("/build", { act: "yaml", yaml: text.replace(`/${slug}`, "/other-one") });
+    expect(other.location).toBe("/build/other-one");
+    const taken = await person.post("/build", { act: "yaml", yaml: text });
+    expect([taken.status, taken.html.includes("From text")]).toEqual([409, true]);
+  });
+});
+
+describe("what a stranger or a script could want of the editor", () => {
+  test("secrets are taken and never shown", async ({ market }) => {
+    const { person, path } = await begun(market, "http-api");
+    const form = { ...(await formAt(person, path)), secret_name: "token", secret_value: "SECRET-MARK-12345678" };
+    const set = await person.post(path, {
+      ...form,
+      "s.headers": '{"authorization": "Bearer {{secret.token}}"}',
+      do: "save",
+    });
+    expect(set.html).not.toContain("SECRET-MARK");
+    expect(formIn(set.html, "build")).toMatchObject({ "k.token": "" });
+    const gone = await person.post(path, { ...formIn(set.html, "build"), "k-gone.token": "1", do: "save" });
+    expect(formIn(gone.html, "build")).not.toHaveProperty(["k.token"]);
+    expect(gone.html).toContain("which &quot;secrets&quot; does not hold");
+  });
+
+  test("whatever is written stays text, wherever it is shown", async ({ market }) => {
+    const { person, path } = await begun(market);
+    const evil = `"><script>alert(1)</script>`;
+    const texts = Object.fromEntries(
+      Object.entries(await formAt(person, path))
+        .filter(
+          ([name]) => !/^(act|revision|connector|f\.count|.*\.type|category|s\.(model|format)|in\..*)$/.test(name),
+        )
+        .map(([name, value]) => [name, /required|accepts/.test(name) ? value : evil]),
+    );
+    const form = { ...(await formAt(person, path)), ...texts };
+    for (const pressed of ["save", "try", "add.0"]) {
+      const { html } = await person.post(path, { ...form, do: pressed });
+      expect(html).not.toContain("<script>alert");
+    }
+    const yaml = await person.post(path, { act: "yaml", revision: evil, yaml: evil });
+    for (const { html } of [yaml, await person.get("/build"), await person.get(path)]) {
+      expect(html).not.toContain("<script>alert");
+    }
+  });
+
+  test("another's draft is not there, to be seen or changed", async ({ market }) => {
+    const { person, path } = await begun(market);
+    const form = await formAt(person, path);
+    const stranger = await newPerson(market);
+    expect((await stranger.get(path)).status).toBe(404);
+    for (const pressed of ["save", "publish", "try", "remove.0"]) {
+      expect((await stranger.post(path, { ...form, name: "Taken", do: pressed })).status).toBe(404);
+    }
+    for (const act of ["unpublish", "discard", "restore"]) {
+      expect((await stranger.post(path, { act, revision: form.revision ?? "", version: "1" })).status).toBe(404);
+    }
+    expect(await formAt(person, path)).toMatchObject({ name: "Summarise a text" });
+  });
+
+  test("odd forms are refused in words", async ({ market }) => {
+    const { person, path } = await begun(market, "http-api");
+    const form = await formAt(person, path);
+    const nested = { "s.body": `${"[".repeat(50_000)}${"]".repeat(50_000)}` };
+    for (const odd of [
+      { ...form, "s.headers": '{"a": "\\u0000"}', do: "save" },
+      { ...form, connector: "none", do: "save" },
+      { ...form, name: "x".repeat(2_000), do: "save" },
+      { ...form, ...nested, do: "save" },
+      { act: "restore", revision: "", version: "99999999999" },
+      { act: "start", connector: "none" },
+    ]) {
+      const { status } = await person.post("act" in odd && odd.act === "start" ? "/build" : path, odd);
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(status).toBeLessThan(500);
+    }
+    expect((await person.post(path, { ...form, "f.count": "1e9", do: "save" })).status).toBe(200);
+  });
+});

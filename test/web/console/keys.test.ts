@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { accountByHandle } from "../../../marketplace/accounts/create.ts";
+import { listKeyCalls } from "../../../marketplace/api-keys/calls.ts";
+import { credits } from "../../../marketplace/credits/amount.ts";
+import { grant } from "../../../marketplace/credits/ledger.ts";
+import {
+  call,
+  type Market,
+  proveLedger,
+  run,
+  seedMarket,
+  startMarketplace,
+  type TestMarketplace,
+  until,
+} from "../../support/marketplace.ts";
+import { newPerson, type Person } from "./person.ts";
+
+let market: TestMarketplace;
+let seeded: Market;
+beforeAll(async () => {
+  market = await startMarketplace();
+  seeded = await seedMarket(market.context, { price: 5 });
+});
+afterAll(() => market.stop());
+
+/** A person with credits, and a key that a form made. */
+async function withKey(fields: Record<string, string> = {}): Promise<{ person: Person; id: string; token: string }> {
+  const person = await newPerson(market);
+  const { id: accountId } = await accountByHandle(market.context.db, person.handle);
+  await grant(market.context.db, { accountId, credits: credits(1_000n) });
+  const id = /name="id" value="(key_\w+)"/.exec((await person.get("/settings/keys/new")).html)?.[1] as string;
+  const made = await person.post("/settings/keys/new", { act: "create", id, name: "server", ...fields });
+  return { person, id, token: /amk_[0-9A-Za-z]{38}/.exec(made.html)?.[0] as string };
+}
+
+const spend = (token: string) => run(market, token, seeded.agent.address);
+
+describe("a key's caps", () => {
+  test("hold for a day and for a month, together, and each names itself", async () => {
+    const { token, id, person } = await withKey({ max_credits_per_day: "100", max_credits_per_month: "12" });
+    // What the days before spent of the month, of which the first has none.
+    const yesterday = await market.context.db.query(
+      `insert into key_days (key_id, day, spent, cap)
+       select $1, (now() at time zone 'utc')::date - 1, 3, 3
+       where date_part('day', now() at time zone 'utc') > 1 returning spent`,
+      [id],
+    );
+    const left = 12 - 3 * (yesterday.rowCount ?? 0);
+    const answers = [await spend(token), await spend(token), await spend(token)];
+    const allowed = Math.floor(left / 5);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200].map((ok, at) => (at < allowed ? ok : 402)));
+    expect(answers[2]?.body).toMatchObject({
+      error: "This key may spend 100 credits a day and 12 credits a month (UTC).",
+      limit_source: "key",
+    });
+    const { html } = await person.get("/settings/keys");
+    expect(html).toContain(`${12 - left + allowed * 5} of 12 credits`);
+    await market.context.db.query("delete from key_days where key_id = $1", [id]);
+  });
+
+  test("count what was spent before they were set, also of many calls at once", async () => {
+    const { person, id, token } = await withKey();
+    expect((await spend(token)).status).toBe(200);
+    const path = `/settings/keys/${id}`;
+    const changed = await person.post(path, {
+      act: "change",
+      name: "server",
+      scope: "own_agents",
+      max_credits_per_day: "12",
+    });
+    expect([changed.status, changed.location]).toEqual([303, `${path}?done=changed`]);
+    const answers = await Promise.all([1, 2, 3].map(() => spend(token)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 402, 402]);
+    expect((await person.get("/settings/keys")).html).toContain("10 of 12 credits");
+    await person.post(path, { act: "change", name: "server", scope: "own_agents" });
+    expect((await spend(token)).status).toBe(200);
+    expect((await person.get("/settings/keys")).html).toContain("15 credits today");
+    await expect(proveLedger(market.context)).resolves.toBeDefined();
+  });
+});
+
+describe("the page of a key", () => {
+  test("changes it, says at its field what is refused, and is its owner's alone", async () => {
+    const [{ person, id, token }, other] = await Promise.all([withKey(), newPerson(market)]);
+    const path = `/settings/keys/${id}`;
+    const fields = { act: "change", name: "<i>web</i>", scope: "chosen_agents", agents: "nobody/nothing" };
+    const refused = await person.post(path, fields);
+    expect(refused.status).toBe(422);
+    expect(refused.html).toContain("Names &quot;nobody/nothing&quot;, which is no live agent.");
+    expect(refused.html).toContain('value="&lt;i>web&lt;/i>"');
+    const rate = await person.post(path, { ...fields, scope: "rest_only", rate_limit_per_minute: "0" });
+    expect([rate.status, rate.html.includes("Must be a whole number between 1 and 600")]).toEqual([422, true]);
+    expect((await other.get(path)).status).toBe(404);
+    expect((await other.post(path, fields)).status).toBe(404);
+    expect((await other.browser.patch(`/api/account/keys/${id}`, { name: "mine" })).status).toBe(404);
+    expect((await other.browser.get(`/api/account/keys/${id}/calls`)).status).toBe(404);
+    expect((await person.post(path, { ...fields, agents: seeded.agent.address })).status).toBe(303);
+    const { keys } = (await person.browser.get("/api/account/keys")).body;
+    expect(keys[0]).toMatchObject({
+      id,
+      name: "<i>web</i>",
+      agents: [seeded.agent.address],
+      max_credits_per_day: null,
+    });
+    expect((await person.get("/settings/keys")).html).toContain("1 chosen agent");
+    expect((await call(market.url, "/api/v1/balance", { key: token })).status).toBe(200);
+  });
+
+  test("logs its calls, with filters, and not those of another key", async () => {
+    const [{ person, id, token }, other] = await Promise.all([withKey(), withKey()]);
+    const good = await spend(token);
+    await spend(other.token);
+    const path = `/settings/keys/${id}`;
+    expect((await person.get(path)).html).toContain(`href="/${seeded.agent.address}"`);
+    const { calls } = (await person.browser.get(`/api/account/keys/${id}/calls?state=succeeded`)).body;
+    expect(calls).toEqual([expect.objectContaining({ run_id: good.body.run_id, credits_used: 5, state: "succeeded" })]);
+    expect(calls[0].ms).toBeGreaterThanOrEqual(0);
+    for (const filter of ["state=failed", "agent=nobody/nothing", "day=2020-01-01"]) {
+      expect((await person.get(`${path}?${filter}`)).html, filter).toContain("None like that here");
+    }
+    const today = new Date().toISOString().slice(0, 10);
+    expect((await person.get(`${path}?day=${today}&agent=${seeded.agent.address.toUpperCase()}`)).html).toContain(
+      "succeeded",
+    );
+    for (const bad of ["state=odd", "day=x", "cursor=x", "limit=0"])
+      expect((await person.get(`${path}?${bad}`)).status, bad).toBe(400);
+  });
+
+  test("goes through pages of calls without losing or repeating any", async () => {
+    const { person, id, token } = await withKey();
+    for (let n = 0; n < 5; n += 1) await spend(token);
+    const account = await accountByHandle(market.context.db, person.handle);
+    const ids: string[] = [];
+    let cursor: string | null | undefined;
+    do {
+      const page = (
+        await person.browser.get(`/api/account/keys/${id}/calls?limit=2${cursor ? `&cursor=${cursor}` : ""}`)
+      ).body;
+      ids.push(...page.calls.map(({ run_id }: { run_id: string }) => run_id));
+      cursor = page.cursor;
+    } while (cursor);
+    const all = await listKeyCalls(market.context.db, account.id, id, { limit: 100 });
+    expect(ids).toEqual(all.calls.map(({ run_id }) => run_id));
+    expect(new Set(ids).size).toBe(5);
+  });
+
+  test("says when it was used, by what, and from which network, but no whole address", async () => {
+    const { person, token } = await withKey();
+    const headers = { "user-agent": "python-requests/2.32.3 <b>", "x-forwarded-for": "203.0.113.77" };
+    await call(market.url, "/api/v1/balance", { key: token, headers });
+    await until(async () => (await person.get("/settings/keys")).html.includes("python-requests/2.32.3"));
+    const { html } = await person.get("/settings/keys");
+    expect(html).toContain("from 203.0.113.x");
+    expect(html).not.toContain("203.0.113.77");
+  });
+
+  test("five slots are all there are, and a revoked key keeps its calls", async () => {
+    const { person, id, token } = await withKey();
+    await spend(token);
+    for (let n = 2; n <= 5; n += 1) await person.browser.post("/api/account/keys", { name: `n${n}` });
+    const full = await person.post("/settings/keys/new", { act: "create", name: "six" });
+    expect([full.status, full.html.includes("revoke one first")]).toEqual([409, true]);
+    await person.post(`/settings/keys/${id}/revoke`, { act: "revoke" });
+    expect((await call(market.url, "/api/v1/balance", { key: token })).status).toBe(401);
+    expect((await person.get(`/settings/keys/${id}`)).html).toContain("succeeded");
+    expect((await person.post(`/settings/keys/${id}`, { act: "change", name: "back" })).status).toBe(404);
+  });
+});

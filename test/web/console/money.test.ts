@@ -1,0 +1,122 @@
+import { privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type EvmChain, startEvmChain } from "../../../infra/local-evm/chain.ts";
+import { credits } from "../../../marketplace/credits/amount.ts";
+import { grant } from "../../../marketplace/credits/ledger.ts";
+import type { AccountId } from "../../../marketplace/ids.ts";
+import { echoAgent, run, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
+import { newPerson, type Person } from "./person.ts";
+
+const base = "eip155:84532";
+let chain: EvmChain;
+let market: TestMarketplace;
+beforeAll(async () => {
+  chain = await startEvmChain();
+  market = await startMarketplace({ env: { EVM_RPC_URLS: `${base}=${chain.rpcUrl}` } });
+});
+afterAll(async () => {
+  await market.stop();
+  await chain.stop();
+});
+
+/** Somebody who earned four credits of their hundred by running their own agent. */
+async function newSeller(): Promise<Person> {
+  const person = await newPerson(market);
+  const { rows } = await market.context.db.query<{ id: AccountId }>("select id from accounts where handle = $1", [
+    person.handle,
+  ]);
+  await grant(market.context.db, { accountId: rows[0]!.id, credits: credits(100n), note: "<b>hello</b>" });
+  await person.browser.put("/api/account/agents/echo", { ...echoAgent, price_credits: 4 });
+  await person.browser.post("/api/account/agents/echo/publish");
+  const { token } = (await person.browser.post("/api/account/keys", { name: "<i>server" })).body;
+  await run(market, token, `${person.handle}/echo`);
+  return person;
+}
+
+const post = (person: Person, fields: Record<string, string>) => person.post("/settings/credits", fields);
+
+describe("the credits page without JavaScript", () => {
+  test("shows the statement with totals that add up, and every text as text", async () => {
+    const person = await newSeller();
+    const { html } = await person.get("/settings/credits");
+    const text = html.replaceAll(/<[^>]*>/g, "");
+    expect(text).toContain("opened with 0, granted +100, runs −4, ends with 96");
+    expect(text).toMatch(/Earned: opened with 0, sold \+\d, ends with \d/);
+    expect(html).toContain("&lt;b>hello");
+    expect(html).not.toMatch(/<b>hello|<i>server/);
+    const filtered = await person.get("/settings/credits?kind=grant&month=all");
+    expect(filtered.html.replaceAll(/<[^>]*>/g, "")).toContain("All of time, selected: 1 posting, granted +100");
+    expect(filtered.html).toContain("/api/account/ledger.csv?kind=grant");
+    expect((await person.get("/settings/credits?kind=tips")).status).toBe(400);
+  });
+
+  test("moves what was earned, and says at the field what is too much", async () => {
+    const person = await newSeller();
+    const { earned_credits: earned } = (await person.browser.get("/api/account/credits")).body;
+    const refused = await post(person, { act: "move", credits: "50" });
+    expect([refused.status, refused.html.includes('value="50"')]).toEqual([422, true]);
+    expect(refused.html).toContain(`Must be at most ${earned}`);
+    expect((await post(person, { act: "move", credits: "" })).status).toBe(422);
+    const moved = await post(person, { act: "move", credits: String(earned) });
+    expect([moved.status, moved.location]).toEqual([303, "/settings/credits?done=moved"]);
+    expect((await person.browser.get("/api/account/credits")).body.earned_credits).toBe(0);
+  });
+
+  test("keeps no alert where no mail is sent, and names a mark that is none", async () => {
+    const person = await newPerson(market);
+    expect((await person.get("/settings/credits")).html).toContain("no mail is sent here");
+    const wrong = { act: "alerts", by_balance: "on", balance_below: "-3", cap_percent: "80" };
+    expect((await post(person, wrong)).html).toContain("Must be a whole number.");
+    expect((await post(person, { ...wrong, balance_below: "3" })).status).toBe(409);
+  });
+});
+
+describe("the wallets page without JavaScript", () => {
+  const wallet = privateKeyToAccount(`0x${"7".repeat(64)}`);
+  const at = "/settings/wallets";
+
+  async function proposed(person: Person): Promise<{ id: string; message: string }> {
+    const { status, location } = await person.post(at, { act: "add", network: base, address: wallet.address });
+    expect(status).toBe(303);
+    const id = /sign=(wal_\w+)/.exec(location ?? "")?.[1] as string;
+    expect((await person.get(location as string)).html).toContain("Text to sign");
+    const { wallets } = (await person.browser.get("/api/account/wallets")).body;
+    return { id, message: wallets[0].challenge.message };
+  }
+
+  test("adds a wallet by a signature that is pasted, checks it, and says what its removal means", async () => {
+    const person = await newSeller();
+    const { id, message } = await proposed(person);
+    const wrong = await person.post(at, { act: "prove", id, signature: `0x${"1b".repeat(65)}` });
+    expect([wrong.status, wrong.html.includes("Is not this wallet’s signature")]).toEqual([422, false]);
+    expect(wrong.html).toContain("signature of the message");
+    const proved = await person.post(at, { act: "prove", id, signature: await wallet.signMessage({ message }) });
+    expect(proved.location).toBe(`${at}?done=proved`);
+    const { html } = await person.get(at);
+    expect(html).toContain("can receive USDC");
+    expect(html).toContain(`${person.handle}/echo`);
+    expect((await person.post(at, { act: "check", id })).location).toBe(`${at}?done=payable`);
+    const question = await person.get(`${at}/${id}/remove`);
+    expect(question.html).toContain("Your agent can no longer be paid on Base Sepolia. No wallet is left then");
+    expect((await person.post(`${at}/${id}/remove`, { act: "remove" })).location).toBe(`${at}?done=removed`);
+  });
+
+  test("shows nobody another's wallet, nor lets them touch it", async () => {
+    const [owner, other] = [await newPerson(market), await newPerson(market)];
+    const { id } = await proposed(owner);
+    expect((await other.get(`${at}?sign=${id}`)).html).not.toContain(wallet.address);
+    for (const act of ["prove", "check"]) {
+      expect((await other.post(at, { act, id, signature: "0x00" })).status).toBe(404);
+    }
+    expect((await other.get(`${at}/${id}/remove`)).status).toBe(404);
+    expect((await other.post(`${at}/${id}/remove`, { act: "remove" })).status).toBe(404);
+  });
+
+  test("names a wrong account at its field", async () => {
+    const person = await newPerson(market);
+    const refused = await person.post(at, { act: "add", network: base, address: "0.0.77<script>" });
+    expect(refused.status).toBe(422);
+    expect(refused.html).toContain("0x and 40 hexadecimal digits");
+    expect(refused.html).not.toContain("77<script>");
+  });
+});

@@ -1,0 +1,229 @@
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { lexer, type Tokens } from "marked";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAccount } from "../../marketplace/accounts/create.ts";
+import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { connectors } from "../../marketplace/connectors/registry.ts";
+import { marketplaceEndpoints } from "../../marketplace/endpoints.ts";
+import { docsPages } from "../../marketplace/web/docs/chapters.ts";
+import { snippetsOf } from "../../marketplace/web/docs/examples.ts";
+import { operationsOf } from "../../marketplace/web/docs/operations.ts";
+import { fieldRows } from "../../marketplace/web/docs/schema-rows.ts";
+import { statusNotes } from "../../marketplace/web/docs/statuses.ts";
+import { docsText, docsTwin } from "../../marketplace/web/docs/texts.ts";
+import { echoAgent } from "../support/marketplace.ts";
+import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import { encodeHeader, payQuote, post } from "../support/pay-call.ts";
+
+/**
+ * What the documentation shows is done here as it is shown, page after page, in one directory: what an answer tells (a link's token,
+ * a wallet's text to sign) the next command finds in its environment.
+ */
+const project = fileURLToPath(new URL("../..", import.meta.url));
+const run = promisify(execFile);
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+let paid: PaidMarket;
+let directory: string;
+let env: NodeJS.ProcessEnv;
+const wallet = privateKeyToAccount(generatePrivateKey());
+
+beforeAll(async () => {
+  paid = await startPaidMarket({ env: { MARKETPLACE_PUBLIC_URL: "http://127.0.0.1", SMTP_URL: "", MAIL_FROM: "" } });
+  const { context } = paid.marketplace;
+  const ada = await createAccount(context.db, { handle: "ada" });
+  await publishAgent(context, ada, "summarizer", { ...echoAgent, name: "Summarizer", price_credits: 5 });
+  const wallets = { "eip155:84532": paid.evmWallet, "hedera:testnet": paid.ledger.accounts.creator.accountId };
+  for (const [network, address] of Object.entries(wallets)) {
+    await addPayoutWallet(context.db, { accountId: ada.id, network, address, checked: true });
+  }
+  directory = await mkdtemp(join(tmpdir(), "documentation-"));
+  await symlink(join(project, "node_modules"), join(directory, "node_modules"));
+  const privateKey = generatePrivateKey();
+  await paid.setting.chain.fund(privateKeyToAccount(privateKey).address, { usdc: 1_000_000n });
+  env = { PATH: process.env.PATH, KEY: paid.market.key, PRIVATE_KEY: privateKey, ADDRESS: wallet.address };
+});
+
+afterAll(async () => {
+  await paid?.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const facts = () => ({
+  config: { ...paid.marketplace.context.config, publicUrl: paid.marketplace.url },
+  facilitator: paid.marketplace.context.facilitator,
+});
+const written = docsPages.flatMap(({ slug, file }) => (file === undefined ? [] : [{ slug, file }]));
+
+/** A block of code, and what the comment before it says is to be done with it. */
+interface Block {
+  readonly language: string;
+  readonly code: string;
+  readonly directive: string | undefined;
+}
+
+function blocksIn(text: string): Block[] {
+  const tokens = lexer(text).filter(({ type }) => type !== "space");
+  return tokens.flatMap((token, index) => {
+    if (token.type !== "code") return [];
+    const { lang = "", text: code } = token as Tokens.Code;
+    const [, directive] = /^<!-- (.+) -->\s*$/.exec(tokens[index - 1]?.raw ?? "") ?? [];
+    return [{ language: lang.split(" ")[0] ?? "", code, directive }];
+  });
+}
+
+async function execute(language: string, code: string): Promise<string> {
+  const options = { cwd: directory, env, timeout: 60_000 };
+  if (language === "sh") return (await run("bash", ["-c", code], options)).stdout;
+  if (language === "python") return (await run("python3", ["-c", code], options)).stdout;
+  const file = join(directory, "example.mts");
+  await writeFile(file, code);
+  return (await run(process.execPath, ["--import", import.meta.resolve("tsx"), file], options)).stdout;
+}
+
+/** What a reader would copy out of the answer by hand. */
+async function learnFrom(output: string): Promise<void> {
+  const [, token] = /[?&]token=([\w.%-]+)/.exec(output) ?? [];
+  if (token) env.TOKEN = decodeURIComponent(token);
+  const [, id] = /"id":"(wal_\w+)"/.exec(output) ?? [];
+  if (id) env.WALLET = id;
+  if (output.includes('"challenge":{')) {
+    env.SIGNATURE = await wallet.signMessage({ message: JSON.parse(output).challenge.message });
+  }
+}
+
+describe.sequential("what the documentation shows works as it is shown", () => {
+  test.each(written)("/docs/$slug", async ({ file }) => {
+    if (file === "per-call.md") {
+      const quote = await post(`${paid.marketplace.url}/api/agent/ada/summarizer`, {
+        body: { text: "Buyers pay per call." },
+      });
+      env.PROOF = encodeHeader(await payQuote(paid, "evm", quote));
+    }
+    for (const { language, code, directive } of blocksIn(await docsText(facts(), file))) {
+      const [, expected] = /^run; prints: (.*)$/.exec(directive ?? "") ?? [];
+      if (expected === undefined || (language === "python" && !hasPython)) continue;
+      const output = await execute(language, code);
+      expect(output, code).toContain(expected);
+      await learnFrom(output);
+    }
+  });
+
+  test("each block of code that could be run says what it prints, or is read by another test", async () => {
+    for (const { file } of written) {
+      const blocks = blocksIn(await docsText(facts(), file));
+      for (const { language, code, directive } of blocks) {
+        if (["yaml", "json"].includes(language) && directive === undefined) continue;
+        expect(directive, `${file}: ${code}`).toMatch(/^(run; prints: .+|mcp: .+)$/);
+      }
+    }
+  });
+});
+
+describe("the MCP page's settings lead a client to the tools", () => {
+  interface Settings {
+    readonly url: string;
+    readonly authorization: string | undefined;
+  }
+
+  /** As the client that the settings are for would read them. */
+  function settingsIn({ language, code }: Block): Settings {
+    if (language === "sh") {
+      const [, url = "", authorization] = /(http\S+) --header "Authorization: (.+)"$/.exec(code) ?? [];
+      return { url, authorization };
+    }
+    if (language === "toml") {
+      const [, url = ""] = /^url = "(.+)"$/m.exec(code) ?? [];
+      const [, variable] = /^bearer_token_env_var = "(.+)"$/m.exec(code) ?? [];
+      return { url, authorization: `Bearer $${variable}` };
+    }
+    const { mcpServers, servers } = JSON.parse(code);
+    const { url, httpUrl, headers } = (mcpServers ?? servers).marketplace;
+    return { url: url ?? httpUrl, authorization: headers?.Authorization };
+  }
+
+  test("each of them", async () => {
+    const blocks = blocksIn(await docsText(facts(), "mcp.md")).filter(({ directive }) => directive?.startsWith("mcp:"));
+    expect(blocks).toHaveLength(6);
+    for (const block of blocks) {
+      const { url, authorization } = settingsIn(block);
+      const filled = authorization?.replace(/\$\{(env:KEY|input:key)\}|\$KEY/, paid.market.key);
+      const client = new Client({ name: "documentation", version: "1" });
+      const requestInit = filled ? { headers: { authorization: filled } } : {};
+      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }) as never);
+      const { tools } = await client.listTools();
+      expect(tools.map(({ name }) => name)).toContain("svg_vectorize");
+      await client.close();
+    }
+  });
+});
+
+test("every call that an operation's page shows is answered as the operation says, in every language", async () => {
+  const endpoints = marketplaceEndpoints(paid.marketplace.context);
+  const operations = operationsOf(() => endpoints, paid.marketplace.url)();
+  const shown = operations.filter(({ id, call, access, tag }) => {
+    // Drawing takes seconds, MCP has its own test, and a stranger's wallet cannot sign in.
+    const isOthers = /^(Vector graphics|Tool server|Sign-in)$/.test(tag) || id === "transferCredits";
+    return /^(public|apiKey)$/.test(access) && !call.url.includes("{") && !isOthers;
+  });
+  expect(shown.length).toBeGreaterThan(8);
+  for (const { id, call, answers } of shown) {
+    for (const { language, code } of snippetsOf(call)) {
+      if (language === "python" && !hasPython) continue;
+      const output = await execute(
+        language,
+        language === "sh" ? code.replace("curl -s", "curl -s -w '%{http_code}'") : code,
+      ).catch(
+        // Python throws what is not a success.
+        (error) => /HTTP Error (\d+)/.exec(error.stderr)?.[1] ?? String(error),
+      );
+      const status = Number(language === "sh" ? output.slice(-3) : output.slice(0, 3));
+      expect(
+        answers.map((answer) => answer.status),
+        `${id} in ${language}: ${output.slice(0, 300)}`,
+      ).toContain(status);
+      expect([400, 401, 413, 415, 422, 500], `${id} in ${language}`).not.toContain(status);
+    }
+  }
+}, 180_000);
+
+test("the tables of answers name every status that the operation documents, and no other", async () => {
+  const endpoints = marketplaceEndpoints(paid.marketplace.context);
+  const operations = operationsOf(() => endpoints, paid.marketplace.url)();
+  for (const id of ["runAgent", "payAgent"] as const) {
+    const documented = operations.find((operation) => operation.id === id)!.answers.map(({ status }) => status);
+    expect(statusNotes[id].map(({ status }) => status).toSorted()).toEqual(documented.toSorted());
+  }
+});
+
+test("each setting of each connector is explained, and none that there is not", () => {
+  for (const { id, guide, settings } of connectors.values()) {
+    const names = fieldRows(settings).map(({ name }) => name);
+    expect(Object.keys(guide.settings).toSorted(), id).toEqual(names.toSorted());
+  }
+});
+
+test("every page of the documentation has a twin in Markdown, without the comments that are for tests", async () => {
+  const names = await readdir(join(project, "marketplace/web/docs/pages"));
+  expect(names.toSorted()).toEqual(written.map(({ file }) => file).toSorted());
+  for (const { slug, file } of written) {
+    const answer = await fetch(`${paid.marketplace.url}/docs${slug ? `/${slug}` : ""}.md`);
+    expect(answer.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+    const text = await answer.text();
+    expect(text).not.toMatch(/<!--|agents\.example| tab=/);
+    expect(text.split("\n")[0]).toBe(
+      (await readFile(join(project, "marketplace/web/docs/pages", file), "utf8")).split("\n")[0],
+    );
+  }
+  expect(await docsTwin(facts(), "networks.md")).toContain("`eip155:84532`");
+  const missing = await fetch(`${paid.marketplace.url}/docs/no-such-page.md`);
+  expect(missing.status).toBe(404);
+});

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parseHandle } from "../../marketplace/accounts/handle.ts";
+import { marketplaceEndpoints } from "../../marketplace/endpoints.ts";
+import { createSite } from "../../marketplace/web/serve.ts";
+import { seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+
+let market: TestMarketplace;
+beforeAll(async () => {
+  market = await startMarketplace();
+});
+afterAll(() => market.stop());
+
+const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+const siteOf = ({ context }: TestMarketplace) => createSite(context, marketplaceEndpoints(context));
+
+describe("pages", () => {
+  test("the first page is served under a policy without inline code, to a browser and to curl", async () => {
+    for (const accept of [browser.accept, "*/*"]) {
+      const answer = await fetch(market.url, { headers: { accept } });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      const policy = answer.headers.get("content-security-policy") ?? "";
+      expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+      expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none'");
+      expect(policy).not.toMatch(/unsafe|data:|\*/);
+      expect(answer.headers.get("referrer-policy")).toBe("same-origin");
+      expect(await answer.text()).not.toMatch(/<script(?![^>]*(src=|application\/ld\+json))|style=|javascript:/);
+    }
+  });
+
+  test("what pages load is compressed, kept for good, and named by what it holds", async () => {
+    const html = await (await fetch(market.url)).text();
+    const loaded = [...html.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path as string);
+    expect(loaded.length).toBeGreaterThan(3);
+    for (const path of loaded) {
+      const answer = await fetch(market.url + path, { headers: { "accept-encoding": "br" } });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+      expect(path).toMatch(/\.[A-Z0-9]{8}\.\w+$/);
+      if (/\.(css|js)$/.test(path)) expect(answer.headers.get("content-encoding")).toBe("br");
+    }
+    expect((await fetch(`${market.url}/assets/../main.ts`)).status).toBe(404);
+  });
+
+  test("the stylesheet is at most 15 kB gzipped, and every page's scripts are within its budget", async () => {
+    const { pages, frame } = siteOf(market);
+    const assets = await frame.assets();
+    expect(assets.weightOf("site.css")).toBeLessThan(15_000);
+    expect(assets.weightOf("site.js")).toBeLessThanOrEqual(Math.min(...pages.map((page) => page.scriptBytesMax)));
+  });
+
+  test("no creator's handle can be the path of a page", () => {
+    const { pages } = siteOf(market);
+    const words = pages.map(({ path }) => path.split("/")[1] ?? "").filter((word) => /^[a-z]/.test(word));
+    for (const word of words) expect(() => parseHandle(word), word).toThrow(/is reserved/);
+  });
+});
+
+describe("what is not there", () => {
+  test("is a page that helps for a browser, and JSON for programs", async () => {
+    const page = await fetch(`${market.url}/sumarizer-of-texts/x/y`, { headers: browser });
+    expect(page.status).toBe(404);
+    expect(page.headers.get("content-type")).toMatch("text/html");
+    expect(page.headers.get("content-security-policy")).toMatch("script-src 'self'");
+    expect(await page.text()).toContain("No money moved by opening this page");
+    const json = await fetch(`${market.url}/sumarizer-of-texts/x/y`);
+    expect([json.status, await json.json()]).toEqual([404, { error: expect.stringContaining("nothing at GET") }]);
+    const api = await fetch(`${market.url}/api/v1/nothing`, { headers: browser });
+    expect(api.headers.get("content-type")).toMatch("application/json");
+  });
+
+  test("names agents that its address could mean, whatever the address", async () => {
+    const { agent } = await seedMarket(market.context);
+    const near = await fetch(`${market.url}/somebody/ekho`, { headers: browser });
+    expect([near.status, (await near.text()).includes(`href="/${agent.address}"`)]).toEqual([404, true]);
+    for (const path of [`/${"x".repeat(8_000)}`, "/%00%ff", "/%E2%80%AE/..%2f", "/%3Cscript%3E", "/💥"]) {
+      const odd = await fetch(market.url + path, { headers: browser });
+      expect([400, 404], path.slice(0, 20)).toContain(odd.status);
+      expect(await odd.text()).not.toContain("<script>");
+    }
+  });
+
+  test("a method that a page lacks is a 405 that says which there are, and a form from elsewhere is refused", async () => {
+    const put = await fetch(`${market.url}/pricing`, { method: "PUT" });
+    expect([put.status, put.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    const headers = { origin: "https://evil.example", "content-type": "application/x-www-form-urlencoded" };
+    const foreign = await fetch(`${market.url}/sign-out`, { method: "POST", headers, body: "" });
+    expect(foreign.status).toBe(403);
+  });
+});

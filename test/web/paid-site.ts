@@ -1,0 +1,88 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+import { demoAgents } from "../../infra/dev/demo-agents.ts";
+import { writeDemoWallet } from "../../infra/dev/demo-wallet.ts";
+import { freePort } from "../../infra/dev/postgres.ts";
+import { evmWallets } from "../../infra/dev/wallets.ts";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { credits } from "../../marketplace/credits/amount.ts";
+import { grant } from "../../marketplace/credits/ledger.ts";
+import type { AccountId } from "../../marketplace/ids.ts";
+import { findChromium } from "../support/chromium.ts";
+import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import { type Site, signIn } from "./site.ts";
+
+/** A website whose agents are paid on both chains, with the demo wallet and its funded keys. */
+export interface PaidSite extends Site {
+  readonly paid: PaidMarket;
+  /** `/handle/slug` of an agent that costs five credits. */
+  readonly summarizer: string;
+  readonly greeter: string;
+  /** What the demo wallet's buyer has on each chain, in base units. */
+  usdcOf(chain: "evm" | "hedera"): Promise<bigint>;
+}
+
+const demoBuyer = evmWallets({}).buyer;
+
+export async function startPaidSite(env: Record<string, string> = {}): Promise<PaidSite> {
+  const executablePath = findChromium();
+  if (!executablePath) throw new Error("There is no Chromium: install one, or say where it is with CHROMIUM.");
+  const port = await freePort();
+  const file = join(await mkdtemp(join(tmpdir(), "demo-wallet-")), "wallet.js");
+  const publicUrl = `http://127.0.0.1:${port}`;
+  const paid = await startPaidMarket({
+    env: {
+      MARKETPLACE_PORT: String(port),
+      MARKETPLACE_PUBLIC_URL: publicUrl,
+      NODE_ENV: "development",
+      DEMO_WALLET_SCRIPT: file,
+      // On this machine a link is shown instead of mailed.
+      SMTP_URL: "",
+      MAIL_FROM: "",
+      ...env,
+    },
+  });
+  const { ledger, setting, market, marketplace } = paid;
+  await writeDemoWallet(file, publicUrl, {
+    evm: { network: "eip155:84532", privateKey: demoBuyer.privateKey },
+    hedera: { network: "hedera:testnet", ...ledger.accounts.buyer },
+  });
+  await setting.chain.fund(demoBuyer.address, { usdc: 1_000_000_000n });
+  const definitions = demoAgents(marketplace.model.url);
+  for (const slug of ["summarizer", "greeter"]) {
+    await publishAgent(marketplace.context, market.creator, slug, definitions[slug] as object);
+  }
+  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+  return {
+    ...marketplace,
+    market,
+    paid,
+    chromium: browser,
+    summarizer: `/${market.creator.handle}/summarizer`,
+    greeter: `/${market.creator.handle}/greeter`,
+    usdcOf: async (chain) => {
+      if (chain === "evm") return (await setting.chain.balances(demoBuyer.address)).usdc;
+      const { accountId } = ledger.accounts.buyer;
+      const answer = await fetch(`${ledger.mirrorUrl}/api/v1/accounts/${accountId}/tokens?token.id=${ledger.usdc}`);
+      const { tokens } = (await answer.json()) as { tokens: Array<{ balance: number }> };
+      return BigInt(tokens[0]?.balance ?? 0);
+    },
+    stop: async () => {
+      await browser.close();
+      await paid.stop();
+    },
+  };
+}
+
+/** Signs the page's visitor in, with an account that has so many credits. */
+export async function signInWith(site: Site, page: Parameters<typeof signIn>[1], amount: bigint): Promise<string> {
+  const handle = `buyer-${Math.random().toString(36).slice(2, 10)}`;
+  await signIn(site, page, handle);
+  const { rows } = await site.context.db.query<{ id: AccountId }>("select id from accounts where handle = $1", [
+    handle,
+  ]);
+  if (amount > 0n) await grant(site.context.db, { accountId: rows[0]!.id, credits: credits(amount) });
+  return handle;
+}

@@ -1,0 +1,64 @@
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { expect, test as plain } from "vitest";
+import { open, visitEverywhere } from "./browser.ts";
+import { startSite, test } from "./site.ts";
+
+test("the page to sign in on", ({ site }) => visitEverywhere(site, "/sign-in?next=/explore"));
+
+test("the page that a mailed link opens", ({ site }) =>
+  visitEverywhere(site, "/sign-in?token=a", { name: "sign-in-link" }));
+
+test("signing in by e-mail needs a keyboard and nothing else, not even JavaScript", async ({ site }) => {
+  const { page, complaints, close } = await open(site, "/sign-in?next=/there", { javaScriptEnabled: false });
+  await page.getByLabel("E-mail").focus();
+  await page.keyboard.type(`${Math.random().toString(36).slice(2)}@example.com`);
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "open this link" }).press("Enter");
+  await page.getByRole("button", { name: "Sign in" }).press("Enter");
+  await page.waitForURL(`${site.url}/there`);
+  expect(await page.getByRole("button", { name: /^Account/ }).isVisible()).toBe(true);
+  expect(complaints.filter((text) => !text.includes("404"))).toEqual([]);
+  await close();
+});
+
+plain("a wallet in the browser signs in, and one whose holder refuses does not", async () => {
+  const site = await startSite({ EVM_RPC_URLS: "eip155:84532=http://127.0.0.1:1" });
+  const account = privateKeyToAccount(generatePrivateKey());
+  const { page, context, complaints, close } = await open(site, "/");
+  let willing = false;
+  await context.exposeFunction("signAsWallet", async (hex: `0x${string}`) => {
+    return willing ? account.signMessage({ message: { raw: hex } }) : undefined;
+  });
+  await context.addInitScript(announceWallet, account.address);
+  await page.goto(`${site.url}/sign-in?next=/there`);
+  const button = page.getByRole("button", { name: "Sign in with Test wallet" });
+  await button.press("Enter");
+  await expect.poll(() => page.locator("#wallet-said").textContent()).toContain("You refused in the wallet");
+  willing = true;
+  await button.press("Enter");
+  await page.waitForURL(`${site.url}/there`);
+  expect(await page.getByRole("button", { name: `Account: ${account.address}` }).isVisible()).toBe(true);
+  expect(complaints.filter((text) => !text.includes("404"))).toEqual([]);
+  await close();
+  await site.stop();
+});
+
+/** Runs in the page: a wallet that announces itself by EIP-6963 and asks the test to sign. */
+function announceWallet(address: string): void {
+  const { signAsWallet } = globalThis as unknown as { signAsWallet(hex: string): Promise<string | undefined> };
+  const answers: Record<string, (params: readonly string[]) => unknown> = {
+    eth_requestAccounts: () => [address],
+    eth_chainId: () => "0x1",
+    personal_sign: async ([hex = ""]) => {
+      const signature = await signAsWallet(hex);
+      if (signature === undefined) throw { code: 4001, message: "User rejected the request." };
+      return signature;
+    },
+  };
+  const request = async ({ method, params = [] }: { method: string; params?: readonly string[] }) =>
+    answers[method]?.(params);
+  const detail = { info: { uuid: "test", name: "Test wallet", icon: "", rdns: "test" }, provider: { request } };
+  const announce = () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+  addEventListener("eip6963:requestProvider", announce);
+  announce();
+}

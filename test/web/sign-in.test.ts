@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { landingPath } from "../../marketplace/sign-in/enter.ts";
+import { newEmail, tokenIn } from "../support/browser.ts";
+import { startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { type MailServer, type OidcServer, startMailServer, startOidcProvider } from "../support/sign-in-servers.ts";
+
+const publicUrl = "https://market.example.com";
+let mail: MailServer;
+let provider: OidcServer;
+let market: TestMarketplace;
+beforeAll(async () => {
+  [mail, provider] = await Promise.all([startMailServer(), startOidcProvider(publicUrl)]);
+  market = await startMarketplace({
+    env: {
+      MARKETPLACE_PUBLIC_URL: publicUrl,
+      SMTP_URL: mail.url,
+      MAIL_FROM: "Market <sign-in@market.example.com>",
+      OIDC_ISSUER: provider.issuer,
+      OIDC_CLIENT_ID: "marketplace",
+      OIDC_CLIENT_SECRET: "a client secret",
+      OIDC_NAME: "Example",
+    },
+  });
+});
+afterAll(() => Promise.all([market.stop(), mail.stop(), provider.stop()]));
+
+const headers = { accept: "text/html", host: "market.example.com", origin: publicUrl };
+
+/** A form without a browser: what the service answers to its fields. */
+async function submit(fields: Record<string, string>, cookie = "") {
+  const body = new URLSearchParams(fields);
+  const answer = await fetch(`${market.url}/sign-in`, {
+    method: "POST",
+    redirect: "manual",
+    headers: { ...headers, cookie, "x-forwarded-for": `10.1.${Math.floor(Math.random() * 250)}.9` },
+    body,
+  });
+  return { answer, text: await answer.text() };
+}
+
+async function linkFor(email: string, next: string): Promise<string> {
+  const { answer, text } = await submit({ way: "email", email, next });
+  expect([answer.status, text.includes(email)]).toEqual([200, true]);
+  return /https:\S+/.exec(await mail.letterTo(email))?.[0] ?? "";
+}
+
+describe("the page to sign in on", () => {
+  test("offers what is set up, and is kept by no cache", async () => {
+    const answer = await fetch(`${market.url}/sign-in`, { headers });
+    const text = await answer.text();
+    expect(text).toContain('name="email"');
+    expect(text).toContain("Example</button>");
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+  });
+
+  test("a mailed link leads back to where one wanted to go, signed in, without JavaScript", async () => {
+    const link = await linkFor(newEmail(), "/ada/summarizer?tab=api");
+    const page = await (await fetch(market.url + link.slice(publicUrl.length), { headers })).text();
+    expect(page).toContain('name="token"');
+    const { answer } = await submit({
+      way: "link",
+      token: tokenIn(link),
+      next: new URL(link).searchParams.get("next") ?? "",
+    });
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, "/ada/summarizer?tab=api"]);
+    const [cookie = ""] = answer.headers.getSetCookie();
+    expect(cookie).toMatch(/^__Host-marketplace\.session_token=/);
+    const signedIn = await fetch(`${market.url}/sign-in?next=/explore`, {
+      redirect: "manual",
+      headers: { ...headers, cookie: cookie.split(";")[0] as string },
+    });
+    expect([signedIn.status, signedIn.headers.get("location")]).toEqual([303, "/explore"]);
+  });
+
+  test("never leads to another site, nor to what only programs read", async () => {
+    for (const next of [
+      "https://evil.example",
+      "//evil.example",
+      "/\\evil.example",
+      "javascript:alert(1)",
+      "/api/account",
+    ]) {
+      const link = await linkFor(newEmail(), next);
+      expect(new URL(link).searchParams.get("next"), next).toBe(landingPath);
+      const { answer } = await submit({ way: "link", token: tokenIn(link), next });
+      expect([next, answer.status, answer.headers.get("location")]).toEqual([next, 303, landingPath]);
+    }
+  });
+
+  test("says beside the field what is wrong with an address, and keeps what was typed", async () => {
+    const { answer, text } = await submit({ way: "email", email: "nobody", next: "/explore" });
+    expect(answer.status).toBe(400);
+    expect(text).toContain("That is no e-mail address.");
+    expect(text).toContain('value="nobody"');
+    expect(text).toContain('aria-invalid="true"');
+    expect(text).toContain('value="/explore"');
+  });
+
+  test("a link used twice is a page that offers another", async () => {
+    const link = await linkFor(newEmail(), "/");
+    await submit({ way: "link", token: tokenIn(link) });
+    const { answer, text } = await submit({ way: "link", token: tokenIn(link) });
+    expect(answer.status).toBe(401);
+    expect(text).toContain("used already");
+    expect(text).toContain("Send the link");
+  });
+
+  test("goes on to the provider by a page, and back to a page when the provider refused", async () => {
+    const { answer, text } = await submit({ way: "provider", next: "/explore" });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("refresh")).toContain(`0;url=${provider.issuer}`);
+    expect(text).toContain("Continue");
+    const cookie = answer.headers
+      .getSetCookie()
+      .map((line) => line.split(";")[0])
+      .join("; ");
+    const state = new URL(answer.headers.get("refresh")?.slice(6) ?? "").searchParams.get("state");
+    const back = await fetch(`${market.url}/api/account/sign-in/callback/oidc?error=access_denied&state=${state}`, {
+      redirect: "manual",
+      headers: { ...headers, cookie },
+    });
+    expect([back.status, back.headers.get("location")]).toEqual([303, "/sign-in?refused=provider"]);
+    const refused = await (await fetch(`${market.url}/sign-in?refused=provider`, { headers })).text();
+    expect(refused).toContain("Single sign-on did not work");
+  });
+
+  test("is posted to from its own origin alone", async () => {
+    const foreign = { ...headers, origin: "https://evil.example" };
+    const body = new URLSearchParams({ way: "email", email: newEmail() });
+    expect((await fetch(`${market.url}/sign-in`, { method: "POST", headers: foreign, body })).status).toBe(403);
+  });
+
+  test("what is not possible right now is a page with the request's id, which says that no money moved", async () => {
+    const closed = await startMarketplace({ env: { SESSION_SECRET: "" } });
+    const body = new URLSearchParams({ way: "email", email: newEmail() });
+    const answer = await fetch(`${closed.url}/sign-in`, { method: "POST", headers: { accept: "text/html" }, body });
+    const text = await answer.text();
+    await closed.stop();
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([503, "text/html; charset=utf-8"]);
+    expect(text).toContain(answer.headers.get("x-request-id"));
+    expect(text).toContain("No money moved");
+    expect(answer.headers.get("retry-after")).toBe("5");
+  });
+});

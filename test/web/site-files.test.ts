@@ -1,0 +1,147 @@
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { moveAgent } from "../../marketplace/agents/state.ts";
+import { pictureSvg } from "../../marketplace/web/share-picture/drawing.ts";
+import { SharePictures } from "../../marketplace/web/share-picture/share-pictures.ts";
+import { Sitemap } from "../../marketplace/web/sitemap/sitemap.ts";
+import { echoAgent, type Market, seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+
+let market: TestMarketplace;
+let seeded: Market;
+beforeAll(async () => {
+  market = await startMarketplace();
+  seeded = await seedMarket(market.context, { agent: { name: "Écho <b> & 語" } });
+});
+afterAll(() => market.stop());
+
+const get = (path: string, headers: Record<string, string> = {}) => fetch(market.url + path, { headers });
+const locations = (xml: string) => [...xml.matchAll(/<loc>([^<]+)<\/loc>/g)].map(([, loc]) => loc as string);
+const hidden = async () => {
+  const { agent } = await seedMarket(market.context);
+  await moveAgent(market.context.db, agent.address, "unpublish");
+  return agent.address;
+};
+
+describe("the picture of an agent", () => {
+  test("is a PNG of 1200 by 630 that its page names, kept by its ETag", async () => {
+    const answer = await get(`/${seeded.agent.address}/picture.png`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe("image/png");
+    const png = Buffer.from(await answer.arrayBuffer());
+    expect(await sharp(png).metadata()).toMatchObject({ format: "png", width: 1200, height: 630 });
+    expect(png.length).toBeLessThan(200_000);
+    const again = await get(`/${seeded.agent.address}/picture.png`, { "if-none-match": answer.headers.get("etag")! });
+    expect(again.status).toBe(304);
+  });
+
+  test("is another one when the agent says something else", async () => {
+    const { creator, agent } = await seedMarket(market.context);
+    const first = (await get(`/${agent.address}/picture.png`)).headers.get("etag");
+    await publishAgent(market.context, creator, "echo", { ...echoAgent, name: "Reverb" });
+    expect((await get(`/${agent.address}/picture.png`)).headers.get("etag")).not.toBe(first);
+  });
+
+  test("is 404 for an agent that is not live, as for none", async () => {
+    for (const address of [await hidden(), "no/agent"]) {
+      expect((await get(`/${address}/picture.png`)).status).toBe(404);
+    }
+  });
+
+  test("holds nothing of a stranger's that is markup, and draws whatever is left", async () => {
+    for (const title of [
+      "<script>alert(1)</script>",
+      "&amp; \u0000\u0007\ud800",
+      "語語語",
+      " ",
+      "x".repeat(5_000),
+      "a ".repeat(2_000),
+    ]) {
+      const svg = pictureSvg({ title, text: title, address: "ada/echo" });
+      expect(svg.match(/<[a-z]+/gi)!.every((tag) => /^<(svg|rect|g|path|circle|text)$/.test(tag))).toBe(true);
+      await expect(new SharePictures().read({ title, text: title, address: "ada/echo" })).resolves.toHaveProperty(
+        "png",
+      );
+    }
+  });
+
+  test("is drawn once, however many ask at once; past what may wait they are sent away", async () => {
+    const pictures = new SharePictures();
+    const same = await Promise.all(
+      Array.from({ length: 50 }, () => pictures.read({ title: "A", text: "", address: "a/b" })),
+    );
+    expect(new Set(same.map(({ png }) => png)).size).toBe(1);
+    const many = await Promise.allSettled(
+      Array.from({ length: 50 }, (_, n) => pictures.read({ title: `Many ${n}`, text: "", address: "a/b" })),
+    );
+    const refused = many.filter(({ status }) => status === "rejected");
+    expect(refused).toHaveLength(50 - 33);
+    expect(refused[0]).toMatchObject({ reason: { status: 429 } });
+    await expect(pictures.read({ title: "After", text: "", address: "a/b" })).resolves.toHaveProperty("png");
+  });
+});
+
+test("every page names a picture, its own or the site's, by a whole address", async () => {
+  const html = await (await get("/docs", { accept: "text/html" })).text();
+  expect(html).toContain('property="og:image" content="http://127.0.0.1:0/picture.png"');
+  expect(html).toContain('name="twitter:card" content="summary_large_image"');
+  expect((await get("/picture.png")).headers.get("content-type")).toBe("image/png");
+});
+
+describe("what search engines are told", () => {
+  test("robots.txt names the sitemap and keeps them out of the API", async () => {
+    const text = await (await get("/robots.txt")).text();
+    expect(text).toContain("Sitemap: http://127.0.0.1:0/sitemap.xml");
+    expect(text).toContain("Disallow: /api/");
+  });
+
+  test("the sitemap's pages are there", async () => {
+    const paths = locations(await (await get("/sitemap-pages.xml")).text()).map((url) => new URL(url).pathname);
+    expect(paths).toContain("/docs/per-call");
+    for (const path of paths) expect((await get(path, { accept: "text/html" })).status, path).toBe(200);
+  });
+
+  test("the index leads to every live agent and its creator, and to no hidden one", async () => {
+    const address = await hidden();
+    const sitemap = new Sitemap(market.context.db, "https://market.example");
+    const parts = locations(await sitemap.index());
+    expect(parts).toEqual(["https://market.example/sitemap-pages.xml", "https://market.example/sitemap-1.xml"]);
+    const agents = locations(await sitemap.agents(1));
+    expect(agents).toContain(`https://market.example/${seeded.agent.address}`);
+    expect(agents).toContain(`https://market.example/${seeded.creator.handle}`);
+    expect(agents).not.toContain(`https://market.example/${address}`);
+  });
+
+  test("each agent is in one part, however many parts there are", async () => {
+    const { db } = market.context;
+    await db.query(
+      "alter table listings disable trigger user; alter table listings drop constraint listings_agent_id_fkey",
+    );
+    await db.query(
+      `insert into listings select (jsonb_populate_record(l, jsonb_build_object('agent_id', 'agt_many' || n, 'slug', 'many-' || n))).*
+       from listings l, generate_series(1, 12000) n where l.agent_id = $1`,
+      [await idOf(seeded.agent.address)],
+    );
+    const sitemap = new Sitemap(db, "");
+    const parts = locations(await sitemap.index()).filter((path) => /\d\.xml$/.test(path));
+    expect(parts).toHaveLength(3);
+    const seen: string[] = [];
+    for (let part = 1; part <= parts.length; part += 1) {
+      seen.push(...locations(await sitemap.agents(part)).filter((path) => path.includes("/many-")));
+    }
+    expect(seen).toHaveLength(12_000);
+    expect(new Set(seen).size).toBe(12_000);
+  });
+
+  test.each(["/sitemap-0.xml", "/sitemap-99999.xml", "/sitemap-x.xml", "/sitemap-1e3.xml", "/sitemap--1.xml"])(
+    "%s is 404",
+    async (path) => {
+      expect((await get(path)).status).toBe(404);
+    },
+  );
+});
+
+async function idOf(address: string): Promise<string> {
+  const { rows } = await market.context.db.query("select id from agents where handle || '/' || slug = $1", [address]);
+  return rows[0].id;
+}

@@ -1,0 +1,85 @@
+import { type Browser as Chromium, chromium, type Page } from "playwright-core";
+import { test as base } from "vitest";
+import { demoAgents } from "../../infra/dev/demo-agents.ts";
+import { freePort } from "../../infra/dev/postgres.ts";
+import { startMockModels } from "../../infra/mock-models/server.ts";
+import { createAccount } from "../../marketplace/accounts/create.ts";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { credits } from "../../marketplace/credits/amount.ts";
+import { grant } from "../../marketplace/credits/ledger.ts";
+import { Browser } from "../support/browser.ts";
+import { findChromium } from "../support/chromium.ts";
+import { type Market, run, seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+
+/** A website with agents, runs and people on it, and a browser to look at it. */
+export interface Site extends TestMarketplace {
+  /** A creator with several agents, and a buyer who ran some. */
+  readonly market: Market;
+  readonly chromium: Chromium;
+}
+
+/** Tests get `site`: one marketplace and one Chromium for all files of a worker. */
+// biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which other fixtures this one takes
+export const test = base.extend("site", { scope: "worker" }, async ({}, { onCleanup }): Promise<Site> => {
+  const site = await startSite();
+  onCleanup(() => site.stop());
+  return site;
+});
+
+/** One more website, with an environment of its own; `stop` closes its browser too. */
+export async function startSite(env: Record<string, string> = {}): Promise<Site> {
+  const executablePath = findChromium();
+  if (!executablePath) throw new Error("There is no Chromium: install one, or say where it is with CHROMIUM.");
+  const [model, port] = await Promise.all([startMockModels(), freePort()]);
+  const [market, browser] = await Promise.all([
+    // An agent of the seed calls what runs beside the model.
+    startMarketplace({
+      model,
+      env: {
+        OUTBOUND_ALLOW_HOSTS: new URL(model.url).host,
+        MARKETPLACE_PORT: String(port),
+        HOME_AGENT: "house/summarizer",
+        HOME_PAYER: "house-payer",
+        ...env,
+      },
+    }),
+    chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] }),
+  ]);
+  const seeded = await seed(market);
+  const stop = async () => {
+    await browser.close();
+    await market.stop();
+    await model.stop();
+  };
+  return { ...market, market: seeded, chromium: browser, stop };
+}
+
+const listed = ["summarizer", "contact-finder", "greeter", "poster", "exchange-rate"] as const;
+
+async function seed(site: TestMarketplace): Promise<Market> {
+  const market = await seedMarket(site.context, { balance: 1_000 });
+  const definitions = demoAgents(site.model.url);
+  for (const slug of listed) await publishAgent(site.context, market.creator, slug, definitions[slug] as object);
+  const ran = `${market.creator.handle}/summarizer`;
+  const house = await createAccount(site.context.db, { handle: "house" });
+  await publishAgent(site.context, house, "summarizer", definitions.summarizer as object);
+  const payer = await createAccount(site.context.db, { handle: "house-payer" });
+  await grant(site.context.db, { accountId: payer.id, credits: credits(1_000n) });
+  for (let n = 0; n < 3; n += 1) await run(site, market.key, ran, { text: "A long story." });
+  return market;
+}
+
+/** Gives the browser's page the session of somebody who just signed in by e-mail, with an account when `handle` is given. */
+export async function signIn(site: Site, page: Page, handle?: string): Promise<void> {
+  const person = new Browser(site.url);
+  // It begins with a digit, as an address may: the account's button shows its first character.
+  const email = `7${Math.random().toString(36).slice(2)}@example.com`;
+  const { link } = (await person.post("/api/account/sign-in/email", { email })).body;
+  await person.post("/api/account/sign-in/email/confirm", { token: new URL(link).searchParams.get("token") });
+  if (handle) await person.post("/api/account", { handle });
+  const cookies = person.cookie.split("; ").map((text) => {
+    const at = text.indexOf("=");
+    return { name: text.slice(0, at), value: text.slice(at + 1), url: site.url };
+  });
+  await page.context().addCookies(cookies);
+}

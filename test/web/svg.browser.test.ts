@@ -1,0 +1,414 @@
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import sharp from "sharp";
+import { beforeAll, describe, expect } from "vitest";
+import { credits } from "../../marketplace/credits/amount.ts";
+import { grant } from "../../marketplace/credits/ledger.ts";
+import type { AccountId } from "../../marketplace/ids.ts";
+import { checkSvg } from "../../marketplace/tracer/sanitize/check-svg.ts";
+import { trace } from "../../marketplace/tracer/trace.ts";
+import { landscape, logo, noise, picture, png } from "../marketplace/tracer/pictures.ts";
+import { open, visitEverywhere } from "./browser.ts";
+import { type Site, signIn, startSite, test } from "./site.ts";
+
+let small: Buffer;
+let large: Buffer;
+beforeAll(async () => {
+  small = await png(picture(200, 150, `<g transform="scale(.5)">${logo}</g>`));
+  large = await png(picture(400, 300, logo));
+});
+
+const choose = (page: Page, buffer: Buffer, name = "logo.png") =>
+  page.setInputFiles("input[type=file]", { name, mimeType: "image/png", buffer });
+const drawing = (page: Page) => page.getByRole("img", { name: "The drawing" });
+
+async function chosen(site: Site, buffer: Buffer) {
+  const opened = await open(site, "/svg");
+  await choose(opened.page, buffer);
+  await drawing(opened.page).waitFor();
+  return opened;
+}
+
+async function stat(page: Page, name: string): Promise<string> {
+  const told = await page.locator("dl.stats > div", { hasText: name }).locator("dd").first().textContent();
+  return (told ?? "").trim();
+}
+
+async function traceForFree(page: Page): Promise<void> {
+  await page.getByRole("button", { name: /Trace for free/ }).click();
+  await page.getByText(/Traced in .* It was free/).waitFor({ timeout: 60_000 });
+}
+
+describe("the workbench", () => {
+  test("empty, with a preview, and with a trace: everywhere", async ({ site }) => {
+    await visitEverywhere(site, "/svg");
+    const preview = async (page: Page) => {
+      await choose(page, large);
+      await drawing(page).waitFor();
+    };
+    await visitEverywhere(site, "/svg", { name: "svg-preview", prepare: preview });
+    await visitEverywhere(site, "/svg", {
+      name: "svg-traced",
+      prepare: async (page) => {
+        await preview(page);
+        await traceForFree(page);
+        await page.locator(".layers .name").first().click();
+      },
+    });
+  }, 180_000);
+
+  test("the drawing of words, and what an account pays with, everywhere", async ({ site }) => {
+    const prepare = async (page: Page) => {
+      await signIn(site, page, `draws-${Date.now().toString(36)}`);
+      await page.reload();
+      await page.getByText("Draw", { exact: true }).click();
+    };
+    await visitEverywhere(site, "/svg", { name: "svg-draw", prepare });
+  }, 120_000);
+
+  test("each option shows at once what it does, and nothing is asked of the service", async ({ site }) => {
+    const { page, complaints, close } = await chosen(site, large);
+    const asked: string[] = [];
+    page.on("request", (request) => void (request.method() === "POST" && asked.push(request.url())));
+    const before = await drawing(page).getAttribute("src");
+    await page.locator("#colors").fill("0");
+    await expect.poll(() => stat(page, "Colours")).toBe("2");
+    expect(await drawing(page).getAttribute("src")).not.toBe(before);
+    expect(await page.locator("#call").textContent()).toContain('"colors": 2');
+    await page.locator("#colors").fill("18");
+    const nodes = Number(await stat(page, "Nodes"));
+    await page.locator("#simplify").fill("0.9");
+    await expect.poll(async () => Number(await stat(page, "Nodes"))).toBeLessThan(nodes);
+    await expect.poll(async () => Number(await stat(page, "Score"))).toBeGreaterThan(0.3);
+    expect(asked).toEqual([]);
+    expect(complaints).toEqual([]);
+    await close();
+  }, 60_000);
+
+  test("the page's tracer and the service's write the same SVG for the same pixels and options", async ({ site }) => {
+    const { page, close } = await chosen(site, small);
+    await page.getByText("Name objects as layers").first().click();
+    await page.locator("#simplify").fill("0.2");
+    const { data, info } = await sharp(small).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
+    const image = { width: info.width, height: info.height, rgba: new Uint8Array(data) };
+    const own = trace(image, { layers: true, simplify: 0.2 }).svg;
+    await page.getByText("Markup", { exact: true }).click();
+    await expect.poll(() => page.locator(".canvas-markup code").textContent(), { timeout: 10_000 }).toBe(own);
+    await traceForFree(page);
+    expect(await page.locator(".canvas-markup code").textContent()).toBe(own);
+    await close();
+  }, 60_000);
+
+  test("and so they do for pictures of every kind: see-through, noise, pixel art, gradients", async ({ site }) => {
+    const { page, close } = await open(site, "/svg");
+    const seeThrough = `<rect x="20" y="20" width="90" height="60" fill="#06c" fill-opacity=".4"/><circle cx="80" cy="60" r="30" fill="#c03"/>`;
+    const cells = `<g shape-rendering="crispEdges"><rect width="160" height="160" fill="#fff"/><path d="M0 0h20v20h-20zM40 40h20v40h-20z" fill="#036"/></g>`;
+    const kinds = [
+      picture(120, 100, seeThrough),
+      noise(64, 48),
+      picture(160, 160, cells),
+      picture(240, 160, landscape),
+    ];
+    await page.getByText("Markup", { exact: true }).click();
+    for (const image of kinds) {
+      await choose(page, await png(image));
+      const shown = page.locator(".canvas-markup code");
+      await expect.poll(() => shown.textContent(), { timeout: 20_000 }).toBe(trace(image).svg);
+    }
+    await close();
+  }, 100_000);
+
+  test("layers are hidden, recoloured and saved, and each file holds what is shown", async ({ site }) => {
+    const { page, complaints, close } = await chosen(site, large);
+    await expect.poll(() => page.getByRole("button", { name: "Save as SVG" }).isDisabled()).toBe(true);
+    await page.getByText("Name objects as layers").first().click();
+    await traceForFree(page);
+    const layers = await page.locator(".layers .name").allInnerTexts();
+    expect(layers.length).toBeGreaterThan(2);
+    await page.getByLabel(/^Show object-1$/).uncheck({ force: true });
+    await page.locator(".layers .name", { hasText: "object-2" }).click();
+    await page.getByLabel("Colour as hex").fill("#00ff88");
+    const saved = async (name: string) => {
+      const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
+      return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+    };
+    const svg = await saved("Save as SVG");
+    checkSvg(svg.bytes.toString());
+    expect(svg.bytes.toString()).not.toContain('id="object-1"');
+    expect(svg.bytes.toString()).toMatch(/id="object-2"[^<]*><[^>]*#0f8/);
+    expect(svg.name).toBe("logo.svg");
+    const one = await saved("Save object-2");
+    expect(one.bytes.toString().match(/<g /g)).toHaveLength(1);
+    expect((await saved("Save as PDF")).bytes.toString("latin1")).toMatch(/^%PDF-1\.4[\s\S]*%%EOF\n$/);
+    const meta = await sharp((await saved("Save as PNG")).bytes).metadata();
+    expect([meta.format, meta.width, meta.height]).toEqual(["png", 1200, 900]);
+    await page.getByRole("button", { name: "Show all" }).click();
+    expect(await page.getByLabel(/^Show object-1$/).isChecked()).toBe(true);
+    expect(complaints).toEqual([]);
+    await close();
+  }, 60_000);
+
+  test("what was traced is there again after other options were tried, with its edits", async ({ site }) => {
+    const { page, close } = await chosen(site, large);
+    await traceForFree(page);
+    await page.locator(".layers .name").first().click();
+    await page.getByLabel("Colour as hex").fill("#00ff88");
+    await page.locator("#simplify").fill("0.9");
+    await page.getByText(/^Preview of/).waitFor();
+    expect(await page.getByRole("button", { name: "Save as SVG" }).isDisabled()).toBe(true);
+    await page.getByRole("button", { name: "Back to the trace" }).click();
+    await page.getByText("Markup", { exact: true }).click();
+    expect(await page.locator(".canvas-markup code").textContent()).toContain("#0f8");
+    expect(await page.getByRole("button", { name: "Save as SVG" }).isDisabled()).toBe(false);
+    await close();
+  }, 60_000);
+
+  test("nothing moves while it loads, and its scripts keep to their weight", async ({ site }) => {
+    const { page, close } = await open(site, "/svg");
+    const moved = await page.evaluate(
+      () =>
+        new Promise<number>((resolve) => {
+          let sum = 0;
+          const seen = (entries: PerformanceEntryList) => {
+            for (const entry of entries) sum += (entry as PerformanceEntry & { value: number }).value;
+          };
+          new PerformanceObserver((list) => seen(list.getEntries())).observe({ type: "layout-shift", buffered: true });
+          setTimeout(() => resolve(sum), 500);
+        }),
+    );
+    expect(moved).toBeLessThanOrEqual(0.02);
+    const worker = await page.locator("[data-worker]").getAttribute("data-worker");
+    const scripts = await page
+      .locator("script[src], link[rel=modulepreload]")
+      .evaluateAll((all) => all.map((one) => one.getAttribute("src") ?? one.getAttribute("href") ?? ""));
+    expect(scripts).not.toContain(worker);
+    const weigh = async (path: string) => {
+      const answer = await page.request.get(site.url + path, { headers: { "accept-encoding": "gzip" } });
+      return Number(answer.headers()["content-length"]);
+    };
+    const weights = await Promise.all(scripts.map(weigh));
+    expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeLessThanOrEqual(40_000);
+    expect(await weigh(worker ?? "")).toBeLessThanOrEqual(150_000);
+    await close();
+  }, 60_000);
+
+  test("two settings are compared over each other", async ({ site }) => {
+    const { page, close } = await chosen(site, large);
+    await page.getByRole("button", { name: "Keep as A" }).click();
+    await page.locator("#colors").fill("0");
+    await expect.poll(() => stat(page, "Colours")).toBe("2");
+    expect(await page.locator(".ba-tag").allInnerTexts()).toEqual(["A: as it is", "B: colors 2"]);
+    const sources = await page
+      .locator(".ba img")
+      .evaluateAll((images) => images.map((image) => image.getAttribute("src")));
+    expect(new Set(sources).size).toBe(2);
+    await page.getByRole("button", { name: "Let A go" }).click();
+    expect(await page.locator(".ba-tag").first().textContent()).toBe("Source");
+    await close();
+  }, 60_000);
+
+  test("a picture is pasted or dropped; what is no picture is refused in words", async ({ site }) => {
+    const { page, complaints, close } = await open(site, "/svg");
+    const give = (kind: "paste" | "drop", type: string, bytes: number[]) =>
+      page.evaluate(
+        ([kind, type, bytes]) => {
+          const data = new DataTransfer();
+          data.items.add(new File([new Uint8Array(bytes as number[])], "given.png", { type: type as string }));
+          const init = { bubbles: true, cancelable: true };
+          document.body.dispatchEvent(
+            kind === "paste"
+              ? new ClipboardEvent("paste", { ...init, clipboardData: data })
+              : new DragEvent("drop", { ...init, dataTransfer: data }),
+          );
+        },
+        [kind, type, bytes] as const,
+      );
+    await give("paste", "image/png", [...small]);
+    await drawing(page).waitFor();
+    await give("drop", "image/svg+xml", [60, 115]);
+    await page.getByText("PNG, JPEG or WebP only.").waitFor();
+    await give("drop", "image/png", [1, 2, 3]);
+    await page.getByText("It cannot be read: it is damaged or cut short.").waitFor();
+    await give("drop", "image/png", [...large]);
+    await page.getByText("400 × 300").waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+  }, 60_000);
+
+  test("by keyboard alone: options, a free try, zoom, the line, a layer", async ({ site }) => {
+    const { page, complaints, close } = await chosen(site, large);
+    await page.locator("#simplify").focus();
+    for (let n = 0; n < 4; n++) await page.keyboard.press("ArrowRight");
+    expect(await page.locator('output[for="simplify"]').textContent()).toBe("0.2");
+    await page.getByRole("button", { name: /Trace for free/ }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByText(/Traced in/).waitFor({ timeout: 60_000 });
+    const stage = page.getByRole("group", { name: /^Picture/ });
+    await stage.focus();
+    await page.keyboard.press("+");
+    expect(await page.locator(".zoom-told").textContent()).toBe("150 %");
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(() => stage.evaluate((pane) => pane.scrollLeft)).toBeGreaterThan(0);
+    await page.keyboard.press("0");
+    expect(await page.locator(".zoom-told").textContent()).toBe("100 %");
+    const line = page.getByRole("slider", { name: /^Compare/ });
+    await line.focus();
+    await page.keyboard.press("Home");
+    expect(await line.inputValue()).toBe("0");
+    await page.locator(".layers .name").first().focus();
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Colour as hex").waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+  }, 60_000);
+
+  test("by pointer: the line follows, Ctrl and the wheel zoom where it points, and a zoomed picture is dragged", async ({
+    site,
+  }) => {
+    const { page, close } = await chosen(site, large);
+    const box = await page.locator(".ba").boundingBox();
+    if (!box) throw new Error("no picture");
+    const y = box.y + box.height / 2;
+    await page.mouse.move(box.x + box.width / 2, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 4, y, { steps: 4 });
+    await page.mouse.up();
+    expect(Number(await page.getByRole("slider", { name: /^Compare/ }).inputValue())).toBeCloseTo(25, -1);
+    await page.keyboard.down("Control");
+    await page.mouse.wheel(0, -400);
+    await page.keyboard.up("Control");
+    await expect.poll(() => page.locator(".zoom-told").textContent()).toBe("400 %");
+    const stage = page.getByRole("group", { name: /^Picture/ });
+    const left = () => stage.evaluate((pane) => pane.scrollLeft);
+    const before = await left();
+    await page.mouse.move(box.x + 350, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 250, y, { steps: 4 });
+    await page.mouse.up();
+    expect((await left()) - before).toBeCloseTo(100, -1);
+    await close();
+  }, 60_000);
+});
+
+describe("free tries", () => {
+  test("the fourth of a day is refused on the page, saying what to do; another address has its own", async ({
+    site,
+  }) => {
+    const extraHTTPHeaders = { "x-forwarded-for": "2001:db8:77:1::1" };
+    const { page, close } = await open(site, "/svg", { extraHTTPHeaders });
+    await choose(page, small);
+    for (const left of [2, 1, 0]) {
+      await page.getByRole("button", { name: /Trace for free/ }).click();
+      await page.getByRole("button", { name: `Trace for free ${left} left today` }).waitFor({ timeout: 60_000 });
+    }
+    await page.getByRole("button", { name: /Trace for free/ }).click();
+    const refusal = page.getByRole("alert").filter({ hasText: "Nothing was drawn, and nothing was charged." });
+    await refusal.getByText(/used up.*Sign in and pay with credits/).waitFor();
+    await page.reload();
+    expect(await page.getByRole("button", { name: /Trace for free/ }).count()).toBe(0);
+    expect(await page.getByRole("link", { name: /Sign in to trace/ }).isVisible()).toBe(true);
+    await close();
+    const other = await open(site, "/svg", { extraHTTPHeaders: { "x-forwarded-for": "2001:db8:77:2::1" } });
+    await other.page.getByRole("button", { name: "Trace for free 3 left today" }).waitFor();
+    await other.close();
+  }, 90_000);
+
+  test("a picture over 1 megapixel is made smaller before it is sent", async ({ site }) => {
+    const photo = await sharp({ create: { width: 1_600, height: 1_000, channels: 3, background: "#c03" } })
+      .png()
+      .toBuffer();
+    const { page, close } = await chosen(site, photo);
+    await traceForFree(page);
+    await page.getByText("Markup", { exact: true }).click();
+    expect(await page.locator(".canvas-markup code").textContent()).toContain('width="1264" height="790"');
+    await close();
+  }, 60_000);
+
+  test("where the operator allows none, none is offered", async () => {
+    const none = await startSite({ LIMIT_SVG_TRIES_PER_ADDRESS: "0" });
+    try {
+      const { page, close } = await open(none, "/svg");
+      expect(await page.getByText(/free/i).count()).toBe(0);
+      expect(await page.getByRole("link", { name: /Sign in to trace 1 credit/ }).isVisible()).toBe(true);
+      await close();
+    } finally {
+      await none.stop();
+    }
+  }, 90_000);
+});
+
+describe("with credits", () => {
+  test("a trace costs what its button says; where credits lack nothing is charged, and the page says so", async ({
+    site,
+  }) => {
+    const { page, complaints, close } = await open(site, "/svg");
+    const handle = `traces-${Date.now().toString(36)}`;
+    await signIn(site, page, handle);
+    const { rows } = await site.context.db.query<{ id: AccountId }>("select id from accounts where handle = $1", [
+      handle,
+    ]);
+    await grant(site.context.db, { accountId: rows[0]!.id, credits: credits(1n) });
+    await page.reload();
+    await choose(page, small);
+    await page.getByRole("button", { name: "Trace 1 credit" }).click();
+    await page.getByText(/Traced in .* s for 1 credit\./).waitFor({ timeout: 60_000 });
+    const stored = await page.getByRole("link", { name: /^\/files\// }).getAttribute("href");
+    expect((await page.request.get(site.url + stored)).status()).toBe(200);
+    expect(complaints).toEqual([]);
+    await page.getByRole("button", { name: "Trace 1 credit" }).click();
+    await page.getByText("Not enough credits.").waitFor({ timeout: 60_000 });
+    await close();
+  }, 90_000);
+});
+
+describe("without JavaScript", () => {
+  const plain = { javaScriptEnabled: false };
+
+  test("a form takes a picture and answers a page with its drawing, its layers and its markup", async ({ site }) => {
+    const { page, close } = await open(site, "/svg", plain);
+    await choose(page, large);
+    const [drop, card] = await Promise.all([".drop", ".bench > .card"].map((part) => page.locator(part).boundingBox()));
+    expect((drop?.x ?? 0) + (drop?.width ?? 0), "what names the file stays in its card").toBeLessThan(
+      (card?.x ?? 0) + (card?.width ?? 0),
+    );
+    await page.getByText("Name objects as layers").first().click();
+    await page.getByRole("button", { name: /Trace for free/ }).click({ noWaitAfter: true });
+    await page.locator(".ba svg").waitFor({ timeout: 80_000 });
+    expect(await page.locator(".ba svg g").count()).toBeGreaterThan(2);
+    checkSvg(await page.locator("#markup").inputValue());
+    expect(await page.getByRole("button", { name: "Trace for free 2 left today" }).isVisible()).toBe(true);
+    expect(await page.getByLabel("Name objects as layers").first().isChecked()).toBe(true);
+    await close();
+  }, 60_000);
+
+  test("words are drawn for an account, and the files are there", async ({ site }) => {
+    const { page, close } = await open(site, "/svg", plain);
+    const handle = `plain-${Date.now().toString(36)}`;
+    await signIn(site, page, handle);
+    await page.reload();
+    await page.getByText("Draw", { exact: true }).click();
+    await page.getByLabel("What to draw").fill("A fox made of paper");
+    await page.getByRole("button", { name: "Draw 3 credits" }).click({ noWaitAfter: true });
+    await page.locator(".ba svg").waitFor({ timeout: 80_000 });
+    expect(await page.locator(".ba svg path, .ba svg rect, .ba svg circle").count()).toBeGreaterThan(0);
+    const stored = await page.getByRole("link", { name: "PNG" }).getAttribute("href");
+    expect(new URL(stored ?? "").pathname).toMatch(/^\/files\/.*\.png$/);
+    await close();
+  }, 100_000);
+
+  test("what is refused is said on the page, and the options stay", async ({ site }) => {
+    const { page, close } = await open(site, "/svg", plain);
+    await page.locator("#style").selectOption("logo");
+    await page.getByRole("button", { name: /Trace for free/ }).click();
+    await page.getByText("Choose a picture first.").waitFor();
+    expect(await page.locator("#style").inputValue()).toBe("logo");
+    await close();
+  }, 60_000);
+});
+
+test("a preview keeps gradients", async ({ site }) => {
+  const { page, close } = await chosen(site, await png(picture(300, 200, landscape)));
+  await page.getByText("Markup", { exact: true }).click();
+  await expect.poll(() => page.locator(".canvas-markup code").textContent()).toContain("linearGradient");
+  await close();
+});

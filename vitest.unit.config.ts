@@ -1,0 +1,6 @@
+import { defineConfig } from "vitest/config";
+
+/** `npm run test:unit`: what needs no database, no chain, no server and no process of its own, in seconds. */
+export default defineConfig({
+  test: { include: ["test/**/*.unit.test.ts"], isolate: false, maxWorkers: 2, testTimeout: 60_000 },
+});
