@@ -1,6 +1,8 @@
+import { DurabilityWatch } from "../shared/durability.ts";
 import { createLog, type Log } from "../shared/log.ts";
+import { prepareSchema } from "../shared/migrate.ts";
 import { createOutbound } from "../shared/outbound.ts";
-import { connect, migrate } from "../shared/postgres.ts";
+import { connect } from "../shared/postgres.ts";
 import { Disposer } from "../shared/process.ts";
 import type { Config } from "./config.ts";
 import type { Context } from "./context.ts";
@@ -21,15 +23,16 @@ import { RefusalRecorder } from "./settlements/refusals.ts";
 import { SettlementStore } from "./settlements/store.ts";
 
 /**
- * Migrates the database, checks every network that is there against its chain, and builds the parts; what runs in the
- * background is started by jobs.ts. Throws if anything is amiss. Tests replace a part through `overrides`, and nowhere else.
+ * Migrates the database where it is told to, and builds the parts; no network is asked yet (`schemes.start`), and what runs
+ * in the background is started by jobs.ts. Throws if anything is amiss. Tests replace a part through `overrides`, and nowhere else.
  */
 export async function createContext(config: Config, overrides: { log?: Log } = {}): Promise<Context> {
   const disposer = new Disposer();
   try {
     const log = overrides.log ?? createLog("facilitator", config.logLevel);
-    await migrate(config.databaseUrl, migrations);
-    const db = connect(config.databaseUrl, { poolMax: config.databasePoolMax, applicationName: "facilitator" });
+    await prepareSchema("facilitator", { url: config.databaseUrl, migrations, migrates: config.migrates });
+    const { databasePoolMax: poolMax, databaseStatements: statements } = config;
+    const db = connect(config.databaseUrl, { poolMax, statements, applicationName: "facilitator" });
     disposer.add(() => db.end());
     const store = new SettlementStore(db);
     const schemes = new SchemeRegistry([
@@ -37,7 +40,6 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
       ...config.hedera.map((network) => createExactHedera(network, { store, db, log })),
     ]);
     disposer.add(() => schemes.stop());
-    await schemes.start(log);
     const served = schemes.all.map(({ network }) => network);
     const refusals = new RefusalRecorder(db, log, served);
     disposer.add(() => refusals.stop());
@@ -63,6 +65,7 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
         recordReconciled: (network, outcome) => heartbeats.countReconciled(network, outcome),
       }),
       heartbeats,
+      durability: new DurabilityWatch(config.durability, { db, log }),
       metrics,
       catalog: composeCatalog(config, { db, log, metrics, fetchUnpaid }, disposer),
       fetchUnpaid,

@@ -1,5 +1,8 @@
+import { type DeclaredDurability, readDurability } from "../shared/durability.ts";
 import { EnvReader } from "../shared/env.ts";
 import { type HttpLimits, readHttpLimits } from "../shared/http-limits.ts";
+import { readDrainMs } from "../shared/leaving.ts";
+import type { Statements } from "../shared/postgres.ts";
 import { readSecurityContact } from "../shared/security-contact.ts";
 import { type Client, readClients } from "./limits/clients.ts";
 import { type LimitsConfig, readLimits } from "./limits/config.ts";
@@ -18,10 +21,14 @@ export function readConfig(variables: Variables): Config {
     host: env.text("FACILITATOR_HOST", "127.0.0.1"),
     port: env.integer("FACILITATOR_PORT", 4022, { max: 65_535 }),
     databaseUrl: env.url("FACILITATOR_DATABASE_URL", undefined, ["postgres:", "postgresql:"]),
+    migrates: env.choice("FACILITATOR_MIGRATE", ["on", "off"], "off") === "on",
+    databaseStatements: env.choice("FACILITATOR_DATABASE_STATEMENTS", ["named", "unnamed"], "named"),
+    durability: readDurability(env),
     databasePoolMax: env.integer("FACILITATOR_DATABASE_POOL", 20, { min: 2, max: 200 }),
     logLevel: env.choice("LOG_LEVEL", ["debug", "info", "warn", "error", "silent"], "info"),
     trustProxy: env.integer("TRUST_PROXY_HOPS", 0, { max: 10 }),
     http: readHttpLimits(env),
+    drainMs: readDrainMs(env),
     securityContact: readSecurityContact(env),
     settleTimeoutMs: env.integer("SETTLE_TIMEOUT_MS", 50_000, { min: 1_000, max: 60_000 }),
     discovery: {
@@ -48,11 +55,18 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl: string;
+  /** Brings its database to its schema when it starts; otherwise that was done before. */
+  readonly migrates: boolean;
+  readonly databaseStatements: Statements;
+  /** What the operator says becomes of commits when the database's machine is lost. */
+  readonly durability: DeclaredDurability;
   readonly databasePoolMax: number;
   readonly logLevel: string;
   /** Reverse proxies in front that may name the client's address. */
   readonly trustProxy: number;
   readonly http: HttpLimits;
+  /** How long it serves whoever comes after it was told to stop. */
+  readonly drainMs: number;
   /** Whom people write to about a weakness. */
   readonly securityContact: string | undefined;
   /** How long /settle waits for the chain before it answers `settlement_pending`. */

@@ -1,3 +1,4 @@
+import type { DurabilityWatch } from "../shared/durability.ts";
 import type { Log } from "../shared/log.ts";
 import type { Database } from "../shared/postgres.ts";
 import type { Running } from "../shared/process.ts";
@@ -29,6 +30,7 @@ export interface Context extends Running {
   readonly refusals: RefusalRecorder;
   readonly events: Events;
   readonly heartbeats: Heartbeats;
+  readonly durability: DurabilityWatch;
   readonly metrics: Metrics;
   readonly catalog: Catalog;
   /** The way out to URLs that callers name. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { formatUnits } from "../shared/amounts.ts";
+import { type DurabilityWatch, seenDurabilities } from "../shared/durability.ts";
 import type { Database } from "../shared/postgres.ts";
 import type { Config } from "./config.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
@@ -8,8 +9,22 @@ import { environmentOfAll } from "./settlements/scope.ts";
 export const livezShape = z.object({ status: z.literal("ok") }).meta({ id: "Liveness" });
 
 export const readyzShape = z
-  .object({ ready: z.boolean(), database: z.boolean(), networks: z.record(z.string(), z.boolean()) })
+  .object({
+    ready: z.boolean(),
+    database: z.boolean(),
+    networks: z.record(z.string(), z.boolean()),
+    leaving: z.boolean().describe("This copy was told to stop; it answers whoever comes for a few seconds more."),
+  })
   .meta({ id: "Readiness" });
+
+const durabilityShape = z
+  .object({
+    declared: z.enum(["single", "synchronous", "asynchronous"]),
+    seen: z.enum(seenDurabilities).nullable().describe("What the database shows of it; null until it was asked."),
+    risk: z.string(),
+  })
+  .describe("What becomes of commits when the database's machine is lost.")
+  .meta({ id: "Durability" });
 
 export const healthShape = z
   .object({
@@ -30,12 +45,13 @@ export const healthShape = z
           ),
       }),
     ),
+    durability: durabilityShape,
     time: z.iso.datetime(),
   })
   .meta({ id: "Health" });
 
 /** GET /health: 200 when every fee payer can pay and the database answers, 503 otherwise. Balances are as last read. */
-export async function health({ schemes, db, config }: HealthNeeds): Promise<Health> {
+export async function health({ schemes, db, config, durability }: HealthNeeds): Promise<Health> {
   const database = await answers(db);
   const chains = schemes.all.flatMap((scheme) =>
     scheme.balances().map((payer) => ({
@@ -50,30 +66,43 @@ export async function health({ schemes, db, config }: HealthNeeds): Promise<Heal
   );
   const env = environmentOfAll(schemes.all.map(({ network }) => config.environmentOf(network)));
   const healthy = database && chains.every((chain) => chain.balance !== null && !chain.lowBalance);
-  return { healthy, body: { status: healthy ? "ok" : "degraded", env, chains, time: new Date().toISOString() } };
+  return {
+    healthy,
+    body: {
+      status: healthy ? "ok" : "degraded",
+      env,
+      chains,
+      durability: durability.now,
+      time: new Date().toISOString(),
+    },
+  };
 }
 
 export interface HealthNeeds {
   readonly schemes: SchemeRegistry;
   readonly db: Database;
   readonly config: Pick<Config, "environmentOf">;
+  readonly durability: DurabilityWatch;
 }
 
 /**
- * GET /readyz: whether to send work here: the database answers and at least one network has a fee payer that can pay. A
- * network in trouble lowers /health and leaves the others to be served.
+ * GET /readyz: whether to send work here: the database answers, at least one network has a fee payer that can pay, and this
+ * copy is not about to stop. A network in trouble lowers /health and leaves the others to be served.
  */
-export async function readiness({ schemes, db }: Omit<HealthNeeds, "config">): Promise<Readiness> {
+export async function readiness({ schemes, db }: ReadinessNeeds, leaving: boolean): Promise<Readiness> {
   const database = await answers(db);
   const networks = Object.fromEntries(schemes.all.map((scheme) => [scheme.network, schemes.isSettling(scheme)]));
-  return { ready: database && Object.values(networks).includes(true), database, networks };
+  return { ready: database && !leaving && Object.values(networks).includes(true), database, networks, leaving };
 }
+
+type ReadinessNeeds = Pick<HealthNeeds, "schemes" | "db">;
 
 interface Readiness {
   readonly ready: boolean;
   readonly database: boolean;
   /** By network, whether it can settle now. */
   readonly networks: Readonly<Record<string, boolean>>;
+  readonly leaving: boolean;
 }
 
 interface Health {

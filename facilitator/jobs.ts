@@ -9,8 +9,21 @@ import { rollUpAll } from "./settlements/rollup.ts";
 
 /** Everything that runs in the background. Every copy of the daemon runs all of it, and the copies share the work. */
 function jobsOf(context: Context): readonly Job[] {
-  const { config, log, db, store, schemes, holds, callCounts, cooldowns, refusals, events, catalog, heartbeats } =
-    context;
+  const {
+    config,
+    log,
+    db,
+    store,
+    schemes,
+    holds,
+    callCounts,
+    cooldowns,
+    refusals,
+    events,
+    catalog,
+    heartbeats,
+    durability,
+  } = context;
   const rollUp = (stopping: AbortSignal) => rollUpAll(db, config.environmentOf, stopping);
   const figures = (stopping: AbortSignal) => refreshDailyFigures(db, config.environmentOf, stopping);
   return [
@@ -29,6 +42,7 @@ function jobsOf(context: Context): readonly Job[] {
     { name: "read which payers must wait", everyMs: 2_000, run: () => cooldowns.read() },
     { name: "delete old failures of payers", everyMs: hourMs, run: () => cooldowns.sweep() },
     { name: "delete ended call counts", everyMs: minuteMs, run: () => callCounts.sweep() },
+    { name: "look what a failover can lose", everyMs: minuteMs, run: () => durability.look() },
     { name: "analyze grown tables", everyMs: analyzeEveryMs, run: () => analyzeGrownTables(db) },
     ...schemes.upkeep,
   ];

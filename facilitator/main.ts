@@ -5,20 +5,22 @@ import { readConfig } from "./config.ts";
 import { startJobs } from "./jobs.ts";
 import { createServer } from "./server.ts";
 
-await runUntilSignal(async () => {
+await runUntilSignal(async (fail) => {
   const config = readConfig(process.env);
   const context = await createContext(config);
   const disposer = new Disposer();
   disposer.add(() => context.stop());
   try {
+    // Nobody waits for a chain: this copy is ready once a network is there, and ends if one is configured wrongly.
+    context.schemes.start(context.log).catch(fail);
     const jobs = startJobs(context);
     disposer.add(() => jobs.stop());
     const listening = await listen(createServer(context), config);
     disposer.add(() => listening.stop());
     context.log.info({ url: listening.url }, "Facilitator listening");
+    return { leave: () => listening.leave(config.drainMs), stop: () => disposer.stop() };
   } catch (error) {
     await disposer.stop();
     throw error;
   }
-  return disposer;
 });

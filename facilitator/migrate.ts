@@ -1,5 +1,5 @@
 import { EnvReader } from "../shared/env.ts";
-import { migrate } from "../shared/postgres.ts";
+import { migrate } from "../shared/migrate.ts";
 import { migrations } from "./migrations/all.ts";
 
 const env = new EnvReader(process.env);

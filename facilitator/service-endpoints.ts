@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { jsonAnswer } from "../shared/endpoint.ts";
-import { noStore } from "../shared/http.ts";
+import { isLeaving, noStore } from "../shared/http.ts";
 import { securityTxtEndpoint } from "../shared/security-contact.ts";
 import type { Config } from "./config.ts";
 import { type HealthNeeds, health, healthShape, livezShape, readiness, readyzShape } from "./health.ts";
@@ -52,6 +52,11 @@ function supportedEndpoint(context: Needs): Endpoint {
 
 function healthEndpoint(context: Needs): Endpoint {
   const chain = { network: "hedera:testnet", feePayer: "0.0.1001", unit: "HBAR", empty: false, settling: true };
+  const durability = {
+    declared: "synchronous" as const,
+    seen: "synchronous_standby" as const,
+    risk: "A failover loses nothing that was answered.",
+  };
   const time = "2026-03-02T09:30:00.000Z";
   return {
     method: "get",
@@ -68,11 +73,18 @@ function healthEndpoint(context: Needs): Endpoint {
         status: "ok",
         env: "testnet",
         chains: [{ ...chain, balance: 120.5, lowBalance: false }],
+        durability,
         time,
       }),
       503: jsonAnswer(
         healthShape,
-        { status: "degraded", env: "testnet", chains: [{ ...chain, balance: 9.5, lowBalance: true }], time },
+        {
+          status: "degraded",
+          env: "testnet",
+          chains: [{ ...chain, balance: 9.5, lowBalance: true }],
+          durability,
+          time,
+        },
         { description: "A fee payer is low or cannot be read, or the database does not answer." },
       ),
     },
@@ -107,19 +119,25 @@ function readinessEndpoint(context: Needs): Endpoint {
     id: "getReadiness",
     tag: "Service",
     summary: "Whether to send work here.",
-    description: "Ready is a daemon whose database answers and of whose networks at least one can settle.",
+    description:
+      "Ready is a daemon whose database answers, of whose networks at least one can settle, and that was not told to stop.",
     access: "unlimited",
     beforeBody: [noStore],
     answers: {
-      200: jsonAnswer(readyzShape, { ready: true, database: true, networks: { "hedera:testnet": true } }),
+      200: jsonAnswer(readyzShape, {
+        ready: true,
+        database: true,
+        networks: { "hedera:testnet": true },
+        leaving: false,
+      }),
       503: jsonAnswer(
         readyzShape,
-        { ready: false, database: true, networks: { "hedera:testnet": false } },
+        { ready: false, database: true, networks: { "hedera:testnet": false }, leaving: false },
         { description: "Not ready." },
       ),
     },
-    handler: async (_request, response) => {
-      const state = await readiness(context);
+    handler: async (request, response) => {
+      const state = await readiness(context, isLeaving(request));
       response.status(state.ready ? 200 : 503).json(state);
     },
   };

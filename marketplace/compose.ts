@@ -1,7 +1,9 @@
 import { batched } from "../shared/batch.ts";
+import { DurabilityWatch } from "../shared/durability.ts";
 import { createLog, type Log } from "../shared/log.ts";
+import { prepareSchema } from "../shared/migrate.ts";
 import { createOutbound, type Outbound, type Resolve } from "../shared/outbound.ts";
-import { connect, type Database, migrate } from "../shared/postgres.ts";
+import { connect, type Database } from "../shared/postgres.ts";
 import { Disposer } from "../shared/process.ts";
 import { accountDirectory } from "./accounts/account-directory.ts";
 import { CreatorEmails } from "./agents/creator-emails.ts";
@@ -32,13 +34,14 @@ import { JobRecord } from "./status/job-record.ts";
 import { ServiceStatus } from "./status/service-status.ts";
 import { TracePool } from "./svg/trace-pool.ts";
 
-/** Migrates the database and builds the parts; what runs in the background is started by jobs.ts. */
+/** Migrates the database where it is told to, and builds the parts; what runs in the background is started by jobs.ts. */
 export async function createContext(config: Config, overrides: Overrides = {}): Promise<Context> {
   const log = overrides.log ?? createLog("marketplace", config.logLevel);
   const events = createEvents(log);
   const disposer = new Disposer();
-  await migrate(config.databaseUrl.reveal(), migrations);
-  const db = connect(config.databaseUrl.reveal(), { poolMax: config.databasePoolMax, applicationName: "marketplace" });
+  await prepareSchema("marketplace", { url: config.databaseUrl.reveal(), migrations, migrates: config.migrates });
+  const { databasePoolMax: poolMax, databaseStatements: statements } = config;
+  const db = connect(config.databaseUrl.reveal(), { poolMax, statements, applicationName: "marketplace" });
   disposer.add(() => db.end());
   const outbound = composeOutbound(config, overrides, disposer);
   const facilitator = new FacilitatorClient(config.facilitatorUrl, config.facilitatorToken);
@@ -76,6 +79,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     }),
     anonymousLimits: new AnonymousLimits(db, config.anonymousLimits),
     jobRecord,
+    durability: new DurabilityWatch(config.durability, { db, log }),
     status: new ServiceStatus({ db, facilitator, jobRecord }),
     lookups: composeLookups(db),
   };

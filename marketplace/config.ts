@@ -1,6 +1,9 @@
 import { isIP } from "node:net";
+import { type DeclaredDurability, readDurability } from "../shared/durability.ts";
 import { EnvReader, Secret } from "../shared/env.ts";
 import { type HttpLimits, readHttpLimits } from "../shared/http-limits.ts";
+import { readDrainMs } from "../shared/leaving.ts";
+import type { Statements } from "../shared/postgres.ts";
 import { readSecurityContact } from "../shared/security-contact.ts";
 import { type AnonymousLimitsConfig, readAnonymousLimits } from "./anonymous-limits.ts";
 import { type ChainsConfig, readChains, readServices, type ServicesConfig } from "./connectors/config.ts";
@@ -24,9 +27,12 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     publicUrl,
     trustProxy: readTrustProxy(env),
     http: readHttpLimits(env),
+    drainMs: readDrainMs(env),
     securityContact: readSecurityContact(env),
     logLevel: env.choice("LOG_LEVEL", ["fatal", "error", "warn", "info", "debug", "silent"], "info"),
     ...readStore(env),
+    databaseStatements: env.choice("MARKETPLACE_DATABASE_STATEMENTS", ["named", "unnamed"], "named"),
+    durability: readDurability(env),
     databasePoolMax: env.integer("MARKETPLACE_DATABASE_POOL", 16, { min: 2, max: 500 }),
     facilitatorUrl: env.url("FACILITATOR_URL"),
     facilitatorToken: optionalSecret(env, "FACILITATOR_TOKEN"),
@@ -66,6 +72,8 @@ export function readStoreConfig(environment: Record<string, string | undefined>)
 
 export interface StoreConfig {
   readonly databaseUrl: Secret;
+  /** Brings the database to its schema before anything else; otherwise that was done before. */
+  readonly migrates: boolean;
   /** Development only: `host:port` pairs the outbound guard lets through although they are private. */
   readonly outboundAllowHosts: readonly string[];
   /** The first seals creators' secrets, all of them open what they sealed. */
@@ -81,9 +89,14 @@ export interface Config extends StoreConfig {
   readonly publicUrl: string;
   readonly trustProxy: string | number | boolean;
   readonly http: HttpLimits;
+  /** How long it serves whoever comes after it was told to stop. */
+  readonly drainMs: number;
   /** Whom people write to about a weakness. */
   readonly securityContact: string | undefined;
   readonly logLevel: string;
+  readonly databaseStatements: Statements;
+  /** What the operator says becomes of commits when the database's machine is lost. */
+  readonly durability: DeclaredDurability;
   readonly databasePoolMax: number;
   readonly facilitatorUrl: string;
   /** The token that names this service at the facilitator; undefined: it is anonymous there. */
@@ -115,6 +128,7 @@ export interface Config extends StoreConfig {
 function readStore(env: EnvReader): StoreConfig {
   return {
     databaseUrl: env.secret("MARKETPLACE_DATABASE_URL", /^postgres(ql)?:\/\//, "a postgres:// URL"),
+    migrates: env.choice("MARKETPLACE_MIGRATE", ["on", "off"], "off") === "on",
     outboundAllowHosts: readAllowHosts(env),
     sealingKeys: readKeys(env, ["MARKETPLACE_SEALING_KEY", "MARKETPLACE_SEALING_KEYS_RETIRED"]),
     chains: readChains(env),

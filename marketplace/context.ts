@@ -1,3 +1,4 @@
+import type { DurabilityWatch } from "../shared/durability.ts";
 import type { Log } from "../shared/log.ts";
 import type { Database } from "../shared/postgres.ts";
 import type { AgentLookup } from "./agents/find.ts";
@@ -66,6 +67,8 @@ export interface Context {
   readonly anonymousLimits: AnonymousLimits;
   /** How the background jobs of this copy go. */
   readonly jobRecord: JobRecord;
+  /** What a failover of the database can lose. */
+  readonly durability: DurabilityWatch;
   /** How both services are, for people and programs that ask. */
   readonly status: ServiceStatus;
   /** Questions that requests arriving together ask in one query. */

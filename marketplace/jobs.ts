@@ -13,7 +13,7 @@ import { closeOverdueSideEffects, deleteOldRuns, recoverLostRuns } from "./runs/
 
 /** Everything that runs in the background. Every copy of the service runs all of it, and the copies share the work. */
 function jobsOf(context: Context): readonly Job[] {
-  const { db, leases, reservations, config, tools, signIn } = context;
+  const { db, leases, reservations, config, tools, signIn, durability } = context;
   const leaseEveryMs = config.runLeaseMs / 4;
   const minuteMs = 60_000;
   return [
@@ -33,6 +33,7 @@ function jobsOf(context: Context): readonly Job[] {
     { name: "count runs", everyMs: 5_000, run: () => countRuns(db) },
     { name: "settle model days", everyMs: minuteMs, run: () => settleModelDays(db) },
     { name: "delete expired rows", everyMs: 60 * minuteMs, run: () => deleteExpiredRows(db) },
+    { name: "look what a failover can lose", everyMs: minuteMs, run: () => durability.look() },
     { name: "analyze grown tables", everyMs: analyzeEveryMs, run: () => analyzeGrownTables(db) },
   ];
 }

@@ -17,9 +17,9 @@ await runUntilSignal(async () => {
     const listening = await listen(createServer(context), config);
     disposer.add(() => listening.stop());
     context.events.started({ url: listening.url });
+    return { leave: () => listening.leave(config.drainMs), stop: () => disposer.stop() };
   } catch (error) {
     await disposer.stop();
     throw error;
   }
-  return disposer;
 }, stopTimeoutMs);

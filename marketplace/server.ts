@@ -35,6 +35,7 @@ export function createServer(context: Context): Express {
   const endpoints = marketplaceEndpoints(context);
   const guards: Readonly<Record<Access, RequestHandler[]>> = {
     public: [limitRequests({ perMinute: requestsPerAddress, counts: new InMemoryCounts(), tooMany })],
+    unlimited: [],
     apiKey: [requireKey(context)],
     session: requireSession(context),
     account: requireAccount(context),

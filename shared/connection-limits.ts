@@ -12,16 +12,15 @@ const pipelinedMax = 8;
  * loses their own; while all of them are being answered, the new one is closed. No connections are counted of addresses
  * that `isProxy`: all callers come through them.
  *
- * The function answered is called with each request: false means that its connection was closed for having too many that
- * wait, and that nothing is to be done for it.
+ * `admits` is called with each request: false means that its connection was closed for having too many that wait, and that
+ * nothing is to be done for it.
  */
 export function limitConnections(
   server: Server,
   perAddress: number,
   isProxy: (address: string) => boolean,
-): (request: IncomingMessage, response: ServerResponse) => boolean {
+): Connections {
   const byClient = new Map<string, Set<Socket>>();
-  /** The responses of each connection that are not over, in the order of their requests. */
   const answering = new Map<Socket, ServerResponse[]>();
   const isWaiting = (socket: Socket) => answering.get(socket)?.at(-1)?.req.complete !== true;
 
@@ -59,7 +58,7 @@ export function limitConnections(
     countConnection(socket);
   });
 
-  return ({ socket }, response) => {
+  const admits: Connections["admits"] = ({ socket }, response) => {
     const responses = answering.get(socket);
     // Node goes on to hand over what it had read of a connection before it was closed.
     if (!responses || socket.destroyed) return false;
@@ -74,6 +73,13 @@ export function limitConnections(
     });
     return true;
   };
+  return { admits, answering };
+}
+
+export interface Connections {
+  admits(request: IncomingMessage, response: ServerResponse): boolean;
+  /** The responses of each connection that are not over, in the order of their requests. */
+  readonly answering: ReadonlyMap<Socket, readonly ServerResponse[]>;
 }
 
 function remove(responses: ServerResponse[], response: ServerResponse): void {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
+import { createServer, IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import express, {
   type ErrorRequestHandler,
   type Express,
@@ -12,6 +13,7 @@ import { BodyBudget, smallBodyBytes } from "./body-budget.ts";
 import { limitConnections } from "./connection-limits.ts";
 import { ApiError } from "./errors.ts";
 import { type HttpLimits, usualHttpLimits } from "./http-limits.ts";
+import { Leaving } from "./leaving.ts";
 import type { Log } from "./log.ts";
 import { isDatabaseAway } from "./postgres.ts";
 import type { Running } from "./process.ts";
@@ -90,15 +92,18 @@ export interface ErrorPage {
   send(error: ApiError, request: Request, response: Response): Promise<void>;
 }
 
-/** Listens on `host:port` (0 = any free port); `stop` refuses new connections and waits for running requests. */
+/** Listens on `host:port` (0 = any free port). */
 export async function listen(app: Express, options: { host: string; port: number }): Promise<Listening> {
   const server = createServer({ ...messagesOf(app), ...timeouts });
   const isProxy = app.get("trust proxy fn") as (address: string, hop: number) => boolean;
   const { connectionsPerAddress, unreadSeconds } = app.locals.httpLimits as HttpLimits;
-  const admits = limitConnections(server, connectionsPerAddress, (address) => isProxy(address, 0));
+  const { admits, answering } = limitConnections(server, connectionsPerAddress, (address) => isProxy(address, 0));
   endUnreadAnswers(server, unreadSeconds);
+  const leaving = new Leaving(server, answering);
+  app.locals.leaving = leaving;
   server.on("request", (request, response) => {
     if (!admits(request, response)) return;
+    leaving.note(response);
     if (hasOneHost(request)) app(request, response);
     else refuseHosts(response);
   });
@@ -111,7 +116,20 @@ export async function listen(app: Express, options: { host: string; port: number
     server.listen(options.port, options.host, 1024, resolve);
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://${options.host}:${port}`, port, stop: () => close(server) };
+  return {
+    url: `http://${options.host}:${port}`,
+    port,
+    leave: async (drainMs) => {
+      leaving.begin();
+      await pause(drainMs);
+    },
+    stop: () => leaving.close(),
+  };
+}
+
+/** Whether the copy that was asked is about to stop, and nobody should be sent to it any more. */
+export function isLeaving({ app }: Request): boolean {
+  return (app.locals.leaving as Leaving | undefined)?.begun ?? false;
 }
 
 /** How long a request may take to arrive; looked at every two seconds. Between requests a connection may wait longer. */
@@ -176,6 +194,10 @@ function messagesOf(app: Express) {
 export interface Listening extends Running {
   readonly url: string;
   readonly port: number;
+  /** Says by `/readyz` that nobody should be sent here any more, and serves who comes for so long all the same. */
+  leave(drainMs: number): Promise<void>;
+  /** Refuses new connections and waits for running requests. */
+  stop(): Promise<void>;
 }
 
 function plainShape(error: ApiError): object {
@@ -197,15 +219,4 @@ export function asApiError(thrown: unknown): ApiError {
 function describeListenError(error: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): Error {
   if (error.code !== "EADDRINUSE") return error;
   return new Error(`port ${port} on ${host} is taken by another program`, { cause: error });
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    // A connection whose last answer goes out during the stop stays open for keep-alive unless it is closed here.
-    const sweep = setInterval(() => server.closeIdleConnections(), 50);
-    server.close(() => {
-      clearInterval(sweep);
-      resolve();
-    });
-  });
 }

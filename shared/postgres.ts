@@ -1,4 +1,3 @@
-import knex from "knex";
 import pg from "pg";
 
 export type Database = pg.Pool;
@@ -6,14 +5,14 @@ export type Transaction = pg.PoolClient;
 /** What a statement needs: the pool, or the transaction it is part of. */
 export type Queryable = Pick<pg.Pool, "query">;
 
-/** One step of a schema: SQL that runs once, in a transaction, in the order of the list. */
-export interface Migration {
-  readonly name: string;
-  readonly sql: string;
-}
+/**
+ * Whether statements are prepared under names, once a connection, or anew each time: a pooler that gives every transaction
+ * another connection must know of the names (PgBouncer does from 1.21 on, with max_prepared_statements above 0).
+ */
+export type Statements = "named" | "unnamed";
 
 /** Opens a pool. `bigint` and `numeric` columns come back as bigint (numeric must hold whole numbers), on this pool only. */
-export function connect(url: string, options: { poolMax: number; applicationName: string }): Database {
+export function connect(url: string, options: PoolOptions): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max: options.poolMax,
@@ -33,7 +32,24 @@ export function connect(url: string, options: { poolMax: number; applicationName
   // transaction: its user learns of it by the next statement, and the pool opens a new one.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
+  if (options.statements === "unnamed") pool.on("connect", forgetNames);
   return pool;
+}
+
+interface PoolOptions {
+  readonly poolMax: number;
+  readonly applicationName: string;
+  readonly statements?: Statements;
+}
+
+function forgetNames(client: pg.PoolClient): void {
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+  const unnamed = (first: unknown, ...rest: unknown[]) => {
+    if (typeof first !== "object" || first === null || !("name" in first)) return query(first, ...rest);
+    const { name: _, ...statement } = first;
+    return query(statement, ...rest);
+  };
+  Object.assign(client, { query: unnamed });
 }
 
 /** Runs `work` in one READ COMMITTED transaction; retries it whole on a deadlock or serialization failure. */
@@ -69,25 +85,6 @@ export async function queryAgain(db: Database, statement: pg.QueryConfig, attemp
     } catch (error) {
       if (attempt >= attemptsMax || !isTransient(error)) throw error;
     }
-  }
-}
-
-/** Brings a database to the newest schema. Copies that start together wait for each other. */
-export async function migrate(url: string, migrations: readonly Migration[]): Promise<string[]> {
-  const guard = new pg.Client({ connectionString: url });
-  guard.on("error", () => {});
-  await guard.connect();
-  const db = knex({ client: "pg", connection: url, pool: { min: 0, max: 2 } });
-  try {
-    await guard.query("select pg_advisory_lock(hashtext('schema migration'))");
-    // The advisory lock dies with its holder; knex's own lock row would outlive a killed migration.
-    const config = { migrationSource: asSource(migrations), disableMigrationsListValidation: true };
-    await db.migrate.forceFreeMigrationsLock(config);
-    const [, applied] = (await db.migrate.latest(config)) as [number, string[]];
-    return applied;
-  } finally {
-    await db.destroy();
-    await guard.end();
   }
 }
 
@@ -127,15 +124,4 @@ const numeric = 1700;
 function parserFor(oid: number, format?: "text" | "binary"): unknown {
   if (oid === int8 || oid === numeric) return BigInt;
   return pg.types.getTypeParser(oid, format as "text");
-}
-
-function asSource(migrations: readonly Migration[]): knex.Knex.MigrationSource<Migration> {
-  return {
-    getMigrations: async () => [...migrations],
-    getMigrationName: (migration) => migration.name,
-    getMigration: async (migration) => ({
-      up: (db) => db.raw(migration.sql),
-      down: () => Promise.reject(new Error("schemas only move forward")),
-    }),
-  };
 }

@@ -1,4 +1,4 @@
-import type { Migration } from "../../shared/postgres.ts";
+import type { Migration } from "../../shared/migrate.ts";
 import { payments } from "./0001-payments.ts";
 import { record } from "./0002-record.ts";
 import { discovery } from "./0003-discovery.ts";

@@ -13,6 +13,7 @@ export class SchemeRegistry {
   readonly all: readonly Scheme[];
   /** Those that agree with their chains, as far as their chains could be asked. */
   readonly #opened = new Set<Scheme>();
+  readonly #opening = new Set<Scheme>();
 
   constructor(schemes: readonly Scheme[]) {
     this.all = schemes;
@@ -40,7 +41,7 @@ export class SchemeRegistry {
 
   /** Asks every closed network again. Never throws. */
   async openClosed(log: Log): Promise<void> {
-    const closed = this.all.filter((scheme) => !this.#opened.has(scheme));
+    const closed = this.all.filter((scheme) => !this.#opened.has(scheme) && !this.#opening.has(scheme));
     await Promise.all(
       closed.map(async (scheme) => {
         try {
@@ -113,8 +114,13 @@ export class SchemeRegistry {
   }
 
   async #open(scheme: Scheme): Promise<void> {
-    await scheme.start();
-    this.#opened.add(scheme);
+    this.#opening.add(scheme);
+    try {
+      await scheme.start();
+      this.#opened.add(scheme);
+    } finally {
+      this.#opening.delete(scheme);
+    }
   }
 }
 

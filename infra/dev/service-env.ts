@@ -23,6 +23,8 @@ export async function facilitatorEnv({ settings, wallets, ground }: EnvOptions):
   const { accountId, privateKey } = hedera.accounts.feePayer;
   return {
     FACILITATOR_DATABASE_URL: facilitatorDatabase,
+    FACILITATOR_MIGRATE: "on",
+    DRAIN_MS: "0",
     FACILITATOR_HOST: "127.0.0.1",
     FACILITATOR_PORT: String(settings.ports.facilitator.number),
     FACILITATOR_DISCOVERY_LOCALHOST: "true",
@@ -47,6 +49,8 @@ export async function marketplaceEnv(options: EnvOptions): Promise<Record<string
   ];
   return {
     MARKETPLACE_DATABASE_URL: marketplaceDatabase,
+    MARKETPLACE_MIGRATE: "on",
+    DRAIN_MS: "0",
     NODE_ENV: "development",
     MARKETPLACE_HOST: "127.0.0.1",
     MARKETPLACE_PORT: String(ports.marketplace.number),

@@ -9,5 +9,5 @@ await runUntilSignal(async () => {
   env.finish("model stand-in");
   const standIn = await startMockModels({ port, ...(apiKey ? { apiKey } : {}) });
   process.stdout.write(`Model stand-in (no model behind it) at ${standIn.baseUrl}\n`);
-  return standIn;
+  return { stop: () => standIn.stop() };
 });

@@ -4,10 +4,15 @@ import type { Endpoint as AnyEndpoint } from "../../shared/endpoint.ts";
 export type Endpoint = AnyEndpoint<Access, Tag>;
 
 /**
- * Who may call. `apiKey`: an agent's buyer or its program. `session`: a person who is signed in, `account`: one who has an
+ * Who may call. `public`: anybody, as often as an address may ask; `unlimited`: anybody, for what watches the service. `apiKey`: an agent's buyer or its program. `session`: a person who is signed in, `account`: one who has an
  * open account; neither is let in from a page of another origin. `operator`: one of the operator's, who showed a code a moment ago.
  */
-export type Access = "public" | "apiKey" | "session" | "account" | "operator";
+export type Access = "public" | "unlimited" | "apiKey" | "session" | "account" | "operator";
+
+/** Whether it asks nobody who they are. */
+export function isOpen(access: Access): boolean {
+  return access === "public" || access === "unlimited";
+}
 
 /** The chapters of the OpenAPI document; `tags` in openapi.ts says what each is about. */
 export type Tag =

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { covering } from "../../shared/covering.ts";
+import { type Durability, type DurabilityWatch, seenDurabilities } from "../../shared/durability.ts";
 import { jsonAnswer } from "../../shared/endpoint.ts";
+import { isLeaving } from "../../shared/http.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { securityTxtEndpoint } from "../../shared/security-contact.ts";
 import type { Config } from "../config.ts";
@@ -13,11 +15,13 @@ import { moment } from "./shapes.ts";
 
 /** The service's health, and the documents that describe all its endpoints, of which these are some. */
 export function serviceEndpoints(
-  { db, config: { publicUrl, securityContact } }: ServiceNeeds,
+  { db, durability, config: { publicUrl, securityContact } }: ServiceNeeds,
   all: () => readonly Endpoint[],
 ): Endpoint[] {
   return [
-    healthEndpoint(db),
+    healthEndpoint(db, durability),
+    livenessEndpoint(),
+    readinessEndpoint(db),
     openApiEndpoint(publicUrl, all),
     securityTxtEndpoint(securityContact, "public", refusals(404)),
   ];
@@ -25,14 +29,30 @@ export function serviceEndpoints(
 
 interface ServiceNeeds {
   readonly db: Database;
+  readonly durability: DurabilityWatch;
   readonly config: Pick<Config, "publicUrl" | "securityContact">;
 }
 
-const healthShape = covering<Health>()(
-  z.object({ status: z.enum(["ok", "degraded"]), database: z.boolean(), time: moment }).meta({ id: "Health" }),
+const durabilityShape = covering<Durability>()(
+  z
+    .object({
+      declared: z.enum(["single", "synchronous", "asynchronous"]),
+      seen: z.enum(seenDurabilities).nullable().describe("What the database shows of it; null until it was asked."),
+      risk: z.string(),
+    })
+    .describe("What becomes of commits when the database's machine is lost.")
+    .meta({ id: "Durability" }),
 );
 
-function healthEndpoint(db: Database): Endpoint {
+const healthShape = covering<Health & { readonly durability: Durability }>()(
+  z
+    .object({ status: z.enum(["ok", "degraded"]), database: z.boolean(), durability: durabilityShape, time: moment })
+    .meta({ id: "Health" }),
+);
+
+function healthEndpoint(db: Database, watch: DurabilityWatch): Endpoint {
+  const risk = "A failover loses nothing that was answered.";
+  const durability = { declared: "synchronous", seen: "synchronous_standby", risk } as const;
   const time = "2026-03-02T09:30:00.000Z";
   const health = cachedHealth(db);
   return {
@@ -42,15 +62,65 @@ function healthEndpoint(db: Database): Endpoint {
     tag: "Service",
     summary: "Whether the service can work.",
     description:
-      "Answers 200 when the database answers, and 503 when it does not, within two seconds. For load balancers.",
-    access: "public",
+      "Answers 200 when the database answers, and 503 when it does not, within two seconds. " +
+      "`getReadiness` is for load balancers.",
+    access: "unlimited",
     answers: {
-      200: jsonAnswer(healthShape, { status: "ok", database: true, time }),
-      503: jsonAnswer(healthShape, { status: "degraded", database: false, time }),
+      200: jsonAnswer(healthShape, { status: "ok", database: true, durability, time }),
+      503: jsonAnswer(healthShape, { status: "degraded", database: false, durability, time }),
     },
     handler: async (_request, response) => {
       const state = await health();
-      response.status(state.database ? 200 : 503).json(state);
+      response.status(state.database ? 200 : 503).json({ ...state, durability: watch.now });
+    },
+  };
+}
+
+const livenessShape = z.object({ status: z.literal("ok") }).meta({ id: "Liveness" });
+
+function livenessEndpoint(): Endpoint {
+  return {
+    method: "get",
+    path: "/livez",
+    id: "getLiveness",
+    tag: "Service",
+    summary: "The process is up.",
+    description: "Asks nothing of the database. For a supervisor that restarts what hangs.",
+    access: "unlimited",
+    answers: { 200: jsonAnswer(livenessShape, { status: "ok" }) },
+    handler: (_request, response) => {
+      response.json({ status: "ok" });
+    },
+  };
+}
+
+const readinessShape = z
+  .object({
+    ready: z.boolean(),
+    database: z.boolean(),
+    leaving: z.boolean().describe("This copy was told to stop; it answers whoever comes for a few seconds more."),
+  })
+  .meta({ id: "Readiness" });
+
+function readinessEndpoint(db: Database): Endpoint {
+  const health = cachedHealth(db);
+  return {
+    method: "get",
+    path: "/readyz",
+    id: "getReadiness",
+    tag: "Service",
+    summary: "Whether to send work here.",
+    description: "Ready is a copy whose database answers and that was not told to stop. For load balancers.",
+    access: "unlimited",
+    answers: {
+      200: jsonAnswer(readinessShape, { ready: true, database: true, leaving: false }),
+      503: jsonAnswer(readinessShape, { ready: false, database: true, leaving: true }, { description: "Not ready." }),
+    },
+    handler: async (request, response) => {
+      const { database } = await health();
+      const leaving = isLeaving(request);
+      const ready = database && !leaving;
+      response.status(ready ? 200 : 503).json({ ready, database, leaving });
     },
   };
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Answers, Shapes } from "../../shared/endpoint.ts";
 import { openApiDocument, type ServiceDescription } from "../../shared/openapi.ts";
-import type { Access, Endpoint, Tag } from "./endpoint.ts";
+import { type Access, type Endpoint, isOpen, type Tag } from "./endpoint.ts";
 import { meanings, refusals } from "./refusals.ts";
 
 /** The OpenAPI 3.1 document of the service at `publicUrl`. */
@@ -51,6 +51,7 @@ const tags: Readonly<Record<Tag, string>> = {
 
 const security: ServiceDescription<Access, Tag>["security"] = {
   public: [],
+  unlimited: [],
   apiKey: [{ apiKey: [] }],
   session: [{ session: [] }],
   account: [{ session: [] }],
@@ -62,9 +63,9 @@ export function usualAnswers({ access, body, query, pathParameters }: Endpoint):
   const isSignedIn = access === "session" || access === "account" || access === "operator";
   return {
     ...(body || query || pathParameters ? refusals(400) : {}),
-    ...(access === "public" ? {} : refusals(429, 503)),
+    ...(isOpen(access) ? {} : refusals(429, 503)),
     // Who is no operator is told that there is nothing, signed in or not.
-    ...(access === "public" ? {} : refusals(access === "operator" ? 404 : 401)),
+    ...(isOpen(access) ? {} : refusals(access === "operator" ? 404 : 401)),
     ...(isSignedIn ? refusals(403) : {}),
     ...(body ? refusals(408, 413, 429, 503) : {}),
     ...refusals(500),

@@ -1,4 +1,4 @@
-import type { Migration } from "../../shared/postgres.ts";
+import type { Migration } from "../../shared/migrate.ts";
 
 /**
  * What the platform makes itself is booked like everything else: as agents of the platform's own account, which are

@@ -1,4 +1,4 @@
-import type { Migration } from "../../shared/postgres.ts";
+import type { Migration } from "../../shared/migrate.ts";
 
 export const listingWords: Migration = {
   name: "0023-listing-words",

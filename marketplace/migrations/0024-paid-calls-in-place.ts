@@ -1,4 +1,4 @@
-import type { Migration } from "../../shared/postgres.ts";
+import type { Migration } from "../../shared/migrate.ts";
 
 export const paidCallsInPlace: Migration = {
   name: "0024-paid-calls-in-place",

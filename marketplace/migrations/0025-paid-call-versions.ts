@@ -1,4 +1,4 @@
-import type { Migration } from "../../shared/postgres.ts";
+import type { Migration } from "../../shared/migrate.ts";
 
 export const paidCallVersions: Migration = {
   name: "0025-paid-call-versions",

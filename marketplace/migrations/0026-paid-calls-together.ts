@@ -1,4 +1,4 @@
-import type { Migration } from "../../shared/postgres.ts";
+import type { Migration } from "../../shared/migrate.ts";
 
 export const paidCallsTogether: Migration = {
   name: "0026-paid-calls-together",

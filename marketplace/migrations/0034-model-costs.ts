@@ -1,4 +1,4 @@
-import type { Migration } from "../../shared/postgres.ts";
+import type { Migration } from "../../shared/migrate.ts";
 
 /** The locked row of an agent's day, with what was borne moved from claims to 'spent'. Too old claims count as borne. */
 const openDay = `

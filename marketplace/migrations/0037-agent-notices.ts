@@ -1,4 +1,4 @@
-import type { Migration } from "../../shared/postgres.ts";
+import type { Migration } from "../../shared/migrate.ts";
 
 export const agentNotices: Migration = {
   name: "0037-agent-notices",

@@ -1,4 +1,4 @@
-import type { Migration } from "../../shared/postgres.ts";
+import type { Migration } from "../../shared/migrate.ts";
 
 /** Of the links that were sent to an address, the newest: it ends those before it. */
 export const signInLinks: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "../../shared/postgres.ts";
+import type { Migration } from "../../shared/migrate.ts";
 
 /**
  * claim_models as 0034 has it, and besides: what is lent on a day, over all accounts, stays within 'lent_max'; and a buyer

@@ -1,4 +1,4 @@
-import type { Migration } from "../../shared/postgres.ts";
+import type { Migration } from "../../shared/migrate.ts";
 import { accounts } from "./0001-accounts.ts";
 import { agents } from "./0002-agents.ts";
 import { credits } from "./0003-credits.ts";

@@ -1,7 +1,8 @@
 import { parseArgs } from "node:util";
 import { pino } from "pino";
+import { prepareSchema } from "../../shared/migrate.ts";
 import { createOutbound } from "../../shared/outbound.ts";
-import { connect, migrate } from "../../shared/postgres.ts";
+import { connect } from "../../shared/postgres.ts";
 import { Disposer } from "../../shared/process.ts";
 import { accountDirectory } from "../accounts/account-directory.ts";
 import { isAgentMove } from "../agents/state.ts";
@@ -21,7 +22,7 @@ export async function runCommand(args: string[], environment: Record<string, str
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command) throw new UsageError(`there is no command "${name}"; see --help`);
   const config = readStoreConfig(environment);
-  await migrate(config.databaseUrl.reveal(), migrations);
+  await prepareSchema("marketplace", { url: config.databaseUrl.reveal(), migrations, migrates: config.migrates });
   const db = connect(config.databaseUrl.reveal(), { poolMax: 2, applicationName: "marketplace accounts" });
   const outbound = createOutbound({ allowHosts: config.outboundAllowHosts });
   const disposer = new Disposer();

@@ -51,7 +51,7 @@ export function statusEndpoint({ status }: { readonly status: ServiceStatus }): 
     tag: "Service",
     summary: "How both services are: database, background jobs, facilitator, networks and their fee payers.",
     description:
-      "Answers what this service has seen within the last seconds, and always with 200; `getHealth` is for load balancers. " +
+      "Answers what this service has seen within the last seconds, and always with 200; `getReadiness` is for load balancers. " +
       "Jobs are those of the copy that answers.",
     access: "public",
     answers: {

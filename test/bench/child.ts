@@ -11,15 +11,15 @@ export async function startChild(
   file: string,
   portVariable: string,
   variables: Record<string, string>,
-  path = "/supported",
+  path = file.endsWith("facilitator/main.ts") ? "/readyz" : "/supported",
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const port = await freePort();
   const child = spawn(process.execPath, [compiled(new URL(file, import.meta.url))], {
-    env: { PATH: process.env.PATH, NODE_ENV: "production", ...variables, [portVariable]: String(port) },
+    env: { PATH: process.env.PATH, NODE_ENV: "production", DRAIN_MS: "0", ...variables, [portVariable]: String(port) },
     stdio: ["ignore", "ignore", "inherit"],
   });
   const url = `http://127.0.0.1:${port}`;
-  while (!(await fetch(`${url}${path}`).catch(() => undefined))) {
+  while (!(await fetch(`${url}${path}`).catch(() => undefined))?.ok) {
     if (child.exitCode !== null) throw new Error(`${file} did not start`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

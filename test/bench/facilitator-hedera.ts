@@ -24,6 +24,7 @@ export async function benchFacilitatorHedera(): Promise<void> {
   const { feePayer, buyer, creator } = ledger.accounts;
   const ours = await startChild("../../facilitator/main.ts", "FACILITATOR_PORT", {
     LOG_LEVEL: "error",
+    FACILITATOR_MIGRATE: "on",
     FACILITATOR_DATABASE_URL: await postgres.createDatabase("facilitator"),
     ...ledgerVariables(ledger),
   });

@@ -13,8 +13,9 @@ import { rollUp } from "../../facilitator/settlements/rollup.ts";
 import { stats, statsQuery } from "../../facilitator/stats.ts";
 import { transactions, transactionsQuery } from "../../facilitator/transactions.ts";
 import { startPostgres } from "../../infra/dev/postgres.ts";
+import { migrate } from "../../shared/migrate.ts";
 import { environmentOf } from "../../shared/networks.ts";
-import { connect, type Database, migrate } from "../../shared/postgres.ts";
+import { connect, type Database } from "../../shared/postgres.ts";
 import { measurePages, printPages } from "./record-pages.ts";
 
 const calls = 41;

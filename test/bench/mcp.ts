@@ -178,6 +178,7 @@ async function startService(databaseUrl: string): Promise<Service> {
       NODE_ENV: "production",
       LOG_LEVEL: "error",
       MARKETPLACE_PORT: String(port),
+      MARKETPLACE_MIGRATE: "on",
       MARKETPLACE_DATABASE_URL: databaseUrl,
       FACILITATOR_URL: "http://127.0.0.1:1",
       LLM_BASE_URL: "http://127.0.0.1:1",

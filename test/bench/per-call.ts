@@ -91,6 +91,7 @@ export async function benchPerCall(): Promise<void> {
   await chain.fund(privateKeyToAccount(signerKey).address, { wei: parseEther("100") });
   const facilitator = await startChild("../../facilitator/main.ts", "FACILITATOR_PORT", {
     LOG_LEVEL: "error",
+    FACILITATOR_MIGRATE: "on",
     FACILITATOR_DATABASE_URL: await setting.createDatabase("facilitator"),
     EIP155_84532_RPC_URL: chain.rpcUrl,
     EIP155_84532_SIGNERS: signerKey,

@@ -21,6 +21,11 @@ async function serve(limits: Partial<HttpLimits> = {}, trustProxy: boolean | str
     await finished;
     response.json({});
   });
+  let endStream: () => void = () => {};
+  app.get("/stream", (_request, response) => {
+    response.write("begun");
+    endStream = () => response.end("ended");
+  });
   let waiting = 0;
   app.get("/waiting", (_request, response) => void response.json({ waiting }));
   app.get("/never", (_request, response) => {
@@ -36,7 +41,12 @@ async function serve(limits: Partial<HttpLimits> = {}, trustProxy: boolean | str
     response.json({ length: String(request.body).length });
   });
   app.use(errorHandler(createLog("test", "silent")));
-  return { service: await listen(app, { host: "127.0.0.1", port: 0 }), finish, asked: () => asked };
+  return {
+    service: await listen(app, { host: "127.0.0.1", port: 0 }),
+    finish,
+    asked: () => asked,
+    endStream: () => endStream(),
+  };
 }
 
 interface Fixtures {
@@ -291,6 +301,46 @@ test("each response of a connection that ends is over, whether its turn had come
   await eventually(async () => expect(await waiting()).toEqual({ waiting: 5 }));
   socket.destroy();
   await eventually(async () => expect(await waiting()).toEqual({ waiting: 0 }));
+});
+
+test("a server that leaves answers everybody, and asks each client to come back by another connection", async ({
+  start,
+  say,
+}) => {
+  const { service, finish, asked } = await start();
+  const waiting = await say(service, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+  const idle = await say(service, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+  await eventually(() => expect([asked(), idle.heard().includes("200 OK")]).toEqual([1, true]));
+  expect(idle.heard()).toMatch(/connection: keep-alive/i);
+  await service.leave(0);
+  finish();
+  idle.socket.write("GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+  const fresh = await say(service, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+  for (const { socket, heard } of [waiting, idle, fresh]) {
+    if (!socket.closed) await once(socket, "close");
+    expect(heard()).toMatch(/HTTP\/1\.1 200 OK(?!.*HTTP\/1\.1).*connection: close/is);
+  }
+  const kept = await say(service, "");
+  await service.stop();
+  await eventually(() => expect(kept.socket.closed).toBe(true));
+  await expect(fetch(`${service.url}/health`)).rejects.toThrow();
+});
+
+test("an answer that had begun before its server left goes on to its end, and its client may ask once more", async ({
+  start,
+  say,
+}) => {
+  const { service, endStream } = await start();
+  const { socket, heard } = await say(service, "GET /stream HTTP/1.1\r\nHost: x\r\n\r\n");
+  await eventually(() => expect(heard()).toContain("begun"));
+  await service.leave(0);
+  const stopped = service.stop();
+  endStream();
+  await eventually(() => expect(heard()).toContain("ended"));
+  socket.write("GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+  await once(socket, "close");
+  expect(heard().match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+  await stopped;
 });
 
 test("eight requests of a connection may wait for their answers; one more ends it", async ({ start, say }) => {

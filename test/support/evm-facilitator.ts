@@ -16,6 +16,8 @@ export async function evmSetting(changes: Record<string, string> = {}): Promise<
     signer,
     variables: {
       FACILITATOR_DATABASE_URL: databaseUrl,
+      FACILITATOR_MIGRATE: "on",
+      DRAIN_MS: "0",
       [`EIP155_${chain.chainId}_RPC_URL`]: chain.rpcUrl,
       [`EIP155_${chain.chainId}_SIGNERS`]: signerKey,
       ...changes,

@@ -14,6 +14,10 @@ export type Variables = Record<string, string>;
 /** The daemon in this process, on any free port. */
 export async function startFacilitator(variables: Variables): Promise<RunningFacilitator & { context: Context }> {
   const context = await createContext(readConfig({ LOG_LEVEL: "silent", ...variables }));
+  await context.schemes.start(context.log).catch(async (error) => {
+    await context.stop();
+    throw error;
+  });
   const jobs = startJobs(context, { pace: 4 });
   const listening = await listen(createServer(context), { host: "127.0.0.1", port: 0 });
   return {
@@ -32,7 +36,7 @@ export async function spawnFacilitator(variables: Variables): Promise<RunningFac
   const port = await freePort();
   const main = compiled(new URL("../../facilitator/main.ts", import.meta.url));
   const child = spawn(process.execPath, [main], {
-    env: { PATH: process.env.PATH, LOG_LEVEL: "warn", ...variables, FACILITATOR_PORT: String(port) },
+    env: { PATH: process.env.PATH, LOG_LEVEL: "warn", DRAIN_MS: "0", ...variables, FACILITATOR_PORT: String(port) },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
@@ -44,7 +48,7 @@ export async function spawnFacilitator(variables: Variables): Promise<RunningFac
   const url = `http://127.0.0.1:${port}`;
   for (let waitedMs = 0; ; waitedMs += 50) {
     if (child.exitCode !== null || waitedMs > 30_000) throw new Error(`the facilitator did not start: ${output}`);
-    if (await fetch(`${url}/supported`).catch(() => undefined)) break;
+    if ((await fetch(`${url}/readyz`).catch(() => undefined))?.ok) break;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return {

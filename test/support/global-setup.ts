@@ -8,7 +8,7 @@ import { migrations as facilitatorMigrations } from "../../facilitator/migration
 import { startPostgres } from "../../infra/dev/postgres.ts";
 import { projectDirectory } from "../../infra/dev/settings.ts";
 import { migrations as marketplaceMigrations } from "../../marketplace/migrations/all.ts";
-import { migrate } from "../../shared/postgres.ts";
+import { migrate } from "../../shared/migrate.ts";
 
 /**
  * One throw-away PostgreSQL for the whole run, with a migrated template database per service, and what `npm run build`

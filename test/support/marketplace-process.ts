@@ -9,7 +9,7 @@ export async function startProcess(
   environment: Record<string, string>,
 ): Promise<{ readonly child: ChildProcess; readonly url: string }> {
   const child = spawn(process.execPath, [marketplaceMain], {
-    env: { PATH: process.env.PATH, ...environment },
+    env: { PATH: process.env.PATH, DRAIN_MS: "0", ...environment },
     stdio: ["ignore", "pipe", "inherit"],
   });
   let output = "";

@@ -67,6 +67,8 @@ function environmentOf(
 ): Record<string, string> {
   return {
     MARKETPLACE_DATABASE_URL: databaseUrl,
+    MARKETPLACE_MIGRATE: "on",
+    DRAIN_MS: "0",
     MARKETPLACE_PORT: "0",
     FACILITATOR_URL: "http://127.0.0.1:1",
     LLM_BASE_URL: modelUrl,

@@ -6,16 +6,19 @@ import { compiled } from "./compiled.ts";
 /** One of the services as a process of its own on a port that stays the same, to be killed and started again. */
 export class Service {
   readonly url: string;
-  readonly #main: string;
+  #main: string;
   readonly #variables: Record<string, string>;
-  readonly #probe: string;
   #child: ChildProcess | undefined;
 
-  static async start(service: "facilitator" | "marketplace", variables: Record<string, string>): Promise<Service> {
+  static async start(
+    service: "facilitator" | "marketplace",
+    variables: Record<string, string>,
+    main = compiled(new URL(`../../${service}/main.ts`, import.meta.url)),
+  ): Promise<Service> {
     // Between looking for a free port and listening on it another program can take it.
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await Service.#startOn(await freePort(), service, variables);
+        return await Service.#startOn(await freePort(), service, variables, main);
       } catch (error) {
         if (attempt === 3 || !String(error).includes("is taken by another program")) throw error;
       }
@@ -26,35 +29,40 @@ export class Service {
     port: number,
     service: "facilitator" | "marketplace",
     variables: Record<string, string>,
+    main: string,
   ): Promise<Service> {
-    const main = compiled(new URL(`../../${service}/main.ts`, import.meta.url));
     const portVariable = `${service.toUpperCase()}_PORT`;
-    const probe = service === "facilitator" ? "/supported" : "/health";
-    const one = new Service(main, `http://127.0.0.1:${port}`, { ...variables, [portVariable]: String(port) }, probe);
+    const one = new Service(main, `http://127.0.0.1:${port}`, { ...variables, [portVariable]: String(port) });
     await one.start();
     return one;
   }
 
-  private constructor(main: string, url: string, variables: Record<string, string>, probe: string) {
+  private constructor(main: string, url: string, variables: Record<string, string>) {
     this.#main = main;
     this.url = url;
     this.#variables = variables;
-    this.#probe = probe;
   }
 
+  /** Waits until it is ready; a facilitator may wait for its networks for longer than anybody wants to wait for it. */
   async start(): Promise<void> {
     let output = "";
     const child = spawn(process.execPath, [this.#main], {
-      env: { PATH: process.env.PATH, LOG_LEVEL: "error", ...this.#variables },
+      env: { PATH: process.env.PATH, LOG_LEVEL: "error", DRAIN_MS: "0", ...this.#variables },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child = child;
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
     for (let waitedMs = 0; ; waitedMs += 50) {
       if (child.exitCode !== null || waitedMs > 60_000) throw new Error(`${this.#main} did not start: ${output}`);
-      if ((await fetch(this.url + this.#probe).catch(() => undefined))?.ok) return;
+      const answer = await fetch(`${this.url}/readyz`).catch(() => undefined);
+      if (answer?.ok || (answer && waitedMs > networksMaxMs)) return;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
+  }
+
+  /** From the next start on it is the same service as another version has it: its `main.js`. */
+  become(main: string): void {
+    this.#main = main;
   }
 
   /** As a power cut would. */
@@ -76,3 +84,5 @@ export class Service {
     await gone;
   }
 }
+
+const networksMaxMs = 5_000;

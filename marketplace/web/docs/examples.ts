@@ -1,3 +1,4 @@
+import { isOpen } from "../../http/endpoint.ts";
 import type { ExampleCall } from "./operations.ts";
 
 /** A call of the API as one writes it in some language. */
@@ -18,7 +19,7 @@ export function snippetsOf(call: ExampleCall): Snippet[] {
   ];
 }
 
-const hasSession = ({ access }: Pick<ExampleCall, "access">) => access !== "public" && access !== "apiKey";
+const hasSession = ({ access }: Pick<ExampleCall, "access">) => !isOpen(access) && access !== "apiKey";
 
 function curlOf({ method, url, access, body }: ExampleCall): string {
   const usual = body === undefined ? "GET" : "POST";

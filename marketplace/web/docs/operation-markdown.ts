@@ -7,6 +7,7 @@ import type { FieldRow } from "./schema-rows.ts";
 /** Who is let in, in words. */
 export const accessNames: Readonly<Record<Access, string>> = {
   public: "no key",
+  unlimited: "no key, no limit",
   apiKey: "API key",
   session: "session of a person who is signed in",
   account: "session of a person with an account",

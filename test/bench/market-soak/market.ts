@@ -95,6 +95,8 @@ export function marketVariables(world: World, { databaseUrl, model, facilitatorU
   return {
     LOG_LEVEL: "error",
     MARKETPLACE_DATABASE_URL: databaseUrl,
+    MARKETPLACE_MIGRATE: "on",
+    DRAIN_MS: "0",
     MARKETPLACE_PUBLIC_URL: "https://market.example.com",
     FACILITATOR_URL: facilitatorUrl,
     LLM_BASE_URL: model.baseUrl,

@@ -15,8 +15,9 @@ import { migrations } from "../../../marketplace/migrations/all.ts";
 import { readModelList } from "../../../marketplace/models/model-list.ts";
 import { createSealer } from "../../../marketplace/sealing.ts";
 import { EnvReader } from "../../../shared/env.ts";
+import { migrate } from "../../../shared/migrate.ts";
 import { createOutbound } from "../../../shared/outbound.ts";
-import { connect, type Database, migrate } from "../../../shared/postgres.ts";
+import { connect, type Database } from "../../../shared/postgres.ts";
 import { startChild } from "../child.ts";
 
 /** A durable PostgreSQL, and marketplaces on it, each on a database and in a process of its own. */
@@ -121,6 +122,7 @@ export interface Seeded {
 function variablesOf(databaseUrl: string, facilitatorUrl = "http://127.0.0.1:1"): Record<string, string> {
   return {
     LOG_LEVEL: "error",
+    MARKETPLACE_MIGRATE: "on",
     MARKETPLACE_DATABASE_URL: databaseUrl,
     FACILITATOR_URL: facilitatorUrl,
     // All callers of a bench have one address.

@@ -83,7 +83,7 @@ async function startDaemon({ variables }: World) {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   const url = `http://127.0.0.1:${port}`;
-  while (!(await fetch(`${url}/supported`).catch(() => undefined))) {
+  while (!(await fetch(`${url}/readyz`).catch(() => undefined))?.ok) {
     if (child.exitCode !== null) throw new Error("the daemon did not start");
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

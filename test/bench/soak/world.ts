@@ -46,6 +46,8 @@ export async function startWorld({ blocksEverySecond }: { blocksEverySecond: boo
     variables: {
       LOG_LEVEL: "error",
       FACILITATOR_DATABASE_URL: databaseUrl,
+      FACILITATOR_MIGRATE: "on",
+      DRAIN_MS: "0",
       EIP155_84532_RPC_URL: chain.rpcUrl,
       EIP155_84532_SIGNERS: signers.join(","),
       ...ledgerVariables(ledger),

@@ -1,0 +1,92 @@
+import type { EnvReader } from "./env.ts";
+import type { Log } from "./log.ts";
+import type { Database } from "./postgres.ts";
+
+/** What the operator says becomes of commits when the database's machine is lost. */
+export type DeclaredDurability = "single" | "synchronous" | "asynchronous";
+
+const declarable = ["single", "synchronous", "asynchronous"] as const;
+
+export function readDurability(env: EnvReader): DeclaredDurability {
+  return env.choice("DURABILITY", declarable, "single");
+}
+
+/** What the database shows of it. A service that replicates its storage by itself shows none. */
+export type SeenDurability = "no_standby" | "synchronous_standby" | "asynchronous_standby" | "not_on_disk";
+
+export const seenDurabilities = [
+  "no_standby",
+  "synchronous_standby",
+  "asynchronous_standby",
+  "not_on_disk",
+] as const satisfies readonly SeenDurability[];
+
+export interface Durability {
+  readonly declared: DeclaredDurability;
+  /** Null until the database has been asked. */
+  readonly seen: SeenDurability | null;
+  /** In words. */
+  readonly risk: string;
+}
+
+/** What a commit that was answered can still suffer: as declared, and as the database shows, which is asked from time to time. */
+export class DurabilityWatch {
+  readonly #declared: DeclaredDurability;
+  readonly #db: Database;
+  readonly #log: Log;
+  #seen: SeenDurability | null = null;
+
+  constructor(declared: DeclaredDurability, { db, log }: { readonly db: Database; readonly log: Log }) {
+    this.#declared = declared;
+    this.#db = db;
+    this.#log = log;
+  }
+
+  get now(): Durability {
+    return { declared: this.#declared, seen: this.#seen, risk: riskOf(this.#declared, this.#seen) };
+  }
+
+  /** Whether what was answered survives the loss of the database's machine, as far as can be seen. */
+  get isSafe(): boolean {
+    return this.#declared === "synchronous" && this.#seen === "synchronous_standby";
+  }
+
+  /** Asks the database, and says so in the log when what it shows has changed. */
+  async look(): Promise<void> {
+    const { rows } = await this.#db.query(`
+      select current_setting('fsync') as fsync, current_setting('synchronous_commit') as waits,
+             current_setting('synchronous_standby_names') as names, (select count(*)::int from pg_stat_replication) as standbys`);
+    const before = this.#seen;
+    this.#seen = seenIn(rows[0] as Settings);
+    if (this.#seen === before) return;
+    this.#log[this.isSafe ? "info" : "warn"]({ durability: this.now }, "what a failover of the database can lose");
+  }
+}
+
+interface Settings {
+  readonly fsync: string;
+  readonly waits: string;
+  readonly names: string;
+  readonly standbys: number;
+}
+
+function seenIn({ fsync, waits, names, standbys }: Settings): SeenDurability {
+  if (fsync === "off" || waits === "off") return "not_on_disk";
+  if (names.trim() !== "" && waits !== "local") return "synchronous_standby";
+  return standbys > 0 ? "asynchronous_standby" : "no_standby";
+}
+
+function riskOf(declared: DeclaredDurability, seen: SeenDurability | null): string {
+  if (seen === "not_on_disk")
+    return `The database answers before it has written: a crash loses the last moments. ${found}`;
+  if (declared === "single") {
+    const standby =
+      seen === "no_standby" || seen === null ? "" : " It has a standby: say by DURABILITY what that promises.";
+    return `One database: what is newer than its backup is lost with its disk. ${found}${standby}`;
+  }
+  if (declared === "asynchronous") return `A failover loses the last moments. ${found}`;
+  if (seen === "synchronous_standby" || seen === null) return "A failover loses nothing that was answered.";
+  return `It names no synchronous standby: unless its storage is replicated by itself, a failover loses the last moments. ${found}`;
+}
+
+const found = "Payments of that time are found again on their chains; runs and credits of that time are gone together.";

@@ -1,0 +1,63 @@
+import type { Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { EnvReader } from "./env.ts";
+
+/** How long a copy that is told to stop goes on to serve whoever comes, until balancers have noticed. */
+export function readDrainMs(env: EnvReader): number {
+  return env.integer("DRAIN_MS", 5_000, { max: 60_000 });
+}
+
+/**
+ * Empties a server's connections so that no call is lost. From `begin` on every answer asks its client to come back by a new
+ * connection, which a balancer gives to another copy; new ones are still taken until `close`.
+ */
+export class Leaving {
+  readonly #server: Server;
+  /** The responses of each connection that are not over. */
+  readonly #answering: ReadonlyMap<Socket, readonly ServerResponse[]>;
+  #begun = false;
+
+  constructor(server: Server, answering: ReadonlyMap<Socket, readonly ServerResponse[]>) {
+    this.#server = server;
+    this.#answering = answering;
+  }
+
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  begin(): void {
+    this.#begun = true;
+    for (const responses of this.#answering.values()) for (const response of responses) this.note(response);
+  }
+
+  /** To be called with each response before anything of it is written. */
+  note(response: ServerResponse): void {
+    if (this.#begun && !response.headersSent) response.setHeader("connection", "close");
+  }
+
+  /**
+   * Takes no more connections and waits for the end of those that are there. One whose answer began before its client could be
+   * asked to leave is closed when it has been idle for a while: at once, its client might just be using it again.
+   */
+  close(): Promise<void> {
+    const idleMs = this.#begun ? 500 : 25;
+    let idle = new Map<Socket, number>();
+    const closeIdle = () => {
+      const before = idle;
+      idle = new Map();
+      for (const [socket, responses] of this.#answering) {
+        if (responses.length > 0) continue;
+        if (before.get(socket) === socket.bytesRead) socket.destroy();
+        else idle.set(socket, socket.bytesRead);
+      }
+    };
+    return new Promise((resolve) => {
+      const sweep = setInterval(closeIdle, idleMs);
+      this.#server.close(() => {
+        clearInterval(sweep);
+        resolve();
+      });
+    });
+  }
+}

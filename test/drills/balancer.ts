@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createConnection } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { freePort } from "../../infra/dev/postgres.ts";
+import type { Unpacked } from "./debian.ts";
+import { endOf } from "./processes.ts";
+
+/** How often it asks each copy whether it is ready: one no is enough. */
+export const checkEveryMs = 2_000;
+
+/** HAProxy as a balancer of connections that knows nothing of HTTP but `/readyz`, and tries nothing twice. */
+export async function startBalancer(haproxy: Unpacked, services: Readonly<Record<string, readonly string[]>>) {
+  const directory = await mkdtemp(join(tmpdir(), "balancer-"));
+  const urls: Record<string, string> = {};
+  const listeners: string[] = [];
+  for (const [name, copies] of Object.entries(services)) {
+    const port = await freePort();
+    urls[name] = `http://127.0.0.1:${port}`;
+    const servers = copies.map((url, at) => `  server ${name}${at} ${new URL(url).host}`);
+    listeners.push(
+      `listen ${name}`,
+      `  bind 127.0.0.1:${port}`,
+      "  option httpchk GET /readyz",
+      "  http-check expect status 200",
+      `  default-server check inter ${checkEveryMs}ms fall 1 rise 1`,
+      ...servers,
+    );
+  }
+  const defaults = ["mode tcp", "retries 0", "timeout connect 2s", "timeout client 10m", "timeout server 10m"];
+  const file = join(directory, "haproxy.cfg");
+  await writeFile(file, `${["defaults", ...defaults.map((line) => `  ${line}`), ...listeners].join("\n")}\n`);
+  const [program, ...args] = haproxy.command("usr/sbin/haproxy");
+  const child: ChildProcess = spawn(program, [...args, "-db", "-f", file], {
+    env: { ...process.env, ...haproxy.env },
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  for (const url of Object.values(urls)) await untilConnects(Number(new URL(url).port), child);
+  return {
+    urlOf: (name: string) => urls[name] as string,
+    stop: async () => {
+      await endOf(child, "SIGKILL");
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function untilConnects(port: number, child: ChildProcess): Promise<void> {
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`HAProxy ended with ${child.exitCode}`);
+    const connected = await new Promise<boolean>((resolve) => {
+      const socket = createConnection(port, "127.0.0.1", () => resolve(true)).on("error", () => resolve(false));
+      socket.on("connect", () => socket.destroy());
+    });
+    if (connected) return;
+    await pause(50);
+  }
+}

@@ -1,0 +1,22 @@
+import { CannotDrill } from "./debian.ts";
+
+const drills: Readonly<Record<string, () => Promise<{ drill(): Promise<boolean> }>>> = {
+  rolling: () => import("./rolling.ts"),
+};
+
+const name = process.argv[2] ?? "";
+const load = Object.hasOwn(drills, name) ? drills[name] : undefined;
+if (!load) {
+  process.stderr.write(`npm run drill ${Object.keys(drills).join("|")}\n`);
+  process.exit(2);
+}
+try {
+  const { drill } = await load();
+  const held = await drill();
+  process.stdout.write(`${name}: ${held ? "as promised" : "NOT as promised"}\n`);
+  process.exit(held ? 0 : 1);
+} catch (error) {
+  if (!(error instanceof CannotDrill)) throw error;
+  process.stdout.write(`${name}: skipped: ${error.message}\n`);
+  process.exit(0);
+}

@@ -1,0 +1,10 @@
+/** `--name=value` of the command line. */
+export function optionOf(name: string): string | undefined {
+  return process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3);
+}
+
+export function tableOf(header: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
+  const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
+  return `${[header, widths.map((width) => "─".repeat(width)), ...rows].map(line).join("\n")}\n`;
+}

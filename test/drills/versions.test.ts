@@ -1,0 +1,78 @@
+import { execFile } from "node:child_process";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { projectDirectory } from "../../infra/dev/settings.ts";
+import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import { paymentBody } from "../support/evm-payments.ts";
+import { callsTo } from "../support/facilitator.ts";
+import { call, seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { Service } from "../support/service.ts";
+import { sourcesOf } from "./versions.ts";
+
+/** The commit before the newest migration came; undefined where the history does not reach so far. */
+async function commitBeforeNewestMigration(): Promise<string | undefined> {
+  const git = (...args: string[]) => promisify(execFile)("git", ["-C", projectDirectory, ...args]);
+  const folders = ["facilitator/migrations", "marketplace/migrations"];
+  try {
+    const { stdout: newest } = await git("log", "-1", "--format=%H", "--diff-filter=A", "--", ...folders);
+    return (await git("rev-parse", "--verify", `${newest.trim()}^`)).stdout.trim();
+  } catch {
+    return undefined;
+  }
+}
+
+const commit = await commitBeforeNewestMigration();
+if (commit === undefined) console.warn("versions.test.ts is skipped: there is no history of the project here");
+
+let directory: string;
+let setting: EvmSetting;
+let market: TestMarketplace;
+const old: Service[] = [];
+beforeAll(async () => {
+  if (commit === undefined) return;
+  [directory, setting] = await Promise.all([sourcesOf(commit), evmSetting()]);
+  market = await startMarketplace();
+  // From its sources: compiling them would take longer than the test.
+  const NODE_OPTIONS = `--import ${import.meta.resolve("tsx")}`;
+  const mainOf = (service: string) => join(directory, service, "main.ts");
+  old.push(
+    ...(await Promise.all([
+      Service.start("facilitator", { ...setting.variables, NODE_OPTIONS }, mainOf("facilitator")),
+      Service.start("marketplace", { ...market.environment, NODE_OPTIONS }, mainOf("marketplace")),
+    ])),
+  );
+}, 120_000);
+afterAll(async () => {
+  await Promise.all(old.map((service) => service.kill()));
+  await market?.stop();
+  await setting?.stop();
+  if (directory) await rm(directory, { recursive: true, force: true });
+});
+
+test.runIf(commit)(
+  "the version before the newest migration works on the new schema, beside this version",
+  async () => {
+    const [facilitator, marketplace] = old as [Service, Service];
+    const ours = await Service.start("facilitator", setting.variables);
+    old.push(ours);
+    const payer = await setting.fundedBuyer();
+    for (const url of [facilitator.url, ours.url]) {
+      const payment = await paymentBody(payer, setting.terms);
+      expect((await callsTo(url).verify(payment)).body).toMatchObject({ isValid: true });
+      expect((await callsTo(url).settle(payment)).body).toMatchObject({ success: true });
+      // The other version knows of it.
+      for (const other of [facilitator.url, ours.url]) {
+        expect((await callsTo(other).settle(payment)).body).toMatchObject({ errorReason: "already_settled" });
+      }
+    }
+    const { key, agent } = await seedMarket(market.context);
+    for (const url of [marketplace.url, market.url]) {
+      const body = { agent: agent.address, input: { text: "hello" } };
+      expect(await call(url, "/api/v1/run", { key, body })).toMatchObject({ status: 200, body: { success: true } });
+      expect((await call(url, "/api/v1/runs", { key })).status).toBe(200);
+    }
+  },
+  120_000,
+);
