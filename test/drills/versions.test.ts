@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { projectDirectory } from "../../infra/dev/settings.ts";
 import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
-import { callsTo } from "../support/facilitator.ts";
+import { callsTo, startFacilitator } from "../support/facilitator.ts";
 import { call, seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
 import { Service } from "../support/service.ts";
 import { sourcesOf } from "./versions.ts";
@@ -28,11 +28,13 @@ if (commit === undefined) console.warn("versions.test.ts is skipped: there is no
 
 let directory: string;
 let setting: EvmSetting;
+let ours: Awaited<ReturnType<typeof startFacilitator>>;
 let market: TestMarketplace;
 const old: Service[] = [];
 beforeAll(async () => {
   if (commit === undefined) return;
   [directory, setting] = await Promise.all([sourcesOf(commit), evmSetting()]);
+  ours = await startFacilitator(setting.variables);
   market = await startMarketplace();
   // From its sources: compiling them would take longer than the test.
   const NODE_OPTIONS = `--import ${import.meta.resolve("tsx")}`;
@@ -47,6 +49,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(old.map((service) => service.kill()));
   await market?.stop();
+  await ours?.stop();
   await setting?.stop();
   if (directory) await rm(directory, { recursive: true, force: true });
 });
@@ -55,8 +58,6 @@ test.runIf(commit)(
   "the version before the newest migration works on the new schema, beside this version",
   async () => {
     const [facilitator, marketplace] = old as [Service, Service];
-    const ours = await Service.start("facilitator", setting.variables);
-    old.push(ours);
     const payer = await setting.fundedBuyer();
     for (const url of [facilitator.url, ours.url]) {
       const payment = await paymentBody(payer, setting.terms);
