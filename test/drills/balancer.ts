@@ -34,7 +34,6 @@ export async function startBalancer(haproxy: Unpacked, services: Readonly<Record
   await writeFile(file, `${["defaults", ...defaults.map((line) => `  ${line}`), ...listeners].join("\n")}\n`);
   const [program, ...args] = haproxy.command("usr/sbin/haproxy");
   const child: ChildProcess = spawn(program, [...args, "-db", "-f", file], {
-    env: { ...process.env, ...haproxy.env },
     stdio: ["ignore", "ignore", "ignore"],
   });
   for (const url of Object.values(urls)) await untilConnects(Number(new URL(url).port), child);

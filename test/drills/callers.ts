@@ -94,7 +94,7 @@ export class Callers {
       await call().catch((error: Error) => {
         tally.failures.push(`${new Date().toISOString()} ${error.message} ${String(error.cause ?? "")}`.slice(0, 400));
       });
-      await pause(5);
+      await pause(20);
     }
   }
 }

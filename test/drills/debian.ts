@@ -28,8 +28,6 @@ export async function unpack(packages: readonly string[], suite?: string): Promi
     const libraries = await librariesIn(root);
     return {
       root,
-      libraries,
-      env: suite === undefined ? environmentOf(root, libraries) : {},
       command: (path) => commandOf(root, libraries, path, suite),
       remove: () => rm(directory, { recursive: true, force: true }),
     };
@@ -41,9 +39,6 @@ export async function unpack(packages: readonly string[], suite?: string): Promi
 
 export interface Unpacked {
   readonly root: string;
-  readonly libraries: readonly string[];
-  /** What programs need in their environment to find their parts. */
-  readonly env: Readonly<Record<string, string>>;
   /** How to start a program that Debian has at this path. */
   command(path: string): readonly [string, ...string[]];
   remove(): Promise<void>;
@@ -106,13 +101,7 @@ async function librariesIn(root: string): Promise<readonly string[]> {
   return found;
 }
 
-function environmentOf(root: string, libraries: readonly string[]): Record<string, string> {
-  return {
-    LD_LIBRARY_PATH: libraries.join(":"),
-    PYTHONPATH: join(root, "usr/lib/python3/dist-packages"),
-  };
-}
-
+/** With the libraries that came along: all of them, C's too, where they are another suite's. */
 function commandOf(
   root: string,
   libraries: readonly string[],
@@ -120,8 +109,11 @@ function commandOf(
   suite: string | undefined,
 ): readonly [string, ...string[]] {
   const program = join(root, path);
-  if (suite === undefined) return [program];
+  if (suite === undefined) {
+    const python = join(root, "usr/lib/python3/dist-packages");
+    return ["env", `LD_LIBRARY_PATH=${libraries.join(":")}`, `PYTHONPATH=${python}`, program];
+  }
   const loader = process.arch === "arm64" ? "ld-linux-aarch64.so.1" : "ld-linux-x86-64.so.2";
-  const home = libraries.find((folder) => folder.includes("usr/lib")) ?? libraries[0]!;
+  const home = libraries.find((folder) => folder.includes("usr/lib")) ?? "";
   return [join(home, loader), "--library-path", libraries.join(":"), program];
 }

@@ -17,6 +17,7 @@ export async function evmSetting(changes: Record<string, string> = {}): Promise<
     variables: {
       FACILITATOR_DATABASE_URL: databaseUrl,
       FACILITATOR_MIGRATE: "on",
+      FACILITATOR_DATABASE_STATEMENTS: process.env.TEST_STATEMENTS ?? "named",
       DRAIN_MS: "0",
       [`EIP155_${chain.chainId}_RPC_URL`]: chain.rpcUrl,
       [`EIP155_${chain.chainId}_SIGNERS`]: signerKey,

@@ -10,6 +10,8 @@ import { projectDirectory } from "../../infra/dev/settings.ts";
 import { migrations as marketplaceMigrations } from "../../marketplace/migrations/all.ts";
 import { migrate } from "../../shared/migrate.ts";
 
+import { startPooler } from "./pooler.ts";
+
 /**
  * One throw-away PostgreSQL for the whole run, with a migrated template database per service, and what `npm run build`
  * makes, which is what runs wherever a test starts a process of its own.
@@ -20,12 +22,21 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const postgres = await startPostgres({ directory: join(directory, "cluster"), durable: false, connectionsMax: 500 });
   await migrate(await postgres.createDatabase("facilitator_template"), facilitatorMigrations);
   await migrate(await postgres.createDatabase("marketplace_template"), marketplaceMigrations);
+  const pooler = await poolerBefore(postgres.port);
   project.provide("postgresPort", postgres.port);
+  project.provide("poolerPort", pooler?.port ?? postgres.port);
   await built;
   return async () => {
+    await pooler?.stop();
     await postgres.stop();
     await rm(directory, { recursive: true, force: true });
   };
+}
+
+/** In `npm run drill pooler` services and tests reach their databases by way of a pooler, started by this command. */
+async function poolerBefore(postgresPort: number) {
+  const command = process.env.TEST_POOLER;
+  return command === undefined ? undefined : startPooler(JSON.parse(command), postgresPort);
 }
 
 /** Two seconds where nothing changed. A mistake of types is told, and `npm run check` fails for it; the tests run. */
@@ -38,5 +49,7 @@ async function build(): Promise<void> {
 declare module "vitest" {
   export interface ProvidedContext {
     postgresPort: number;
+    /** Where databases are used; the same where there is no pooler. */
+    poolerPort: number;
   }
 }

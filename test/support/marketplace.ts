@@ -68,6 +68,7 @@ function environmentOf(
   return {
     MARKETPLACE_DATABASE_URL: databaseUrl,
     MARKETPLACE_MIGRATE: "on",
+    MARKETPLACE_DATABASE_STATEMENTS: process.env.TEST_STATEMENTS ?? "named",
     DRAIN_MS: "0",
     MARKETPLACE_PORT: "0",
     FACILITATOR_URL: "http://127.0.0.1:1",

@@ -3,7 +3,7 @@ import pg from "pg";
 import { inject } from "vitest";
 import { type Migration, migrate } from "../../shared/migrate.ts";
 
-const urlOf = (database: string) => `postgres://postgres@127.0.0.1:${inject("postgresPort")}/${database}`;
+const urlOf = (database: string, port = inject("postgresPort")) => `postgres://postgres@127.0.0.1:${port}/${database}`;
 
 /** The URL of a fresh database with the service's schema, of this test file alone. */
 export async function freshDatabase(service: "facilitator" | "marketplace"): Promise<string> {
@@ -15,7 +15,7 @@ export async function freshDatabase(service: "facilitator" | "marketplace"): Pro
   } finally {
     await client.end();
   }
-  return urlOf(name);
+  return urlOf(name, inject("poolerPort"));
 }
 
 /** The URL of a fresh database on which these migrations have run. */

@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { projectDirectory } from "../../infra/dev/settings.ts";
+import { versionOfPooler } from "../support/pooler.ts";
+import { CannotDrill, unpack } from "./debian.ts";
+import { optionOf, tableOf } from "./report.ts";
+
+/** Debian's own, too old to know of prepared statements, and one that does. */
+const variants = [
+  { suite: undefined, statements: "unnamed" },
+  { suite: "trixie", statements: "named" },
+] as const;
+
+/**
+ * The tests of both services with PgBouncer in transaction mode before their databases. `--suite=stable|trixie` for one of its
+ * versions, `--tests=<folder or file>,…` for some of the tests.
+ */
+export async function drill(): Promise<boolean> {
+  const tests = optionOf("tests")?.split(",") ?? ["test/facilitator", "test/marketplace", "test/end-to-end"];
+  const wanted = optionOf("suite");
+  const rows: string[][] = [];
+  let failures = 0;
+  for (const { suite, statements } of variants) {
+    if (wanted !== undefined && wanted !== (suite ?? "stable")) continue;
+    const result = await runThrough(suite, statements, tests).catch((error: unknown) => {
+      if (!(error instanceof CannotDrill)) throw error;
+      return { version: `skipped: ${error.message}`, passed: 0, failed: 0 };
+    });
+    failures += result.failed;
+    rows.push([result.version, statements, String(result.passed), String(result.failed)]);
+  }
+  process.stdout.write(`\n${tableOf(["pooler", "statements", "passed", "failed"], rows)}`);
+  return failures === 0;
+}
+
+async function runThrough(suite: string | undefined, statements: string, tests: readonly string[]) {
+  const pgbouncer = await unpack(["pgbouncer"], suite);
+  const report = join(tmpdir(), `pooler-${process.pid}.json`);
+  try {
+    const command = pgbouncer.command("usr/sbin/pgbouncer");
+    const args = ["vitest", "run", ...tests, "--exclude", "**/*.browser.test.ts"];
+    const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+    const env = { ...process.env, TEST_POOLER: JSON.stringify(command), TEST_STATEMENTS: statements };
+    const vitest = spawn("npx", [...args, ...reporters], { cwd: projectDirectory, env, stdio: "inherit" });
+    await once(vitest, "exit");
+    const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(await readFile(report, "utf8"));
+    const failed = Math.max(numFailedTests, numFailedTestSuites);
+    return { version: await versionOfPooler(command), passed: numPassedTests as number, failed: failed as number };
+  } finally {
+    await rm(report, { force: true });
+    await pgbouncer.remove();
+  }
+}
