@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tracer = ["marketplace/tracer", "marketplace/tracer/pool"];
 const folders = [
+  "client",
   "shared",
   "facilitator",
   "marketplace",
@@ -54,6 +55,9 @@ describe("an import that the plan of the house forbids fails the build", () => {
     ["shared", "marketplace"],
     ["infra", "facilitator"],
     ["infra", "marketplace"],
+    ["client", "marketplace"],
+    ["client", "facilitator"],
+    ["client", "shared"],
   ])("%s may not import %s", async (importer, imported) => {
     expect(await build(importer, importOf(imported))).toMatch(/error TS6059|error TS6307/);
   });
@@ -68,6 +72,11 @@ describe("an import that the plan of the house forbids fails the build", () => {
       expect(await build(folder, importOf(".."))).not.toBe("");
       expect(await build(folder, 'import { readFile } from "node:fs";\nexport const read = readFile;\n')).not.toBe("");
     }
+  });
+
+  test("what the client signs is signed by the website's pages, too, and needs nothing of Node", async () => {
+    expect(await build("marketplace/web/islands", importOf("../../client"))).toBe("");
+    expect(await build("client", 'import { readFile } from "node:fs";\nexport const read = readFile;\n')).not.toBe("");
   });
 
   test("what answers say is for the server and the browser, and imports nothing of either", async () => {

@@ -12,6 +12,7 @@ async function documents(): Promise<string[]> {
     "README.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
+    "client/README.md",
     "marketplace/connectors/README.md",
     "marketplace/tracer/README.md",
   ];
@@ -26,9 +27,9 @@ test.each(await documents())("%s names only files and links that are there", asy
   const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)].map(([, path]) =>
     join(dirname(name), path as string),
   );
-  const named = [...text.matchAll(/`((?:facilitator|marketplace|shared|infra|test|docs)\/[\w./*<>…{}-]+)`/g)].map(
-    ([, path]) => path as string,
-  );
+  const named = [
+    ...text.matchAll(/`((?:client|facilitator|marketplace|shared|infra|test|docs)\/[\w./*<>…{}-]+)`/g),
+  ].map(([, path]) => path as string);
   const made = [...text.matchAll(/<!-- create (\S+) -->/g)].map(([, path]) => path);
   const missing = [...links, ...named].filter(
     (path) => !isPattern(path) && !made.includes(path) && !existsSync(join(project, path)),

@@ -1,6 +1,5 @@
 import type { LiteralLanguage } from "../../../shared/page/literals.ts";
 import type { AgentDetail } from "../../agents/detail.ts";
-import { stablecoinOn } from "../../stablecoins.ts";
 
 /** A program that runs an agent: the code around its input. */
 export interface Snippet {
@@ -39,20 +38,26 @@ export function keySnippets({ origin, detail: { agent, price_credits: price } }:
     {
       title: "TypeScript",
       language: "typescript",
-      before: `const response = await fetch("${origin}/api/v1/run", {
-  method: "POST",
-  headers: { authorization: \`Bearer \${process.env.KEY}\`, "content-type": "application/json" },
-  body: JSON.stringify({
-    agent: "${agent}",
-    max_credits: ${price},
-    input: `,
-      indent: "    ",
+      before: `// npm install ${clientPackage}
+import { AgentMarketplace } from "${clientPackage}";
+
+const market = new AgentMarketplace({ key: process.env.KEY, baseUrl: "${origin}" });
+const run = await market.run({ // a lost answer is asked for again, and charged once
+  agent: "${agent}",
+  max_credits: ${price},
+  input: `,
+      indent: "  ",
       after: `,
-  }),
 });
-const run = await response.json();
-if (!run.success) throw new Error(run.error); // nothing was charged
 console.log(run.output);`,
+    },
+    {
+      title: "Command line",
+      language: "bash",
+      before: `export AGENT_MARKETPLACE_URL=${origin} AGENT_MARKETPLACE_KEY=$KEY
+npx ${clientPackage} run ${agent} --max-credits ${price} --input '`,
+      indent: "",
+      after: "'",
     },
     {
       title: "Python",
@@ -85,8 +90,8 @@ export function perCallSnippets({ origin, detail }: Called): readonly Snippet[] 
   const evm = perCall.networks.find((network) => network.startsWith("eip155:"));
   const hedera = perCall.networks.find((network) => network.startsWith("hedera:"));
   return [
-    ...(evm && !isFree ? [evmSnippet(url, evm)] : []),
-    ...(hedera && !isFree ? [hederaSnippet(url, hedera)] : []),
+    ...(evm && !isFree ? [evmSnippet({ origin, detail })] : []),
+    ...(hedera && !isFree ? [hederaSnippet({ origin, detail })] : []),
     {
       title: isFree ? "curl" : "curl, price only",
       language: "bash",
@@ -102,59 +107,51 @@ export function perCallSnippets({ origin, detail }: Called): readonly Snippet[] 
   ];
 }
 
-function evmSnippet(url: string, network: string): Snippet {
+function evmSnippet({ origin, detail }: Called): Snippet {
   return {
     title: "TypeScript",
     language: "typescript",
-    before: `import { ExactEvmScheme } from "@x402/evm";
-import { wrapFetchWithPaymentFromConfig } from "@x402/fetch";
+    before: `// npm install ${clientPackage} viem
+import { AgentMarketplace } from "${clientPackage}";
 import { privateKeyToAccount } from "viem/accounts";
 
-const account = privateKeyToAccount(process.env.PRIVATE_KEY as \`0x\${string}\`);
-const pay = wrapFetchWithPaymentFromConfig(fetch, {
-  schemes: [{ network: "${network}", client: new ExactEvmScheme(account) }],
-  spendControls: { allowedAssets: [{ network: "${network}", asset: "${stablecoinOn(network)?.asset}" }] },
-});
-const response = await pay("${url}", {
-  method: "POST",
-  headers: { "content-type": "application/json" },
-  body: JSON.stringify(`,
+const evm = privateKeyToAccount(process.env.PRIVATE_KEY as \`0x\${string}\`);
+${paying(origin, detail, "evm")}`,
     indent: "  ",
-    after: `),
-});
-console.log(await response.json());`,
+    after: paid,
   };
 }
 
-function hederaSnippet(url: string, network: string): Snippet {
+function hederaSnippet({ origin, detail }: Called): Snippet {
   return {
     title: "TypeScript, Hedera",
     language: "typescript",
-    before: `import { AccountId, PrivateKey, TransactionId, TransferTransaction } from "@hashgraph/sdk";
+    before: `// npm install ${clientPackage} @hashgraph/sdk
+import { PrivateKey } from "@hashgraph/sdk";
+import { AgentMarketplace } from "${clientPackage}";
 
-const me = process.env.ACCOUNT_ID as string;
 const key = PrivateKey.fromStringDer(process.env.PRIVATE_KEY as string);
-const headers = { "content-type": "application/json" };
-const body = JSON.stringify(`,
-    indent: "",
-    after: `);
-const quoted = await fetch("${url}", { method: "POST", headers, body });
-const quote = JSON.parse(atob(quoted.headers.get("payment-required") as string));
-const accepted = quote.accepts.find((entry: { network: string }) => entry.network === "${network}");
-const transfer = new TransferTransaction()
-  .addTokenTransfer(accepted.asset, me, -Number(accepted.amount))
-  .addTokenTransfer(accepted.asset, accepted.payTo, Number(accepted.amount))
-  .setTransactionId(TransactionId.generate(accepted.extra.feePayer)) // the facilitator pays the network's fee
-  .setNodeAccountIds([3, 4, 5].map((node) => new AccountId(node)))
-  .setTransactionValidDuration(accepted.maxTimeoutSeconds)
-  .freeze();
-const transaction = Buffer.from((await transfer.sign(key)).toBytes()).toString("base64");
-const payment = { x402Version: 2, resource: quote.resource, accepted, payload: { transaction } };
-const paid = { ...headers, "payment-signature": btoa(JSON.stringify(payment)) };
-const response = await fetch("${url}", { method: "POST", headers: paid, body });
-console.log(await response.json());`,
+const hedera = { accountId: process.env.ACCOUNT_ID as string, key };
+${paying(origin, detail, "hedera")}`,
+    indent: "  ",
+    after: paid,
   };
 }
+
+/** A program that pays with the wallet of that name, up to its input. */
+function paying(origin: string, { agent, price_credits: price }: Called["detail"], wallet: string): string {
+  return `const market = new AgentMarketplace({ baseUrl: "${origin}", wallets: { ${wallet} } });
+const run = await market.pay.run({
+  agent: "${agent}",
+  max_usd: "${(price / 100).toFixed(2)}", // nothing dearer is signed
+  input: `;
+}
+
+const paid = `,
+});
+console.log(run.output, run.payment?.transaction);`;
+
+const clientPackage = "agent-marketplace-client";
 
 /** The stock client is not among what tests can run: they read this program only, and it says so. */
 function payingPythonSnippet(url: string, network: string): Snippet {

@@ -1,4 +1,4 @@
-import type { Accepted } from "./quote.ts";
+import type { Requirements } from "../../../../client/payments/quote.ts";
 import { signEvm } from "./sign-evm.ts";
 import { hederaAccount, signHedera } from "./sign-hedera.ts";
 import type { Provider } from "./wallets.ts";
@@ -19,6 +19,6 @@ export async function canSignFor(provider: Provider, network: string): Promise<b
   return (await hederaAccount(provider, network)) !== undefined;
 }
 
-export function sign(provider: Provider, accepted: Accepted, at: Date): Promise<Signed> {
+export function sign(provider: Provider, accepted: Requirements, at: Date): Promise<Signed> {
   return accepted.network.startsWith("eip155:") ? signEvm(provider, accepted, at) : signHedera(provider, accepted, at);
 }

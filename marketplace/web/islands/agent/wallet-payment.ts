@@ -1,7 +1,8 @@
+import { encodeHeader } from "../../../../client/payments/quote.ts";
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
 import type { KeptPayment } from "./kept.ts";
 import { usdc } from "./payment-card.ts";
-import { askQuote, jsonOf, toBase64 } from "./quote.ts";
+import { askQuote, jsonOf } from "./quote.ts";
 import type { RailEnd } from "./rail.ts";
 import { sign } from "./sign.ts";
 import { type Provider, refusalOf } from "./wallets.ts";
@@ -57,7 +58,7 @@ export async function signPayment(purchase: Purchase): Promise<Omit<KeptPayment,
   }
   const { payload, asked, endsAt } = signed;
   const payment = { x402Version: 2, resource: quote.resource, accepted, payload };
-  const header = toBase64(JSON.stringify(payment));
+  const header = encodeHeader(payment);
   return { header, body, asked, endsAt, amount: accepted.amount, quotedAt, signedAt: Date.now() };
 }
 

@@ -1,7 +1,8 @@
+import { fromBase64 } from "../../../../client/base64.ts";
 import { byId } from "../agent/dom.ts";
 import { findKept, forget, type KeptPayment, keep } from "../agent/kept.ts";
 import { PaymentCard, usdc } from "../agent/payment-card.ts";
-import { AnswerError, bytesOf } from "../agent/quote.ts";
+import { AnswerError } from "../agent/quote.ts";
 import {
   type Delivered,
   isUsed,
@@ -64,7 +65,7 @@ export function paymentUnderWay(): UnderWay | undefined {
     const { payment } = findKept(product);
     if (!payment) continue;
     const { image, ...settings } = JSON.parse(payment.body) as { image?: string };
-    const picture = image === undefined ? undefined : pictureOf(bytesOf(image));
+    const picture = image === undefined ? undefined : pictureOf(fromBase64(image));
     return { draws: product !== "svg-vectorize", settings, picture, finish: () => deliver(product, payment, true) };
   }
   return undefined;

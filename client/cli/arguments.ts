@@ -1,0 +1,64 @@
+import { parseArgs } from "node:util";
+
+const options = {
+  url: { type: "string" },
+  key: { type: "string" },
+  json: { type: "boolean" },
+  quiet: { type: "boolean", short: "q" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean" },
+  timeout: { type: "string" },
+  retries: { type: "string" },
+  input: { type: "string" },
+  "max-credits": { type: "string" },
+  "max-usd": { type: "string" },
+  network: { type: "string" },
+  "idempotency-key": { type: "string" },
+  purchase: { type: "string" },
+  limit: { type: "string" },
+  category: { type: "string" },
+  "max-price": { type: "string" },
+  free: { type: "boolean" },
+  "per-call": { type: "boolean" },
+  out: { type: "string", short: "o" },
+  style: { type: "string" },
+  mode: { type: "string" },
+  colors: { type: "string" },
+  simplify: { type: "string" },
+  aspect: { type: "string" },
+  background: { type: "string" },
+  seed: { type: "string" },
+  hd: { type: "boolean" },
+  layers: { type: "boolean" },
+  "remove-background": { type: "boolean" },
+} as const;
+
+/** The command line is wrong; nothing was sent. */
+export class UsageError extends Error {}
+
+export type Options = ReturnType<typeof parsed>["values"];
+
+/** Throws UsageError for an option that there is not. */
+export function readArguments(words: readonly string[]): {
+  readonly options: Options;
+  readonly words: readonly string[];
+} {
+  try {
+    const { values, positionals } = parsed(words);
+    return { options: values, words: positionals };
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function parsed(args: readonly string[]) {
+  return parseArgs({ args: [...args], options, allowPositionals: true });
+}
+
+/** A number that was given as text; undefined where there was none. */
+export function numberOf(name: keyof Options, { [name]: text }: Options): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text === "" || !Number.isFinite(value)) throw new UsageError(`--${name} must be a number.`);
+  return value;
+}

@@ -1,0 +1,92 @@
+import type { AgentMarketplace, ChargingOptions, PayOptions, SignedPayment } from "../agent-marketplace.ts";
+import { dollarsOf } from "../payments/price.ts";
+import { numberOf, type Options, UsageError } from "./arguments.ts";
+import { draw } from "./drawings.ts";
+import { readInputs } from "./inputs.ts";
+import { say, sayDrawing, sayJson, sayOutput, tell } from "./output.ts";
+
+/** What a command is given. */
+export interface Given {
+  readonly market: AgentMarketplace;
+  readonly words: readonly string[];
+  readonly options: Options;
+  /** How the calls are made. */
+  readonly call: ChargingOptions & PayOptions;
+}
+
+export type Command = (given: Given) => Promise<void>;
+
+export const commands: Readonly<Record<string, Command>> = {
+  search: async ({ market, words, options, call }) => {
+    const limit = numberOf("limit", options) ?? 10;
+    const query = {
+      limit,
+      ...(words.length > 0 && { q: words.join(" ") }),
+      ...(options.category !== undefined && { category: options.category }),
+      ...(options.free && { free: true }),
+      ...(options["per-call"] && { per_call: true }),
+      max_price: numberOf("max-price", options),
+    } as Parameters<typeof market.list>[0];
+    const page = await market.list(query, call).first();
+    if (options.json) return sayJson(page);
+    for (const { agent, price_credits: price, name, description } of page.agents) {
+      say(`${agent}\t${price === 0 ? "free" : `${price} credits`}\t${name}: ${description.replaceAll(/\s+/g, " ")}`);
+    }
+    if (page.agents.length === 0) tell("No agent was found.");
+  },
+
+  show: async ({ market, words, options, call }) => {
+    const agent = await market.detail(agentIn(words), call);
+    if (options.json) return sayJson(agent);
+    say(`${agent.agent}  ${agent.name}: ${agent.description}`);
+    say(`${agent.price_credits} credits a run; answers with ${agent.output_kind}`);
+    for (const { name, type, required, default: fallback, description } of agent.inputs) {
+      const need = required && fallback === null ? "required" : "optional";
+      say(`  ${name}  ${type}, ${need}${description === null ? "" : `: ${description}`}`);
+    }
+  },
+
+  balance: async ({ market, options, call }) => {
+    const balance = await market.balance(call);
+    if (options.json) return sayJson(balance);
+    say(String(balance.credits));
+  },
+
+  run: async ({ market, words, options, call }) => {
+    const agent = agentIn(words);
+    const input = await readInputs(words.slice(1), options.input);
+    const max_credits = numberOf("max-credits", options);
+    const run = await market.run({ agent, input, ...(max_credits !== undefined && { max_credits }) }, call);
+    if (options.json) return sayJson(run);
+    sayOutput(run.output);
+    if (!options.quiet) tell(`${run.credits_used} credits; ${run.credits_remaining} left`);
+  },
+
+  pay: async ({ market, words, options, call }) => {
+    const { "max-usd": max_usd, network } = options;
+    if (max_usd === undefined) throw new UsageError("Say what it may cost at most: --max-usd 0.05");
+    const agent = agentIn(words);
+    const input = await readInputs(words.slice(1), options.input);
+    const paid = await market.pay.run({ agent, input, max_usd, network }, call);
+    if (options.json) return sayJson(paid);
+    sayOutput(paid.output);
+    if (!options.quiet) tell(paid.payment ? paidText(paid.payment) : "It is free.");
+  },
+
+  svg: async ({ market, words, options, call }) => {
+    await sayDrawing(await draw(market, words, options, call), options);
+  },
+};
+
+export function paidText({ amount, network, transaction, payTo }: Paid): string {
+  const where = transaction === undefined ? "" : `: ${transaction}`;
+  return `${dollarsOf(BigInt(amount))} USDC to ${payTo} on ${network}${where}`;
+}
+
+type Paid = Pick<SignedPayment, "amount" | "network" | "payTo"> & { readonly transaction?: string };
+
+function agentIn([agent]: readonly string[]): string {
+  if (agent === undefined) throw new UsageError("Name the agent: handle/slug");
+  if (!/^[^/]+\/[^/]+$/.test(agent)) throw new UsageError(`"${agent}" is not handle/slug.`);
+  return agent;
+}

@@ -1,0 +1,36 @@
+import {
+  AuthenticationError,
+  BadRequestError,
+  ForbiddenError,
+  InvalidValueError,
+  MarketplaceError,
+  NotPaidError,
+  OutcomeUnknownError,
+  PaymentRefusedError,
+  PaymentRequiredError,
+  RunFailedError,
+} from "../agent-marketplace.ts";
+import { UsageError } from "./arguments.ts";
+import { tell } from "./output.ts";
+
+/** Says what went wrong, whether money moved and how to go on; the exit code for it. */
+export function tellFailure(error: unknown): number {
+  tell(error instanceof Error ? error.message : String(error));
+  if (!(error instanceof MarketplaceError)) return error instanceof UsageError || error instanceof TypeError ? 2 : 1;
+  const { charged, idempotencyKey, payment } = error;
+  if (error instanceof RunFailedError && error.advice) tell(error.advice);
+  if (charged === false) tell("Nothing was charged.");
+  else if (payment) tell("The payment is kept: the same command again goes on with it, and pays nothing more.");
+  else if (idempotencyKey)
+    tell(`Go on with --idempotency-key ${idempotencyKey} and the same command: it is charged once.`);
+  return charged === false ? codeOf(error) : 5;
+}
+
+function codeOf(error: MarketplaceError): number {
+  const isOf = (...kinds: ReadonlyArray<abstract new (...given: never[]) => MarketplaceError>) =>
+    kinds.some((kind) => error instanceof kind);
+  if (isOf(OutcomeUnknownError)) return 5;
+  if (isOf(BadRequestError, InvalidValueError)) return 2;
+  if (isOf(NotPaidError, PaymentRequiredError, PaymentRefusedError)) return 3;
+  return isOf(AuthenticationError, ForbiddenError) ? 4 : 1;
+}

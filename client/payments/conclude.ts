@@ -1,0 +1,94 @@
+import {
+  type Charged,
+  errorOf,
+  type MarketplaceError,
+  OutcomeUnknownError,
+  PaymentRefusedError,
+  RunFailedError,
+} from "../errors.ts";
+import type { Answer } from "../http-client.ts";
+import type { PaymentProgress } from "../shapes.ts";
+import { decodeHeader } from "./quote.ts";
+import type { SignedPayment } from "./signed-payment.ts";
+
+/** What a payment came to. */
+export interface Settlement {
+  /** The chain's id of it. */
+  readonly transaction: string;
+  readonly network: string;
+  readonly payer: string;
+  readonly payTo: string;
+  /** Base units. */
+  readonly amount: string;
+}
+
+/** The settlement beside a result; null where nothing was taken, such as for what turned out to be free. */
+export function settlementIn({ headers }: Answer, payment: SignedPayment): Settlement | null {
+  const told = decodeHeader(headers.get("payment-response")) as
+    | { success?: unknown; transaction?: unknown }
+    | undefined;
+  if (told?.success !== true || typeof told.transaction !== "string") return null;
+  const { network, payer, payTo, amount } = payment;
+  return { transaction: told.transaction, network, payer, payTo, amount };
+}
+
+/** Why there is no result, and whether the payment is to be kept. */
+export interface Failure {
+  readonly error: MarketplaceError;
+  /** It may have moved money, or still can: no other one is signed for the same purchase. */
+  readonly isKept: boolean;
+}
+
+/** `progress` tells how the payment stands; it is asked where the answer leaves that open. */
+export async function failureOf(
+  answer: Answer,
+  payment: SignedPayment,
+  progress: () => Promise<PaymentProgress>,
+): Promise<Failure> {
+  const { status, body } = answer;
+  const facts = { payment };
+  if (body.charged === true || "success" in body) return failedRun(answer, payment);
+  // Known before it was begun: the signature stays good, and is used again while it can still land.
+  if (body.charged === false) return { error: errorOf(answer, facts), isKept: true };
+  if (status === 402) return refused(answer, payment, progress);
+  if (status >= 500 || status === 408 || status === 429) {
+    const cause = errorOf(answer, facts);
+    return { error: new OutcomeUnknownError(`${cause.message} ${unknownText}`, { ...facts, cause }), isKept: true };
+  }
+  const charged = answer.isAfterLoss ? await chargedBy(progress) : false;
+  return { error: errorOf(answer, { ...facts, charged }), isKept: charged !== false };
+}
+
+function failedRun({ body }: Answer, payment: SignedPayment): Failure {
+  const { error, advice, run_id: runId, charged } = body as Record<string, string | boolean | undefined>;
+  const facts = { payment, charged: charged === true, runId: textOf(runId), advice: textOf(advice) };
+  // One that is not settled can still be, for as long as it was signed for: it is used again, or runs out.
+  return { error: new RunFailedError(textOf(error) ?? "The agent failed.", facts), isKept: true };
+}
+
+async function refused(
+  { body }: Answer,
+  payment: SignedPayment,
+  progress: () => Promise<PaymentProgress>,
+): Promise<Failure> {
+  const [, reason = "payment_required", text = ""] = /^(\w+): ?(.*)$/s.exec(String(body.error)) ?? [];
+  const isUsed = reason === "already_settled";
+  const charged = isUsed ? true : await chargedBy(progress);
+  const error = new PaymentRefusedError(reason, text || String(body.error), { payment, charged });
+  return { error, isKept: charged === "unknown" || (charged === true && !isUsed) };
+}
+
+/** What is not known is unknown, and never free of charge. */
+async function chargedBy(progress: () => Promise<PaymentProgress>): Promise<Charged> {
+  try {
+    const { state } = await progress();
+    if (state === "settled") return true;
+    return state === "unseen" || state === "verified" || state === "failed" ? false : "unknown";
+  } catch {
+    return "unknown";
+  }
+}
+
+const textOf = (value: string | boolean | undefined) => (typeof value === "string" ? value : undefined);
+
+export const unknownText = "It is not known what became of the payment. Do not pay again: repeat this payment.";

@@ -1,0 +1,193 @@
+import { ConnectionError, errorOf, OutcomeUnknownError } from "../errors.ts";
+import type { CallOptions, HttpClient } from "../http-client.ts";
+import { type ImageSource, imageText } from "../image.ts";
+import type { AnswerOf, BodyOf, PaymentProgress, Schema, VectorGraphics } from "../shapes.ts";
+import { failureOf, type Settlement, settlementIn, unknownText } from "./conclude.ts";
+import { atomicOf } from "./price.ts";
+import { agentTarget, purchaseId, type Target } from "./purchase.ts";
+import { encodeHeader, type Quote, quoteIn } from "./quote.ts";
+import { chooseRequirements, type PriceLimit, sign } from "./sign.ts";
+import type { SignedPayment } from "./signed-payment.ts";
+import { type PaymentStore, PaymentsInMemory } from "./store.ts";
+import type { Wallets } from "./wallets.ts";
+
+export type { PriceLimit } from "./sign.ts";
+
+/** A result, and what was paid for it: null for what is free. */
+export type Paid<Result> = Result & { readonly payment: Settlement | null };
+
+export interface PayOptions extends CallOptions {
+  /** Tells purchases of the same thing apart. Without one, the same call is the same purchase for as long as its end is open. */
+  readonly purchase?: string | undefined;
+}
+
+export interface PayNeeds {
+  readonly http: HttpClient;
+  /** Sends the account's key. */
+  readonly withKey: HttpClient;
+  readonly wallets: Wallets;
+  readonly store?: PaymentStore;
+}
+
+/**
+ * Calls paid one by one with USDC (x402 version 2): the price is asked and held against what you allow, the wallet signs, the
+ * store keeps the payment, then it is posted, and posted again until its end is known. While the end of one is open, the same
+ * purchase goes on with that one: never is a second payment signed beside it.
+ */
+export class Pay {
+  readonly #needs: PayNeeds;
+  readonly #store: PaymentStore;
+  readonly #underWay = new Map<string, Promise<unknown>>();
+
+  constructor(needs: PayNeeds) {
+    this.#needs = needs;
+    this.#store = needs.store ?? new PaymentsInMemory();
+  }
+
+  /** What a run costs now. No charge; but an agent that is free is run, and answers undefined here. */
+  async quote({ agent, input }: AgentCall, options?: CallOptions): Promise<Quote | undefined> {
+    const asked = await this.#ask(agentTarget(agent, input), options);
+    return "quote" in asked ? asked.quote : undefined;
+  }
+
+  /** Runs an agent and pays its creator. */
+  run({ agent, input, ...limit }: AgentCall & PriceLimit, options?: PayOptions): Promise<Paid<Schema<"PaidResult">>> {
+    return this.#buy(agentTarget(agent, input), limit, options);
+  }
+
+  /** A picture as SVG. */
+  async vectorize(request: PaidVectorize, options?: PayOptions): Promise<Paid<VectorGraphics>> {
+    const { max_usd, network, image, ...settings } = request;
+    const body = JSON.stringify({ image: await imageText(image), ...settings });
+    return this.#buy({ path: "/api/x402/svg-vectorize", body, priced: "{}" }, { max_usd, network }, options);
+  }
+
+  /** A prompt as SVG; in HD at the HD price. */
+  generate(request: PaidGenerate, options?: PayOptions): Promise<Paid<VectorGraphics>> {
+    const { max_usd, network, hd = false, ...drawn } = request;
+    const path = hd ? "/api/x402/svg-generate-hd" : "/api/x402/svg-generate";
+    return this.#buy({ path, body: JSON.stringify(drawn) }, { max_usd, network }, options);
+  }
+
+  /** Buys credits for the account of the key, each a cent. */
+  credits({ credits, network }: CreditPurchase, options?: PayOptions): Promise<Paid<AnswerOf<"purchaseCredits">>> {
+    const limit = { max_usd: (credits / 100).toFixed(2), network };
+    const target = { path: "/api/v1/credits/purchase", body: JSON.stringify({ credits }), isWithKey: true };
+    return this.#buy(target, limit, options);
+  }
+
+  /** Posts a payment again, as an error or the store has it: it fetches what it bought, or goes on where it stopped. */
+  async repeat(payment: SignedPayment, options: CallOptions = {}): Promise<Paid<object>> {
+    const { path, body, header, isWithKey } = payment;
+    const http = isWithKey ? this.#needs.withKey : this.#needs.http;
+    const headers = { "payment-signature": header };
+    const call = { method: "POST", path, body, headers, repeat: "always", retries: retriesOfPayments } as const;
+    const answer = await http.send(call, options).catch((error: unknown) => {
+      const cause = error instanceof ConnectionError ? error.cause : error;
+      throw new OutcomeUnknownError(unknownText, { payment, cause });
+    });
+    if (answer.status === 200) {
+      // A result is not lost for a store that cannot forget: the payment would be told as used.
+      await Promise.resolve(this.#store.remove(payment.id)).catch(() => {});
+      return { ...answer.body, payment: settlementIn(answer, payment) };
+    }
+    const { error, isKept } = await failureOf(answer, payment, () => this.progress(payment));
+    if (!isKept) await this.#store.remove(payment.id);
+    throw error;
+  }
+
+  /** How a payment goes, without what it buys. */
+  async progress(payment: SignedPayment, options?: CallOptions): Promise<PaymentProgress> {
+    const call = { method: "GET", path: "/api/payments", query: payment.asked, repeat: "always" } as const;
+    const answer = await this.#needs.http.send(call, options);
+    if (answer.status !== 200) throw errorOf(answer);
+    return answer.body as PaymentProgress;
+  }
+
+  async #buy<Result>(target: Target, limit: PriceLimit, options: PayOptions = {}): Promise<Paid<Result>> {
+    atomicOf(limit.max_usd);
+    const id = await purchaseId(this.#needs.http.baseUrl, target, options.purchase);
+    const underWay = this.#underWay.get(id) ?? this.#buyOnce(id, target, limit, options);
+    this.#underWay.set(id, underWay);
+    try {
+      return (await underWay) as Paid<Result>;
+    } finally {
+      if (this.#underWay.get(id) === underWay) this.#underWay.delete(id);
+    }
+  }
+
+  async #buyOnce(id: string, target: Target, limit: PriceLimit, options: PayOptions): Promise<object> {
+    const open = await this.#findOpen(id, options);
+    if (open) return this.repeat(open, options);
+    const asked = await this.#ask(target, options);
+    if (!("quote" in asked)) return { ...asked.result, payment: null };
+    const payment = await this.#sign(id, target, asked, limit);
+    options.signal?.throwIfAborted();
+    await this.#store.save(payment);
+    return this.repeat(payment, options);
+  }
+
+  /** The payment of this purchase that can still have an effect. One that can no longer land, and did not, is forgotten. */
+  async #findOpen(id: string, options: CallOptions): Promise<SignedPayment | undefined> {
+    const payment = await this.#store.load(id);
+    if (!payment || Date.now() < Date.parse(payment.endsAt) + clocksDifferMs) return payment;
+    const { state } = await this.progress(payment, options).catch((cause: unknown) => {
+      throw new OutcomeUnknownError(unknownText, { payment, cause });
+    });
+    if (state !== "unseen" && state !== "verified" && state !== "failed") return payment;
+    await this.#store.remove(id);
+    return undefined;
+  }
+
+  async #ask({ path, body, priced = body, isWithKey }: Target, options?: CallOptions): Promise<Asked> {
+    const http = isWithKey ? this.#needs.withKey : this.#needs.http;
+    // A free agent runs at once, so a question that is lost is not asked again by itself.
+    const call = { method: "POST", path, body: priced, repeat: "turned away" } as const;
+    const { status, headers, body: answered } = await http.send(call, options);
+    if (status === 200) return { result: answered };
+    const quote = status === 402 ? quoteIn(headers) : undefined;
+    if (!quote) throw errorOf({ status, headers, body: answered });
+    return { quote, at: new Date(headers.get("date") ?? Date.now()) };
+  }
+
+  async #sign(id: string, { path, body, isWithKey = false }: Target, asked: Quoted, limit: PriceLimit) {
+    const { quote, at } = asked;
+    const accepted = chooseRequirements(quote, this.#needs.wallets, limit);
+    const { payload, payer, asked: known, goodForSeconds } = await sign(accepted, this.#needs.wallets, at);
+    const { resource, extensions } = quote;
+    const { network, asset, amount, payTo } = accepted;
+    const now = Date.now();
+    return {
+      id,
+      path,
+      body,
+      header: encodeHeader({ x402Version: 2, resource, accepted, payload, ...(extensions && { extensions }) }),
+      isWithKey,
+      ...{ network, asset, amount, payTo, payer },
+      asked: known,
+      signedAt: new Date(now).toISOString(),
+      endsAt: new Date(now + goodForSeconds * 1_000).toISOString(),
+    } satisfies SignedPayment;
+  }
+}
+
+export interface AgentCall {
+  /** `handle/slug` */
+  readonly agent: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+export type PaidVectorize = PriceLimit & Omit<BodyOf<"payVectorize">, "image"> & { readonly image: ImageSource };
+export type PaidGenerate = PriceLimit & BodyOf<"payGenerateSvg"> & { readonly hd?: boolean | undefined };
+export type CreditPurchase = BodyOf<"purchaseCredits"> & Pick<PriceLimit, "network">;
+
+interface Quoted {
+  readonly quote: Quote;
+  readonly at: Date;
+}
+
+type Asked = Quoted | { readonly result: object };
+
+/** With their pauses, minutes: longer than a payment can be on its way. */
+const retriesOfPayments = 30;
+const clocksDifferMs = 60_000;

@@ -1,0 +1,21 @@
+import { agentPath } from "../agent-path.ts";
+
+/** What is posted, with a payment and without. */
+export interface Target {
+  readonly path: string;
+  readonly body: string;
+  /** What the price is asked with, where the body is too large to be sent for that. */
+  readonly priced?: string;
+  readonly isWithKey?: boolean;
+}
+
+export function agentTarget(agent: string, input: Readonly<Record<string, unknown>>): Target {
+  return { path: `/api/agent/${agentPath(agent)}`, body: JSON.stringify(input) };
+}
+
+/** SHA-256 of what is bought where, and of the name that its buyer gave it. */
+export async function purchaseId(baseUrl: string, { path, body }: Target, purchase = ""): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify([baseUrl, path, body, purchase]));
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

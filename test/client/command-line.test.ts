@@ -1,0 +1,122 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Resvg } from "@resvg/resvg-js";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { describe, expect } from "vitest";
+import { compiled } from "../support/compiled.ts";
+import { test as base, creditsOf, earnedOn } from "./setting.ts";
+
+const program = compiled(new URL("../../client/cli/main.ts", import.meta.url));
+
+const test = base
+  .extend("directory", { scope: "file" }, () => mkdtemp(join(tmpdir(), "command-line-")))
+  .extend("env", ({ paid, proxy, directory }) => ({
+    PATH: process.env.PATH ?? "",
+    AGENT_MARKETPLACE_URL: proxy.url,
+    AGENT_MARKETPLACE_KEY: paid.market.key,
+    AGENT_MARKETPLACE_STATE: join(directory, "payments"),
+  }))
+  .extend("command", ({ env, directory }) => {
+    return (args: readonly string[], more: Record<string, string> = {}) =>
+      new Promise<{ code: number; out: string; said: string }>((resolve) => {
+        const options = { cwd: directory, env: { ...env, ...more } };
+        execFile(process.execPath, [program, ...args], options, (error, out, said) =>
+          resolve({ code: Number(error?.code ?? 0), out, said }),
+        );
+      });
+  });
+
+describe("with a key", () => {
+  test("runs an agent and prints its output as what it is, what it cost beside it", async ({ paid, command }) => {
+    const before = await creditsOf(paid);
+    const ran = await command(["run", paid.address, "text=hello there", "--max-credits", "5"]);
+    expect(ran).toMatchObject({ code: 0, said: `5 credits; ${before - 5} left\n` });
+    expect(ran.out).toContain("hello there");
+    const whole = await command(["run", paid.address, "--input", '{"text":"whole"}', "--json"]);
+    expect(JSON.parse(whole.out)).toMatchObject({ success: true, output: { kind: "text" }, credits_used: 5 });
+    expect((await command(["balance"])).out).toBe(`${before - 10}\n`);
+    expect((await command(["search", "echo"])).out).toContain(`${paid.address}\t5 credits\t`);
+    expect((await command(["show", paid.address])).out).toContain("text  text, required");
+  });
+
+  test("draws a file as SVG, to standard output or into a file", async ({ directory, command }) => {
+    const drawing =
+      '<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24"><circle cx="12" cy="12" r="9"/></svg>';
+    await writeFile(join(directory, "dot.png"), new Resvg(drawing).render().asPng());
+    expect((await command(["svg", "vectorize", "dot.png", "--colors", "2"])).out).toMatch(/^<svg/);
+    const written = await command(["svg", "vectorize", "dot.png", "-o", "dot.svg"]);
+    expect(written).toMatchObject({ code: 0, out: "", said: expect.stringMatching(/^dot\.svg: 24 × 24/) });
+    expect(await readFile(join(directory, "dot.svg"), "utf8")).toMatch(/^<svg/);
+  });
+
+  test("says by its exit code what went wrong, and whether money moved", async ({ paid, command }) => {
+    const cases: Array<[code: number, said: string, args: string[], env?: Record<string, string>]> = [
+      [2, "Nothing was charged.", ["run", paid.address, `text=${"x".repeat(51)}`]],
+      [2, "is no input", ["run", paid.address, "text"]],
+      [2, "no command", ["fly"]],
+      [3, "Nothing was charged.", ["run", paid.address, "text=a", "--max-credits", "4"]],
+      [4, "Nothing was charged.", ["balance", "--key", "amk_no"]],
+      [1, "Nothing was charged.", ["show", "no/agent"]],
+      [2, "--max-usd", ["pay", paid.address, "text=a"], { AGENT_MARKETPLACE_EVM_KEY: generatePrivateKey() }],
+      [2, "Paying needs a wallet", ["pay", paid.address, "text=a", "--max-usd", "1"]],
+    ];
+    const results = await Promise.all(cases.map(([, , args, env]) => command(args, env)));
+    for (const [at, [code, said, args]] of cases.entries()) {
+      expect(results[at], args.join(" ")).toMatchObject({ code, out: "", said: expect.stringContaining(said) });
+    }
+    expect(await command(["--help"])).toMatchObject({ code: 0, out: expect.stringContaining("Exit codes") });
+  });
+
+  test("a run that is interrupted says how to go on, and is charged once", async ({ paid, proxy, env, command }) => {
+    const before = await creditsOf(paid);
+    proxy.behave(() => "stall");
+    const asked = paid.marketplace.model.requests.length;
+    const child = spawn(process.execPath, [program, "run", paid.address, "text=hello"], { env });
+    let said = "";
+    child.stderr.on("data", (text) => {
+      said += text;
+    });
+    await expect.poll(() => paid.marketplace.model.requests.length).toBeGreaterThan(asked);
+    child.kill("SIGINT");
+    expect(await once(child, "close")).toEqual([5, null]);
+    const [, name = ""] = /--idempotency-key (\S+)/.exec(said) ?? [];
+    proxy.behave(() => "pass");
+    expect(await command(["run", paid.address, "text=hello", "--idempotency-key", name])).toMatchObject({ code: 0 });
+    expect(await creditsOf(paid)).toBe(before - 5);
+  });
+});
+
+describe("with a wallet", () => {
+  test("pays for a run on either chain", async ({ paid, command }) => {
+    const { accountId, privateKey } = paid.ledger.accounts.buyer;
+    const wallet = { AGENT_MARKETPLACE_HEDERA_ACCOUNT: accountId, AGENT_MARKETPLACE_HEDERA_KEY: privateKey };
+    const args = ["pay", paid.address, "text=paid", "--max-usd", "0.05"];
+    const onHedera = await command(args, wallet);
+    expect(onHedera).toMatchObject({ code: 0, out: expect.stringContaining("paid") });
+    expect(onHedera.said).toContain("0.05 USDC to");
+    expect(await command([...args, "--network", "eip155:84532"], wallet)).toMatchObject({ code: 3, out: "" });
+  });
+
+  test("the same command goes on with a payment whose end is not known, and pays nothing more", async ({
+    paid,
+    env,
+    command,
+  }) => {
+    const key = generatePrivateKey();
+    await paid.setting.chain.fund(privateKeyToAccount(key).address, { usdc: 1_000_000n });
+    const before = await earnedOn("evm", paid);
+    const args = ["pay", paid.address, "text=once", "--max-usd", "0.05"];
+    const wallet = { AGENT_MARKETPLACE_EVM_KEY: key };
+    paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
+    const stopped = await command([...args, "--retries", "0"], wallet);
+    expect(stopped).toMatchObject({ code: 5, out: "", said: expect.stringContaining("the same command again") });
+    expect(await readdir(env.AGENT_MARKETPLACE_STATE)).toHaveLength(1);
+    paid.toFacilitator.behave(() => "pass");
+    expect(await command(args, wallet)).toMatchObject({ code: 0, out: expect.stringContaining("once") });
+    expect(await readdir(env.AGENT_MARKETPLACE_STATE)).toEqual([]);
+    await expect.poll(() => earnedOn("evm", paid)).toBe(before + 50_000n);
+  });
+});

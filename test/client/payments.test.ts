@@ -1,0 +1,152 @@
+import { describe, expect } from "vitest";
+import {
+  NotPaidError,
+  OutcomeUnknownError,
+  PaymentRefusedError,
+  type SignedPayment,
+} from "../../client/agent-marketplace.ts";
+import { usdcOn } from "../../client/payments/stablecoins.ts";
+import { payableNetworks, stablecoinOn } from "../../marketplace/stablecoins.ts";
+import { networkOf } from "../../shared/networks.ts";
+import { countingWallet, creditsOf, earnedOn, test } from "./setting.ts";
+
+const input = { text: "hello" };
+const price = 50_000n;
+
+describe.each(["evm", "hedera"] as const)("a call paid on %s, without a key", (chain) => {
+  test("answers the result, and its creator has the price", async ({ paid, client }) => {
+    const { wallets, payments } = await countingWallet(chain, paid);
+    const before = await earnedOn(chain, paid);
+    const result = await client({ key: undefined, wallets }).pay.run({ agent: paid.address, input, max_usd: "0.05" });
+    expect(result).toMatchObject({
+      output: { kind: "text" },
+      payment: {
+        amount: "50000",
+        network: chain === "evm" ? "eip155:84532" : "hedera:testnet",
+        transaction: expect.any(String),
+      },
+    });
+    expect(payments()).toBe(1);
+    await expect.poll(() => earnedOn(chain, paid)).toBe(before + price);
+  });
+
+  test("whose connection breaks while it is settled fetches its result with the same payment", async ({
+    paid,
+    proxy,
+    client,
+  }) => {
+    const { wallets, payments } = await countingWallet(chain, paid);
+    const before = await earnedOn(chain, paid);
+    let settles = 0;
+    paid.toFacilitator.behave((path) => {
+      if (path === "/settle" && settles++ === 0) proxy.cut();
+      return "pass";
+    });
+    const result = await client({ wallets }).pay.run({ agent: paid.address, input, max_usd: 0.05 });
+    expect(result.payment?.amount).toBe("50000");
+    expect([settles, payments()]).toEqual([1, 1]);
+    await expect.poll(() => earnedOn(chain, paid)).toBe(before + price);
+  });
+
+  test("whose end is not known is gone on with, in another program too: no second payment is signed", async ({
+    paid,
+    client,
+  }) => {
+    const { wallets, payments } = await countingWallet(chain, paid);
+    const before = await earnedOn(chain, paid);
+    const kept = new Map<string, string>();
+    const store = {
+      load: (id: string) => JSON.parse(kept.get(id) ?? "null") as SignedPayment | undefined,
+      save: (payment: SignedPayment) => void kept.set(payment.id, JSON.stringify(payment)),
+      remove: (id: string) => void kept.delete(id),
+    };
+    paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
+    const call = { agent: paid.address, input, max_usd: "0.05" };
+    for (let tries = 0; tries < 2; tries += 1) {
+      const error = await client({ wallets, store })
+        .pay.run(call, { maxRetries: 0 })
+        .catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(OutcomeUnknownError);
+      expect(error).toMatchObject({ charged: "unknown", payment: JSON.parse([...kept.values()][0]!) });
+    }
+    paid.toFacilitator.behave(() => "pass");
+    const result = await client({ wallets, store }).pay.run(call);
+    expect(result.payment?.transaction).toBeTruthy();
+    expect([payments(), kept.size]).toEqual([1, 0]);
+    await expect.poll(() => earnedOn(chain, paid)).toBe(before + price);
+  });
+});
+
+test("two equal calls at once are one purchase; under two names they are two", async ({ paid, client }) => {
+  const { wallets, payments } = await countingWallet("evm", paid);
+  const { pay } = client({ wallets });
+  const call = { agent: paid.address, input, max_usd: "0.05" };
+  const [one, same] = await Promise.all([pay.run(call), pay.run(call)]);
+  expect(same).toEqual(one);
+  expect(payments()).toBe(1);
+  await Promise.all([pay.run(call, { purchase: "a" }), pay.run(call, { purchase: "b" })]);
+  expect(payments()).toBe(3);
+});
+
+test("what costs more than agreed to, or cannot be paid with the wallet, is not signed", async ({ paid, client }) => {
+  const { wallets, payments } = await countingWallet("evm", paid);
+  const { pay } = client({ wallets });
+  const call = { agent: paid.address, input };
+  await expect(pay.run({ ...call, max_usd: "0.049999" })).rejects.toThrow(
+    "It costs 0.05 USDC, which is more than 0.049999.",
+  );
+  await expect(pay.run({ ...call, max_usd: "1", network: "hedera:testnet" })).rejects.toBeInstanceOf(NotPaidError);
+  for (const max_usd of ["", "-1", "1e3", "0.0000001", Number.NaN])
+    await expect(pay.run({ ...call, max_usd })).rejects.toThrow("no amount");
+  expect(payments()).toBe(0);
+  expect((await pay.quote(call))!.accepts.map(({ amount }) => amount)).toEqual(["50000", "50000"]);
+});
+
+test("a payment that cannot be kept is not sent", async ({ paid, client }) => {
+  const { wallets } = await countingWallet("evm", paid);
+  const before = await earnedOn("evm", paid);
+  const save = () => {
+    throw new Error("The disk is full.");
+  };
+  const { pay } = client({ wallets, store: { load: () => undefined, save, remove: () => {} } });
+  await expect(pay.run({ agent: paid.address, input, max_usd: "0.05" })).rejects.toThrow("The disk is full.");
+  expect(await earnedOn("evm", paid)).toBe(before);
+});
+
+test("a payment of an empty wallet is refused, and nothing moved; one that was used says so", async ({
+  paid,
+  client,
+}) => {
+  const poor = await paid.setting.fundedBuyer(0n);
+  const call = { agent: paid.address, input, max_usd: "0.05" };
+  const refused = await client({ wallets: { evm: poor } })
+    .pay.run(call)
+    .catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(PaymentRefusedError);
+  expect(refused).toMatchObject({ reason: "invalid_exact_evm_insufficient_balance", charged: false });
+  const { wallets } = await countingWallet("evm", paid);
+  let payment: SignedPayment | undefined;
+  const save = (signed: SignedPayment) => {
+    payment = signed;
+  };
+  const { pay } = client({ wallets, store: { load: () => undefined, save, remove: () => {} } });
+  await pay.run(call);
+  expect(await pay.progress(payment!)).toMatchObject({ state: "settled" });
+  const used = await pay.repeat(payment!).catch((error: unknown) => error);
+  expect(used).toMatchObject({ name: "PaymentRefusedError", reason: "already_settled", charged: true });
+});
+
+test("credits are bought for the account of the key", async ({ paid, client }) => {
+  const { wallets } = await countingWallet("hedera", paid);
+  const before = await creditsOf(paid);
+  const bought = await client({ wallets }).pay.credits({ credits: 10 });
+  expect(bought).toMatchObject({ payment: { amount: "100000" } });
+  expect(await creditsOf(paid)).toBe(before + 10);
+});
+
+test("the client signs for the stablecoins that the service is paid in, and for no other", () => {
+  const known = payableNetworks.filter(
+    (network) => network.startsWith("hedera:") || networkOf(network)?.stablecoins[0]?.domain,
+  );
+  expect(usdcOn).toEqual(Object.fromEntries(known.map((network) => [network, stablecoinOn(network)!.asset])));
+});
