@@ -21,6 +21,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   const host = env.text("MARKETPLACE_HOST", "127.0.0.1");
   const port = env.integer("MARKETPLACE_PORT", 4020, { max: 65_535 });
   const publicUrl = env.url("MARKETPLACE_PUBLIC_URL", `http://127.0.0.1:${port}`);
+  const facilitatorUrl = env.url("FACILITATOR_URL");
   const config: Config = {
     host,
     port,
@@ -34,7 +35,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     databaseStatements: env.choice("MARKETPLACE_DATABASE_STATEMENTS", ["named", "unnamed"], "named"),
     durability: readDurability(env),
     databasePoolMax: env.integer("MARKETPLACE_DATABASE_POOL", 16, { min: 2, max: 500 }),
-    facilitatorUrl: env.url("FACILITATOR_URL"),
+    facilitatorUrl,
+    facilitatorPublicUrl: env.url("FACILITATOR_PUBLIC_URL", facilitatorUrl || "http://missing"),
     facilitatorToken: optionalSecret(env, "FACILITATOR_TOKEN"),
     quoteKeys: readKeys(env, ["MARKETPLACE_QUOTE_KEY", "MARKETPLACE_QUOTE_KEYS_OTHER"]),
     failedPayments: {
@@ -99,6 +101,8 @@ export interface Config extends StoreConfig {
   readonly durability: DeclaredDurability;
   readonly databasePoolMax: number;
   readonly facilitatorUrl: string;
+  /** The same as buyers are told it. */
+  readonly facilitatorPublicUrl: string;
   /** The token that names this service at the facilitator; undefined: it is anonymous there. */
   readonly facilitatorToken: Secret | undefined;
   /** The first authenticates new quotes, all of them recognise their own; where there is none, a key in the database does. */

@@ -8,6 +8,7 @@ import { agentEndpoints } from "./agents/endpoints.ts";
 import { creatorFiguresEndpoint } from "./agents/figures-endpoint.ts";
 import { publishingEndpoints } from "./agents/publishing-endpoints.ts";
 import { apiKeyEndpoints } from "./api-keys/endpoints.ts";
+import { catalogEndpoints } from "./catalog/endpoints.ts";
 import { rewardEndpoints } from "./connectors/x/endpoints.ts";
 import type { Context } from "./context.ts";
 import { accountCreditsEndpoints } from "./credits/account-endpoints.ts";
@@ -28,7 +29,6 @@ import { personEndpoints } from "./sign-in/person-endpoints.ts";
 import { walletSignInEndpoints } from "./sign-in/wallet-endpoints.ts";
 import { statusEndpoint } from "./status/endpoints.ts";
 import { svgEndpoints } from "./svg/endpoints.ts";
-import { agentMarkdownEndpoint } from "./web/agent/markdown-endpoint.ts";
 import { demoWalletEndpoints } from "./web/demo-wallet.ts";
 import { docsEndpoints } from "./web/docs/endpoints.ts";
 
@@ -38,6 +38,7 @@ export function marketplaceEndpoints(context: Context): Endpoint[] {
     ...runEndpoints(context),
     ...accountRunEndpoints(context),
     ...paymentEndpoints(context),
+    ...catalogEndpoints(context),
     ...agentEndpoints(context),
     ...creditsEndpoints(context),
     ...svgEndpoints(context),
@@ -65,8 +66,6 @@ export function marketplaceEndpoints(context: Context): Endpoint[] {
     ...serviceEndpoints(context, () => all),
     statusEndpoint(context),
     ...docsEndpoints(context, () => all),
-    // Its path fits others' too, so it comes last.
-    agentMarkdownEndpoint(context),
   ];
   return all;
 }

@@ -6,7 +6,7 @@ export function parse<T>(schema: z.ZodType<T>, given: unknown, code: "bad_reques
   const result = schema.safeParse(given, plainMessages);
   if (result.success) return result.data;
   const problems = problemsOf(result.error);
-  const named = problems.slice(0, 10).map(({ path, message }) => `${pathName(path)} ${message}`);
+  const named = problems.slice(0, 10).map((problem) => sentenceOf(problem, "The body"));
   const field = problems[0]?.path.join(".");
   throw new ApiError(code, `${named.join("; ")}.`, field ? { body: { field } } : {});
 }
@@ -15,15 +15,18 @@ export function parse<T>(schema: z.ZodType<T>, given: unknown, code: "bad_reques
 export interface Problem {
   readonly path: readonly (string | number)[];
   readonly message: string;
+  /** Where it is put right that is no part of what was given. */
+  readonly remedy?: "wallets";
+}
+
+/** "path" message, as an error tells it. */
+export function sentenceOf({ path, message }: Problem, whole: string): string {
+  return `${path.length === 0 ? whole : `"${path.join(".")}"`} ${message}`;
 }
 
 /** The problems a schema found that was given `plainMessages`. */
 export function problemsOf(error: z.ZodError, at: readonly (string | number)[] = []): Problem[] {
   return error.issues.map(({ path, message }) => ({ path: [...at, ...(path as (string | number)[])], message }));
-}
-
-function pathName(path: readonly PropertyKey[]): string {
-  return path.length === 0 ? "The body" : `"${path.join(".")}"`;
 }
 
 /** Messages that read on after the field's name; undefined leaves zod's own. */

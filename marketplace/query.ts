@@ -8,9 +8,11 @@ export function readQuery<T>(schema: z.ZodType<T>, query: Readonly<Record<string
   return parse(schema, given, "bad_request");
 }
 
+/** Given once, within its bounds; whatever is wrong, the bounds are said. */
 export function wholeNumber(min: number, max: number) {
-  const digits = z.string().regex(/^\d{1,9}$/, "must be a whole number");
-  return digits.transform(Number).pipe(z.int().min(min).max(max));
+  const wrong = `must be a whole number from ${min} to ${max}, given once`;
+  const digits = z.string(wrong).regex(/^\d{1,9}$/, wrong);
+  return digits.transform(Number).pipe(z.int().min(min, wrong).max(max, wrong));
 }
 
 /** Text that PostgreSQL can compare: it has no NUL. */

@@ -19,6 +19,8 @@ export interface Endpoint<Access extends string = string, Tag extends string = s
   /** What a caller must know before the call, in sentences. */
   readonly description: string;
   readonly access: Access;
+  /** Of what is paid with the request over x402. */
+  readonly price?: Price;
   readonly pathParameters?: Shapes;
   readonly query?: z.ZodObject | QueryParameters;
   /** Request headers with a meaning of their own; a call may leave each of them out. */
@@ -31,6 +33,9 @@ export interface Endpoint<Access extends string = string, Tag extends string = s
   readonly beforeBody?: readonly RequestHandler[];
   readonly handler: RequestHandler;
 }
+
+/** In US dollars, as `0.03`: what every call costs, or the least and the most that one may cost. */
+export type Price = string | { readonly min: string; readonly max: string };
 
 /** By name; the shape's description goes into the document. */
 export type Shapes = Readonly<Record<string, z.ZodType>>;

@@ -1,11 +1,16 @@
 import { z } from "zod";
-import type { Answer, Answers, Endpoint, QueryParameters, Shapes } from "./endpoint.ts";
+import type { Answer, Answers, Endpoint, Price, QueryParameters, RequestBody, Shapes } from "./endpoint.ts";
 
 /** What a service's OpenAPI document says besides its endpoints. */
 export interface ServiceDescription<Access extends string, Tag extends string> {
   readonly title: string;
   readonly version: string;
   readonly description: string;
+  /** For programs that look for something to buy: what is sold and how to begin. */
+  readonly guidance: string;
+  readonly contact: { readonly name: string; readonly url?: string; readonly email?: string };
+  /** Where the same is written for people and for language models. */
+  readonly documentation?: { readonly description: string; readonly url: string };
   readonly serverUrl: string;
   /** By name, in the order in which they are shown. */
   readonly tags: Readonly<Record<Tag, string>>;
@@ -26,15 +31,17 @@ export function openApiDocument<Access extends string, Tag extends string>(
   service: ServiceDescription<Access, Tag>,
 ): object {
   const schemas: Schemas = {};
+  const bodyNames = namesOfBodies(endpoints);
   const paths: Record<string, Record<string, object>> = {};
   for (const endpoint of endpoints) {
     const { path, method } = endpoint;
-    paths[path] = { ...paths[path], [method]: operationOf(endpoint, service, schemas) };
+    paths[path] = { ...paths[path], [method]: operationOf(endpoint, service, { schemas, bodyNames }) };
   }
-  const { title, version, description, serverUrl, tags, securitySchemes } = service;
+  const { title, version, description, guidance, contact, documentation, serverUrl, tags, securitySchemes } = service;
   return {
     openapi: "3.1.0",
-    info: { title, version, description },
+    info: { title, version, description, contact, license, "x-guidance": guidance },
+    ...(documentation && { externalDocs: documentation }),
     servers: [{ url: serverUrl }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
@@ -42,21 +49,40 @@ export function openApiDocument<Access extends string, Tag extends string>(
   };
 }
 
+/** The document is for everybody; what it describes is its operator's. */
+const license = { name: "Proprietary", identifier: "LicenseRef-Proprietary" };
+
 /** Named shapes, as the document's components. */
 type Schemas = Record<string, object>;
+
+interface Components {
+  readonly schemas: Schemas;
+  /** Request bodies without a name of their own. */
+  readonly bodyNames: ReadonlyMap<z.ZodType, string>;
+}
+
+/** A body is named after the first operation that takes it: `RunAgentRequest`. */
+function namesOfBodies(endpoints: readonly Endpoint[]): ReadonlyMap<z.ZodType, string> {
+  const names = new Map<z.ZodType, string>();
+  for (const { id, body } of endpoints) {
+    if (!body || names.has(body.shape) || z.globalRegistry.get(body.shape)?.id) continue;
+    names.set(body.shape, `${id.charAt(0).toUpperCase()}${id.slice(1)}Request`);
+  }
+  return names;
+}
 
 function operationOf<Access extends string, Tag extends string>(
   endpoint: Endpoint<Access, Tag>,
   service: ServiceDescription<Access, Tag>,
-  schemas: Schemas,
+  components: Components,
 ): object {
-  const { id, tag, summary, description, access, body } = endpoint;
+  const { id, tag, summary, description, access, body, price } = endpoint;
   const parameters = parametersOf(endpoint);
   const answers = Object.entries({ ...service.usualAnswers(endpoint), ...endpoint.answers });
   const responses = answers.map(([status, answer]) => {
     const headers = { ...service.usualHeaders(endpoint, Number(status)), ...answer.headers };
     const meaning = answer.description ?? service.meanings[Number(status)] ?? "See the body.";
-    return [status, responseOf(answer, meaning, headers, schemas)];
+    return [status, responseOf(answer, meaning, headers, components.schemas)];
   });
   return {
     operationId: id,
@@ -64,10 +90,31 @@ function operationOf<Access extends string, Tag extends string>(
     summary,
     description,
     security: service.security[access],
+    ...(price !== undefined && { "x-payment-info": paymentInfo(price) }),
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: true, content: jsonContent(body.shape, body.example, schemas) } }),
-    responses: Object.fromEntries(responses),
+    ...(body && { requestBody: { required: true, content: bodyContent(body, components) } }),
+    responses: { ...Object.fromEntries(responses), ...(answers.some(isSuccess) ? {} : { default: otherwise }) },
   };
+}
+
+const isSuccess = ([status]: readonly [string, Answer]) => status.startsWith("2");
+/** Of an operation that sends its caller elsewhere. */
+const otherwise = { description: "Anything else says what went wrong." };
+
+/** What crawlers of paid operations read. */
+function paymentInfo(price: Price): object {
+  const currency = "USD";
+  const told =
+    typeof price === "string" ? { mode: "fixed", currency, amount: price } : { mode: "dynamic", currency, ...price };
+  return { price: told, protocols: [{ x402: {} }] };
+}
+
+function bodyContent({ shape, example }: RequestBody, { schemas, bodyNames }: Components): object {
+  const name = bodyNames.get(shape);
+  const content = jsonContent(shape, example, schemas);
+  if (name === undefined) return content;
+  schemas[name] = content["application/json"].schema;
+  return { "application/json": { ...content["application/json"], schema: { $ref: `#/components/schemas/${name}` } } };
 }
 
 function parametersOf({ pathParameters = {}, query = {}, headers = {} }: Endpoint): object[] {
@@ -109,11 +156,25 @@ function contentOf(content: z.ZodType | readonly string[], example: unknown, sch
 }
 
 /** A named shape goes to the components with all that it refers to. */
-function jsonContent(shape: z.ZodType, example: unknown, schemas: Schemas): object {
+function jsonContent(shape: z.ZodType, example: unknown, schemas: Schemas): JsonContent {
   const { $schema: _, $defs = {}, ...schema } = z.toJSONSchema(shape, { io: "input" });
-  const relocated = (part: object) => JSON.parse(JSON.stringify(part).replaceAll("#/$defs/", "#/components/schemas/"));
   for (const [name, definition] of Object.entries($defs)) schemas[name] = relocated(definition as object);
   return { "application/json": { schema: relocated(schema), ...(example !== undefined && { example }) } };
+}
+
+interface JsonContent {
+  readonly "application/json": { readonly schema: object; readonly example?: unknown };
+}
+
+/** With references into the document, and without the bounds that JavaScript's own integers have: those say nothing. */
+function relocated(schema: object): object {
+  const text = JSON.stringify(schema, (name, value) =>
+    (name === "maximum" && value === Number.MAX_SAFE_INTEGER) ||
+    (name === "minimum" && value === Number.MIN_SAFE_INTEGER)
+      ? undefined
+      : value,
+  );
+  return JSON.parse(text.replaceAll("#/$defs/", "#/components/schemas/"));
 }
 
 /** One parameter's or header's value, with its description beside the schema. */

@@ -13,6 +13,10 @@ export function facilitatorDocument(endpoints: readonly Endpoint[]): object {
       "Verifies and settles x402 payments of versions 1 and 2. No authentication: the payment is the authorization. " +
       "Calls are counted by address and minute; what is too much is a 429 with Retry-After. A resource server that the " +
       "operator knows sends `Authorization: Bearer <token>` and has a limit of its own; an unknown token is a 401.",
+    guidance:
+      "Nothing is sold here. GET /discovery/resources lists what others sell and was paid for here; GET /supported says on which " +
+      "networks a resource server can be paid. /docs shows how a server uses it.",
+    contact: { name: "The operator of this facilitator" },
     serverUrl: "/",
     tags,
     securitySchemes: {
@@ -59,7 +63,8 @@ const meanings: Readonly<Record<number, string>> = {
 function usualAnswers({ access, query }: Endpoint): Answers {
   return {
     ...(query ? refusals(400) : {}),
-    ...(access === "unlimited" ? {} : refusals(429)),
+    // What comes with two Host headers is refused wherever it goes.
+    ...(access === "unlimited" ? refusals(400) : refusals(429)),
     ...refusals(500),
   };
 }

@@ -1,5 +1,11 @@
-/** The agents of the local stack's creator, by slug. `demoService` is where the http-api agent finds its made-up rates. */
-export function demoAgents(demoService: string): Readonly<Record<string, object>> {
+/** Where the local stack's own agents find what they call: made-up rates, and an MCP server. */
+export interface DemoTargets {
+  readonly demoService: string;
+  readonly demoTools: string;
+}
+
+/** The agents of the local stack's creator, by slug. */
+export function demoAgents({ demoService, demoTools }: DemoTargets): Readonly<Record<string, object>> {
   return {
     ...textAgents,
     "exchange-rate": {
@@ -15,6 +21,19 @@ export function demoAgents(demoService: string): Readonly<Record<string, object>
       ],
       accepts_extra_instructions: false,
       settings: { url: `${demoService}/demo/rate?from={{from}}&to={{to}}` },
+    },
+    "word-count": {
+      name: "Word count",
+      description: "Counts the words and characters of a text (by an MCP tool of this local stack).",
+      category: "writing",
+      tags: ["words"],
+      connector: "mcp-tool",
+      price_credits: 1,
+      fields: [
+        { name: "text", label: "Text", type: "text", required: true, max_length: 8000, example: "Three small words." },
+      ],
+      accepts_extra_instructions: false,
+      settings: { url: demoTools, tool: "count_words", arguments: { text: "{{text}}" }, format: "json" },
     },
     poster: {
       name: "Poster",

@@ -1,6 +1,7 @@
 import { readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { type EvmChain, startEvmChain } from "../local-evm/chain.ts";
+import { type MockMcp, startMockMcp } from "../mock-mcp/server.ts";
 import { type MockModels, startMockModels } from "../mock-models/server.ts";
 import { type MockX, startMockX } from "../mock-x/server.ts";
 import type { Parts } from "./parts.ts";
@@ -16,6 +17,7 @@ export interface Ground {
   readonly evm: Promise<EvmChain>;
   readonly models: Promise<MockModels>;
   readonly x: Promise<MockX>;
+  readonly mcp: Promise<MockMcp>;
 }
 
 export interface Databases {
@@ -44,6 +46,7 @@ export function startGround(options: GroundOptions): Ground {
     evm: timed("EVM chain (anvil)", `http://127.0.0.1:${ports.evm.number}`, startEvm(options)),
     models: timed("Mock models", `http://127.0.0.1:${ports.model.number}`, startModels(options)),
     x: timed("Mock X", `http://127.0.0.1:${ports.x.number}`, startX(options)),
+    mcp: timed("MCP tools (local)", `http://127.0.0.1:${ports.mcp.number}/mcp`, startMcp(options)),
   };
 }
 
@@ -113,6 +116,12 @@ async function startX({ settings, parts }: GroundOptions): Promise<MockX> {
   const x = await startMockX({ port: settings.ports.x.number, token: xToken });
   await parts.adopt({ name: "Mock X", kind: "ground", stop: () => x.stop() });
   return x;
+}
+
+async function startMcp({ settings, parts }: GroundOptions): Promise<MockMcp> {
+  const mcp = await startMockMcp({ port: settings.ports.mcp.number });
+  await parts.adopt({ name: "MCP tools (local)", kind: "ground", stop: () => mcp.stop() });
+  return mcp;
 }
 
 function setAsideUnlessJson(file: string): boolean {

@@ -12,10 +12,10 @@ import type { StackFile } from "./stack-file.ts";
  * the marketplace's own command line. Seeding again changes nothing.
  */
 export async function seedMarketplace(options: SeedOptions): Promise<SeededMarketplace> {
-  const { dataDirectory, demoService, payoutWallets, env } = options;
+  const { dataDirectory, demoService, demoTools, payoutWallets, env } = options;
   const remembered = readDemoKey(dataDirectory);
   const keyName = remembered?.name ?? `demo-${randomBytes(3).toString("hex")}`;
-  const agents = Object.entries(demoAgents(demoService)).map(([slug, agent]) => ({ slug, ...agent }));
+  const agents = Object.entries(demoAgents({ demoService, demoTools })).map(([slug, agent]) => ({ slug, ...agent }));
   const wallets = Object.entries(payoutWallets).map(([network, address]) => ({ network, address, checked: true }));
   // Over MCP the buyer's key sees ada's agents as tools.
   const tools = { scope: "chosen_agents", agents: agents.map(({ slug }) => `ada/${slug}`) };
@@ -47,6 +47,8 @@ export type SeededMarketplace = Pick<StackFile["demo"], "apiKey" | "creator" | "
 interface SeedOptions {
   readonly dataDirectory: string;
   readonly demoService: string;
+  /** Of an MCP server. */
+  readonly demoTools: string;
   /** Address by network. */
   readonly payoutWallets: Readonly<Record<string, string>>;
   readonly env: NodeJS.ProcessEnv;

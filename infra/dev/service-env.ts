@@ -59,7 +59,7 @@ export async function marketplaceEnv(options: EnvOptions): Promise<Record<string
     SESSION_SECRET: env.SESSION_SECRET ?? developmentSessionSecret,
     FACILITATOR_URL: urls.facilitator,
     PLATFORM_WALLETS: env.PLATFORM_WALLETS ?? platform.join(","),
-    OUTBOUND_ALLOW_HOSTS: env.OUTBOUND_ALLOW_HOSTS ?? `127.0.0.1:${ports.model.number}`,
+    OUTBOUND_ALLOW_HOSTS: env.OUTBOUND_ALLOW_HOSTS ?? `127.0.0.1:${ports.model.number},127.0.0.1:${ports.mcp.number}`,
     // A model of your own works as well as the mock.
     LLM_BASE_URL: env.LLM_BASE_URL ?? models.baseUrl,
     LLM_MODELS: env.LLM_MODELS ?? `${env.LLM_MODEL ?? "gpt-4o-mini"}=1:4000:40000`,

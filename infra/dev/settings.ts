@@ -25,6 +25,7 @@ export function readSettings(variables: Record<string, string | undefined>): Set
       evm: port("EVM_CHAIN_PORT", 8545),
       model: port("MODEL_STAND_IN_PORT", 4030),
       x: port("X_STAND_IN_PORT", 4031),
+      mcp: port("MCP_STAND_IN_PORT", 4032),
       facilitator: port("FACILITATOR_PORT", 4022),
       marketplace: port("MARKETPLACE_PORT", 4020),
     },
@@ -48,6 +49,7 @@ export interface Settings {
       | "evm"
       | "model"
       | "x"
+      | "mcp"
       | "facilitator"
       | "marketplace"]: Port;
   } & { readonly hederaNodes: readonly Port[] };

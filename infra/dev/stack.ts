@@ -91,6 +91,7 @@ async function seed(options: EnvOptions): Promise<SeededMarketplace> {
     dataDirectory: settings.dataDirectory,
     env: { ...inherited(env), ...(await marketplaceEnv(options)) },
     demoService: (await ground.models).url,
+    demoTools: (await ground.mcp).mcpUrl,
     payoutWallets: {
       [hedera.network]: hedera.accounts.creator.accountId,
       [`eip155:${chain.chainId}`]: wallets.creator.address,

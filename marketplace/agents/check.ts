@@ -5,7 +5,7 @@ import { connectors } from "../connectors/registry.ts";
 import type { OutputKind } from "../connectors/result.ts";
 import type { AccountId } from "../ids.ts";
 import { modelProblems } from "../models/model-list.ts";
-import { type Problem, plainMessages, problemsOf } from "../parse.ts";
+import { type Problem, plainMessages, problemsOf, sentenceOf } from "../parse.ts";
 import { type Definition, definitionSchema } from "./definition.ts";
 import { searchProblem } from "./secret-search.ts";
 import { unsafeTemplates } from "./unsafe-templates.ts";
@@ -21,7 +21,7 @@ export async function checkDefinition(
   const definition = read.data;
   const connector = connectors.get(definition.connector);
   if (!connector) {
-    const message = `${connectorNames[definition.connector]} agents cannot be published here yet`;
+    const message = `must be one of ${[...connectors.keys()].join(", ")}: ${connectorNames[definition.connector]} agents cannot be published here yet`;
     return { problems: [{ path: ["connector"], message }] };
   }
   const settings = (connector.settings as z.ZodType).safeParse(definition.settings, plainMessages);
@@ -30,7 +30,7 @@ export async function checkDefinition(
     ...slotProblems(connector, settings.data, definition),
     ...unsafeTemplates(connector, settings.data, definition.fields),
     ...modelProblemsOf(connector, settings.data, definition, tools),
-    ...((await connector.publishProblems?.(settings.data, tools, ownerId)) ?? []).map(asProblem),
+    ...((await connector.publishProblems?.(settings.data, tools, ownerId)) ?? []).map(withinSettings),
   ];
   if (problems.length > 0) return { problems };
   return {
@@ -59,13 +59,11 @@ export interface Checked {
 /** The problems as one 422 that names them all, and the first one's field. */
 export function refusalOf(problems: readonly Problem[]): ApiError {
   const field = problems[0]?.path.join(".");
-  const named = problems.slice(0, 10).map(sentenceOf);
+  const named = problems.slice(0, 10).map(agentSentence);
   return new ApiError("invalid_value", `${named.join("; ")}.`, field ? { body: { field } } : {});
 }
 
-export function sentenceOf({ path, message }: Problem): string {
-  return `${path.length === 0 ? "The agent" : `"${path.join(".")}"`} ${message}`;
-}
+export const agentSentence = (problem: Problem) => sentenceOf(problem, "The agent");
 
 function slotProblems(connector: Connector<unknown>, settings: unknown, definition: Definition): Problem[] {
   const known = new Set(definition.fields.map(({ name }) => name));
@@ -84,7 +82,7 @@ function slotProblems(connector: Connector<unknown>, settings: unknown, definiti
       .map((name) => ({ path, message: `uses {{${name}}}, which is not a declared field` })),
     ...secrets
       .filter((name) => !Object.hasOwn(definition.secrets, name))
-      .map((name) => ({ path, message: `uses {{secret.${name}}}, which "secrets" does not hold` })),
+      .map((name) => ({ path: ["secrets", name], message: `must be given: settings use {{secret.${name}}}` })),
   ];
 }
 
@@ -98,8 +96,4 @@ function modelProblemsOf(
   return asked ? modelProblems(modelList, asked, BigInt(price_credits)) : [];
 }
 
-/** Connectors say a sentence that begins with the setting's name. */
-function asProblem(sentence: string): Problem {
-  const [, name, message] = /^"([\w.]+)" (.+?)\.?$/s.exec(sentence) ?? [];
-  return name && message ? { path: name.split("."), message } : { path: ["settings"], message: sentence };
-}
+const withinSettings = (problem: Problem): Problem => ({ ...problem, path: ["settings", ...problem.path] });

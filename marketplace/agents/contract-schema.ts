@@ -1,5 +1,5 @@
 import type { Field } from "./contract.ts";
-import { extraInstructionsLengthMax, imageStart, lengthMaxOf } from "./field-limits.ts";
+import { extraInstructionsLengthMax, imageStart, lengthMaxOf, lengthMinOf } from "./field-limits.ts";
 
 /** JSON Schema 2020-12 of an agent's input. */
 export function jsonSchemaOf(fields: readonly Field[], acceptsExtraInstructions: boolean): object {
@@ -50,6 +50,11 @@ function ruleOf(field: Field): object {
     case "image":
       return { type: "string", pattern: imageStart, maxLength: lengthMaxOf(field) };
     default:
-      return { type: "string", maxLength: lengthMaxOf(field), ...(pattern === undefined ? {} : { pattern }) };
+      return {
+        type: "string",
+        ...(lengthMinOf(field) > 0 && { minLength: lengthMinOf(field) }),
+        maxLength: lengthMaxOf(field),
+        ...(pattern === undefined ? {} : { pattern }),
+      };
   }
 }

@@ -6,6 +6,7 @@ import {
   extraInstructionsLengthMax,
   imageStart,
   lengthMaxOf,
+  lengthMinOf,
   patternTextLengthMax,
   patternWorkMax,
 } from "./field-limits.ts";
@@ -17,22 +18,26 @@ const value = z.union([z.string(), z.number(), z.boolean()]);
 /** One input field as its creator declares it. Rules that make no sense together are refused by name. */
 export const fieldSchema = z
   .strictObject({
-    name: z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, "must be a letter, then letters, digits or _ (64 at most)"),
-    label: z.string().min(1).max(100).optional(),
+    name: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, "must be a letter, then letters, digits or _ (64 at most)")
+      .describe("What the input calls it, and templates as {{name}}."),
+    label: z.string().min(1).max(100).optional().describe("What people see; the name when left out."),
     type: z.enum(fieldTypes),
-    required: z.boolean().default(false),
-    default: value.optional(),
+    required: z.boolean().default(false).describe("Without a default it must be given, and a text must not be empty."),
+    default: value.optional().describe("What it is when it is not given."),
     description: z.string().max(500).optional(),
-    max_length: z.int().min(1).max(100_000).optional(),
-    min: z.number().optional(),
-    max: z.number().optional(),
-    choices: z.array(z.string().min(1).max(200)).min(1).max(100).optional(),
-    pattern: z.string().optional(),
+    max_length: z.int().min(1).max(100_000).optional().describe("Characters of a string or text."),
+    min: z.number().optional().describe("The least a number or integer may be."),
+    max: z.number().optional().describe("The most a number or integer may be."),
+    choices: z.array(z.string().min(1).max(200)).min(1).max(100).optional().describe("What a choice may be."),
+    pattern: z.string().optional().describe("A regular expression that a whole string or text must match."),
     example: value.optional(),
   })
   .superRefine((field, issues) => {
     for (const [path, message] of fieldProblems(field)) issues.addIssue({ code: "custom", path: [path], message });
-  });
+  })
+  .meta({ id: "AgentField" });
 
 export const fieldsSchema = z
   .array(fieldSchema)
@@ -121,10 +126,12 @@ function compileField(field: Field): Check {
 
 function compileText(field: Field): Check {
   const lengthMax = lengthMaxOf(field);
+  const lengthMin = lengthMinOf(field);
   const fits = field.pattern === undefined ? undefined : compilePattern(field.pattern);
   return (value, work) => {
     const problem = textProblem(value, lengthMax);
     if (problem) return problem;
+    if ((value as string).length < lengthMin) return "must not be empty";
     if (field.type === "url" && !isWebUrl(value as string)) return "must be an http or https URL";
     if (field.type === "image" && !new RegExp(imageStart).test(value as string)) {
       return "must be an https URL or a data: URI of a PNG, JPEG or WebP image";

@@ -81,7 +81,7 @@ function detailEndpoint(needs: DescribeNeeds): Endpoint {
     access: "apiKey",
     pathParameters: agentPathParameters,
     answers: {
-      200: jsonAnswer(agentDetailShape, { ...listed, ...detail }),
+      200: jsonAnswer(agentDetailShape, detail),
       ...notModified,
       ...refusals(404),
     },
@@ -92,31 +92,22 @@ function detailEndpoint(needs: DescribeNeeds): Endpoint {
   };
 }
 
+/** An agent without fields: linters of documents take a field's `default` and `example` for keywords of a schema. */
 const detail = {
-  inputs: [
-    {
-      name: "text",
-      label: "Text",
-      type: "text" as const,
-      required: true,
-      default: null,
-      description: "What is to be summed up.",
-      max_length: 20_000,
-      min: null,
-      max: null,
-      choices: null,
-      pattern: null,
-      example: null,
-    },
-  ],
+  ...listed,
+  agent: "ada/haiku",
+  name: "Haiku",
+  description: "Three lines on today's weather.",
+  per_call: { ...listed.per_call, url: `${exampleUrl}/api/agent/ada/haiku` },
+  inputs: [],
   input_schema: {
     type: "object",
-    properties: { text: { type: "string", maxLength: 20_000 } },
-    required: ["text"],
+    properties: { extraInstructions: { type: "string", maxLength: 2_000 } },
+    required: [],
   },
   accepts_extra_instructions: true,
   output_kind: "text" as const,
-  mcp_tool: "ada--summarizer",
-  page_url: `${exampleUrl}/${exampleAgent}`,
+  mcp_tool: "ada--haiku",
+  page_url: `${exampleUrl}/ada/haiku`,
   updated_at: exampleTime,
 };

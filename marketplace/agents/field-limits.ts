@@ -21,3 +21,9 @@ export function lengthMaxOf(field: Field): number {
   const usual = field.pattern === undefined ? (lengthMaxByType[field.type] ?? 0) : patternTextLengthMax;
   return field.max_length ?? usual;
 }
+
+/** An empty text is as good as none where one is required. */
+export function lengthMinOf({ type, required, default: fallback }: Field): number {
+  const isText = type === "string" || type === "text";
+  return isText && required && fallback === undefined ? 1 : 0;
+}

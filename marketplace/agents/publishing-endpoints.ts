@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { jsonAnswer, requestBody } from "../../shared/endpoint.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { definitionBody } from "../http/body-limits.ts";
@@ -9,7 +8,7 @@ import { refusals } from "../http/refusals.ts";
 import { checkDefinition } from "./check.ts";
 import { findOwnAgent } from "./creator-agents.ts";
 import { agentStateShape, agentVersionShape, problemsShape } from "./creator-shapes.ts";
-import { definitionSchema, secretName } from "./definition.ts";
+import { definitionRequest } from "./definition-request.ts";
 import { withKeptSecrets } from "./kept-secrets.ts";
 import { type PublishNeeds, publishAgent, saveDraft } from "./publish.ts";
 import { agentPathParameters } from "./shapes.ts";
@@ -22,14 +21,6 @@ export function publishingEndpoints(needs: PublishNeeds): Endpoint[] {
 }
 
 const pathParameters = { slug: agentPathParameters.slug };
-
-/** A definition as it is sent: a secret that is not named stays as the newest version has it, null takes it away. */
-const definitionRequest = definitionSchema.extend({
-  secrets: z
-    .record(secretName, z.string().max(4_000).nullable())
-    .default({})
-    .describe("Named in settings as {{secret.name}}. What is not named here stays as it is; null takes it away."),
-});
 
 const definition = requestBody(
   definitionRequest,

@@ -12,8 +12,8 @@ import type { PerCall } from "./per-call.ts";
 
 /** Where an agent is addressed by its two names. */
 export const agentPathParameters = {
-  handle: z.string().describe("The creator's handle, in any case."),
-  slug: z.string().describe("The agent's name part, in any case."),
+  handle: z.string().meta({ description: "The creator's handle, in any case.", examples: ["ada"] }),
+  slug: z.string().meta({ description: "The agent's name part, in any case.", examples: ["summarizer"] }),
 } satisfies Shapes;
 
 const perCall = covering<PerCall>()(
@@ -80,17 +80,17 @@ const fieldValue = z.union([z.string(), z.number(), z.boolean()]).nullable();
 
 const inputField = z
   .object({
-    name: z.string(),
-    label: z.string(),
+    name: z.string().describe("The key in `input`."),
+    label: z.string().describe("What people see."),
     type: z.enum(fieldTypes),
-    required: z.boolean(),
-    default: fieldValue,
+    required: z.boolean().describe("Without a default it must be given, and a text must not be empty."),
+    default: fieldValue.describe("What it is when it is not given; null for none."),
     description: z.string().nullable(),
-    max_length: z.int().nullable(),
-    min: z.number().nullable(),
-    max: z.number().nullable(),
-    choices: z.array(z.string()).nullable(),
-    pattern: z.string().nullable(),
+    max_length: z.int().nullable().describe("Characters of a string or text."),
+    min: z.number().nullable().describe("The least a number or integer may be."),
+    max: z.number().nullable().describe("The most a number or integer may be."),
+    choices: z.array(z.string()).nullable().describe("What a choice may be."),
+    pattern: z.string().nullable().describe("A regular expression that a whole string or text must match."),
     example: fieldValue,
   })
   .meta({ id: "InputField" });

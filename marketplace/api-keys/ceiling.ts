@@ -2,7 +2,7 @@ import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
 
-const ceilingMax = 100_000;
+export const ceilingMax = 100_000;
 
 /** How many calls a minute all keys of an account may make together. */
 export async function readCallCeiling(db: Queryable, accountId: AccountId): Promise<number> {

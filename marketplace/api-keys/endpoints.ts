@@ -11,12 +11,13 @@ import { refusals } from "../http/refusals.ts";
 import { parse } from "../parse.ts";
 import { readQuery } from "../query.ts";
 import { callsQuery, listKeyCalls } from "./calls.ts";
+import { ceilingMax } from "./ceiling.ts";
 import { changeKey } from "./change.ts";
 import { createKey, keysPerAccount, usualCallsPerMinute } from "./create.ts";
-import { scopes } from "./key-settings.ts";
-import { listKeys, readKeySpending } from "./list.ts";
+import { capMax, scopes } from "./key-settings.ts";
+import { type ListedKey, listKeys, readKey, readKeySpending } from "./list.ts";
 import { revokeKey } from "./revoke.ts";
-import { changedKeyShape, keyCallsShape, keysShape, newKeyShape, revokedShape } from "./shapes.ts";
+import { changedKeyShape, type KeySettings, keyCallsShape, keysShape, newKeyShape, revokedShape } from "./shapes.ts";
 
 interface Needs {
   readonly db: Database;
@@ -47,15 +48,9 @@ function listEndpoint({ db }: Needs): Endpoint {
       200: jsonAnswer(keysShape, {
         keys: [
           {
-            id: exampleId,
-            name: "server",
+            ...exampleSettings,
             start: "amk_4fT9",
             last4: "x7Qa",
-            scope: "own_agents",
-            agents: [],
-            rate_limit_per_minute: usualCallsPerMinute,
-            max_credits_per_day: 500,
-            max_credits_per_month: null,
             last_used_from: "203.0.113.x",
             last_used_by: "python-requests/2.32.3",
             created_at: exampleTime,
@@ -87,8 +82,34 @@ function listEndpoint({ db }: Needs): Endpoint {
 
 const asNumber = (credits: bigint | null) => (credits === null ? null : toSafeNumber(credits));
 
+/** What a key is, as making and changing it answer. */
+function settingsOf(key: ListedKey): KeySettings {
+  const { id, name, scope, agents, rate_limit_per_minute, max_credits_per_day, max_credits_per_month } = key;
+  return {
+    id,
+    name,
+    scope,
+    agents: [...agents],
+    rate_limit_per_minute,
+    max_credits_per_day: asNumber(max_credits_per_day),
+    max_credits_per_month: asNumber(max_credits_per_month),
+  };
+}
+
+const exampleSettings: KeySettings = {
+  id: exampleId,
+  name: "server",
+  scope: "own_agents",
+  agents: [],
+  rate_limit_per_minute: usualCallsPerMinute,
+  max_credits_per_day: 500,
+  max_credits_per_month: null,
+};
+
+/** What key-settings.ts refuses otherwise, with 422: documents say it, too. */
+const capRange = { minimum: 0, maximum: capMax };
 const keyRequest = z.strictObject({
-  name: z.string().max(200),
+  name: z.string().max(200).meta({ minLength: 1, maxLength: 100, description: "For the account's holder to read." }),
   scope: z.enum(scopes).optional().describe("Which agents the key sees as tools; the account's own by default."),
   agents: z
     .array(z.string().max(200))
@@ -98,11 +119,19 @@ const keyRequest = z.strictObject({
   rate_limit_per_minute: z
     .int()
     .optional()
-    .describe(
-      `${usualCallsPerMinute} by default; at most what all keys of the account may call together, 600 by default.`,
-    ),
-  max_credits_per_day: z.int().optional().describe("What runs by this key may cost in a day (UTC); no cap by default."),
-  max_credits_per_month: z.int().optional().describe("The same for a calendar month (UTC)."),
+    .meta({
+      minimum: 1,
+      maximum: ceilingMax,
+      description: `${usualCallsPerMinute} by default; at most what all keys of the account may call together, 600 by default.`,
+    }),
+  max_credits_per_day: z
+    .int()
+    .optional()
+    .meta({ ...capRange, description: "What runs by this key may cost in a day (UTC); no cap by default." }),
+  max_credits_per_month: z
+    .int()
+    .optional()
+    .meta({ ...capRange, description: "The same for a calendar month (UTC)." }),
 });
 
 function createEndpoint({ db }: Needs): Endpoint {
@@ -118,13 +147,14 @@ function createEndpoint({ db }: Needs): Endpoint {
     access: "account",
     body: requestBody(keyRequest, { name: "server", max_credits_per_day: 500 }, settingsBody),
     answers: {
-      201: jsonAnswer(newKeyShape, { id: exampleId, name: "server", token: "amk_<the key>" }),
+      201: jsonAnswer(newKeyShape, { ...exampleSettings, token: "amk_<the key>" }),
       ...refusals(409, 422),
     },
     handler: async (request, response) => {
       const given = parse(keyRequest, request.body ?? {}, "bad_request");
-      const key = await createKey(db, {
-        accountId: accountOf(response).id,
+      const accountId = accountOf(response).id;
+      const { id, token } = await createKey(db, {
+        accountId,
         name: given.name,
         scope: given.scope,
         agents: given.agents,
@@ -132,16 +162,17 @@ function createEndpoint({ db }: Needs): Endpoint {
         maxCreditsPerDay: given.max_credits_per_day,
         maxCreditsPerMonth: given.max_credits_per_month,
       });
-      response.status(201).json(key);
+      response.status(201).json({ ...settingsOf((await readKey(db, accountId, id))!), token });
     },
   };
 }
 
 const keyPath = { id: z.string().describe("As the list of keys names it.") };
 
+const changedCap = z.int().nullable().optional().describe(`At most ${capMax}; null lifts the cap.`);
 const changeRequest = keyRequest.partial().extend({
-  max_credits_per_day: z.int().nullable().optional().describe("Null lifts the cap."),
-  max_credits_per_month: z.int().nullable().optional().describe("Null lifts the cap."),
+  max_credits_per_day: changedCap,
+  max_credits_per_month: changedCap,
 });
 
 function changeEndpoint({ db }: Needs): Endpoint {
@@ -156,11 +187,12 @@ function changeEndpoint({ db }: Needs): Endpoint {
     access: "account",
     pathParameters: keyPath,
     body: requestBody(changeRequest, { max_credits_per_day: 200 }, settingsBody),
-    answers: { 200: jsonAnswer(changedKeyShape, { id: exampleId, changed: true }), ...refusals(404, 422) },
+    answers: { 200: jsonAnswer(changedKeyShape, { ...exampleSettings, changed: true }), ...refusals(404, 422) },
     handler: async (request, response) => {
       const given = parse(changeRequest, request.body ?? {}, "bad_request");
       const id = idIn(request);
-      await changeKey(db, accountOf(response).id, id, {
+      const accountId = accountOf(response).id;
+      await changeKey(db, accountId, id, {
         name: given.name,
         scope: given.scope,
         agents: given.agents,
@@ -168,7 +200,7 @@ function changeEndpoint({ db }: Needs): Endpoint {
         maxCreditsPerDay: given.max_credits_per_day,
         maxCreditsPerMonth: given.max_credits_per_month,
       });
-      response.json({ id, changed: true });
+      response.json({ ...settingsOf((await readKey(db, accountId, id))!), changed: true });
     },
   };
 }

@@ -7,7 +7,7 @@ export const scopes = ["own_agents", "chosen_agents", "rest_only"] as const;
 /** Which agents a key sees as tools: its account's own, the ones chosen, or none. */
 export type Scope = (typeof scopes)[number];
 const chosenMax = 100;
-const capMax = 1_000_000_000;
+export const capMax = 1_000_000_000;
 
 /** Only the account's holder sees it. 422 unless it has 1 to 100 characters. */
 export function keyName(text: string): string {

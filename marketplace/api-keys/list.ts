@@ -3,14 +3,23 @@ import type { AccountId, KeyId } from "../ids.ts";
 import type { Scope } from "./key-settings.ts";
 
 /** An account's keys as they may be shown, newest first; revoked ones stay visible. */
-export async function listKeys(db: Queryable, accountId: AccountId): Promise<ListedKey[]> {
+export function listKeys(db: Queryable, accountId: AccountId): Promise<ListedKey[]> {
+  return readKeys(db, accountId, null);
+}
+
+/** One of them; undefined when the account has none of that id. */
+export async function readKey(db: Queryable, accountId: AccountId, id: string): Promise<ListedKey | undefined> {
+  return (await readKeys(db, accountId, id))[0];
+}
+
+async function readKeys(db: Queryable, accountId: AccountId, id: string | null): Promise<ListedKey[]> {
   const { rows } = await db.query(
     `select id, name, start, last4, scope, array(
          select handle || '/' || slug from agents where id = any(scope_agents) order by 1
        ) as agents, rate_limit_per_minute, max_credits_per_day, max_credits_per_month, created_at, last_used_at,
        last_used_from, last_used_by, revoked_at
-     from api_keys where account_id = $1 order by created_at desc, id desc limit 100`,
-    [accountId],
+     from api_keys where account_id = $1 and id = coalesce($2, id) order by created_at desc, id desc limit 100`,
+    [accountId, id],
   );
   return rows;
 }

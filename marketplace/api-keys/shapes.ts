@@ -41,11 +41,24 @@ export const keysShape = z
   })
   .meta({ id: "Keys" });
 
-export const newKeyShape = z
-  .object({ id: z.string(), name: z.string(), token: z.string().describe("The key: shown here and never again.") })
+/** What a key is called, sees and may spend. */
+const settings = key.pick({
+  id: true,
+  name: true,
+  scope: true,
+  agents: true,
+  rate_limit_per_minute: true,
+  max_credits_per_day: true,
+  max_credits_per_month: true,
+});
+
+export type KeySettings = z.infer<typeof settings>;
+
+export const newKeyShape = settings
+  .extend({ token: z.string().describe("The key: shown here and never again.") })
   .meta({ id: "NewKey" });
 
-export const changedKeyShape = z.object({ id: z.string(), changed: z.literal(true) }).meta({ id: "ChangedKey" });
+export const changedKeyShape = settings.extend({ changed: z.literal(true) }).meta({ id: "ChangedKey" });
 
 export const keyCallsShape = covering<KeyCalls>()(
   z

@@ -67,8 +67,8 @@ export interface Connector<Settings> {
   model?(settings: Settings): ModelAsked;
   /** Characters of the prompt that this input makes. */
   promptLength?(input: Input, settings: Settings): number;
-  /** What keeps `ownerId` from publishing these settings, beyond their form; each a sentence naming the setting. */
-  publishProblems?(settings: Settings, tools: PublishTools, ownerId: AccountId): Promise<string[]>;
+  /** What keeps `ownerId` from publishing these settings, beyond their form; paths begin within the settings. */
+  publishProblems?(settings: Settings, tools: PublishTools, ownerId: AccountId): Promise<readonly Problem[]>;
   /**
    * Of effects that cannot be taken back: all that can be known about a call by reading, asked with every payment method before money
    * moves, and what it will take of what can run out, which is then reserved for it. Throws RefusalError. `run` asks again.

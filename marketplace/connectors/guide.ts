@@ -8,7 +8,7 @@ export interface Guide {
   /** What each setting is, by its name; a test holds them to the schema. */
   readonly settings: Readonly<Record<string, string>>;
   /** What is the creator's own, so that no template can have it; said before the connector is chosen. */
-  readonly brings?: string;
+  readonly brings?: (chains: Pick<TemplateChains, "operator">) => string;
   readonly template: (chains: TemplateChains) => Template;
 }
 
@@ -46,6 +46,8 @@ interface TemplateField {
 export interface TemplateChains {
   /** The Hedera network that agents act on. */
   readonly hedera: string;
+  /** The account that agents act through there; undefined where there is none. */
+  readonly operator: string | undefined;
   /** Those that agents can read, with the dollar token of each where there is one. */
   readonly readable: ReadonlyArray<{ readonly network: string; readonly usdc: string | undefined }>;
 }
@@ -58,6 +60,18 @@ export function networkField({ readable }: TemplateChains): TemplateField {
     ? { name: "network", label: "Network", type: "string", required: true, example: "hedera:mainnet" }
     : { name: "network", label: "Network", type: "choice", ...rules };
 }
+
+/** What a creator grants the account that agents act through. */
+export const bringsOf = {
+  allowance: ({ operator }: Pick<TemplateChains, "operator">) =>
+    `a Hedera wallet that allows ${named(operator)} an amount (an allowance, HIP-336)`,
+  token: ({ operator }: Pick<TemplateChains, "operator">) =>
+    `a token whose treasury is your wallet and whose supply key is that of ${named(operator)}`,
+  topic: ({ operator }: Pick<TemplateChains, "operator">) =>
+    `a topic that is open, or yours with the submit key of ${named(operator)}`,
+} as const;
+
+const named = (operator: string | undefined) => `this service's account${operator === undefined ? "" : ` ${operator}`}`;
 
 /** Words that several connectors have in common. */
 export const settingNotes = {

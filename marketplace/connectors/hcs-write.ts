@@ -1,7 +1,8 @@
 import { z } from "zod";
+import type { Problem } from "../parse.ts";
 import { chainRunMs } from "../time-limits.ts";
 import type { Call, Connector, Tools } from "./connector.ts";
-import { type Guide, settingNotes } from "./guide.ts";
+import { bringsOf, type Guide, settingNotes } from "./guide.ts";
 import type { Hedera, Order } from "./hedera/hedera.ts";
 import {
   entitySetting,
@@ -44,7 +45,7 @@ const guide: Guide = {
     bytes_max: "of one message; more than 1,024 is written in several transactions",
     per_day_max: "messages in a day (UTC) at most",
   },
-  brings: "a topic that this service may write to",
+  brings: bringsOf.topic,
   template: ({ hedera }) => ({
     name: "Notarise a text",
     description: "Writes a text to a public ledger, so that all can see that it was there at that time.",
@@ -117,20 +118,21 @@ async function plan(call: Call<Settings>, tools: Tools): Promise<{ hedera: Heder
 }
 
 /** Every account may write to an open topic. One that only the marketplace may write to must be the creator's own. */
-async function topicProblems({ hedera, operator, wallet }: Preconditions, id: string): Promise<string[]> {
+async function topicProblems({ hedera, operator, wallet }: Preconditions, id: string): Promise<readonly Problem[]> {
+  const wrong = (message: string): Problem[] => [{ path: ["topic"], message }];
   const topic = await hedera.mirror.topic(id);
-  if (!topic || topic.deleted) return [`"settings.topic": there is no topic ${id}.`];
-  if (topic.custom_fees?.fixed_fees?.length) return [`"settings.topic": ${id} has custom fees.`];
+  if (!topic || topic.deleted) return wrong(`must be a topic that is there: there is no topic ${id}`);
+  if (topic.custom_fees?.fixed_fees?.length) return wrong(`must be a topic without custom fees: ${id} has some`);
   if (topic.submit_key === null) return [];
   if (!(await operator.satisfies(topic.submit_key))) {
-    return [`"settings.topic": the submit key of ${id} is not the marketplace's (${operator.accountId}).`];
+    return wrong(
+      `must be open, or have the marketplace's account ${operator.accountId} as its submit key: ${id} has another`,
+    );
   }
   if (topic.auto_renew_account === wallet) return [];
   const owner = await hedera.mirror.account(wallet);
   const isOwn = topic.admin_key !== null && owner?.key?.key === topic.admin_key.key;
   return isOwn
     ? []
-    : [
-        `"settings.topic": ${id} is not the creator's: its admin key is not that of ${wallet}, which does not renew it.`,
-      ];
+    : wrong(`must be yours: the admin key of ${id} is not that of ${wallet}, which does not renew it either`);
 }

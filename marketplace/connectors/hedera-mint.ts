@@ -1,7 +1,8 @@
 import { z } from "zod";
+import type { Problem } from "../parse.ts";
 import { chainRunMs } from "../time-limits.ts";
 import type { Call, Connector, Tools } from "./connector.ts";
-import { type Guide, settingNotes } from "./guide.ts";
+import { bringsOf, type Guide, settingNotes } from "./guide.ts";
 import type { Hedera, Order } from "./hedera/hedera.ts";
 import {
   entitySetting,
@@ -48,7 +49,7 @@ const guide: Guide = {
     per_run_max: `${settingNotes.perRun}: base units, or NFTs`,
     per_day_max: `${settingNotes.perDay}: base units, or NFTs`,
   },
-  brings: "a token whose treasury is your wallet",
+  brings: bringsOf.token,
   template: ({ hedera }) => ({
     name: "Attendance badge",
     description: "Mints a badge for somebody who was there.",
@@ -144,24 +145,24 @@ async function supplyPool({ hedera, operator }: Preconditions, id: string): Prom
 
 const tokenUnitsMax = 2n ** 63n - 1n;
 
-async function tokenProblems({ hedera, operator, wallet }: Preconditions, settings: Settings): Promise<string[]> {
+async function tokenProblems(
+  { hedera, operator, wallet }: Preconditions,
+  settings: Settings,
+): Promise<readonly Problem[]> {
   const { token: id, metadata } = settings;
+  const wrong = (message: string): Problem[] => [{ path: ["token"], message }];
   const token = await hedera.mirror.token(id);
-  if (!token || token.deleted) return [`"settings.token": there is no token ${id}.`];
+  if (!token || token.deleted) return wrong(`must be a token that is there: there is no token ${id}`);
   const isUnique = token.type === "NON_FUNGIBLE_UNIQUE";
   if (isUnique !== (metadata !== undefined)) {
-    return [
-      `"settings.${isUnique ? "metadata" : "amount"}" is what ${id} is minted by: it is ${isUnique ? "" : "not "}a collection of NFTs.`,
-    ];
+    const what = `is what ${id} is minted by: it is ${isUnique ? "" : "not "}a collection of NFTs`;
+    return [{ path: [isUnique ? "metadata" : "amount"], message: what }];
   }
   if (!(await operator.satisfies(token.supply_key))) {
-    return [`"settings.token": the supply key of ${id} is not the marketplace's (${operator.accountId}).`];
+    return wrong(`must have the marketplace's account ${operator.accountId} as its supply key: ${id} has another`);
   }
   if (token.treasury_account_id !== wallet) {
-    return [
-      `"settings.token": the treasury of ${id} is ${token.treasury_account_id}, not the creator's wallet ${wallet}.`,
-    ];
+    return wrong(`must have your wallet ${wallet} as its treasury: that of ${id} is ${token.treasury_account_id}`);
   }
-  if (token.pause_status === "PAUSED") return [`"settings.token": ${id} is paused.`];
-  return [];
+  return token.pause_status === "PAUSED" ? wrong(`is paused: ${id}`) : [];
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { chainRunMs } from "../time-limits.ts";
 import type { Call, Connector, Tools } from "./connector.ts";
-import { type Guide, settingNotes } from "./guide.ts";
+import { bringsOf, type Guide, settingNotes } from "./guide.ts";
 import type { Hedera, Order } from "./hedera/hedera.ts";
 import {
   entitySetting,
@@ -45,7 +45,7 @@ const guide: Guide = {
     per_run_max: `${settingNotes.perRun}, ${settingNotes.baseUnits}`,
     per_day_max: `${settingNotes.perDay}, ${settingNotes.baseUnits}`,
   },
-  brings: "a Hedera wallet that allows this service an amount",
+  brings: bringsOf.allowance,
   template: ({ hedera }) => ({
     name: "Send a tip",
     description: "Sends a small tip in HBAR to the account you name.",

@@ -5,6 +5,8 @@ import { bodyTemplateProblem, fillBody } from "./body-template.ts";
 import { type Connector, holderOf } from "./connector.ts";
 import { type Guide, settingNotes } from "./guide.ts";
 import { fillHeader, headersProblems } from "./header-template.ts";
+import { hostProblems } from "./host-problems.ts";
+import { jsonValue } from "./json-value.ts";
 import { parseJson } from "./parse-json.ts";
 import { busyText, ConnectorError, jsonOutput, type Output } from "./result.ts";
 import { type Filling, fillingOf, type Slot, slotsOf } from "./template.ts";
@@ -27,7 +29,7 @@ const settings = z.strictObject({
     .refine((url) => originOf(url) !== undefined, "must begin with http:// or https:// and a host without slots"),
   headers: z.record(headerName, z.string().max(4_000)).default({}),
   /** A text, or JSON with slots in its texts. */
-  body: z.json().optional(),
+  body: jsonValue.optional(),
   format: z.enum(["json", "text"]).default("json"),
 });
 
@@ -80,14 +82,14 @@ export const httpApi: Connector<Settings> = {
     ];
   },
   publishProblems: async ({ method, url, body }, { outbound }) => {
-    const problems: string[] = [];
-    if (method === "GET" && body !== undefined) problems.push('"settings.body" cannot go with GET.');
-    try {
-      outbound.check(originOf(url)!);
-    } catch {
-      problems.push('"settings.url" leads to a host that agents may not call.');
+    const problems: Problem[] = [];
+    if (method === "GET" && body !== undefined) {
+      problems.push({
+        path: ["body"],
+        message: "cannot go with GET; other methods take one: POST, PUT, PATCH, DELETE",
+      });
     }
-    return problems;
+    return [...problems, ...hostProblems(outbound, originOf(url)!)];
   },
   run: async (call, { outbound }) => {
     const { settings, signal, agent } = call;

@@ -4,6 +4,7 @@ import { imageRunMs } from "../time-limits.ts";
 import { type Connector, holderOf } from "./connector.ts";
 import { type Guide, settingNotes } from "./guide.ts";
 import { keepImage, requireRoom } from "./keep-image.ts";
+import { standInOf } from "./model-client.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
 
 const settings = z.strictObject({
@@ -88,7 +89,7 @@ export const imageGenerator: Connector<z.infer<typeof settings>> = {
       signal.throwIfAborted();
       images.push(await keepImage(files, bytes, { ownerId: agent.ownerId, agentId: agent.id, runId }));
     }
-    return { output: { images } };
+    return { output: { images, ...(await standInOf(models, "images")) } };
   },
 };
 

@@ -2,9 +2,9 @@ import { z } from "zod";
 import type { Input, Values } from "../input.ts";
 import { type Connector, holderOf } from "./connector.ts";
 import { type Guide, settingNotes } from "./guide.ts";
-import type { Message } from "./model-client.ts";
+import { type Message, standInOf } from "./model-client.ts";
 import { parseJson } from "./parse-json.ts";
-import { ConnectorError, jsonOutput } from "./result.ts";
+import { ConnectorError, jsonOutput, type Output } from "./result.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
 
 const settings = z.strictObject({
@@ -82,7 +82,9 @@ export const llm: Connector<z.infer<typeof settings>> = {
       maxTokens: settings.max_tokens,
       signal,
     });
-    return { output: format === "json" ? jsonOutput(await parseAnswer(text)) : { kind: "text", text } };
+    const standIn = await standInOf(models, "chat");
+    const output: Output = format === "json" ? jsonOutput(await parseAnswer(text)) : { kind: "text", text };
+    return { output: { ...output, ...standIn } };
   },
 };
 

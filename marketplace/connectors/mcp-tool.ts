@@ -2,6 +2,8 @@ import { z } from "zod";
 import { type Call, type Connector, holderOf, type Tools } from "./connector.ts";
 import { type Guide, settingNotes } from "./guide.ts";
 import { fillHeader, headersProblems } from "./header-template.ts";
+import { hostProblems } from "./host-problems.ts";
+import { jsonValue } from "./json-value.ts";
 import { keepImage, requireRoom } from "./keep-image.ts";
 import { type AskedTool, callRemoteTool, type ToolResult } from "./mcp-client.ts";
 import { parseJson } from "./parse-json.ts";
@@ -26,7 +28,7 @@ const settings = z.strictObject({
     )
     .default({}),
   tool: z.string().min(1).max(128),
-  arguments: z.record(z.string(), z.json()).default({}),
+  arguments: z.record(z.string(), jsonValue).default({}),
   format: z.enum(["json", "text", "image"]).default("text"),
 });
 
@@ -95,13 +97,8 @@ export const mcpTool: Connector<Settings> = {
     ...headersProblems(headers),
   ],
   publishProblems: async ({ url, tool }, { outbound }) => {
-    if (tool.includes("{{")) return ['"settings.tool" must be a name without slots.'];
-    try {
-      outbound.check(url);
-    } catch {
-      return ['"settings.url" leads to a host that agents may not call.'];
-    }
-    return [];
+    const slots = tool.includes("{{") ? [{ path: ["tool"], message: "must be a name without slots" }] : [];
+    return [...slots, ...hostProblems(outbound, url)];
   },
   run: async (call, tools) => {
     if (call.settings.format === "image") await requireRoom(tools.files, call.agent.ownerId);

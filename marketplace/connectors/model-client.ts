@@ -6,7 +6,7 @@ import type { ListedModel, ModelList, ModelMenu } from "../models/model-list.ts"
 import { imageBytesMax } from "../tracer/image/limits.ts";
 import { MockModelDetector } from "./mock-model-detector.ts";
 import { type ModelEndpoint, NotAnsweredError, post } from "./model-endpoint.ts";
-import { busyText, ConnectorError } from "./result.ts";
+import { busyText, ConnectorError, type StandIn } from "./result.ts";
 
 const textBytesMax = 4_194_304;
 /** Less than ten images of ten megabytes each in base64: an answer may not take more memory. */
@@ -73,6 +73,12 @@ export function createModelClient(options: ModelClientOptions): ModelClient {
     isMock: (kind) => detectors[kind].isMock(),
     stop: () => dispatcher.close(),
   };
+}
+
+/** What is said beside an output, once its model has answered. */
+export async function standInOf(models: Pick<ModelClient, "isMock">, kind: "chat" | "images"): Promise<StandIn> {
+  const isMock = await models.isMock(kind).catch(() => false);
+  return isMock ? { stand_in: true } : {};
 }
 
 interface ModelClientOptions {

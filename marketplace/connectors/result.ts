@@ -1,10 +1,15 @@
 export type OutputKind = "text" | "image" | "json" | "receipt";
 
 export type Output =
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly images: readonly string[] }
-  | { readonly kind: "json"; readonly data: object }
+  | ({ readonly kind: "text"; readonly text: string } & StandIn)
+  | ({ readonly images: readonly string[] } & StandIn)
+  | ({ readonly kind: "json"; readonly data: object } & StandIn)
   | { readonly kind: "receipt"; readonly status: string; readonly transactionId: string };
+
+/** A mock model made it, in development: nobody is to take it for a model's. */
+export interface StandIn {
+  readonly stand_in?: true;
+}
 
 export interface Result {
   readonly output: Output;

@@ -11,7 +11,20 @@ import { slotsOf } from "./template.ts";
 import { postField, postSettingNotes } from "./x/guide.ts";
 import { postSettings, requirePostLink, rewardedPost } from "./x/rule.ts";
 
-const amountSetting = z.int().min(1).max(1_000_000_000);
+const amountMax = 1_000_000_000;
+const amountRule = `must be a whole number from 1 to ${amountMax}, as a number or as text`;
+/** As a number or, like amounts in base units, as text. */
+const amountSetting = z.union(
+  [
+    z.int(amountRule).min(1, amountRule).max(amountMax, amountRule),
+    z
+      .string()
+      .regex(/^[1-9]\d{0,9}$/, amountRule)
+      .transform(Number)
+      .pipe(z.int().max(amountMax, amountRule)),
+  ],
+  amountRule,
+);
 
 const settings = z
   .strictObject({

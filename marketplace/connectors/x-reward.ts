@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { chainRunMs } from "../time-limits.ts";
 import type { Call, Connector, Tools } from "./connector.ts";
-import { type Guide, settingNotes } from "./guide.ts";
+import { bringsOf, type Guide, settingNotes } from "./guide.ts";
 import type { Hedera, Order } from "./hedera/hedera.ts";
 import {
   entitySetting,
@@ -49,7 +49,7 @@ const guide: Guide = {
     per_day_max: `${settingNotes.perDay}, ${settingNotes.baseUnits}`,
     budget: `ever, ${settingNotes.baseUnits}`,
   },
-  brings: "a Hedera wallet that allows this service an amount",
+  brings: bringsOf.allowance,
   template: ({ hedera }) => ({
     name: "Thank a post",
     description: "A little HBAR for a post on X about #hedera that names your account.",

@@ -21,5 +21,10 @@ export function priceInDollars(price: Credits): number {
 
 /** The same as text: `$0.05`. */
 export function dollarText(price: bigint): string {
-  return `$${(Number(price) / 100).toFixed(2)}`;
+  return `$${dollarAmount(price)}`;
+}
+
+/** The same as programs read it: `0.05`. */
+export function dollarAmount(price: bigint): string {
+  return (Number(price) / 100).toFixed(2);
 }

@@ -54,15 +54,15 @@ const note = (state: Check["state"], text: string, more: Partial<Check> = {}): C
   ...more,
 });
 
-function problemCheck({ path, message }: Problem): Check {
-  // Some connectors begin with the setting's name and a colon.
-  const [, named, rest] = /^"([\w.]+)": (.+)$/s.exec(message) ?? [];
-  const at = named?.split(".") ?? path.map(String);
-  if (at[0] === "secrets" || /secret\./.test(message)) return note("bad", message, { field: "secrets" });
+function problemCheck({ path, message, remedy }: Problem): Check {
+  const at = path.map(String);
+  if (at[0] === "secrets") return note("bad", `The secret ${at[1] ?? ""} ${message}`, { field: "secrets" });
   const sentence = at.length === 0 || (at.length === 1 && at[0] === "settings") ? "" : `${nameOf(at)} `;
-  const text = `${sentence}${rest ?? message}`;
-  const remedy = /checked payout wallet/.test(message) ? "wallets" : null;
-  return note("bad", text.charAt(0).toUpperCase() + text.slice(1), { field: at.join(".") || null, remedy });
+  const text = `${sentence}${message}`;
+  return note("bad", text.charAt(0).toUpperCase() + text.slice(1), {
+    field: at.join(".") || null,
+    remedy: remedy ?? null,
+  });
 }
 
 /** `fields.1.max` is "field 2, max". */

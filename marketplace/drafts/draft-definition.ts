@@ -20,14 +20,18 @@ export const draftDefinitionShape = z
     price_credits: z.union([z.number(), z.string().max(100)]).default(1),
     fields: z.array(z.record(z.string(), z.unknown())).max(50).default([]),
     accepts_extra_instructions: z.boolean().default(true),
-    settings: z.record(z.string(), z.unknown()).default({}),
+    settings: z
+      .record(z.string(), z.unknown())
+      .default({})
+      .describe("The connector's, as far as they are written; AgentDefinition has their form."),
   })
   .superRefine((given, issues) => {
     for (const part of ["fields", "settings"] as const) {
       const message = keepingProblem(given[part]);
       if (message) return void issues.addIssue({ code: "custom", path: [part], message });
     }
-  });
+  })
+  .meta({ id: "DraftDefinition" });
 
 /** Why something cannot be kept, whatever it says. */
 function keepingProblem(value: unknown): string | undefined {

@@ -12,6 +12,7 @@ export function templateChains({ hedera, evm }: Pick<Tools, "hedera" | "evm">): 
   const networks = [...(hedera ? [hedera.network] : []), ...evm.networks];
   return {
     hedera: hedera?.network ?? "hedera:mainnet",
+    operator: hedera?.operator?.accountId,
     readable: networks.map((network) => ({ network, usdc: stablecoinOn(network)?.asset })),
   };
 }
@@ -21,6 +22,7 @@ export function listTemplates(chains: TemplateChains): ListedTemplate[] {
   return [...connectors.values()].map((connector) => ({
     connector,
     name: connectorNames[connector.id],
+    brings: connector.guide.brings?.(chains),
     template: connector.guide.template(chains),
   }));
 }
@@ -28,6 +30,7 @@ export function listTemplates(chains: TemplateChains): ListedTemplate[] {
 export interface ListedTemplate {
   readonly connector: AnyConnector;
   readonly name: string;
+  readonly brings: string | undefined;
   readonly template: Template;
 }
 

@@ -39,12 +39,12 @@ export function templatesEndpoint({ tools }: Pick<StartNeeds, "tools">): Endpoin
     },
     handler: (_request, response) => {
       const templates = listTemplates(templateChains(tools)).map(
-        ({ connector: { id, guide, permanent }, name, template }) => ({
+        ({ connector: { id, guide, permanent }, name, brings, template }) => ({
           connector: id,
           connector_name: name,
           kind: guide.kind,
           does: guide.does,
-          brings: guide.brings ?? null,
+          brings: brings ?? null,
           cannot_be_undone: permanent,
           definition: { ...template, connector: id },
         }),

@@ -22,7 +22,7 @@ export function serviceEndpoints(
     healthEndpoint(db, durability),
     livenessEndpoint(),
     readinessEndpoint(db),
-    openApiEndpoint(publicUrl, all),
+    ...openApiEndpoints(publicUrl, all),
     securityTxtEndpoint(securityContact, "public", refusals(404)),
   ];
 }
@@ -125,21 +125,26 @@ function readinessEndpoint(db: Database): Endpoint {
   };
 }
 
-function openApiEndpoint(publicUrl: string, all: () => readonly Endpoint[]): Endpoint {
+/** The same at both addresses: below the version for clients that keep to it, at the root where crawlers look. */
+function openApiEndpoints(publicUrl: string, all: () => readonly Endpoint[]): Endpoint[] {
   let document: object | undefined;
-  return {
+  const common = {
     method: "get",
-    path: "/api/v1/openapi.json",
-    id: "getOpenApi",
     tag: "Service",
-    summary: "This document.",
     description:
-      "Answers the OpenAPI 3.1 description of every endpoint, from the declarations by which they are served.",
+      "Answers the OpenAPI 3.1 description of every endpoint, from the declarations by which they are served. What is paid " +
+      "with the request says so in `x-payment-info`.",
     access: "public",
-    answers: { 200: jsonAnswer(z.looseObject({ openapi: z.string() }), { openapi: "3.1.0" }), ...notModified },
+    answers: { 200: jsonAnswer(openApiShape, { openapi: "3.1.0" }), ...notModified },
     handler: (request, response) => {
       document ??= marketplaceDocument(all(), publicUrl);
       sendTagged(request, response, document);
     },
-  };
+  } as const satisfies Partial<Endpoint>;
+  return [
+    { ...common, path: "/api/v1/openapi.json", id: "getOpenApi", summary: "This document." },
+    { ...common, path: "/openapi.json", id: "getOpenApiAtRoot", summary: "This document, where crawlers look for it." },
+  ];
 }
+
+const openApiShape = z.looseObject({ openapi: z.string() }).meta({ id: "OpenApiDocument" });

@@ -13,6 +13,12 @@ export function marketplaceDocument(endpoints: readonly Endpoint[], publicUrl: s
       "Run paid agents: with prepaid credits and an API key, or paid per call over x402. Fields may be added to any " +
       "answer at any time; ignore those you do not know. Error texts are no contract: branch on the status and " +
       "`success`.",
+    guidance:
+      `${publicUrl}/llms.txt says all that a program needs, ${publicUrl}/api/x402/catalog lists without a key what is paid ` +
+      "per call. POST to such an address without a payment answers 402 with the price and where to pay; the same again with " +
+      "the signed payment in PAYMENT-SIGNATURE answers the result.",
+    contact: { name: "The service's documentation", url: `${publicUrl}/docs` },
+    documentation: { description: "Guides, and a page for each operation.", url: `${publicUrl}/docs` },
     serverUrl: publicUrl,
     tags,
     securitySchemes: {
@@ -63,7 +69,9 @@ export function usualAnswers({ access, body, query, pathParameters }: Endpoint):
   const isSignedIn = access === "session" || access === "account" || access === "operator";
   return {
     ...(body || query || pathParameters ? refusals(400) : {}),
-    ...(isOpen(access) ? {} : refusals(429, 503)),
+    // What comes with two Host headers is refused wherever it goes.
+    ...(access === "unlimited" ? refusals(400) : refusals(429)),
+    ...(isOpen(access) ? {} : refusals(503)),
     // Who is no operator is told that there is nothing, signed in or not.
     ...(isOpen(access) ? {} : refusals(access === "operator" ? 404 : 401)),
     ...(isSignedIn ? refusals(403) : {}),
@@ -76,7 +84,7 @@ function usualHeaders({ access }: Endpoint, status: number): Shapes {
   const hasLimit = access === "apiKey" && (status === 200 || status === 429);
   return {
     ...(status === 401 && { "WWW-Authenticate": authenticate }),
-    ...(status === 429 && { "Retry-After": z.string().describe("Seconds to wait.") }),
+    ...((status === 429 || status === 503) && { "Retry-After": z.string().describe("Seconds to wait.") }),
     ...(hasLimit && rateLimit),
   };
 }

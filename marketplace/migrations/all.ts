@@ -44,6 +44,7 @@ import { operators } from "./0061-operators.ts";
 import { operatorActs } from "./0062-operator-acts.ts";
 import { ledgerProofs } from "./0063-ledger-proofs.ts";
 import { creatorAbout } from "./0064-creator-about.ts";
+import { suspendedCreators } from "./0065-suspended-creators.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -92,4 +93,5 @@ export const migrations: readonly Migration[] = [
   operatorActs,
   ledgerProofs,
   creatorAbout,
+  suspendedCreators,
 ];

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { type AgentText, AgentYamlError, type Place, parseAgentYaml } from "../agents/agent-yaml.ts";
-import { sentenceOf } from "../agents/check.ts";
+import { agentSentence } from "../agents/check.ts";
 import type { Problem } from "../parse.ts";
 import { UsageError } from "./arguments.ts";
 
@@ -17,7 +17,7 @@ export async function readAgentFile(file: string): Promise<AgentFile> {
   const said = (place: Place, sentence: string) => `${file}:${place.line}:${place.column}: ${sentence}`;
   const parsed = parsedOr(text, ({ place, message }) => new UsageError(said(place, message)));
   const refusal = (problems: readonly Problem[]) =>
-    new UsageError(problems.map((one) => said(parsed.placeOf(one.path), sentenceOf(one))).join("\n"));
+    new UsageError(problems.map((one) => said(parsed.placeOf(one.path), agentSentence(one))).join("\n"));
   return { ...parsed, refusal };
 }
 

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { jsonAnswer, requestBody } from "../../shared/endpoint.ts";
+import { priceMax } from "../agents/definition.ts";
 import { agentPathParameters } from "../agents/shapes.ts";
+import { dollarAmount } from "../credits/amount.ts";
 import { runBody, smallBody } from "../http/body-limits.ts";
 import { accountOf, callerOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
@@ -13,7 +15,7 @@ import { noteArrival } from "./http-transport.ts";
 import { debtText } from "./paid-calls/debt-of-call.ts";
 import { type PayAgentNeeds, payAgent } from "./pay-agent.ts";
 import { progressEndpoint } from "./progress-endpoint.ts";
-import { type PurchaseNeeds, purchaseBody, purchaseCredits } from "./purchase.ts";
+import { type PurchaseNeeds, purchaseBody, purchaseCredits, purchaseMax } from "./purchase.ts";
 import {
   debtsShape,
   examplePaid,
@@ -58,6 +60,7 @@ function agentCallEndpoint(needs: PayAgentNeeds): Endpoint {
       "with the payment: the agent runs and its creator is paid. A run that fails is not charged; a payment that was " +
       "settled all the same stays good. A free agent answers at once, though not to pages of other origins.",
     access: "public",
+    price: { min: "0.00", max: dollarAmount(BigInt(priceMax)) },
     before: [noteArrivalOfAnyOrigin],
     pathParameters: agentPathParameters,
     body: {
@@ -87,6 +90,7 @@ function agentCallEndpoint(needs: PayAgentNeeds): Endpoint {
 const purchase = {
   method: "post",
   tag: "Credits",
+  price: { min: dollarAmount(1n), max: dollarAmount(BigInt(purchaseMax)) },
   before: [noteArrival],
   body: { ...requestBody(purchaseBody, { credits: 500 }, smallBody), read: "later" },
   headers: paymentRequestHeaders,

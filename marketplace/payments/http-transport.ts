@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { Request, RequestHandler, Response } from "express";
 import { paymentHeaders, type SettleResponse } from "../../shared/x402.ts";
 import type { AnonymousLimits } from "../anonymous-limits.ts";
+import type { Config } from "../config.ts";
 import type { FacilitatorClient } from "./facilitator/client.ts";
 import type { SpeculativeVerdict } from "./facilitator/speculative-verification.ts";
 import { type Answer, answerTo, deliverResponse } from "./paid-calls/answers.ts";
@@ -22,7 +23,8 @@ export async function answerQuote(
   unreadable: string | undefined,
 ): Promise<void> {
   await context.anonymousLimits.admitQuote(exchange.request.ip ?? "", offer.url);
-  await sendQuote(context, exchange, offer, { error: unreadable ?? "Payment is required." });
+  const isMalformed = unreadable !== undefined;
+  await sendQuote(context, exchange, offer, { error: unreadable ?? "Payment is required.", isMalformed });
 }
 
 /**
@@ -58,7 +60,8 @@ export async function answerPayment(
     case "refused": {
       const { reason, message, signIn, settlement } = redemption;
       if (settlement) setSettlementHeaders(response, settlement);
-      return sendQuote(context, exchange, offer, { error: `${reason}: ${message}`, signIn });
+      const isMalformed = /^invalid_(payload|exact)/.test(reason);
+      return sendQuote(context, exchange, offer, { error: `${reason}: ${message}`, signIn, isMalformed });
     }
     default:
       send(response, answerTo(redemption, replay));
@@ -88,6 +91,7 @@ interface Paid {
 }
 
 interface QuoteNeeds {
+  readonly config: Pick<Config, "publicUrl">;
   readonly anonymousLimits: AnonymousLimits;
   readonly facilitator: FacilitatorClient;
   readonly quoteIds: QuoteIds;
@@ -102,9 +106,11 @@ async function sendQuote(
   context: QuoteNeeds,
   { request, response }: Exchange,
   offer: Offer,
-  { error, signIn }: { readonly error: string; readonly signIn?: SignInRequest | undefined },
+  refused: { readonly error: string; readonly signIn?: SignInRequest | undefined; readonly isMalformed: boolean },
 ): Promise<void> {
-  const why = { error, signIn, bodyDigest: digestOfBody(response), v1Names: request.query.x402Version === "1" };
+  const { publicUrl } = context.config;
+  const v1Names = request.query.x402Version === "1";
+  const why = { ...refused, bodyDigest: digestOfBody(response), v1Names, publicUrl };
   const { body, header } = paymentRequired(context.quoteIds, offer, await quotedRequirements(context, offer), why);
   response.status(402).setHeader(paymentHeaders.requiredV2, header).json(body);
 }

@@ -54,6 +54,14 @@ export const quoteShape = z
         "Beside a settled payment that is taken only from who shows the wallet that paid: what that wallet is to sign " +
           "(EIP-4361; on Hedera the same text), for the SIGN-IN-WITH-X header.",
       ),
+    proof: z
+      .looseObject({})
+      .optional()
+      .describe(
+        "Beside a payment that has not the form it must have: header, encoding, JSON, and `payload` by network.",
+      ),
+    guide: z.string().describe("How to sign and send a payment, in plain text."),
+    catalog: z.string().describe("All that is paid per call here."),
   })
   .meta({ id: "PaymentQuote" });
 
@@ -116,6 +124,8 @@ export function quoteAnswer(path: string, price: bigint): Answer {
     x402Version: 1,
     error: "Payment is required.",
     accepts: [{ ...terms, maxTimeoutSeconds, extra }],
+    guide: `${exampleUrl}/llms.txt`,
+    catalog: `${exampleUrl}/api/x402/catalog`,
   });
 }
 

@@ -22,7 +22,7 @@ export function runEndpoints(needs: RunNeeds): Endpoint[] {
 }
 
 const runRequest = z.object({
-  agent: z.string().describe("`handle/slug`, in any case."),
+  agent: z.string().trim().min(1, "must name an agent: handle/slug").describe("`handle/slug`, in any case."),
   input: z
     .record(z.string(), z.unknown())
     .describe("Keyed by the agent's declared field names; other keys are dropped."),

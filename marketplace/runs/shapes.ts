@@ -6,12 +6,14 @@ import { anyObject, cursor, moment, runId, wholeCredits } from "../http/shapes.t
 import type { RunResult } from "./asked-run.ts";
 import { type RunDetail, type RunPage, type RunRecord, runStates } from "./history.ts";
 
+const stand_in = z.literal(true).optional().describe("A mock model made it, since this service has no real one.");
+
 export const output = covering<Output>()(
   z
     .union([
-      z.object({ kind: z.literal("text"), text: z.string() }),
-      z.object({ images: z.array(z.string()) }),
-      z.object({ kind: z.literal("json"), data: anyObject }),
+      z.object({ kind: z.literal("text"), text: z.string(), stand_in }),
+      z.object({ images: z.array(z.string()), stand_in }),
+      z.object({ kind: z.literal("json"), data: anyObject, stand_in }),
       z.object({ kind: z.literal("receipt"), status: z.string(), transactionId: z.string() }),
     ])
     .describe("Branch on what is present; a creator may republish an agent with another kind of output.")

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
 import { type Answer, type Answers, jsonAnswer, type RequestBody, requestBody } from "../../shared/endpoint.ts";
 import type { Output } from "../connectors/result.ts";
-import { dollarText } from "../credits/amount.ts";
+import { dollarAmount, dollarText } from "../credits/amount.ts";
 import { imageBody, smallBody } from "../http/body-limits.ts";
 import { accountOf, callerOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
@@ -189,6 +189,7 @@ function paidEndpoint(
       "Without a payment the answer is a 402 with the quote, and no buyer is charged. With one it is the SVG. Object layers " +
       "and wide HD are for API keys only; asking for them here is refused before the payment is used.",
     access: "public",
+    price: dollarAmount(svgProducts[product].price),
     before: [noteArrival],
     body: { ...body, read: "later" },
     headers: paymentRequestHeaders,

@@ -140,7 +140,11 @@ function elsewhere(field: string, where: string): ApiError {
   return new ApiError("bad_request", `"${field}": ${where} Nothing was charged.`, { body: { field } });
 }
 
-export function svgOffer({ config }: Pick<PaidSvgNeeds, "config">, product: SvgProduct): Offer {
+interface OfferNeeds {
+  readonly config: Pick<Config, "publicUrl" | "platformWallets">;
+}
+
+export function svgOffer({ config }: OfferNeeds, product: SvgProduct): Offer {
   const { id, name, price } = svgProducts[product];
   return {
     product: id,

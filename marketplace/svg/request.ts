@@ -11,6 +11,13 @@ const files = z
   .default(["png"])
   .describe("Files made beside the SVG; the PNG always is.");
 
+function wholeFrom(min: number, max: number) {
+  const rule = `must be a whole number from ${min} to ${max}`;
+  return z.int(rule).min(min, rule).max(max, rule);
+}
+
+const share = "must be a number from 0 to 1";
+
 /** Body of POST /api/v1/svg/vectorize. */
 export const vectorizeRequest = z.object({
   image: z
@@ -21,10 +28,22 @@ export const vectorizeRequest = z.object({
       `PNG, JPEG or WebP: an https URL, a data: URI or base64. At most ${imageBytesMax / 1e6} MB and ${imagePixelsMax / 1e6} megapixels.`,
     ),
   mode: z.enum(["stacked", "cutout"]).default("stacked").describe("cutout: no two shapes overlap."),
-  style: z.enum(["auto", "logo", "icon", "lineart", "photo", "pixel"]).default("auto"),
-  colors: z.int().min(2).max(256).optional().describe("Most colours; what is see-through stays so."),
-  simplify: z.number().min(0).max(1).default(0).describe("0 keeps all detail, 1 the least."),
-  remove_background: z.boolean().default(false),
+  style: z
+    .enum(["auto", "logo", "icon", "lineart", "photo", "pixel"])
+    .default("auto")
+    .describe("What kind of picture it is; auto looks for itself."),
+  colors: wholeFrom(2, 256)
+    .optional()
+    .describe(
+      "At most so many colours, 2 to 256; as many as the image needs when left out. What is see-through stays so.",
+    ),
+  simplify: z
+    .number(share)
+    .min(0, share)
+    .max(1, share)
+    .default(0)
+    .describe("From 0, which keeps all detail, to 1, which keeps the least."),
+  remove_background: z.boolean().default(false).describe("Leaves out what touches the image's edges in one colour."),
   layers: z.boolean().default(false).describe("One group per object. With an API key only."),
   files,
 });
@@ -37,14 +56,25 @@ export const freeTryRequest = vectorizeRequest.omit({ files: true }).extend({
 
 /** Body of POST /api/v1/svg/generate. */
 export const generateRequest = z.object({
-  prompt: z.string().min(1).max(2_000),
-  style: z.enum(["icon", "logo", "illustration", "pattern", "pixel"]).default("illustration"),
-  aspect: z.enum(["square", "landscape", "portrait", "wide"]).default("square"),
+  prompt: z.string().min(1).max(2_000).describe("What is to be drawn, in words; 1 to 2,000 characters."),
+  style: z
+    .enum(["icon", "logo", "illustration", "pattern", "pixel"])
+    .default("illustration")
+    .describe("What kind of drawing it is."),
+  aspect: z.enum(["square", "landscape", "portrait", "wide"]).default("square").describe("Width to height."),
   hd: z.boolean().default(false).describe("More detail, at the HD price."),
   layers: z.boolean().default(false).describe("One group per object. With an API key only."),
-  colors: z.int().min(2).max(64).optional(),
-  palette: z.array(hexColour).min(1).max(16).optional().describe("Only these colours are used."),
-  background: z.union([z.literal("transparent"), hexColour]).optional(),
+  colors: wholeFrom(2, 64).optional().describe("At most so many colours, 2 to 64."),
+  palette: z
+    .array(hexColour)
+    .min(1)
+    .max(16)
+    .optional()
+    .describe("Only these colours are used: 1 to 16 such as #1a2b3c."),
+  background: z
+    .union([z.literal("transparent"), hexColour], "must be transparent or a colour such as #1a2b3c")
+    .optional()
+    .describe("`transparent`, or a colour such as #1a2b3c; white when left out."),
   files,
   seed: z.int().min(0).max(2_147_483_647).optional().describe("Another number, another drawing."),
 });

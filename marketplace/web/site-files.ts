@@ -1,8 +1,10 @@
 import { type Request, type RequestHandler, type Response, Router } from "express";
 import { ApiError } from "../../shared/errors.ts";
 import type { Database } from "../../shared/postgres.ts";
+import { describeAgent } from "../agents/detail.ts";
 import { type FindNeeds, findLiveAgent } from "../agents/find.ts";
 import type { Config } from "../config.ts";
+import { agentMarkdown } from "./agent/markdown.ts";
 import type { Page } from "./page.ts";
 import { agentPictureContent, sitePictureContent } from "./share-picture/picture-of.ts";
 import { type PictureFile, SharePictures } from "./share-picture/share-pictures.ts";
@@ -32,6 +34,11 @@ export function siteFiles(needs: Needs, pages: readonly Page[], limit: RequestHa
   });
   router.get("/picture.png", limit, async (request, response) => {
     sendPicture(request, response, await pictures.read(sitePictureContent));
+  });
+  // The twin of an agent's page that programs read.
+  router.get("/:handle/:slug.md", limit, async (request, response) => {
+    const detail = await describeAgent(needs, `${request.params.handle}/${request.params.slug}`);
+    response.type("text/markdown; charset=utf-8").send(agentMarkdown(detail, publicUrl));
   });
   router.get("/:handle/:slug/picture.png", limit, async (request, response) => {
     const agent = await findLiveAgent(needs, `${request.params.handle}/${request.params.slug}`);

@@ -27,6 +27,7 @@ beforeAll(async () => {
     "EVM_CHAIN_PORT",
     "MODEL_STAND_IN_PORT",
     "X_STAND_IN_PORT",
+    "MCP_STAND_IN_PORT",
     "FACILITATOR_PORT",
     "MARKETPLACE_PORT",
   ];

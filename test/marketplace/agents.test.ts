@@ -234,7 +234,14 @@ describe("GET /api/v1/agents/:handle/:slug", () => {
         $schema: "https://json-schema.org/draft/2020-12/schema",
         type: "object",
         properties: {
-          text: { type: "string", title: "Text", description: "What to say.", maxLength: 100, examples: ["hi"] },
+          text: {
+            type: "string",
+            title: "Text",
+            description: "What to say.",
+            minLength: 1,
+            maxLength: 100,
+            examples: ["hi"],
+          },
           tone: { type: "string", enum: ["dry", "warm"], default: "warm" },
         },
         required: ["text"],

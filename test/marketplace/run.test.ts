@@ -31,7 +31,7 @@ describe("a run that works", () => {
     expect(answer.body).toEqual({
       success: true,
       run_id: expect.stringMatching(/^run_[0-9a-z]{26}$/),
-      output: { kind: "text", text: expect.stringContaining("hello") },
+      output: { kind: "text", text: expect.stringContaining("hello"), stand_in: true },
       credits_used: 5,
       credits_remaining: 95,
       receipt: null,

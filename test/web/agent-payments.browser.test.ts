@@ -14,7 +14,7 @@ afterEach(() => site.model.clearFaults());
 afterAll(() => site?.stop());
 
 const price = 50_000n;
-const summarizer = () => demoAgents(site.model.url).summarizer as object;
+const summarizer = () => demoAgents({ demoService: site.model.url, demoTools: site.model.url }).summarizer as object;
 const resultOf = (page: Page) => page.locator("#result");
 
 async function chooseNetwork(page: Page, chain: "evm" | "hedera"): Promise<void> {

@@ -50,7 +50,7 @@ export async function startPaidSite(env: Record<string, string> = {}): Promise<P
     hedera: { network: "hedera:testnet", ...ledger.accounts.buyer },
   });
   await setting.chain.fund(demoBuyer.address, { usdc: 1_000_000_000n });
-  const definitions = demoAgents(marketplace.model.url);
+  const definitions = demoAgents({ demoService: marketplace.model.url, demoTools: marketplace.model.url });
   for (const slug of ["summarizer", "greeter"]) {
     await publishAgent(marketplace.context, market.creator, slug, definitions[slug] as object);
   }

@@ -58,7 +58,7 @@ const listed = ["summarizer", "contact-finder", "greeter", "poster", "exchange-r
 
 async function seed(site: TestMarketplace): Promise<Market> {
   const market = await seedMarket(site.context, { balance: 1_000 });
-  const definitions = demoAgents(site.model.url);
+  const definitions = demoAgents({ demoService: site.model.url, demoTools: site.model.url });
   for (const slug of listed) await publishAgent(site.context, market.creator, slug, definitions[slug] as object);
   const ran = `${market.creator.handle}/summarizer`;
   const house = await createAccount(site.context.db, { handle: "house" });

@@ -182,9 +182,9 @@ function readAuthorization(request: PaymentRequest): SignedAuthorization | Refus
   const [from, to, nonce] = [text("from"), text("to"), text("nonce")];
   const [value, validAfter, validBefore] = [text("value"), text("validAfter"), text("validBefore")].map(uint256);
   const signature = textAt(request.payload, "paymentPayload.payload.signature");
-  if (!isAddress(from)) return refuse("invalid_payload", "authorization.from is not an address.");
+  if (!isAddress(from)) return refuse("invalid_payload", "authorization.from is not an address: 0x and 40 hex digits.");
   if (!/^0x[0-9a-fA-F]{64}$/.test(nonce))
-    return refuse("invalid_payload", "authorization.nonce is not 32 bytes of hex.");
+    return refuse("invalid_payload", "authorization.nonce is not 32 bytes of hex: 0x and 64 digits.");
   const payer = getAddress(from);
   const refusal = (code: string, what: string) => ({ ...refuse(code, what), payer });
   if (!isAddress(to)) return refusal("invalid_exact_evm_recipient_mismatch", "authorization.to is not an address.");

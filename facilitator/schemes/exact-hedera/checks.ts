@@ -210,9 +210,11 @@ function readTransfer(transaction: string): SignedTransfer | Refusal {
   } catch (error) {
     if (!(error instanceof MalformedError)) throw error;
     const reason = error.kind === "shape" ? "transaction_invalid_shape" : "transaction_could_not_be_decoded";
-    return invalid(reason, `payload.transaction cannot be used: ${error.message}.`);
+    return invalid(reason, `payload.transaction cannot be used: ${error.message}. ${expected}`);
   }
 }
+
+const expected = "It is base64 of the signed, frozen TransferTransaction, as an SDK's toBytes() gives it.";
 
 function draftOf(
   { request, config, extra }: RequirementsDraft,

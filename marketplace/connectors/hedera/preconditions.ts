@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { AccountId } from "../../ids.ts";
+import { type Problem, sentenceOf } from "../../parse.ts";
 import type { PublishTools } from "../connector.ts";
 import { EndpointSilentError } from "../endpoint.ts";
 import { misconfigured, notNow } from "../refusal.ts";
@@ -9,8 +10,18 @@ import { type Operator, transactionFeeMax } from "./operator.ts";
 /** Settings that agents on Hedera share. */
 export const networkSetting = z.string().regex(/^hedera:(mainnet|testnet|previewnet)$/, "must be hedera:<network>");
 export const entitySetting = z.string().regex(/^0\.0\.[1-9]\d{0,9}$/, "must be an id such as 0.0.1234");
-/** A whole number of base units, as text: a JSON number cannot hold every amount on Hedera. */
-export const unitsSetting = z.string().regex(/^[1-9]\d{0,18}$/, "must be a whole number of base units, as text");
+const unitsRule = "must be a whole number of base units, 1 or more, as text or as a number";
+/** A whole number of base units, kept as text: a JSON number cannot hold every amount on Hedera. */
+export const unitsSetting = z.union(
+  [
+    z.string().regex(/^[1-9]\d{0,18}$/, unitsRule),
+    z
+      .int(unitsRule)
+      .min(1, unitsRule)
+      .transform((units) => String(units)),
+  ],
+  unitsRule,
+);
 
 /** What an agent that writes to Hedera acts with: the network, the operator, and the creator's own wallet there. */
 export interface Preconditions {
@@ -21,19 +32,25 @@ export interface Preconditions {
 }
 
 /**
- * The preconditions of an agent of `ownerId` on a network, or a sentence saying which one is not met. Publishing asks,
- * and every run asks again, since all of it can change in between.
+ * The preconditions of an agent of `ownerId` on a network, or which one is not met. Publishing asks, and every run asks
+ * again, since all of it can change in between.
  */
 export async function findPreconditions(
   { hedera, accounts }: Pick<PublishTools, "hedera" | "accounts">,
   network: string,
   ownerId: AccountId,
-): Promise<Preconditions | string> {
-  if (hedera?.network !== network) return `"settings.network": ${network} is not available here.`;
-  if (!hedera.operator) return "This marketplace has no account on Hedera to act with.";
+): Promise<Preconditions | Problem> {
+  const wrong = (message: string): Problem => ({ path: ["network"], message });
+  if (!hedera) return wrong("cannot be served: no agent acts on Hedera here");
+  if (hedera.network !== network) return wrong(`must be ${hedera.network}, where agents act here`);
+  if (!hedera.operator) return wrong("cannot be served: this marketplace has no account on Hedera to act with");
   const wallet = await accounts.wallet(ownerId, network);
-  if (!wallet) return `The creator has no checked payout wallet on ${network}.`;
-  if (wallet === hedera.operator.accountId) return "The creator's wallet is the marketplace's own.";
+  if (!wallet)
+    return {
+      ...wrong(`is one on which you have no checked payout wallet: add yours on ${network}`),
+      remedy: "wallets",
+    };
+  if (wallet === hedera.operator.accountId) return wrong("is one on which your payout wallet is the marketplace's own");
   return { hedera, operator: hedera.operator, wallet };
 }
 
@@ -46,10 +63,10 @@ export async function requirePreconditions(
   tools: Pick<PublishTools, "hedera" | "accounts">,
   network: string,
   ownerId: AccountId,
-  check: (preconditions: Preconditions) => Promise<string[]>,
+  check: (preconditions: Preconditions) => Promise<readonly Problem[]>,
 ): Promise<Preconditions> {
   const preconditions = await findPreconditions(tools, network, ownerId);
-  if (typeof preconditions === "string") throw misconfigured(preconditions);
+  if ("path" in preconditions) throw misconfigured(saidOf(preconditions));
   const { hedera, operator } = preconditions;
   const [[problem], account, isFeePayer] = await Promise.all([
     check(preconditions),
@@ -57,7 +74,7 @@ export async function requirePreconditions(
     hedera.operatorIsFeePayer(),
   ]).catch(refuseSilence);
   if (isFeePayer) throw misconfigured("the operator is a fee payer");
-  if (problem !== undefined) throw misconfigured(problem);
+  if (problem !== undefined) throw misconfigured(saidOf(problem));
   if ((account?.balance.balance ?? 0) < Number(transactionFeeMax)) {
     throw notNow("The marketplace cannot pay for the chain's transaction at the moment.", 300);
   }
@@ -69,17 +86,21 @@ export async function preconditionProblems(
   tools: PublishTools,
   network: string,
   ownerId: AccountId,
-  check: (preconditions: Preconditions) => Promise<string[]>,
-): Promise<string[]> {
+  check: (preconditions: Preconditions) => Promise<readonly Problem[]>,
+): Promise<readonly Problem[]> {
   const preconditions = await findPreconditions(tools, network, ownerId);
-  if (typeof preconditions === "string") return [preconditions];
+  if ("path" in preconditions) return [preconditions];
   try {
     return await check(preconditions);
   } catch (error) {
     if (!(error instanceof EndpointSilentError)) throw error;
-    return ["The chain's mirror does not answer; try again shortly."];
+    return [
+      { path: ["network"], message: "cannot be asked now: the chain's mirror does not answer; try again shortly" },
+    ];
   }
 }
+
+const saidOf = (problem: Problem) => sentenceOf(problem, "The agent");
 
 /** A mirror that is silent ends a call before anything was sent. */
 export function refuseSilence(error: unknown): never {

@@ -1,4 +1,5 @@
 import type { Transaction } from "@hashgraph/sdk";
+import type { Problem } from "../../parse.ts";
 import type { ChainPool } from "../reservations.ts";
 import type { Preconditions } from "./preconditions.ts";
 import { hbar } from "./receiver.ts";
@@ -27,29 +28,31 @@ export async function allowanceProblems(
   preconditions: Preconditions,
   asset: string,
   amount: bigint,
-): Promise<string[]> {
+): Promise<readonly Problem[]> {
   const problems = await assetProblems(preconditions, asset);
   if (problems.length > 0) return problems;
   const { hedera, operator, wallet } = preconditions;
   const allowance = await hedera.mirror.allowance(wallet, operator.accountId, tokenOf(asset));
   if (allowance >= amount) return [];
-  return [
-    `The wallet ${wallet} allows the marketplace's account ${operator.accountId} ${allowance} base units of ` +
-      `${asset}; ${amount} are needed. Approve an allowance (HIP-336) first.`,
-  ];
+  const message =
+    `is not allowed yet: the wallet ${wallet} allows the marketplace's account ${operator.accountId} ${allowance} base units of ` +
+    `${asset}; ${amount} are needed. Approve an allowance (HIP-336) first`;
+  return [{ path: ["asset"], message }];
 }
 
 /** Why the asset cannot be sent by any wallet. */
-export async function assetProblems({ hedera, wallet }: Preconditions, asset: string): Promise<string[]> {
+export async function assetProblems({ hedera, wallet }: Preconditions, asset: string): Promise<readonly Problem[]> {
   if (asset === hbar) return [];
   const [token, holding] = await Promise.all([hedera.mirror.token(asset), hedera.mirror.holding(wallet, asset)]);
-  if (!token || token.deleted) return [`"settings.asset": there is no token ${asset}.`];
-  if (token.type !== "FUNGIBLE_COMMON") return [`"settings.asset": ${asset} is a collection of NFTs.`];
-  if (token.pause_status === "PAUSED") return [`"settings.asset": ${asset} is paused.`];
+  const wrong = (message: string): Problem[] => [{ path: ["asset"], message }];
+  if (!token || token.deleted) return wrong(`must be hbar or a token: there is no token ${asset}`);
+  if (token.type !== "FUNGIBLE_COMMON")
+    return wrong(`must be hbar or a fungible token: ${asset} is a collection of NFTs`);
+  if (token.pause_status === "PAUSED") return wrong(`is paused: ${asset}`);
   const { fixed_fees: fixed = [], fractional_fees: fractional = [] } = token.custom_fees;
-  if (fixed.length + fractional.length > 0) return [`"settings.asset": ${asset} has custom fees.`];
-  if (holding?.freeze_status === "FROZEN") return [`"settings.asset": ${asset} is frozen for ${wallet}.`];
-  if (holding?.kyc_status === "REVOKED") return [`"settings.asset": ${wallet} has no KYC grant for ${asset}.`];
+  if (fixed.length + fractional.length > 0) return wrong(`must be a token without custom fees: ${asset} has some`);
+  if (holding?.freeze_status === "FROZEN") return wrong(`is frozen for your wallet ${wallet}: ${asset}`);
+  if (holding?.kyc_status === "REVOKED") return wrong(`needs a KYC grant that your wallet ${wallet} lacks: ${asset}`);
   return [];
 }
 

@@ -8,6 +8,7 @@ import { imageRunMs } from "../../time-limits.ts";
 import type { FailedPayments } from "../facilitator/failed-payments.ts";
 import { releaseSpeculative } from "../facilitator/speculative-verification.ts";
 import { facilitatorRequest, type PaidCallId, type PaymentPayload, paidIn } from "../payment-payload.ts";
+import { payloadProblem } from "../proof-shape.ts";
 import { isPaying, requirementsFor, requirementsPaying } from "../quotes/payment-requirements.ts";
 import { claimSettled, holderOf, namedRequirements } from "./authority.ts";
 import { asBought } from "./bought-input.ts";
@@ -65,7 +66,10 @@ async function redeemOnce(
   const { payload, offer } = presented;
   if (!stablecoinOn(payload.network)) return notOffered(payload);
   const { payment } = payload;
-  if (!payment) return { outcome: "refused", reason: "invalid_payload", message: "The payment cannot be read." };
+  if (!payment) {
+    const problem = payloadProblem(payload.network, payload.json.payload);
+    return { outcome: "refused", reason: "invalid_payload", message: `The payment cannot be read: ${problem}` };
+  }
   const id: PaidCallId = { network: payload.network, key: payment.key };
   const asked: Asked = { bought, payload, payment, id, presented, holdIds };
   const call = context.paidCalls.markSeenHere(id) ? await context.paidCalls.find(id) : undefined;

@@ -2,6 +2,7 @@ import { v1NameOf } from "../../../shared/networks.ts";
 import type { PaymentRequirements } from "../../../shared/x402.ts";
 import { type SignInRequest, signInChallenge, signInExtension } from "../paid-calls/sign-in-with-x.ts";
 import { encodeHeader } from "../payment-payload.ts";
+import { proofShape } from "../proof-shape.ts";
 import type { Offer } from "./offer.ts";
 import type { QuoteIds } from "./quote-id.ts";
 
@@ -17,7 +18,7 @@ export function paymentRequired(
   why: Why,
 ): Quote {
   const { url, description, product } = offer;
-  const { error, bodyDigest, signIn, v1Names = false } = why;
+  const { error, bodyDigest, signIn, v1Names = false, isMalformed = false, publicUrl } = why;
   const resource = { url, description, mimeType };
   const named = requirements.map((entry) => withQuoteId(entry, quoteIds.ofBody({ ...entry, product }, bodyDigest)));
   const entries = v1Names ? named.flatMap((entry) => withV1Name(entry) ?? []) : named;
@@ -37,6 +38,9 @@ export function paymentRequired(
         outputSchema: { input: inputOf(offer), output: null },
       })),
       ...(shown && { extensions: shown }),
+      ...(isMalformed && { proof: proofShape(requirements.map(({ network }) => network)) }),
+      guide: `${publicUrl}/llms.txt`,
+      catalog: `${publicUrl}${catalogPath}`,
     },
     header: encodeHeader(header),
   };
@@ -63,7 +67,13 @@ interface Why {
   /** A wallet to be shown for the payment that came. */
   readonly signIn?: SignInRequest | undefined;
   readonly v1Names?: boolean;
+  /** A payment came that is not in the form that it must have. */
+  readonly isMalformed?: boolean;
+  readonly publicUrl: string;
 }
+
+/** Where all that is paid per call is listed. */
+export const catalogPath = "/api/x402/catalog";
 
 const withQuoteId = (entry: PaymentRequirements, quoteId: string): PaymentRequirements => {
   return { ...entry, extra: { ...entry.extra, quoteId } };

@@ -4,7 +4,7 @@ import { ApiError } from "../../../shared/errors.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
 import { refusals } from "../../http/refusals.ts";
 import { docsPages } from "./chapters.ts";
-import { llmsTxt } from "./llms-txt.ts";
+import { llmsFullTxt, llmsTxt } from "./llms-txt.ts";
 import { operationIndex, operationMarkdown } from "./operation-markdown.ts";
 import { type Operation, operationsOf } from "./operations.ts";
 import { type DocsFacts, docsTwin } from "./texts.ts";
@@ -13,7 +13,8 @@ import { type DocsFacts, docsTwin } from "./texts.ts";
 export function docsEndpoints(facts: DocsFacts, all: () => readonly Endpoint[]): Endpoint[] {
   const operations = operationsOf(all, facts.config.publicUrl);
   return [
-    llmsTxtEndpoint(facts.config.publicUrl, all),
+    llmsTxtEndpoint(facts, all),
+    llmsFullTxtEndpoint(facts, all, operations),
     startEndpoint(facts),
     pageEndpoint(facts, operations),
     operationEndpoint(operations),
@@ -23,19 +24,39 @@ export function docsEndpoints(facts: DocsFacts, all: () => readonly Endpoint[]):
 const markdown = { content: ["text/markdown"], example: "# What this is\n" } as const;
 const common = { method: "get", tag: "Service", access: "public" } as const;
 
-function llmsTxtEndpoint(publicUrl: string, all: () => readonly Endpoint[]): Endpoint {
+function llmsTxtEndpoint(facts: DocsFacts, all: () => readonly Endpoint[]): Endpoint {
   return {
     ...common,
     path: "/llms.txt",
     id: "getLlmsTxt",
     summary: "What is here, for readers that are language models.",
     description:
-      "Answers in plain text how to find an agent, run it and pay for it, the documentation, and every endpoint in one line.",
+      "Answers in plain text all that is needed to find an agent, run it and pay for it, with a key or without one, and every " +
+      "endpoint in one line.",
     answers: { 200: { content: ["text/plain"], example: "# Agent marketplace\n" } },
-    handler: (_request, response) => {
-      response.type("text/plain").setHeader("cache-control", "public, max-age=3600").send(llmsTxt(all(), publicUrl));
-    },
+    handler: async (_request, response) => sendText(response, await llmsTxt(facts, all())),
   };
+}
+
+function llmsFullTxtEndpoint(
+  facts: DocsFacts,
+  all: () => readonly Endpoint[],
+  operations: () => readonly Operation[],
+): Endpoint {
+  return {
+    ...common,
+    path: "/llms-full.txt",
+    id: "getLlmsFullTxt",
+    summary: "The same with the whole documentation in one text.",
+    description:
+      "Answers llms.txt, then every page of the documentation, then every operation with its fields and examples.",
+    answers: { 200: { content: ["text/plain"], example: "# Agent marketplace\n" } },
+    handler: async (_request, response) => sendText(response, await llmsFullTxt(facts, all(), operations())),
+  };
+}
+
+function sendText(response: Response, text: string): void {
+  response.type("text/plain").setHeader("cache-control", "public, max-age=3600").send(text);
 }
 
 function startEndpoint(facts: DocsFacts): Endpoint {

@@ -22,11 +22,11 @@ export function statusTable(operation: keyof typeof statusNotes): string {
   );
 }
 
-export function connectorChapters(): string {
-  return [...connectors.values()].map(connectorChapter).join("\n\n");
+export function connectorChapters(operator: string | undefined): string {
+  return [...connectors.values()].map((connector) => connectorChapter(connector, operator)).join("\n\n");
 }
 
-function connectorChapter(connector: AnyConnector): string {
+function connectorChapter(connector: AnyConnector, operator: string | undefined): string {
   const { id, guide, timeLimitMs, permanent, needsAccount, takesSecrets } = connector;
   const facts = [
     `up to ${timeLimitMs / 1_000} s`,
@@ -38,6 +38,7 @@ function connectorChapter(connector: AnyConnector): string {
     `## ${connectorNames[id]}`,
     `\`${id}\`: ${facts.join(", ")}.`,
     guide.does,
+    ...(guide.brings ? [`You bring ${guide.brings({ operator })}.`] : []),
     tableOf(
       ["Setting", "Type", "Is"],
       fieldRows(connector.settings).map((row) => settingCells(row, guide.settings[row.name])),

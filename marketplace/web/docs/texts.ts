@@ -7,13 +7,13 @@ import { exampleUrl } from "../../http/examples.ts";
 import type { FacilitatorClient } from "../../payments/facilitator/client.ts";
 import { payableHere } from "../../payments/facilitator/payable-networks.ts";
 import { historyDays } from "../../runs/history.ts";
-import { maxTimeoutSeconds } from "../../time-limits.ts";
+import { drawingWaitSeconds, maxTimeoutSeconds } from "../../time-limits.ts";
 import { connectorChapters, networkTable, statusTable } from "./generated.ts";
 import { limitTable } from "./limits.ts";
 
 /** What the texts tell of this deployment. */
 export interface DocsFacts {
-  readonly config: Pick<Config, "publicUrl" | "anonymousLimits">;
+  readonly config: Pick<Config, "publicUrl" | "anonymousLimits" | "chains" | "facilitatorPublicUrl">;
   readonly facilitator: Pick<FacilitatorClient, "supported">;
 }
 
@@ -21,21 +21,22 @@ export interface DocsFacts {
  * A page of the documentation as Markdown: what is written in pages/, with this service's own address and the tables that are made
  * from the code in place of the comments that name them. Comments for tests are left in.
  */
-export async function docsText(facts: DocsFacts, file: string): Promise<string> {
+export async function docsText(facts: DocsFacts, file: string, own: Tables = {}): Promise<string> {
+  const said: Readonly<Record<string, string>> = { ...figures, facilitator: facts.config.facilitatorPublicUrl };
   const text = sourceOf(file)
     .replaceAll(exampleUrl, facts.config.publicUrl)
-    .replaceAll(/\{(\w+)\}/g, (written, name) => figures[name] ?? written);
+    .replaceAll(/\{(\w+)\}/g, (written, name) => said[name] ?? written);
   const parts: string[] = [];
   for (const part of text.split(/^(<!-- generated: .+ -->)$/m)) {
     const [, table] = /^<!-- generated: (.+) -->$/.exec(part) ?? [];
-    parts.push(table === undefined ? part : await generated(facts, table));
+    parts.push(table === undefined ? part : (own[table]?.() ?? (await generated(facts, table))));
   }
   return parts.join("");
 }
 
 /** The same as its readers get it. */
-export async function docsTwin(facts: DocsFacts, file: string): Promise<string> {
-  return withoutComments(await docsText(facts, file)).replaceAll(/^```(\w+) tab=.*$/gm, "```$1");
+export async function docsTwin(facts: DocsFacts, file: string, own?: Tables): Promise<string> {
+  return withoutComments(await docsText(facts, file, own)).replaceAll(/^```(\w+) tab=.*$/gm, "```$1");
 }
 
 async function generated({ config, facilitator }: DocsFacts, table: string): Promise<string> {
@@ -43,20 +44,24 @@ async function generated({ config, facilitator }: DocsFacts, table: string): Pro
   if (make) return make();
   if (table === "networks") return networkTable(await payableHere(facilitator));
   if (table === "limits") return limitTable(config.anonymousLimits);
+  if (table === "connectors") return connectorChapters(config.chains.hedera?.operator?.accountId);
   throw new Error(`no table of the documentation is called "${table}"`);
 }
 
 /** What a text names as `{historyDays}`: figures have one home, and it is the code. */
 const figures: Readonly<Record<string, string>> = {
   daysBetweenRenames: String(daysBetweenRenames),
+  drawingWaitSeconds: String(drawingWaitSeconds),
   historyDays: String(historyDays),
   keysPerAccount: String(keysPerAccount),
   runWaitSeconds: String(maxTimeoutSeconds),
   usualCallsPerMinute: String(usualCallsPerMinute),
 };
 
-const tables: Readonly<Record<string, () => string>> = {
-  connectors: connectorChapters,
+/** What a text's comments name, by name. */
+type Tables = Readonly<Record<string, () => string>>;
+
+const tables: Tables = {
   "statuses runAgent": () => statusTable("runAgent"),
   "statuses payAgent": () => statusTable("payAgent"),
   "statuses others": () => statusTable("others"),

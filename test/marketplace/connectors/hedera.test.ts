@@ -145,11 +145,16 @@ describe("hcs-write", () => {
     const agent = await publish("hcs-write", { topic: own, message: "{{text}}" });
     expect((await run(market, key, agent.address, { text: "mine" })).body.success).toBe(true);
     const foreign = await newTopic(market, "somebody's");
-    await expect(publish("hcs-write", { topic: foreign, message: "x" })).rejects.toThrow("not the creator's");
-    await expect(publish("hcs-write", { topic: "0.0.999999", message: "x" })).rejects.toThrow("no topic");
-    await expect(publish("hcs-write", { topic: own, message: "x", network: "hedera:mainnet" })).rejects.toThrow(
-      "mainnet",
-    );
+    await expect(publish("hcs-write", { topic: foreign, message: "x" })).rejects.toThrow("must be yours");
+    await expect(publish("hcs-write", { topic: "0.0.999999", message: "x" })).rejects.toMatchObject({
+      message: '"settings.topic" must be a topic that is there: there is no topic 0.0.999999.',
+      body: { field: "settings.topic" },
+    });
+    // The field and what it may be, each once.
+    await expect(publish("hcs-write", { topic: own, message: "x", network: "hedera:mainnet" })).rejects.toMatchObject({
+      message: '"settings.network" must be hedera:testnet, where agents act here.',
+      body: { field: "settings.network" },
+    });
     const walletless = await seedLedgerCreator(market);
     await market.context.db.query("update payout_wallets set state = 'retired' where account_id = $1", [
       walletless.creator.id,

@@ -41,7 +41,7 @@ export function TemplateGallery({ templates, kind }: GalleryProps) {
   );
 }
 
-function TemplateCard({ listed: { connector, name, template } }: { listed: ListedTemplate }) {
+function TemplateCard({ listed: { connector, name, brings, template } }: { listed: ListedTemplate }) {
   const { id, guide, permanent } = connector;
   return (
     <article class="agent">
@@ -54,7 +54,7 @@ function TemplateCard({ listed: { connector, name, template } }: { listed: Liste
         {permanent && <Badge line>cannot be undone</Badge>}
       </div>
       <p class="agent-desc build-does">{guide.does}</p>
-      {guide.brings && <p class="small faint build-brings">{`You bring: ${guide.brings}.`}</p>}
+      {brings && <p class="small faint build-brings">{`You bring: ${brings}.`}</p>}
       <form class="agent-foot" method="post" action="/build">
         <span>
           <Icon name="template" />
