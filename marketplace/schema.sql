@@ -1364,17 +1364,30 @@ AS $function$
       return null;
     end $function$;
 
+CREATE OR REPLACE FUNCTION public.list_account()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      -- The agents first, as whoever changes one of them takes it before the lock.
+      perform from agents where account_id = new.id and state = 'live' order by id for no key update;
+      perform pg_advisory_xact_lock(hashtext('listings of ' || new.id));
+      -- Each is looked at again by list_agent.
+      update agents set state = state where account_id = new.id and state = 'live';
+      return null;
+    end $function$;
+
 CREATE OR REPLACE FUNCTION public.list_agent()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
     begin
-      if new.state <> 'live' then
+      -- Of this, a change of the creator's wallets and of the account, the second sees what the first one wrote.
+      perform pg_advisory_xact_lock(hashtext('listings of ' || new.account_id));
+      if new.state <> 'live' or exists (select from accounts where id = new.account_id and state = 'suspended') then
         delete from listings where agent_id = new.id;
         return null;
       end if;
-      -- Of this and a change of the creator's wallets, the second sees what the first one wrote.
-      perform pg_advisory_xact_lock(hashtext('listings of ' || new.account_id));
       insert into listings (agent_id, handle, slug, name, description, connector, price_credits, search, created_at,
                             category, tags, networks, per_call, facets, runs)
       select agent_id, handle, slug, name, description, connector, price_credits, search, created_at,
@@ -1599,6 +1612,8 @@ AS $function$
     $function$;
 
 CREATE TRIGGER accounts_handle_kept AFTER INSERT OR UPDATE OF handle ON accounts FOR EACH ROW EXECUTE FUNCTION keep_handle();
+
+CREATE TRIGGER accounts_listed AFTER UPDATE OF state ON accounts FOR EACH ROW WHEN ((old.state = 'suspended'::text) <> (new.state = 'suspended'::text)) EXECUTE FUNCTION list_account();
 
 CREATE TRIGGER agents_listed AFTER INSERT OR UPDATE OF state, live_version, handle, slug ON agents FOR EACH ROW EXECUTE FUNCTION list_agent();
 

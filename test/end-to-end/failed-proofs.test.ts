@@ -171,3 +171,36 @@ test("a facilitator that is busy is a 503 with its Retry-After, and nobody is ch
     await busy.stop();
   }
 });
+
+test("a payment of the wrong form is told what it must look like, by header, encoding and network", async () => {
+  const asked = await ask(undefined, "198.51.100.9");
+  const links = {
+    guide: "https://market.example.com/llms.txt",
+    catalog: "https://market.example.com/api/x402/catalog",
+  };
+  expect(asked).toMatchObject({ status: 402, body: links });
+  expect(asked.body.proof).toBeUndefined();
+  const good = await payQuote(paid, "evm", asked);
+  const { authorization } = good.payload as { authorization: object };
+  const unread = [
+    [{ x402Version: 3 }, "x402Version must be 1 or 2"],
+    [{ ...good, payload: {} }, "payload.authorization must be an object"],
+    [{ ...good, payload: { authorization: { ...authorization, nonce: 7 } } }, "authorization.nonce must be 32 bytes"],
+    [{ ...good, accepted: { ...good.accepted, network: "hedera:testnet" } }, "payload.transaction must be base64 of"],
+    [garbled(good), "invalid_exact_evm"],
+  ] as const;
+  for (const [n, [proof, why]] of unread.entries()) {
+    const { status, body } = await ask(proof as Proof, `198.51.100.${20 + n}`);
+    expect([status, body.error]).toEqual([402, expect.stringContaining(why)]);
+    expect(body.proof).toMatchObject({
+      header: "PAYMENT-SIGNATURE",
+      encoding: expect.stringContaining("base64"),
+      payload: {
+        "eip155:*": {
+          authorization: Object.fromEntries(Object.keys(authorization).map((name) => [name, expect.any(String)])),
+        },
+        "hedera:*": { transaction: expect.stringContaining("TransferTransaction") },
+      },
+    });
+  }
+});

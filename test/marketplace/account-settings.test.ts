@@ -281,6 +281,25 @@ describe("a handle", () => {
 });
 
 describe("keys", () => {
+  test("say what they may when they are made and when they are changed", async ({ market }) => {
+    const { browser } = await withAccount(market);
+    const agent = (await seedMarket(market.context)).agent.address;
+    const made = await browser.post("/api/account/keys", { name: "ci", max_credits_per_day: 200 });
+    const { token, id, ...settings } = made.body;
+    expect(settings).toEqual({
+      name: "ci",
+      scope: "own_agents",
+      agents: [],
+      rate_limit_per_minute: 60,
+      max_credits_per_day: 200,
+      max_credits_per_month: null,
+    });
+    const changes = { name: "build", scope: "chosen_agents", agents: [agent], rate_limit_per_minute: 30 };
+    const changed = await browser.patch(`/api/account/keys/${id}`, { ...changes, max_credits_per_day: null });
+    expect(changed.body).toEqual({ id, changed: true, ...settings, ...changes, max_credits_per_day: null });
+    expect((await call(market.url, "/api/v1/balance", { key: token })).headers.get("x-ratelimit-limit")).toBe("30");
+  });
+
   test("are made in five slots, shown once, used, and revoked at once", async ({ market }) => {
     const { browser } = await withAccount(market);
     const made = await Promise.all(

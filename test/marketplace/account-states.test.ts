@@ -18,7 +18,7 @@ test.afterEach(({ market }) => proveLedger(market.context));
 
 const operator = (market: TestMarketplace, ...args: string[]) => runCommand(args, market.environment);
 
-test("a suspended account's keys are refused and its agents are not run; restored, all is as before", async ({
+test("a suspended account's keys are refused, its agents are neither run nor listed; restored, all is as before", async ({
   market,
 }) => {
   const { key, agent, buyer, creator } = await seedMarket(market.context);
@@ -28,7 +28,14 @@ test("a suspended account's keys are refused and its agents are not run; restore
   expect((await call(market.url, "/api/v1/balance", { key })).status).toBe(200);
   await operator(market, "account", "suspend", "--account", creator.handle);
   expect((await run(market, key, agent.address)).status).toBe(503);
+  const listed = async () => (await call(market.url, `/api/v1/agents?creator=${creator.handle}`, { key })).body.total;
+  expect(await listed()).toBe(0);
+  // What the operator takes off the market and puts back meanwhile does not come back before its creator does.
+  await operator(market, "agents", "suspend", agent.address);
+  await operator(market, "agents", "restore", agent.address);
+  expect(await listed()).toBe(0);
   await operator(market, "account", "restore", "--account", creator.handle);
+  expect(await listed()).toBe(1);
   expect((await run(market, key, agent.address)).body.success).toBe(true);
   await expect(operator(market, "account", "restore", "--account", creator.handle)).rejects.toMatchObject({
     code: "conflict",

@@ -118,6 +118,9 @@ describe("GET /api/v1/agents", () => {
     const { status, body } = await get(market, seeded, `/api/v1/agents?${query}`);
     expect(status).toBe(400);
     expect(body).toEqual({ error: expect.stringContaining(`"${field}"`), field });
+    // Whatever is wrong with a number, its bounds are said.
+    const bounds = { limit: "from 1 to 100, given once", offset: "from 0 to 1000000, given once" };
+    if (field in bounds) expect(body.error).toContain(bounds[field as keyof typeof bounds]);
   });
 
   test("totals stay exact while agents come, go and change connector at once", async ({ market, seeded }) => {

@@ -217,3 +217,16 @@ describe("the patterns of an agent", () => {
     expect(() => contract.read({ f0: `${"😀".repeat(100_000)}a` })).toThrow("at most 100000 characters");
   });
 });
+
+test("a required text may not be empty, and its schema says so; one with a default may", () => {
+  const declared = [
+    { name: "text", type: "text", required: true },
+    { name: "note", type: "string", required: true, default: "" },
+    { name: "more", type: "string" },
+  ];
+  const contract = compileContract(fieldsSchema.parse(declared), false);
+  expect(() => contract.read({ text: "" })).toThrow('"text" must not be empty.');
+  expect(contract.read({ text: "x", note: "", more: "" }).values).toEqual({ text: "x", note: "", more: "" });
+  expect(contract.jsonSchema).toMatchObject({ properties: { text: { minLength: 1 } } });
+  expect(contract.jsonSchema).not.toMatchObject({ properties: { note: { minLength: 1 } } });
+});

@@ -40,6 +40,11 @@ describe("a run that works", () => {
     expect((await market.context.lookups.balance(creator.id)).earned).toBe(5n);
   });
 
+  test.for(["", "  "])("needs an agent: %j is a 400 that says how one is named", async (agent, { market, seeded }) => {
+    const { status, body } = await run(market, seeded.key, agent);
+    expect([status, body]).toEqual([400, { error: '"agent" must name an agent: handle/slug.', field: "agent" }]);
+  });
+
   test("finds the agent whatever the case of its name", async ({ market }) => {
     const { key, agent } = await seedMarket(market.context);
     expect((await run(market, key, agent.address.toUpperCase())).status).toBe(200);

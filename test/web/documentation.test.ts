@@ -61,6 +61,10 @@ const facts = () => ({
   config: { ...paid.marketplace.context.config, publicUrl: paid.marketplace.url },
   facilitator: paid.marketplace.context.facilitator,
 });
+/** The tables that llms.txt alone has. */
+const noTables = Object.fromEntries(
+  ["fields vectorize", "fields generate", "fields drawing", "pages", "addresses"].map((name) => [name, () => ""]),
+);
 const written = docsPages.flatMap(({ slug, file }) => (file === undefined ? [] : [{ slug, file }]));
 
 /** A block of code, and what the comment before it says is to be done with it. */
@@ -126,6 +130,18 @@ describe.sequential("what the documentation shows works as it is shown", () => {
       }
     }
   });
+});
+
+test("llms.txt's programs sign and pay on both chains as they are shown, and it names this service's own addresses", async () => {
+  const { accountId, privateKey } = paid.ledger.accounts.buyer;
+  Object.assign(env, { ACCOUNT_ID: accountId, HEDERA_KEY: privateKey });
+  const served = await (await fetch(`${paid.marketplace.url}/llms.txt`)).text();
+  expect(served).toContain(`GET ${facts().config.facilitatorPublicUrl}/discovery/resources`);
+  expect(served).not.toMatch(/<!--|agents\.example|\{facilitator\}/);
+  const blocks = blocksIn(await docsText(facts(), "../llms.md", { ...noTables }));
+  const programs = blocks.filter(({ directive }) => directive?.startsWith("run; prints: "));
+  expect(programs).toHaveLength(2);
+  for (const { language, code } of programs) expect(await execute(language, code), code).toMatch(/^200 true/);
 });
 
 describe("the MCP page's settings lead a client to the tools", () => {

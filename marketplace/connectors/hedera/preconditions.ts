@@ -14,10 +14,11 @@ const unitsRule = "must be a whole number of base units, 1 or more, as text or a
 /** A whole number of base units, kept as text: a JSON number cannot hold every amount on Hedera. */
 export const unitsSetting = z.union(
   [
-    z.string().regex(/^[1-9]\d{0,18}$/, unitsRule),
+    // Rules between settings count with it, so that they are not asked of what is no number.
+    z.string().regex(/^[1-9]\d{0,18}$/, { error: unitsRule, abort: true }),
     z
       .int(unitsRule)
-      .min(1, unitsRule)
+      .min(1, { error: unitsRule, abort: true })
       .transform((units) => String(units)),
   ],
   unitsRule,

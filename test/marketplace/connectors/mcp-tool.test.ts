@@ -1,20 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { demoAgents } from "../../../infra/dev/demo-agents.ts";
+import { type MockMcp, startMockMcp } from "../../../infra/mock-mcp/server.ts";
 import { noticesOf } from "../../../marketplace/agents/notices.ts";
 import { startListener } from "../../support/listener.ts";
 import { run, seedMarket, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
 import { type McpTestServer, startMcpServer } from "../../support/mcp-server.ts";
 
 let market: TestMarketplace;
+let local: MockMcp;
 const servers = {} as Record<"stream" | "json" | "sessions", McpTestServer>;
 beforeAll(async () => {
   servers.stream = await startMcpServer();
   servers.json = await startMcpServer({ json: true });
   servers.sessions = await startMcpServer({ sessions: true });
-  const hosts = Object.values(servers).map(({ port }) => `127.0.0.1:${port}`);
+  local = await startMockMcp();
+  const hosts = [...Object.values(servers), local].map(({ port }) => `127.0.0.1:${port}`);
   market = await startMarketplace({ env: { OUTBOUND_ALLOW_HOSTS: hosts.join(",") } });
 });
 afterAll(async () => {
   await market.stop();
+  await local.stop();
   await Promise.all(Object.values(servers).map((server) => server.stop()));
 });
 
@@ -30,6 +35,12 @@ const runOf = async (settings: object, input: object = { text: "hi" }) => {
   const { key, agent } = await seed(settings);
   return run(market, key, agent.address, input);
 };
+
+test("the agent of the local stack counts words by the MCP server that comes with it", async () => {
+  const definition = demoAgents({ demoService: "", demoTools: local.mcpUrl })["word-count"] as { settings: object };
+  const { body } = await runOf(definition.settings, { text: "Three small words." });
+  expect(body).toMatchObject({ success: true, output: { kind: "json", data: { words: 3, longest: "Three" } } });
+});
 
 describe.each(["stream", "json", "sessions"] as const)("mcp-tool, from a server that answers by %s", (kind) => {
   test.each([

@@ -35,6 +35,8 @@ test.each(connectorIds)("the template of %s can be published but for what its cr
   const { guide } = connectors.get(id)!;
   const open = leftOpen[id];
   if (open) expect(guide.brings?.(chains)).toContain(open);
+  // Whom an allowance, a supply key or a submit key names.
+  if (guide.brings) expect(guide.brings(chains)).toContain("0.0.1005");
   for (const given of [chains, { ...chains, readable: [] }]) {
     const template = guide.template(given);
     const settings = open ? { ...template.settings, [open]: "0.0.1234" } : template.settings;
@@ -55,4 +57,23 @@ test.each(connectorIds)("the form of %s's template is filled in with what it tak
     fields.flatMap(({ name, example }) => (example === undefined ? [] : [[name, example]])),
   );
   expect(() => compileContract(fields, false).read(input)).not.toThrow();
+});
+
+test.each([
+  ["x-reward", "amount", "10000000"],
+  ["x-reward-credits", "amount", 5],
+  ["hedera-transfer", "per_run_max", "100000000"],
+] as const)("%s takes %s as a number and as text alike, and says so of anything else", (id, name, kept) => {
+  const { settings, guide } = connectors.get(id)!;
+  const template = guide.template(chains).settings;
+  for (const given of [Number(kept), String(kept)]) {
+    expect(settings.parse({ ...template, [name]: given })).toMatchObject({ [name]: kept });
+  }
+  for (const wrong of [0, -1, 1.5, "0", "1e3", "", null]) {
+    const { success, error } = settings.safeParse({ ...template, [name]: wrong });
+    expect([success, error?.issues[0]?.message]).toEqual([
+      false,
+      expect.stringMatching(/^must be a whole number .* text/),
+    ]);
+  }
 });

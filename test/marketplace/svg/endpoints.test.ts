@@ -76,7 +76,9 @@ describe("POST /api/v1/svg/vectorize", () => {
     [{ image: 5 }, "image"],
     [{ image: "x", mode: "flat" }, "stacked, cutout"],
     [{ image: "x", style: "crayon" }, "lineart"],
-    [{ image: "x", colors: 1 }, "colors"],
+    [{ image: "x", colors: 1 }, '"colors" must be a whole number from 2 to 256.'],
+    [{ image: "x", colors: "8" }, '"colors" must be a whole number from 2 to 256.'],
+    [{ image: "x", simplify: 2 }, '"simplify" must be a number from 0 to 1.'],
     [{ image: "x", files: ["eps"] }, "png, pdf"],
   ])("400 names the field and what is allowed: %j", async (body, mention) => {
     const answer = await ask("vectorize", body);

@@ -1,0 +1,79 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect } from "vitest";
+import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { newBuyer } from "../support/evm-payments.ts";
+import { marketTest } from "../support/fixtures.ts";
+import { call, echoAgent } from "../support/marketplace.ts";
+
+const network = "eip155:84532";
+const facilitator = "https://facilitator.example.com";
+const test = marketTest({
+  env: { PLATFORM_WALLETS: `${network}=${newBuyer().address}`, FACILITATOR_PUBLIC_URL: facilitator },
+});
+
+test.beforeEach(async ({ market, seeded }) => {
+  const { creator } = seeded;
+  const wallet = { accountId: creator.id, network, address: newBuyer().address, checked: true };
+  await addPayoutWallet(market.context.db, wallet).catch(() => {});
+  await publishAgent(market.context, creator, "gratis", { ...echoAgent, name: "Gratis", price_credits: 0 });
+});
+
+describe("what is paid per call", () => {
+  test("is listed without a key, with all that a call takes, for every cache and page", async ({ market, seeded }) => {
+    const { status, headers, body } = await call(market.url, "/api/x402/catalog?q=says");
+    expect(status).toBe(200);
+    expect(headers.get("cache-control")).toBe("public, max-age=60");
+    expect(headers.get("access-control-allow-origin")).toBe("*");
+    expect(body).toMatchObject({ total: 2, guide: `${market.context.config.publicUrl}/llms.txt`, facilitator });
+    const echo = body.agents.find(({ agent }: { agent: string }) => agent === seeded.agent.address);
+    expect(echo).toMatchObject({
+      url: `${market.context.config.publicUrl}/api/agent/${seeded.agent.address}`,
+      price_usd: 0.05,
+      networks: [network],
+      output_kind: "text",
+    });
+    expect(body.drawings.map(({ price_usd: price }: { price_usd: number }) => price)).toEqual([0.01, 0.03, 0.08]);
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    for (const item of [...body.agents, ...body.drawings]) {
+      expect(ajv.validate(item.input_schema, item.example), item.name).toBe(true);
+    }
+    const again = { "if-none-match": headers.get("etag")! };
+    expect((await call(market.url, "/api/x402/catalog?q=says", { headers: again })).status).toBe(304);
+  });
+
+  test("is read page by page, narrowed, and a wrong parameter says what it may be", async ({ market }) => {
+    const first = (await call(market.url, "/api/x402/catalog?limit=1")).body;
+    const second = (await call(market.url, `/api/x402/catalog?limit=1&cursor=${first.cursor}`)).body;
+    expect([first.agents.length, second.agents.length, second.cursor]).toEqual([1, 1, null]);
+    const free = await call(market.url, "/api/x402/catalog?max_price=0");
+    expect(free.body.agents.map(({ name }: { name: string }) => name)).toEqual(["Gratis"]);
+    const wrong = await call(market.url, "/api/x402/catalog?limit=51");
+    expect(wrong).toMatchObject({
+      status: 400,
+      body: { field: "limit", error: expect.stringContaining("from 1 to 50") },
+    });
+  });
+
+  test("is found by crawlers: addresses that cost something, and the prices of operations", async ({
+    market,
+    seeded,
+  }) => {
+    const { body } = await call(market.url, "/.well-known/x402");
+    const { publicUrl } = market.context.config;
+    expect(body).toMatchObject({ version: 1, catalog: `${publicUrl}/api/x402/catalog`, facilitator });
+    const drawings = ["svg-vectorize", "svg-generate", "svg-generate-hd"].map(
+      (name) => `${publicUrl}/api/x402/${name}`,
+    );
+    expect(body.resources).toEqual([...drawings, `${publicUrl}/api/agent/${seeded.agent.address}`]);
+    const [atRoot, below] = await Promise.all(
+      ["/openapi.json", "/api/v1/openapi.json"].map(async (path) => (await call(market.url, path)).body),
+    );
+    expect(atRoot).toEqual(below);
+    const priceOf = (path: string) => atRoot.paths[path].post["x-payment-info"];
+    const fixed = { price: { mode: "fixed", currency: "USD", amount: "0.03" }, protocols: [{ x402: {} }] };
+    expect(priceOf("/api/x402/svg-generate")).toEqual(fixed);
+    const dynamic = { mode: "dynamic", currency: "USD", min: "0.00", max: "10000.00" };
+    expect(priceOf("/api/agent/{handle}/{slug}")).toMatchObject({ price: dynamic });
+  });
+});
