@@ -183,6 +183,7 @@ create table api_keys (
   last_used_from text,
   last_used_by text,
   caps_changed_at timestamp with time zone,
+  tools text default 'all'::text not null,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_digest_key UNIQUE (digest),
   constraint api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
@@ -194,7 +195,8 @@ create table api_keys (
   constraint api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
   constraint api_keys_rate_limit_per_minute_check CHECK (((rate_limit_per_minute >= 1) AND (rate_limit_per_minute <= 100000))),
   constraint api_keys_scope_check CHECK ((scope = ANY (ARRAY['own_agents'::text, 'chosen_agents'::text, 'rest_only'::text]))),
-  constraint api_keys_slot_check CHECK (((slot >= 1) AND (slot <= 5)))
+  constraint api_keys_slot_check CHECK (((slot >= 1) AND (slot <= 5))),
+  constraint api_keys_tools_check CHECK ((tools = ANY (ARRAY['all'::text, 'search'::text])))
 );
 
 create table balances (

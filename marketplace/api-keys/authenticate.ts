@@ -3,7 +3,7 @@ import type { Queryable } from "../../shared/postgres.ts";
 import type { Credits } from "../credits/amount.ts";
 import type { AccountId, AgentId, KeyId } from "../ids.ts";
 import type { SeenClient } from "../seen-client.ts";
-import type { Scope } from "./key-settings.ts";
+import type { Scope, ToolListing } from "./key-settings.ts";
 
 /**
  * Looks keys up by digest and counts one call each against their rate limits, and all of an account's together against
@@ -21,7 +21,7 @@ export async function admitCalls(db: Queryable, digests: readonly string[]): Pro
       select found.*, counted.*
       from (
         select encode(k.digest, 'hex') as digest, asked.calls, k.id, k.account_id, a.handle, k.name, k.start, k.scope,
-          k.scope_agents, least(k.rate_limit_per_minute, a.calls_per_minute_max) as rate_limit_per_minute,
+          k.scope_agents, k.tools, least(k.rate_limit_per_minute, a.calls_per_minute_max) as rate_limit_per_minute,
           k.max_credits_per_day, k.max_credits_per_month, a.calls_per_minute_max,
           not exists (select from api_keys o where o.account_id = k.account_id and o.revoked_at is null and o.id <> k.id)
             as is_only_key,
@@ -69,6 +69,7 @@ export interface Caller {
     readonly start: string;
     readonly scope: Scope;
     readonly scopeAgents: readonly AgentId[];
+    readonly tools: ToolListing;
     /** Its own, or its account's ceiling where that is lower. */
     readonly rateLimitPerMinute: number;
     /** All that runs asked with this key may cost in a day (UTC). */
@@ -104,6 +105,7 @@ interface Row {
   start: string;
   scope: Scope;
   scope_agents: AgentId[];
+  tools: ToolListing;
   rate_limit_per_minute: number;
   max_credits_per_day: Credits | null;
   max_credits_per_month: Credits | null;
@@ -126,6 +128,7 @@ function asCounted(row: Row): Counted {
     start: row.start,
     scope: row.scope,
     scopeAgents: row.scope_agents,
+    tools: row.tools,
     rateLimitPerMinute: row.rate_limit_per_minute,
     maxCreditsPerDay: row.max_credits_per_day ?? undefined,
     maxCreditsPerMonth: row.max_credits_per_month ?? undefined,

@@ -2,7 +2,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
 import type { AccountId, AgentId } from "../ids.ts";
 import { readCallCeiling } from "./ceiling.ts";
-import { chosenAgents, keyCap, keyName, keyRate, type Scope } from "./key-settings.ts";
+import { chosenAgents, keyCap, keyName, keyRate, type Scope, type ToolListing } from "./key-settings.ts";
 
 /**
  * Changes an active key, from its next call on, on every copy of the service. A new cap counts what the key has spent of the day
@@ -24,6 +24,7 @@ export async function changeKey(db: Database, accountId: AccountId, id: string, 
       name: name === undefined ? before.name : keyName(name),
       scope: changes.scope ?? before.scope,
       scopeAgents: agents ?? before.scopeAgents,
+      tools: changes.tools ?? before.tools,
       rateLimit: rateLimitPerMinute ?? before.rateLimit,
       capDay: changed(maxCreditsPerDay, before.capDay),
       capMonth: changed(maxCreditsPerMonth, before.capMonth),
@@ -31,8 +32,18 @@ export async function changeKey(db: Database, accountId: AccountId, id: string, 
     const capsChange = wanted.capDay !== before.capDay || wanted.capMonth !== before.capMonth;
     await tx.query(
       `update api_keys set name = $2, scope = $3, scope_agents = $4, rate_limit_per_minute = $5, max_credits_per_day = $6,
-         max_credits_per_month = $7, caps_changed_at = case when $8 then now() else caps_changed_at end where id = $1`,
-      [id, wanted.name, wanted.scope, wanted.scopeAgents, wanted.rateLimit, wanted.capDay, wanted.capMonth, capsChange],
+         max_credits_per_month = $7, caps_changed_at = case when $8 then now() else caps_changed_at end, tools = $9 where id = $1`,
+      [
+        id,
+        wanted.name,
+        wanted.scope,
+        wanted.scopeAgents,
+        wanted.rateLimit,
+        wanted.capDay,
+        wanted.capMonth,
+        capsChange,
+        wanted.tools,
+      ],
     );
     if (capsChange) await recount(tx, id);
   });
@@ -43,7 +54,7 @@ const changed = (to: number | null | undefined, from: bigint | null) =>
 
 async function readLocked(tx: Transaction, accountId: AccountId, id: string): Promise<KeyRow> {
   const { rows } = await tx.query<KeyRow>(
-    `select name, scope, scope_agents as "scopeAgents", rate_limit_per_minute as "rateLimit",
+    `select name, scope, scope_agents as "scopeAgents", tools, rate_limit_per_minute as "rateLimit",
        max_credits_per_day as "capDay", max_credits_per_month as "capMonth"
      from api_keys where id = $1 and account_id = $2 and revoked_at is null for update`,
     [id, accountId],
@@ -73,6 +84,7 @@ export interface KeyChanges {
   readonly scope?: Scope | undefined;
   /** With the scope chosen_agents: `handle/slug` of live agents. */
   readonly agents?: readonly string[] | undefined;
+  readonly tools?: ToolListing | undefined;
   readonly rateLimitPerMinute?: number | undefined;
   /** Null lifts the cap. */
   readonly maxCreditsPerDay?: number | null | undefined;
@@ -83,6 +95,7 @@ interface KeyRow {
   readonly name: string;
   readonly scope: Scope;
   readonly scopeAgents: readonly AgentId[];
+  readonly tools: ToolListing;
   readonly rateLimit: number;
   readonly capDay: bigint | null;
   readonly capMonth: bigint | null;

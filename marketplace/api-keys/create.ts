@@ -2,7 +2,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { isUniqueViolation, type Queryable } from "../../shared/postgres.ts";
 import { type AccountId, type KeyId, newId } from "../ids.ts";
 import { readCallCeiling } from "./ceiling.ts";
-import { chosenAgents, keyCap, keyName, keyRate, type Scope } from "./key-settings.ts";
+import { chosenAgents, keyCap, keyName, keyRate, type Scope, type ToolListing } from "./key-settings.ts";
 import { digestOf, displayOf, newToken } from "./token.ts";
 
 export const keysPerAccount = 5;
@@ -14,7 +14,7 @@ export const usualCallsPerMinute = 60;
  * naming the field, as for a rate limit above the account's ceiling.
  */
 export async function createKey(db: Queryable, input: NewKey): Promise<{ id: KeyId; name: string; token: string }> {
-  const { accountId, scope = "own_agents", agents = [], maxCreditsPerDay, maxCreditsPerMonth } = input;
+  const { accountId, scope = "own_agents", agents = [], tools = "all", maxCreditsPerDay, maxCreditsPerMonth } = input;
   const name = keyName(input.name);
   const ceiling = await readCallCeiling(db, accountId);
   const rateLimitPerMinute = keyRate(input.rateLimitPerMinute ?? Math.min(usualCallsPerMinute, ceiling), ceiling);
@@ -25,7 +25,8 @@ export async function createKey(db: Queryable, input: NewKey): Promise<{ id: Key
   const { start, last4 } = displayOf(token);
   const id = input.id ?? newId("key");
   const shown = [id, accountId, name, digestOf(token), start, last4];
-  if (await claimSlot(db, [...shown, scope, scopeAgents, rateLimitPerMinute, maxCreditsPerDay, maxCreditsPerMonth])) {
+  const limits = [rateLimitPerMinute, maxCreditsPerDay, maxCreditsPerMonth];
+  if (await claimSlot(db, [...shown, scope, scopeAgents, ...limits, tools])) {
     return { id, name, token };
   }
   await refuseClosed(db, accountId);
@@ -43,8 +44,8 @@ async function claimSlot(db: Queryable, values: unknown[]): Promise<boolean> {
     try {
       const { rowCount } = await db.query(
         `insert into api_keys (id, account_id, slot, name, digest, start, last4, scope, scope_agents,
-           rate_limit_per_minute, max_credits_per_day, max_credits_per_month)
-         select $1, $2, slot, $3, $4, $5, $6, $7, $8, $9, $10, $11 from generate_series(1, ${keysPerAccount}) slot,
+           rate_limit_per_minute, max_credits_per_day, max_credits_per_month, tools)
+         select $1, $2, slot, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 from generate_series(1, ${keysPerAccount}) slot,
            (select from accounts where id = $2 and state <> 'closed' for no key update) account
          where not exists (select from api_keys k where k.account_id = $2 and k.slot = slot.slot and k.revoked_at is null)
          order by slot limit 1`,
@@ -69,6 +70,8 @@ interface NewKey {
   readonly scope?: Scope | undefined;
   /** For the scope chosen_agents: `handle/slug` of live agents, of any creator. */
   readonly agents?: readonly string[] | undefined;
+  /** All, when undefined. */
+  readonly tools?: ToolListing | undefined;
   /** Credits the key may spend a day (UTC); no cap when undefined. */
   readonly maxCreditsPerDay?: number | undefined;
   /** The same for a calendar month (UTC). */

@@ -14,7 +14,7 @@ import { callsQuery, listKeyCalls } from "./calls.ts";
 import { ceilingMax } from "./ceiling.ts";
 import { changeKey } from "./change.ts";
 import { createKey, keysPerAccount, usualCallsPerMinute } from "./create.ts";
-import { capMax, scopes } from "./key-settings.ts";
+import { capMax, scopes, toolListings } from "./key-settings.ts";
 import { type ListedKey, listKeys, readKey, readKeySpending } from "./list.ts";
 import { revokeKey } from "./revoke.ts";
 import { changedKeyShape, type KeySettings, keyCallsShape, keysShape, newKeyShape, revokedShape } from "./shapes.ts";
@@ -84,12 +84,13 @@ const asNumber = (credits: bigint | null) => (credits === null ? null : toSafeNu
 
 /** What a key is, as making and changing it answer. */
 function settingsOf(key: ListedKey): KeySettings {
-  const { id, name, scope, agents, rate_limit_per_minute, max_credits_per_day, max_credits_per_month } = key;
+  const { id, name, scope, agents, tools, rate_limit_per_minute, max_credits_per_day, max_credits_per_month } = key;
   return {
     id,
     name,
     scope,
     agents: [...agents],
+    tools,
     rate_limit_per_minute,
     max_credits_per_day: asNumber(max_credits_per_day),
     max_credits_per_month: asNumber(max_credits_per_month),
@@ -101,6 +102,7 @@ const exampleSettings: KeySettings = {
   name: "server",
   scope: "own_agents",
   agents: [],
+  tools: "all",
   rate_limit_per_minute: usualCallsPerMinute,
   max_credits_per_day: 500,
   max_credits_per_month: null,
@@ -116,6 +118,12 @@ const keyRequest = z.strictObject({
     .max(100)
     .optional()
     .describe("Of the scope chosen_agents: `handle/slug` of live agents."),
+  tools: z
+    .enum(toolListings)
+    .optional()
+    .describe(
+      "What the tool server lists: `all`, the default, a tool for each agent in scope; `search`, few tools that find, describe and run them.",
+    ),
   rate_limit_per_minute: z
     .int()
     .optional()
@@ -158,6 +166,7 @@ function createEndpoint({ db }: Needs): Endpoint {
         name: given.name,
         scope: given.scope,
         agents: given.agents,
+        tools: given.tools,
         rateLimitPerMinute: given.rate_limit_per_minute,
         maxCreditsPerDay: given.max_credits_per_day,
         maxCreditsPerMonth: given.max_credits_per_month,
@@ -196,6 +205,7 @@ function changeEndpoint({ db }: Needs): Endpoint {
         name: given.name,
         scope: given.scope,
         agents: given.agents,
+        tools: given.tools,
         rateLimitPerMinute: given.rate_limit_per_minute,
         maxCreditsPerDay: given.max_credits_per_day,
         maxCreditsPerMonth: given.max_credits_per_month,

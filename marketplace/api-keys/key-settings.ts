@@ -6,6 +6,11 @@ import type { AgentId } from "../ids.ts";
 export const scopes = ["own_agents", "chosen_agents", "rest_only"] as const;
 /** Which agents a key sees as tools: its account's own, the ones chosen, or none. */
 export type Scope = (typeof scopes)[number];
+
+export const toolListings = ["all", "search"] as const;
+/** What the tool server lists for a key: a tool for each agent in its scope, or few that find and run them. */
+export type ToolListing = (typeof toolListings)[number];
+
 const chosenMax = 100;
 export const capMax = 1_000_000_000;
 

@@ -1,6 +1,6 @@
 import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId, KeyId } from "../ids.ts";
-import type { Scope } from "./key-settings.ts";
+import type { Scope, ToolListing } from "./key-settings.ts";
 
 /** An account's keys as they may be shown, newest first; revoked ones stay visible. */
 export function listKeys(db: Queryable, accountId: AccountId): Promise<ListedKey[]> {
@@ -16,7 +16,7 @@ async function readKeys(db: Queryable, accountId: AccountId, id: string | null):
   const { rows } = await db.query(
     `select id, name, start, last4, scope, array(
          select handle || '/' || slug from agents where id = any(scope_agents) order by 1
-       ) as agents, rate_limit_per_minute, max_credits_per_day, max_credits_per_month, created_at, last_used_at,
+       ) as agents, tools, rate_limit_per_minute, max_credits_per_day, max_credits_per_month, created_at, last_used_at,
        last_used_from, last_used_by, revoked_at
      from api_keys where account_id = $1 and id = coalesce($2, id) order by created_at desc, id desc limit 100`,
     [accountId, id],
@@ -64,6 +64,7 @@ export interface ListedKey {
   readonly scope: Scope;
   /** The chosen ones, as `handle/slug`. */
   readonly agents: readonly string[];
+  readonly tools: ToolListing;
   readonly rate_limit_per_minute: number;
   readonly max_credits_per_day: bigint | null;
   readonly max_credits_per_month: bigint | null;

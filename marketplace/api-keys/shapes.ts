@@ -2,7 +2,7 @@ import { z } from "zod";
 import { covering } from "../../shared/covering.ts";
 import { cursor, moment, runId, wholeCredits } from "../http/shapes.ts";
 import { callStates, type KeyCall, type KeyCalls } from "./calls.ts";
-import { scopes } from "./key-settings.ts";
+import { scopes, toolListings } from "./key-settings.ts";
 import type { ListedKey } from "./list.ts";
 
 const key = covering<Omit<ListedKey, Caps | Moments> & Readonly<Record<Caps, number | null>>>()(
@@ -13,6 +13,7 @@ const key = covering<Omit<ListedKey, Caps | Moments> & Readonly<Record<Caps, num
     last4: z.string(),
     scope: z.enum(scopes),
     agents: z.array(z.string()),
+    tools: z.enum(toolListings),
     rate_limit_per_minute: z.int(),
     max_credits_per_day: z.int().nullable(),
     max_credits_per_month: z.int().nullable(),
@@ -47,6 +48,7 @@ const settings = key.pick({
   name: true,
   scope: true,
   agents: true,
+  tools: true,
   rate_limit_per_minute: true,
   max_credits_per_day: true,
   max_credits_per_month: true,

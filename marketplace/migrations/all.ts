@@ -45,6 +45,7 @@ import { operatorActs } from "./0062-operator-acts.ts";
 import { ledgerProofs } from "./0063-ledger-proofs.ts";
 import { creatorAbout } from "./0064-creator-about.ts";
 import { suspendedCreators } from "./0065-suspended-creators.ts";
+import { keyTools } from "./0070-key-tools.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -94,4 +95,5 @@ export const migrations: readonly Migration[] = [
   ledgerProofs,
   creatorAbout,
   suspendedCreators,
+  keyTools,
 ];

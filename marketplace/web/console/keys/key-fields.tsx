@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { AreaField, SelectField, TextField } from "../../../../shared/page/field.tsx";
 import { usualCallsPerMinute } from "../../../api-keys/create.ts";
-import { type Scope, scopes } from "../../../api-keys/key-settings.ts";
+import { type Scope, scopes, type ToolListing, toolListings } from "../../../api-keys/key-settings.ts";
 import type { ListedKey } from "../../../api-keys/list.ts";
 import { type Refusal, wholeNumber } from "../refusal.ts";
 
@@ -10,6 +10,7 @@ export const keyFields = [
   "name",
   "scope",
   "agents",
+  "tools",
   "rate_limit_per_minute",
   "max_credits_per_day",
   "max_credits_per_month",
@@ -38,6 +39,7 @@ export function KeyFields({ listed, refusal }: { listed?: ListedKey | undefined;
           help="Their addresses, one a line, of any creator. Up to 100."
         />
       </div>
+      <SelectField {...given("tools")} label="Listed over MCP" choices={listingChoices} />
       <div class="cols cols-3">
         <TextField
           {...given("rate_limit_per_minute")}
@@ -74,6 +76,11 @@ const scopeChoices: ReadonlyArray<{ value: Scope; label: string }> = [
   { value: "rest_only", label: "None, REST only" },
 ];
 
+const listingChoices: ReadonlyArray<{ value: ToolListing; label: string }> = [
+  { value: "all", label: "A tool for each agent" },
+  { value: "search", label: "Search, describe and run: few tools, for many agents" },
+];
+
 function shown(listed: ListedKey | undefined, field: (typeof keyFields)[number]): string | undefined {
   const value = listed?.[field];
   if (value === undefined || value === null) return undefined;
@@ -88,6 +95,7 @@ export function keyOfForm(form: URLSearchParams) {
     name: form.get("name") ?? "",
     scope,
     agents: scope === "chosen_agents" ? lines : [],
+    tools: toolListings.find((one) => one === form.get("tools")),
     rateLimitPerMinute: wholeNumber(form, "rate_limit_per_minute"),
     maxCreditsPerDay: wholeNumber(form, "max_credits_per_day"),
     maxCreditsPerMonth: wholeNumber(form, "max_credits_per_month"),
