@@ -1,4 +1,5 @@
 import type { Queryable } from "../../shared/postgres.ts";
+import { parseAddress } from "../agent-address.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
 
 /**
@@ -26,6 +27,19 @@ export async function agentOfTool(db: Queryable, caller: Caller, tool: string): 
     name: `agent of tool ${caller.key.scope}`,
     text: `select ${scopedColumns} from agents a where ${where} and a.tool_name = $2`,
     values: [value, tool.replaceAll("\0", "")],
+  });
+  return rows[0];
+}
+
+/** The same by `handle/slug`, in any case, or by tool name. */
+export async function agentInScope(db: Queryable, caller: Caller, name: string): Promise<ScopedAgent | undefined> {
+  const address = parseAddress(name);
+  if (address === undefined) return agentOfTool(db, caller, name);
+  const { where, value } = scopeOf(caller);
+  const { rows } = await db.query<ScopedAgent>({
+    name: `agent in scope ${caller.key.scope}`,
+    text: `select ${scopedColumns} from agents a where ${where} and lower(a.handle) = $2 and lower(a.slug) = $3`,
+    values: [value, ...address.split("/")],
   });
   return rows[0];
 }

@@ -1,4 +1,4 @@
-import type { Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { Tool } from "@modelcontextprotocol/server";
 import type { LiveAgent } from "../agents/find.ts";
 import type { ConnectorId } from "../connectors/connector.ts";
 import { dollarText } from "../credits/amount.ts";

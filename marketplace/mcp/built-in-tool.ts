@@ -1,5 +1,4 @@
-import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
-import type { CallToolResult, ServerNotification, ServerRequest, Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { Caller } from "../api-keys/authenticate.ts";
 
 /** A tool of the service itself, beside the agents. */
@@ -14,8 +13,8 @@ export interface BuiltInCall {
   readonly input: Readonly<Record<string, unknown>>;
   readonly maxCredits: number | undefined;
   readonly idempotencyKey: string | undefined;
-  readonly extra: Extra;
+  readonly reportProgress: ReportProgress | undefined;
 }
 
-/** What the SDK tells of a request beside its parameters. */
-export type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+/** Tells the caller how far its call is. Undefined where it did not ask to be told. */
+export type ReportProgress = (progress: number, more: { total?: number; message?: string }) => Promise<void>;

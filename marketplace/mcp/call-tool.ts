@@ -1,4 +1,5 @@
-import { type CallToolRequest, type CallToolResult, ErrorCode } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolRequest, CallToolResult } from "@modelcontextprotocol/server";
+import type { Request } from "express";
 import { z } from "zod";
 import { asApiError } from "../../shared/http.ts";
 import type { Log } from "../../shared/log.ts";
@@ -7,10 +8,10 @@ import type { Caller } from "../api-keys/authenticate.ts";
 import { parse } from "../parse.ts";
 import { readIdempotencyKey } from "../runs/idempotency-key.ts";
 import { type RunNeeds, runAgent } from "../runs/run.ts";
-import type { BuiltInTool, Extra } from "./built-in-tool.ts";
-import { reportProgress } from "./progress.ts";
+import type { BuiltInTool, ReportProgress } from "./built-in-tool.ts";
+import { reportWaiting } from "./progress.ts";
 import { failureResult, runResult } from "./results.ts";
-import { RpcError } from "./rpc-error.ts";
+import { invalidParams, RpcError } from "./rpc-error.ts";
 
 /**
  * Calls one tool that the key sees. Running an agent is what it is over REST; whatever keeps it from running is an
@@ -21,15 +22,16 @@ export async function callTool(
   context: CallNeeds,
   caller: Caller,
   { name, arguments: input = {}, _meta = {} }: CallToolRequest["params"],
-  extra: Extra,
+  { headers }: Pick<Request, "headers">,
+  reportProgress: ReportProgress | undefined,
 ): Promise<CallToolResult> {
   const own = context.builtInTools.find(({ tool, isFor }) => tool.name === name && isFor(caller));
   const agent = own ? undefined : await agentOfTool(context.db, caller, name);
-  const progress = reportProgress(extra);
+  const progress = reportWaiting(reportProgress);
   try {
     const { max_credits: maxCredits, idempotency_key } = parse(callMeta, _meta, "bad_request");
-    const idempotencyKey = readIdempotencyKey(idempotency_key ?? extra.requestInfo?.headers["idempotency-key"]);
-    if (own) return await own.call({ caller, input, maxCredits, idempotencyKey, extra });
+    const idempotencyKey = readIdempotencyKey(idempotency_key ?? headers["idempotency-key"]);
+    if (own) return await own.call({ caller, input, maxCredits, idempotencyKey, reportProgress });
     if (agent) {
       return runResult(await runAgent(context, caller, { agent: agent.address, input, maxCredits, idempotencyKey }));
     }
@@ -40,7 +42,7 @@ export async function callTool(
   } finally {
     progress.stop();
   }
-  throw new RpcError(ErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name.slice(0, 64))} for this key.`);
+  throw new RpcError(invalidParams, `There is no tool ${JSON.stringify(name.slice(0, 64))} for this key.`);
 }
 
 export interface CallNeeds extends RunNeeds {

@@ -1,22 +1,26 @@
-import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
+import type { Server } from "@modelcontextprotocol/server";
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import { z } from "zod";
 import { type Answer, type Answers, jsonAnswer, requestBody, type Shapes } from "../../shared/endpoint.ts";
-import { ApiError } from "../../shared/errors.ts";
+import type { ApiError } from "../../shared/errors.ts";
 import { errorHandler } from "../../shared/http.ts";
-import { onceClosed } from "../../shared/response-closed.ts";
+import { toolListings } from "../api-keys/key-settings.ts";
 import type { Config } from "../config.ts";
 import { imageBody } from "../http/body-limits.ts";
 import { callerOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { meanings } from "../http/refusals.ts";
 import { requireSameOrigin } from "../http/same-origin.ts";
-import { describeDrawings, type PaidToolNeeds } from "./paid-tools.ts";
+import { readQuery } from "../query.ts";
+import { describeDrawings } from "./drawing-tools.ts";
+import type { PaidToolNeeds } from "./paid-tools.ts";
+import { readMessage } from "./read-message.ts";
+import { invalidRequest } from "./rpc-error.ts";
+import { serveMessage } from "./serve.ts";
 import { createPaidToolServer, createToolServer, type ToolServerNeeds } from "./server.ts";
 import { rpcErrorShape, rpcMessageShape } from "./shapes.ts";
 
-/** MCP over Streamable HTTP, 2025-06-18, without sessions. */
+/** MCP over Streamable HTTP, without sessions. */
 export function mcpEndpoints(needs: Needs): Endpoint[] {
   const drawings = describeDrawings(needs);
   const toolServer: Endpoint = {
@@ -25,17 +29,22 @@ export function mcpEndpoints(needs: Needs): Endpoint[] {
     id: "sendToMcp",
     tag: "Tool server",
     summary:
-      "The tool server: MCP over Streamable HTTP, protocol 2025-06-18. The agents in the key's scope are its tools, " +
-      "beside svg_generate and svg_vectorize.",
+      "The tool server: MCP over Streamable HTTP, protocols 2025-06-18, 2025-11-25 and 2026-07-28. The agents in the key's " +
+      "scope are its tools, beside svg_generate and svg_vectorize.",
     description:
-      "Takes one JSON-RPC message a request, without sessions. The answer is an event stream, for progress to go out on; " +
-      "its end does not end what runs.",
+      "Takes one JSON-RPC message a request, without sessions. The answer is an event stream where progress goes out on it, and " +
+      "for protocols before 2026-07-28 always; its end does not end what runs.",
     access: "apiKey",
     before: [requireSameOrigin(needs)],
+    query: toolQuery,
     body: requestBody(rpcMessageShape, { jsonrpc: "2.0", id: 1, method: "tools/list" }, imageBody),
     headers: mcpHeaders,
-    answers: { ...streamAnswers, ...rpcRefusals(400, 401, 403, 406, 408, 413, 415, 429, 500, 503) },
-    handler: answerWith(needs, (response) => createToolServer(needs, callerOf(response))),
+    answers: { ...streamAnswers, ...rpcRefusals(400, 401, 403, 404, 406, 408, 413, 415, 429, 500, 503) },
+    handler: answerWith(needs, (response) => {
+      const caller = callerOf(response);
+      const { tools = caller.key.tools } = readQuery(toolQuery, response.req.query);
+      return createToolServer(needs, { ...caller, key: { ...caller.key, tools } }, response);
+    }),
   };
   const paidToolServer: Endpoint = {
     method: "post",
@@ -45,13 +54,17 @@ export function mcpEndpoints(needs: Needs): Endpoint[] {
     summary:
       "The tool server without a key: a call answers its price, and with a payment over x402 in " +
       '`_meta["x402/payment"]` the result. Any agent that is paid per call answers to its tool name.',
-    description: "The same protocol as with a key. Its list of tools holds the drawings; agents are found over REST.",
+    description:
+      "The same protocols as with a key. Its list of tools holds the drawings; agents are found over REST. With `?x402Version=1` the " +
+      "price is told as version 1 of x402 has it; payments of both versions are taken.",
     access: "public",
     before: [requireSameOrigin(needs)],
+    query: quoteQuery,
     body: requestBody(rpcMessageShape, { jsonrpc: "2.0", id: 1, method: "tools/call", params: exampleCall }, imageBody),
     headers: mcpHeaders,
-    answers: { ...streamAnswers, ...rpcRefusals(400, 403, 406, 408, 413, 415, 429, 500, 503) },
+    answers: { ...streamAnswers, ...rpcRefusals(400, 403, 404, 406, 408, 413, 415, 429, 500, 503) },
     handler: answerWith(needs, (response) => {
+      readQuery(quoteQuery, response.req.query);
       // The payment is in the body, so it was not presented before that was read.
       response.locals.receivedAt = new Date();
       return createPaidToolServer(needs, drawings, response);
@@ -64,74 +77,63 @@ type Needs = ToolServerNeeds & PaidToolNeeds & { readonly config: Pick<Config, "
 
 const exampleCall = { name: "svg_generate", arguments: { prompt: "A fox made of paper" } };
 
+/** Unknown parameters are left alone: some clients add their own to an address. */
+const toolQuery = z.object({
+  tools: z
+    .enum(toolListings)
+    .optional()
+    .describe(
+      "`search` lists agents_search, agent_describe, agent_run and the drawings, however many agents the key sees; `all` a tool for each. " +
+        "The key's own setting when left out.",
+    ),
+});
+
+const quoteQuery = z.object({
+  x402Version: z
+    .enum(["1", "2"])
+    .optional()
+    .describe("Of the quote that a call without a payment answers; 2 when left out."),
+});
+
 const mcpHeaders: Shapes = {
-  Accept: z.string().describe("Must name both application/json and text/event-stream."),
-  "MCP-Protocol-Version": z.string().describe("As agreed on by initialize."),
+  Accept: z.string().describe("Must take both application/json and text/event-stream; `*/*` does."),
+  "MCP-Protocol-Version": z.string().describe("As agreed on by initialize, or 2026-07-28."),
+  "Mcp-Method": z.string().describe("With 2026-07-28: the message's method."),
+  "Mcp-Name": z.string().describe("With 2026-07-28 and tools/call: the tool."),
 };
 
 const streamAnswers: Answers = {
   200: {
-    content: ["text/event-stream"],
+    content: ["text/event-stream", "application/json"],
     example: 'event: message\ndata: {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}\n\n',
   },
   202: { description: "The notification was taken; there is no answer to it." },
 };
 
+/** A code of no meaning of its own, from the range that JSON-RPC leaves to servers. */
+const refused = -32_000;
+
 /** Refusals before any message is read. */
 function rpcRefusals(...statuses: readonly number[]): Answers {
   const refusal = (status: number): Answer => {
-    const code = status === 400 ? -32600 : -32000;
+    const code = status === 400 ? invalidRequest : refused;
     return jsonAnswer(rpcErrorShape, { jsonrpc: "2.0", error: { code, message: meanings[status] ?? "" }, id: null });
   };
   return Object.fromEntries(statuses.map((status) => [status, refusal(status)]));
 }
 
-/**
- * Every request gets a server and a transport of its own, so that nothing of one caller can reach another.
- */
-function answerWith({ backgroundWork }: Needs, serverFor: (response: Response) => Server): RequestHandler {
+/** Every request gets a server and a transport of its own, so that nothing of one caller can reach another. */
+function answerWith(needs: Needs, serverFor: (response: Response) => Server): RequestHandler {
   return async (request, response) => {
-    const message: unknown = request.body;
-    // The transport would take arrays: batches were part of 2025-03-26 and are not of this version.
-    if (typeof message !== "object" || message === null || Array.isArray(message)) {
-      throw new ApiError("bad_request", "The body must be one JSON-RPC message; batches are not taken.");
-    }
-    refuseLongNames(message);
-    const server = serverFor(response);
-    const transport = new StreamableHTTPServerTransport();
-    dropUnread(transport, response);
-    await server.connect(transport as never);
-    onceClosed(response, () => backgroundWork.detach(server.close()));
-    await transport.handleRequest(request, response, message);
-  };
-}
-
-/** What the caller names the message and its progress by is sent back with each answer to it. */
-function refuseLongNames(message: object): void {
-  const { id, params } = message as { id?: unknown; params?: { _meta?: { progressToken?: unknown } | null } | null };
-  for (const [field, name] of Object.entries({ id, progressToken: params?._meta?.progressToken })) {
-    if (typeof name !== "string" || name.length <= nameLengthMax) continue;
-    throw new ApiError("bad_request", `"${field}" must be at most ${nameLengthMax} characters long.`, {
-      body: { field },
-    });
-  }
-}
-
-const nameLengthMax = 256;
-
-/** Notifications are not sent while the caller has not taken the last. */
-function dropUnread(transport: StreamableHTTPServerTransport, response: Response): void {
-  const send = transport.send.bind(transport);
-  transport.send = async (message, options) => {
-    const isNotification = "method" in message && !("id" in message);
-    if (!isNotification || response.writableLength === 0) await send(message, options);
+    const message = readMessage(request.body);
+    await serveMessage(needs, request, response, message, serverFor(response));
   };
 }
 
 /** Refusals before any message is read, as JSON-RPC errors that answer no message in particular. */
 export function mcpErrors({ log }: Pick<Needs, "log">): ErrorRequestHandler {
   const shape = ({ code, message }: ApiError) => {
-    return { jsonrpc: "2.0", error: { code: code === "bad_request" ? -32600 : -32000, message }, id: null };
+    return { jsonrpc: "2.0", error: { code: code === "bad_request" ? invalidRequest : refused, message }, id: null };
   };
   return errorHandler(log, { shape });
 }

@@ -1,4 +1,4 @@
-import { ErrorCode, type ListToolsResult, type Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { ListToolsResult, Tool } from "@modelcontextprotocol/server";
 import type { Log } from "../../shared/log.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import { type FindNeeds, findLiveAgent } from "../agents/find.ts";
@@ -6,15 +6,19 @@ import { agentsInScope, type ScopedAgent } from "../agents/scope.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
 import { asTool } from "./agent-tool.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
-import { RpcError } from "./rpc-error.ts";
+import { invalidParams, RpcError } from "./rpc-error.ts";
 
 const pageSize = 50;
 
-/** One page of what the key sees: first the service's own tools, then agents by tool name. Always in the same order. */
+/**
+ * One page of what the key sees: first the service's own tools, then agents by tool name, unless the key finds those by search.
+ * Always in the same order.
+ */
 export async function listTools(context: ListNeeds, caller: Caller, cursor?: string): Promise<ListToolsResult> {
   const after = cursor === undefined ? undefined : readCursor(cursor);
   const own =
     after === undefined ? context.builtInTools.filter(({ isFor }) => isFor(caller)).map(({ tool }) => tool) : [];
+  if (caller.key.tools === "search") return { tools: own.map(brief) };
   const inScope = await agentsInScope(context.db, caller, { after, limit: pageSize + 1 });
   const page = inScope.slice(0, pageSize);
   const agents = await Promise.all(page.map((agent) => describe(context, agent)));
@@ -23,6 +27,11 @@ export async function listTools(context: ListNeeds, caller: Caller, cursor?: str
     tools: [...own, ...agents.filter((tool) => tool !== undefined)],
     ...(last ? { nextCursor: Buffer.from(last.tool).toString("base64url") } : {}),
   };
+}
+
+/** Without what a model can do without: the price is in the description, the result is read as it comes. */
+function brief({ outputSchema: _, _meta, annotations: { title: _title, ...hints } = {}, ...tool }: Tool): Tool {
+  return { ...tool, annotations: hints };
 }
 
 /** Undefined for an agent that left a moment ago or that its creator broke: the others must still be listed. */
@@ -44,5 +53,5 @@ export interface ListNeeds extends FindNeeds {
 function readCursor(cursor: string): string {
   const name = Buffer.from(cursor, "base64url").toString();
   if (/^[a-z0-9-]{1,64}$/.test(name)) return name;
-  throw new RpcError(ErrorCode.InvalidParams, "The cursor must be taken from an earlier page.");
+  throw new RpcError(invalidParams, "The cursor must be taken from an earlier page.");
 }

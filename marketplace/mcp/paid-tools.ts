@@ -1,29 +1,27 @@
 import { hash } from "node:crypto";
-import { type CallToolRequest, type CallToolResult, ErrorCode, type Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolRequest, CallToolResult } from "@modelcontextprotocol/server";
 import type { Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
 import { asApiError } from "../../shared/http.ts";
-import type { JsonObject } from "../../shared/json.ts";
 import type { Log } from "../../shared/log.ts";
 import { type FindNeeds, findLiveAgent, type LiveAgent } from "../agents/find.ts";
 import { addressOfTool } from "../agents/scope.ts";
-import { dollarText } from "../credits/amount.ts";
 import { agentOffer, agentWork, requireModelFunds } from "../payments/agent-call.ts";
 import { type Answer, answerTo, deliverResponse } from "../payments/paid-calls/answers.ts";
 import { type DebtNeeds, debtInstead, type ShownPayment } from "../payments/paid-calls/debt-of-call.ts";
 import { redeem } from "../payments/paid-calls/redeem.ts";
 import type { PaidWork, Redemption } from "../payments/paid-calls/redemption.ts";
-import { type SignInRequest, signInChallenge, signInExtension } from "../payments/paid-calls/sign-in-with-x.ts";
-import { type PaymentPayload, paidCallIdOf, parsePaymentPayload } from "../payments/payment-payload.ts";
+import { type SignInRequest, signInExtension } from "../payments/paid-calls/sign-in-with-x.ts";
+import { type PaymentPayload, paidCallIdOf } from "../payments/payment-payload.ts";
 import type { Offer } from "../payments/quotes/offer.ts";
-import { acceptsOf } from "../payments/quotes/payment-required.ts";
-import { quotedRequirements } from "../payments/quotes/payment-requirements.ts";
 import { drawUnsold, isSold, type PaidSvgNeeds, paidSvgWork, svgOffer } from "../svg/paid.ts";
 import { type SvgProduct, svgProducts } from "../svg/products.ts";
-import type { Extra } from "./built-in-tool.ts";
-import { reportProgress } from "./progress.ts";
+import type { ReportProgress } from "./built-in-tool.ts";
+import { svgToolName } from "./drawing-tools.ts";
+import { quoteResult, readPayment } from "./paid-quote.ts";
+import { reportWaiting } from "./progress.ts";
 import { contentOf, failureResult, structured, text } from "./results.ts";
-import { RpcError } from "./rpc-error.ts";
+import { invalidParams, RpcError } from "./rpc-error.ts";
 
 /**
  * Calls a tool for a payment instead of a key, as x402's transport for MCP has it: without a payment in
@@ -33,17 +31,20 @@ import { RpcError } from "./rpc-error.ts";
 export async function callPaidTool(
   context: PaidToolNeeds,
   { name, arguments: input = {}, _meta = {} }: CallToolRequest["params"],
-  extra: Extra,
+  report: ReportProgress | undefined,
   response: Response,
 ): Promise<CallToolResult> {
   const goods = await findGoods(context, name);
-  const shown = shownIn(readPayment(_meta[paymentKey]), input, response);
+  const payload = readPayment(_meta);
+  const shown = shownIn(payload, input, response);
   if (!goods) return debtOfTool(context, name, shown);
-  const progress = reportProgress(extra);
+  const progress = reportWaiting(report);
   try {
     const { offer } = goods;
-    const quote = (error: string, signIn?: SignInRequest) => quoteResult(context, name, offer, error, signIn);
-    const payload = readPayment(_meta[paymentKey]);
+    const bodyDigest = digestOfArguments(input);
+    const version = response.req.query.x402Version === "1" ? 1 : 2;
+    const quote = (error: string, signIn?: SignInRequest) =>
+      quoteResult(context, name, offer, { version, error, signIn, bodyDigest });
     const from = response.req.ip ?? "";
     if (goods.agent)
       await requireModelFunds(context, goods.agent, typeof payload === "object" ? paidCallIdOf(payload) : "none");
@@ -56,7 +57,7 @@ export async function callPaidTool(
     const work = await goods.prepare(input, from);
     const { receivedAt } = response.locals;
     const signIn = _meta[`x402/${signInExtension}`];
-    const presented = { payload, offer, bodyDigest: digestOfArguments(input), signIn, from, receivedAt };
+    const presented = { payload, offer, bodyDigest, signIn, from, receivedAt };
     const redemption = await redeem(context, work, presented);
     if (redemption.outcome === "refused") {
       return await quote(`${redemption.reason}: ${redemption.message}`, redemption.signIn);
@@ -75,22 +76,6 @@ export async function callPaidTool(
 
 /** What selling drawings and agents by a tool's name takes. */
 export type PaidToolNeeds = PaidSvgNeeds & DebtNeeds & FindNeeds & { readonly log: Log };
-
-/** The three drawings as tools. */
-export function describeDrawings(context: Pick<PaidToolNeeds, "config">): Tool[] {
-  return (Object.keys(svgProducts) as SvgProduct[]).map((product) => {
-    const { description, input } = svgOffer(context, product);
-    const { price } = svgProducts[product];
-    const { $schema: _, ...inputSchema } = input.schema as { $schema?: string };
-    return {
-      name: svgToolName(product),
-      title: description,
-      description: `${description}. Costs US${dollarText(price)}, paid over x402 with the call.`,
-      inputSchema: inputSchema as Tool["inputSchema"],
-      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
-    };
-  });
-}
 
 interface Goods {
   readonly agent?: LiveAgent;
@@ -124,18 +109,6 @@ async function findGoods(context: PaidToolNeeds, name: string): Promise<Goods | 
   };
 }
 
-const svgToolName = (product: SvgProduct) => product.replaceAll("-", "_");
-
-const paymentKey = "x402/payment";
-
-function readPayment(payment: unknown) {
-  if (payment === undefined) return undefined;
-  const isObject = typeof payment === "object" && payment !== null && !Array.isArray(payment);
-  return isObject
-    ? parsePaymentPayload(payment as JsonObject, `_meta["${paymentKey}"]`)
-    : `_meta["${paymentKey}"] is no object.`;
-}
-
 function shownIn(
   payload: PaymentPayload | string | undefined,
   input: object,
@@ -144,21 +117,6 @@ function shownIn(
   return typeof payload === "object"
     ? { payload, bodyDigest: digestOfArguments(input), from: req.ip ?? "" }
     : undefined;
-}
-
-/** The price as a client of x402 reads it, in both places where it may look. */
-async function quoteResult(
-  context: PaidToolNeeds,
-  name: string,
-  offer: Offer,
-  error: string,
-  signIn: SignInRequest | undefined,
-): Promise<CallToolResult> {
-  const { description } = offer;
-  const resource = { url: `mcp://tool/${name}`, description, mimeType: "application/json" };
-  const accepts = acceptsOf(context.quoteIds, offer, await quotedRequirements(context, offer), signIn);
-  const extensions = signIn && { extensions: { [signInExtension]: signInChallenge(signIn) } };
-  return { isError: true, ...structured({ x402Version: 2, error, resource, accepts, ...extensions }) };
 }
 
 /**
@@ -184,7 +142,7 @@ async function debtOfTool(
   const address = (await addressOfTool(context.db, name, "any")) ?? "";
   const gone = new ApiError("not_found", `There is no tool ${JSON.stringify(name.slice(0, 64))}.`);
   const debt = await debtInstead(context, shown, address, gone).catch((error: unknown) => {
-    throw error === gone ? new RpcError(ErrorCode.InvalidParams, gone.message) : error;
+    throw error === gone ? new RpcError(invalidParams, gone.message) : error;
   });
   return answerResult(answerTo(debt, replay));
 }

@@ -1,5 +1,5 @@
 import { basename, extname } from "node:path";
-import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import type { ApiError, ErrorCode } from "../../shared/errors.ts";
 import type { Output } from "../connectors/result.ts";
 import { contentTypes, type FileKind } from "../files/files.ts";

@@ -3,6 +3,7 @@ import type { Queryable } from "../../shared/postgres.ts";
 import { searchScope } from "../agents/search-scope.ts";
 import { parse } from "../parse.ts";
 import { searchText } from "../query.ts";
+import { findsAgents } from "./any-agent-tools.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
 import { schemaOf } from "./json-schema.ts";
 import { structured } from "./results.ts";
@@ -44,7 +45,7 @@ export function searchTool({ db }: SearchNeeds): BuiltInTool {
       annotations: { title: "Search agents", readOnlyHint: true, idempotentHint: true, openWorldHint: false },
       _meta: { price_credits: 0 },
     },
-    isFor: ({ key }) => key.scope !== "rest_only",
+    isFor: (caller) => caller.key.scope !== "rest_only" && !findsAgents(caller),
     call: async (call) => {
       const { query, limit } = parse(input, call.input, "bad_request");
       const agents = await searchScope(db, call.caller, query, limit);
@@ -52,6 +53,41 @@ export function searchTool({ db }: SearchNeeds): BuiltInTool {
     },
   };
 }
+
+const leanInput = z.object({
+  query: searchText(200).default("").meta({ type: "string", description: "What it should do, in a few words." }),
+  limit: z.int().min(1).max(50).default(10),
+});
+
+/** The same where agents are no tools: each by its address, and by the first sentence of what it does. */
+export function leanSearchTool({ db }: SearchNeeds): BuiltInTool {
+  return {
+    tool: {
+      name: "agents_search",
+      title: "Search agents",
+      description: "Finds the agents that this key can run, with their prices in credits. Free.",
+      inputSchema: schemaOf(leanInput),
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    isFor: findsAgents,
+    call: async (call) => {
+      const { query, limit } = parse(leanInput, call.input, "bad_request");
+      const found = await searchScope(db, call.caller, query, limit);
+      const agents = found.map(({ agent, name, description, price_credits }) => {
+        return { agent, name, description: firstSentence(description), price_credits };
+      });
+      return { ...structured({ agents }), _meta: { credits_used: 0 } };
+    },
+  };
+}
+
+/** What an agent does stands first; agent_describe tells the rest. */
+function firstSentence(text: string): string {
+  for (const { segment } of sentences.segment(text)) return segment.trim();
+  return text;
+}
+
+const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
 
 export interface SearchNeeds {
   readonly db: Queryable;

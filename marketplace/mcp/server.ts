@@ -1,39 +1,36 @@
-import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import {
   type CallToolRequest,
-  CallToolRequestSchema,
   type CallToolResult,
-  ErrorCode,
-  ListToolsRequestSchema,
   type ListToolsResult,
-  type ServerResult,
+  Server,
+  type ServerContext,
   type Tool,
-} from "@modelcontextprotocol/sdk/types.js";
+} from "@modelcontextprotocol/server";
 import type { Response } from "express";
 import { asApiError } from "../../shared/http.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
-import type { Extra } from "./built-in-tool.ts";
+import type { ReportProgress } from "./built-in-tool.ts";
 import { type CallNeeds, callTool } from "./call-tool.ts";
 import { type ListNeeds, listTools } from "./list-tools.ts";
 import { callPaidTool, type PaidToolNeeds } from "./paid-tools.ts";
-import { RpcError } from "./rpc-error.ts";
+import { internalError, RpcError } from "./rpc-error.ts";
 
-/** A tool server for one message of one caller. */
-export function createToolServer(needs: ToolServerNeeds, caller: Caller): Server {
-  return serverOf(needs, instructions, {
+/** A tool server for one message of one caller; `response` is what the answer goes out on. */
+export function createToolServer(needs: ToolServerNeeds, caller: Caller, response: Response): Server {
+  return serverOf(needs, instructions, response, {
     list: (cursor) => listTools(needs, caller, cursor),
-    call: (params, extra) => callTool(needs, caller, params, extra),
+    call: (params, report) => callTool(needs, caller, params, response.req, report),
   });
 }
 
 export type ToolServerNeeds = ListNeeds & CallNeeds;
 
-/** The same for a caller without a key who pays for the call itself: `tools` are listed, and `response` is what the answer goes out on. */
+/** The same for a caller without a key who pays for the call itself: `tools` are listed. */
 export function createPaidToolServer(needs: PaidToolNeeds, tools: Tool[], response: Response): Server {
-  return serverOf(needs, paidInstructions, {
+  return serverOf(needs, paidInstructions, response, {
     list: async () => ({ tools }),
-    call: (params, extra) => callPaidTool(needs, params, extra, response),
+    call: (params, report) => callPaidTool(needs, params, report, response),
   });
 }
 
@@ -43,17 +40,29 @@ interface Logging {
 
 interface Verbs {
   readonly list: (cursor?: string) => Promise<ListToolsResult>;
-  readonly call: (params: CallToolRequest["params"], extra: Extra) => Promise<CallToolResult>;
+  readonly call: (params: CallToolRequest["params"], report: ReportProgress | undefined) => Promise<CallToolResult>;
 }
 
-function serverOf(needs: Logging, instructions: string, { list, call }: Verbs): Server {
+function serverOf(needs: Logging, instructions: string, response: Response, { list, call }: Verbs): Server {
   const server = new Server(
-    { name: "agent-marketplace", version: "1.1" },
+    { name: "agent-marketplace", version: "1.2" },
     { capabilities: { tools: {} }, instructions, jsonSchemaValidator },
   );
-  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => answer(needs, () => list(params?.cursor)));
-  server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => answer(needs, () => call(params, extra)));
+  server.setRequestHandler("tools/list", ({ params }) => answer(needs, () => list(params?.cursor)));
+  server.setRequestHandler("tools/call", ({ params }, context) =>
+    answer(needs, () => call(params, progressOf(context, response))),
+  );
   return server;
+}
+
+/** Nothing is told while the caller has not taken the last that was. */
+function progressOf({ mcpReq }: ServerContext, response: Response): ReportProgress | undefined {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  return async (progress, more) => {
+    if (response.writableLength > 0) return;
+    await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, ...more } });
+  };
 }
 
 const instructions =
@@ -73,13 +82,13 @@ const jsonSchemaValidator = {
 };
 
 /** The SDK sends any error's message to the caller; only what is meant for a caller may reach it. */
-async function answer<R extends ServerResult>({ log }: Logging, work: () => Promise<R>): Promise<R> {
+async function answer<R>({ log }: Logging, work: () => Promise<R>): Promise<R> {
   try {
     return await work();
   } catch (thrown) {
     if (thrown instanceof RpcError) throw thrown;
     const error = asApiError(thrown);
     if (error.status >= 500) log.error({ err: error.cause ?? thrown }, error.message);
-    throw new RpcError(ErrorCode.InternalError, error.message);
+    throw new RpcError(internalError, error.message);
   }
 }

@@ -13,7 +13,7 @@ export const rpcMessageShape = z
 export const rpcErrorShape = z
   .object({
     jsonrpc: z.literal("2.0"),
-    error: z.object({ code: z.int(), message: z.string(), data: z.string().optional() }),
-    id: z.null(),
+    error: z.object({ code: z.int(), message: z.string(), data: anyObject.optional() }),
+    id: z.union([z.string(), z.int()]).nullable().describe("Null where no message was read."),
   })
   .meta({ id: "RpcError" });

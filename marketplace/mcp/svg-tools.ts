@@ -1,4 +1,4 @@
-import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { parse } from "../parse.ts";
 import { type SvgOrder, type SvgResult, svgProducts } from "../svg/products.ts";
@@ -10,12 +10,11 @@ import type { BuiltInCall, BuiltInTool } from "./built-in-tool.ts";
 import { schemaOf } from "./json-schema.ts";
 import { linkTo, runResult, structured } from "./results.ts";
 
-const include_svg = z
-  .boolean()
-  .default(false)
-  .describe("Also answer the markup itself, often 100 to 500 KB, instead of links alone.");
-const generateInput = generateRequest.extend({ include_svg });
-const vectorizeInput = vectorizeRequest.extend({ include_svg });
+const include_svg = z.boolean().default(false).describe("Also answer the markup, often 100 to 500 KB.");
+/** Who calls these has a key. */
+const layers = z.boolean().default(false).describe("One group per object.");
+const generateInput = generateRequest.extend({ layers, include_svg });
+const vectorizeInput = vectorizeRequest.extend({ layers, include_svg });
 
 const generatePrice = Number(svgProducts["svg-generate"].price);
 const generateHdPrice = Number(svgProducts["svg-generate-hd"].price);

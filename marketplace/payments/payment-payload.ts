@@ -109,7 +109,8 @@ export function encodeHeader(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString("base64");
 }
 
-function decodeHeader(text: string): JsonObject | undefined {
+/** The JSON object in base64; undefined when it is none. */
+export function decodeHeader(text: string): JsonObject | undefined {
   try {
     const bytes = Buffer.from(text, "base64");
     // What is nested too deep could be parsed, and not be written anew.

@@ -4,6 +4,9 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { Resvg } from "@resvg/resvg-js";
+import { x402Client } from "@x402/core/client";
+import { ExactEvmScheme } from "@x402/evm/exact/client";
+import { ExactEvmSchemeV1 } from "@x402/evm/v1";
 import { createSIWxPayload } from "@x402/extensions/sign-in-with-x";
 import { createPublicClient, http } from "viem";
 import { expect } from "vitest";
@@ -80,6 +83,45 @@ test.for(["hedera", "evm"] as const)("a payment on %s buys one result, once", as
   });
   expect(textOf(again)).not.toContain("<svg");
 });
+
+test.for([
+  [1, "?x402Version=1", "structuredContent", (payment: object) => ({ "x402/payment": payment })],
+  [1, "?x402Version=1", "text", (payment: object) => ({ "x402.payment": encodeHeader(payment) })],
+  [2, "", "_meta", (payment: object) => ({ "x402/payment": encodeHeader(payment) })],
+  [2, "?x402Version=2", "structuredContent", (payment: object) => ({ "x402/payment": payment })],
+] as const)(
+  "a stock client of x402 version %i at %s pays what it reads in %s, in the form that it sends",
+  async ([version, query, place, metaOf], { paid }) => {
+    const reader = new Client({ name: "test", version: "1" });
+    const url = new URL(`${paid.marketplace.url}/api/x402/mcp${query}`);
+    await reader.connect(new StreamableHTTPClientTransport(url) as never);
+    // The client holds what comes to the schemas that it was shown.
+    await reader.listTools();
+    const buyer = await paid.setting.fundedBuyer();
+    const allowed = { network: "eip155:84532", asset: paid.setting.chain.usdc } as const;
+    const wallet = x402Client.fromConfig({
+      schemes: [
+        { network: "eip155:84532", client: new ExactEvmScheme(buyer) },
+        { network: "base-sepolia" as never, client: new ExactEvmSchemeV1(buyer), x402Version: 1 },
+      ],
+      spendControls: { allowedAssets: [allowed, { ...allowed, network: "base-sepolia" as never }] },
+    });
+    for (const [name, input, words] of [
+      ["svg_vectorize", { image }, "<svg"],
+      [tool, { text: `by version ${version} in ${place}` }, "Asked: by version"],
+    ] as const) {
+      const quoted = await callTool(reader, name, input);
+      const read = { structuredContent: quoted.structuredContent, text: JSON.parse(textOf(quoted)) };
+      const quote = { ...read, _meta: quoted._meta?.["x402/error"] }[place] as never;
+      expect(quote).toMatchObject({ x402Version: version });
+      const payment = await wallet.createPaymentPayload(quote);
+      const bought = await callTool(reader, name, input, metaOf(payment));
+      expect(textOf(bought)).toContain(words);
+      expect(bought._meta?.["x402/payment-response"]).toMatchObject({ success: true });
+    }
+    await reader.close();
+  },
+);
 
 test("an agent that is paid per call answers to its tool name, and its creator is paid", async ({ paid }) => {
   const request = { address: paid.setting.chain.usdc, abi: usdcStandIn.abi, functionName: "balanceOf" } as const;

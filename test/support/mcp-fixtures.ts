@@ -1,4 +1,4 @@
-import type { CallToolResult, ContentBlock, Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult, ContentBlock, Tool } from "@modelcontextprotocol/server";
 import type { BuiltInCall, BuiltInTool } from "../../marketplace/mcp/built-in-tool.ts";
 
 /** The tools that the official conformance suite calls, by the names and answers it asks for. */
@@ -20,11 +20,9 @@ export const conformanceTools: readonly BuiltInTool[] = [
     isError: true,
     content: [{ type: "text", text: "This tool intentionally returns an error for testing" }],
   })),
-  fixture("test_tool_with_progress", async ({ extra }) => {
-    const progressToken = extra._meta?.progressToken;
-    for (const progress of progressToken === undefined ? [] : [0, 50, 100]) {
-      const params = { progressToken: progressToken as string, progress, total: 100 };
-      await extra.sendNotification({ method: "notifications/progress", params });
+  fixture("test_tool_with_progress", async ({ reportProgress }) => {
+    for (const progress of [0, 50, 100]) {
+      await reportProgress?.(progress, { total: 100 });
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     return ok({ type: "text", text: "done" });
@@ -32,8 +30,19 @@ export const conformanceTools: readonly BuiltInTool[] = [
   fixture("json_schema_2020_12_tool", () => ok({ type: "text", text: "done" }), {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     type: "object",
-    $defs: { address: { type: "object", properties: { street: { type: "string" }, city: { type: "string" } } } },
-    properties: { name: { type: "string" }, address: { $ref: "#/$defs/address" } },
+    $defs: {
+      address: {
+        $anchor: "addressDef",
+        type: "object",
+        properties: { street: { type: "string" }, city: { type: "string" } },
+      },
+    },
+    properties: { name: { type: "string" }, address: { $ref: "#/$defs/address" }, contact: { type: "string" } },
+    allOf: [{ anyOf: [{ required: ["name"] }, { required: ["contact"] }] }],
+    if: { required: ["contact"] },
+    // biome-ignore lint/suspicious/noThenProperty: JSON Schema names it so
+    then: { required: ["name"] },
+    else: {},
     additionalProperties: false,
   }),
 ];

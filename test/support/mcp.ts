@@ -6,9 +6,9 @@ import { createKey } from "../../marketplace/api-keys/create.ts";
 import type { Market, TestMarketplace } from "./marketplace.ts";
 
 /** The official client, connected with a key. */
-export async function connectMcp(url: string, key: string): Promise<Client> {
+export async function connectMcp(url: string, key: string, query = ""): Promise<Client> {
   const client = new Client({ name: "test", version: "1" });
-  const transport = new StreamableHTTPClientTransport(new URL(`${url}/api/mcp`), {
+  const transport = new StreamableHTTPClientTransport(new URL(`${url}/api/mcp${query}`), {
     requestInit: { headers: { authorization: `Bearer ${key}` } },
   });
   await client.connect(transport as never);
@@ -56,6 +56,13 @@ export function postMessage(url: string, key: string | undefined, body: unknown,
     },
     body: typeof body === "string" ? body : JSON.stringify(body),
   });
+}
+
+/** The message that answers, as JSON or as the one of an event stream. */
+export async function answerOf(response: Response) {
+  const text = await response.text();
+  const [, data = text] = /^data: (.*)$/m.exec(text) ?? [];
+  return JSON.parse(data);
 }
 
 export function rpc(method: string, params: object = {}) {

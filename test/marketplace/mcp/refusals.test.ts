@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Market, seedMarket, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
-import { postMessage, rpc } from "../../support/mcp.ts";
+import { answerOf, postMessage, rpc } from "../../support/mcp.ts";
 
 let market: TestMarketplace;
 let seeded: Market;
@@ -16,12 +16,6 @@ const initialize = (protocolVersion: string) =>
   rpc("initialize", { protocolVersion, capabilities: {}, clientInfo: { name: "test", version: "1" } });
 
 const withAnotherEnd = (key: string) => `${key.slice(0, -1)}${key.endsWith("x") ? "y" : "x"}`;
-
-/** The message of an event stream that holds one. */
-const answerOf = async (response: Response) => {
-  const [, data = "{}"] = /^data: (.*)$/m.exec(await response.text()) ?? [];
-  return JSON.parse(data);
-};
 
 describe("a request that no message is read from", () => {
   const list = () => rpc("tools/list");
@@ -41,7 +35,7 @@ describe("a request that no message is read from", () => {
     ["with a long id", 400, () => post({ ...list(), id: "x".repeat(257) })],
     ["with a long progress token", 400, () => post(rpc("tools/list", { _meta: { progressToken: "x".repeat(257) } }))],
     ["in a version that is none", 400, () => post(list(), { "mcp-protocol-version": "1999-01-01" })],
-    ["in a version of the future", 400, () => post(list(), { "mcp-protocol-version": "2026-07-28" })],
+    ["in a version of the future", 400, () => post(list(), { "mcp-protocol-version": "2099-01-01" })],
     ["that takes JSON alone", 406, () => post(list(), { accept: "application/json" })],
     ["that takes events alone", 406, () => post(list(), { accept: "text/event-stream" })],
     ["that is said to be text", 415, () => post(list(), { "content-type": "text/plain" })],
@@ -50,8 +44,10 @@ describe("a request that no message is read from", () => {
     const response = await ask();
     expect(response.status).toBe(status);
     expect(response.headers.get("content-type")).toMatch(/^application\/json/);
-    const body = (await response.json()) as { error: { message: string } };
-    expect(body).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: expect.any(Number) } });
+    const body = (await response.json()) as { id: unknown; error: { message: string } };
+    expect(body).toMatchObject({ jsonrpc: "2.0", error: { code: expect.any(Number) } });
+    // The message's own, where one could be told from what came.
+    expect([null, 1]).toContain(body.id);
     expect(body.error.message.length).toBeGreaterThan(5);
     if (status === 401) expect(response.headers.get("www-authenticate")).toMatch(/^Bearer/);
   });
@@ -164,6 +160,5 @@ describe("a message", () => {
     expect(await answerOf(await post(rpc("tools/call", { name: "a\0--b" })))).toMatchObject({
       error: { code: -32602 },
     });
-    expect(await answerOf(await post(rpc("tools/call", {})))).toHaveProperty("error.code");
   });
 });
