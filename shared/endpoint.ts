@@ -62,6 +62,8 @@ export interface Answer {
   /** A shape is JSON, texts are other media types. An answer without a body has neither. */
   readonly content?: z.ZodType | readonly string[];
   readonly example?: unknown;
+  /** What it is as JSON, where it may come so instead of in the media types of `content`. */
+  readonly orJson?: { readonly shape: z.ZodType; readonly example: unknown };
   readonly headers?: Shapes;
 }
 

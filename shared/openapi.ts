@@ -139,12 +139,22 @@ function queryParametersOf(query: z.ZodObject): QueryParameters {
   return Object.fromEntries(asked.map(([name, { description = "", ...schema }]) => [name, { description, schema }]));
 }
 
-function responseOf({ content, example }: Answer, description: string, headers: Shapes, schemas: Schemas): object {
+function responseOf(
+  { content, example, orJson }: Answer,
+  description: string,
+  headers: Shapes,
+  schemas: Schemas,
+): object {
   const named = Object.entries(headers).map(([name, shape]) => [name, described(shape)]);
   return {
     description,
     ...(named.length > 0 && { headers: Object.fromEntries(named) }),
-    ...(content && { content: contentOf(content, example, schemas) }),
+    ...(content && {
+      content: {
+        ...contentOf(content, example, schemas),
+        ...(orJson && jsonContent(orJson.shape, orJson.example, schemas)),
+      },
+    }),
   };
 }
 

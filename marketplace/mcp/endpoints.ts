@@ -18,7 +18,7 @@ import { readMessage } from "./read-message.ts";
 import { invalidRequest } from "./rpc-error.ts";
 import { serveMessage } from "./serve.ts";
 import { createPaidToolServer, createToolServer, type ToolServerNeeds } from "./server.ts";
-import { rpcErrorShape, rpcMessageShape } from "./shapes.ts";
+import { rpcAnswerShape, rpcErrorShape, rpcMessageShape } from "./shapes.ts";
 
 /** MCP over Streamable HTTP, without sessions. */
 export function mcpEndpoints(needs: Needs): Endpoint[] {
@@ -104,8 +104,12 @@ const mcpHeaders: Shapes = {
 
 const streamAnswers: Answers = {
   200: {
-    content: ["text/event-stream", "application/json"],
+    content: ["text/event-stream"],
     example: 'event: message\ndata: {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}\n\n',
+    orJson: {
+      shape: rpcAnswerShape,
+      example: { jsonrpc: "2.0", id: 1, result: { resultType: "complete", tools: [] } },
+    },
   },
   202: { description: "The notification was taken; there is no answer to it." },
 };

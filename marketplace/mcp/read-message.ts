@@ -4,6 +4,7 @@ import { parse } from "../parse.ts";
 
 /** One JSON-RPC message, as far as it was looked at. */
 export interface Message {
+  readonly jsonrpc?: unknown;
   readonly id?: unknown;
   readonly method?: unknown;
   readonly params?: unknown;
@@ -30,8 +31,9 @@ export function readMessage(body: unknown): Message {
 const nameLengthMax = 256;
 
 /** What is wrong with a request's parameters, in words; undefined when they can be read. */
-export function problemWithParams({ id, method, params }: Message): string | undefined {
-  if (id === undefined || typeof method !== "string") return undefined;
+export function problemWithParams({ jsonrpc, id, method, params }: Message): string | undefined {
+  const isRequest = jsonrpc === "2.0" && (typeof id === "string" || Number.isInteger(id)) && typeof method === "string";
+  if (!isRequest) return undefined;
   // A protocol that is named in each message has no such method, and that comes before its parameters.
   if (method === "initialize" && Object.hasOwn((params as WithMeta | undefined)?._meta ?? {}, protocolKey))
     return undefined;

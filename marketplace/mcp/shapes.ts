@@ -10,10 +10,21 @@ export const rpcMessageShape = z
   })
   .meta({ id: "RpcMessage" });
 
+const error = z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() });
+
+export const rpcAnswerShape = z
+  .object({
+    jsonrpc: z.literal("2.0"),
+    id: z.union([z.string(), z.int()]),
+    result: anyObject.optional(),
+    error: error.optional(),
+  })
+  .meta({ id: "RpcAnswer" });
+
 export const rpcErrorShape = z
   .object({
     jsonrpc: z.literal("2.0"),
-    error: z.object({ code: z.int(), message: z.string(), data: anyObject.optional() }),
+    error,
     id: z.union([z.string(), z.int()]).nullable().describe("Null where no message was read."),
   })
   .meta({ id: "RpcError" });
