@@ -353,6 +353,16 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        readonly RunAgentRequest: {
+            /** @description `handle/slug`, in any case. */
+            readonly agent: string;
+            /** @description Keyed by the agent's declared field names; other keys are dropped. */
+            readonly input: {
+                readonly [key: string]: unknown;
+            };
+            /** @description The run is refused with 402 when it costs more. */
+            readonly max_credits?: number;
+        };
         readonly RunResult: {
             /** @description True when the agent worked; read it besides the status. */
             readonly success: boolean;
@@ -373,14 +383,29 @@ export interface components {
             /** @constant */
             readonly kind: "text";
             readonly text: string;
+            /**
+             * @description A mock model made it, since this service has no real one.
+             * @constant
+             */
+            readonly stand_in?: true;
         } | {
             readonly images: readonly string[];
+            /**
+             * @description A mock model made it, since this service has no real one.
+             * @constant
+             */
+            readonly stand_in?: true;
         } | {
             /** @constant */
             readonly kind: "json";
             readonly data: {
                 readonly [key: string]: unknown;
             };
+            /**
+             * @description A mock model made it, since this service has no real one.
+             * @constant
+             */
+            readonly stand_in?: true;
         } | {
             /** @constant */
             readonly kind: "receipt";
@@ -441,6 +466,10 @@ export interface components {
                 readonly [key: string]: unknown;
             } | null;
         };
+        /** @description The agent's input fields, not wrapped. */
+        readonly PayAgentRequest: {
+            readonly [key: string]: unknown;
+        };
         readonly PaidResult: {
             /** @constant */
             readonly success: true;
@@ -469,6 +498,9 @@ export interface components {
             readonly settled_at: string | null;
             /** @description Until then a payment that is not settled can still be. */
             readonly can_land_until: string | null;
+        };
+        readonly PurchaseCreditsRequest: {
+            readonly credits: number;
         };
         readonly Agents: {
             readonly agents: readonly components["schemas"]["Agent"][];
@@ -570,17 +602,26 @@ export interface components {
             readonly updated_at: string;
         };
         readonly InputField: {
+            /** @description The key in `input`. */
             readonly name: string;
+            /** @description What people see. */
             readonly label: string;
             /** @enum {string} */
             readonly type: "string" | "text" | "number" | "integer" | "boolean" | "choice" | "url" | "image";
+            /** @description Without a default it must be given, and a text must not be empty. */
             readonly required: boolean;
+            /** @description What it is when it is not given; null for none. */
             readonly default: string | number | boolean | null;
             readonly description: string | null;
+            /** @description Characters of a string or text. */
             readonly max_length: number | null;
+            /** @description The least a number or integer may be. */
             readonly min: number | null;
+            /** @description The most a number or integer may be. */
             readonly max: number | null;
+            /** @description What a choice may be. */
             readonly choices: readonly string[] | null;
+            /** @description A regular expression that a whole string or text must match. */
             readonly pattern: string | null;
             readonly example: string | number | boolean | null;
         };
@@ -601,6 +642,48 @@ export interface components {
                 readonly rate_limit_per_minute: number;
                 readonly max_credits_per_day: number | null;
             };
+        };
+        readonly VectorizeRequest: {
+            /** @description PNG, JPEG or WebP: an https URL, a data: URI or base64. At most 10 MB and 16 megapixels. */
+            readonly image: string;
+            /**
+             * @description cutout: no two shapes overlap.
+             * @default stacked
+             * @enum {string}
+             */
+            readonly mode?: "stacked" | "cutout";
+            /**
+             * @description What kind of picture it is; auto looks for itself.
+             * @default auto
+             * @enum {string}
+             */
+            readonly style?: "auto" | "logo" | "icon" | "lineart" | "photo" | "pixel";
+            /** @description At most so many colours, 2 to 256; as many as the image needs when left out. What is see-through stays so. */
+            readonly colors?: number;
+            /**
+             * @description From 0, which keeps all detail, to 1, which keeps the least.
+             * @default 0
+             */
+            readonly simplify?: number;
+            /**
+             * @description Leaves out what touches the image's edges in one colour.
+             * @default false
+             */
+            readonly remove_background?: boolean;
+            /**
+             * @description One group per object. With an API key only.
+             * @default false
+             */
+            readonly layers?: boolean;
+            /**
+             * @description Files made beside the SVG; the PNG always is.
+             * @default [
+             *       "png"
+             *     ]
+             */
+            readonly files?: readonly ("png" | "pdf")[];
+            /** @description Refused with 402 when it costs more. */
+            readonly max_credits?: number;
         };
         readonly VectorGraphics: {
             /** @description The markup. */
@@ -634,6 +717,146 @@ export interface components {
              */
             readonly stand_in?: true;
         };
+        readonly GenerateSvgRequest: {
+            /** @description What is to be drawn, in words; 1 to 2,000 characters. */
+            readonly prompt: string;
+            /**
+             * @description What kind of drawing it is.
+             * @default illustration
+             * @enum {string}
+             */
+            readonly style?: "icon" | "logo" | "illustration" | "pattern" | "pixel";
+            /**
+             * @description Width to height.
+             * @default square
+             * @enum {string}
+             */
+            readonly aspect?: "square" | "landscape" | "portrait" | "wide";
+            /**
+             * @description More detail, at the HD price.
+             * @default false
+             */
+            readonly hd?: boolean;
+            /**
+             * @description One group per object. With an API key only.
+             * @default false
+             */
+            readonly layers?: boolean;
+            /** @description At most so many colours, 2 to 64. */
+            readonly colors?: number;
+            /** @description Only these colours are used: 1 to 16 such as #1a2b3c. */
+            readonly palette?: readonly string[];
+            /** @description `transparent`, or a colour such as #1a2b3c; white when left out. */
+            readonly background?: "transparent" | string;
+            /**
+             * @description Files made beside the SVG; the PNG always is.
+             * @default [
+             *       "png"
+             *     ]
+             */
+            readonly files?: readonly ("png" | "pdf")[];
+            /** @description Another number, another drawing. */
+            readonly seed?: number;
+            /** @description Refused with 402 when it costs more. */
+            readonly max_credits?: number;
+        };
+        readonly PayVectorizeRequest: {
+            /** @description PNG, JPEG or WebP: an https URL, a data: URI or base64. At most 10 MB and 16 megapixels. */
+            readonly image: string;
+            /**
+             * @description cutout: no two shapes overlap.
+             * @default stacked
+             * @enum {string}
+             */
+            readonly mode?: "stacked" | "cutout";
+            /**
+             * @description What kind of picture it is; auto looks for itself.
+             * @default auto
+             * @enum {string}
+             */
+            readonly style?: "auto" | "logo" | "icon" | "lineart" | "photo" | "pixel";
+            /** @description At most so many colours, 2 to 256; as many as the image needs when left out. What is see-through stays so. */
+            readonly colors?: number;
+            /**
+             * @description From 0, which keeps all detail, to 1, which keeps the least.
+             * @default 0
+             */
+            readonly simplify?: number;
+            /**
+             * @description Leaves out what touches the image's edges in one colour.
+             * @default false
+             */
+            readonly remove_background?: boolean;
+            /**
+             * @description Files made beside the SVG; the PNG always is.
+             * @default [
+             *       "png"
+             *     ]
+             */
+            readonly files?: readonly ("png" | "pdf")[];
+        };
+        readonly PayGenerateSvgRequest: {
+            /** @description What is to be drawn, in words; 1 to 2,000 characters. */
+            readonly prompt: string;
+            /**
+             * @description What kind of drawing it is.
+             * @default illustration
+             * @enum {string}
+             */
+            readonly style?: "icon" | "logo" | "illustration" | "pattern" | "pixel";
+            /**
+             * @description Width to height.
+             * @default square
+             * @enum {string}
+             */
+            readonly aspect?: "square" | "landscape" | "portrait" | "wide";
+            /** @description At most so many colours, 2 to 64. */
+            readonly colors?: number;
+            /** @description Only these colours are used: 1 to 16 such as #1a2b3c. */
+            readonly palette?: readonly string[];
+            /** @description `transparent`, or a colour such as #1a2b3c; white when left out. */
+            readonly background?: "transparent" | string;
+            /**
+             * @description Files made beside the SVG; the PNG always is.
+             * @default [
+             *       "png"
+             *     ]
+             */
+            readonly files?: readonly ("png" | "pdf")[];
+            /** @description Another number, another drawing. */
+            readonly seed?: number;
+        };
+        readonly PayGenerateSvgHdRequest: {
+            /** @description What is to be drawn, in words; 1 to 2,000 characters. */
+            readonly prompt: string;
+            /**
+             * @description What kind of drawing it is.
+             * @default illustration
+             * @enum {string}
+             */
+            readonly style?: "icon" | "logo" | "illustration" | "pattern" | "pixel";
+            /**
+             * @description Wide HD: with an API key only.
+             * @default square
+             * @enum {string}
+             */
+            readonly aspect?: "square" | "landscape" | "portrait";
+            /** @description At most so many colours, 2 to 64. */
+            readonly colors?: number;
+            /** @description Only these colours are used: 1 to 16 such as #1a2b3c. */
+            readonly palette?: readonly string[];
+            /** @description `transparent`, or a colour such as #1a2b3c; white when left out. */
+            readonly background?: "transparent" | string;
+            /**
+             * @description Files made beside the SVG; the PNG always is.
+             * @default [
+             *       "png"
+             *     ]
+             */
+            readonly files?: readonly ("png" | "pdf")[];
+            /** @description Another number, another drawing. */
+            readonly seed?: number;
+        };
         readonly Keys: {
             readonly keys: readonly components["schemas"]["Key"][];
             readonly keys_max: number;
@@ -647,6 +870,8 @@ export interface components {
             /** @enum {string} */
             readonly scope: "own_agents" | "chosen_agents" | "rest_only";
             readonly agents: readonly string[];
+            /** @enum {string} */
+            readonly tools: "all" | "search";
             readonly rate_limit_per_minute: number;
             readonly max_credits_per_day: number | null;
             readonly max_credits_per_month: number | null;
@@ -667,14 +892,75 @@ export interface components {
             /** @description The same for this month; null without a cap on it. */
             readonly credits_this_month: number | null;
         };
+        readonly CreateApiKeyRequest: {
+            /** @description For the account's holder to read. */
+            readonly name: string;
+            /**
+             * @description Which agents the key sees as tools; the account's own by default.
+             * @enum {string}
+             */
+            readonly scope?: "own_agents" | "chosen_agents" | "rest_only";
+            /** @description Of the scope chosen_agents: `handle/slug` of live agents. */
+            readonly agents?: readonly string[];
+            /**
+             * @description What the tool server lists: `all`, the default, a tool for each agent in scope; `search`, few tools that find, describe and run them.
+             * @enum {string}
+             */
+            readonly tools?: "all" | "search";
+            /** @description 60 by default; at most what all keys of the account may call together, 600 by default. */
+            readonly rate_limit_per_minute?: number;
+            /** @description What runs by this key may cost in a day (UTC); no cap by default. */
+            readonly max_credits_per_day?: number;
+            /** @description The same for a calendar month (UTC). */
+            readonly max_credits_per_month?: number;
+        };
         readonly NewKey: {
             readonly id: string;
             readonly name: string;
+            /** @enum {string} */
+            readonly scope: "own_agents" | "chosen_agents" | "rest_only";
+            readonly agents: readonly string[];
+            /** @enum {string} */
+            readonly tools: "all" | "search";
+            readonly rate_limit_per_minute: number;
+            readonly max_credits_per_day: number | null;
+            readonly max_credits_per_month: number | null;
             /** @description The key: shown here and never again. */
             readonly token: string;
         };
+        readonly ChangeApiKeyRequest: {
+            /** @description For the account's holder to read. */
+            readonly name?: string;
+            /**
+             * @description Which agents the key sees as tools; the account's own by default.
+             * @enum {string}
+             */
+            readonly scope?: "own_agents" | "chosen_agents" | "rest_only";
+            /** @description Of the scope chosen_agents: `handle/slug` of live agents. */
+            readonly agents?: readonly string[];
+            /**
+             * @description What the tool server lists: `all`, the default, a tool for each agent in scope; `search`, few tools that find, describe and run them.
+             * @enum {string}
+             */
+            readonly tools?: "all" | "search";
+            /** @description 60 by default; at most what all keys of the account may call together, 600 by default. */
+            readonly rate_limit_per_minute?: number;
+            /** @description At most 1000000000; null lifts the cap. */
+            readonly max_credits_per_day?: number | null;
+            /** @description At most 1000000000; null lifts the cap. */
+            readonly max_credits_per_month?: number | null;
+        };
         readonly ChangedKey: {
             readonly id: string;
+            readonly name: string;
+            /** @enum {string} */
+            readonly scope: "own_agents" | "chosen_agents" | "rest_only";
+            readonly agents: readonly string[];
+            /** @enum {string} */
+            readonly tools: "all" | "search";
+            readonly rate_limit_per_minute: number;
+            readonly max_credits_per_day: number | null;
+            readonly max_credits_per_month: number | null;
             /** @constant */
             readonly changed: true;
         };
@@ -730,16 +1016,7 @@ export interface operations {
                  *       "max_credits": 5
                  *     }
                  */
-                readonly "application/json": {
-                    /** @description `handle/slug`, in any case. */
-                    readonly agent: string;
-                    /** @description Keyed by the agent's declared field names; other keys are dropped. */
-                    readonly input: {
-                        readonly [key: string]: unknown;
-                    };
-                    /** @description The run is refused with 402 when it costs more. */
-                    readonly max_credits?: number;
-                };
+                readonly "application/json": components["schemas"]["RunAgentRequest"];
             };
         };
         readonly responses: {
@@ -865,9 +1142,7 @@ export interface operations {
                  *       "text": "Buyers pay per call. Creators are paid at once."
                  *     }
                  */
-                readonly "application/json": {
-                    readonly [key: string]: unknown;
-                };
+                readonly "application/json": components["schemas"]["PayAgentRequest"];
             };
         };
         readonly responses: {
@@ -947,9 +1222,7 @@ export interface operations {
                  *       "credits": 500
                  *     }
                  */
-                readonly "application/json": {
-                    readonly credits: number;
-                };
+                readonly "application/json": components["schemas"]["PurchaseCreditsRequest"];
             };
         };
         readonly responses: {
@@ -1097,9 +1370,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "agent": "ada/summarizer",
-                     *       "name": "Summarizer",
-                     *       "description": "The gist of a text in one sentence.",
+                     *       "agent": "ada/haiku",
+                     *       "name": "Haiku",
+                     *       "description": "Three lines on today's weather.",
                      *       "connector": "llm",
                      *       "connector_name": "Language model",
                      *       "category": "writing",
@@ -1109,7 +1382,7 @@ export interface operations {
                      *       ],
                      *       "price_credits": 5,
                      *       "per_call": {
-                     *         "url": "https://agents.example/api/agent/ada/summarizer",
+                     *         "url": "https://agents.example/api/agent/ada/haiku",
                      *         "price_usd": 0.05,
                      *         "networks": [
                      *           "eip155:8453"
@@ -1123,38 +1396,21 @@ export interface operations {
                      *         "last_success_at": "2026-03-02T09:30:00.000Z"
                      *       },
                      *       "created_at": "2026-03-02T09:30:00.000Z",
-                     *       "inputs": [
-                     *         {
-                     *           "name": "text",
-                     *           "label": "Text",
-                     *           "type": "text",
-                     *           "required": true,
-                     *           "default": null,
-                     *           "description": "What is to be summed up.",
-                     *           "max_length": 20000,
-                     *           "min": null,
-                     *           "max": null,
-                     *           "choices": null,
-                     *           "pattern": null,
-                     *           "example": null
-                     *         }
-                     *       ],
+                     *       "inputs": [],
                      *       "input_schema": {
                      *         "type": "object",
                      *         "properties": {
-                     *           "text": {
+                     *           "extraInstructions": {
                      *             "type": "string",
-                     *             "maxLength": 20000
+                     *             "maxLength": 2000
                      *           }
                      *         },
-                     *         "required": [
-                     *           "text"
-                     *         ]
+                     *         "required": []
                      *       },
                      *       "accepts_extra_instructions": true,
                      *       "output_kind": "text",
-                     *       "mcp_tool": "ada--summarizer",
-                     *       "page_url": "https://agents.example/ada/summarizer",
+                     *       "mcp_tool": "ada--haiku",
+                     *       "page_url": "https://agents.example/ada/haiku",
                      *       "updated_at": "2026-03-02T09:30:00.000Z"
                      *     }
                      */
@@ -1213,44 +1469,7 @@ export interface operations {
                  *       "image": "https://example.com/logo.png"
                  *     }
                  */
-                readonly "application/json": {
-                    /** @description PNG, JPEG or WebP: an https URL, a data: URI or base64. At most 10 MB and 16 megapixels. */
-                    readonly image: string;
-                    /**
-                     * @description cutout: no two shapes overlap.
-                     * @default stacked
-                     * @enum {string}
-                     */
-                    readonly mode?: "stacked" | "cutout";
-                    /**
-                     * @default auto
-                     * @enum {string}
-                     */
-                    readonly style?: "auto" | "logo" | "icon" | "lineart" | "photo" | "pixel";
-                    /** @description Most colours; what is see-through stays so. */
-                    readonly colors?: number;
-                    /**
-                     * @description 0 keeps all detail, 1 the least.
-                     * @default 0
-                     */
-                    readonly simplify?: number;
-                    /** @default false */
-                    readonly remove_background?: boolean;
-                    /**
-                     * @description One group per object. With an API key only.
-                     * @default false
-                     */
-                    readonly layers?: boolean;
-                    /**
-                     * @description Files made beside the SVG; the PNG always is.
-                     * @default [
-                     *       "png"
-                     *     ]
-                     */
-                    readonly files?: readonly ("png" | "pdf")[];
-                    /** @description Refused with 402 when it costs more. */
-                    readonly max_credits?: number;
-                };
+                readonly "application/json": components["schemas"]["VectorizeRequest"];
             };
         };
         readonly responses: {
@@ -1307,44 +1526,7 @@ export interface operations {
                  *       "prompt": "A fox made of paper"
                  *     }
                  */
-                readonly "application/json": {
-                    readonly prompt: string;
-                    /**
-                     * @default illustration
-                     * @enum {string}
-                     */
-                    readonly style?: "icon" | "logo" | "illustration" | "pattern" | "pixel";
-                    /**
-                     * @default square
-                     * @enum {string}
-                     */
-                    readonly aspect?: "square" | "landscape" | "portrait" | "wide";
-                    /**
-                     * @description More detail, at the HD price.
-                     * @default false
-                     */
-                    readonly hd?: boolean;
-                    /**
-                     * @description One group per object. With an API key only.
-                     * @default false
-                     */
-                    readonly layers?: boolean;
-                    readonly colors?: number;
-                    /** @description Only these colours are used. */
-                    readonly palette?: readonly string[];
-                    readonly background?: "transparent" | string;
-                    /**
-                     * @description Files made beside the SVG; the PNG always is.
-                     * @default [
-                     *       "png"
-                     *     ]
-                     */
-                    readonly files?: readonly ("png" | "pdf")[];
-                    /** @description Another number, another drawing. */
-                    readonly seed?: number;
-                    /** @description Refused with 402 when it costs more. */
-                    readonly max_credits?: number;
-                };
+                readonly "application/json": components["schemas"]["GenerateSvgRequest"];
             };
         };
         readonly responses: {
@@ -1401,37 +1583,7 @@ export interface operations {
                  *       "image": "https://example.com/logo.png"
                  *     }
                  */
-                readonly "application/json": {
-                    /** @description PNG, JPEG or WebP: an https URL, a data: URI or base64. At most 10 MB and 16 megapixels. */
-                    readonly image: string;
-                    /**
-                     * @description cutout: no two shapes overlap.
-                     * @default stacked
-                     * @enum {string}
-                     */
-                    readonly mode?: "stacked" | "cutout";
-                    /**
-                     * @default auto
-                     * @enum {string}
-                     */
-                    readonly style?: "auto" | "logo" | "icon" | "lineart" | "photo" | "pixel";
-                    /** @description Most colours; what is see-through stays so. */
-                    readonly colors?: number;
-                    /**
-                     * @description 0 keeps all detail, 1 the least.
-                     * @default 0
-                     */
-                    readonly simplify?: number;
-                    /** @default false */
-                    readonly remove_background?: boolean;
-                    /**
-                     * @description Files made beside the SVG; the PNG always is.
-                     * @default [
-                     *       "png"
-                     *     ]
-                     */
-                    readonly files?: readonly ("png" | "pdf")[];
-                };
+                readonly "application/json": components["schemas"]["PayVectorizeRequest"];
             };
         };
         readonly responses: {
@@ -1488,32 +1640,7 @@ export interface operations {
                  *       "prompt": "A fox made of paper"
                  *     }
                  */
-                readonly "application/json": {
-                    readonly prompt: string;
-                    /**
-                     * @default illustration
-                     * @enum {string}
-                     */
-                    readonly style?: "icon" | "logo" | "illustration" | "pattern" | "pixel";
-                    /**
-                     * @default square
-                     * @enum {string}
-                     */
-                    readonly aspect?: "square" | "landscape" | "portrait" | "wide";
-                    readonly colors?: number;
-                    /** @description Only these colours are used. */
-                    readonly palette?: readonly string[];
-                    readonly background?: "transparent" | string;
-                    /**
-                     * @description Files made beside the SVG; the PNG always is.
-                     * @default [
-                     *       "png"
-                     *     ]
-                     */
-                    readonly files?: readonly ("png" | "pdf")[];
-                    /** @description Another number, another drawing. */
-                    readonly seed?: number;
-                };
+                readonly "application/json": components["schemas"]["PayGenerateSvgRequest"];
             };
         };
         readonly responses: {
@@ -1570,33 +1697,7 @@ export interface operations {
                  *       "prompt": "A fox made of paper"
                  *     }
                  */
-                readonly "application/json": {
-                    readonly prompt: string;
-                    /**
-                     * @default illustration
-                     * @enum {string}
-                     */
-                    readonly style?: "icon" | "logo" | "illustration" | "pattern" | "pixel";
-                    /**
-                     * @description Wide HD: with an API key only.
-                     * @default square
-                     * @enum {string}
-                     */
-                    readonly aspect?: "square" | "landscape" | "portrait";
-                    readonly colors?: number;
-                    /** @description Only these colours are used. */
-                    readonly palette?: readonly string[];
-                    readonly background?: "transparent" | string;
-                    /**
-                     * @description Files made beside the SVG; the PNG always is.
-                     * @default [
-                     *       "png"
-                     *     ]
-                     */
-                    readonly files?: readonly ("png" | "pdf")[];
-                    /** @description Another number, another drawing. */
-                    readonly seed?: number;
-                };
+                readonly "application/json": components["schemas"]["PayGenerateSvgHdRequest"];
             };
         };
         readonly responses: {
@@ -1659,13 +1760,14 @@ export interface operations {
                      *         {
                      *           "id": "key_01k8q3v5w7x9z1b3d5f7h9j1k3",
                      *           "name": "server",
-                     *           "start": "amk_4fT9",
-                     *           "last4": "x7Qa",
                      *           "scope": "own_agents",
                      *           "agents": [],
+                     *           "tools": "all",
                      *           "rate_limit_per_minute": 60,
                      *           "max_credits_per_day": 500,
                      *           "max_credits_per_month": null,
+                     *           "start": "amk_4fT9",
+                     *           "last4": "x7Qa",
                      *           "last_used_from": "203.0.113.x",
                      *           "last_used_by": "python-requests/2.32.3",
                      *           "created_at": "2026-03-02T09:30:00.000Z",
@@ -1698,22 +1800,7 @@ export interface operations {
                  *       "max_credits_per_day": 500
                  *     }
                  */
-                readonly "application/json": {
-                    readonly name: string;
-                    /**
-                     * @description Which agents the key sees as tools; the account's own by default.
-                     * @enum {string}
-                     */
-                    readonly scope?: "own_agents" | "chosen_agents" | "rest_only";
-                    /** @description Of the scope chosen_agents: `handle/slug` of live agents. */
-                    readonly agents?: readonly string[];
-                    /** @description 60 by default; at most what all keys of the account may call together, 600 by default. */
-                    readonly rate_limit_per_minute?: number;
-                    /** @description What runs by this key may cost in a day (UTC); no cap by default. */
-                    readonly max_credits_per_day?: number;
-                    /** @description The same for a calendar month (UTC). */
-                    readonly max_credits_per_month?: number;
-                };
+                readonly "application/json": components["schemas"]["CreateApiKeyRequest"];
             };
         };
         readonly responses: {
@@ -1726,6 +1813,12 @@ export interface operations {
                      * @example {
                      *       "id": "key_01k8q3v5w7x9z1b3d5f7h9j1k3",
                      *       "name": "server",
+                     *       "scope": "own_agents",
+                     *       "agents": [],
+                     *       "tools": "all",
+                     *       "rate_limit_per_minute": 60,
+                     *       "max_credits_per_day": 500,
+                     *       "max_credits_per_month": null,
                      *       "token": "amk_<the key>"
                      *     }
                      */
@@ -1779,22 +1872,7 @@ export interface operations {
                  *       "max_credits_per_day": 200
                  *     }
                  */
-                readonly "application/json": {
-                    readonly name?: string;
-                    /**
-                     * @description Which agents the key sees as tools; the account's own by default.
-                     * @enum {string}
-                     */
-                    readonly scope?: "own_agents" | "chosen_agents" | "rest_only";
-                    /** @description Of the scope chosen_agents: `handle/slug` of live agents. */
-                    readonly agents?: readonly string[];
-                    /** @description 60 by default; at most what all keys of the account may call together, 600 by default. */
-                    readonly rate_limit_per_minute?: number;
-                    /** @description Null lifts the cap. */
-                    readonly max_credits_per_day?: number | null;
-                    /** @description Null lifts the cap. */
-                    readonly max_credits_per_month?: number | null;
-                };
+                readonly "application/json": components["schemas"]["ChangeApiKeyRequest"];
             };
         };
         readonly responses: {
@@ -1806,6 +1884,13 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "key_01k8q3v5w7x9z1b3d5f7h9j1k3",
+                     *       "name": "server",
+                     *       "scope": "own_agents",
+                     *       "agents": [],
+                     *       "tools": "all",
+                     *       "rate_limit_per_minute": 60,
+                     *       "max_credits_per_day": 500,
+                     *       "max_credits_per_month": null,
                      *       "changed": true
                      *     }
                      */

@@ -1,6 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { JsonObject } from "../../shared/json.ts";
 import type { PaymentRequirements } from "../../shared/x402.ts";
+import type { Config } from "../config.ts";
 import type { FacilitatorClient } from "../payments/facilitator/client.ts";
 import { type SignInRequest, signInChallenge, signInExtension } from "../payments/paid-calls/sign-in-with-x.ts";
 import { decodeHeader, type PaymentPayload, parsePaymentPayload } from "../payments/payment-payload.ts";
@@ -35,7 +36,11 @@ export async function quoteResult(
   const requirements = await quotedRequirements(context, offer);
   const quote =
     why.version === 1
-      ? paymentRequired(context.quoteIds, named, requirements, { ...why, v1Names: true }).body
+      ? paymentRequired(context.quoteIds, named, requirements, {
+          ...why,
+          v1Names: true,
+          publicUrl: context.config.publicUrl,
+        }).body
       : quoteV2(context, named, requirements, why);
   return { isError: true, ...structured(quote), _meta: { "x402/error": quote } };
 }
@@ -50,6 +55,7 @@ interface WhyUnpaid {
 }
 
 interface QuoteNeeds {
+  readonly config: Pick<Config, "publicUrl">;
   readonly facilitator: FacilitatorClient;
   readonly quoteIds: QuoteIds;
 }
