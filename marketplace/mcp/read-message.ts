@@ -19,6 +19,9 @@ export function readMessage(body: unknown): Message {
     throw new ApiError("bad_request", "The body must be one JSON-RPC message; batches are not taken.");
   }
   const { id, params } = body as { id?: unknown; params?: { _meta?: { progressToken?: unknown } | null } | null };
+  if (typeof id === "number" && !Number.isSafeInteger(id)) {
+    throw new ApiError("bad_request", '"id" must be a text or a whole number.', { body: { field: "id" } });
+  }
   for (const [field, name] of Object.entries({ id, progressToken: params?._meta?.progressToken })) {
     if (typeof name !== "string" || name.length <= nameLengthMax) continue;
     throw new ApiError("bad_request", `"${field}" must be at most ${nameLengthMax} characters long.`, {
@@ -32,7 +35,8 @@ const nameLengthMax = 256;
 
 /** What is wrong with a request's parameters, in words; undefined when they can be read. */
 export function problemWithParams({ jsonrpc, id, method, params }: Message): string | undefined {
-  const isRequest = jsonrpc === "2.0" && (typeof id === "string" || Number.isInteger(id)) && typeof method === "string";
+  const isRequest =
+    jsonrpc === "2.0" && (typeof id === "string" || Number.isSafeInteger(id)) && typeof method === "string";
   if (!isRequest) return undefined;
   // A protocol that is named in each message has no such method, and that comes before its parameters.
   if (method === "initialize" && Object.hasOwn((params as WithMeta | undefined)?._meta ?? {}, protocolKey))
