@@ -63,4 +63,6 @@ function tellRetry({ waitMs, status }: Retry): void {
 
 const version = "0.1.0";
 
+// Whoever reads has read enough.
+process.stdout.on("error", () => process.exit());
 process.exitCode = await main(process.argv.slice(2)).catch(tellFailure);

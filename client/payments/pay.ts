@@ -147,7 +147,7 @@ export class Pay {
     if (status === 200) return { result: answered };
     const quote = status === 402 ? quoteIn(headers) : undefined;
     if (!quote) throw errorOf({ status, headers, body: answered });
-    return { quote, at: new Date(headers.get("date") ?? Date.now()) };
+    return { quote, at: quotedAt(headers) };
   }
 
   async #sign(id: string, { path, body, isWithKey = false }: Target, asked: Quoted, limit: PriceLimit) {
@@ -157,6 +157,7 @@ export class Pay {
     const { resource, extensions } = quote;
     const { network, asset, amount, payTo } = accepted;
     const now = Date.now();
+    const signedFrom = Math.max(now, at.getTime());
     return {
       id,
       path,
@@ -166,7 +167,7 @@ export class Pay {
       ...{ network, asset, amount, payTo, payer },
       asked: known,
       signedAt: new Date(now).toISOString(),
-      endsAt: new Date(now + goodForSeconds * 1_000).toISOString(),
+      endsAt: new Date(signedFrom + goodForSeconds * 1_000).toISOString(),
     } satisfies SignedPayment;
   }
 }
@@ -188,6 +189,14 @@ interface Quoted {
 
 type Asked = Quoted | { readonly result: object };
 
+/** By the service's clock, as long as that is not far ahead of ours: a payment must not stay good for longer than is thought. */
+function quotedAt(headers: Headers): Date {
+  const told = Date.parse(headers.get("date") ?? "");
+  const now = Date.now();
+  return new Date(Number.isNaN(told) ? now : Math.min(told, now + clockAheadMs));
+}
+
 /** With their pauses, minutes: longer than a payment can be on its way. */
 const retriesOfPayments = 30;
 const clocksDifferMs = 60_000;
+const clockAheadMs = 3_600_000;

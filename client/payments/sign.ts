@@ -44,7 +44,8 @@ export function chooseRequirements(quote: Quote, wallets: Wallets, { max_usd, ne
 /** Whole base units of the chain's USDC, to an account of that chain, within an hour. */
 function isWellFormed({ network, asset, amount, payTo, maxTimeoutSeconds, extra }: Requirements): boolean {
   const usdc = usdcOn[network]?.toLowerCase();
-  const isSound = /^\d{1,30}$/.test(amount) && maxTimeoutSeconds > 0 && maxTimeoutSeconds <= 3_600;
+  const isSoon = Number.isInteger(maxTimeoutSeconds) && maxTimeoutSeconds > 0 && maxTimeoutSeconds <= 3_600;
+  const isSound = isSoon && /^\d{1,30}$/.test(amount);
   if (!isSound || usdc === undefined || usdc !== String(asset).toLowerCase()) return false;
   if (network.startsWith("eip155:")) return /^0x[0-9a-fA-F]{40}$/.test(payTo);
   return /^0\.0\.\d+$/.test(payTo) && /^0\.0\.\d+$/.test(String(extra?.feePayer));

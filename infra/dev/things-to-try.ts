@@ -12,6 +12,8 @@ export function thingsToTry({ marketplace, facilitator, hedera, demo }: StackFil
     "Run an agent with an API key, and see what is left:",
     `  ${curl("POST", `${marketplace}/api/v1/run`, { agent, input }, demo.apiKey)}`,
     `  ${curl("GET", `${marketplace}/api/v1/balance`, undefined, demo.apiKey)}`,
+    "The same with the client that buyers install (client/README.md):",
+    `  AGENT_MARKETPLACE_URL=${marketplace} AGENT_MARKETPLACE_KEY=${demo.apiKey} npx agent-marketplace run ${agent} text='${input.text}'`,
     "",
     "Ask what one call costs without an account (402 and a quote; no charge):",
     `  ${curl("POST", `${marketplace}/api/agent/${agent}`, input)}`,

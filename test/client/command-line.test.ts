@@ -1,18 +1,31 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { Resvg } from "@resvg/resvg-js";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { describe, expect } from "vitest";
+import { createAccount } from "../../marketplace/accounts/create.ts";
+import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { compiled } from "../support/compiled.ts";
+import { echoAgent } from "../support/marketplace.ts";
 import { test as base, creditsOf, earnedOn } from "./setting.ts";
 
+const project = fileURLToPath(new URL("../..", import.meta.url));
 const program = compiled(new URL("../../client/cli/main.ts", import.meta.url));
 
 const test = base
-  .extend("directory", { scope: "file" }, () => mkdtemp(join(tmpdir(), "command-line-")))
+  .extend("directory", { scope: "file" }, async () => {
+    const made = await mkdtemp(join(tmpdir(), "command-line-"));
+    const logo = '<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24"><circle cx="12" cy="12" r="9"/></svg>';
+    await writeFile(join(made, "logo.png"), new Resvg(logo).render().asPng());
+    await symlink(join(project, "node_modules"), join(made, "node_modules"));
+    return made;
+  })
   .extend("env", ({ paid, proxy, directory }) => ({
     PATH: process.env.PATH ?? "",
     AGENT_MARKETPLACE_URL: proxy.url,
@@ -37,19 +50,12 @@ describe("with a key", () => {
     expect(ran.out).toContain("hello there");
     const whole = await command(["run", paid.address, "--input", '{"text":"whole"}', "--json"]);
     expect(JSON.parse(whole.out)).toMatchObject({ success: true, output: { kind: "text" }, credits_used: 5 });
-    expect((await command(["balance"])).out).toBe(`${before - 10}\n`);
-    expect((await command(["search", "echo"])).out).toContain(`${paid.address}\t5 credits\t`);
     expect((await command(["show", paid.address])).out).toContain("text  text, required");
   });
 
-  test("draws a file as SVG, to standard output or into a file", async ({ directory, command }) => {
-    const drawing =
-      '<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24"><circle cx="12" cy="12" r="9"/></svg>';
-    await writeFile(join(directory, "dot.png"), new Resvg(drawing).render().asPng());
-    expect((await command(["svg", "vectorize", "dot.png", "--colors", "2"])).out).toMatch(/^<svg/);
-    const written = await command(["svg", "vectorize", "dot.png", "-o", "dot.svg"]);
-    expect(written).toMatchObject({ code: 0, out: "", said: expect.stringMatching(/^dot\.svg: 24 × 24/) });
-    expect(await readFile(join(directory, "dot.svg"), "utf8")).toMatch(/^<svg/);
+  test("draws a file as SVG", async ({ command }) => {
+    const drawn = await command(["svg", "vectorize", "logo.png", "--colors", "2"]);
+    expect(drawn).toMatchObject({ code: 0, out: expect.stringMatching(/^<svg.*<\/svg>\n$/s), said: "" });
   });
 
   test("says by its exit code what went wrong, and whether money moved", async ({ paid, command }) => {
@@ -119,4 +125,41 @@ describe("with a wallet", () => {
     expect(await readdir(env.AGENT_MARKETPLACE_STATE)).toEqual([]);
     await expect.poll(() => earnedOn("evm", paid)).toBe(before + 50_000n);
   });
+});
+
+test("what docs/api.md and the client's README show works as it is shown", async ({ paid, env, directory }) => {
+  const { context } = paid.marketplace;
+  const ada = await createAccount(context.db, { handle: "ada" });
+  await publishAgent(context, ada, "summarizer", { ...echoAgent, name: "Summarizer", category: "writing" });
+  await addPayoutWallet(context.db, {
+    accountId: ada.id,
+    network: "eip155:84532",
+    address: paid.evmWallet,
+    checked: true,
+  });
+  const key = generatePrivateKey();
+  await paid.setting.chain.fund(privateKeyToAccount(key).address, { usdc: 1_000_000n });
+  const own = {
+    API: env.AGENT_MARKETPLACE_URL,
+    KEY: paid.market.key,
+    PRIVATE_KEY: key,
+    AGENT_MARKETPLACE_EVM_KEY: key,
+  };
+  // npx would take the same program from there.
+  const options = { cwd: directory, env: { ...env, ...own, PATH: `${project}node_modules/.bin:${env.PATH}` } };
+  let blocks = 0;
+  for (const file of ["docs/api.md", "client/README.md"]) {
+    const text = await readFile(join(project, file), "utf8");
+    for (const [, expected, language, code = ""] of text.matchAll(
+      /<!-- run; prints: ([^\n]+) -->\n```(\w+)\n(.*?)\n```/gs,
+    )) {
+      blocks += 1;
+      if (language === "ts") await writeFile(join(directory, "program.mts"), code);
+      const shell = code.replaceAll(/npx agent-marketplace(-client)?/g, "agent-marketplace");
+      const words = language === "ts" ? "node --import tsx program.mts" : `set -e\n${shell}`;
+      const { stdout } = await promisify(execFile)("bash", ["-c", words], options);
+      expect(stdout, `${file}:\n${code}`).toContain(expected);
+    }
+  }
+  expect(blocks).toBe(6);
 });

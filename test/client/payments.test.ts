@@ -5,6 +5,7 @@ import {
   PaymentRefusedError,
   type SignedPayment,
 } from "../../client/agent-marketplace.ts";
+import { chooseRequirements } from "../../client/payments/sign.ts";
 import { usdcOn } from "../../client/payments/stablecoins.ts";
 import { payableNetworks, stablecoinOn } from "../../marketplace/stablecoins.ts";
 import { networkOf } from "../../shared/networks.ts";
@@ -102,15 +103,70 @@ test("what costs more than agreed to, or cannot be paid with the wallet, is not 
   expect((await pay.quote(call))!.accepts.map(({ amount }) => amount)).toEqual(["50000", "50000"]);
 });
 
-test("a payment that cannot be kept is not sent", async ({ paid, client }) => {
-  const { wallets } = await countingWallet("evm", paid);
+test("a payment that cannot be kept is not sent; what was kept and not sent is used, or makes room once it can no longer land", async ({
+  paid,
+  client,
+}) => {
+  const { wallets, payments } = await countingWallet("evm", paid);
   const before = await earnedOn("evm", paid);
-  const save = () => {
+  const kept = new Map<string, SignedPayment>();
+  const keep = (payment: SignedPayment) => void kept.set(payment.id, payment);
+  let save = (payment: SignedPayment): void => {
+    keep(payment);
     throw new Error("The disk is full.");
   };
-  const { pay } = client({ wallets, store: { load: () => undefined, save, remove: () => {} } });
-  await expect(pay.run({ agent: paid.address, input, max_usd: "0.05" })).rejects.toThrow("The disk is full.");
-  expect(await earnedOn("evm", paid)).toBe(before);
+  const store = {
+    load: (id: string) => kept.get(id),
+    save: (payment: SignedPayment) => save(payment),
+    remove: (id: string) => void kept.delete(id),
+  };
+  const { pay } = client({ wallets, store });
+  const [used, over] = ["used", "over"].map((purchase) => () => {
+    return pay.run({ agent: paid.address, input, max_usd: "0.05" }, { purchase });
+  }) as [() => ReturnType<typeof pay.run>, () => ReturnType<typeof pay.run>];
+  await expect(used()).rejects.toThrow("The disk is full.");
+  await expect(over()).rejects.toThrow("The disk is full.");
+  expect([await earnedOn("evm", paid), payments()]).toEqual([before, 2]);
+  save = keep;
+  await used();
+  expect(payments()).toBe(2);
+  for (const payment of kept.values()) keep({ ...payment, endsAt: new Date(0).toISOString() });
+  await over();
+  expect(payments()).toBe(3);
+  await expect.poll(() => earnedOn("evm", paid)).toBe(before + 2n * price);
+});
+
+test("of a quote that lies nothing is signed: another asset, an amount that is none, no account, years of time", () => {
+  const honest = {
+    scheme: "exact",
+    network: "eip155:8453",
+    asset: usdcOn["eip155:8453"]!,
+    amount: "50000",
+    payTo: `0x${"5a".repeat(20)}`,
+    maxTimeoutSeconds: 180,
+    extra: { name: "USD Coin", version: "2" },
+  };
+  const wallets = { evm: { address: `0x${"1b".repeat(20)}`, signTypedData: async () => "0x" } };
+  const choose = (changes: object) =>
+    chooseRequirements({ resource: {}, accepts: [{ ...honest, ...changes }] }, wallets, { max_usd: "0.05" });
+  expect(choose({})).toEqual(honest);
+  for (const lie of [
+    { asset: `0x${"22".repeat(20)}` },
+    { network: "eip155:1", asset: usdcOn["eip155:8453"] },
+    { network: "eip155:999999" },
+    { amount: "50001" },
+    { amount: "-1" },
+    { amount: "5e4" },
+    { amount: "" },
+    { amount: undefined },
+    { payTo: "0x1" },
+    { payTo: undefined },
+    { maxTimeoutSeconds: 31_536_000 },
+    { maxTimeoutSeconds: "180" },
+    { scheme: "upto" },
+  ]) {
+    expect(() => choose(lie), JSON.stringify(lie)).toThrow(NotPaidError);
+  }
 });
 
 test("a payment of an empty wallet is refused, and nothing moved; one that was used says so", async ({
