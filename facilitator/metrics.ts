@@ -1,4 +1,5 @@
-import { Counter, type Family, Gauge, Histogram, memory } from "../shared/metrics.ts";
+import type { DurabilityWatch } from "../shared/durability.ts";
+import { Counter, durabilityGauge, type Family, Gauge, Histogram, memory } from "../shared/metrics.ts";
 import type { Database } from "../shared/postgres.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 
@@ -13,7 +14,15 @@ export class Metrics {
 /** GET /metrics in the Prometheus text format 0.0.4. A database that does not answer leaves its own figures out. */
 export async function metricsText(context: Needs): Promise<string> {
   const { answers, durations, reconciled, listings } = context.metrics;
-  const own = [answers, durations, reconciled, listings, ...balances(context), memory()];
+  const own = [
+    answers,
+    durations,
+    reconciled,
+    listings,
+    ...balances(context),
+    durabilityGauge(context.durability),
+    memory(),
+  ];
   return [...own, ...(await backlog(context))].map((family) => family.text()).join("");
 }
 
@@ -21,6 +30,7 @@ interface Needs {
   readonly metrics: Metrics;
   readonly db: Database;
   readonly schemes: SchemeRegistry;
+  readonly durability: DurabilityWatch;
 }
 
 function balances({ schemes }: Pick<Needs, "schemes">): readonly Family[] {

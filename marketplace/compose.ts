@@ -20,6 +20,7 @@ import { readBalances } from "./credits/balance.ts";
 import { createEvents, type Events } from "./events.ts";
 import type { BuiltInTool } from "./mcp/built-in-tool.ts";
 import { builtInTools } from "./mcp/built-in-tools.ts";
+import { Metrics } from "./metrics.ts";
 import { migrations } from "./migrations/all.ts";
 import { ModelFunds } from "./models/model-funds.ts";
 import { FacilitatorClient } from "./payments/facilitator/client.ts";
@@ -37,7 +38,8 @@ import { TracePool } from "./svg/trace-pool.ts";
 /** Migrates the database where it is told to, and builds the parts; what runs in the background is started by jobs.ts. */
 export async function createContext(config: Config, overrides: Overrides = {}): Promise<Context> {
   const log = overrides.log ?? createLog("marketplace", config.logLevel);
-  const events = createEvents(log);
+  const metrics = new Metrics();
+  const events = createEvents(log, metrics);
   const disposer = new Disposer();
   await prepareSchema("marketplace", { url: config.databaseUrl.reveal(), migrations, migrates: config.migrates });
   const { databasePoolMax: poolMax, databaseStatements: statements } = config;
@@ -79,6 +81,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     }),
     anonymousLimits: new AnonymousLimits(db, config.anonymousLimits),
     jobRecord,
+    metrics,
     durability: new DurabilityWatch(config.durability, { db, log }),
     status: new ServiceStatus({ db, facilitator, jobRecord }),
     lookups: composeLookups(db),

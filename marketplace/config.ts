@@ -29,6 +29,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     trustProxy: readTrustProxy(env),
     http: readHttpLimits(env),
     drainMs: readDrainMs(env),
+    metricsToken: optionalSecret(env, "METRICS_TOKEN"),
     securityContact: readSecurityContact(env),
     logLevel: env.choice("LOG_LEVEL", ["fatal", "error", "warn", "info", "debug", "silent"], "info"),
     ...readStore(env),
@@ -91,6 +92,8 @@ export interface Config extends StoreConfig {
   readonly publicUrl: string;
   readonly trustProxy: string | number | boolean;
   readonly http: HttpLimits;
+  /** Who shows it reads the figures; undefined: nobody does. */
+  readonly metricsToken: Secret | undefined;
   /** How long it serves whoever comes after it was told to stop. */
   readonly drainMs: number;
   /** Whom people write to about a weakness. */

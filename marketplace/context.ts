@@ -12,6 +12,7 @@ import type { Reservations } from "./connectors/reservations.ts";
 import type { BalanceLookup } from "./credits/balance.ts";
 import type { Events } from "./events.ts";
 import type { BuiltInTool } from "./mcp/built-in-tool.ts";
+import type { Metrics } from "./metrics.ts";
 import type { ModelFunds } from "./models/model-funds.ts";
 import type { FacilitatorClient } from "./payments/facilitator/client.ts";
 import type { FailedPayments } from "./payments/facilitator/failed-payments.ts";
@@ -67,6 +68,8 @@ export interface Context {
   readonly anonymousLimits: AnonymousLimits;
   /** How the background jobs of this copy go. */
   readonly jobRecord: JobRecord;
+  /** What this copy counts. */
+  readonly metrics: Metrics;
   /** What a failover of the database can lose. */
   readonly durability: DurabilityWatch;
   /** How both services are, for people and programs that ask. */

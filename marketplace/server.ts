@@ -41,7 +41,11 @@ export function createServer(context: Context): Express {
     account: requireAccount(context),
     operator: requireOperator(context),
   };
-  mount(app, endpoints, guards);
+  const watched = endpoints.map((endpoint) => ({
+    ...endpoint,
+    before: [context.metrics.watch(endpoint.id), ...(endpoint.before ?? [])],
+  }));
+  mount(app, watched, guards);
   refuseOtherMethods(app, endpoints);
   const site = createSite(context, endpoints);
   app.use(siteRouter(context, site));

@@ -1,4 +1,6 @@
-/** Figures in the Prometheus text format 0.0.4. */
+import type { DurabilityWatch } from "./durability.ts";
+
+/** What a figure in the Prometheus text format 0.0.4 is of. */
 export type Labels = Readonly<Record<string, string>>;
 
 abstract class Family {
@@ -100,4 +102,12 @@ function textOf(labels: Labels): string {
   return Object.entries(labels)
     .map(([name, value]) => `${name}="${escaped(value)}"`)
     .join(",");
+}
+
+/** 1 while what was answered may be lost with the database's machine, as far as can be seen. */
+export function durabilityGauge({ now, isSafe }: DurabilityWatch): Family {
+  const labels = { declared: now.declared, seen: now.seen ?? "" };
+  return new Gauge("database_failover_may_lose", "1 while a failover of the database may lose what was answered.", [
+    [labels, isSafe ? 0 : 1],
+  ]);
 }

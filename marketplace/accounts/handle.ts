@@ -8,8 +8,8 @@ const field = { body: { field: "handle" } };
 const reserved = new Set(
   `about account accounts activity admin agent agents api app assets auth billing blog build categories category
   compare consent creator creators credits dashboard docs error explore facilitator favicon figures files health
-  help home image images imprint internal keys kit legal llms login logout marketplace mcp me metrics new openapi
-  operator pay payment payments platform playground pricing privacy proof public receipt receipts report resources
+  help home image images imprint internal keys kit legal livez llms login logout marketplace mcp me metrics new openapi
+  operator pay payment payments platform playground pricing privacy proof public readyz receipt receipts report resources
   robots root run runs search security settings settlements sign-in sign-out sign-up signin signout signup sitemap
   static stats status storefront studio support svg system tag tags terms transactions tx user users wallet
   wallets webhook well-known workspace www x402`.split(/\s+/),

@@ -8,29 +8,29 @@ import { securityTxtEndpoint } from "../../shared/security-contact.ts";
 import type { Config } from "../config.ts";
 import { sendTagged } from "../etag.ts";
 import { cachedHealth, type Health } from "../health.ts";
+import type { MetricsNeeds } from "../metrics.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { metricsEndpoint } from "./metrics-endpoint.ts";
 import { marketplaceDocument } from "./openapi.ts";
 import { notModified, refusals } from "./refusals.ts";
 import { moment } from "./shapes.ts";
 
 /** The service's health, and the documents that describe all its endpoints, of which these are some. */
-export function serviceEndpoints(
-  { db, durability, config: { publicUrl, securityContact } }: ServiceNeeds,
-  all: () => readonly Endpoint[],
-): Endpoint[] {
+export function serviceEndpoints(context: ServiceNeeds, all: () => readonly Endpoint[]): Endpoint[] {
+  const { db, durability, config } = context;
+  const { publicUrl, securityContact, metricsToken } = config;
   return [
     healthEndpoint(db, durability),
     livenessEndpoint(),
     readinessEndpoint(db),
+    metricsEndpoint(context, metricsToken),
     ...openApiEndpoints(publicUrl, all),
     securityTxtEndpoint(securityContact, "public", refusals(404)),
   ];
 }
 
-interface ServiceNeeds {
-  readonly db: Database;
-  readonly durability: DurabilityWatch;
-  readonly config: Pick<Config, "publicUrl" | "securityContact">;
+interface ServiceNeeds extends MetricsNeeds {
+  readonly config: Pick<Config, "publicUrl" | "securityContact" | "metricsToken">;
 }
 
 const durabilityShape = covering<Durability>()(

@@ -9,6 +9,7 @@ import { isAgentMove } from "../agents/state.ts";
 import { readStoreConfig } from "../config.ts";
 import { createPublishTools } from "../connectors/tools.ts";
 import { createEvents } from "../events.ts";
+import { Metrics } from "../metrics.ts";
 import { migrations } from "../migrations/all.ts";
 import { createSealer } from "../sealing.ts";
 import { Arguments, options, UsageError } from "./arguments.ts";
@@ -30,7 +31,7 @@ export async function runCommand(args: string[], environment: Record<string, str
   disposer.add(() => outbound.stop());
   const tools = createPublishTools({ config, outbound, accounts: accountDirectory(db) }, disposer);
   try {
-    const events = createEvents(pino({ level: "silent" }));
+    const events = createEvents(pino({ level: "silent" }), new Metrics());
     const sealer = createSealer(config.sealingKeys);
     const result = await command({ db, events, sealer, tools }, new Arguments(values));
     return values.json ? JSON.stringify(result, plain) : readable(result);

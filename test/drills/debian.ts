@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -18,6 +18,8 @@ export async function unpack(packages: readonly string[], suite?: string): Promi
     throw new CannotDrill(`it takes ${packages.join(", ")} of Debian, and there is no apt-get here`);
   });
   const directory = await mkdtemp(join(tmpdir(), "debian-"));
+  // What refuses to run as root runs as another user.
+  await chmod(directory, 0o755);
   try {
     await download(directory, packages, suite);
     const root = join(directory, "root");

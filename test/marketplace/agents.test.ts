@@ -409,5 +409,5 @@ test("an unknown path is a JSON 404 and a wrong method a 405 that says what is a
 test("health says that the database answers", async ({ market }) => {
   const { status, body } = await call(market.url, "/health");
   expect(status).toBe(200);
-  expect(body).toEqual({ status: "ok", database: true, time: expect.any(String) });
+  expect(body).toMatchObject({ status: "ok", database: true, time: expect.any(String) });
 });

@@ -68,7 +68,7 @@ function settings(port: number, postgresPort: number, prepares: boolean): string
     "unix_socket_dir =",
     "auth_type = any",
     "pool_mode = transaction",
-    "default_pool_size = 8",
+    "default_pool_size = 20",
     "max_client_conn = 5000",
     "server_idle_timeout = 5",
     "ignore_startup_parameters = lock_timeout,idle_in_transaction_session_timeout",

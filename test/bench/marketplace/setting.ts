@@ -11,6 +11,7 @@ import { createKey } from "../../../marketplace/api-keys/create.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
 import { createEvents } from "../../../marketplace/events.ts";
+import { Metrics } from "../../../marketplace/metrics.ts";
 import { migrations } from "../../../marketplace/migrations/all.ts";
 import { readModelList } from "../../../marketplace/models/model-list.ts";
 import { createSealer } from "../../../marketplace/sealing.ts";
@@ -68,7 +69,7 @@ export async function seedBench(db: Database, priceCredits = 5): Promise<Seeded>
   const modelList = readModelList(new EnvReader({ LLM_MODELS: "gpt-4o-mini=0:4000:40000" }));
   const needs = {
     db,
-    events: createEvents(pino({ level: "silent" })),
+    events: createEvents(pino({ level: "silent" }), new Metrics()),
     sealer: createSealer([]),
     tools: { outbound, modelList },
   };
