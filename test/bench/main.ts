@@ -1,4 +1,5 @@
 import { benchAttacks } from "./attacks.ts";
+import { benchBytes } from "./bytes.ts";
 import { benchFacilitatorEvm } from "./facilitator-evm.ts";
 import { benchFacilitatorHedera } from "./facilitator-hedera.ts";
 import { benchFacilitatorRecord } from "./facilitator-record.ts";
@@ -16,6 +17,7 @@ import { benchWeb } from "./web.ts";
 
 const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   attacks: [benchAttacks],
+  bytes: [benchBytes],
   facilitator: [benchFacilitatorEvm, benchFacilitatorHedera],
   "facilitator-record": [benchFacilitatorRecord],
   "facilitator-soak": [benchFacilitatorSoak],
@@ -32,7 +34,7 @@ const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
 };
 
 /** Half an hour and no figure beside a peer's, or no figure at all: it draws a picture of the documents. */
-const onlyWhenAsked = ["facilitator-soak", "market-soak", "svg-stages"];
+const onlyWhenAsked = ["bytes", "facilitator-soak", "market-soak", "svg-stages"];
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const unknown = asked.filter((name) => !Object.hasOwn(benches, name));
