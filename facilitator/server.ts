@@ -22,7 +22,7 @@ export function createServer(context: Context): Express {
   };
   mount(app, hot, guards);
   app.use(requestId, helmet());
-  const site = createSite(context);
+  const site = createSite(context, [...hot, ...others]);
   app.use(siteRouter(site, limitReads(context.config.limits.readPerAddress)));
   mount(app, others, guards);
   app.use(notFound);

@@ -47,7 +47,7 @@ const security: ServiceDescription<Access, Tag>["security"] = {
   unlimited: [],
 };
 
-const meanings: Readonly<Record<number, string>> = {
+export const meanings: Readonly<Record<number, string>> = {
   200: "As asked.",
   400: "The request is malformed; `field` names what is wrong. Nothing was settled.",
   401: "The token is not known here. None is needed.",
@@ -60,7 +60,7 @@ const meanings: Readonly<Record<number, string>> = {
 };
 
 /** A query can be malformed, and any endpoint can fail. */
-function usualAnswers({ access, query }: Endpoint): Answers {
+export function usualAnswers({ access, query }: Endpoint): Answers {
   return {
     ...(query ? refusals(400) : {}),
     // What comes with two Host headers is refused wherever it goes.

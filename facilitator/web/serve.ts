@@ -3,6 +3,7 @@ import { ApiError } from "../../shared/errors.ts";
 import type { Environment } from "../../shared/networks.ts";
 import { serveAssets } from "../../shared/page/assets.ts";
 import { assetsFor } from "../../shared/page/bundle.ts";
+import type { Endpoint } from "../http/endpoint.ts";
 import { environments } from "../settlements/scope.ts";
 import { browserSources, builtAssets } from "./browser-sources.ts";
 import { wantsPage } from "./errors.tsx";
@@ -15,9 +16,9 @@ export interface Site {
   readonly frame: Frame;
 }
 
-export function createSite(context: SiteNeeds): Site {
+export function createSite(context: SiteNeeds, endpoints: readonly Endpoint[]): Site {
   const frame = { assets: assetsFor(browserSources, builtAssets), environments: servedEnvironments(context) };
-  return { pages: sitePages(context, frame.environments), frame };
+  return { pages: sitePages(context, frame.environments, endpoints), frame };
 }
 
 /**

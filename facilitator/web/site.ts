@@ -1,6 +1,7 @@
 import type { Environment } from "../../shared/networks.ts";
 import type { Context } from "../context.ts";
 import type { CheckNeeds } from "../discovery/seller-check.ts";
+import type { Endpoint } from "../http/endpoint.ts";
 import { NetworkFees } from "../network-fees.ts";
 import { environmentOfAll } from "../settlements/scope.ts";
 import { supported } from "../supported.ts";
@@ -11,6 +12,7 @@ import { docsPage } from "./pages/docs.tsx";
 import { findPage } from "./pages/find.ts";
 import { overviewPages } from "./pages/overview.tsx";
 import { paymentPages } from "./pages/payment.tsx";
+import { referencePages } from "./pages/reference.tsx";
 import { resourcePages } from "./pages/resources.tsx";
 import { statusPages } from "./pages/status.tsx";
 import { transactionsPages } from "./pages/transactions.tsx";
@@ -18,7 +20,11 @@ import { transactionsPages } from "./pages/transactions.tsx";
 export type SiteNeeds = Pick<Context, "config" | "db" | "schemes" | "callCounts" | "fetchUnpaid">;
 
 /** Every page of the daemon: what is served and what is tested in a browser. */
-export function sitePages(context: SiteNeeds, environments: readonly Environment[]): Page[] {
+export function sitePages(
+  context: SiteNeeds,
+  environments: readonly Environment[],
+  endpoints: readonly Endpoint[],
+): Page[] {
   return [
     ...overviewPages(context, environments),
     ...transactionsPages(context, environments),
@@ -28,6 +34,7 @@ export function sitePages(context: SiteNeeds, environments: readonly Environment
     ...checkPages(() => checkNeeds(context), environments),
     ...resourcePages(context, environments),
     docsPage(context),
+    ...referencePages(endpoints),
     ...statusPages(context, environments),
   ];
 }

@@ -25,7 +25,7 @@ import { openAccountPage } from "./console/open-account.tsx";
 import { operatorActsPage } from "./console/operator-acts/operator-acts-page.tsx";
 import { removeWalletPage } from "./console/wallets/remove-wallet-page.tsx";
 import { walletsPage } from "./console/wallets/wallets-page.tsx";
-import { operationsOf } from "./docs/operations.ts";
+import { referenceOf } from "./docs/reference.ts";
 import type { Page } from "./page.ts";
 import { creatorPage } from "./pages/creator.tsx";
 import { documentationPages } from "./pages/docs.tsx";
@@ -48,7 +48,7 @@ import { svgPage } from "./pages/svg.tsx";
  * shown. The documentation describes `endpoints`.
  */
 export function sitePages(context: Context, endpoints: readonly Endpoint[]): Page[] {
-  const operations = operationsOf(() => endpoints, context.config.publicUrl);
+  const operations = referenceOf(() => endpoints, context.config.publicUrl);
   return [
     // A line a page, so that two who add one do not meet. Paths that begin with a parameter come last.
     homePage(context),

@@ -1,5 +1,6 @@
 import { describe, expect } from "vitest";
 import type { Context } from "../../facilitator/context.ts";
+import { facilitatorEndpoints } from "../../facilitator/endpoints.ts";
 import { NetworkFees } from "../../facilitator/network-fees.ts";
 import type { Scheme } from "../../facilitator/schemes/scheme.ts";
 import { createSite } from "../../facilitator/web/serve.ts";
@@ -52,7 +53,8 @@ describe("one address for people and programs", () => {
 test("pages are served under a policy without inline code, set no cookie, and stay within their budgets", async ({
   facilitator,
 }) => {
-  const { pages, frame } = createSite(facilitator.context);
+  const { hot, others } = facilitatorEndpoints(facilitator.context);
+  const { pages, frame } = createSite(facilitator.context, [...hot, ...others]);
   const assets = await frame.assets();
   expect(assets.weightOf("site.css")).toBeLessThan(15_000);
   for (const page of pages) expect(assets.weightOf("site.js")).toBeLessThanOrEqual(page.scriptBytesMax);
@@ -67,6 +69,25 @@ test("pages are served under a policy without inline code, set no cookie, and st
     );
     expect(await answer.text()).not.toMatch(/<script(?![^>]*src=)|style=|javascript:/);
   }
+});
+
+test("every operation has a page of its own under /docs/api, with a call that can be sent, its fields and its answers", async ({
+  facilitator,
+}) => {
+  const { hot, others } = facilitatorEndpoints(facilitator.context);
+  const index = await (await get(facilitator, "/docs/api", html)).text();
+  for (const { id, path } of [...hot, ...others]) {
+    expect(index).toContain(`href="/docs/api/${id}"`);
+    const page = await get(facilitator, `/docs/api/${id}`, html);
+    const text = await page.text();
+    expect([id, page.status]).toEqual([id, 200]);
+    expect(text.replaceAll(/<[^>]+>/g, "")).toContain(`${facilitator.url}${path.split("{")[0]}`);
+    expect(text).toContain(`operationId ${id}`);
+  }
+  const settle = (await (await get(facilitator, "/docs/api/settlePayment", html)).text()).replaceAll(/<[^>]+>/g, "");
+  for (const said of ["paymentRequirements", "termsDigest", "429", "settlement_pending"])
+    expect(settle).toContain(said);
+  expect((await get(facilitator, "/docs/api/noSuch", html)).status).toBe(404);
 });
 
 test("a payment is found by transaction and by what its payer signed, and its page tells nothing that redeems it", async ({

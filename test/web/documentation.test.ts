@@ -15,11 +15,11 @@ import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { connectors } from "../../marketplace/connectors/registry.ts";
 import { marketplaceEndpoints } from "../../marketplace/endpoints.ts";
 import { docsPages } from "../../marketplace/web/docs/chapters.ts";
-import { snippetsOf } from "../../marketplace/web/docs/examples.ts";
-import { operationsOf } from "../../marketplace/web/docs/operations.ts";
-import { fieldRows } from "../../marketplace/web/docs/schema-rows.ts";
+import { referenceOf } from "../../marketplace/web/docs/reference.ts";
 import { statusNotes } from "../../marketplace/web/docs/statuses.ts";
 import { docsText, docsTwin } from "../../marketplace/web/docs/texts.ts";
+import { snippetsOf } from "../../shared/reference/call-snippets.ts";
+import { fieldRows } from "../../shared/reference/schema-rows.ts";
 import { echoAgent } from "../support/marketplace.ts";
 import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
 import { encodeHeader, payQuote, post } from "../support/pay-call.ts";
@@ -184,11 +184,11 @@ describe("the MCP page's settings lead a client to the tools", () => {
 
 test("every call that an operation's page shows is answered as the operation says, in every language", async () => {
   const endpoints = marketplaceEndpoints(paid.marketplace.context);
-  const operations = operationsOf(() => endpoints, paid.marketplace.url)();
-  const shown = operations.filter(({ id, call, access, tag }) => {
+  const operations = referenceOf(() => endpoints, paid.marketplace.url)();
+  const shown = operations.filter(({ id, call, tag }) => {
     // Drawing takes seconds, MCP has its own test, and a stranger's wallet cannot sign in.
     const isOthers = /^(Vector graphics|Tool server|Sign-in)$/.test(tag) || id === "transferCredits";
-    return /^(public|apiKey)$/.test(access) && !call.url.includes("{") && !isOthers;
+    return call.sends !== "session" && !call.url.includes("{") && !isOthers;
   });
   expect(shown.length).toBeGreaterThan(8);
   for (const { id, call, answers } of shown) {
@@ -213,7 +213,7 @@ test("every call that an operation's page shows is answered as the operation say
 
 test("the tables of answers name every status that the operation documents, and no other", async () => {
   const endpoints = marketplaceEndpoints(paid.marketplace.context);
-  const operations = operationsOf(() => endpoints, paid.marketplace.url)();
+  const operations = referenceOf(() => endpoints, paid.marketplace.url)();
   for (const id of ["runAgent", "payAgent"] as const) {
     const documented = operations.find((operation) => operation.id === id)!.answers.map(({ status }) => status);
     expect(statusNotes[id].map(({ status }) => status).toSorted()).toEqual(documented.toSorted());

@@ -83,7 +83,11 @@ function Body({ context, visit, served, shown }: BodyProps) {
             <h1>Use it from your server</h1>
             <p class="dim measure">
               Point the stock x402 packages at <code class="icode">{visit.origin}</code>. No account, no key. Your
-              payers need USDC and nothing else: the network fee is paid here.
+              payers need USDC and nothing else: the network fee is paid here.{" "}
+              <a class="link" href="/docs/api">
+                Every operation
+              </a>{" "}
+              has a page.
             </p>
           </div>
           <section class="stack" id="start" aria-labelledby="start-title">

@@ -1,17 +1,18 @@
 import type { Request, Response } from "express";
 import { z } from "zod";
 import { ApiError } from "../../../shared/errors.ts";
+import type { Operation } from "../../../shared/reference/operations.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
 import { refusals } from "../../http/refusals.ts";
 import { docsPages } from "./chapters.ts";
 import { llmsFullTxt, llmsTxt } from "./llms-txt.ts";
 import { operationIndex, operationMarkdown } from "./operation-markdown.ts";
-import { type Operation, operationsOf } from "./operations.ts";
+import { referenceOf } from "./reference.ts";
 import { type DocsFacts, docsTwin } from "./texts.ts";
 
 /** The Markdown twins of the documentation's pages, and the site index for language models. */
 export function docsEndpoints(facts: DocsFacts, all: () => readonly Endpoint[]): Endpoint[] {
-  const operations = operationsOf(all, facts.config.publicUrl);
+  const operations = referenceOf(all, facts.config.publicUrl);
   return [
     llmsTxtEndpoint(facts, all),
     llmsFullTxtEndpoint(facts, all, operations),

@@ -1,8 +1,8 @@
 import { environmentOf, networkOf } from "../../../shared/networks.ts";
+import { type FieldRow, fieldRows } from "../../../shared/reference/schema-rows.ts";
 import { connectorNames } from "../../connectors/connector.ts";
 import { type AnyConnector, connectors } from "../../connectors/registry.ts";
 import { stablecoinOn } from "../../stablecoins.ts";
-import { type FieldRow, fieldRows } from "./schema-rows.ts";
 import { type StatusNote, statusNotes } from "./statuses.ts";
 
 /** Tables of the documentation that are made from what the code goes by, as Markdown. */

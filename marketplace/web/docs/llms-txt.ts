@@ -1,12 +1,12 @@
 import type { z } from "zod";
+import type { Operation } from "../../../shared/reference/operations.ts";
+import { type FieldRow, fieldRows } from "../../../shared/reference/schema-rows.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
 import { generateOnCredits, vectorizeOnCredits } from "../../svg/request.ts";
 import { svgShape } from "../../svg/shapes.ts";
 import { docsPages, docsPath } from "./chapters.ts";
 import { tableOf } from "./generated.ts";
 import { operationMarkdown } from "./operation-markdown.ts";
-import type { Operation } from "./operations.ts";
-import { type FieldRow, fieldRows } from "./schema-rows.ts";
 import { type DocsFacts, docsTwin } from "./texts.ts";
 
 /** All that a language model needs that has read nothing else: how to find, run and pay, and every address. */

@@ -1,18 +1,7 @@
-import type { Access } from "../../http/endpoint.ts";
-import { snippetsOf } from "./examples.ts";
+import { snippetsOf } from "../../../shared/reference/call-snippets.ts";
+import type { DocumentedAnswer, Operation } from "../../../shared/reference/operations.ts";
+import type { FieldRow } from "../../../shared/reference/schema-rows.ts";
 import { tableOf } from "./generated.ts";
-import type { DocumentedAnswer, Operation } from "./operations.ts";
-import type { FieldRow } from "./schema-rows.ts";
-
-/** Who is let in, in words. */
-export const accessNames: Readonly<Record<Access, string>> = {
-  public: "no key",
-  unlimited: "no key, no limit",
-  apiKey: "API key",
-  session: "session of a person who is signed in",
-  account: "session of a person with an account",
-  operator: "session of an operator who showed a code in the last ten minutes",
-};
 
 /** One operation as Markdown: the twin of its page. */
 export function operationMarkdown(operation: Operation): string {
@@ -21,7 +10,7 @@ export function operationMarkdown(operation: Operation): string {
     `# ${id}`,
     `\`${method} ${path}\`: ${summary}`,
     description,
-    `Who may: ${accessNames[access]}.`,
+    `Who may: ${access}.`,
     ...chapter("Parameters", parameters),
     ...chapter("Body", body),
     "## Call",

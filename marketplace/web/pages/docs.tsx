@@ -4,10 +4,10 @@ import { loadHighlighter } from "../../../shared/page/highlight.tsx";
 import { Icon } from "../../../shared/page/icon.tsx";
 import { headingsOf, Markdown } from "../../../shared/page/markdown.tsx";
 import { Crumbs } from "../../../shared/page/tabs.tsx";
+import type { Operation } from "../../../shared/reference/operations.ts";
 import { docsPages, docsPath } from "../docs/chapters.ts";
 import { DocsLayout } from "../docs/layout.tsx";
 import { operationIndex } from "../docs/operation-markdown.ts";
-import type { Operation } from "../docs/operations.ts";
 import { type DocsFacts, docsText } from "../docs/texts.ts";
 import type { Page, View } from "../page.ts";
 

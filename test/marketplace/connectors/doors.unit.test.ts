@@ -17,7 +17,7 @@ const operatorDoors = [
 ];
 
 /** Programs for readers to copy: texts here, which this service never runs. */
-const shownPrograms = ["web/agent/snippets.ts", "web/docs/examples.ts"];
+const shownPrograms = ["web/agent/snippets.ts", "../shared/reference/call-snippets.ts"];
 
 test("nothing in the marketplace opens a connection but the outbound guard and the doors to what the operator configured", () => {
   const root = fileURLToPath(new URL("../../../marketplace/", import.meta.url));

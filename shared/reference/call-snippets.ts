@@ -1,4 +1,3 @@
-import { isOpen } from "../../http/endpoint.ts";
 import type { ExampleCall } from "./operations.ts";
 
 /** A call of the API as one writes it in some language. */
@@ -11,7 +10,7 @@ export interface Snippet {
 /** The same call three times. The key is read from the environment; what needs a session has its cookie in a jar. */
 export function snippetsOf(call: ExampleCall): Snippet[] {
   const curl = { name: "curl", language: "sh", code: curlOf(call) } as const;
-  if (hasSession(call)) return [curl];
+  if (call.sends === "session") return [curl];
   return [
     curl,
     { name: "TypeScript", language: "ts", code: typescriptOf(call) },
@@ -19,22 +18,20 @@ export function snippetsOf(call: ExampleCall): Snippet[] {
   ];
 }
 
-const hasSession = ({ access }: Pick<ExampleCall, "access">) => !isOpen(access) && access !== "apiKey";
-
-function curlOf({ method, url, access, body }: ExampleCall): string {
+function curlOf({ method, url, sends, body }: ExampleCall): string {
   const usual = body === undefined ? "GET" : "POST";
   const parts = [
-    `curl -s ${hasSession({ access }) ? "-b jar " : ""}${method === usual ? "" : `-X ${method} `}${shellQuoted(url)}`,
-    ...(access === "apiKey" ? ['-H "Authorization: Bearer $KEY"'] : []),
+    `curl -s ${sends === "session" ? "-b jar " : ""}${method === usual ? "" : `-X ${method} `}${shellQuoted(url)}`,
+    ...(sends === "key" ? ['-H "Authorization: Bearer $KEY"'] : []),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${shellQuoted(jsonOf(body, 4), true)}`]),
   ];
   return parts.join(" \\\n  ");
 }
 
-function typescriptOf({ method, url, access, body }: ExampleCall): string {
+function typescriptOf({ method, url, sends, body }: ExampleCall): string {
   const headers = [
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the example's own
-    ...(access === "apiKey" ? ["authorization: `Bearer ${process.env.KEY}`"] : []),
+    ...(sends === "key" ? ["authorization: `Bearer ${process.env.KEY}`"] : []),
     ...(body === undefined ? [] : ['"content-type": "application/json"']),
   ];
   const options = [
@@ -46,9 +43,9 @@ function typescriptOf({ method, url, access, body }: ExampleCall): string {
   return `const answer = await fetch(${JSON.stringify(url)}${given});\nconsole.log(answer.status, await answer.text());`;
 }
 
-function pythonOf({ method, url, access, body }: ExampleCall): string {
+function pythonOf({ method, url, sends, body }: ExampleCall): string {
   const headers = [
-    ...(access === "apiKey" ? ['"Authorization": f"Bearer {os.environ[\'KEY\']}"'] : []),
+    ...(sends === "key" ? ['"Authorization": f"Bearer {os.environ[\'KEY\']}"'] : []),
     ...(body === undefined ? [] : ['"Content-Type": "application/json"']),
   ];
   const parts = [
@@ -57,7 +54,7 @@ function pythonOf({ method, url, access, body }: ExampleCall): string {
     ...(headers.length > 0 ? [`    headers={${headers.join(", ")}},`] : []),
     ...(body === undefined ? [] : [`    data=json.dumps(${pythonLiteral(body)}).encode(),`]),
   ];
-  const imports = [...(body === undefined ? [] : ["json"]), ...(access === "apiKey" ? ["os"] : []), "urllib.request"];
+  const imports = [...(body === undefined ? [] : ["json"]), ...(sends === "key" ? ["os"] : []), "urllib.request"];
   return (
     `import ${imports.join(", ")}\n\nrequest = urllib.request.Request(\n${parts.join("\n")}\n)\n` +
     "answer = urllib.request.urlopen(request, timeout=180)\nprint(answer.status, answer.read().decode())"

@@ -1,9 +1,5 @@
 import { z } from "zod";
-import type { Answers, QueryParameters } from "../../../shared/endpoint.ts";
-import type { Access, Endpoint } from "../../http/endpoint.ts";
-import { exampleUrl } from "../../http/examples.ts";
-import { usualAnswers } from "../../http/openapi.ts";
-import { meanings } from "../../http/refusals.ts";
+import type { Answers, Endpoint, QueryParameters } from "../endpoint.ts";
 import { type FieldRow, fieldRows, schemaRow, valueRow } from "./schema-rows.ts";
 
 /** What a person is told of an endpoint: from the declaration by which it is served. */
@@ -14,7 +10,8 @@ export interface Operation {
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
-  readonly access: Access;
+  /** Who may call, in words. */
+  readonly access: string;
   readonly parameters: readonly FieldRow[];
   readonly body: readonly FieldRow[];
   readonly answers: readonly DocumentedAnswer[];
@@ -34,21 +31,39 @@ export interface DocumentedAnswer {
 export interface ExampleCall {
   readonly method: string;
   readonly url: string;
-  readonly access: Access;
+  /** What it shows of its caller. */
+  readonly sends: "nothing" | "key" | "session";
   readonly body: unknown;
 }
 
-/** All of them, in the order in which they are declared; made when they are first asked for. Examples call the service at `publicUrl`. */
-export function operationsOf(all: () => readonly Endpoint[], publicUrl: string): () => readonly Operation[] {
+/** What a service says of all its operations besides their declarations. */
+export interface ReferenceFacts<Access extends string> {
+  /** Examples call the service here, and not at the address that declarations write. */
+  readonly publicUrl: string;
+  readonly exampleUrl: string;
+  /** What the endpoint may answer besides its own answers. */
+  usualAnswers(endpoint: Endpoint<Access>): Answers;
+  /** What a status means where the endpoint does not say it. */
+  readonly meanings: Readonly<Record<number, string>>;
+  readonly access: Readonly<Record<Access, { readonly name: string; readonly sends: ExampleCall["sends"] }>>;
+}
+
+/** All of them, in the order in which they are declared; made when they are first asked for. */
+export function operationsOf<Access extends string>(
+  all: () => readonly Endpoint<Access>[],
+  facts: ReferenceFacts<Access>,
+): () => readonly Operation[] {
   let operations: readonly Operation[] | undefined;
   return () => {
-    operations ??= all().map((endpoint) => operationOf(endpoint, publicUrl));
+    operations ??= all().map((endpoint) => operationOf(endpoint, facts));
     return operations;
   };
 }
 
-function operationOf(endpoint: Endpoint, publicUrl: string): Operation {
-  const { id, method, path, tag, summary, description, access, body } = endpoint;
+function operationOf<Access extends string>(endpoint: Endpoint<Access>, facts: ReferenceFacts<Access>): Operation {
+  const { publicUrl } = facts;
+  const { id, method, path, tag, summary, description, body } = endpoint;
+  const access = facts.access[endpoint.access];
   const parameters = parametersOf(endpoint);
   return {
     id,
@@ -57,11 +72,16 @@ function operationOf(endpoint: Endpoint, publicUrl: string): Operation {
     tag,
     summary,
     description,
-    access,
+    access: access.name,
     parameters,
     body: body ? fieldRows(body.shape) : [],
-    answers: answersOf({ ...usualAnswers(endpoint), ...endpoint.answers }, publicUrl),
-    call: { method: method.toUpperCase(), url: publicUrl + examplePath(path, parameters), access, body: body?.example },
+    answers: answersOf({ ...facts.usualAnswers(endpoint), ...endpoint.answers }, facts),
+    call: {
+      method: method.toUpperCase(),
+      url: publicUrl + examplePath(path, parameters),
+      sends: access.sends,
+      body: body?.example,
+    },
   };
 }
 
@@ -80,20 +100,23 @@ function queryRows(query: QueryParameters): FieldRow[] {
   });
 }
 
-function answersOf(answers: Answers, publicUrl: string): DocumentedAnswer[] {
-  return Object.entries(answers).map(([status, { description, content, example }]) => {
+function answersOf(answers: Answers, facts: Pick<ReferenceFacts<string>, "meanings" | "publicUrl" | "exampleUrl">) {
+  return Object.entries(answers).map(([status, { description, content, example }]): DocumentedAnswer => {
     const isJson = content instanceof z.ZodType;
     return {
       status: Number(status),
-      meaning: description ?? meanings[Number(status)] ?? "See the body.",
+      meaning: description ?? facts.meanings[Number(status)] ?? "See the body.",
       mediaType: isJson ? "application/json" : content?.[0],
-      example: exampleText(example, publicUrl),
+      example: exampleText(example, facts),
       fields: isJson && Number(status) < 300 ? fieldRows(content) : [],
     };
   });
 }
 
-function exampleText(example: unknown, publicUrl: string): string | undefined {
+function exampleText(
+  example: unknown,
+  { exampleUrl, publicUrl }: Pick<ReferenceFacts<string>, "publicUrl" | "exampleUrl">,
+): string | undefined {
   if (example === undefined) return undefined;
   const text = typeof example === "string" ? example : JSON.stringify(example, null, 2);
   return text.replaceAll(exampleUrl, publicUrl);
