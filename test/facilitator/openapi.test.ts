@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import { createServer } from "../../facilitator/server.ts";
 import { asV1, paymentBody } from "../support/evm-payments.ts";
 import { evmTest } from "../support/fixtures.ts";
+import { lintDocument } from "../support/lint-document.ts";
 
 const test = evmTest();
 
@@ -14,11 +15,12 @@ test("the document and the routes of the daemon are the same, no more and no les
   expect(inDocument.toSorted()).toEqual(routesOf(createServer(facilitator.context)).toSorted());
 });
 
-test("it is OpenAPI 3.1, every reference in it leads somewhere, and every operation has a name of its own", async ({
+test("it is OpenAPI 3.1 that a linter has nothing against, every reference in it leads somewhere, and every operation has a name of its own", async ({
   facilitator,
 }) => {
   const { body } = await facilitator.get("/openapi.json");
   expect(body.openapi).toBe("3.1.0");
+  expect(await lintDocument(body)).toEqual([]);
   const references = [...JSON.stringify(body).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
   expect(references.length).toBeGreaterThan(10);
   for (const name of references) expect(body.components.schemas).toHaveProperty(name as string);

@@ -2,9 +2,11 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import request from "supertest";
 import { describe, expect } from "vitest";
 import { z } from "zod";
+import { connectorIds } from "../../marketplace/connectors/connector.ts";
 import { marketplaceEndpoints } from "../../marketplace/endpoints.ts";
 import { contractOf } from "../support/contract.ts";
 import { appTest, perFile } from "../support/fixtures.ts";
+import { lintDocument } from "../support/lint-document.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document is walked freely
 type Json = any;
@@ -31,6 +33,29 @@ describe("GET /api/v1/openapi.json", () => {
     }
     const operations = Object.values<Json>(document.paths).flatMap((methods) => Object.values<Json>(methods));
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+  });
+
+  test("has nothing that a linter minds, names every request body and types every connector's settings", async ({
+    document,
+  }) => {
+    expect(await lintDocument(document)).toEqual([]);
+    for (const methods of Object.values<Json>(document.paths)) {
+      for (const { requestBody, operationId } of Object.values<Json>(methods)) {
+        const schema = requestBody?.content["application/json"].schema;
+        if (schema)
+          expect(schema, operationId).toMatchObject({ $ref: expect.stringMatching(/^#\/components\/schemas\/\w+$/) });
+      }
+    }
+    const { schemas } = document.components;
+    expect(schemas.AgentDefinition.oneOf).toHaveLength(connectorIds.length);
+    for (const { $ref } of schemas.AgentDefinition.oneOf) {
+      const { connector, settings } = schemas[$ref.split("/").at(-1)].properties;
+      expect(connectorIds).toContain(connector.const);
+      const { properties } = schemas[settings.$ref.split("/").at(-1)];
+      for (const [name, property] of Object.entries<Json>(properties)) {
+        expect(property.description, `${connector.const} ${name}`).toMatch(/^[A-Z].*\.$/);
+      }
+    }
   });
 
   test("describes every route that is served, and no other", ({ app, document }) => {
