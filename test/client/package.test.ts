@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,9 +24,9 @@ beforeAll(async () => {
 afterAll(() => rm(installed, { recursive: true, force: true }));
 
 test("the packed package, installed into an empty folder, brings nothing else, and runs", async () => {
-  const { stdout: tree } = await run("npm", ["ls", "--all", "--parseable"], { cwd: installed });
-  expect(tree.trim().split("\n")).toHaveLength(2);
-  const { stdout: helped } = await run("npx", ["--offline", "agent-marketplace-client", "--help"], { cwd: installed });
+  const there = await readdir(join(installed, "node_modules"));
+  expect(there.filter((name) => !name.startsWith("."))).toEqual(["agent-marketplace-client"]);
+  const { stdout: helped } = await run(join(installed, "node_modules/.bin/agent-marketplace"), ["--help"]);
   expect(helped).toContain("agent-marketplace run");
   const program = 'import { AgentMarketplace } from "agent-marketplace-client";\nconsole.log(typeof AgentMarketplace);';
   const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], { cwd: installed });
