@@ -25,6 +25,7 @@ import { accountRunEndpoints } from "./runs/account-endpoints.ts";
 import { runEndpoints } from "./runs/endpoints.ts";
 import { tryEndpoint } from "./runs/try-endpoint.ts";
 import { signInEndpoints } from "./sign-in/endpoints.ts";
+import { passkeyEndpoints } from "./sign-in/passkey-endpoints.ts";
 import { personEndpoints } from "./sign-in/person-endpoints.ts";
 import { walletSignInEndpoints } from "./sign-in/wallet-endpoints.ts";
 import { statusEndpoint } from "./status/endpoints.ts";
@@ -47,6 +48,7 @@ export function marketplaceEndpoints(context: Context): Endpoint[] {
     ...rewardEndpoints(context),
     ...signInEndpoints(context),
     ...walletSignInEndpoints(context),
+    ...passkeyEndpoints(context),
     ...accountEndpoints(context),
     exportEndpoint(context),
     ...personEndpoints(context),

@@ -719,6 +719,24 @@ create table sign_in_links (
   constraint sign_in_links_pkey PRIMARY KEY (address)
 );
 
+create table sign_in_passkeys (
+  id text not null,
+  user_id text not null,
+  name text not null,
+  credential_id text not null,
+  public_key text not null,
+  counter double precision not null,
+  device_type text not null,
+  backed_up boolean not null,
+  transports text,
+  aaguid text,
+  created_at timestamp with time zone default now() not null,
+  used_at timestamp with time zone,
+  constraint sign_in_passkeys_pkey PRIMARY KEY (id),
+  constraint sign_in_passkeys_credential_id_key UNIQUE (credential_id),
+  constraint sign_in_passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES sign_in_users(id) ON DELETE CASCADE
+);
+
 create table sign_in_sessions (
   id text not null,
   user_id text not null,
@@ -927,6 +945,8 @@ CREATE UNIQUE INDEX runs_once ON public.runs USING btree (account_id, idempotenc
 CREATE INDEX sign_in_identities_of_user ON public.sign_in_identities USING btree (user_id);
 
 CREATE INDEX sign_in_links_ended ON public.sign_in_links USING btree (expires_at);
+
+CREATE INDEX sign_in_passkeys_of_user ON public.sign_in_passkeys USING btree (user_id, created_at);
 
 CREATE INDEX sign_in_sessions_ended ON public.sign_in_sessions USING btree (expires_at);
 

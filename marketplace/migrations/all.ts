@@ -32,6 +32,7 @@ import { listingFacets } from "./0046-listing-facets.ts";
 import { listingTypos } from "./0047-listing-typos.ts";
 import { agentFigures } from "./0048-agent-figures.ts";
 import { versionPublications } from "./0049-version-publications.ts";
+import { passkeys } from "./0050-passkeys.ts";
 import { svgTries } from "./0051-svg-tries.ts";
 import { reports } from "./0052-reports.ts";
 import { keySettings } from "./0053-key-settings.ts";
@@ -96,4 +97,5 @@ export const migrations: readonly Migration[] = [
   creatorAbout,
   suspendedCreators,
   keyTools,
+  passkeys,
 ];

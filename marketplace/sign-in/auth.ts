@@ -14,6 +14,7 @@ import { isMailAddress } from "../accounts/users.ts";
 import type { Wallet } from "../wallet.ts";
 import type { OidcConfig } from "./config.ts";
 import { subjectOf } from "./id-token.ts";
+import { passkeysOf } from "./passkey-plugin.ts";
 import { columns } from "./tables.ts";
 
 export const linkMinutes = 15;
@@ -48,6 +49,7 @@ export function createAuth(options: AuthOptions) {
         sendMagicLink: async ({ token, metadata }) => (metadata as unknown as Delivery).deliver(token),
       }),
       walletSessions,
+      passkeysOf(publicUrl),
       ...(options.oidc ? [genericOAuth({ config: [providerOf(options.oidc)] })] : []),
     ],
     advanced: {

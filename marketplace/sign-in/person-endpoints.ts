@@ -101,9 +101,10 @@ function endSessionEndpoint({ db }: Needs): Endpoint {
 const wayShape = z
   .object({
     id: z.string(),
-    kind: z.enum(["email", "provider"]),
+    kind: z.enum(["email", "provider", "passkey"]),
     name: z.string(),
     created_at: moment,
+    used_at: moment.nullable().describe("When a passkey signed in last."),
     works: z.boolean().describe("Whether it is set up here."),
     can_go: z.boolean().describe("The e-mail address and the last way in stay."),
   })
@@ -115,6 +116,7 @@ function waysEndpoint({ db, signIn }: Needs): Endpoint {
     kind: "email",
     name: "ada@example.com",
     created_at: exampleTime,
+    used_at: null,
     works: true,
     can_go: false,
   } as const;
@@ -124,7 +126,7 @@ function waysEndpoint({ db, signIn }: Needs): Endpoint {
     id: "listWaysIn",
     tag: "Sign-in",
     summary: "The ways in which the person signs in.",
-    description: "Links to an e-mail address, and a provider that vouched for it, once they signed in there.",
+    description: "Links to an e-mail address, a provider that vouched for it, once they signed in there, and passkeys.",
     access: "account",
     answers: { 200: jsonAnswer(z.object({ ways: z.array(wayShape) }).meta({ id: "WaysIn" }), { ways: [way] }) },
     handler: async (_request, response) => {
@@ -139,8 +141,8 @@ function removeWayEndpoint({ db, signIn }: Needs): Endpoint {
     path: "/api/account/ways-in/{id}",
     id: "removeWayIn",
     tag: "Sign-in",
-    summary: "Forget a provider.",
-    description: "Who signs in there with the same e-mail address adds it again. The last way in is a 409.",
+    summary: "Forget a provider or a passkey.",
+    description: "Who signs in at the provider with the same e-mail address adds it again. The last way in is a 409.",
     access: "account",
     pathParameters: idPath("ways"),
     answers: {

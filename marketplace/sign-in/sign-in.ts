@@ -4,6 +4,7 @@ import { createAuth } from "./auth.ts";
 import type { SignInConfig } from "./config.ts";
 import { EmailLinks } from "./email-links.ts";
 import { createMailer, type Mailer } from "./mail.ts";
+import { Passkeys } from "./passkeys.ts";
 import { Sessions } from "./sessions.ts";
 import { SingleSignOn } from "./single-sign-on.ts";
 import { WalletSignIn } from "./wallet-sign-in.ts";
@@ -11,11 +12,12 @@ import { WalletSignIn } from "./wallet-sign-in.ts";
 /** Everything about who is signed in, and the ways to become it. */
 export interface SignIn {
   /** What the operator set up. */
-  readonly ways: { readonly email: boolean; readonly oidc: string | null };
+  readonly ways: { readonly email: boolean; readonly oidc: string | null; readonly passkey: boolean };
   readonly sessions: Sessions;
   readonly links: EmailLinks;
   readonly singleSignOn: SingleSignOn;
   readonly wallets: WalletSignIn;
+  readonly passkeys: Passkeys;
   /** Undefined where there is no mail server. */
   readonly mailer: Mailer | undefined;
   stop(): void;
@@ -28,12 +30,18 @@ export function createSignIn({ config, db, log, publicUrl }: SignInOptions): Sig
   const auth = base && createAuth(base);
   const mailer = createMailer(config, host);
   const links = new EmailLinks({ auth, db, publicUrl, mailer, showsLinks });
+  const passkeys = new Passkeys({ auth, db, publicUrl });
   return {
-    ways: { email: auth !== undefined && links.isSetUp, oidc: auth && oidc ? oidc.name : null },
+    ways: {
+      email: auth !== undefined && links.isSetUp,
+      oidc: auth && oidc ? oidc.name : null,
+      passkey: passkeys.isSetUp,
+    },
     sessions: new Sessions(auth, db),
     links,
     singleSignOn: new SingleSignOn({ base, oidc, publicUrl }),
     wallets: new WalletSignIn({ auth, host }),
+    passkeys,
     mailer,
     stop: () => mailer?.stop(),
   };

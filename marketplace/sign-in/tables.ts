@@ -30,3 +30,18 @@ export const columns = {
   },
   verification: { modelName: "sign_in_verifications", fields: { ...times, expiresAt: "expires_at" } },
 } as const;
+
+/** The same for its plugin of passkeys. */
+export const passkeyColumns = {
+  passkey: {
+    modelName: "sign_in_passkeys",
+    fields: {
+      userId: "user_id",
+      publicKey: "public_key",
+      credentialID: "credential_id",
+      deviceType: "device_type",
+      backedUp: "backed_up",
+      createdAt: "created_at",
+    },
+  },
+} as const;

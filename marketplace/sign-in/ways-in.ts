@@ -1,54 +1,53 @@
 import { ApiError } from "../../shared/errors.ts";
-import type { Queryable } from "../../shared/postgres.ts";
+import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
 import type { Session } from "./sessions.ts";
 import type { SignIn } from "./sign-in.ts";
 
-/** The ways in which a person signs in to this account: links to their e-mail address, and providers that vouched for it. */
-export async function listWaysIn(db: Queryable, ways: SignIn["ways"], session: Session): Promise<readonly WayIn[]> {
-  const { rows } = await db.query<{ id: string; created_at: Date }>(
-    `select id, created_at from sign_in_identities where user_id = $1 order by created_at, id limit 20`,
-    [session.userId],
+/** The ways in which a person signs in to this account: links to their e-mail address, providers that vouched for it, and passkeys. */
+export async function listWaysIn(db: Queryable, ways: SignIn["ways"], { userId }: Session): Promise<readonly WayIn[]> {
+  const { rows } = await db.query<Row>(
+    `select 'email' as id, 'email' as kind, email as name, created_at, null::timestamptz as used_at
+       from sign_in_users where id = $1 and email_verified and wallet_address is null
+     union all (select id, 'provider', $2, created_at, null from sign_in_identities where user_id = $1
+       order by created_at, id limit 20)
+     union all (select id, 'passkey', name, created_at, used_at from sign_in_passkeys where user_id = $1
+       order by created_at, id limit 20)`,
+    [userId, ways.oidc ?? "single sign-on"],
   );
-  const user = await db.query<{ created_at: Date }>("select created_at from sign_in_users where id = $1", [
-    session.userId,
-  ]);
-  const email = session.email && {
-    id: "email",
-    kind: "email" as const,
-    name: session.email,
-    created_at: user.rows[0]?.created_at ?? new Date(),
-    works: ways.email,
-  };
-  const providers = rows.map(({ id, created_at }) => ({
-    id,
-    kind: "provider" as const,
-    name: ways.oidc ?? "single sign-on",
-    created_at,
-    works: ways.oidc !== null,
-  }));
-  const all = [...(email ? [email] : []), ...providers];
+  const isSetUp = { email: ways.email, provider: ways.oidc !== null, passkey: ways.passkey };
+  const all = rows.map((row) => ({ ...row, works: isSetUp[row.kind] }));
   const working = all.filter(({ works }) => works).length;
-  return all.map((way) => ({ ...way, can_go: way.kind === "provider" && (!way.works || working > 1) }));
+  return all.map((way) => ({ ...way, can_go: way.kind !== "email" && (!way.works || working > 1) }));
 }
 
 /**
- * Forgets a provider. Who signs in there with the same e-mail address adds it again. 404 for what is no provider of theirs; 409 for
- * the last way in.
+ * Forgets a provider or a passkey. Who signs in at the provider with the same e-mail address adds it again. 404 for what is no way of
+ * theirs; 409 for the last way in, of two that go at once too.
  */
-export async function removeWayIn(db: Queryable, ways: SignIn["ways"], session: Session, id: string): Promise<void> {
-  const way = (await listWaysIn(db, ways, session)).find((one) => one.id === id);
-  if (!way) throw new ApiError("not_found", "There is no such way to sign in.");
-  if (!way.can_go) {
-    throw new ApiError("conflict", way.kind === "email" ? "The e-mail address stays." : "The last way in cannot go.");
-  }
-  await db.query("delete from sign_in_identities where id = $1 and user_id = $2", [id, session.userId]);
+export async function removeWayIn(db: Database, ways: SignIn["ways"], session: Session, id: string): Promise<WayIn> {
+  return inTransaction(db, async (tx) => {
+    await tx.query("select from sign_in_users where id = $1 for no key update", [session.userId]);
+    const way = (await listWaysIn(tx, ways, session)).find((one) => one.id === id);
+    if (!way) throw new ApiError("not_found", "There is no such way to sign in.");
+    if (!way.can_go) {
+      throw new ApiError("conflict", way.kind === "email" ? "The e-mail address stays." : "The last way in cannot go.");
+    }
+    const table = way.kind === "passkey" ? "sign_in_passkeys" : "sign_in_identities";
+    await tx.query(`delete from ${table} where id = $1 and user_id = $2`, [id, session.userId]);
+    return way;
+  });
 }
 
-export interface WayIn {
+interface Row {
   readonly id: string;
-  readonly kind: "email" | "provider";
+  readonly kind: "email" | "provider" | "passkey";
   readonly name: string;
   readonly created_at: Date;
+  /** When it signed in last; known of passkeys alone. */
+  readonly used_at: Date | null;
+}
+
+export interface WayIn extends Row {
   /** What is set up here at the moment. */
   readonly works: boolean;
   readonly can_go: boolean;

@@ -1,9 +1,10 @@
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { expect, test as plain } from "vitest";
+import { afterAll, beforeAll, expect, test as plain } from "vitest";
+import { freePort } from "../../infra/dev/postgres.ts";
 import { open, visitEverywhere } from "./browser.ts";
-import { startSite, test } from "./site.ts";
+import { type Site, signIn, startSite, test } from "./site.ts";
 
-test("the page to sign in on", ({ site }) => visitEverywhere(site, "/sign-in?next=/explore"));
+plain("the page to sign in on", () => visitEverywhere(named, "/sign-in?next=/explore"));
 
 test("the page that a mailed link opens", ({ site }) =>
   visitEverywhere(site, "/sign-in?token=a", { name: "sign-in-link" }));
@@ -21,8 +22,69 @@ test("signing in by e-mail needs a keyboard and nothing else, not even JavaScrip
   await close();
 });
 
+/** At a name, which passkeys belong to, and with a chain for wallets. */
+let named: Site;
+beforeAll(async () => {
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const site = await startSite({
+    EVM_RPC_URLS: "eip155:84532=http://127.0.0.1:1",
+    MARKETPLACE_PORT: String(port),
+    MARKETPLACE_PUBLIC_URL: url,
+    SMTP_URL: "",
+  });
+  named = { ...site, url };
+});
+afterAll(() => named.stop());
+
+plain(
+  "a passkey is added, signs in where the device says who holds it, and is removed, by keyboard alone",
+  async () => {
+    const { page, context, complaints, close } = await open(named, "/");
+    const device = await context.newCDPSession(page);
+    await device.send("WebAuthn.enable");
+    const { authenticatorId } = await device.send("WebAuthn.addVirtualAuthenticator", {
+      options: {
+        protocol: "ctap2",
+        transport: "internal",
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    const willing = (enabled: boolean) =>
+      device.send("WebAuthn.setAutomaticPresenceSimulation", { authenticatorId, enabled });
+    const handle = `person-${Math.random().toString(36).slice(2, 8)}`;
+    await signIn(named, page, handle);
+    await page.goto(`${named.url}/settings/account`);
+    await page.getByRole("button", { name: "Add passkey" }).press("Enter");
+    await page.getByText("The passkey is added").waitFor();
+    await page.getByText("Passkey “Chrome on Linux”").waitFor();
+    await page.getByRole("button", { name: "Add passkey" }).press("Enter");
+    await page.getByText("A passkey for this account is there already.").waitFor();
+
+    await context.clearCookies();
+    await willing(false);
+    await page.goto(`${named.url}/sign-in?next=/settings/account`);
+    await page.getByRole("button", { name: "Sign in with a passkey" }).waitFor();
+    await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
+    await willing(true);
+    await page.getByRole("button", { name: "Sign in with a passkey" }).press("Enter");
+    await page.getByText("No passkey was used. Nothing happened.").waitFor();
+    await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
+    await page.getByRole("button", { name: "Sign in with a passkey" }).press("Enter");
+    await page.waitForURL(`${named.url}/settings/account`);
+    await page.getByText("used", { exact: false }).first().waitFor();
+    await page.getByRole("button", { name: "Remove Passkey “Chrome on Linux”" }).press("Enter");
+    await page.getByText("The passkey signs nobody in any more.").waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+  },
+);
+
 plain("a wallet in the browser signs in, and one whose holder refuses does not", async () => {
-  const site = await startSite({ EVM_RPC_URLS: "eip155:84532=http://127.0.0.1:1" });
+  const site = named;
   const account = privateKeyToAccount(generatePrivateKey());
   const { page, context, complaints, close } = await open(site, "/");
   let willing = false;
@@ -40,7 +102,6 @@ plain("a wallet in the browser signs in, and one whose holder refuses does not",
   expect(await page.getByRole("button", { name: `Account: ${account.address}` }).isVisible()).toBe(true);
   expect(complaints.filter((text) => !text.includes("404"))).toEqual([]);
   await close();
-  await site.stop();
 });
 
 /** Runs in the page: a wallet that announces itself by EIP-6963 and asks the test to sign. */

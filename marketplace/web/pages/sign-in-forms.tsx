@@ -53,7 +53,7 @@ interface WaysProps {
 }
 
 export function Ways({ needs: { signIn, tools }, asked, problem }: WaysProps) {
-  const { email, oidc } = signIn.ways;
+  const { email, oidc, passkey } = signIn.ways;
   if (!email && !oidc) {
     return (
       <SignInBox title="Sign in">
@@ -69,6 +69,7 @@ export function Ways({ needs: { signIn, tools }, asked, problem }: WaysProps) {
       {problem && !problem.field && <Callout tone="bad" role="alert" title={problem.message} />}
       {email && <EmailForm asked={asked} error={problem?.field && problem.message} />}
       {email && oidc && <Or />}
+      {passkey && <PasskeyWay next={asked.next} isFirst={!oidc} />}
       <div class="stack stack-2">
         {oidc && (
           <form method="post" action="/sign-in">
@@ -82,6 +83,19 @@ export function Ways({ needs: { signIn, tools }, asked, problem }: WaysProps) {
         <WalletWay next={asked.next} networks={payableNetworks.filter((id) => tools.evm.client(id))} isAlone={!oidc} />
       </div>
     </SignInBox>
+  );
+}
+
+/** A passkey signs in the browser: an island shows the way where the browser can. */
+function PasskeyWay({ next, isFirst }: { next: string; isFirst: boolean }) {
+  return (
+    <div class="stack stack-2" id="passkey-way" data-next={next} hidden>
+      {isFirst && <Or />}
+      <Button id="passkey" type="button" size="large" block icon="fingerprint">
+        Sign in with a passkey
+      </Button>
+      <p class="small" id="passkey-said" role="status" />
+    </div>
   );
 }
 
@@ -99,7 +113,7 @@ function EmailForm({ asked, error }: { asked: Asked; error: string | undefined }
         name="email"
         label="E-mail"
         type="email"
-        autocomplete="email"
+        autocomplete="email webauthn"
         placeholder="you@company.com"
         required
         value={asked.email}

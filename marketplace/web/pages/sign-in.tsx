@@ -15,13 +15,13 @@ import {
 } from "./sign-in-forms.tsx";
 
 const islands = ["sign-in-wallet.js"];
-const walletScriptBytes = 4_096;
+const scriptBytesMax = 5_120;
 
-/** The ways in: a link by e-mail, a provider, a wallet. A link's page opens nothing by being loaded, since mail scanners load it too. */
+/** The ways in: a link by e-mail, a provider, a passkey, a wallet. A link's page opens nothing by being loaded, since mail scanners load it too. */
 export function signInPage(needs: SignInNeeds): Page {
   return {
     path: "/sign-in",
-    scriptBytesMax: walletScriptBytes,
+    scriptBytesMax,
     show: ({ viewer, query }) => {
       const asked: Asked = { next: nextOf(query.get("next")), email: "" };
       const token = query.get("token");
@@ -89,7 +89,7 @@ function onwardTo(url: string): View {
 function waysOf(needs: SignInNeeds, asked: Asked, problem?: Problem, headers?: View["headers"]): View {
   return {
     ...viewOf(<Ways needs={needs} asked={asked} problem={problem} />),
-    islands,
+    islands: needs.signIn.ways.passkey ? [...islands, "sign-in-passkey.js"] : islands,
     status: problem?.status ?? 200,
     headers: { ...noStore, ...headers },
   };

@@ -31,7 +31,10 @@ export function accountPage(needs: Needs): Page {
     scriptBytesMax: 4_096,
     notices: {
       renamed: "The handle is changed. The old address still leads to you.",
-      removed: "The provider is forgotten.",
+      removed: "It signs nobody in any more.",
+      "passkey-added": "The passkey is added: it signs you in from now on.",
+      "passkey-removed":
+        "The passkey signs nobody in any more. Your password manager still lists it: remove it there, too.",
       ended: "Signed out there.",
       "others-ended": "Signed out everywhere else.",
     },
@@ -42,8 +45,8 @@ export function accountPage(needs: Needs): Page {
         return done(path, "renamed");
       },
       "remove-way": async ({ viewer }, form) => {
-        await removeWayIn(db, signIn.ways, viewer.session, form.get("id") ?? "");
-        return done(path, "removed");
+        const { kind } = await removeWayIn(db, signIn.ways, viewer.session, form.get("id") ?? "");
+        return done(path, kind === "passkey" ? "passkey-removed" : "removed");
       },
       "end-session": async ({ viewer }, form) => {
         await endSession(db, viewer.session, form.get("id") ?? "");
@@ -70,12 +73,13 @@ async function shown(
   const { host } = new URL(config.publicUrl);
   return {
     title: "Account",
+    islands: signIn.ways.passkey ? ["add-passkey.js"] : [],
     lede: "Who you are here, how you get in, and how you leave.",
     body: (
       <>
         <RefusedNote refusal={refusal} fields={["handle"]} />
         <HandleCard handle={account.handle} host={host} liveAgents={closing.live_agents} refusal={refusal} />
-        <WaysIn ways={ways} provider={signIn.ways.oidc} />
+        <WaysIn ways={ways} provider={signIn.ways.oidc} takesPasskeys={signIn.ways.passkey} />
         <SessionList sessions={sessions} />
         <div class="cols cols-2">
           <DataCard />

@@ -6,20 +6,28 @@ import { Time } from "../../../../shared/page/time.tsx";
 import type { WayIn } from "../../../sign-in/ways-in.ts";
 
 /** How one signs in to this account. */
-export function WaysIn({ ways, provider }: { ways: readonly WayIn[]; provider: string | null }) {
+export function WaysIn({ ways, provider, takesPasskeys }: WaysInProps) {
   const hasProvider = ways.some(({ kind }) => kind === "provider");
   return (
     <section class="stack" aria-labelledby="ways">
       <div class="row between">
         <h2 id="ways">Ways to sign in</h2>
-        {provider && !hasProvider && (
-          <form method="post" action="/sign-in">
-            <input type="hidden" name="way" value="provider" />
-            <input type="hidden" name="next" value="/settings/account" />
-            <Button size="small">Add {provider}</Button>
-          </form>
-        )}
+        <div class="row">
+          {takesPasskeys && (
+            <Button id="add-passkey" type="button" size="small" icon="fingerprint" hidden>
+              Add passkey
+            </Button>
+          )}
+          {provider && !hasProvider && (
+            <form method="post" action="/sign-in">
+              <input type="hidden" name="way" value="provider" />
+              <input type="hidden" name="next" value="/settings/account" />
+              <Button size="small">Add {provider}</Button>
+            </form>
+          )}
+        </div>
       </div>
+      {takesPasskeys && <p class="small" id="passkey-said" role="status" />}
       <ul class="card">
         {ways.map((way) => (
           <Way way={way} />
@@ -34,13 +42,23 @@ export function WaysIn({ ways, provider }: { ways: readonly WayIn[]; provider: s
   );
 }
 
-function Way({ way: { id, kind, name, created_at: since, works, can_go: canGo } }: { way: WayIn }) {
+interface WaysInProps {
+  readonly ways: readonly WayIn[];
+  readonly provider: string | null;
+  readonly takesPasskeys: boolean;
+}
+
+const icons = { email: "mail", provider: "building", passkey: "fingerprint" } as const;
+
+function Way({ way }: { way: WayIn }) {
+  const { id, kind, created_at: since, used_at: used, works, can_go: canGo } = way;
+  const name = kind === "passkey" ? `Passkey “${way.name}”` : way.name;
   const isEmail = kind === "email";
   return (
     <li class="key-slot">
       <div>
         <h3>
-          <Icon name={isEmail ? "mail" : "building"} />
+          <Icon name={icons[kind]} />
           {name}
           {isEmail && <Badge>main</Badge>}
           {!works && <Badge tone="warn">not set up here now</Badge>}
@@ -49,6 +67,11 @@ function Way({ way: { id, kind, name, created_at: since, works, can_go: canGo } 
           <span>
             {isEmail ? "since" : "added"} <Time at={since} />
           </span>
+          {used && (
+            <span>
+              used <Time at={used} show="ago" />
+            </span>
+          )}
           {isEmail && <span>links and alerts go here</span>}
         </p>
       </div>

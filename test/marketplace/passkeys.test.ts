@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { passkeysMax } from "../../marketplace/sign-in/passkeys.ts";
+import { Authenticator, type Bent, ownOrigin } from "../support/authenticator.ts";
+import { Browser, withAccount } from "../support/browser.ts";
+import { startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+
+let market: TestMarketplace;
+beforeAll(async () => {
+  market = await startMarketplace({ env: { MARKETPLACE_PUBLIC_URL: ownOrigin, SMTP_URL: "" } });
+});
+afterAll(() => market.stop());
+
+const askToEnter = async (browser: Browser) =>
+  (await browser.post("/api/account/sign-in/passkey/challenge")).body as never;
+
+async function enter(authenticator: Authenticator, bent: Bent = {}) {
+  const browser = new Browser(market.url);
+  const assertion = authenticator.sign(await askToEnter(browser), bent);
+  return { browser, assertion, ...(await browser.post("/api/account/sign-in/passkey", assertion)) };
+}
+
+async function add(browser: Browser, authenticator = new Authenticator(), bent: Bent = {}) {
+  const options = await browser.post("/api/account/passkeys/challenge");
+  if (options.status !== 200) return { ...options, authenticator };
+  return { authenticator, ...(await browser.post("/api/account/passkeys", authenticator.create(options.body, bent))) };
+}
+
+async function holder() {
+  const { browser, handle } = await withAccount(market);
+  const { authenticator, body, status } = await add(browser);
+  expect(status).toBe(201);
+  return { browser, handle, authenticator, id: body.id as string };
+}
+
+test("a passkey that was added signs in to its account, wherever it is used", async () => {
+  const { browser, handle, authenticator, id } = await holder();
+  const entered = await enter(authenticator);
+  expect((await entered.browser.get("/api/account")).body.account.handle).toBe(handle);
+  const { ways } = (await browser.get("/api/account/ways-in")).body;
+  expect(ways).toMatchObject([
+    { kind: "email", can_go: false },
+    { id, kind: "passkey", can_go: true, used_at: expect.any(String) },
+  ]);
+});
+
+test("a signature signs in once, in the browser that was asked for it", async () => {
+  const { authenticator } = await holder();
+  const { browser, assertion, status } = await enter(authenticator);
+  expect(status).toBe(200);
+  await browser.post("/api/account/sign-out");
+  expect((await browser.post("/api/account/sign-in/passkey", assertion)).status).toBe(401);
+  const [asked, other] = [new Browser(market.url), new Browser(market.url)];
+  const stolen = authenticator.sign(await askToEnter(asked));
+  await askToEnter(other);
+  expect((await other.post("/api/account/sign-in/passkey", stolen)).status).toBe(401);
+  const at = new Browser(market.url);
+  const twice = authenticator.sign(await askToEnter(at));
+  const both = await Promise.all([1, 2].map(() => at.post("/api/account/sign-in/passkey", twice)));
+  expect(both.map(({ status }) => status).toSorted()).toEqual([200, 401]);
+});
+
+test("what is signed for another origin, another service or by nobody in particular signs nobody in", async () => {
+  const [one, other] = await Promise.all([holder(), holder()]);
+  for (const bent of [
+    { origin: "https://evil.example" },
+    { origin: "http://localhost:4021" },
+    { rpId: "evil.example" },
+    { isUnverified: true },
+    { id: other.authenticator.id },
+    { id: new Authenticator().id },
+  ]) {
+    const { status, browser } = await enter(one.authenticator, bent);
+    expect({ bent, status }).toEqual({ bent, status: 401 });
+    expect((await browser.get("/api/account")).status).toBe(401);
+  }
+  expect((await enter(new Authenticator())).status).toBe(401);
+});
+
+test("what is made for another origin, answers another challenge or is known already is not added", async () => {
+  const { browser, authenticator } = await holder();
+  const { browser: stranger } = await withAccount(market);
+  for (const bent of [{ origin: "https://evil.example" }, { rpId: "evil.example" }, { isUnverified: true }]) {
+    expect({ bent, status: (await add(browser, new Authenticator(), bent)).status }).toEqual({ bent, status: 422 });
+  }
+  expect((await add(stranger, authenticator)).status).toBe(422);
+  const { body: options } = await browser.post("/api/account/passkeys/challenge");
+  const made = new Authenticator().create(options);
+  await stranger.post("/api/account/passkeys/challenge");
+  expect((await stranger.post("/api/account/passkeys", made)).status).toBe(422);
+  // The challenge of signing in is none for adding.
+  const asked = await askToEnter(browser);
+  const mixed = new Authenticator().create({ ...(asked as { challenge: string }), rp: { id: "localhost" } });
+  expect((await browser.post("/api/account/passkeys", mixed)).status).toBe(422);
+  expect((await browser.get("/api/account/ways-in")).body.ways).toHaveLength(2);
+});
+
+test("a page of another site, a session that is old and one without an account add none, nor does a body that is none", async () => {
+  const { browser } = await withAccount(market);
+  const foreign = { "sec-fetch-site": "cross-site", "content-type": "text/plain" };
+  for (const path of ["passkeys/challenge", "passkeys", "sign-in/passkey/challenge", "sign-in/passkey"]) {
+    expect((await browser.post(`/api/account/${path}`, {}, foreign)).status).toBe(403);
+  }
+  for (const path of ["passkeys", "sign-in/passkey"]) {
+    for (const body of [{}, { id: 5 }, { id: "*", rawId: "a", type: "public-key", response: {} }]) {
+      expect((await browser.post(`/api/account/${path}`, body)).status).toBe(400);
+    }
+  }
+  await market.context.db.query("update sign_in_sessions set created_at = now() - interval '2 days'");
+  expect((await add(browser)).status).toBe(403);
+  expect((await new Browser(market.url).post("/api/account/passkeys/challenge")).status).toBe(401);
+});
+
+test("a removed passkey signs nobody in; another's cannot be removed, nor the last way in by two at once", async () => {
+  const { browser, authenticator, id } = await holder();
+  const { browser: stranger } = await withAccount(market);
+  expect((await stranger.delete(`/api/account/ways-in/${id}`)).status).toBe(404);
+  expect((await enter(authenticator)).status).toBe(200);
+  // As where the operator has switched mail off: what is left are two passkeys.
+  const second = (await add(browser)).body.id as string;
+  const ways = market.context.signIn.ways as { email: boolean };
+  ways.email = false;
+  const removed = await Promise.all([id, second].map((one) => browser.delete(`/api/account/ways-in/${one}`)));
+  ways.email = true;
+  expect(removed.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+  const left = removed.findIndex(({ status }) => status === 409) === 0 ? id : second;
+  expect((await browser.delete(`/api/account/ways-in/${left}`)).status).toBe(200);
+  expect((await enter(authenticator)).status).toBe(401);
+});
+
+test("an account has so many passkeys and no more, many at once included", async () => {
+  const { browser } = await withAccount(market);
+  for (let n = 1; n < passkeysMax; n += 1) expect((await add(browser)).status).toBe(201);
+  const many = await Promise.all(
+    [1, 2, 3].map(async () => {
+      const { body } = await browser.post("/api/account/passkeys/challenge");
+      return { body, cookie: browser.cookie };
+    }),
+  );
+  const added = await Promise.all(
+    many.map(({ body, cookie }) => browser.post("/api/account/passkeys", new Authenticator().create(body), { cookie })),
+  );
+  expect(added.filter(({ status }) => status === 201).length).toBeLessThanOrEqual(1);
+  expect((await browser.get("/api/account/ways-in")).body.ways.length).toBeLessThanOrEqual(passkeysMax + 1);
+  for (let n = 0; n < 2; n += 1) await add(browser);
+  expect((await add(browser)).status).toBe(409);
+});
