@@ -56,6 +56,24 @@ export function pageOf<Row extends Place>(
   return { page, cursor: place === undefined ? null : Buffer.from(place).toString("base64url") };
 }
 
+/** SQL: the moment in `column`, as a place has it. */
+export const microsOf = (column: string) => `(extract(epoch from ${column}) * 1000000)::bigint`;
+
+/** SQL: the rows after a place, newest first and then by id. Its values (`placeValues`) are the parameter `$first` and the next one. */
+export function followsPlace(
+  first: number,
+  { at = "created_at", id = "id", idType = "text" }: { at?: string; id?: string; idType?: "text" | "bigint" } = {},
+): string {
+  const micros = `$${first}::bigint`;
+  return `(${at} <= coalesce(timestamptz 'epoch' + ${micros} * interval '1 microsecond', 'infinity')
+    and (${microsOf(at)} is distinct from ${micros} or ${id} > $${first + 1}::${idType}))`;
+}
+
+/** The parameters of `followsPlace`; of the first page, which follows everything, without a place. */
+export function placeValues(place: Place | undefined, idType: "text" | "bigint" = "text"): readonly unknown[] {
+  return [place?.createdMicros ?? null, place?.id ?? (idType === "bigint" ? "0" : "")];
+}
+
 function readPlace(text: string, idShape: RegExp): Place {
   const decoded = Buffer.from(text, "base64url").toString();
   const [, createdMicros, id = ""] = /^(\d{1,16})\.(\w+)$/.exec(decoded) ?? [];

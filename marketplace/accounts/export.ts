@@ -1,7 +1,7 @@
 import type { Queryable } from "../../shared/postgres.ts";
 import { readStatement, statementQuery } from "../credits/statement.ts";
 import type { AccountId } from "../ids.ts";
-import { readQuery } from "../query.ts";
+import { microsOf, readQuery } from "../query.ts";
 import type { Account } from "./create.ts";
 
 const rowsPerRead = 200;
@@ -52,7 +52,7 @@ async function* statementOf(db: Queryable, id: AccountId): AsyncGenerator<string
   }
 }
 
-const micros = "(extract(epoch from r.created_at) * 1000000)::bigint";
+const micros = microsOf("r.created_at");
 
 /** Each in the order of `at`, from after $2. Ids begin with the time they were made at; runs are read newest first, as their index has them. */
 const lists = {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { toSafeNumber } from "../../shared/amounts.ts";
 import type { Queryable, Transaction } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
-import { type Place, pageOf, pageQuery, searchText } from "../query.ts";
+import { microsOf, type Place, pageOf, pageQuery, placeValues, searchText } from "../query.ts";
 
 /** What an operator can do; each is written into the audit log in the transaction that does it. */
 export const actNames = [
@@ -76,7 +76,7 @@ export async function listActs(db: Queryable, asked: z.infer<typeof actsQuery>):
      from operator_acts t left join accounts a on a.id = t.operator_id
      where ${before} and ($4::text is null or t.operator_id = (select account_id from handles where handle = lower($4)))
      order by t.at desc, t.id desc limit $3`,
-    [...placeOf(asked), asked.limit + 1, asked.operator ?? null],
+    [...placeValues(asked.cursor, "bigint"), asked.limit + 1, asked.operator ?? null],
   );
   const { page, cursor } = pageOf(rows, asked.limit);
   return {
@@ -101,7 +101,7 @@ export async function listActsOn(
     `select t.id::text as id, ${micros} as "createdMicros", t.at, t.act, c.shown as subject, t.credits, t.reason
      from operator_act_accounts c join operator_acts t on t.id = c.act_id
      where c.account_id = $4 and ${before} order by t.at desc, t.id desc limit $3`,
-    [...placeOf(asked), asked.limit + 1, accountId],
+    [...placeValues(asked.cursor, "bigint"), asked.limit + 1, accountId],
   );
   const { page, cursor } = pageOf(rows, asked.limit);
   return {
@@ -116,12 +116,8 @@ export async function listActsOn(
   };
 }
 
-const micros = "(extract(epoch from t.at) * 1000000)::bigint";
+const micros = microsOf("t.at");
 const before = `($1::bigint is null or (t.at, t.id) < (timestamptz 'epoch' + $1::bigint * interval '1 microsecond', $2::bigint))`;
-const placeOf = ({ cursor }: { cursor?: Place | undefined }) => [
-  cursor?.createdMicros ?? null,
-  BigInt(cursor?.id ?? 0),
-];
 
 export interface Act {
   readonly id: string;

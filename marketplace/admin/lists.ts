@@ -3,7 +3,7 @@ import { toSafeNumber } from "../../shared/amounts.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import { readBalances } from "../credits/balance.ts";
 import type { AccountId } from "../ids.ts";
-import { type Place, pageOf, pageQuery, searchText } from "../query.ts";
+import { followsPlace, microsOf, type Place, pageOf, pageQuery, placeValues, searchText } from "../query.ts";
 
 const states = ["open", "suspended", "closed"] as const;
 
@@ -24,10 +24,16 @@ export async function listAccounts(
        (select count(*)::integer from agents where account_id = a.id) as agents,
        exists (select from operators o where o.account_id = a.id) as "isOperator"
      from accounts a
-     where ${before} and ($4::text is null or starts_with(lower(handle), lower($4))) and ($5::text is null or state = $5)
+     where ${followsPlace(1)} and ($4::text is null or starts_with(lower(handle), lower($4))) and ($5::text is null or state = $5)
        and ($6::text is null or id = (select account_id from handles h where h.handle = lower($6)))
      order by created_at desc, id limit $3`,
-    [...placeOf(asked), asked.limit + 1, asked.q ?? null, asked.state ?? null, handle?.replaceAll("\0", "") ?? null],
+    [
+      ...placeValues(asked.cursor),
+      asked.limit + 1,
+      asked.q ?? null,
+      asked.state ?? null,
+      handle?.replaceAll("\0", "") ?? null,
+    ],
   );
   const { page, cursor } = pageOf(rows, asked.limit);
   const balances = await readBalances(
@@ -68,10 +74,16 @@ export async function listAllAgents(
     `select id, ${micros}, handle || '/' || slug as agent, state, live_version, created_at as "createdAt",
        (select count(*)::integer from reports r where r.agent_id = a.id and r.resolved_at is null) as reports
      from agents a
-     where ${before} and ($4::text is null or starts_with(lower(handle || '/' || slug), lower($4))) and ($5::text is null or state = $5)
+     where ${followsPlace(1)} and ($4::text is null or starts_with(lower(handle || '/' || slug), lower($4))) and ($5::text is null or state = $5)
        and ($6::text is null or lower(handle || '/' || slug) = lower($6))
      order by created_at desc, id limit $3`,
-    [...placeOf(asked), asked.limit + 1, asked.q ?? null, asked.state ?? null, address?.replaceAll("\0", "") ?? null],
+    [
+      ...placeValues(asked.cursor),
+      asked.limit + 1,
+      asked.q ?? null,
+      asked.state ?? null,
+      address?.replaceAll("\0", "") ?? null,
+    ],
   );
   const { page, cursor } = pageOf(rows, asked.limit);
   return {
@@ -87,10 +99,7 @@ export async function listAllAgents(
   };
 }
 
-const micros = `(extract(epoch from created_at) * 1000000)::bigint as "createdMicros"`;
-const before = `created_at <= coalesce(timestamptz 'epoch' + $1::bigint * interval '1 microsecond', 'infinity')
-  and ((extract(epoch from created_at) * 1000000)::bigint is distinct from $1::bigint or id > $2)`;
-const placeOf = ({ cursor }: { cursor?: Place | undefined }) => [cursor?.createdMicros ?? null, cursor?.id ?? ""];
+const micros = `${microsOf("created_at")} as "createdMicros"`;
 
 export interface ListedAccount {
   readonly id: AccountId;

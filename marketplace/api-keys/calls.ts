@@ -3,7 +3,7 @@ import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId, RunId } from "../ids.ts";
-import { type Place, pageOf, pageQuery, searchText } from "../query.ts";
+import { followsPlace, microsOf, type Place, pageOf, pageQuery, placeValues, searchText } from "../query.ts";
 
 export const callStates = ["running", "succeeded", "failed", "lost"] as const;
 /** Of one page: what is beyond stands on the next, so that what is rarely found costs no more than anything else. */
@@ -30,7 +30,7 @@ export async function listKeyCalls(
   const { rowCount } = await db.query("select from api_keys where id = $1 and account_id = $2", [keyId, accountId]);
   if (rowCount !== 1) throw new ApiError("not_found", "There is no such key.");
   const { limit, cursor, state, agent, day } = query;
-  const from = [accountId, cursor?.createdMicros ?? null, cursor?.id ?? "", day ?? null, keyId];
+  const from = [accountId, ...placeValues(cursor), day ?? null, keyId];
   const { rows } = await db.query<CallRow>(
     `with seen as materialized (${seen} limit ${runsLookedAt})
      select s.id, s."createdMicros", a.handle || '/' || a.slug as agent, s.state, s.price_credits as "priceCredits", s.error,
@@ -45,14 +45,12 @@ export async function listKeyCalls(
   return { calls: page.map(asCall), cursor: next ?? (await endOfSeen(db, from)) };
 }
 
-const micros = "(extract(epoch from created_at) * 1000000)::bigint";
 const seen = `
-  select id, agent_id, state, price_credits, error, created_at, finished_at, ${micros} as "createdMicros"
+  select id, agent_id, state, price_credits, error, created_at, finished_at, ${microsOf("created_at")} as "createdMicros"
   from runs where account_id = $1 and coalesce(key_id, '') = $5 and created_at > now() - interval '30 days'
     and ($4::date is null or created_at >= $4::date::timestamp at time zone 'utc'
                          and created_at < ($4::date + 1)::timestamp at time zone 'utc')
-    and created_at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity')
-    and (${micros} is distinct from $2::bigint or id > $3)
+    and ${followsPlace(2)}
   order by created_at desc, id`;
 
 /** Where a page ends that found less than it may hold: the last run it looked at, if there are more. */

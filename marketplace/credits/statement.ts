@@ -2,7 +2,7 @@ import { z } from "zod";
 import { toSafeNumber } from "../../shared/amounts.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId, KeyId, RunId } from "../ids.ts";
-import { type Place, pageOf, pageQuery } from "../query.ts";
+import { followsPlace, microsOf, type Place, pageOf, pageQuery, placeValues } from "../query.ts";
 import {
   agentOfModels,
   filterValues,
@@ -54,7 +54,7 @@ export async function statementRows(
       left join paid_calls paid on p.kind = 'purchase' and (paid.network, paid.payment_key)
         = (split_part(p.reference, ' ', 2), substr(p.reference, length('purchase ' || split_part(p.reference, ' ', 2)) + 2))
       order by p.created_at desc, p.id`,
-    values: [...filterValues(accountId, filter), cursor?.createdMicros ?? null, BigInt(cursor?.id ?? 0), limit],
+    values: [...filterValues(accountId, filter), ...placeValues(cursor, "bigint"), limit],
   });
   return rows;
 }
@@ -87,13 +87,11 @@ const ends = [
 ] as const;
 
 function branch(end: "from_purse" | "to_purse", ledgerAccount: "spendable" | "earned"): string {
-  const micros = "(extract(epoch from created_at) * 1000000)::bigint";
   return `
-    select id, kind, amount, from_purse, to_purse, run_id, reference, note, created_at, ${micros} as "createdMicros"
+    select id, kind, amount, from_purse, to_purse, run_id, reference, note, created_at, ${microsOf("created_at")} as "createdMicros"
     from postings
     where ${end} = '${ledgerAccount}:' || $1 and ${end} like '${ledgerAccount}:%'
-      and created_at <= coalesce(timestamptz 'epoch' + $8::bigint * interval '1 microsecond', 'infinity')
-      and (${micros} is distinct from $8::bigint or id > $9::bigint)
+      and ${followsPlace(8, { idType: "bigint" })}
       and ${inPeriod} and ${selected}
     order by created_at desc, id limit $10`;
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
-import { type Place, pageOf, pageQuery, wholeNumber } from "../query.ts";
+import { followsPlace, microsOf, type Place, pageOf, pageQuery, placeValues, wholeNumber } from "../query.ts";
 
 /** So many of the newest payouts are added up: a page that anybody may ask for costs no more than that. */
 export const countedMax = 10_000;
@@ -33,12 +33,10 @@ export async function proofState(db: Queryable, accountId: AccountId): Promise<{
  */
 export async function readProof(db: Queryable, handle: string, asked: z.infer<typeof proofQuery>): Promise<Proof> {
   const creator = await shownCreator(db, handle);
-  const { rows } = await db.query<PayoutRow>(`${payouts} where ${before} order by at desc, id limit $4`, [
-    creator.id,
-    asked.cursor?.createdMicros ?? null,
-    asked.cursor?.id ?? "",
-    asked.limit + 1,
-  ]);
+  const { rows } = await db.query<PayoutRow>(
+    `${payouts} where ${followsPlace(2, { at: "at" })} order by at desc, id limit $4`,
+    [creator.id, ...placeValues(asked.cursor), asked.limit + 1],
+  );
   const { page, cursor } = pageOf(rows, asked.limit);
   return {
     handle: creator.handle,
@@ -70,14 +68,11 @@ const counted = `
 /** `$1`: the creator. A payout's id is no secret of the payment: it only tells rows of one moment apart. */
 const payouts = `
   select * from (
-    select left(md5(p.network || p.payment_key), 16) as id, (extract(epoch from p.created_at) * 1000000)::bigint as "createdMicros",
+    select left(md5(p.network || p.payment_key), 16) as id, ${microsOf("p.created_at")} as "createdMicros",
       p.created_at as at, p.network, p.requirements ->> 'asset' as asset,
       p.requirements ->> 'amount' as amount, p.requirements ->> 'payTo' as pay_to, p.transaction_id as transaction
     from (${counted}) p
   ) payouts`;
-
-const before = `at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity')
-  and ("createdMicros" is distinct from $2::bigint or id > $3)`;
 
 async function totalsOf(db: Queryable, accountId: AccountId): Promise<Totals> {
   const { rows } = await db.query<Total>(

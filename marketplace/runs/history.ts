@@ -3,7 +3,7 @@ import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId, RunId } from "../ids.ts";
-import { type Place, pageOf, pageQuery } from "../query.ts";
+import { followsPlace, microsOf, type Place, pageOf, pageQuery, placeValues } from "../query.ts";
 
 /** Runs are kept for so long. */
 export const historyDays = 30;
@@ -21,13 +21,12 @@ export async function listRuns(
   const { rows } = await db.query<RunRow & Place>({
     name: "list runs",
     text: `
-      select ${runColumns}, (extract(epoch from r.created_at) * 1000000)::bigint as "createdMicros"
+      select ${runColumns}, ${microsOf("r.created_at")} as "createdMicros"
       from runs r join agents a on a.id = r.agent_id
       where r.account_id = $1 and r.created_at > now() - interval '${historyDays} days'
-        and r.created_at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity')
-        and ((extract(epoch from r.created_at) * 1000000)::bigint is distinct from $2::bigint or r.id > $3)
+        and ${followsPlace(2, { at: "r.created_at", id: "r.id" })}
       order by r.created_at desc, r.id limit $4`,
-    values: [accountId, cursor?.createdMicros ?? null, cursor?.id ?? "", limit + 1],
+    values: [accountId, ...placeValues(cursor), limit + 1],
   });
   const { page, cursor: next } = pageOf(rows, limit);
   return { runs: page.map(asRecord), cursor: next };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId, AgentId, KeyId } from "../ids.ts";
-import { type Place, pageOf, pageQuery } from "../query.ts";
+import { microsOf, type Place, pageOf, pageQuery } from "../query.ts";
 import { asRecord, historyDays, type RunRecord, type RunRow, runColumns, runId, runStates } from "./history.ts";
 
 /** Which runs of an account. */
@@ -87,7 +87,7 @@ export async function agentIdOf(db: Queryable, address: string): Promise<AgentId
   return rows[0]?.id ?? null;
 }
 
-const micros = "(extract(epoch from r.created_at) * 1000000)::bigint";
+const micros = microsOf("r.created_at");
 
 export function asOwnRun(row: RunRow & Asked): OwnRun {
   return { ...asRecord(row), key: row.keyId === null ? null : { id: row.keyId, name: row.keyName ?? "" } };

@@ -95,7 +95,7 @@ plain("a wallet in the browser signs in, and one whose holder refuses does not",
   await page.goto(`${site.url}/sign-in?next=/there`);
   const button = page.getByRole("button", { name: "Sign in with Test wallet" });
   await button.press("Enter");
-  await expect.poll(() => page.locator("#wallet-said").textContent()).toContain("You refused in the wallet");
+  await expect.poll(() => page.locator("#wallet-said").textContent()).toContain("You declined in the wallet");
   willing = true;
   await button.press("Enter");
   await page.waitForURL(`${site.url}/there`);

@@ -1,4 +1,4 @@
-import { accountOf, type InjectedWallet, networkOf, signText, watchWallets } from "./wallet/providers.ts";
+import { accountOf, networkOf, type Provider, refusalOf, signText, watchWallets } from "./wallet/providers.ts";
 
 /** Signing in with a wallet: a button for each that is there. */
 const way = document.getElementById("wallet-way");
@@ -8,20 +8,20 @@ const said = document.getElementById("wallet-said");
 if (way && list && said) {
   const networks = (way.dataset.networks ?? "").split(" ");
   const next = way.dataset.next ?? "/";
-  watchWallets((wallet) => {
+  watchWallets(({ name, provider }) => {
     way.hidden = false;
     const button = document.createElement("button");
     button.type = "button";
     button.className = "btn btn-lg btn-block";
-    button.textContent = `Sign in with ${wallet.name}`;
+    button.textContent = `Sign in with ${name}`;
     button.addEventListener("click", async () => {
       button.disabled = true;
-      said.textContent = `Look at ${wallet.name}: it asks for your signature, which costs nothing.`;
+      said.textContent = `Look at ${name}: it asks for your signature, which costs nothing.`;
       try {
-        await enterWith(wallet, networks);
+        await enterWith(provider, networks);
         location.assign(next);
       } catch (error) {
-        said.textContent = messageOf(error);
+        said.textContent = refusalOf(error);
         button.disabled = false;
       }
     });
@@ -30,12 +30,12 @@ if (way && list && said) {
 }
 
 /** The signature is good for any chain of the wallet; the service must read the one that is named. */
-async function enterWith(wallet: InjectedWallet, networks: readonly string[]): Promise<void> {
-  const address = await accountOf(wallet);
-  const current = await networkOf(wallet);
+async function enterWith(provider: Provider, networks: readonly string[]): Promise<void> {
+  const address = await accountOf(provider);
+  const current = await networkOf(provider);
   const network = networks.includes(current) ? current : networks[0];
   const challenge = await post("wallet/challenge", { network, address });
-  const signature = await signText(wallet, address, String(challenge.message));
+  const signature = await signText(provider, address, String(challenge.message));
   await post("wallet", { challenge_id: challenge.challenge_id, signature });
 }
 
@@ -48,11 +48,4 @@ async function post(path: string, body: object): Promise<Readonly<Record<string,
   const answer = await response.json();
   if (!response.ok) throw new Error(answer.error);
   return answer;
-}
-
-/** Wallets throw objects of their own; 4001 is a person who said no (EIP-1193). */
-function messageOf(error: unknown): string {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  if (code === 4001) return "You refused in the wallet. Nothing happened.";
-  return typeof message === "string" ? message : "The wallet did not answer.";
 }

@@ -1,15 +1,14 @@
 import { byId, el } from "./agent/dom.ts";
 import { hederaAccount } from "./agent/sign-hedera.ts";
-import { refusalOf } from "./agent/wallets.ts";
-import { accountOf, type InjectedWallet, networkOf, signText, watchWallets } from "./wallet/providers.ts";
+import { accountOf, networkOf, type Provider, refusalOf, signText, watchWallets } from "./wallet/providers.ts";
 
 /** Adding a payout wallet: a wallet in this browser fills in its account and signs the text. */
 const addForm = byId<HTMLFormElement>("wallet-add");
 const signForm = byId<HTMLFormElement>("wallet-sign");
 
-watchWallets((wallet) => {
-  if (addForm) offer("take-from", `Take it from ${wallet.name}`, "take-said", () => fillIn(addForm, wallet));
-  if (signForm) offer("sign-with", `Sign in ${wallet.name}`, "sign-said", () => sign(signForm, wallet));
+watchWallets(({ name, provider }) => {
+  if (addForm) offer("take-from", `Take it from ${name}`, "take-said", () => fillIn(addForm, provider));
+  if (signForm) offer("sign-with", `Sign in ${name}`, "sign-said", () => sign(signForm, provider));
 });
 
 function offer(placeId: string, text: string, saidId: string, act: () => Promise<void>): void {
@@ -34,43 +33,43 @@ function offer(placeId: string, text: string, saidId: string, act: () => Promise
 }
 
 /** The wallet's account on the chosen network. */
-async function fillIn(form: HTMLFormElement, wallet: InjectedWallet): Promise<void> {
+async function fillIn(form: HTMLFormElement, provider: Provider): Promise<void> {
   const address = form.elements.namedItem("address") as HTMLInputElement;
   const network = String(new FormData(form).get("network") ?? "");
   if (network.startsWith("hedera:")) {
-    const account = await hederaAccount({ request: wallet.request }, network);
+    const account = await hederaAccount(provider, network);
     if (account === undefined) throw new Error("This wallet shows no account on Hedera. Type it in.");
     address.value = account;
     return;
   }
-  address.value = await accountOf(wallet);
-  const current = await networkOf(wallet);
+  address.value = await accountOf(provider);
+  const current = await networkOf(provider);
   const radio = form.querySelector<HTMLInputElement>(`input[name=network][value="${CSS.escape(current)}"]`);
   if (radio && !network) radio.checked = true;
 }
 
 /** Has the wallet sign the text, and posts the form with it. */
-async function sign(form: HTMLFormElement, wallet: InjectedWallet): Promise<void> {
+async function sign(form: HTMLFormElement, provider: Provider): Promise<void> {
   const { network = "", address = "" } = form.dataset;
   const message = byId("sign-text")?.textContent ?? "";
   const signature = form.elements.namedItem("signature") as HTMLInputElement;
   signature.value = network.startsWith("hedera:")
-    ? await signOnHedera(wallet, `${network}:${address}`, message)
-    : await signOnEvm(wallet, address, message);
+    ? await signOnHedera(provider, `${network}:${address}`, message)
+    : await signOnEvm(provider, address, message);
   form.requestSubmit();
 }
 
-async function signOnEvm(wallet: InjectedWallet, address: string, message: string): Promise<string> {
-  const account = await accountOf(wallet);
+async function signOnEvm(provider: Provider, address: string, message: string): Promise<string> {
+  const account = await accountOf(provider);
   if (account.toLowerCase() !== address.toLowerCase()) {
     throw new Error(`The wallet shows ${account}. Choose the account ${address} in it, or add that one instead.`);
   }
-  return signText(wallet, account, message);
+  return signText(provider, account, message);
 }
 
 /** HIP-820's way, for wallets that have it. */
-async function signOnHedera(wallet: InjectedWallet, signerAccountId: string, message: string): Promise<string> {
-  const answer = (await wallet.request({ method: "hedera_signMessage", params: [{ signerAccountId, message }] })) as {
+async function signOnHedera(provider: Provider, signerAccountId: string, message: string): Promise<string> {
+  const answer = (await provider.request({ method: "hedera_signMessage", params: [{ signerAccountId, message }] })) as {
     signatureMap?: string;
   };
   if (!answer?.signatureMap) throw new Error("The wallet gave no signature. Sign the text elsewhere and paste it.");

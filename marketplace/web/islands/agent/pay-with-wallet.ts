@@ -1,3 +1,4 @@
+import type { Provider } from "../wallet/providers.ts";
 import { byId, el } from "./dom.ts";
 import { readInput, showFieldError } from "./input.ts";
 import { forget, type KeptPayment, keep } from "./kept.ts";
@@ -7,7 +8,6 @@ import type { Price } from "./price.ts";
 import { AnswerError } from "./quote.ts";
 import type { Output } from "./result.ts";
 import { type Delivered, isUsed, postPayment, signPayment, usedSaid } from "./wallet-payment.ts";
-import type { Provider } from "./wallets.ts";
 
 /** What paying from this page takes. */
 export interface Paying {

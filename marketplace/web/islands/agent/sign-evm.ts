@@ -1,7 +1,7 @@
 import { authorizationOf, typedDataOf } from "../../../../client/payments/eip3009.ts";
 import type { Requirements } from "../../../../client/payments/quote.ts";
+import type { Provider } from "../wallet/providers.ts";
 import type { Signed } from "./sign.ts";
-import type { Provider } from "./wallets.ts";
 
 /** Has the wallet sign an EIP-3009 authorization, which moves nothing by itself: exactly this amount, to this creator, once. */
 export async function signEvm(provider: Provider, accepted: Requirements, at: Date): Promise<Signed> {

@@ -7,8 +7,8 @@ import {
   transferBody,
 } from "../../../../client/payments/hedera-transfer.ts";
 import type { Requirements } from "../../../../client/payments/quote.ts";
+import type { Provider } from "../wallet/providers.ts";
 import type { Signed } from "./sign.ts";
-import type { Provider } from "./wallets.ts";
 
 /** The wallet's account on this network; undefined for a wallet that signs for none there. */
 export async function hederaAccount(provider: Provider, network: string): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 import type { Requirements } from "../../../../client/payments/quote.ts";
+import type { Provider } from "../wallet/providers.ts";
 import { signEvm } from "./sign-evm.ts";
 import { hederaAccount, signHedera } from "./sign-hedera.ts";
-import type { Provider } from "./wallets.ts";
 
 /** What a wallet signed. */
 export interface Signed {

@@ -1,10 +1,10 @@
+import { type Wallet, watchWallets } from "../wallet/providers.ts";
 import { byId, el } from "./dom.ts";
 import { canSignFor } from "./sign.ts";
-import { discoverWallets, type Wallet } from "./wallets.ts";
 
 /** Which wallet pays on which network; the page shows both once a wallet has announced itself. */
 export class WalletPanel {
-  #wallets: readonly Wallet[] = [];
+  readonly #wallets: Wallet[] = [];
   readonly #form: HTMLFormElement;
 
   constructor(form: HTMLFormElement) {
@@ -14,8 +14,8 @@ export class WalletPanel {
     for (const radio of form.querySelectorAll("input[name=network]")) {
       radio.addEventListener("change", () => void this.#refresh());
     }
-    discoverWallets((wallets) => {
-      this.#wallets = wallets;
+    watchWallets((wallet) => {
+      this.#wallets.push(wallet);
       this.#showWallets();
       void this.#refresh();
     });

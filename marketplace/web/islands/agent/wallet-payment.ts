@@ -1,11 +1,11 @@
 import { encodeHeader } from "../../../../client/payments/quote.ts";
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
+import { type Provider, refusalOf } from "../wallet/providers.ts";
 import type { KeptPayment } from "./kept.ts";
 import { usdc } from "./payment-card.ts";
 import { askQuote, jsonOf } from "./quote.ts";
 import type { RailEnd } from "./rail.ts";
 import { sign } from "./sign.ts";
-import { type Provider, refusalOf } from "./wallets.ts";
 
 /** Where the page shows how a payment goes. */
 export interface PaymentView {

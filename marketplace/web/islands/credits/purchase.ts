@@ -5,7 +5,7 @@ import { forget, type KeptPayment, keep } from "../agent/kept.ts";
 import { creditsOf, usdcOf } from "../agent/price.ts";
 import { AnswerError, jsonOf } from "../agent/quote.ts";
 import { type Delivered, postPayment, signPayment } from "../agent/wallet-payment.ts";
-import type { Provider } from "../agent/wallets.ts";
+import type { Provider } from "../wallet/providers.ts";
 import type { Amount } from "./amount.ts";
 import type { PurchaseView } from "./purchase-view.ts";
 

@@ -1,43 +1,55 @@
-/** A wallet in the browser, as EIP-6963 has it announce itself. */
-export interface InjectedWallet {
+/** What a wallet in the browser does for a page (EIP-1193). */
+export interface Provider {
+  request(asked: { method: string; params?: readonly unknown[] }): Promise<unknown>;
+}
+
+/** A wallet that announced itself (EIP-6963). Its icon is a data: address, which the page's policy does not show. */
+export interface Wallet {
   readonly id: string;
   readonly name: string;
-  readonly request: (call: { readonly method: string; readonly params?: readonly unknown[] }) => Promise<unknown>;
+  readonly provider: Provider;
 }
 
-interface Announcement {
-  readonly info: { readonly uuid: string; readonly name: string };
-  readonly provider: { readonly request: InjectedWallet["request"] };
-}
-
-/** Calls `found` for each wallet, now and when one comes later. */
-export function watchWallets(found: (wallet: InjectedWallet) => void): void {
+/** Calls `found` for each wallet, now and when one comes later. What a wallet announces is not trusted to be whole. */
+export function watchWallets(found: (wallet: Wallet) => void): void {
   const known = new Set<string>();
   addEventListener("eip6963:announceProvider", (event) => {
-    const { info, provider } = (event as CustomEvent<Announcement>).detail;
-    if (known.has(info.uuid)) return;
-    known.add(info.uuid);
-    found({ id: info.uuid, name: info.name.slice(0, 60), request: (call) => provider.request(call) });
+    const { info, provider } = (event as CustomEvent<Announcement>).detail ?? {};
+    if (!info || typeof provider?.request !== "function" || known.has(String(info.uuid))) return;
+    known.add(String(info.uuid));
+    found({ id: String(info.uuid), name: String(info.name).slice(0, 40), provider });
   });
   dispatchEvent(new Event("eip6963:requestProvider"));
 }
 
+interface Announcement {
+  readonly info?: { readonly uuid: unknown; readonly name: unknown };
+  readonly provider?: Provider;
+}
+
 /** The account that the person lets this site see; throws what the wallet says when they do not. */
-export async function accountOf({ request }: InjectedWallet): Promise<string> {
-  const accounts = (await request({ method: "eth_requestAccounts" })) as readonly string[];
+export async function accountOf(provider: Provider): Promise<string> {
+  const accounts = (await provider.request({ method: "eth_requestAccounts" })) as readonly string[];
   const [account] = accounts;
   if (!account) throw new Error("The wallet showed no account.");
   return account;
 }
 
 /** The chain that the wallet is on, as CAIP-2 names it. */
-export async function networkOf({ request }: InjectedWallet): Promise<string> {
-  return `eip155:${Number(await request({ method: "eth_chainId" }))}`;
+export async function networkOf(provider: Provider): Promise<string> {
+  return `eip155:${Number(await provider.request({ method: "eth_chainId" }))}`;
 }
 
 /** The wallet's signature of a text (personal_sign). */
-export async function signText({ request }: InjectedWallet, account: string, text: string): Promise<string> {
+export async function signText(provider: Provider, account: string, text: string): Promise<string> {
   const bytes = new TextEncoder().encode(text);
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return (await request({ method: "personal_sign", params: [`0x${hex}`, account] })) as string;
+  return (await provider.request({ method: "personal_sign", params: [`0x${hex}`, account] })) as string;
+}
+
+/** What a wallet says when it refuses (4001 is a person's own "no", which is no failure); wallets throw objects of their own. */
+export function refusalOf(error: unknown): string {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (code === 4001) return "You declined in the wallet.";
+  return typeof message === "string" && message !== "" ? message.slice(0, 300) : "The wallet did not sign.";
 }
