@@ -89,6 +89,12 @@ const chainAgents = {
   },
 };
 
+const story =
+  "Buyers run agents with an API key, from an MCP client, or with no account at all, and pay for each call. Creators set the price. " +
+  "What a wallet pays goes straight to the creator's own, and a run that fails costs nothing.";
+const letter =
+  "Please send the offer to Grace Hopper (grace@example.com, +1 555 0100), with a copy to Alan at alan@example.com.";
+
 const textAgents = {
   summarizer: {
     name: "Summarizer",
@@ -98,7 +104,7 @@ const textAgents = {
     connector: "llm",
     price_credits: 5,
     fields: [
-      { name: "text", label: "Text", type: "text", required: true, max_length: 8000, example: "A long story." },
+      { name: "text", label: "Text", type: "text", required: true, max_length: 8000, example: story },
       { name: "tone", label: "Tone", type: "choice", choices: ["neutral", "friendly", "formal"], default: "neutral" },
     ],
     settings: {
@@ -113,7 +119,7 @@ const textAgents = {
     tags: ["contacts", "json"],
     connector: "llm",
     price_credits: 5,
-    fields: [{ name: "text", label: "Text", type: "text", required: true, max_length: 8000 }],
+    fields: [{ name: "text", label: "Text", type: "text", required: true, max_length: 8000, example: letter }],
     settings: {
       system: "Answer with one JSON object: {contacts: [{name, email, phone}]}.",
       prompt: "List the contacts in this text as JSON:\n\n{{text}}",
@@ -125,7 +131,7 @@ const textAgents = {
     description: "Greets you by name. Free, to try things out.",
     connector: "llm",
     price_credits: 0,
-    fields: [{ name: "name", label: "Your name", type: "string", required: true, max_length: 60 }],
+    fields: [{ name: "name", label: "Your name", type: "string", required: true, max_length: 60, example: "Grace" }],
     settings: { prompt: "Greet {{name}} in one warm sentence." },
   },
 };

@@ -12,6 +12,7 @@ export class ServiceStatus {
   readonly #parts: Parts;
   readonly #databaseHealth: () => Promise<{ readonly database: boolean }>;
   #read: { readonly at: number; readonly status: Promise<Status> } | undefined;
+  #seen: Status | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -23,6 +24,12 @@ export class ServiceStatus {
     return this.#read.status;
   }
 
+  /** What was seen last, without waiting for anybody: at first nothing was. What is old is looked at anew meanwhile. */
+  seen(): Status | undefined {
+    void this.read().catch(() => {});
+    return this.#seen;
+  }
+
   async #ask(): Promise<Status> {
     const { facilitator, jobRecord } = this.#parts;
     const [{ database }, health] = await Promise.all([this.#databaseHealth(), facilitator.health()]);
@@ -30,7 +37,7 @@ export class ServiceStatus {
     const networks = networksOf(health);
     const settles = networks.length > 0 && networks.every(({ settling }) => settling);
     const isWell = health?.status === "ok" && settles && jobs.every(({ state }) => state === "ok");
-    return {
+    this.#seen = {
       status: !database ? "down" : isWell ? "ok" : "degraded",
       database,
       facilitator: health !== undefined,
@@ -38,6 +45,7 @@ export class ServiceStatus {
       jobs,
       time: new Date(),
     };
+    return this.#seen;
   }
 }
 

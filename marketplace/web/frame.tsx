@@ -4,7 +4,7 @@ import type { Assets } from "../../shared/page/assets.ts";
 import { renderDocument, type Theme } from "../../shared/page/document.tsx";
 import { sendPage } from "../../shared/page/send-page.ts";
 import { siteName } from "./brand.tsx";
-import { Layout } from "./layout.tsx";
+import { Layout, type Standing } from "./layout.tsx";
 import type { View } from "./page.ts";
 import { sitePicture } from "./share-picture/picture-of.ts";
 import type { Viewer } from "./viewer.ts";
@@ -15,6 +15,8 @@ export interface Frame {
   readonly assets: () => Promise<Assets>;
   /** Whether there is something at a path. */
   readonly has: (path: string) => boolean;
+  /** How the services are, as was seen last. */
+  readonly standing: () => Standing | undefined;
 }
 
 /** Browser code of every page. */
@@ -37,7 +39,7 @@ export async function sendView(frame: Frame, { request, response, view, viewer }
     islands: [everyPage, ...islands],
     theme: themeOf(request),
     body: (
-      <Layout here={request.originalUrl} viewer={viewer} has={has}>
+      <Layout here={request.originalUrl} viewer={viewer} has={has} standing={frame.standing()}>
         {body}
       </Layout>
     ),

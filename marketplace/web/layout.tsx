@@ -1,11 +1,13 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
+import { Badge, type Tone } from "../../shared/page/badge.tsx";
 import { Bar } from "../../shared/page/bar.tsx";
 import { ButtonLink } from "../../shared/page/button.tsx";
 import { figures } from "../../shared/page/figures.ts";
 import { Toasts } from "../../shared/page/floating.tsx";
 import { Foot, type FootColumn } from "../../shared/page/foot.tsx";
 import { Icon } from "../../shared/page/icon.tsx";
+import type { Status } from "../status/service-status.ts";
 import { Brand } from "./brand.tsx";
 import { nameOf, type Viewer } from "./viewer.ts";
 
@@ -16,8 +18,12 @@ export interface LayoutProps {
   readonly viewer: Viewer | undefined;
   /** Whether the site has a page there: nothing links to what there is not. */
   readonly has: (path: string) => boolean;
+  /** Undefined until the service has looked. */
+  readonly standing: Standing | undefined;
   readonly children: ComponentChildren;
 }
+
+export type Standing = Status["status"];
 
 interface Link {
   readonly path: string;
@@ -31,7 +37,7 @@ const mainLinks: readonly Link[] = [
   { path: "/docs", label: "Docs" },
 ];
 
-export function Layout({ here, viewer, has, children }: LayoutProps) {
+export function Layout({ here, viewer, has, standing, children }: LayoutProps) {
   return (
     <>
       <Bar
@@ -49,12 +55,30 @@ export function Layout({ here, viewer, has, children }: LayoutProps) {
         brand={<Brand />}
         about="Paid agents for developers. Creators are paid to their own wallet; the service never holds that money."
         columns={footColumns.map((column) => ({ ...column, links: column.links.filter(({ path }) => has(path)) }))}
-        notes={["1 credit = US$0.01"]}
+        notes={[standing && <StandingLink standing={standing} />, "1 credit = US$0.01"]}
       />
       <Toasts />
     </>
   );
 }
+
+/** How the services are, in a word, on every page. */
+function StandingLink({ standing }: { standing: Standing }) {
+  const { tone, said } = standings[standing];
+  return (
+    <a href="/status">
+      <Badge tone={tone} dot={true}>
+        {said}
+      </Badge>
+    </a>
+  );
+}
+
+const standings: Readonly<Record<Standing, { tone: Tone; said: string }>> = {
+  ok: { tone: "ok", said: "Everything works" },
+  degraded: { tone: "warn", said: "Part of it does not work" },
+  down: { tone: "bad", said: "Out of order" },
+};
 
 function isUnder(path: string, here: string): boolean {
   return here === path || here.startsWith(`${path}/`) || here.startsWith(`${path}?`);

@@ -25,7 +25,8 @@ export function createSite(context: Context, endpoints: readonly Endpoint[]): Si
   const known = new Set([...pages.map(({ path }) => path), ...endpointPaths]);
   const { publicUrl } = context.config;
   const assets = assetsFor(browserSources, builtAssets);
-  return { pages, frame: { publicUrl, assets, has: (path) => known.has(path) } };
+  const standing = () => context.status.seen()?.status;
+  return { pages, frame: { publicUrl, assets, has: (path) => known.has(path), standing } };
 }
 
 /** Serves the pages and what they load. It comes after the API's endpoints, so that their paths stay theirs. */

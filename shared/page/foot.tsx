@@ -7,7 +7,7 @@ export interface FootProps {
   readonly about: string;
   readonly columns: readonly FootColumn[];
   /** What is true of every page, such as the time zone. */
-  readonly notes: readonly string[];
+  readonly notes: readonly ComponentChildren[];
 }
 
 export interface FootColumn {
@@ -42,7 +42,7 @@ export function Foot({ brand, about, columns, notes }: FootProps) {
             ))}
         </div>
         <div class="foot-end">
-          {notes.map((note) => (
+          {notes.filter(Boolean).map((note) => (
             <span>{note}</span>
           ))}
         </div>

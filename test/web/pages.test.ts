@@ -49,6 +49,15 @@ describe("pages", () => {
     expect(assets.weightOf("site.js")).toBeLessThanOrEqual(Math.min(...pages.map((page) => page.scriptBytesMax)));
   });
 
+  test("every page tells how the services are, in a word, and waits for nobody to say so", async () => {
+    const told = async () => {
+      const html = await (await fetch(`${market.url}/pricing`)).text();
+      return /<footer.*<a href="\/status">.*?(Everything works|Part of it does not work|Out of order)/s.exec(html)?.[1];
+    };
+    const { status } = (await (await fetch(`${market.url}/api/v1/status`)).json()) as { status: string };
+    await expect.poll(told).toBe(status === "ok" ? "Everything works" : "Part of it does not work");
+  });
+
   test("no creator's handle can be the path of a page", () => {
     const { pages } = siteOf(market);
     const words = pages.map(({ path }) => path.split("/")[1] ?? "").filter((word) => /^[a-z]/.test(word));
