@@ -11,8 +11,12 @@ const batchMax = 20_000;
  * of them share. Any number of daemons may run it; one at a time works. Stops between batches.
  */
 export async function rollUpAll(db: Database, environmentOf: EnvironmentOf, stopping: AbortSignal): Promise<void> {
-  while (!stopping.aborted && (await rollUp(db, environmentOf)) === batchMax);
-  while (!stopping.aborted && (await linkOld(db, environmentOf)));
+  const { rows } = await db.query(
+    "select exists (select from uncounted_settlements) as recorded, exists (select from unlinked_records) as unlinked",
+  );
+  const { recorded, unlinked } = rows[0];
+  while (recorded && !stopping.aborted && (await rollUp(db, environmentOf)) === batchMax);
+  while (unlinked && !stopping.aborted && (await linkOld(db, environmentOf)));
 }
 
 type EnvironmentOf = (network: string) => Environment;
