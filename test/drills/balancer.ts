@@ -11,22 +11,38 @@ import { endOf } from "./processes.ts";
 /** How often it asks each copy whether it is ready: one no is enough. */
 export const checkEveryMs = 2_000;
 
-/** HAProxy as a balancer of connections that knows nothing of HTTP but `/readyz`, and tries nothing twice. */
-export async function startBalancer(haproxy: Unpacked, services: Readonly<Record<string, readonly string[]>>) {
+/** Those that connections go to: as long as each answers 200 to `check`. */
+export interface Balanced {
+  /** `GET /readyz` */
+  readonly check: string;
+  readonly everyMs: number;
+  /** `127.0.0.1:4022`, with `port 4023` after it where that is what answers the check. */
+  readonly servers: readonly string[];
+  /** Connections to one that fails its check are ended, not only those that would come. */
+  readonly cutsOff?: true;
+}
+
+export const copiesOf = (urls: readonly string[]): Balanced => ({
+  check: "GET /readyz",
+  everyMs: checkEveryMs,
+  servers: urls.map((url) => new URL(url).host),
+});
+
+/** HAProxy as a balancer of connections, which knows nothing of what goes on in them and tries nothing twice. */
+export async function startBalancer(haproxy: Unpacked, services: Readonly<Record<string, Balanced>>) {
   const directory = await mkdtemp(join(tmpdir(), "balancer-"));
   const urls: Record<string, string> = {};
   const listeners: string[] = [];
-  for (const [name, copies] of Object.entries(services)) {
+  for (const [name, { check, everyMs, servers, cutsOff }] of Object.entries(services)) {
     const port = await freePort();
     urls[name] = `http://127.0.0.1:${port}`;
-    const servers = copies.map((url, at) => `  server ${name}${at} ${new URL(url).host}`);
     listeners.push(
       `listen ${name}`,
       `  bind 127.0.0.1:${port}`,
-      "  option httpchk GET /readyz",
+      `  option httpchk ${check}`,
       "  http-check expect status 200",
-      `  default-server check inter ${checkEveryMs}ms fall 1 rise 1`,
-      ...servers,
+      `  default-server check inter ${everyMs}ms fall 1 rise 1${cutsOff ? " on-marked-down shutdown-sessions" : ""}`,
+      ...servers.map((server, at) => `  server ${name}${at} ${server}`),
     );
   }
   const defaults = ["mode tcp", "retries 0", "timeout connect 2s", "timeout client 10m", "timeout server 10m"];

@@ -3,7 +3,7 @@ import { price } from "../bench/soak/payments.ts";
 import { startWorld, type World } from "../bench/soak/world.ts";
 import { Service } from "../support/service.ts";
 import { seedAgents, startAgentsGround } from "./agents.ts";
-import { checkEveryMs, startBalancer } from "./balancer.ts";
+import { checkEveryMs, copiesOf, startBalancer } from "./balancer.ts";
 import { Callers } from "./callers.ts";
 import { type Unpacked, unpack } from "./debian.ts";
 import { optionOf, tableOf } from "./report.ts";
@@ -54,13 +54,13 @@ async function roll({ haproxy, before, world, ground, stops, restarts, callsMin 
     return { name, service };
   };
   const facilitators = [await start("facilitator", world.variables), await start("facilitator", world.variables)];
-  const toFacilitators = await startBalancer(haproxy, { facilitator: urlsOf(facilitators) });
+  const toFacilitators = await startBalancer(haproxy, { facilitator: copiesOf(urlsOf(facilitators)) });
   stops.push(() => toFacilitators.stop());
   const databaseUrl = await world.createDatabase("marketplace");
   const variables = ground.variables(world, databaseUrl, toFacilitators.urlOf("facilitator"));
   const marketplaces = [await start("marketplace", variables), await start("marketplace", variables)];
   const seeded = await seedAgents(variables, ground.slowUrl);
-  const toMarketplaces = await startBalancer(haproxy, { marketplace: urlsOf(marketplaces) });
+  const toMarketplaces = await startBalancer(haproxy, { marketplace: copiesOf(urlsOf(marketplaces)) });
   stops.push(() => toMarketplaces.stop());
   await pause(checkEveryMs);
 

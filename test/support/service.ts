@@ -60,6 +60,10 @@ export class Service {
     }
   }
 
+  get isUp(): boolean {
+    return this.#child?.exitCode === null && this.#child.signalCode === null;
+  }
+
   /** From the next start on it is the same service as another version has it: its `main.js`. */
   become(main: string): void {
     this.#main = main;

@@ -1,0 +1,222 @@
+import { setTimeout as pause } from "node:timers/promises";
+import pg from "pg";
+import { createPublicClient, http, parseAbiItem } from "viem";
+import { evmPayment, type MadePayment } from "../bench/soak/payments.ts";
+import { startWorld, type World } from "../bench/soak/world.ts";
+import { Service } from "../support/service.ts";
+import { startBalancer } from "./balancer.ts";
+import { type Cluster, startCluster } from "./cluster.ts";
+import { unpack } from "./debian.ts";
+import { optionOf, tableOf } from "./report.ts";
+
+const payersAtOnce = 6;
+const withoutWritesMaxMs = 30_000;
+
+/**
+ * Payments are settled while the database's primary is killed with the last moments not yet at its standby, once where a commit
+ * waits for the standby and once where it does not. `--mode=synchronous|asynchronous` for one of them.
+ */
+export async function drill(): Promise<boolean> {
+  const wanted = optionOf("mode");
+  const rows: string[][] = [];
+  let held = true;
+  for (const mode of ["synchronous", "asynchronous"] as const) {
+    if (wanted !== undefined && wanted !== mode) continue;
+    const { told, missing, foundAgain, onChain, recorded, exits, withoutWritesMs } = await failOver(mode);
+    const isExact = exits === 0 && onChain === told && foundAgain === missing;
+    const isWhole = mode === "asynchronous" || (missing === 0 && recorded === onChain);
+    held &&= isExact && isWhole && withoutWritesMs <= withoutWritesMaxMs;
+    const counts = [told, missing, foundAgain, onChain, recorded, exits].map(String);
+    rows.push([mode, ...counts, (withoutWritesMs / 1_000).toFixed(1)]);
+  }
+  const header = [
+    "replication",
+    "told success",
+    "missing",
+    "found again",
+    "on chain",
+    "recorded",
+    "exits",
+    "s without writes",
+  ];
+  process.stdout.write(`\n${tableOf(header, rows)}`);
+  return held;
+}
+
+interface Result {
+  readonly told: number;
+  /** Told, and not on the new primary. */
+  readonly missing: number;
+  /** Of these, those whose payers were told where they are when they posted them again. */
+  readonly foundAgain: number;
+  readonly onChain: number;
+  readonly recorded: number;
+  readonly exits: number;
+  readonly withoutWritesMs: number;
+}
+
+async function failOver(mode: "synchronous" | "asynchronous"): Promise<Result> {
+  const stops: Array<() => Promise<unknown>> = [];
+  try {
+    const haproxy = await unpack(["haproxy"]);
+    stops.push(() => haproxy.remove());
+    const cluster = await startCluster(mode === "synchronous");
+    stops.push(() => cluster.stop());
+    const servers = cluster.nodes.map(({ port, restPort }) => `127.0.0.1:${port} port ${restPort}`);
+    const toPrimary = await startBalancer(haproxy, {
+      primary: { check: "OPTIONS /primary", everyMs: 1_000, servers, cutsOff: true },
+    });
+    stops.push(() => toPrimary.stop());
+    const world = await startWorld({ blocksEverySecond: false });
+    stops.push(() => world.stop());
+    const urlOf = (name: string) => `postgres://postgres@${new URL(toPrimary.urlOf("primary")).host}/${name}`;
+    await untilWritable(urlOf("postgres"));
+    await once(urlOf("postgres"), "create database facilitator");
+    const FACILITATOR_DATABASE_URL = urlOf("facilitator");
+    const variables = { ...world.variables, FACILITATOR_DATABASE_URL, DURABILITY: mode };
+    const daemons = [];
+    for (let copy = 0; copy < 2; copy += 1) {
+      const daemon = await Service.start("facilitator", variables);
+      stops.push(() => daemon.kill());
+      daemons.push(daemon);
+    }
+    return await settleThrough({ cluster, world, daemons, databaseUrl: FACILITATOR_DATABASE_URL });
+  } finally {
+    for (const stop of stops.toReversed()) await stop();
+  }
+}
+
+interface Setting {
+  readonly cluster: Cluster;
+  readonly world: World;
+  readonly daemons: readonly Service[];
+  readonly databaseUrl: string;
+}
+
+async function settleThrough({ cluster, world, daemons, databaseUrl }: Setting): Promise<Result> {
+  const payers = new Payers(world, daemons);
+  payers.start();
+  await pause(6_000);
+  const [primary] = cluster.nodes;
+  primary!.link.freeze();
+  await pause(3_000);
+  const killedAt = performance.now();
+  await primary!.kill();
+  while (!payers.toldAtMs.some((at) => at > killedAt + 1_000)) {
+    if (performance.now() - killedAt > 120_000)
+      throw new Error("nothing is settled two minutes after the primary was killed");
+    await pause(100);
+  }
+  await pause(6_000);
+  await payers.stop();
+  const told = payers.told;
+  // The longest time in which nobody was told anything, from when the receiver was stopped.
+  const times = payers.toldAtMs.filter((at) => at > killedAt - 3_500);
+  const withoutWritesMs = Math.max(...times.map((at, index) => (index === 0 ? 0 : at - times[index - 1]!)));
+  const known = new Set(await settledIn(databaseUrl));
+  const missing = told.filter(({ key }) => !known.has(key));
+  const again = await Promise.all(missing.map((payment) => payers.ask(payment, daemons[0]!)));
+  const foundAgain = again.filter(
+    (answer) => answer?.errorReason === "already_settled" || answer?.success === true,
+  ).length;
+  const onChain = await keysOnChain(world);
+  const recorded = (await settledIn(databaseUrl)).filter((key) => onChain.has(key)).length;
+  const exits = daemons.filter(({ isUp }) => !isUp).length;
+  return {
+    told: told.length,
+    missing: missing.length,
+    foundAgain,
+    onChain: onChain.size,
+    recorded,
+    exits,
+    withoutWritesMs,
+  };
+}
+
+interface SettleAnswer {
+  readonly success?: boolean;
+  readonly errorReason?: string;
+}
+
+/** Each settles one payment after the other, and posts each until somebody says how it ended. */
+class Payers {
+  readonly told: MadePayment[] = [];
+  readonly toldAtMs: number[] = [];
+  readonly #world: World;
+  readonly #daemons: readonly Service[];
+  #stopped = false;
+  #working: Promise<unknown> = Promise.resolve();
+
+  constructor(world: World, daemons: readonly Service[]) {
+    this.#world = world;
+    this.#daemons = daemons;
+  }
+
+  start(): void {
+    this.#working = Promise.all(Array.from({ length: payersAtOnce }, (_, place) => this.#work(place)));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#working;
+  }
+
+  async ask({ body }: MadePayment, { url }: Service): Promise<SettleAnswer | undefined> {
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(`${url}/settle`, { method: "POST", headers, body }).catch(() => undefined);
+    return answer?.json().catch(() => undefined) as Promise<SettleAnswer | undefined>;
+  }
+
+  async #work(place: number): Promise<void> {
+    for (let made = place; !this.#stopped; made += 1) {
+      const payment = await evmPayment(this.#world.buyers[place % this.#world.buyers.length]!, this.#world.terms);
+      for (let attempt = 0; ; attempt += 1) {
+        const answer = await this.ask(payment, this.#daemons[(made + attempt) % this.#daemons.length]!);
+        if (answer?.success === true || answer?.errorReason === "already_settled") {
+          this.told.push(payment);
+          this.toldAtMs.push(performance.now());
+          break;
+        }
+        if (attempt > 400) throw new Error(`no end of ${payment.key}: ${JSON.stringify(answer)}`);
+        await pause(200);
+      }
+    }
+  }
+}
+
+async function settledIn(databaseUrl: string): Promise<string[]> {
+  const { rows } = await once(databaseUrl, "select payment_key as key from payments where state = 'settled'");
+  return rows.map(({ key }) => key as string);
+}
+
+async function keysOnChain({ chain }: World): Promise<ReadonlySet<string>> {
+  const client = createPublicClient({ transport: http(chain.rpcUrl) });
+  const used = await client.getLogs({
+    address: chain.usdc,
+    event: parseAbiItem("event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)"),
+    fromBlock: 0n,
+  });
+  return new Set(used.map(({ args }) => `${chain.usdc}:${args.authorizer}:${args.nonce}`.toLowerCase()));
+}
+
+async function once(url: string, statement: string): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return await client.query(statement);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+async function untilWritable(url: string): Promise<void> {
+  for (;;) {
+    const isStandby = await once(url, "select pg_is_in_recovery() as standby").then(
+      ({ rows }) => rows[0].standby as boolean,
+      () => true,
+    );
+    if (!isStandby) return;
+    await pause(200);
+  }
+}
