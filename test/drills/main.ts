@@ -3,6 +3,7 @@ import { CannotDrill } from "./debian.ts";
 const drills: Readonly<Record<string, () => Promise<{ drill(): Promise<boolean> }>>> = {
   failover: () => import("./failover.ts"),
   pooler: () => import("./pooler.ts"),
+  restore: () => import("./restore.ts"),
   rolling: () => import("./rolling.ts"),
 };
 

@@ -9,7 +9,7 @@ import { paymentBody } from "../support/evm-payments.ts";
 import { callsTo, startFacilitator } from "../support/facilitator.ts";
 import { call, seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
 import { Service } from "../support/service.ts";
-import { sourcesOf } from "./versions.ts";
+import { packageMissingFor, sourcesOf } from "./versions.ts";
 
 /** The commit before the newest migration came; undefined where the history does not reach so far. */
 async function commitBeforeNewestMigration(): Promise<string | undefined> {
@@ -23,8 +23,15 @@ async function commitBeforeNewestMigration(): Promise<string | undefined> {
   }
 }
 
-const commit = await commitBeforeNewestMigration();
-if (commit === undefined) console.warn("versions.test.ts is skipped: there is no history of the project here");
+const found = await commitBeforeNewestMigration();
+const missing = found && (await packageMissingFor(found));
+const commit = missing ? undefined : found;
+if (commit === undefined) {
+  const why = missing
+    ? `the version before needs ${missing}, which is not installed`
+    : "there is no history of the project";
+  console.warn(`versions.test.ts is skipped: ${why} here`);
+}
 
 let directory: string;
 let setting: EvmSetting;

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -21,8 +21,24 @@ export const versionHere: Version = {
   remove: async () => {},
 };
 
+/** A package that a commit needs and that is not installed here in the same major version: it cannot be run here then. */
+export async function packageMissingFor(commit: string): Promise<string | undefined> {
+  const { stdout } = await run("git", ["-C", projectDirectory, "show", `${commit}:package.json`]);
+  const { dependencies } = JSON.parse(stdout) as { dependencies: Record<string, string> };
+  const majorOf = (version: string) => version.replace(/^.*@/, "").split(".")[0];
+  for (const [name, version] of Object.entries(dependencies)) {
+    const file = join(projectDirectory, "node_modules", name, "package.json");
+    const installed = await readFile(file, "utf8").catch(() => '{"version":""}');
+    if (majorOf((JSON.parse(installed) as { version: string }).version) !== majorOf(version))
+      return `${name} ${version}`;
+  }
+  return undefined;
+}
+
 /** Another commit of this repository, compiled beside it with the packages that are installed here. */
 export async function versionOf(commit: string): Promise<Version> {
+  const missing = await packageMissingFor(commit);
+  if (missing) throw new CannotDrill(`${commit} needs ${missing}, which is not installed here`);
   const directory = await sourcesOf(commit);
   const compile = (...args: string[]) => run(process.execPath, args, { cwd: directory });
   // What a commit has at fault in its types is not ours to mend.

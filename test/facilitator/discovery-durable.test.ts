@@ -9,6 +9,7 @@ import { callsTo } from "../support/facilitator.ts";
 import { chainTest } from "../support/fixtures.ts";
 import { lapseAll } from "../support/lapse.ts";
 import { type PaidResource, quoteV2, startPaidResource } from "../support/paid-resource.ts";
+import { statements } from "../support/postgres.ts";
 import { Service } from "../support/service.ts";
 
 const test = chainTest({ FACILITATOR_DISCOVERY_LOCALHOST: "true" });
@@ -18,7 +19,11 @@ let db: Database;
 
 test.beforeAll(async ({ setting }) => {
   [server, buyer] = await Promise.all([startPaidResource(), setting.fundedBuyer(1_000_000_000n)]);
-  db = connect(setting.variables.FACILITATOR_DATABASE_URL as string, { poolMax: 2, applicationName: "test" });
+  db = connect(setting.variables.FACILITATOR_DATABASE_URL as string, {
+    poolMax: 2,
+    statements,
+    applicationName: "test",
+  });
 });
 
 test.afterAll(async () => {

@@ -11,6 +11,7 @@ import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
 import { hederaProof, hederaVariables } from "../support/hedera-payments.ts";
+import { statements } from "../support/postgres.ts";
 
 let setting: EvmSetting;
 let ledger: LocalHedera;
@@ -166,7 +167,7 @@ describe.each([
 
 test("verifying and releasing payments of the same payers on two copies never ends in a deadlock", async () => {
   const url = setting.variables.FACILITATOR_DATABASE_URL as string;
-  const [db, otherDb] = [1, 2].map((n) => connect(url, { poolMax: 10, applicationName: `copy ${n}` }));
+  const [db, otherDb] = [1, 2].map((n) => connect(url, { poolMax: 10, statements, applicationName: `copy ${n}` }));
   const [store, otherStore] = [new HoldStore(db!), new HoldStore(otherDb!)];
   const payers = Array.from({ length: 12 }, (_, n) => `payer ${String(n).padStart(2, "0")}`);
   const payment = (payer: string): Payment => ({

@@ -12,6 +12,7 @@ import { type EvmSetting, untilOddBlock } from "../support/evm-facilitator.ts";
 import { newBuyer, paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
 import { chainTest } from "../support/fixtures.ts";
+import { statements } from "../support/postgres.ts";
 
 const test = chainTest();
 
@@ -272,7 +273,11 @@ test("a fee payer that has spent its day's budget settles nothing more", async (
 });
 
 test("spending is what the balance fell by; money added is not set off against it", async ({ setting }) => {
-  const db = connect(setting.variables.FACILITATOR_DATABASE_URL as string, { poolMax: 1, applicationName: "test" });
+  const db = connect(setting.variables.FACILITATOR_DATABASE_URL as string, {
+    poolMax: 1,
+    statements,
+    applicationName: "test",
+  });
   try {
     const spent: bigint[] = [];
     for (const [index, balance] of [100n, 90n, 150n, 149n, 149n].entries()) {
@@ -287,7 +292,11 @@ test("spending is what the balance fell by; money added is not set off against i
 test("a top-up that one daemon has seen and another has not yet is no spending, be it midnight meanwhile", async ({
   setting,
 }) => {
-  const db = connect(setting.variables.FACILITATOR_DATABASE_URL as string, { poolMax: 1, applicationName: "test" });
+  const db = connect(setting.variables.FACILITATOR_DATABASE_URL as string, {
+    poolMax: 1,
+    statements,
+    applicationName: "test",
+  });
   const read = (balance: bigint, asOf: bigint) => spentToday(db, "eip155:1", "0xA", { balance, asOf });
   try {
     const [poor, rich] = [10n ** 15n, 10n ** 18n];

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { countRuns } from "../../marketplace/agents/count-runs.ts";
 import { connect, type Database } from "../../shared/postgres.ts";
-import { freshDatabase } from "../support/postgres.ts";
+import { freshDatabase, statements } from "../support/postgres.ts";
 
 test("counting runs takes a transaction for ten minutes of the past, and none for the moments that pass meanwhile", async () => {
-  const db = connect(await freshDatabase("marketplace"), { poolMax: 1, applicationName: "test" });
+  const db = connect(await freshDatabase("marketplace"), { poolMax: 1, statements, applicationName: "test" });
   try {
     await db.query("update run_count_progress set counted_until = now() - interval '65 minutes'");
     // One more takes out the days that are too long ago.

@@ -18,6 +18,7 @@ import {
   until,
 } from "../support/marketplace.ts";
 import { startProcess } from "../support/marketplace-process.ts";
+import { statements } from "../support/postgres.ts";
 
 let market: TestMarketplace;
 let seeded: Market;
@@ -223,7 +224,7 @@ describe("every run is counted once", () => {
     const { agentId, address } = await newAgent("contested");
     const { db } = market.context;
     const pools = Array.from({ length: 4 }, () =>
-      connect(market.databaseUrl, { poolMax: 2, applicationName: "counting copy" }),
+      connect(market.databaseUrl, { poolMax: 2, statements, applicationName: "counting copy" }),
     );
     let runs = 0;
     let over = false;

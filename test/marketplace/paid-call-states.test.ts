@@ -9,7 +9,7 @@ import {
   transitions,
 } from "../../marketplace/payments/paid-calls/states.ts";
 import { connect, type Database } from "../../shared/postgres.ts";
-import { freshDatabase } from "../support/postgres.ts";
+import { freshDatabase, statements } from "../support/postgres.ts";
 
 const at = new Date();
 const rows = {
@@ -28,7 +28,7 @@ test("a row's state follows from its transaction, its output and its delivery", 
 describe("in SQL", () => {
   let db: Database;
   beforeAll(async () => {
-    db = connect(await freshDatabase("marketplace"), { poolMax: 1, applicationName: "test" });
+    db = connect(await freshDatabase("marketplace"), { poolMax: 1, statements, applicationName: "test" });
   });
   afterAll(() => db.end());
 

@@ -8,7 +8,7 @@ import { startFacilitator, type Variables } from "./facilitator.ts";
 import { startLedgerMarket } from "./ledger-agents.ts";
 import { marketplaceContext, type Seed, type StartOptions, seedMarket, startMarketplace } from "./marketplace.ts";
 import { type PaidOptions, startPaidMarket } from "./paid-market.ts";
-import { freshDatabase } from "./postgres.ts";
+import { freshDatabase, statements } from "./postgres.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 
 /**
@@ -96,7 +96,7 @@ export function chainTest(variables: Variables = {}) {
 export function recordTest() {
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which other fixtures this one takes
   return base.extend("db", perFile, async ({}, { onCleanup }) => {
-    const db = connect(await freshDatabase("facilitator"), { poolMax: 4, applicationName: "test" });
+    const db = connect(await freshDatabase("facilitator"), { poolMax: 4, statements, applicationName: "test" });
     onCleanup(() => db.end());
     return db;
   });

@@ -15,7 +15,7 @@ import { createServer } from "../../marketplace/server.ts";
 import { listen } from "../../shared/http.ts";
 import { createLog } from "../../shared/log.ts";
 import { type Contract, contractOf } from "./contract.ts";
-import { freshDatabase } from "./postgres.ts";
+import { freshDatabase, statements } from "./postgres.ts";
 
 /** The real marketplace on a database of its own, with a language model on the wire and a log that can be read. */
 export async function startMarketplace(options: StartOptions = {}): Promise<TestMarketplace> {
@@ -68,7 +68,7 @@ function environmentOf(
   return {
     MARKETPLACE_DATABASE_URL: databaseUrl,
     MARKETPLACE_MIGRATE: "on",
-    MARKETPLACE_DATABASE_STATEMENTS: process.env.TEST_STATEMENTS ?? "named",
+    MARKETPLACE_DATABASE_STATEMENTS: statements,
     DRAIN_MS: "0",
     MARKETPLACE_PORT: "0",
     FACILITATOR_URL: "http://127.0.0.1:1",

@@ -9,7 +9,7 @@ import {
   type Variables,
 } from "../../support/facilitator.ts";
 import { lapseAll } from "../../support/lapse.ts";
-import { freshDatabase } from "../../support/postgres.ts";
+import { freshDatabase, statements } from "../../support/postgres.ts";
 import { buyerOf, price, signedPayment, usdcOf } from "./setting.ts";
 
 let ledger: LocalHedera;
@@ -20,7 +20,7 @@ let daemons: readonly RunningFacilitator[];
 beforeAll(async () => {
   ledger = await startLocalHedera();
   const url = await freshDatabase("facilitator");
-  db = connect(url, { poolMax: 2, applicationName: "test" });
+  db = connect(url, { poolMax: 2, statements, applicationName: "test" });
   const { accountId, privateKey } = ledger.accounts.feePayer;
   variables = {
     FACILITATOR_DATABASE_URL: url,

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type LocalHedera, startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
 import { connect, type Database } from "../../../shared/postgres.ts";
 import { type RunningFacilitator, startFacilitator } from "../../support/facilitator.ts";
-import { freshDatabase } from "../../support/postgres.ts";
+import { freshDatabase, statements } from "../../support/postgres.ts";
 import { buyerOf, newBuyer, price, signedPayment } from "./setting.ts";
 
 let ledger: LocalHedera;
@@ -14,7 +14,7 @@ let elsewhere: Awaited<ReturnType<typeof startFacilitator>>;
 beforeAll(async () => {
   ledger = await startLocalHedera();
   const url = await freshDatabase("facilitator");
-  db = connect(url, { poolMax: 2, applicationName: "test" });
+  db = connect(url, { poolMax: 2, statements, applicationName: "test" });
   const { accountId, privateKey } = ledger.accounts.feePayer;
   const variables = {
     FACILITATOR_DATABASE_URL: url,

@@ -21,7 +21,7 @@ import { Secret } from "../../../shared/env.ts";
 import { createLog } from "../../../shared/log.ts";
 import { connect, type Database } from "../../../shared/postgres.ts";
 import { perFile } from "../../support/fixtures.ts";
-import { freshDatabase } from "../../support/postgres.ts";
+import { freshDatabase, statements } from "../../support/postgres.ts";
 import { request, usdc } from "./payloads.ts";
 
 export const price = 50_000n;
@@ -60,7 +60,7 @@ export function hederaSchemeTest() {
 
 /** A scheme with a store of its own on a ledger that others may use too. */
 export async function settingOn(ledger: LocalHedera, change: Partial<HederaConfig> = {}): Promise<HederaSetting> {
-  const db = connect(await freshDatabase("facilitator"), { poolMax: 5, applicationName: "test" });
+  const db = connect(await freshDatabase("facilitator"), { poolMax: 5, statements, applicationName: "test" });
   const store = new SettlementStore(db);
   const config = { ...configOf(ledger), ...change };
   const scheme = createExactHedera(config, { store, db, log: createLog("test", "silent") });
