@@ -112,10 +112,7 @@ async function settleThrough({ cluster, world, daemons, databaseUrl }: Setting):
   const withoutWritesMs = Math.max(...times.map((at, index) => (index === 0 ? 0 : at - times[index - 1]!)));
   const known = new Set(await settledIn(databaseUrl));
   const missing = told.filter(({ key }) => !known.has(key));
-  const again = await Promise.all(missing.map((payment) => payers.ask(payment, daemons[0]!)));
-  const foundAgain = again.filter(
-    (answer) => answer?.errorReason === "already_settled" || answer?.success === true,
-  ).length;
+  const foundAgain = await payers.findAgain(missing);
   const onChain = await keysOnChain(world);
   const recorded = (await settledIn(databaseUrl)).filter((key) => onChain.has(key)).length;
   const exits = daemons.filter(({ isUp }) => !isUp).length;

@@ -6,8 +6,9 @@ import type { World } from "../bench/soak/world.ts";
 import type { Service } from "../support/service.ts";
 
 const payersAtOnce = 6;
+const attemptsMax = 400;
 
-export interface SettleAnswer {
+interface SettleAnswer {
   readonly success?: boolean;
   readonly errorReason?: string;
 }
@@ -35,25 +36,31 @@ export class Payers {
     await this.#working;
   }
 
-  async ask({ body }: MadePayment, { url }: Service): Promise<SettleAnswer | undefined> {
+  /** Posts a payment, to one copy after the other, until one says that it is settled. */
+  async untilTold({ key, body }: MadePayment, first = 0): Promise<void> {
     const headers = { "content-type": "application/json" };
-    const answer = await fetch(`${url}/settle`, { method: "POST", headers, body }).catch(() => undefined);
-    return answer?.json().catch(() => undefined) as Promise<SettleAnswer | undefined>;
+    for (let attempt = 0; ; attempt += 1) {
+      const { url } = this.#daemons[(first + attempt) % this.#daemons.length]!;
+      const response = await fetch(`${url}/settle`, { method: "POST", headers, body }).catch(() => undefined);
+      const answer = (await response?.json().catch(() => undefined)) as SettleAnswer | undefined;
+      if (answer?.success === true || answer?.errorReason === "already_settled") return;
+      if (attempt === attemptsMax) throw new Error(`no end of ${key}: ${JSON.stringify(answer)}`);
+      await pause(200);
+    }
+  }
+
+  /** How many of these a copy says are settled when they are posted once more. */
+  async findAgain(payments: readonly MadePayment[]): Promise<number> {
+    const found = await Promise.allSettled(payments.map((payment) => this.untilTold(payment)));
+    return found.filter(({ status }) => status === "fulfilled").length;
   }
 
   async #work(place: number): Promise<void> {
     for (let made = place; !this.#stopped; made += 1) {
       const payment = await evmPayment(this.#world.buyers[place % this.#world.buyers.length]!, this.#world.terms);
-      for (let attempt = 0; ; attempt += 1) {
-        const answer = await this.ask(payment, this.#daemons[(made + attempt) % this.#daemons.length]!);
-        if (answer?.success === true || answer?.errorReason === "already_settled") {
-          this.told.push(payment);
-          this.toldAtMs.push(performance.now());
-          break;
-        }
-        if (attempt > 400) throw new Error(`no end of ${payment.key}: ${JSON.stringify(answer)}`);
-        await pause(200);
-      }
+      await this.untilTold(payment, made);
+      this.told.push(payment);
+      this.toldAtMs.push(performance.now());
     }
   }
 }

@@ -43,8 +43,7 @@ export async function drill(): Promise<boolean> {
     const known = new Set(await settledIn(url));
     const missing = told.filter(({ key }) => !known.has(key));
     const lostOfArchive = missing.filter(({ key }) => archived.has(key));
-    const again = await Promise.all(missing.map((payment) => payers.ask(payment, daemon)));
-    const foundAgain = again.filter((answer) => answer?.errorReason === "already_settled").length;
+    const foundAgain = await payers.findAgain(missing);
     const onChain = await keysOnChain(world);
     const counts = [told.length, archived.size, lostOfArchive.length, missing.length, foundAgain, onChain.size];
     const seconds = [backedUpMs, restoredMs].map((ms) => (ms / 1_000).toFixed(1));
