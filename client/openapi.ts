@@ -872,6 +872,8 @@ export interface components {
             readonly agents: readonly string[];
             /** @enum {string} */
             readonly tools: "all" | "search";
+            /** @description The client that a person allowed it, over OAuth; null of a key. */
+            readonly client: string | null;
             readonly rate_limit_per_minute: number;
             readonly max_credits_per_day: number | null;
             readonly max_credits_per_month: number | null;
@@ -1768,6 +1770,7 @@ export interface operations {
                      *           "max_credits_per_month": null,
                      *           "start": "amk_4fT9",
                      *           "last4": "x7Qa",
+                     *           "client": null,
                      *           "last_used_from": "203.0.113.x",
                      *           "last_used_by": "python-requests/2.32.3",
                      *           "created_at": "2026-03-02T09:30:00.000Z",

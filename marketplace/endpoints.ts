@@ -19,6 +19,7 @@ import { fileEndpoints } from "./files/endpoints.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { serviceEndpoints } from "./http/endpoints.ts";
 import { mcpEndpoints } from "./mcp/endpoints.ts";
+import { oauthEndpoints } from "./oauth/endpoints.ts";
 import { paymentEndpoints } from "./payments/endpoints.ts";
 import { proofEndpoints } from "./proof/endpoints.ts";
 import { accountRunEndpoints } from "./runs/account-endpoints.ts";
@@ -44,6 +45,7 @@ export function marketplaceEndpoints(context: Context): Endpoint[] {
     ...creditsEndpoints(context),
     ...svgEndpoints(context),
     ...mcpEndpoints(context),
+    ...oauthEndpoints({ ...context, outbound: context.tools.outbound }),
     ...fileEndpoints(context),
     ...rewardEndpoints(context),
     ...signInEndpoints(context),

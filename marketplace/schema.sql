@@ -184,9 +184,11 @@ create table api_keys (
   last_used_by text,
   caps_changed_at timestamp with time zone,
   tools text default 'all'::text not null,
+  client text,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_digest_key UNIQUE (digest),
   constraint api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint api_keys_client_check CHECK ((length(client) <= 500)),
   constraint api_keys_digest_check CHECK ((length(digest) = 32)),
   constraint api_keys_last_used_by_check CHECK ((length(last_used_by) <= 60)),
   constraint api_keys_last_used_from_check CHECK ((length(last_used_from) <= 60)),
@@ -195,7 +197,11 @@ create table api_keys (
   constraint api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
   constraint api_keys_rate_limit_per_minute_check CHECK (((rate_limit_per_minute >= 1) AND (rate_limit_per_minute <= 100000))),
   constraint api_keys_scope_check CHECK ((scope = ANY (ARRAY['own_agents'::text, 'chosen_agents'::text, 'rest_only'::text]))),
-  constraint api_keys_slot_check CHECK (((slot >= 1) AND (slot <= 5))),
+  constraint api_keys_slot_check CHECK (
+CASE
+    WHEN (client IS NULL) THEN ((slot >= 1) AND (slot <= 5))
+    ELSE ((slot >= 101) AND (slot <= 120))
+END),
   constraint api_keys_tools_check CHECK ((tools = ANY (ARRAY['all'::text, 'search'::text])))
 );
 
@@ -431,6 +437,44 @@ create table model_failures (
   since timestamp with time zone not null,
   constraint model_failures_pkey PRIMARY KEY (agent_id, caller),
   constraint model_failures_failures_check CHECK ((failures > 0))
+);
+
+create table oauth_clients (
+  id text not null,
+  name text not null,
+  redirect_uris text[] not null,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null,
+  constraint oauth_clients_pkey PRIMARY KEY (id),
+  constraint oauth_clients_id_check CHECK ((length(id) <= 500)),
+  constraint oauth_clients_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint oauth_clients_redirect_uris_check CHECK (((cardinality(redirect_uris) >= 1) AND (cardinality(redirect_uris) <= 10)))
+);
+
+create table oauth_requests (
+  id text not null,
+  client_id text not null,
+  client_name text not null,
+  redirect_uri text not null,
+  state text,
+  challenge text not null,
+  expires_at timestamp with time zone not null,
+  constraint oauth_requests_pkey PRIMARY KEY (id),
+  constraint oauth_requests_state_check CHECK ((length(state) <= 2000))
+);
+
+create table oauth_secrets (
+  digest bytea not null,
+  kind text not null,
+  key_id text not null,
+  redirect_uri text,
+  challenge text,
+  used_at timestamp with time zone,
+  expires_at timestamp with time zone not null,
+  constraint oauth_secrets_pkey PRIMARY KEY (digest),
+  constraint oauth_secrets_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id),
+  constraint oauth_secrets_digest_check CHECK ((length(digest) = 32)),
+  constraint oauth_secrets_kind_check CHECK ((kind = ANY (ARRAY['code'::text, 'access'::text, 'refresh'::text])))
 );
 
 create table operator_act_accounts (
@@ -873,6 +917,12 @@ CREATE INDEX model_days_lent ON public.model_days USING btree (day) INCLUDE (len
 CREATE INDEX model_days_open ON public.model_days USING btree (touched_at) WHERE (NOT closed);
 
 CREATE INDEX model_failures_ended ON public.model_failures USING btree (since);
+
+CREATE INDEX oauth_clients_by_end ON public.oauth_clients USING btree (expires_at);
+
+CREATE INDEX oauth_requests_by_end ON public.oauth_requests USING btree (expires_at);
+
+CREATE INDEX oauth_secrets_by_end ON public.oauth_secrets USING btree (expires_at);
 
 CREATE INDEX operator_acts_newest ON public.operator_acts USING btree (at DESC, id DESC);
 

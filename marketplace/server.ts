@@ -9,6 +9,7 @@ import type { Context } from "./context.ts";
 import { marketplaceEndpoints } from "./endpoints.ts";
 import type { Access } from "./http/endpoint.ts";
 import { mcpErrors } from "./mcp/endpoints.ts";
+import { clientTokens } from "./oauth/client-tokens.ts";
 import { requireAccount, requireSession } from "./sign-in/require-session.ts";
 import { errorPages } from "./web/errors.tsx";
 import { createSite, siteRouter } from "./web/serve.ts";
@@ -36,7 +37,7 @@ export function createServer(context: Context): Express {
   const guards: Readonly<Record<Access, RequestHandler[]>> = {
     public: [limitRequests({ perMinute: requestsPerAddress, counts: new InMemoryCounts(), tooMany })],
     unlimited: [],
-    apiKey: [requireKey(context)],
+    apiKey: [requireKey({ ...context, clients: clientTokens(context) })],
     session: requireSession(context),
     account: requireAccount(context),
     operator: requireOperator(context),

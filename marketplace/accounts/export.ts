@@ -58,7 +58,7 @@ const micros = microsOf("r.created_at");
 const lists = {
   keys: `
     select id as at, json_build_object('id', id, 'name', name, 'start', start, 'last4', last4, 'scope', scope,
-      'tools', tools, 'rate_limit_per_minute', rate_limit_per_minute, 'max_credits_per_day', max_credits_per_day,
+      'tools', tools, 'client', client, 'rate_limit_per_minute', rate_limit_per_minute, 'max_credits_per_day', max_credits_per_day,
       'max_credits_per_month', max_credits_per_month, 'created_at', created_at, 'last_used_at', last_used_at,
       'last_used_from', last_used_from, 'last_used_by', last_used_by, 'revoked_at', revoked_at) as row
     from api_keys where account_id = $1 and id > $2 order by id`,

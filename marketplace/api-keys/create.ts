@@ -6,12 +6,14 @@ import { chosenAgents, keyCap, keyName, keyRate, type Scope, type ToolListing } 
 import { digestOf, displayOf, newToken } from "./token.ts";
 
 export const keysPerAccount = 5;
+/** Clients that were allowed to run agents have slots of their own. */
+export const clientsPerAccount = 20;
 /** Of a key that is made without a limit of its own. */
 export const usualCallsPerMinute = 60;
 
 /**
  * Makes a key. `token` is in this answer and nowhere else, ever. 409 when all five slots of the account are in use; 422
- * naming the field, as for a rate limit above the account's ceiling.
+ * naming the field, as for a rate limit above the account's ceiling. That of a client is told to nobody: the client shows tokens.
  */
 export async function createKey(db: Queryable, input: NewKey): Promise<{ id: KeyId; name: string; token: string }> {
   const { accountId, scope = "own_agents", agents = [], tools = "all", maxCreditsPerDay, maxCreditsPerMonth } = input;
@@ -26,11 +28,13 @@ export async function createKey(db: Queryable, input: NewKey): Promise<{ id: Key
   const id = input.id ?? newId("key");
   const shown = [id, accountId, name, digestOf(token), start, last4];
   const limits = [rateLimitPerMinute, maxCreditsPerDay, maxCreditsPerMonth];
-  if (await claimSlot(db, [...shown, scope, scopeAgents, ...limits, tools])) {
+  const slots = input.client === undefined ? [1, keysPerAccount] : [101, 100 + clientsPerAccount];
+  if (await claimSlot(db, [...shown, scope, scopeAgents, ...limits, tools, input.client ?? null, ...slots])) {
     return { id, name, token };
   }
   await refuseClosed(db, accountId);
-  throw new ApiError("conflict", `An account may have ${keysPerAccount} keys; revoke one first.`);
+  const most = input.client === undefined ? `${keysPerAccount} keys` : `${clientsPerAccount} clients`;
+  throw new ApiError("conflict", `An account may have ${most}; revoke one first.`);
 }
 
 async function refuseClosed(db: Queryable, accountId: AccountId): Promise<void> {
@@ -44,8 +48,8 @@ async function claimSlot(db: Queryable, values: unknown[]): Promise<boolean> {
     try {
       const { rowCount } = await db.query(
         `insert into api_keys (id, account_id, slot, name, digest, start, last4, scope, scope_agents,
-           rate_limit_per_minute, max_credits_per_day, max_credits_per_month, tools)
-         select $1, $2, slot, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 from generate_series(1, ${keysPerAccount}) slot,
+           rate_limit_per_minute, max_credits_per_day, max_credits_per_month, tools, client)
+         select $1, $2, slot, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 from generate_series($14::integer, $15::integer) slot,
            (select from accounts where id = $2 and state <> 'closed' for no key update) account
          where not exists (select from api_keys k where k.account_id = $2 and k.slot = slot.slot and k.revoked_at is null)
          order by slot limit 1`,
@@ -61,11 +65,13 @@ async function claimSlot(db: Queryable, values: unknown[]): Promise<boolean> {
   }
 }
 
-interface NewKey {
+export interface NewKey {
   readonly accountId: AccountId;
   /** Of a form that is posted once: its second post is a 409 and makes no second key. */
   readonly id?: KeyId | undefined;
   readonly name: string;
+  /** The id of the client that it is for. */
+  readonly client?: string | undefined;
   readonly rateLimitPerMinute?: number | undefined;
   readonly scope?: Scope | undefined;
   /** For the scope chosen_agents: `handle/slug` of live agents, of any creator. */

@@ -51,6 +51,7 @@ function listEndpoint({ db }: Needs): Endpoint {
             ...exampleSettings,
             start: "amk_4fT9",
             last4: "x7Qa",
+            client: null,
             last_used_from: "203.0.113.x",
             last_used_by: "python-requests/2.32.3",
             created_at: exampleTime,

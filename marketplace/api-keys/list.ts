@@ -16,7 +16,7 @@ async function readKeys(db: Queryable, accountId: AccountId, id: string | null):
   const { rows } = await db.query(
     `select id, name, start, last4, scope, array(
          select handle || '/' || slug from agents where id = any(scope_agents) order by 1
-       ) as agents, tools, rate_limit_per_minute, max_credits_per_day, max_credits_per_month, created_at, last_used_at,
+       ) as agents, tools, client, rate_limit_per_minute, max_credits_per_day, max_credits_per_month, created_at, last_used_at,
        last_used_from, last_used_by, revoked_at
      from api_keys where account_id = $1 and id = coalesce($2, id) order by created_at desc, id desc limit 100`,
     [accountId, id],
@@ -65,6 +65,8 @@ export interface ListedKey {
   /** The chosen ones, as `handle/slug`. */
   readonly agents: readonly string[];
   readonly tools: ToolListing;
+  /** The id of the client that was allowed it; null of a key. */
+  readonly client: string | null;
   readonly rate_limit_per_minute: number;
   readonly max_credits_per_day: bigint | null;
   readonly max_credits_per_month: bigint | null;

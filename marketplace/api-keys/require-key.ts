@@ -18,7 +18,7 @@ export function requireKey(context: KeyNeeds): RequestHandler {
   const failures = new FailureLimiter(failuresPerMinute);
   return async (request, response, next) => {
     const admission = await findAdmission(context, request);
-    if (!admission) throw refusal(failures, request.ip ?? "unknown");
+    if (!admission) throw refusal(failures, request, context.clients);
     const { caller } = admission;
     if (admission.useIsNews) context.backgroundWork.detach(noteUse(context.db, caller.key.id, seenClient(request)));
     announceLimit(response, admission);
@@ -35,14 +35,29 @@ interface KeyNeeds {
   readonly db: Queryable;
   readonly lookups: KeyLookup;
   readonly backgroundWork: BackgroundWork;
+  /** Where clients that a person allowed show tokens instead of a key. */
+  readonly clients?: ClientTokens | undefined;
 }
 
-async function findAdmission({ lookups }: Pick<KeyNeeds, "lookups">, request: Request): Promise<Admission | undefined> {
+export interface ClientTokens {
+  /** The only path that tokens open. */
+  readonly path: string;
+  /** Where clients learn how to be allowed. */
+  readonly metadataUrl: string;
+  /** The digest of the key that a token stands for. */
+  readonly keyDigestOf: (token: string) => Promise<string | undefined>;
+}
+
+async function findAdmission({ lookups, clients }: KeyNeeds, request: Request): Promise<Admission | undefined> {
   const token = bearerToken(request.headers.authorization);
-  if (token === undefined || !isWellFormed(token)) return undefined;
-  return lookups.key(digestOf(token).toString("hex")).catch((cause) => {
+  if (token === undefined) return undefined;
+  try {
+    if (isWellFormed(token)) return await lookups.key(digestOf(token).toString("hex"));
+    const digest = request.path === clients?.path ? await clients.keyDigestOf(token) : undefined;
+    return digest === undefined ? undefined : await lookups.key(digest);
+  } catch (cause) {
     throw new ApiError("unavailable", "Keys cannot be checked right now; try again shortly.", { cause });
-  });
+  }
 }
 
 function bearerToken(header: string | undefined): string | undefined {
@@ -50,16 +65,23 @@ function bearerToken(header: string | undefined): string | undefined {
 }
 
 /** 401, or 429 for an address that has failed too often of late. A valid key from there is never refused. */
-function refusal(failures: FailureLimiter, address: string): ApiError {
-  const client = clientOf(address);
+function refusal(
+  failures: FailureLimiter,
+  { ip = "unknown", path, headers: sent }: Request,
+  clients?: ClientTokens,
+): ApiError {
+  const client = clientOf(ip);
   const waitSeconds = failures.waitSeconds(client);
   if (waitSeconds > 0) {
     const headers = { "retry-after": String(waitSeconds) };
     return new ApiError("rate_limited", "Too many requests without a valid key.", { headers });
   }
   failures.note(client);
+  const invalid = sent.authorization === undefined ? "" : ', error="invalid_token"';
+  const how = path === clients?.path ? `, resource_metadata="${clients.metadataUrl}"${invalid}` : "";
+  const challenge = `Bearer realm="marketplace"${how}`;
   return new ApiError("unauthenticated", "A valid API key is required: Authorization: Bearer <API_KEY>.", {
-    headers: { "www-authenticate": 'Bearer realm="marketplace"' },
+    headers: { "www-authenticate": challenge },
   });
 }
 

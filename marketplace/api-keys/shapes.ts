@@ -14,6 +14,7 @@ const key = covering<Omit<ListedKey, Caps | Moments> & Readonly<Record<Caps, num
     scope: z.enum(scopes),
     agents: z.array(z.string()),
     tools: z.enum(toolListings),
+    client: z.string().nullable().describe("The client that a person allowed it, over OAuth; null of a key."),
     rate_limit_per_minute: z.int(),
     max_credits_per_day: z.int().nullable(),
     max_credits_per_month: z.int().nullable(),

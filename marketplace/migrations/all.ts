@@ -47,6 +47,7 @@ import { ledgerProofs } from "./0063-ledger-proofs.ts";
 import { creatorAbout } from "./0064-creator-about.ts";
 import { suspendedCreators } from "./0065-suspended-creators.ts";
 import { keyTools } from "./0070-key-tools.ts";
+import { oauth } from "./0071-oauth.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -98,4 +99,5 @@ export const migrations: readonly Migration[] = [
   suspendedCreators,
   keyTools,
   passkeys,
+  oauth,
 ];

@@ -17,6 +17,7 @@ import { creditsPage } from "./console/credits/credits-page.tsx";
 import { agentFiguresPage, figuresPage } from "./console/figures/figures-pages.tsx";
 import { imagesPage } from "./console/figures/images-page.tsx";
 import { rewardsPage } from "./console/figures/rewards-page.tsx";
+import { consentPage } from "./console/keys/consent-page.tsx";
 import { keyPage } from "./console/keys/key-page.tsx";
 import { keysPage } from "./console/keys/keys-page.tsx";
 import { newKeyPage } from "./console/keys/new-key-page.tsx";
@@ -57,6 +58,7 @@ export function sitePages(context: Context, endpoints: readonly Endpoint[]): Pag
     signOutPage(context),
     svgPage(context),
     openAccountPage(context),
+    consentPage(context),
     keysPage(context),
     galleryPage(context),
     editorPage(context),

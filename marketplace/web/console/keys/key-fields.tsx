@@ -17,7 +17,7 @@ export const keyFields = [
 ] as const;
 
 /** What a key is called, sees, and may spend. */
-export function KeyFields({ listed, refusal }: { listed?: ListedKey | undefined; refusal: Refusal | undefined }) {
+export function KeyFields({ listed, refusal }: { listed?: ShownSettings | undefined; refusal: Refusal | undefined }) {
   const given = (field: (typeof keyFields)[number]) => ({
     id: field,
     name: field,
@@ -81,7 +81,10 @@ const listingChoices: ReadonlyArray<{ value: ToolListing; label: string }> = [
   { value: "search", label: "Search, describe and run: few tools, for many agents" },
 ];
 
-function shown(listed: ListedKey | undefined, field: (typeof keyFields)[number]): string | undefined {
+/** What the fields are filled in with. */
+export type ShownSettings = Pick<ListedKey, (typeof keyFields)[number]>;
+
+function shown(listed: ShownSettings | undefined, field: (typeof keyFields)[number]): string | undefined {
   const value = listed?.[field];
   if (value === undefined || value === null) return undefined;
   return Array.isArray(value) ? value.join("\n") : String(value);

@@ -18,7 +18,9 @@ export interface KeyListProps {
 
 /** The slots, in use and free, and the keys that were revoked. */
 export function KeyList({ keys, spending, isNew }: KeyListProps) {
-  const active = keys.filter((key) => key.revoked_at === null);
+  const all = keys.filter((key) => key.revoked_at === null);
+  const active = all.filter((key) => key.client === null);
+  const clients = all.filter((key) => key.client !== null);
   const revoked = keys.filter((key) => key.revoked_at !== null);
   const free = keysPerAccount - active.length;
   return (
@@ -44,6 +46,16 @@ export function KeyList({ keys, spending, isNew }: KeyListProps) {
           )}
         </ul>
       </section>
+      {clients.length > 0 && (
+        <section class="stack" aria-labelledby="clients">
+          <h2 id="clients">Clients that you allowed</h2>
+          <ul class="card">
+            {clients.map((key) => (
+              <Slot listed={key} spent={spending.get(key.id)} isNew={key.id === isNew} />
+            ))}
+          </ul>
+        </section>
+      )}
       {revoked.length > 0 && (
         <Disclosure summary={revoked.length === 1 ? "1 revoked key" : `${revoked.length} revoked keys`}>
           <div class="card">
@@ -95,7 +107,8 @@ function Slot({ listed, spent, isNew }: { listed: ListedKey; spent: KeySpending 
   );
 }
 
-export function maskOf({ start, last4 }: ListedKey): string {
+export function maskOf({ start, last4, client }: ListedKey): string {
+  if (client !== null) return client.length > 40 ? `${client.slice(0, 40)}…` : client;
   return `${start}…${last4}`;
 }
 

@@ -20,7 +20,7 @@ export function keysPage({ db }: { readonly db: Database }): Page {
       notices: { revoked: "The key is revoked. Calls with it answer 401 from now on." },
       show: async ({ account }) => {
         const read = await readKeys(db, account.id);
-        const isFull = read.keys.filter((key) => !key.revoked_at).length >= keysPerAccount;
+        const isFull = read.keys.filter((key) => !key.revoked_at && key.client === null).length >= keysPerAccount;
         return {
           title: "API keys",
           lede: keysLede,

@@ -1,0 +1,121 @@
+import { z } from "zod";
+import { type Outbound, OutboundFailedError, OutboundRefusedError } from "../../shared/outbound.ts";
+import type { Queryable } from "../../shared/postgres.ts";
+import { newId } from "../ids.ts";
+import { OAuthRefusal } from "./refusal.ts";
+
+const clientsMax = 20_000;
+
+/** A program that asks for access. Nothing of it was checked but where it may be answered. */
+export interface OAuthClient {
+  readonly id: string;
+  readonly name: string;
+  readonly redirectUris: readonly string[];
+}
+
+/** What clients say of themselves; all else that they say is left unread. */
+export const clientMetadata = z.object({
+  client_name: z.string().max(200).optional(),
+  redirect_uris: z.array(z.string().max(500)).min(1).max(10),
+});
+
+/**
+ * Remembers a client that registers itself (RFC 7591), for a day; one that a person allowed something, for longer. It gets no
+ * secret: programs on people's machines keep none.
+ */
+export async function registerClient(db: Queryable, given: z.infer<typeof clientMetadata>): Promise<OAuthClient> {
+  const client = clientOf(newId("cli"), given);
+  const { rowCount } = await db.query(
+    `insert into oauth_clients (id, name, redirect_uris, expires_at) select $1, $2, $3, now() + interval '1 day'
+     where (select count(*) from oauth_clients) < ${clientsMax}`,
+    [client.id, client.name, client.redirectUris],
+  );
+  if (rowCount === 1) return client;
+  throw new OAuthRefusal("invalid_request", "Too many clients have registered of late; try again tomorrow.");
+}
+
+/** The client with that id: one that registered, or the one that the document at the address describes which the id is. */
+export async function findClient({ db, outbound }: ClientNeeds, id: string): Promise<OAuthClient> {
+  const { rows } = await db.query<OAuthClient>(
+    `select id, name, redirect_uris as "redirectUris" from oauth_clients where id = $1 and expires_at > now()`,
+    [id.replaceAll("\0", "")],
+  );
+  if (rows[0]) return rows[0];
+  if (!/^https:\/\/[^/?#]+\/[^?#]+$/.test(id) || id.length > 500) {
+    throw new OAuthRefusal("invalid_client", "There is no client with that id; register anew.");
+  }
+  const client = clientOf(id, await fetchDocument(outbound, id));
+  await db.query(
+    `insert into oauth_clients (id, name, redirect_uris, expires_at) values ($1, $2, $3, now() + interval '1 hour')
+     on conflict (id) do update set name = excluded.name, redirect_uris = excluded.redirect_uris, expires_at = excluded.expires_at`,
+    [client.id, client.name, client.redirectUris],
+  );
+  return client;
+}
+
+export interface ClientNeeds {
+  readonly db: Queryable;
+  readonly outbound: Pick<Outbound, "fetch">;
+}
+
+/** A client ID metadata document must name itself. */
+async function fetchDocument(outbound: ClientNeeds["outbound"], url: string): Promise<z.infer<typeof clientMetadata>> {
+  try {
+    const headers = { accept: "application/json" };
+    const { status, body } = await outbound.fetch(url, {
+      headers,
+      timeoutMs: 3_000,
+      bytesMax: 16_384,
+      followRedirects: false,
+    });
+    const said: unknown = status === 200 ? JSON.parse(body.toString("utf8")) : undefined;
+    return clientMetadata.extend({ client_id: z.literal(url) }).parse(said);
+  } catch (error) {
+    const isTheirs = [OutboundRefusedError, OutboundFailedError, SyntaxError, z.ZodError].some(
+      (kind) => error instanceof kind,
+    );
+    if (!isTheirs) throw error;
+    throw new OAuthRefusal("invalid_client", "The client's metadata document cannot be read.");
+  }
+}
+
+function clientOf(id: string, { client_name = "", redirect_uris }: z.infer<typeof clientMetadata>): OAuthClient {
+  const bad = redirect_uris.find((uri) => !isRedirectUri(uri));
+  if (bad !== undefined) {
+    throw new OAuthRefusal(
+      "invalid_redirect_uri",
+      "A redirect address must be https, http of this machine, or of a scheme of the client's own, without a fragment.",
+    );
+  }
+  // What cannot be seen, or turns what follows around, is left out.
+  const name = client_name.replaceAll(/\p{C}/gu, "").trim();
+  return { id, name: name.slice(0, 100) || "A client without a name", redirectUris: redirect_uris };
+}
+
+function isRedirectUri(text: string): boolean {
+  if (!URL.canParse(text) || /[\s\\#]/.test(text)) return false;
+  const { protocol, hostname, username, password } = new URL(text);
+  if (username || password) return false;
+  if (protocol === "https:") return true;
+  if (protocol === "http:") return ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+  return !browserSchemes.has(protocol);
+}
+
+/** Schemes that a browser acts on itself. */
+const browserSchemes = new Set([
+  "about:",
+  "blob:",
+  "chrome:",
+  "data:",
+  "file:",
+  "filesystem:",
+  "ftp:",
+  "javascript:",
+  "mailto:",
+  "ms-its:",
+  "tel:",
+  "vbscript:",
+  "view-source:",
+  "ws:",
+  "wss:",
+]);

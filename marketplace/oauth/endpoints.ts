@@ -1,0 +1,222 @@
+import type { Request, RequestHandler, Response } from "express";
+import { z } from "zod";
+import { clientOf } from "../../shared/client-address.ts";
+import { type Answers, jsonAnswer, requestBody } from "../../shared/endpoint.ts";
+import { ApiError } from "../../shared/errors.ts";
+import { readForm } from "../../shared/page/form-body.ts";
+import type { Database } from "../../shared/postgres.ts";
+import { smallBody } from "../http/body-limits.ts";
+import type { Endpoint } from "../http/endpoint.ts";
+import { refusals } from "../http/refusals.ts";
+import { parse } from "../parse.ts";
+import { admitOrRefuse } from "../rate-limit.ts";
+import { isSetUp, type OAuthSetUp } from "./client-tokens.ts";
+import { type ClientNeeds, clientMetadata, registerClient } from "./clients.ts";
+import { exchange, giveBack } from "./grants.ts";
+import { type MetadataNeeds, paths, resourceMetadata, scope, serverMetadata, toolServerPath } from "./metadata.ts";
+import { bodyOf, OAuthRefusal } from "./refusal.ts";
+import { type Asked, beginRequest } from "./requests.ts";
+import { clientShape, resourceShape, serverShape, tokensShape } from "./shapes.ts";
+
+/** OAuth 2.1 for MCP clients that take no key: a person allows one on a page, within limits. */
+export function oauthEndpoints(needs: Needs): Endpoint[] {
+  return [
+    ...metadataEndpoints(needs),
+    registerEndpoint(needs),
+    authorizeEndpoint(needs),
+    tokenEndpoint(needs),
+    revokeEndpoint(needs),
+  ];
+}
+
+type Needs = ClientNeeds & MetadataNeeds & OAuthSetUp & { readonly db: Database };
+
+const common = { tag: "Tool server", access: "public" } as const;
+const example: MetadataNeeds = { config: { publicUrl: "https://agents.example" } };
+
+function metadataEndpoints(needs: Needs): Endpoint[] {
+  const resource = (path: string, id: string): Endpoint => ({
+    ...common,
+    method: "get",
+    path,
+    id,
+    summary: "What the tool server takes besides keys (RFC 9728).",
+    description:
+      "Answers where MCP clients are allowed to run agents for a person. A service that nobody can sign in to answers 404.",
+    answers: { 200: jsonAnswer(resourceShape, resourceMetadata(example)), ...refusals(404) },
+    handler: answerIfSetUp(needs, (_request, response) => void response.json(resourceMetadata(needs))),
+  });
+  return [
+    resource(`/.well-known/oauth-protected-resource${toolServerPath}`, "getToolServerMetadata"),
+    resource("/.well-known/oauth-protected-resource", "getResourceMetadata"),
+    {
+      ...common,
+      method: "get",
+      path: "/.well-known/oauth-authorization-server",
+      id: "getAuthorizationServerMetadata",
+      summary: "How clients are allowed to run agents for a person (RFC 8414).",
+      description:
+        "Answers the addresses of the authorization server, and what it takes: codes with PKCE (S256), clients without secrets.",
+      answers: { 200: jsonAnswer(serverShape, serverMetadata(example)), ...refusals(404) },
+      handler: answerIfSetUp(needs, (_request, response) => void response.json(serverMetadata(needs))),
+    },
+  ];
+}
+
+function registerEndpoint(needs: Needs): Endpoint {
+  const redirect_uris = ["https://client.example/callback"];
+  return {
+    ...common,
+    method: "post",
+    path: paths.register,
+    id: "registerOAuthClient",
+    summary: "Register a client (RFC 7591).",
+    description:
+      "It is forgotten after a day, or 90 days after a person last allowed it something. It gets an id and no secret.",
+    body: requestBody(clientMetadata, { client_name: "Paper Desk", redirect_uris }, smallBody),
+    answers: {
+      201: jsonAnswer(clientShape, {
+        client_id: "cli_01k8q3v5w7x9z1b3d5f7h9j1k3",
+        client_name: "Paper Desk",
+        redirect_uris,
+        token_endpoint_auth_method: "none",
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+      }),
+      ...refusals(404),
+    },
+    handler: answerIfSetUp(needs, async (request, response) => {
+      await admit(needs, request, "oauth-register", 10);
+      const client = await registerClient(needs.db, readMetadata(request.body));
+      response.status(201).json({
+        client_id: client.id,
+        client_name: client.name,
+        redirect_uris: client.redirectUris,
+        token_endpoint_auth_method: "none",
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+      });
+    }),
+  };
+}
+
+function readMetadata(body: unknown): z.infer<typeof clientMetadata> {
+  try {
+    return parse(clientMetadata, body ?? {}, "bad_request");
+  } catch (error) {
+    if (error instanceof ApiError) throw new OAuthRefusal("invalid_client_metadata", error.message);
+    throw error;
+  }
+}
+
+const authorizeQuery = z.object({
+  client_id: z.string().describe("As registered, or the https address of the client's metadata document."),
+  redirect_uri: z.string().describe("One that the client registered, exactly."),
+  response_type: z.string().describe("`code`."),
+  code_challenge: z.string().describe("SHA-256 of the verifier, base64url."),
+  code_challenge_method: z.string().describe("`S256`."),
+  state: z.string().optional().describe("Comes back with the answer."),
+  scope: z.string().optional().describe(`\`${scope}\`, the only one.`),
+  resource: z.string().optional().describe("The tool server's address; tokens are for nothing else."),
+});
+
+function authorizeEndpoint(needs: Needs): Endpoint {
+  return {
+    ...common,
+    method: "get",
+    path: paths.authorize,
+    id: "authorizeOAuthClient",
+    summary: "Where a client sends a person to be allowed to run agents.",
+    description:
+      "Leads to the page that asks them. Where the client or its redirect address is unknown, nothing is sent anywhere.",
+    query: authorizeQuery,
+    answers: {
+      303: { headers: { Location: z.string().describe("The page, or the client's address with an error.") } },
+      ...refusals(400, 404),
+    },
+    handler: answerIfSetUp(needs, async (request, response) => {
+      await admit(needs, request, "oauth-authorize", 60);
+      try {
+        const begun = await beginRequest(needs, request.query as Asked);
+        response.redirect(303, "id" in begun ? `/consent/${begun.id}` : begun.refusedAt);
+      } catch (error) {
+        if (error instanceof OAuthRefusal) throw new ApiError("bad_request", error.message);
+        throw error;
+      }
+    }),
+  };
+}
+
+function tokenEndpoint(needs: Needs): Endpoint {
+  return {
+    ...common,
+    method: "post",
+    path: paths.token,
+    id: "exchangeOAuthCode",
+    summary: "Exchange a code, or a refresh token, for tokens.",
+    description:
+      "Takes a form (`application/x-www-form-urlencoded`) with `grant_type`, `client_id` and either `code`, `redirect_uri` and `code_verifier`, or `refresh_token`. A refresh token is good once: using it again ends all that came of it.",
+    answers: {
+      200: jsonAnswer(tokensShape, {
+        access_token: "amt_<token>",
+        token_type: "Bearer",
+        expires_in: 900,
+        refresh_token: "amr_<token>",
+        scope,
+      }),
+      ...oauthRefusals,
+    },
+    handler: answerIfSetUp(needs, async (request, response) => {
+      await admit(needs, request, "oauth-token", 120);
+      response.json(await exchange(needs, await readAsked(request)));
+    }),
+  };
+}
+
+function revokeEndpoint(needs: Needs): Endpoint {
+  return {
+    ...common,
+    method: "post",
+    path: paths.revoke,
+    id: "revokeOAuthToken",
+    summary: "Give back what a client was allowed (RFC 7009).",
+    description:
+      "Takes a form with `token` and `client_id`. Ends the client's access, whichever of its tokens is given back.",
+    answers: { 200: { description: "It is no token, now." }, ...oauthRefusals },
+    handler: answerIfSetUp(needs, async (request, response) => {
+      await admit(needs, request, "oauth-token", 120);
+      await giveBack(needs, await readAsked(request));
+      response.status(200).end();
+    }),
+  };
+}
+
+const oauthRefusals: Answers = { ...refusals(400, 404, 408, 413) };
+
+/** Parameters that are sent twice are none. */
+async function readAsked(request: Request): Promise<Asked> {
+  const form = await readForm(request, smallBody.bytesMax);
+  return Object.fromEntries(
+    [...new Set(form.keys())].map((name) => [name, form.getAll(name).length === 1 ? form.get(name) : null]),
+  );
+}
+
+async function admit({ db }: Needs, { ip = "unknown" }: Request, what: string, perMinute: number): Promise<void> {
+  await admitOrRefuse(db, `${what}:${clientOf(ip)}`, perMinute);
+}
+
+/** Refusals in OAuth's own form. */
+function answerIfSetUp(
+  needs: Needs,
+  answer: (request: Request, response: Response) => void | Promise<void>,
+): RequestHandler {
+  return async (request, response) => {
+    if (!isSetUp(needs)) throw new ApiError("not_found", "Nobody can sign in here.");
+    try {
+      await answer(request, response);
+    } catch (error) {
+      if (!(error instanceof OAuthRefusal)) throw error;
+      response.status(400).json(bodyOf(error));
+    }
+  };
+}

@@ -1,0 +1,161 @@
+import { createHash, randomBytes } from "node:crypto";
+import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
+import { createKey, type NewKey } from "../api-keys/create.ts";
+import type { KeyId } from "../ids.ts";
+import { type MetadataNeeds, scope } from "./metadata.ts";
+import { OAuthRefusal } from "./refusal.ts";
+import { type AccessRequest, type Asked, answerAddress, requireToolServer, textOf } from "./requests.ts";
+
+/** Tokens that lie about are good for minutes; the one they are renewed with, once. */
+const accessSeconds = 15 * 60;
+const refreshSeconds = 30 * 24 * 60 * 60;
+const codeSeconds = 60;
+
+interface GrantNeeds extends MetadataNeeds {
+  readonly db: Database;
+}
+
+/** A person allowed it: the client gets a key of its own, within what they set, and a code for its first tokens. The address to go on to. */
+export async function allow(needs: GrantNeeds, request: AccessRequest, settings: Settings): Promise<string> {
+  // Of the request, so that its second post makes no second one.
+  const id: KeyId = `key_${request.id.slice(4)}`;
+  await createKey(needs.db, { ...settings, id, client: request.clientId });
+  const code = await inTransaction(needs.db, async (tx) => {
+    await tx.query("delete from oauth_requests where id = $1", [request.id]);
+    await tx.query(
+      `update oauth_clients set expires_at = greatest(expires_at, now() + interval '90 days')
+       where id = $1 and id not like 'https:%'`,
+      [request.clientId],
+    );
+    return issue(tx, "code", id, codeSeconds, request);
+  });
+  return answerAddress(needs, request, { code });
+}
+
+type Settings = Omit<NewKey, "id" | "client">;
+
+/** A person refused it. The address to go on to. */
+export async function refuse(needs: GrantNeeds, request: AccessRequest): Promise<string> {
+  await needs.db.query("delete from oauth_requests where id = $1", [request.id]);
+  return answerAddress(needs, request, { error: "access_denied", error_description: "The person said no." });
+}
+
+/** Exchanges a code, or what tokens are renewed with, for tokens. Either is used once; a second use ends all that came of it. */
+export async function exchange(needs: GrantNeeds, asked: Asked): Promise<Tokens> {
+  requireToolServer(needs, asked);
+  const isCode = asked.grant_type === "authorization_code";
+  if (!isCode && asked.grant_type !== "refresh_token") {
+    throw new OAuthRefusal("unsupported_grant_type", "Only authorization_code and refresh_token are taken.");
+  }
+  const secret = await findSecret(
+    needs.db,
+    isCode ? "code" : "refresh",
+    textOf(asked, isCode ? "code" : "refresh_token"),
+  );
+  if (!secret || secret.client !== textOf(asked, "client_id")) throw spent();
+  if (secret.used) throw await endAll(needs.db, secret.keyId);
+  if (!secret.isGood) throw spent();
+  if (isCode) {
+    if (secret.redirectUri !== textOf(asked, "redirect_uri")) {
+      throw new OAuthRefusal("invalid_grant", "The redirect address is not the one that was asked with.");
+    }
+    const proof = createHash("sha256").update(textOf(asked, "code_verifier")).digest("base64url");
+    if (proof !== secret.challenge) throw new OAuthRefusal("invalid_grant", "The verifier does not fit the challenge.");
+  }
+  const tokens = await inTransaction(needs.db, async (tx) => {
+    const { rowCount } = await tx.query(
+      "update oauth_secrets set used_at = now() where digest = $1 and used_at is null",
+      [secret.digest],
+    );
+    if (rowCount === 0) return undefined;
+    const access_token = await issue(tx, "access", secret.keyId, accessSeconds);
+    const refresh_token = await issue(tx, "refresh", secret.keyId, refreshSeconds);
+    return { access_token, token_type: "Bearer" as const, expires_in: accessSeconds, refresh_token, scope };
+  });
+  if (!tokens) throw await endAll(needs.db, secret.keyId);
+  return tokens;
+}
+
+export interface Tokens {
+  readonly access_token: string;
+  readonly token_type: "Bearer";
+  readonly expires_in: number;
+  readonly refresh_token: string;
+  readonly scope: string;
+}
+
+/** RFC 7009: the client gives back what it was allowed. Nothing is told of a token that is none. */
+export async function giveBack({ db }: GrantNeeds, asked: Asked): Promise<void> {
+  const token = textOf(asked, "token");
+  const clientId = textOf(asked, "client_id");
+  for (const kind of ["access", "refresh"] as const) {
+    const secret = await findSecret(db, kind, token);
+    if (secret?.client === clientId) await endAll(db, secret.keyId);
+  }
+}
+
+/** The digest of the key that an access token stands for; undefined for one that is none, at its end or taken back. */
+export async function keyDigestOf(db: Queryable, token: string): Promise<string | undefined> {
+  if (!token.startsWith(prefixes.access)) return undefined;
+  const { rows } = await db.query<{ digest: string }>({
+    name: "key of access token",
+    text: `select encode(k.digest, 'hex') as digest from oauth_secrets s join api_keys k on k.id = s.key_id
+           where s.digest = $1 and s.kind = 'access' and s.expires_at > now()`,
+    values: [digestOf(token)],
+  });
+  return rows[0]?.digest;
+}
+
+const prefixes = { code: "amc_", access: "amt_", refresh: "amr_" } as const;
+type Kind = keyof typeof prefixes;
+
+async function issue(
+  tx: Queryable,
+  kind: Kind,
+  keyId: KeyId,
+  seconds: number,
+  request?: Pick<AccessRequest, "redirectUri" | "challenge">,
+): Promise<string> {
+  const secret = `${prefixes[kind]}${randomBytes(32).toString("base64url")}`;
+  await tx.query(
+    `insert into oauth_secrets (digest, kind, key_id, redirect_uri, challenge, expires_at)
+     values ($1, $2, $3, $4, $5, now() + $6 * interval '1 second')`,
+    [digestOf(secret), kind, keyId, request?.redirectUri ?? null, request?.challenge ?? null, seconds],
+  );
+  return secret;
+}
+
+async function findSecret(db: Queryable, kind: Kind, text: string): Promise<Secret | undefined> {
+  const { rows } = await db.query<Secret>(
+    `select s.digest, s.key_id as "keyId", k.client, s.redirect_uri as "redirectUri", s.challenge, s.used_at is not null as used,
+       s.expires_at > now() and k.revoked_at is null and a.state = 'open' as "isGood"
+     from oauth_secrets s join api_keys k on k.id = s.key_id join accounts a on a.id = k.account_id
+     where s.digest = $1 and s.kind = $2`,
+    [digestOf(text), kind],
+  );
+  return rows[0];
+}
+
+interface Secret {
+  readonly digest: Buffer;
+  readonly keyId: KeyId;
+  readonly client: string;
+  readonly redirectUri: string | null;
+  readonly challenge: string | null;
+  readonly used: boolean;
+  readonly isGood: boolean;
+}
+
+/** Somebody else has it: everything that was issued with the key ends, and the person sees it revoked. */
+async function endAll(db: Queryable, keyId: KeyId): Promise<OAuthRefusal> {
+  await db.query("update api_keys set revoked_at = now() where id = $1 and revoked_at is null", [keyId]);
+  return spent();
+}
+
+function spent(): OAuthRefusal {
+  return new OAuthRefusal("invalid_grant", "It is unknown, at its end, or was used already.");
+}
+
+function digestOf(secret: string): Buffer {
+  return createHash("sha256").update(secret).digest();
+}

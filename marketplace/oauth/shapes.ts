@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { covering } from "../../shared/covering.ts";
+import type { Tokens } from "./grants.ts";
+import type { resourceMetadata, serverMetadata } from "./metadata.ts";
+
+export const resourceShape = covering<ReturnType<typeof resourceMetadata>>()(
+  z
+    .object({
+      resource: z.string(),
+      resource_name: z.string(),
+      authorization_servers: z.array(z.string()),
+      scopes_supported: z.array(z.string()),
+      bearer_methods_supported: z.array(z.string()),
+      resource_documentation: z.string(),
+    })
+    .meta({ id: "ResourceMetadata" }),
+);
+
+export const serverShape = covering<ReturnType<typeof serverMetadata>>()(
+  z
+    .object({
+      issuer: z.string(),
+      authorization_endpoint: z.string(),
+      token_endpoint: z.string(),
+      registration_endpoint: z.string(),
+      revocation_endpoint: z.string(),
+      scopes_supported: z.array(z.string()),
+      response_types_supported: z.array(z.string()),
+      response_modes_supported: z.array(z.string()),
+      grant_types_supported: z.array(z.string()),
+      token_endpoint_auth_methods_supported: z.array(z.string()),
+      revocation_endpoint_auth_methods_supported: z.array(z.string()),
+      code_challenge_methods_supported: z.array(z.string()),
+      authorization_response_iss_parameter_supported: z.boolean(),
+      client_id_metadata_document_supported: z.boolean(),
+      service_documentation: z.string(),
+    })
+    .meta({ id: "AuthorizationServerMetadata" }),
+);
+
+export const clientShape = z
+  .object({
+    client_id: z.string(),
+    client_name: z.string(),
+    redirect_uris: z.array(z.string()),
+    token_endpoint_auth_method: z.literal("none"),
+    grant_types: z.array(z.string()),
+    response_types: z.array(z.string()),
+  })
+  .meta({ id: "OAuthClient" });
+
+export const tokensShape = covering<Tokens>()(
+  z
+    .object({
+      access_token: z.string(),
+      token_type: z.literal("Bearer"),
+      expires_in: z.int(),
+      refresh_token: z.string(),
+      scope: z.string(),
+    })
+    .meta({ id: "OAuthTokens" }),
+);

@@ -1,0 +1,288 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
+import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { OAuthClientInformationMixed, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { freePort } from "../../../infra/dev/postgres.ts";
+import { accountByHandle } from "../../../marketplace/accounts/create.ts";
+import { publishAgent } from "../../../marketplace/agents/publish.ts";
+import { credits } from "../../../marketplace/credits/amount.ts";
+import { grant } from "../../../marketplace/credits/ledger.ts";
+import { echoAgent, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
+import { allTools, callTool, textOf } from "../../support/mcp.ts";
+import { newPerson, type Person } from "./person.ts";
+
+const callback = "http://127.0.0.1:9/callback";
+let market: TestMarketplace;
+let person: Person;
+let tool: string;
+beforeAll(async () => {
+  const port = String(await freePort());
+  const publicUrl = `http://127.0.0.1:${port}`;
+  // Links are shown there instead of mailed.
+  const env = { MARKETPLACE_PORT: port, MARKETPLACE_PUBLIC_URL: publicUrl, SMTP_URL: "", MAIL_FROM: "" };
+  market = await startMarketplace({ env });
+  person = await newPerson(market);
+  const { db } = market.context;
+  const account = await accountByHandle(db, person.handle);
+  await grant(db, { accountId: account.id, credits: credits(1_000n) });
+  await publishAgent(market.context, account, "echo", { ...echoAgent, price_credits: 5 });
+  tool = `${person.handle}--echo`;
+});
+afterAll(() => market.stop());
+
+/** What the SDK's own OAuth client asks its program to keep. */
+class Keeper implements OAuthClientProvider {
+  readonly redirectUrl = callback;
+  readonly clientMetadata = { client_name: "Paper Desk", redirect_uris: [callback] };
+  information: OAuthClientInformationMixed | undefined;
+  kept: OAuthTokens | undefined;
+  verifier = "";
+  asked: URL | undefined;
+  clientInformation = () => this.information;
+  saveClientInformation = (given: OAuthClientInformationMixed) => {
+    this.information = given;
+  };
+  tokens = () => this.kept;
+  saveTokens = (given: OAuthTokens) => {
+    this.kept = given;
+  };
+  redirectToAuthorization = (url: URL) => {
+    this.asked = url;
+  };
+  saveCodeVerifier = (given: string) => {
+    this.verifier = given;
+  };
+  codeVerifier = () => this.verifier;
+}
+
+const fields = { name: "Paper Desk", scope: "own_agents", rate_limit_per_minute: "30", max_credits_per_day: "12" };
+const pathOf = (url: URL | string) => String(url).replace(market.url, "");
+
+/** The person follows the client's address, reads the page and allows it. */
+async function allow(asked: URL, more: Record<string, string> = {}): Promise<URL> {
+  const { location } = await person.get(pathOf(asked));
+  const answer = await person.post(location ?? "", { ...fields, ...more, act: "allow" });
+  return new URL(answer.location ?? "");
+}
+
+const newTransport = (authProvider: OAuthClientProvider) =>
+  new StreamableHTTPClientTransport(new URL(`${market.url}/api/mcp`), { authProvider });
+const newClient = () => new Client({ name: "test", version: "1" });
+
+async function signIn() {
+  const keeper = new Keeper();
+  const transport = newTransport(keeper);
+  await expect(newClient().connect(transport as never)).rejects.toThrow(UnauthorizedError);
+  const back = await allow(keeper.asked!);
+  await transport.finishAuth(back.searchParams.get("code") ?? "");
+  const client = newClient();
+  await client.connect(newTransport(keeper) as never);
+  return { keeper, client, back };
+}
+
+let registered = 0;
+const addressOf = (n: number) => `10.1.${n}.1`;
+
+/** The same by hand, so that each part can be made wrong. */
+async function register(more: object = {}, from = addressOf(registered++)) {
+  const body = JSON.stringify({ client_name: "By hand", redirect_uris: [callback], ...more });
+  const headers = { "content-type": "application/json", "x-forwarded-for": from };
+  const answer = await fetch(`${market.url}/api/oauth/register`, { method: "POST", headers, body });
+  return { status: answer.status, body: (await answer.json()) as { client_id: string; error?: string } };
+}
+const challengeOf = (verifier: string) => createHash("sha256").update(verifier).digest("base64url");
+function addressFor(clientId: string, verifier: string, more: Record<string, string> = {}): URL {
+  const asked = {
+    client_id: clientId,
+    redirect_uri: callback,
+    response_type: "code",
+    code_challenge: challengeOf(verifier),
+    code_challenge_method: "S256",
+    state: "kept",
+    ...more,
+  };
+  return new URL(`${market.url}/api/oauth/authorize?${new URLSearchParams(asked)}`);
+}
+async function askToken(given: Record<string, string>) {
+  const answer = await fetch(`${market.url}/api/oauth/token`, { method: "POST", body: new URLSearchParams(given) });
+  return { status: answer.status, body: (await answer.json()) as OAuthTokens & { error?: string } };
+}
+async function newCode() {
+  const client_id = (await register()).body.client_id;
+  const code_verifier = randomBytes(32).toString("base64url");
+  const back = await allow(addressFor(client_id, code_verifier));
+  const code = back.searchParams.get("code") ?? "";
+  return { grant_type: "authorization_code", client_id, code, code_verifier, redirect_uri: callback };
+}
+const renewal = (client_id: string, refresh_token = "") => ({ grant_type: "refresh_token", client_id, refresh_token });
+const listWith = (token: string) =>
+  fetch(`${market.url}/api/mcp`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+  });
+
+test("the SDK's own client signs in by itself, and runs agents within what the person set", async () => {
+  const { client, keeper, back } = await signIn();
+  expect(back.searchParams.get("iss")).toBe(market.url);
+  expect((await allTools(client)).map(({ name }) => name)).toContain(tool);
+  expect((await callTool(client, tool, { text: "hello" }))._meta).toMatchObject({ credits_used: 5 });
+  await callTool(client, tool, { text: "hello" });
+  const capped = await callTool(client, tool, { text: "hello" });
+  expect(capped).toMatchObject({ isError: true, _meta: { limit_source: "key" } });
+  expect(textOf(capped)).toContain("12 credits a day");
+  const { html } = await person.get("/settings/keys");
+  expect(html).toContain("Clients that you allowed");
+  const [, id] = /\/settings\/keys\/(key_\w+)\/revoke/.exec(html) ?? [];
+  expect((await person.post(`/settings/keys/${id}/revoke`, { act: "revoke" })).status).toBe(303);
+  expect((await listWith(keeper.kept!.access_token)).status).toBe(401);
+  expect((await askToken(renewal(keeper.information!.client_id, keeper.kept!.refresh_token))).body.error).toBe(
+    "invalid_grant",
+  );
+});
+
+test("a token renews itself in the SDK's client, and opens the tool server alone", async () => {
+  const { keeper } = await signIn();
+  const { access_token: old, refresh_token: first } = keeper.kept!;
+  await market.context.db.query("update oauth_secrets set expires_at = now() where kind = 'access'");
+  expect((await listWith(old)).status).toBe(401);
+  const client = newClient();
+  await client.connect(newTransport(keeper) as never);
+  expect(await allTools(client)).not.toHaveLength(0);
+  expect(keeper.kept!.refresh_token).not.toBe(first);
+  const headers = { authorization: `Bearer ${keeper.kept!.access_token}` };
+  for (const path of ["/api/account/keys", "/api/account", "/api/v1/balance", "/api/v1/runs", "/api/operator/acts"]) {
+    expect((await fetch(market.url + path, { headers })).status, path).toBeGreaterThanOrEqual(401);
+  }
+  const made = await fetch(`${market.url}/api/account/keys`, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify({ name: "more" }),
+  });
+  expect(made.status).toBe(401);
+});
+
+describe("a code", () => {
+  test("is good once: shown again, also at once, it ends what came of it", async () => {
+    const shown = await newCode();
+    const answers = await Promise.all([askToken(shown), askToken(shown), askToken(shown)]);
+    const good = answers.filter(({ status }) => status === 200);
+    expect(good.length).toBeLessThanOrEqual(1);
+    expect((await askToken(shown)).body.error).toBe("invalid_grant");
+    for (const { body } of good) expect((await listWith(body.access_token)).status).toBe(401);
+  });
+
+  test.each([
+    ["with another verifier", { code_verifier: "x".repeat(43) }, "invalid_grant"],
+    ["without one", { code_verifier: "" }, "invalid_request"],
+    ["from another redirect address", { redirect_uri: "http://127.0.0.1:10/callback" }, "invalid_grant"],
+    ["by another client", { client_id: "cli_another" }, "invalid_grant"],
+    ["for another resource", { resource: "https://elsewhere.example/mcp" }, "invalid_target"],
+    ["by a grant that is none", { grant_type: "password" }, "unsupported_grant_type"],
+  ])("buys nothing %s", async (_what, wrong, error) => {
+    expect(await askToken({ ...(await newCode()), ...wrong })).toMatchObject({ status: 400, body: { error } });
+  });
+});
+
+test("what tokens are renewed with is good once: used again, by whomever, it ends the whole family", async () => {
+  const shown = await newCode();
+  const first = (await askToken(shown)).body;
+  const second = (await askToken(renewal(shown.client_id, first.refresh_token))).body;
+  expect((await listWith(second.access_token)).status).toBe(200);
+  expect((await askToken(renewal("cli_another", second.refresh_token))).body.error).toBe("invalid_grant");
+  expect((await askToken(renewal(shown.client_id, first.refresh_token))).body.error).toBe("invalid_grant");
+  expect((await listWith(second.access_token)).status).toBe(401);
+  expect((await askToken(renewal(shown.client_id, second.refresh_token))).body.error).toBe("invalid_grant");
+});
+
+test("a client gives back what it was allowed", async () => {
+  const shown = await newCode();
+  const { access_token, refresh_token = "" } = (await askToken(shown)).body;
+  const body = new URLSearchParams({ token: refresh_token, client_id: shown.client_id });
+  expect((await fetch(`${market.url}/api/oauth/revoke`, { method: "POST", body })).status).toBe(200);
+  expect((await listWith(access_token)).status).toBe(401);
+});
+
+describe("a request for access", () => {
+  test("of a client that is none, or to an address that it did not register, leads nowhere", async () => {
+    const { client_id } = (await register()).body;
+    for (const address of [
+      addressFor("cli_none", "v"),
+      addressFor("https://127.0.0.1/client.json", "v"),
+      addressFor("https://metadata.google.internal/client.json", "v"),
+      addressFor(client_id, "v", { redirect_uri: `${callback}/more` }),
+      addressFor(client_id, "v", { redirect_uri: "http://127.0.0.1:10/callback" }),
+      addressFor(client_id, "v", { redirect_uri: "https://evil.example/callback" }),
+    ]) {
+      expect(await person.get(pathOf(address))).toMatchObject({ status: 400, location: null });
+    }
+  });
+
+  test.each([
+    ["plain PKCE", { code_challenge_method: "plain" }, "invalid_request"],
+    ["no challenge", { code_challenge: "" }, "invalid_request"],
+    ["another resource", { resource: "https://elsewhere.example/mcp" }, "invalid_target"],
+    ["another scope", { scope: "admin" }, "invalid_scope"],
+    ["a token instead of a code", { response_type: "token" }, "unsupported_response_type"],
+  ])("with %s goes back to the client as an error, with its state", async (_what, wrong, error) => {
+    const { client_id } = (await register()).body;
+    const { status, location } = await person.get(pathOf(addressFor(client_id, "v", wrong)));
+    const back = new URL(location ?? "");
+    expect([status, back.origin + back.pathname]).toEqual([303, callback]);
+    expect(Object.fromEntries(back.searchParams)).toMatchObject({ error, state: "kept", iss: market.url });
+  });
+
+  test("asks on a page that names the client, where it goes and what it may spend; it cannot be framed, and nothing is allowed unasked", async () => {
+    const name = "Paper <b>Desk</b> \u202e";
+    const { client_id } = (await register({ client_name: name })).body;
+    const asked = addressFor(client_id, "v");
+    const { location } = await person.get(pathOf(asked));
+    const page = await person.get(location ?? "");
+    for (const words of [
+      "Paper &lt;b>Desk&lt;/b>",
+      "We do not know this client",
+      "127.0.0.1:9",
+      'value="200"',
+      "Allow",
+    ]) {
+      expect(page.html).toContain(words);
+    }
+    const policy = page.headers.get("content-security-policy");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain("form-action 'self' http://127.0.0.1:9;");
+    const foreign = { origin: "https://evil.example", "sec-fetch-site": "cross-site" };
+    expect((await person.post(location ?? "", { ...fields, act: "allow" }, foreign)).status).toBe(403);
+    const stranger = await fetch(market.url + location, { redirect: "manual", headers: { accept: "text/html" } });
+    expect(stranger.headers.get("location")).toMatch(/^\/sign-in/);
+    const capless = await person.post(location ?? "", { ...fields, max_credits_per_day: "", act: "allow" });
+    expect([capless.status, capless.html]).toEqual([422, expect.stringMatching(/must be set for a client/i)]);
+    const back = new URL((await person.post(location ?? "", { act: "refuse" })).location ?? "");
+    expect(back.searchParams.get("error")).toBe("access_denied");
+    expect((await person.post(location ?? "", { ...fields, act: "allow" })).status).toBe(404);
+    const { rows } = await market.context.db.query("select from api_keys where client = $1", [client_id]);
+    expect(rows).toHaveLength(0);
+  });
+});
+
+test.each([
+  ["no redirect address", []],
+  ["a fragment", ["https://client.example/#x"]],
+  ["http elsewhere", ["http://client.example/callback"]],
+  ["code", ["javascript:alert(1)"]],
+  ["a name in it", ["https://user@client.example/callback"]],
+])("a client with %s is not registered", async (_what, redirect_uris) => {
+  const { status, body } = await register({ redirect_uris });
+  expect(status).toBe(400);
+  expect(body.error).toMatch(/invalid_redirect_uri|invalid_client_metadata/);
+});
+
+test("one address registers few clients a minute, and those that nobody allowed anything are forgotten", async () => {
+  const statuses = await Promise.all(Array.from({ length: 12 }, async () => (await register({}, "10.2.0.1")).status));
+  expect(statuses.filter((status) => status === 429)).toHaveLength(2);
+  const { client_id } = (await register()).body;
+  await market.context.db.query("update oauth_clients set expires_at = now() where id = $1", [client_id]);
+  expect((await person.get(pathOf(addressFor(client_id, "v")))).status).toBe(400);
+});
