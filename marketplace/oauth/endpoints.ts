@@ -16,7 +16,7 @@ import { exchange, giveBack } from "./grants.ts";
 import { type MetadataNeeds, paths, resourceMetadata, scope, serverMetadata, toolServerPath } from "./metadata.ts";
 import { bodyOf, OAuthRefusal } from "./refusal.ts";
 import { type Asked, beginRequest } from "./requests.ts";
-import { clientShape, resourceShape, serverShape, tokensShape } from "./shapes.ts";
+import { clientShape, oauthErrorShape, resourceShape, serverShape, tokensShape } from "./shapes.ts";
 
 /** OAuth 2.1 for MCP clients that take no key: a person allows one on a page, within limits. */
 export function oauthEndpoints(needs: Needs): Endpoint[] {
@@ -83,7 +83,7 @@ function registerEndpoint(needs: Needs): Endpoint {
         grant_types: ["authorization_code", "refresh_token"],
         response_types: ["code"],
       }),
-      ...refusals(404),
+      ...oauthRefusals,
     },
     handler: answerIfSetUp(needs, async (request, response) => {
       await admit(needs, request, "oauth-register", 10);
@@ -191,7 +191,13 @@ function revokeEndpoint(needs: Needs): Endpoint {
   };
 }
 
-const oauthRefusals: Answers = { ...refusals(400, 404, 408, 413) };
+const oauthRefusals: Answers = {
+  ...refusals(404, 408, 413),
+  400: jsonAnswer(oauthErrorShape, {
+    error: "invalid_grant",
+    error_description: "It is unknown, at its end, or was used already.",
+  }),
+};
 
 /** Parameters that are sent twice are none. */
 async function readAsked(request: Request): Promise<Asked> {

@@ -38,6 +38,15 @@ export const serverShape = covering<ReturnType<typeof serverMetadata>>()(
     .meta({ id: "AuthorizationServerMetadata" }),
 );
 
+/** Refusals as OAuth has them; what comes before, such as a body that is no form, in the usual one. */
+export const oauthErrorShape = z
+  .object({
+    error: z.string().describe("As RFC 6749 and 7591 name it."),
+    error_description: z.string().optional(),
+    field: z.string().optional(),
+  })
+  .meta({ id: "OAuthError" });
+
 export const clientShape = z
   .object({
     client_id: z.string(),
