@@ -19,7 +19,10 @@ export function tellFailure(error: unknown): number {
   if (!(error instanceof MarketplaceError)) return error instanceof UsageError || error instanceof TypeError ? 2 : 1;
   const { charged, idempotencyKey, payment } = error;
   if (error instanceof RunFailedError && error.advice) tell(error.advice);
+  const isUsed = error instanceof PaymentRefusedError && error.reason === "already_settled";
   if (charged === false) tell("Nothing was charged.");
+  else if (isUsed)
+    tell("Its money moved once, and nothing more was charged. The same command again is another purchase.");
   else if (payment) tell("The payment is kept: the same command again goes on with it, and pays nothing more.");
   else if (idempotencyKey)
     tell(`Go on with --idempotency-key ${idempotencyKey} and the same command: it is charged once.`);

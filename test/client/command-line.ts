@@ -118,9 +118,14 @@ describe("with a wallet", () => {
     paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
     const stopped = await command([...args, "--retries", "0"], wallet);
     expect(stopped).toMatchObject({ code: 5, out: "", said: expect.stringContaining("the same command again") });
-    expect(await readdir(env.AGENT_MARKETPLACE_STATE)).toHaveLength(1);
+    const [kept = ""] = await readdir(env.AGENT_MARKETPLACE_STATE);
+    const payment = await readFile(join(env.AGENT_MARKETPLACE_STATE, kept), "utf8");
     paid.toFacilitator.behave(() => "pass");
     expect(await command(args, wallet)).toMatchObject({ code: 0, out: expect.stringContaining("once") });
+    expect(await readdir(env.AGENT_MARKETPLACE_STATE)).toEqual([]);
+    // As if the program had died before it forgot the payment.
+    await writeFile(join(env.AGENT_MARKETPLACE_STATE, kept), payment);
+    expect(await command(args, wallet)).toMatchObject({ code: 5, said: expect.stringContaining("another purchase") });
     expect(await readdir(env.AGENT_MARKETPLACE_STATE)).toEqual([]);
     await expect.poll(() => earnedOn("evm", paid)).toBe(before + 50_000n);
   });
