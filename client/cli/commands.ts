@@ -40,9 +40,10 @@ export const commands: Readonly<Record<string, Command>> = {
     if (options.json) return sayJson(agent);
     say(`${agent.agent}  ${agent.name}: ${agent.description}`);
     say(`${agent.price_credits} credits a run; answers with ${agent.output_kind}`);
-    for (const { name, type, required, default: fallback, description } of agent.inputs) {
+    for (const { name, type, required, default: fallback, choices, description } of agent.inputs) {
       const need = required && fallback === null ? "required" : "optional";
-      say(`  ${name}  ${type}, ${need}${description === null ? "" : `: ${description}`}`);
+      const allowed = choices === null ? "" : ` (${choices.join(", ")})`;
+      say(`  ${name}  ${type}${allowed}, ${need}${description === null ? "" : `: ${description}`}`);
     }
   },
 
