@@ -56,7 +56,7 @@ describe("a run paid with credits", () => {
     const before = await creditsOf(paid);
     proxy.behave(() => "stall");
     const onRetry = () => proxy.behave(() => "pass");
-    const run = await client({ timeoutMs: 1_000, onRetry }).run({ agent: paid.address, input });
+    const run = await client({ timeoutMs: 1_000, maxRetries: 60, onRetry }).run({ agent: paid.address, input });
     expect(run.success).toBe(true);
     expect(await creditsOf(paid)).toBe(before - 5);
   });
