@@ -48,7 +48,8 @@ export async function addWallet(
 
 /**
  * Takes the wallet's signature of its text: from now on it is paid, in place of the one before. 422 when the signature
- * does not hold, the text is too old, or the wallet cannot be paid; 503 when the chain does not answer.
+ * does not hold, the text is too old, or the wallet cannot be paid: then it need not sign again, and is paid as soon as it can be.
+ * 503 when the chain does not answer.
  */
 export async function proveWallet({ db, tools }: WalletNeeds, account: Account, id: string, signature: string) {
   const wallet = await findWallet(db, account.id, id);
@@ -60,7 +61,10 @@ export async function proveWallet({ db, tools }: WalletNeeds, account: Account, 
   }
   await requireProof(tools, wallet, challenge.message, signature);
   const problem = await problemOf(tools, wallet);
-  if (problem) throw new ApiError("invalid_value", problem.text, { body: { reason: problem.reason } });
+  if (problem) {
+    await recordProof(db, wallet.id, problem);
+    throw new ApiError("invalid_value", problem.text, { body: { reason: problem.reason } });
+  }
   if (!(await inTransaction(db, (tx) => adoptWallet(tx, account.id, wallet.id)))) throw unknownWallet(id);
   return findWallet(db, account.id, id);
 }
@@ -69,16 +73,38 @@ export async function proveWallet({ db, tools }: WalletNeeds, account: Account, 
 export async function checkWallet({ db, tools }: WalletNeeds, account: Account, id: string): Promise<ListedWallet> {
   const wallet = await findWallet(db, account.id, id);
   if (wallet.state === "unchecked") throw new ApiError("conflict", "The wallet has to prove itself first.");
-  await recordWalletCheck(db, wallet.id, await problemOf(tools, wallet));
+  await recordWalletCheck(db, { id: wallet.id, accountId: account.id }, await problemOf(tools, wallet));
   return findWallet(db, account.id, id);
 }
 
-/** What the chain said of a wallet when it was last asked. One that cannot be paid leaves the quotes, and comes back. */
+/** Notes that a proposed wallet signed, and why it cannot be paid all the same. */
+async function recordProof(db: Queryable, id: WalletId, { text, reason }: WalletProblem): Promise<void> {
+  await db.query(
+    `update payout_wallets set proved_at = now(), looked_at = now(), problem = $2, reason = $3, challenge = null,
+       challenge_expires_at = null
+     where id = $1 and state = 'unchecked'`,
+    [id, text, reason],
+  );
+}
+
+/**
+ * What the chain said of a wallet when it was last asked. One that cannot be paid leaves the quotes, and comes back; one that signed
+ * and can be paid now takes the place of the one before.
+ */
 export async function recordWalletCheck(
-  db: Queryable,
-  id: WalletId,
+  db: Database,
+  { id, accountId }: { readonly id: WalletId; readonly accountId: AccountId },
   problem: WalletProblem | undefined,
 ): Promise<void> {
+  const { rowCount } = await db.query(
+    `update payout_wallets set problem = $2, reason = $3, looked_at = now()
+     where id = $1 and ${isSigned}`,
+    [id, problem?.text ?? null, problem?.reason ?? null],
+  );
+  if (rowCount === 1) {
+    if (!problem) await inTransaction(db, (tx) => adoptWallet(tx, accountId, id));
+    return;
+  }
   await db.query(
     `update payout_wallets set state = case when $2::text is null then 'checked' else 'unpayable' end, problem = $2,
        reason = $3, looked_at = now(), checked_at = case when $2::text is null then now() else checked_at end
@@ -134,7 +160,7 @@ function unknownWallet(id: string): ApiError {
 
 export interface ListedWallet extends Wallet {
   readonly id: WalletId;
-  /** Proposed; proved and paid; proved, but the chain refuses. */
+  /** Proposed; proved and paid; proved, but the chain refuses, now or since it signed. */
   readonly state: "unchecked" | "checked" | "unpayable";
   readonly problem: string | null;
   /** The same as a word. */
@@ -147,8 +173,11 @@ export interface ListedWallet extends Wallet {
   readonly challenge: { readonly message: string; readonly expires_at: string } | null;
 }
 
+/** One that signed and waits beside the one that is paid until it can be. */
+const isSigned = "state = 'unchecked' and proved_at is not null";
+
 const select = `
-  select id, network, address, state, problem, reason, looked_at, checked_at, created_at,
+  select id, network, address, case when ${isSigned} then 'unpayable' else state end as state, problem, reason, looked_at, checked_at, created_at,
     case when state = 'unchecked' and challenge is not null
       then json_build_object('message', challenge, 'expires_at',
         to_char(challenge_expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as challenge

@@ -66,8 +66,8 @@ export async function adoptWallet(tx: Transaction, accountId: AccountId, id: Wal
     [id],
   );
   const { rowCount } = await tx.query(
-    `update payout_wallets set state = 'checked', checked_at = now(), looked_at = now(), challenge = null,
-       challenge_expires_at = null
+    `update payout_wallets set state = 'checked', checked_at = now(), looked_at = now(), problem = null, reason = null,
+       challenge = null, challenge_expires_at = null
      where id = $1 and state = 'unchecked'`,
     [id],
   );

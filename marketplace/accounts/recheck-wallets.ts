@@ -1,7 +1,7 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { Database } from "../../shared/postgres.ts";
 import type { Events } from "../events.ts";
-import type { WalletId } from "../ids.ts";
+import type { AccountId, WalletId } from "../ids.ts";
 import type { Wallet } from "../wallet.ts";
 import { recordWalletCheck } from "./account-wallets.ts";
 import { problemOf } from "./wallet-check.ts";
@@ -13,20 +13,12 @@ const payableCheckedEvery = "6 hours";
 
 /**
  * Checks proved wallets again, the one checked longest ago first: one that can be paid every six hours, one that could not
- * be paid every ten minutes. Copies of the service share the work. A chain that does not answer changes nothing: the
+ * be paid every ten minutes, also one that signed and never could. Copies of the service share the work. A chain that does not answer changes nothing: the
  * wallet is checked again in the next run.
  */
 export async function recheckWallets({ db, tools, events }: Needs): Promise<void> {
-  const { rows } = await db.query<Due>(
-    `update payout_wallets set looked_at = now() where id in (
-       select id from payout_wallets
-       where state in ('checked', 'unpayable')
-         and (looked_at is null
-           or looked_at < now() - case state when 'checked' then interval '${payableCheckedEvery}' else interval '10 minutes' end)
-       order by looked_at nulls first limit ${walletsPerRun} for update skip locked
-     ) returning id, network, address, state`,
-  );
-  for (const wallet of rows) {
+  const due = [...(await claim(db, current)), ...(await claim(db, signed))];
+  for (const wallet of due) {
     const problem = await problemOf(tools, wallet).catch(unlessSilent);
     if (problem === silent) {
       await db.query(`update payout_wallets set looked_at = now() - interval '${payableCheckedEvery}' where id = $1`, [
@@ -34,10 +26,28 @@ export async function recheckWallets({ db, tools, events }: Needs): Promise<void
       ]);
       continue;
     }
-    await recordWalletCheck(db, wallet.id, problem);
+    await recordWalletCheck(db, wallet, problem);
     const state = problem === undefined ? "checked" : "unpayable";
     if (state !== wallet.state) events.walletMoved({ walletId: wallet.id, network: wallet.network, state });
   }
+}
+
+/** Each by an index of its own. */
+const current = `state in ('checked', 'unpayable') and (looked_at is null
+  or looked_at < now() - case state when 'checked' then interval '${payableCheckedEvery}' else interval '10 minutes' end)`;
+/** Of an account that is suspended none takes the place of another. */
+const signed = `state = 'unchecked' and proved_at is not null and looked_at < now() - interval '10 minutes'
+  and exists (select from accounts a where a.id = account_id and a.state = 'open')`;
+
+async function claim(db: Database, isDue: string): Promise<readonly Due[]> {
+  const { rows } = await db.query<Due>(
+    `update payout_wallets set looked_at = now() where id in (
+       select id from payout_wallets where ${isDue}
+       order by looked_at nulls first limit ${walletsPerRun} for update skip locked
+     ) returning id, network, address, account_id as "accountId",
+       case state when 'unchecked' then 'unpayable' else state end as state`,
+  );
+  return rows;
 }
 
 interface Needs {
@@ -48,6 +58,7 @@ interface Needs {
 
 interface Due extends Wallet {
   readonly id: WalletId;
+  readonly accountId: AccountId;
   readonly state: "checked" | "unpayable";
 }
 

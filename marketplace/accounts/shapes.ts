@@ -54,7 +54,7 @@ export const walletShape = covering<Omit<ListedWallet, "looked_at" | "checked_at
     state: z
       .enum(["unchecked", "checked", "unpayable"])
       .describe(
-        "Only a `checked` wallet is paid. `unpayable`: it proved itself, but the chain refuses; see `problem`.",
+        "Only a `checked` wallet is paid. `unpayable`: it proved itself, but the chain refuses; see `problem`. One beside a `checked` wallet takes its place once it can be paid.",
       ),
     problem: z.string().nullable(),
     reason: z

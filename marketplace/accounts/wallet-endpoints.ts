@@ -100,7 +100,8 @@ function proveEndpoint(needs: WalletNeeds): Endpoint {
     summary: "The wallet's signature of its text: when it holds and the wallet can be paid, it is.",
     description:
       "From then on the wallet is paid, in place of the one before. A signature that does not hold, a text that is too old " +
-      "and a wallet that the chain would refuse to pay are a 422.",
+      "and a wallet that the chain would refuse to pay are a 422. The last need not sign again: it is `unpayable` beside the one that " +
+      "is paid, and takes its place once checkWallet, or the check every ten minutes, finds that it can be.",
     access: "account",
     pathParameters: walletPath,
     body: requestBody(proofRequest, { signature: exampleSignature }, settingsBody),

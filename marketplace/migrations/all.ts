@@ -36,6 +36,7 @@ import { passkeys } from "./0050-passkeys.ts";
 import { svgTries } from "./0051-svg-tries.ts";
 import { reports } from "./0052-reports.ts";
 import { keySettings } from "./0053-key-settings.ts";
+import { signedWallets } from "./0054-signed-wallets.ts";
 import { creditAlerts } from "./0055-credit-alerts.ts";
 import { walletReasons } from "./0056-wallet-reasons.ts";
 import { agentDrafts } from "./0057-agent-drafts.ts";
@@ -100,4 +101,5 @@ export const migrations: readonly Migration[] = [
   keyTools,
   passkeys,
   oauth,
+  signedWallets,
 ];

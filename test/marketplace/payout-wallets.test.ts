@@ -207,6 +207,52 @@ describe("a wallet", () => {
   });
 });
 
+describe("a wallet that signed and cannot be paid yet", () => {
+  const due = () => market.context.db.query("update payout_wallets set looked_at = now() - interval '11 minutes'");
+
+  test("is kept with the reason and need not sign again; the one before is paid until it can be", async () => {
+    const { browser, paidOn } = await newCreator();
+    const former = newLedgerAccount();
+    await proved(browser, hedera, onHedera(former));
+    const account = newLedgerAccount({ associate: false });
+    const { at, message } = await propose(browser, hedera, account.accountId);
+    const proof = await browser.post(`${at}/proof`, { signature: account.sign(message) });
+    expect(proof).toMatchObject({ status: 422, body: { reason: "not_associated" } });
+    const listed = async () => (await browser.get("/api/account/wallets")).body.wallets;
+    const waiting = { address: account.accountId, state: "unpayable", reason: "not_associated", challenge: null };
+    expect(await listed()).toMatchObject([{ address: former.accountId, state: "checked" }, waiting]);
+    expect((await browser.post(`${at}/check`)).body).toMatchObject(waiting);
+    expect((await browser.post(`${at}/proof`, { signature: account.sign(message) })).status).toBe(409);
+    await due();
+    await recheckWallets(market.context);
+    expect(await listed()).toMatchObject([{ address: former.accountId, state: "checked" }, waiting]);
+    await open.run(
+      new TokenAssociateTransaction({ accountId: account.accountId, tokenIds: [open.ledger.usdc] }),
+      account.key,
+    );
+    const checks = await Promise.all([1, 2, 3].map(() => browser.post(`${at}/check`)));
+    for (const { body } of checks) expect(body).toMatchObject({ state: "checked", problem: null, reason: null });
+    expect(await listed()).toMatchObject([{ address: account.accountId, state: "checked" }]);
+    expect(await paidOn()).toEqual([hedera]);
+  });
+
+  test("is paid by itself once it can be, though nobody asks, and not while its account is suspended", async () => {
+    const { browser, handle, paidOn } = await newCreator();
+    const account = newLedgerAccount({ associate: false });
+    const { at, message } = await propose(browser, hedera, account.accountId);
+    await browser.post(`${at}/proof`, { signature: account.sign(message) });
+    const change = { accountId: account.accountId, tokenIds: [open.ledger.usdc] };
+    await open.run(new TokenAssociateTransaction(change), account.key);
+    await market.context.db.query("update accounts set state = 'suspended' where handle = $1", [handle]);
+    await due();
+    await recheckWallets(market.context);
+    await market.context.db.query("update accounts set state = 'open' where handle = $1", [handle]);
+    expect(await paidOn()).toEqual([]);
+    await recheckWallets(market.context);
+    expect(await paidOn()).toEqual([hedera]);
+  });
+});
+
 describe("a wallet that was fine", () => {
   const due = () => market.context.db.query("update payout_wallets set looked_at = now() - interval '7 hours'");
 

@@ -20,7 +20,7 @@ export function AddWallet({ networks, chosen, proposed, replaced, refusal }: Add
   }
   return (
     <Card id="add" title="Add a wallet" aside={<span class="small faint">takes a minute, costs nothing</span>}>
-      <Rail stops={stopsOf(proposed, refusal)} />
+      <Rail stops={stopsOf(proposed)} />
       <div class="cols cols-5-7">
         <AddressForm
           networks={networks}
@@ -60,14 +60,12 @@ interface AddProps {
   readonly refusal: Refusal | undefined;
 }
 
-function stopsOf(proposed: ListedWallet | undefined, refusal: Refusal | undefined): Stop[] {
-  const isRefused = refusal?.act === "prove" && refusal.error.body.reason !== undefined;
+function stopsOf(proposed: ListedWallet | undefined): Stop[] {
   const address = proposed && `${proposed.address.slice(0, 6)}…${proposed.address.slice(-4)}`;
-  const check = { name: "Check", say: "can it receive USDC?" };
   return [
     { name: "Add", state: proposed ? "done" : "now", say: proposed ? address : "network and account" },
-    { name: "Sign", state: isRefused ? "done" : proposed ? "now" : "ahead", say: "a text, no transaction" },
-    isRefused ? { ...check, state: "bad", say: "it cannot be paid yet" } : { ...check, state: "ahead" },
+    { name: "Sign", state: proposed ? "now" : "ahead", say: "a text, no transaction" },
+    { name: "Check", state: "ahead", say: "can it receive USDC?" },
     {
       name: "In use",
       state: "ahead",

@@ -4,10 +4,8 @@ import { Callout } from "../../../../shared/page/callout.tsx";
 import { Code } from "../../../../shared/page/code.tsx";
 import { TextField } from "../../../../shared/page/field.tsx";
 import type { ListedWallet } from "../../../accounts/account-wallets.ts";
-import { type WalletProblem, walletReasons } from "../../../accounts/wallet-check.ts";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
-import { explanationOf } from "./wallet-states.tsx";
 
 /** The text that the wallet signs: in this browser, which an island does, or elsewhere. */
 export function SignText({ wallet, refusal }: { wallet: ListedWallet; refusal: Refusal | undefined }) {
@@ -22,8 +20,6 @@ export function SignText({ wallet, refusal }: { wallet: ListedWallet; refusal: R
       </div>
     );
   }
-  const reason = reasonIn(refusal);
-  const explained = reason && explanationOf(wallet, reason, refusal?.error.message ?? null);
   const until = `${challenge.expires_at.slice(11, 16)} UTC`;
   return (
     <form
@@ -37,13 +33,7 @@ export function SignText({ wallet, refusal }: { wallet: ListedWallet; refusal: R
       <input type="hidden" name="act" value="prove" />
       <input type="hidden" name="id" value={id} />
       <h3>Prove that it is yours</h3>
-      {explained ? (
-        <Callout tone={explained.tone} role="alert" title={explained.title}>
-          {explained.text} The signature holds until {until}.
-        </Callout>
-      ) : (
-        <RefusedNote refusal={refusal} fields={["signature"]} />
-      )}
+      <RefusedNote refusal={refusal} fields={["signature"]} />
       <div class="row" id="sign-with" hidden />
       <p class="small" id="sign-said" role="status" />
       <p class="small dim">
@@ -67,12 +57,8 @@ export function SignText({ wallet, refusal }: { wallet: ListedWallet; refusal: R
         error={refusal?.at("signature")}
       />
       <div class="row">
-        <Button look="primary">{explained ? "Check again" : "Check signature"}</Button>
+        <Button look="primary">Check signature</Button>
       </div>
     </form>
   );
-}
-
-function reasonIn(refusal: Refusal | undefined): WalletProblem["reason"] | undefined {
-  return walletReasons.find((one) => one === refusal?.error.body.reason);
 }

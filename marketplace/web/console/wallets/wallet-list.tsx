@@ -42,6 +42,7 @@ export function WalletList({ wallets, agents }: { wallets: readonly ListedWallet
 function Slot({ wallet, wallets, agents }: SlotProps) {
   const { id, network, address, state } = wallet;
   const former = wallets.find((other) => other.network === network && other.state === "checked");
+  const isWaiting = state === "unpayable" && former !== undefined;
   return (
     <li class="key-slot">
       <div class="two">
@@ -55,7 +56,7 @@ function Slot({ wallet, wallets, agents }: SlotProps) {
           {state === "unchecked" ? (
             <Proposed wallet={wallet} former={former} />
           ) : (
-            <Proved wallet={wallet} agents={agents} />
+            <Proved wallet={wallet} former={isWaiting ? former : undefined} agents={agents} />
           )}
         </p>
       </div>
@@ -82,7 +83,7 @@ function Slot({ wallet, wallets, agents }: SlotProps) {
           Remove
         </ButtonLink>
       </div>
-      {state === "unpayable" && <Unpayable wallet={wallet} agents={agents} />}
+      {state === "unpayable" && <Unpayable wallet={wallet} agents={isWaiting ? 0 : agents} />}
     </li>
   );
 }
@@ -100,12 +101,12 @@ function Proposed({ wallet, former }: { wallet: ListedWallet; former: ListedWall
       <span>
         added <Time at={wallet.created_at} show="ago" />
       </span>
-      {former && <span>will replace {shortOf(former.address)}, which is paid until then</span>}
+      {former && <Replaces former={former} />}
     </>
   );
 }
 
-function Proved({ wallet, agents }: { wallet: ListedWallet; agents: number }) {
+function Proved({ wallet, former, agents }: ProvedProps) {
   const { state, network, looked_at: looked, checked_at: checked, created_at: since } = wallet;
   const agentsSaid = agents === 1 ? "1 agent" : `${agents} agents`;
   return (
@@ -124,9 +125,24 @@ function Proved({ wallet, agents }: { wallet: ListedWallet; agents: number }) {
       <span>
         yours since <Time at={since} />
       </span>
-      <span>{state === "checked" ? agentsSaid : `${agentsSaid} not payable on ${networkName(network)}`}</span>
+      {former ? (
+        <Replaces former={former} />
+      ) : (
+        <span>{state === "checked" ? agentsSaid : `${agentsSaid} not payable on ${networkName(network)}`}</span>
+      )}
     </>
   );
+}
+
+interface ProvedProps {
+  readonly wallet: ListedWallet;
+  /** The one that is paid until this one, which has signed, can be. */
+  readonly former: ListedWallet | undefined;
+  readonly agents: number;
+}
+
+function Replaces({ former }: { former: ListedWallet }) {
+  return <span>will replace {shortOf(former.address)}, which is paid until then</span>;
 }
 
 function Unpayable({ wallet, agents }: { wallet: ListedWallet; agents: number }) {

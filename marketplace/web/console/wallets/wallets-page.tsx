@@ -37,6 +37,7 @@ export function walletsPage(needs: Needs): Page {
     formBytesMax: 32_768,
     notices: {
       proved: "The wallet is checked. Your agents offer it from the next quote on.",
+      signed: "It is yours, and need not sign again. What keeps it from being paid stands beside it.",
       payable: "The network was asked: the wallet can be paid.",
       unpayable: "The network was asked. What it said stands beside the wallet.",
       removed: "The wallet is removed. Nothing more is paid to it.",
@@ -50,8 +51,9 @@ export function walletsPage(needs: Needs): Page {
       },
       prove: (visit, form) =>
         unlessSilent(needs, visit, form, async () => {
-          await proveWallet(needs, visit.account, form.get("id") ?? "", (form.get("signature") ?? "").trim());
-          return done(path, "proved");
+          const signature = (form.get("signature") ?? "").trim();
+          const proof = await proveWallet(needs, visit.account, form.get("id") ?? "", signature).catch(unlessUnpayable);
+          return done(path, proof ? "proved" : "signed");
         }),
       check: (visit, form) =>
         unlessSilent(needs, visit, form, async () => {
@@ -60,6 +62,11 @@ export function walletsPage(needs: Needs): Page {
         }),
     },
   });
+}
+
+/** What signed and cannot be paid yet is listed with the reason. */
+function unlessUnpayable(error: unknown): undefined {
+  if (!(error instanceof ApiError) || error.body.reason === undefined) throw error;
 }
 
 /** A network that does not answer changes nothing, and what was typed stays. */
