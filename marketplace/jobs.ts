@@ -2,6 +2,7 @@ import { startPeriodicTask } from "../shared/periodic-task.ts";
 import { analyzeEveryMs, analyzeGrownTables } from "../shared/planner-statistics.ts";
 import type { Running } from "../shared/process.ts";
 import { recheckWallets } from "./accounts/recheck-wallets.ts";
+import { sendSuspensionLetters } from "./accounts/suspension-letters.ts";
 import { countRuns } from "./agents/count-runs.ts";
 import { recordFees } from "./connectors/hedera/fees.ts";
 import type { Context } from "./context.ts";
@@ -28,6 +29,11 @@ function jobsOf(context: Context): readonly Job[] {
       name: "send credit alerts",
       everyMs: minuteMs,
       run: () => sendAlerts({ db, mailer: signIn.mailer, publicUrl: config.publicUrl }),
+    },
+    {
+      name: "send letters of suspensions",
+      everyMs: 10_000,
+      run: () => sendSuspensionLetters({ db, mailer: signIn.mailer, publicUrl: config.publicUrl }),
     },
     { name: "check payout wallets again", everyMs: 30_000, run: () => recheckWallets(context) },
     { name: "count runs", everyMs: 5_000, run: () => countRuns(db) },

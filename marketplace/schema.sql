@@ -824,6 +824,15 @@ create table sign_in_verifications (
   constraint sign_in_verifications_pkey PRIMARY KEY (id)
 );
 
+create table suspension_letters (
+  account_id text not null,
+  subject text not null,
+  reason text,
+  since timestamp with time zone default now() not null,
+  constraint suspension_letters_pkey PRIMARY KEY (account_id, subject),
+  constraint suspension_letters_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
+);
+
 create table svg_tries (
   client text not null,
   day date not null,

@@ -16,6 +16,8 @@ export interface Closing {
   /** Credits that were paid for and are not in the balance yet. */
   readonly purchases_under_way: number;
   readonly live_agents: number;
+  /** What is written and not published. */
+  readonly drafts: number;
   readonly keys: number;
   readonly wallets: number;
 }
@@ -31,6 +33,7 @@ export async function readClosing(db: Queryable, { id }: Account): Promise<Closi
        (select count(*) from paid_calls where proof is not null and product like 'credits:' || $1 || ':%'
           and output is null)::integer as purchases_under_way,
        (select count(*) from agents where account_id = $1 and state = 'live')::integer as live_agents,
+       (select count(*) from agent_drafts where account_id = $1)::integer as drafts,
        (select count(*) from api_keys where account_id = $1 and revoked_at is null)::integer as keys,
        (select count(*) from payout_wallets where account_id = $1 and state <> 'retired')::integer as wallets`,
     [id],

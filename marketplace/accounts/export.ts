@@ -10,7 +10,7 @@ const rowsMax = 100_000;
 
 /**
  * All that is kept of an account, as one JSON document in pieces, so that none of it has to fit into memory: keys without secrets,
- * wallets, agents with every version (creators' secrets left out), runs with input and output as long as they are kept, and
+ * wallets, agents with every version and drafts (creators' secrets left out), runs with input and output as long as they are kept, and
  * every posting.
  */
 export async function* exportAccount(
@@ -74,6 +74,9 @@ const lists = {
           'price_credits', v.price_credits, 'fields', v.fields, 'settings', v.settings, 'published_at', v.published_at) order by v.version), '[]')
         from agent_versions v where v.agent_id = a.id)) as row
     from agents a where a.account_id = $1 and a.id > $2 order by a.id`,
+  drafts: `
+    select slug as at, json_build_object('slug', slug, 'definition', definition, 'saved_at', saved_at) as row
+    from agent_drafts where account_id = $1 and slug > $2 order by slug`,
   runs: `
     select ${micros} || '.' || r.id as at, json_build_object('run_id', r.id, 'agent', a.handle || '/' || a.slug, 'key_id', r.key_id,
       'state', r.state, 'price_credits', r.price_credits, 'input', r.input, 'output', r.output, 'receipt', r.receipt,

@@ -41,6 +41,7 @@ export const closingShape = z
     calls_owed: z.int().describe("Calls of its agents that wallets paid for and that have no result yet."),
     purchases_under_way: z.int().describe("Credits that were paid for and have not come."),
     live_agents: z.int(),
+    drafts: z.int().describe("Of agents, kept and not published."),
     keys: z.int(),
     wallets: z.int(),
   })

@@ -14,7 +14,7 @@ export const accountMoves = Object.keys(moves) as AccountMove[];
 
 /**
  * Suspends, restores or closes an account. Its keys are refused and its agents cannot be run from the next call on,
- * on every copy of the service. Closing is for good: keys are revoked, agents unpublished, wallets removed and the people
+ * on every copy of the service. Closing is for good: keys are revoked, agents unpublished, wallets removed, drafts and the people
  * who sign in deleted. The account's postings in the ledger and its handles stay. 409 from another state, for closing
  * while runs are under way, and with `unlessCredits` for closing while there are credits to lose.
  */
@@ -45,6 +45,7 @@ export async function moveAccount(
       await tx.query("update payout_wallets set state = 'retired' where account_id = $1 and state <> 'retired'", [
         account.id,
       ]);
+      await tx.query("delete from agent_drafts where account_id = $1", [account.id]);
       await tx.query("delete from sign_in_users where account_id = $1", [account.id]);
     }
     const { rows } = await tx.query(

@@ -4,6 +4,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
 import { type Account, accountByHandle } from "../accounts/create.ts";
 import { moveAccount } from "../accounts/state.ts";
+import { noteMove } from "../accounts/suspension-letters.ts";
 import { moveAgent } from "../agents/state.ts";
 import { credits } from "../credits/amount.ts";
 import { grant } from "../credits/ledger.ts";
@@ -19,7 +20,7 @@ const why = z.string().trim().min(1, "must say why").max(2_000);
 
 export const moveRequest = z.strictObject({
   move: z.enum(["suspend", "restore"]),
-  reason: why.describe("The account concerned is told it."),
+  reason: why.describe("The account concerned is told it, by e-mail too."),
   note: note.optional(),
 });
 
@@ -29,15 +30,17 @@ export async function moveAccountAs(db: Database, operator: Operator, handle: st
   const account = await accountByHandle(db, withoutNul(handle));
   refuseOwn(operator, account.id);
   return moveAccount(db, account, move, {
-    record: (tx) =>
-      recordAct(tx, {
+    record: async (tx) => {
+      await noteMove(tx, { move, accountId: account.id, subject: account.handle, reason });
+      await recordAct(tx, {
         operatorId: operator.id,
         act: move === "suspend" ? "suspended_account" : "restored_account",
         subject: account.handle,
         reason,
         note,
         concerned: [{ accountId: account.id, shown: account.handle }],
-      }),
+      });
+    },
   });
 }
 
@@ -53,6 +56,7 @@ export async function moveAgentAs(
     const ownerId = await ownerOf(tx, withoutNul(address));
     refuseOwn(operator, ownerId);
     const moved = await moveAgent(tx, address, move);
+    await noteMove(tx, { move, accountId: ownerId, subject: moved.agent, reason });
     await recordAct(tx, {
       operatorId: operator.id,
       act: move === "suspend" ? "suspended_agent" : "restored_agent",

@@ -40,6 +40,7 @@ import { signedWallets } from "./0054-signed-wallets.ts";
 import { creditAlerts } from "./0055-credit-alerts.ts";
 import { walletReasons } from "./0056-wallet-reasons.ts";
 import { agentDrafts } from "./0057-agent-drafts.ts";
+import { suspensionLetters } from "./0058-suspension-letters.ts";
 import { activity } from "./0059-activity.ts";
 import { runShares } from "./0060-run-shares.ts";
 import { operators } from "./0061-operators.ts";
@@ -102,4 +103,5 @@ export const migrations: readonly Migration[] = [
   passkeys,
   oauth,
   signedWallets,
+  suspensionLetters,
 ];

@@ -23,6 +23,7 @@ export const options = {
   network: { type: "string" },
   note: { type: "string" },
   "rate-limit": { type: "string" },
+  reason: { type: "string" },
   reference: { type: "string" },
   scope: { type: "string" },
   unchecked: { type: "boolean" },

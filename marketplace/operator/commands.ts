@@ -1,6 +1,8 @@
+import { inTransaction } from "../../shared/postgres.ts";
 import { type Account, accountByHandle, createAccount, findAccount } from "../accounts/create.ts";
 import { addPayoutWallet } from "../accounts/payout-wallets.ts";
 import { accountMoves, moveAccount } from "../accounts/state.ts";
+import { noteMove } from "../accounts/suspension-letters.ts";
 import { linkEmail } from "../accounts/users.ts";
 import { listOperators, nameOperator, removeOperator } from "../admin/operators.ts";
 import { checkDefinition } from "../agents/check.ts";
@@ -28,7 +30,8 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
 
   account create     --handle <handle> [--if-missing]
   account show       --account <handle>
-  account ${accountMoves.join("|")}  --account <handle>; closing is for good
+  account ${accountMoves.join("|")}  --account <handle> [--reason <text>]; closing is for good
+                     whose account is suspended is told why by e-mail
   account ceiling    --account <handle> --rate-limit <per minute>
                      what all keys of the account may call together in a minute; 600 until it is changed
   account link       --account <handle> --email <address>
@@ -50,7 +53,8 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
   agent draft        --file <agent.yaml>; keeps it as the next version, what is live stays live
   agent publish      --file <agent.yaml>; makes it what the agent is from the next run on
   agent list         --account <handle>
-  agent ${agentMoves.join("|")}   --agent <handle/slug>
+  agent ${agentMoves.join("|")}   --agent <handle/slug> [--reason <text>]
+                     the creator of an agent that is suspended is told why by e-mail
   agent budget       --agent <handle/slug> [--credits <n>]
                      what its models may cost its creator in a day; without --credits the default
   report list        [--all] [--limit <n>]
@@ -98,8 +102,11 @@ export const commands: Record<string, Command> = {
   ...Object.fromEntries(
     accountMoves.map((move) => [
       `account ${move}`,
-      async ({ db }: PublishNeeds, args: Arguments) =>
-        moveAccount(db, await accountByHandle(db, args.text("account")), move),
+      async ({ db }: PublishNeeds, args: Arguments) => {
+        const account = await accountByHandle(db, args.text("account"));
+        const noted = { move, accountId: account.id, subject: account.handle, reason: args.optional("reason") };
+        return moveAccount(db, account, move, { record: (tx) => noteMove(tx, noted) });
+      },
     ]),
   ),
   "account link": async ({ db }, args) => {
@@ -164,7 +171,13 @@ export const commands: Record<string, Command> = {
   ...Object.fromEntries(
     agentMoves.map((move) => [
       `agent ${move}`,
-      ({ db }: PublishNeeds, args: Arguments) => moveAgent(db, args.text("agent"), move),
+      ({ db }: PublishNeeds, args: Arguments) =>
+        inTransaction(db, async (tx) => {
+          const moved = await moveAgent(tx, args.text("agent"), move);
+          const { id: accountId } = await accountByHandle(tx, moved.agent.split("/")[0]!);
+          await noteMove(tx, { move, accountId, subject: moved.agent, reason: args.optional("reason") });
+          return moved;
+        }),
     ]),
   ),
   "agent budget": async ({ db }, args) => {

@@ -13,6 +13,7 @@ import type { SignIn } from "./sign-in.ts";
 const callsPerMinute = 300;
 /** Whatever an account keeps grows no faster. */
 const changesPerMinute = 60;
+const draftSavesPerMinute = 120;
 
 /**
  * Lets a request through that carries a session and comes from a page of this service: by the cookie alone another site
@@ -55,6 +56,12 @@ export function requireAccount(context: SessionNeeds): RequestHandler[] {
 export async function admitAccountChange(db: Queryable, account: Account): Promise<void> {
   requireOpen(account);
   await admitOrRefuse(db, `changes:${account.id}`, changesPerMinute);
+}
+
+/** The same for an editor that saves as one types: a limit of its own, so that what is typed leaves room for what is done. */
+export async function admitDraftSave(db: Queryable, account: Account): Promise<void> {
+  requireOpen(account);
+  await admitOrRefuse(db, `draft-saves:${account.id}`, draftSavesPerMinute);
 }
 
 function requireOpen({ state, handle }: Account): void {

@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createAccount, findAccount } from "../../marketplace/accounts/create.ts";
+import { noteMove, sendSuspensionLetters } from "../../marketplace/accounts/suspension-letters.ts";
 import { linkEmail } from "../../marketplace/accounts/users.ts";
+import { moveAccountAs } from "../../marketplace/admin/act-on.ts";
+import type { Operator } from "../../marketplace/admin/operators.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { credits } from "../../marketplace/credits/amount.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";
+import { runCommand } from "../../marketplace/operator/command-line.ts";
+import { createMailer } from "../../marketplace/sign-in/mail.ts";
+import { Secret } from "../../shared/env.ts";
+import { inTransaction } from "../../shared/postgres.ts";
 import { type Browser, newEmail, withAccount } from "../support/browser.ts";
 import { type Answer, call, echoAgent, startMarketplace, type TestMarketplace, until } from "../support/marketplace.ts";
 import { type MailServer, startMailServer } from "../support/sign-in-servers.ts";
@@ -58,6 +65,66 @@ const anonymously = (agent: string, url = mailing.url): Promise<Answer> =>
   call(url, `/api/agent/${agent}`, { body: { text: "hello" } });
 
 const modelOf = async ({ browser }: Creator) => (await browser.get("/api/account/agents/greeter")).body.model;
+
+describe("a creator whose agent or account is suspended", () => {
+  const written = async () => {
+    const { browser, handle, agent } = await creator();
+    const { email } = (await browser.get("/api/account")).body;
+    return { handle, agent, email };
+  };
+  const operator = async () => {
+    const { handle } = await creator();
+    await runCommand(["operator", "add", "--account", handle], market.environment);
+    return { ...(await findAccount(market.context.db, handle))!, confirmedUntil: new Date() } satisfies Operator;
+  };
+  const send = (context = mailing.context) =>
+    sendSuspensionLetters({ db: context.db, mailer: context.signIn.mailer, publicUrl: mailing.url });
+
+  test("is told why by one letter, though every copy sends them, and the mail server was away first", async () => {
+    const { agent, email, handle } = await written();
+    const { db } = market.context;
+    const away = await startMailServer();
+    const mailer = createMailer({ mail: { smtpUrl: new Secret(away.url), from: "a@example.com" } } as never, "a")!;
+    await away.stop();
+    await inTransaction(db, async (tx) => {
+      await tx.query("update agents set state = 'suspended', suspended_from = state where handle = $1", [handle]);
+      const { id: accountId } = (await findAccount(tx, handle))!;
+      await noteMove(tx, { move: "suspend", accountId, subject: agent, reason: "It copies others' texts." });
+      await expect(sendSuspensionLetters({ db: tx, mailer, publicUrl: mailing.url })).rejects.toThrow(
+        "could not be sent",
+      );
+    });
+    mailer.stop();
+    await Promise.all(Array.from({ length: 6 }, () => send()));
+    await until(() => mail.lettersTo(email) > 0);
+    await send();
+    expect(mail.lettersTo(email)).toBe(1);
+    const letter = await mail.letterTo(email);
+    expect(letter).toContain("It copies others' texts.");
+    expect(letter).toContain(agent);
+  });
+
+  test("is told by whichever way an operator does it, again when it happens again, and of nothing that was restored", async () => {
+    const [{ handle, email }, one] = [await written(), await operator()];
+    const { db } = market.context;
+    await moveAccountAs(db, one, handle, { move: "suspend", reason: "Its cards were stolen.", note: "case 5" });
+    await send();
+    await until(() => mail.lettersTo(email) === 1);
+    const letter = await mail.letterTo(email);
+    expect([letter.includes("Its cards were stolen."), letter.includes("case 5")]).toEqual([true, false]);
+    await moveAccountAs(db, one, handle, { move: "restore", reason: "They were not." });
+    await runCommand(["account", "suspend", "--account", handle, "--reason", "They were."], market.environment);
+    await send();
+    await until(() => mail.lettersTo(email) === 2);
+    const { id: accountId } = (await findAccount(db, handle))!;
+    await inTransaction(db, async (tx) => {
+      await noteMove(tx, { move: "suspend", accountId, subject: handle, reason: "By mistake." });
+      await noteMove(tx, { move: "restore", accountId, subject: handle, reason: "It was a mistake." });
+    });
+    await send();
+    expect(mail.lettersTo(email)).toBe(2);
+  });
+});
 
 describe("the creator of an agent that has stopped", () => {
   test("gets one letter a day for each reason, over all copies, and sees why in the account", async () => {

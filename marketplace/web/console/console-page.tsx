@@ -21,6 +21,8 @@ export interface ConsolePage {
   readonly show: (visit: AccountVisit, refusal?: Refusal) => ConsoleShown | Promise<ConsoleShown>;
   /** What the page's forms do, by their hidden field `act`. A change that was made answers a redirect (`done`). */
   readonly acts?: Readonly<Record<string, Act>>;
+  /** What an act is counted against; the limit of changes when left out. 429 past it. */
+  readonly admit?: (db: Database, account: Account, form: URLSearchParams) => Promise<void>;
   /** Of a posted form; 16 kB when left out. */
   readonly formBytesMax?: number;
   /** What is said after the redirect to `done(path, name)`, by its name. */
@@ -79,7 +81,7 @@ async function withAccount(visit: Visit, go: (own: AccountVisit) => Promise<Show
 async function act(db: Database, page: ConsolePage, own: AccountVisit, form: URLSearchParams): Promise<ConsoleShown> {
   const name = form.get("act") ?? "";
   try {
-    await admitAccountChange(db, own.account);
+    await (page.admit ?? admitAccountChange)(db, own.account, form);
     if (!page.acts || !Object.hasOwn(page.acts, name)) {
       throw new ApiError("bad_request", '"act" names nothing that this page does.');
     }

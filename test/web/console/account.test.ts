@@ -86,13 +86,15 @@ describe("the page of the account", () => {
     const ids = [];
     for (let n = 0; n < 3; n += 1) ids.push((await run(market, token, seeded.agent.address)).body.run_id);
     await publishAgent(market.context, account, "mine", echoAgent);
+    await person.post("/build", { act: "start", connector: "llm" });
     const answer = await person.browser.get("/api/account/export");
     expect(answer.headers.get("content-disposition")).toContain(`${person.handle}.json`);
-    const { runs, keys, agents, statement } = answer.body;
+    const { runs, keys, agents, drafts, statement } = answer.body;
     expect(runs.map(({ run_id: id }: { run_id: string }) => id)).toEqual(ids.reverse());
     expect(runs[0].output).toMatchObject({ kind: "text" });
     expect([keys.length, agents.length]).toEqual([1, 1]);
     expect(agents[0].versions[0].settings.prompt).toBe("{{text}}");
+    expect(drafts).toMatchObject([{ definition: { connector: "llm" } }]);
     expect(statement.length).toBeGreaterThan(3);
     for (const secret of [token.slice(8, 38), "sealed", "digest"]) expect(answer.text).not.toContain(secret);
     await person.browser.get("/api/account/export");
@@ -107,9 +109,11 @@ describe("closing an account", () => {
     await grant(market.context.db, { accountId: account.id, credits: credits(50n) });
     const { token } = (await person.browser.post("/api/account/keys", { name: "server" })).body;
     await publishAgent(market.context, account, "mine", echoAgent);
+    await person.post("/build", { act: "start", connector: "llm" });
     const page = await person.get(`${path}/close`);
     expect(page.html).toContain("50 credits and 0 earned are lost");
     expect(page.html).toContain("1 agent goes");
+    expect(page.html).toContain("1 draft of an agent is lost");
     const wrong = await person.post(`${path}/close`, { act: "close", handle: "other", give_up_credits: "yes" });
     expect([
       wrong.status,
@@ -119,6 +123,10 @@ describe("closing an account", () => {
     const closed = await person.post(`${path}/close`, { act: "close", handle: person.handle, give_up_credits: "yes" });
     expect([closed.status, closed.location]).toEqual([303, "/settings/closed"]);
     expect((await person.get(path)).location).toMatch(/^\/sign-in/);
+    const { rows: left } = await market.context.db.query("select from agent_drafts where account_id = $1", [
+      account.id,
+    ]);
+    expect(left).toEqual([]);
     expect((await person.get("/settings/closed")).status).toBe(200);
     expect((await call(market.url, "/api/v1/balance", { key: token })).status).toBe(401);
   });

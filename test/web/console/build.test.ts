@@ -58,6 +58,27 @@ describe("the editor, without JavaScript", () => {
     expect((await fetch(`${market.url}/${person.handle}${path.replace("/build", "")}`)).status).toBe(404);
   });
 
+  test("saves as one types beside the limit of changes, which it leaves alone, within a limit of its own", async ({
+    market,
+  }) => {
+    const { person, path } = await begun(market);
+    const { db } = market.context;
+    const { account } = (await person.browser.get("/api/account")).body;
+    const countOf = async (kind: string) =>
+      (await db.query("select used from count_calls($1, 0, 1000)", [`${kind}:${account.id}`])).rows[0].used;
+    const changes = await countOf("changes");
+    const saved = await person.post(path, { ...(await formAt(person, path)), name: "One", do: "save" });
+    expect([saved.status, await countOf("changes"), await countOf("draft-saves")]).toEqual([200, changes, 1]);
+    expect(saved.html).toContain("they are not paid out");
+    await db.query("select count_calls($1, 60, 60)", [`changes:${account.id}`]);
+    const typed = await person.post(path, { ...formIn(saved.html, "build"), name: "Two", do: "save" });
+    expect([typed.status, formIn(typed.html, "build").name]).toEqual([200, "Two"]);
+    expect((await person.post(path, { ...formIn(typed.html, "build"), do: "publish" })).status).toBe(429);
+    await db.query("select count_calls($1, 120, 120)", [`draft-saves:${account.id}`]);
+    const refused = await person.post(path, { ...formIn(typed.html, "build"), name: "Three", do: "save" });
+    expect([refused.status, formIn(refused.html, "build").name]).toEqual([429, "Three"]);
+  });
+
   test("shows a picture that was tried as buyers see it", async ({ market }) => {
     const { person, path } = await begun(market, "image-generator");
     const form = { ...(await formAt(person, path)), price_credits: "0", "s.size": "256x256", do: "try" };
@@ -143,7 +164,7 @@ describe("what a stranger or a script could want of the editor", () => {
     expect(formIn(set.html, "build")).toMatchObject({ "k.token": "" });
     const gone = await person.post(path, { ...formIn(set.html, "build"), "k-gone.token": "1", do: "save" });
     expect(formIn(gone.html, "build")).not.toHaveProperty(["k.token"]);
-    expect(gone.html).toContain("which &quot;secrets&quot; does not hold");
+    expect(gone.html).toContain("The secret token must be given");
   });
 
   test("whatever is written stays text, wherever it is shown", async ({ market }) => {

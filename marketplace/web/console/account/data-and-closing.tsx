@@ -19,8 +19,8 @@ export function DataCard() {
       }
     >
       <p class="small dim">
-        Account, keys without the keys themselves, wallets, agents with every version but without secrets, runs of{" "}
-        {historyDays} days with input and output, and the whole statement. One JSON file.
+        Account, keys without the keys themselves, wallets, agents with every version and draft but without secrets,
+        runs of {historyDays} days with input and output, and the whole statement. One JSON file.
       </p>
     </Card>
   );
@@ -44,7 +44,7 @@ export function CloseCard({ closing }: { closing: Closing }) {
 
 /** What closing ends and loses, and what it does not. */
 export function Losses({ closing }: { closing: Closing }) {
-  const { credits, earned, live_agents: agents, keys } = closing;
+  const { credits, earned, live_agents: agents, drafts, keys } = closing;
   return (
     <ul class="checks">
       {credits + earned > 0n ? (
@@ -62,6 +62,13 @@ export function Losses({ closing }: { closing: Closing }) {
           icon="warning"
           look="is-warn"
           text={agents === 1 ? "1 agent goes, its buyers get 404" : `${agents} agents go, their buyers get 404`}
+        />
+      )}
+      {drafts > 0 && (
+        <Line
+          icon="warning"
+          look="is-warn"
+          text={drafts === 1 ? "1 draft of an agent is lost" : `${drafts} drafts of agents are lost`}
         />
       )}
       {keys > 0 && (

@@ -3,6 +3,7 @@ import { Icon } from "../../../../shared/page/icon.tsx";
 import type { Check } from "../../../drafts/checks.ts";
 import { anchorOf } from "./anchors.ts";
 import type { Editor } from "./editor-state.ts";
+import { priceOf } from "./shown-draft.ts";
 
 const icons = { ok: "ok", bad: "alert", warn: "warning", wait: "not-tried" } as const;
 const states = { ok: "holds", bad: "must be put right", warn: "to know", wait: "open" } as const;
@@ -32,6 +33,11 @@ export function ChecksCard({ editor: { checked, draft } }: { editor: Editor }) {
           ))}
         </ul>
       </div>
+      {priceOf(draft.definition) !== 0 && (
+        <p class="card-foot">
+          Calls that wallets pay reach your wallet in USDC. Credits that you earn are spent here: they are not paid out.
+        </p>
+      )}
     </section>
   );
 }

@@ -5,6 +5,7 @@ import { readVersion, restoreVersion } from "../../../drafts/agent-history.ts";
 import { draftDefinitionShape } from "../../../drafts/draft-definition.ts";
 import { keepYaml } from "../../../drafts/draft-yaml.ts";
 import { type Draft, discardDraft, readDraft } from "../../../drafts/drafts.ts";
+import { admitAccountChange, admitDraftSave } from "../../../sign-in/require-session.ts";
 import type { Page } from "../../page.ts";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
 import { type Refusal, wholeNumber } from "../refusal.ts";
@@ -23,6 +24,7 @@ export function editorPage(needs: EditorNeeds): Page {
     scriptBytesMax: 46_080,
     // Of a definition's 200 kB, each character of another script may be nine.
     formBytesMax: 1_048_576,
+    admit: (db, account, form) => (isSave(form) ? admitDraftSave : admitAccountChange)(db, account),
     notices: {
       published: "Published. Buyers get this from the next run on.",
       unpublished: "Unpublished. It answers 404 now.",
@@ -66,6 +68,11 @@ export function editorPage(needs: EditorNeeds): Page {
       },
     },
   });
+}
+
+/** As the editor does by itself; to try, to publish and to copy are changes like any other. */
+function isSave(form: URLSearchParams): boolean {
+  return form.get("act") === "edit" && !["try", "publish", "copy"].includes(form.get("do") ?? "");
 }
 
 async function viewOf(
