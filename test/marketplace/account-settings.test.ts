@@ -290,6 +290,7 @@ describe("keys", () => {
       name: "ci",
       scope: "own_agents",
       agents: [],
+      tools: "all",
       rate_limit_per_minute: 60,
       max_credits_per_day: 200,
       max_credits_per_month: null,

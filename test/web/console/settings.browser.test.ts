@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { open, visitEverywhere } from "../browser.ts";
@@ -25,6 +28,41 @@ test("the page that opens an account", ({ site }) =>
       await page.goto(`${site.url}/settings/open`);
     },
   }));
+
+/** Where a client that registers itself sends a person. */
+async function askedBy(site: Site, redirectUri: string): Promise<string> {
+  const answer = await fetch(`${site.url}/api/oauth/register`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ client_name: "Paper Desk", redirect_uris: [redirectUri] }),
+  });
+  const { client_id } = (await answer.json()) as { client_id: string };
+  const asked = { client_id, redirect_uri: redirectUri, response_type: "code", code_challenge_method: "S256" };
+  return `/api/oauth/authorize?${new URLSearchParams({ ...asked, code_challenge: "x".repeat(43) })}`;
+}
+
+test("the page that asks whether a client may run agents", async ({ site }) => {
+  const { headers } = await fetch(site.url + (await askedBy(site, "https://desk.example/back")), {
+    redirect: "manual",
+  });
+  await visitEverywhere(site, headers.get("location") ?? "", { prepare: signedIn(site) });
+});
+
+test("a client that is allowed gets its code in the browser, past the page's policy", async ({ site }) => {
+  const client = createServer((_request, response) => response.end("Back at the client."));
+  await once(client.listen(0, "127.0.0.1"), "listening");
+  const redirectUri = `http://127.0.0.1:${(client.address() as AddressInfo).port}/back`;
+  const { page, complaints, close } = await open(site, await askedBy(site, redirectUri));
+  await signedIn(site)(page);
+  await page.getByRole("button", { name: "Allow" }).press("Enter");
+  await page.getByText("Back at the client.").waitFor();
+  expect(new URL(page.url()).searchParams.get("code")).toMatch(/^amc_/);
+  await page.goto(`${site.url}/settings/keys`);
+  await page.getByRole("heading", { name: "Clients that you allowed" }).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+  client.close();
+});
 
 test("a key is made, changed and revoked by keyboard alone, and copied before it is gone", async ({ site }) => {
   const { page, complaints, close } = await open(site, "/settings/keys/new");
