@@ -64,7 +64,7 @@ function healthEndpoint(db: Database, watch: DurabilityWatch): Endpoint {
     description:
       "Answers 200 when the database answers, and 503 when it does not, within two seconds. " +
       "`getReadiness` is for load balancers.",
-    access: "unlimited",
+    access: "public",
     answers: {
       200: jsonAnswer(healthShape, { status: "ok", database: true, durability, time }),
       503: jsonAnswer(healthShape, { status: "degraded", database: false, durability, time }),

@@ -89,4 +89,4 @@ export class Service {
   }
 }
 
-const networksMaxMs = 5_000;
+const networksMaxMs = 15_000;
