@@ -25,6 +25,19 @@ export interface Group {
 export interface Element {
   readonly fill: Fill;
   readonly shape: Shape;
+  /** Drawn after the fill, along the outline, half its width to each side. */
+  readonly stroke?: Stroke;
+  /** It is never written as one with its neighbours of the same paint. */
+  readonly whole?: boolean;
+}
+
+export interface Stroke {
+  readonly colour: Colour;
+  readonly width: number;
+  /** Ends; joins are round where ends are, otherwise mitred. */
+  readonly cap: "butt" | "round";
+  /** Lengths drawn and left out, in turn. */
+  readonly dashes?: readonly number[];
 }
 
 export type Shape =
@@ -35,15 +48,32 @@ export type Shape =
       readonly evenOdd?: boolean;
     }
   | { readonly kind: "circle"; readonly cx: number; readonly cy: number; readonly r: number }
-  | { readonly kind: "rect"; readonly x: number; readonly y: number; readonly width: number; readonly height: number };
+  | { readonly kind: "ellipse"; readonly cx: number; readonly cy: number; readonly rx: number; readonly ry: number }
+  | {
+      readonly kind: "rect";
+      readonly x: number;
+      readonly y: number;
+      readonly width: number;
+      readonly height: number;
+      /** Radius of its corners. */
+      readonly rx?: number;
+    }
+  | { readonly kind: "line"; readonly x1: number; readonly y1: number; readonly x2: number; readonly y2: number }
+  /** x, y in turn. */
+  | { readonly kind: "polyline" | "polygon"; readonly points: readonly number[] };
 
-/** A closed curve in px: a start and segments, each a line (2 numbers) or a cubic (6 numbers). */
+/**
+ * A curve in px: a start and segments, each a line (2 numbers), an arc of a circle (4: a point half way and the end) or a
+ * cubic (6).
+ */
 export interface Outline {
   readonly x: number;
   readonly y: number;
-  /** 1 line, 3 cubic. */
+  /** 1 line, 2 arc, 3 cubic. */
   readonly kinds: number[];
   readonly points: number[];
+  /** It does not go back to its start. */
+  readonly open?: boolean;
 }
 
 /** Straight colour, 0..255, and opacity 0..1. */
@@ -60,6 +90,7 @@ export interface Stop {
 }
 
 export type Fill =
+  | { readonly kind: "none" }
   | { readonly kind: "flat"; readonly colour: Colour }
   | {
       readonly kind: "linear";
@@ -81,14 +112,34 @@ export type Fill =
 
 /** The colours of a fill, in order. */
 export function fillColours(fill: Fill): readonly Colour[] {
+  if (fill.kind === "none") return [];
   return fill.kind === "flat" ? [fill.colour] : fill.stops.map((stop) => stop.colour);
+}
+
+/** The colours of an element: its fill's, then its stroke's. */
+export function coloursOf({ fill, stroke }: Element): readonly Colour[] {
+  return stroke ? [...fillColours(fill), stroke.colour] : fillColours(fill);
+}
+
+/** An element with every colour put through `paint`. */
+export function repainted(element: Element, paint: (colour: Colour) => Colour): Element {
+  const { fill, stroke } = element;
+  return {
+    ...element,
+    fill: refilled(fill, paint),
+    ...(stroke && { stroke: { ...stroke, colour: paint(stroke.colour) } }),
+  };
+}
+
+function refilled(fill: Fill, paint: (colour: Colour) => Colour): Fill {
+  if (fill.kind === "none") return fill;
+  if (fill.kind === "flat") return { ...fill, colour: paint(fill.colour) };
+  return { ...fill, stops: fill.stops.map(({ offset, colour }) => ({ offset, colour: paint(colour) })) };
 }
 
 /** A fill in another colour, as see-through as it is. */
 export function inOneColour(fill: Fill, { r, g, b }: Omit<Colour, "opacity">): Fill {
-  const paint = ({ opacity }: Colour) => ({ r, g, b, opacity });
-  if (fill.kind === "flat") return { ...fill, colour: paint(fill.colour) };
-  return { ...fill, stops: fill.stops.map(({ offset, colour }) => ({ offset, colour: paint(colour) })) };
+  return refilled(fill, ({ opacity }) => ({ r, g, b, opacity }));
 }
 
 /** `#rgb` or `#rrggbb`. */

@@ -1,10 +1,12 @@
 import { DeadlinePassedError, keepTo } from "./deadline.ts";
-import { type Colour, fillColours, type Group, inOneColour } from "./drawing.ts";
+import { type Colour, fillColours, type Group, repainted } from "./drawing.ts";
 import { strengthenHairlines } from "./image/hairlines.ts";
+import { isPixelArt } from "./image/own-size.ts";
 import { everyPixel, findGrid } from "./image/pixel-grid.ts";
 import { premultiply, type Raster, reduce } from "./image/raster.ts";
 import { workingScale } from "./image/texture.ts";
 import { unblend } from "./image/unblend.ts";
+import { liftLines } from "./lines/lift.ts";
 import { type Settings, settingsOf, type TraceOptions } from "./options.ts";
 import { drawAreas } from "./output/draw-areas.ts";
 import { finish, type Trace } from "./output/finish.ts";
@@ -56,7 +58,9 @@ export function traceInTime(image: Raster, options: TraceOptions, budgetMs: numb
 
 /** Pixel art as it is, whatever else was asked for: no option but fewer colours may change a cell. */
 function tracePixelArt(image: Raster, settings: Settings): Trace | null {
-  const grid = findGrid(image) ?? (settings.style === "pixel" ? everyPixel(image) : null);
+  const { style } = settings;
+  const cells = style === "pixel" || (style === "auto" && isPixelArt(image));
+  const grid = findGrid(image) ?? (cells ? everyPixel(image) : null);
   if (!grid || (grid.columns.length - 1) * (grid.rows.length - 1) > cellsMax) return null;
   const { drawing, background } = drawPixels(image, grid, settings);
   const result = finish(drawing, background);
@@ -145,7 +149,10 @@ function draw(
   const inked = evenInk({ ...picture, gradients });
   const areas = describeAreas({ ...picture, clean: inked }, gradients, settings, shade);
   const objectOf = settings.objects ? findObjects(areas, inked) : null;
-  const drawn = drawAreas(areas, pixels, settings, objectOf);
+  const lifted = settings.mode === "stacked" && !objectOf ? liftLines(areas, pixels) : null;
+  const drawn = lifted
+    ? drawAreas(lifted.areas, lifted.pixels, settings, null, lifted.lines)
+    : drawAreas(areas, pixels, settings, objectOf);
   const groups = shadow ? [inPalette(shadow, shade, areas.palette), ...drawn.groups] : drawn.groups;
   const drawing = { ...drawn, groups, width: image.width, height: image.height };
   return finish(drawing, settings.removeBackground ? areas.background : null);
@@ -153,10 +160,10 @@ function draw(
 
 function inPalette(shadow: Group, shade: Sample | null, palette: readonly Colour[] | null): Group {
   if (!palette || !shade) return shadow;
-  const colour = palette[nearestColour(palette, shade.r, shade.g, shade.b)];
+  const { r, g, b } = palette[nearestColour(palette, shade.r, shade.g, shade.b)];
   return {
     ...shadow,
-    elements: shadow.elements.map(({ fill, shape }) => ({ fill: inOneColour(fill, colour), shape })),
+    elements: shadow.elements.map((element) => repainted(element, ({ opacity }) => ({ r, g, b, opacity }))),
   };
 }
 

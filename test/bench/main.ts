@@ -13,6 +13,7 @@ import { benchSvg } from "./svg.ts";
 import { benchSvgLarge } from "./svg-large.ts";
 import { benchSvgQueue } from "./svg-queue.ts";
 import { benchSvgRenderers } from "./svg-renderers.ts";
+import { benchSvgStructure } from "./svg-structure.ts";
 import { benchWeb } from "./web.ts";
 
 const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
@@ -29,6 +30,7 @@ const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   "svg-large": [benchSvgLarge],
   "svg-queue": [benchSvgQueue],
   "svg-renderers": [benchSvgRenderers],
+  "svg-structure": [benchSvgStructure],
   "svg-stages": [drawStages],
   web: [benchWeb],
 };

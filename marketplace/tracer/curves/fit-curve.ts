@@ -19,6 +19,15 @@ export function fitClosed(points: Points, shared = false): Outline {
   return outline;
 }
 
+/** An open chain of points, which has no corner, as few lines and cubics. */
+export function fitOpenChain(points: Points): Outline {
+  chain.load(points, 0);
+  const last = points.count - 1;
+  const outline: Outline = { x: chain.x[0], y: chain.y[0], kinds: [], points: [], open: true };
+  fitOpen({ a: 0, b: last, start: chain.tangentFrom(0, last), end: chain.tangentFrom(last, 0) }, outline);
+  return outline;
+}
+
 const chain = new Chain();
 const cubic = new Cubic();
 

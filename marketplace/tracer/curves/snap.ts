@@ -1,6 +1,7 @@
 import type { AreaMap } from "../regions/components.ts";
 import { type Radial, radialColour } from "../regions/radial-fit.ts";
 import type { Contour, Contours } from "./contours.ts";
+import { leapsOf } from "./leaps.ts";
 import type { Points } from "./points.ts";
 import { pushOut } from "./trap.ts";
 
@@ -19,6 +20,8 @@ export interface SnapInput {
   readonly tolerance: number;
   /** Whether the outline must have a corner wherever its neighbour changes, so that neighbours share their edges. */
   readonly junctions: boolean;
+  /** Where strokes are drawn over the areas later: what runs beneath them is not seen. */
+  readonly lines?: { readonly near: Uint8Array } | null;
 }
 
 /**
@@ -30,13 +33,14 @@ export interface SnapInput {
  * (2018) §3; traps as in prepress.
  */
 export function snapContour(input: SnapInput, contour: Contour, out: Points): void {
-  const { map, tolerance, junctions } = input;
+  const { map, tolerance, junctions, lines } = input;
   const { steps } = input.contours;
   out.clear();
   crack.area = contour.area;
   let { x, y } = contour;
   const first = { border: false, shift: 0 };
   const last = { border: false, shift: 0 };
+  const leaps = lines ? leapsOf(contour, input.contours, map, lines.near) : null;
   let lastOther = junctions ? otherSide(map, steps[contour.to - 1], x, y) : -1;
   for (let i = contour.from; i < contour.to; i++) {
     const direction = steps[i];
@@ -59,7 +63,7 @@ export function snapContour(input: SnapInput, contour: Contour, out: Points): vo
     }
     const dx = -normalY;
     const dy = normalX;
-    if (!border) {
+    if (!border && leaps?.[i - contour.from] !== 1) {
       out.add(x + dx / 2 + normalX * shift, y + dy / 2 + normalY * shift, measured.tolerance, 0, measured.push);
     }
     last.border = border;
@@ -155,6 +159,10 @@ function measure(input: SnapInput): void {
     measured.push = trap * coveredDepth(input);
     return;
   }
+  if (isNearLine(input)) {
+    measured.tolerance = input.tolerance * 2.5;
+    return;
+  }
   const span = contrastSquared(input);
   if (span < contrastSquaredMin) {
     measured.tolerance = input.tolerance * 2.5;
@@ -162,6 +170,13 @@ function measure(input: SnapInput): void {
   }
   measured.shift = Math.max(-0.95, Math.min(0.95, shiftOf(input, span)));
   measured.tolerance = input.tolerance * Math.min(2.5, Math.max(0.8, Math.sqrt(90 / Math.sqrt(span))));
+}
+
+/** Whether a stroke lies on a side of the crack. */
+function isNearLine({ lines, map: { width } }: SnapInput): boolean {
+  if (!lines) return false;
+  const p = crack.y * width + crack.x;
+  return lines.near[p] === 1 || lines.near[p + crack.normalY * width + crack.normalX] === 1;
 }
 
 /** Sets `inner` and `outer`, and tells how far they lie apart, squared. */

@@ -41,7 +41,7 @@ export function everyPixel({ width, height }: Raster): PixelGrid {
 }
 
 /** A pixel as one number, alike for all that are transparent. */
-function visibleWords({ width, height, rgba }: Raster): Uint32Array {
+export function visibleWords({ width, height, rgba }: Raster): Uint32Array {
   const words = new Uint32Array(rgba.buffer, rgba.byteOffset, width * height);
   let seen = words;
   for (let p = 0; p < words.length; p++) {
@@ -67,7 +67,7 @@ function isEven(places: readonly number[]): boolean {
 }
 
 /** Whether most neighbouring cells of different colour differ by a few levels only. */
-function isSmooth({ width, rgba }: Raster, { columns, rows }: PixelGrid): boolean {
+export function isSmooth({ width, rgba }: Raster, { columns, rows }: PixelGrid): boolean {
   let edges = 0;
   let faint = 0;
   const compare = (p: number, q: number) => {

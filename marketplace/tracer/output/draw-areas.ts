@@ -13,11 +13,14 @@ import {
   type Outline,
   type Shape,
 } from "../drawing.ts";
+import { asRound } from "../lines/as-round.ts";
+import type { Lines } from "../lines/lift.ts";
 import type { Settings } from "../options.ts";
 import type { Areas } from "../regions/areas.ts";
 import { stride } from "../regions/colour-model.ts";
 import { type Extent, planeFill, radialFill } from "./fills.ts";
 import { depthLayers, objectLayers } from "./layers.ts";
+import { StrokeOrder } from "./stroke-order.ts";
 
 /**
  * Steps 4 to 7: described areas as a drawing. `pixels` is the source before unblending, for the sub-pixel place of edges.
@@ -31,6 +34,7 @@ export function drawAreas(
   pixels: Uint8Array,
   settings: Settings,
   objectOf: Int32Array | null = null,
+  lines: Lines | null = null,
 ): Drawing {
   const { map, planes, radials, opaque, empty } = areas;
   const { width, height, count } = map;
@@ -51,27 +55,34 @@ export function drawAreas(
     hidden,
     tolerance: settings.tolerance,
     junctions: cutout,
+    lines,
   };
+  const strokes = new StrokeOrder(lines, map, rank);
   const points = new Points();
   const groups: Group[] = [];
   let elements: Element[] = [];
   let layer = -1;
   const plate = cutout || opaque.includes(0) ? -1 : order[0];
+  const own = count <= ownCountMax;
   for (const area of order) {
-    if (empty[area] === 1) continue;
+    if (empty[area] === 1 && strokes.after(area).length === 0) continue;
     if (layering.layer[area] !== layer) {
       layer = layering.layer[area];
       elements = [];
       groups.push({ id: layering.names[layer], elements });
     }
     const outer = chain.all[chain.outer[area]];
+    const fill = fillOf(areas, area, chain, outer);
     if (area === plate) {
       // Nothing can show behind the first area of an opaque picture: it is the whole ground.
-      elements.push({ fill: fillOf(areas, area, chain, outer), shape: { kind: "rect", x: 0, y: 0, width, height } });
-      continue;
+      elements.push({ fill, shape: { kind: "rect", x: 0, y: 0, width, height } });
+    } else if (empty[area] === 0) {
+      const frame = holes.has(area) ? null : strokes.frameOf(outer, chain);
+      const shape = frame?.shape ?? shapeOf(input, [outer, ...(holes.get(area) ?? [])], points);
+      const whole = own && map.sizes[area] >= ownSizeMin;
+      if (shape) elements.push({ fill, shape, ...(frame && { stroke: frame.stroke }), ...(whole && { whole }) });
     }
-    const shape = shapeOf(input, [outer, ...(holes.get(area) ?? [])], points);
-    if (shape) elements.push({ fill: fillOf(areas, area, chain, outer), shape });
+    for (const { shape, stroke } of strokes.after(area)) elements.push({ fill: { kind: "none" }, shape, stroke });
   }
   return {
     width,
@@ -85,14 +96,18 @@ export function drawAreas(
   };
 }
 
+/** In a picture of at most so many areas, each of at least so many pixels is an element of its own. */
+const ownCountMax = 150;
+const ownSizeMin = 600;
+
 /** An area's outer outline and the holes cut into it as a shape, in its plainest form; null where nothing is left of it. */
 function shapeOf(input: SnapInput, contours: readonly Contour[], points: Points): Shape | null {
   const outlines: Outline[] = [];
   for (const contour of contours) {
     snapContour(input, contour, points);
     if (points.count < 3) continue;
-    const circle = contours.length === 1 ? asCircle(points) : null;
-    if (circle) return circle;
+    const round = contours.length === 1 ? (asCircle(points) ?? asRound(points, contour.enclosed)) : null;
+    if (round) return round;
     markCorners(points, input.junctions);
     outlines.push(fitClosed(points, input.junctions));
   }

@@ -1,4 +1,4 @@
-import { type Colour, type Drawing, fillColours, hex } from "../drawing.ts";
+import { type Colour, coloursOf, type Drawing, hex } from "../drawing.ts";
 import type { Background } from "../regions/background.ts";
 import { describeLayers } from "./layers.ts";
 import { writeSvg } from "./write-svg.ts";
@@ -25,13 +25,13 @@ export function finish(drawing: Drawing, background: Background | null): Trace {
   const svg = writeSvg(drawing);
   const colours = new Set<string>();
   for (const { elements } of drawing.groups) {
-    for (const { fill } of elements) for (const colour of fillColours(fill)) colours.add(hex(colour));
+    for (const element of elements) for (const colour of coloursOf(element)) colours.add(hex(colour));
   }
   return {
     svg,
     width: drawing.width,
     height: drawing.height,
-    paths: svg.match(/<(?:path|circle|rect)\b/g)?.length ?? 0,
+    paths: svg.match(/<(?:path|circle|ellipse|rect|line|polyline|polygon)\b/g)?.length ?? 0,
     colors: colours.size,
     // The writer writes nothing but ASCII.
     bytes: svg.length,

@@ -1,5 +1,5 @@
 import type { Contours } from "../curves/contours.ts";
-import { type Drawing, fillColours, hex } from "../drawing.ts";
+import { coloursOf, type Drawing, hex } from "../drawing.ts";
 import type { Areas } from "../regions/areas.ts";
 
 /** In which order areas are drawn and which group each belongs to. Groups are whole stretches of the order. */
@@ -71,6 +71,6 @@ function inOrder(chain: Contours, layer: Int32Array, names: readonly string[], p
 export function describeLayers(drawing: Drawing): { id: string; fill: string[] }[] {
   return drawing.groups.map(({ id, elements }) => ({
     id: id ?? "all",
-    fill: [...new Set(elements.flatMap(({ fill }) => fillColours(fill).map(hex)))],
+    fill: [...new Set(elements.flatMap((element) => coloursOf(element).map(hex)))],
   }));
 }

@@ -1,4 +1,5 @@
-import type { Drawing, Fill, Outline, Shape, Stop } from "../drawing.ts";
+import type { Drawing, Element, Fill, Stop, Stroke } from "../drawing.ts";
+import { n, pathOperators } from "./pdf-path.ts";
 
 export interface PdfPage {
   /** What is painted, to be compressed by zlib's deflate. */
@@ -19,7 +20,7 @@ export function layOutPdf(drawing: Drawing): PdfPage {
   // PDF counts upwards from the bottom left.
   let content = `${n(width / spanX)} 0 0 ${n(-height / spanY)} 0 ${height} cm\n`;
   for (const { elements } of groups) {
-    for (const { fill, shape } of elements) content += `q ${paint(fill, shape, resources, spanX, spanY)}Q\n`;
+    for (const element of elements) content += paint(element, resources, spanX, spanY);
   }
   const assemble = (compressed: Uint8Array) => {
     const contents = add(
@@ -37,17 +38,26 @@ export function layOutPdf(drawing: Drawing): PdfPage {
   return { content: latin1Bytes(content), assemble };
 }
 
-function paint(fill: Fill, shape: Shape, resources: Resources, spanX: number, spanY: number): string {
+function paint({ fill, shape, stroke }: Element, resources: Resources, spanX: number, spanY: number): string {
   const path = pathOperators(shape);
   const rule = shape.kind === "path" && shape.evenOdd ? "*" : "";
+  const line = stroke ? `q ${stroked(stroke, resources)}${path}S\nQ\n` : "";
+  if (fill.kind === "none") return line;
   if (fill.kind === "flat") {
     const { r, g, b, opacity } = fill.colour;
     const state = opacity < 1 ? `/${resources.opacity(opacity)} gs ` : "";
-    return `${state}${n(r / 255)} ${n(g / 255)} ${n(b / 255)} rg ${path}f${rule}\n`;
+    return `q ${state}${n(r / 255)} ${n(g / 255)} ${n(b / 255)} rg ${path}f${rule}\nQ\n${line}`;
   }
   const soft = fill.stops.some(({ colour }) => colour.opacity < 1);
   const mask = soft ? `/${resources.mask(fill, spanX, spanY)} gs ` : "";
-  return `${mask}${path}W${rule} n ${squeeze(fill)}/${resources.shading(fill, "colour")} sh\n`;
+  return `q ${mask}${path}W${rule} n ${squeeze(fill)}/${resources.shading(fill, "colour")} sh\nQ\n${line}`;
+}
+
+function stroked({ colour: { r, g, b, opacity }, width, cap, dashes }: Stroke, resources: Resources): string {
+  const state = opacity < 1 ? `/${resources.opacity(opacity)} gs ` : "";
+  const ends = cap === "round" ? "1 J 1 j " : "";
+  const dash = dashes ? `[${dashes.map(n).join(" ")}] 0 d ` : "";
+  return `${state}${n(r / 255)} ${n(g / 255)} ${n(b / 255)} RG ${n(width)} w ${ends}${dash}`;
 }
 
 /** Brings a circle's height to that of an ellipse with the same middle. */
@@ -57,34 +67,7 @@ function squeeze(fill: Gradient): string {
   return `1 0 0 ${n(by)} 0 ${n(fill.cy * (1 - by))} cm `;
 }
 
-function pathOperators(shape: Shape): string {
-  if (shape.kind === "rect") return `${n(shape.x)} ${n(shape.y)} ${n(shape.width)} ${n(shape.height)} re `;
-  if (shape.kind === "path") return shape.outlines.map(outlineOperators).join("");
-  const { cx, cy, r } = shape;
-  // Four cubics, handles at 0.5523 of the radius: 0.03 % off a circle.
-  const k = r * 0.5523;
-  const arc = (...v: number[]) => `${v.map(n).join(" ")} c `;
-  return (
-    `${n(cx + r)} ${n(cy)} m ` +
-    arc(cx + r, cy + k, cx + k, cy + r, cx, cy + r) +
-    arc(cx - k, cy + r, cx - r, cy + k, cx - r, cy) +
-    arc(cx - r, cy - k, cx - k, cy - r, cx, cy - r) +
-    `${arc(cx + k, cy - r, cx + r, cy - k, cx + r, cy)}h `
-  );
-}
-
-function outlineOperators({ x, y, kinds, points }: Outline): string {
-  let text = `${n(x)} ${n(y)} m `;
-  let i = 0;
-  for (const kind of kinds) {
-    const end = i + kind * 2;
-    for (; i < end; i++) text += `${n(points[i])} `;
-    text += kind === 1 ? "l " : "c ";
-  }
-  return `${text}h `;
-}
-
-type Gradient = Exclude<Fill, { kind: "flat" }>;
+type Gradient = Exclude<Fill, { kind: "flat" | "none" }>;
 
 /** Shadings and graphics states, each defined once and named. */
 class Resources {
@@ -97,7 +80,7 @@ class Resources {
   }
 
   opacity(value: number): string {
-    return this.named(this.states, "G", `<</ca ${n(value)}>>`);
+    return this.named(this.states, "G", `<</ca ${n(value)}/CA ${n(value)}>>`);
   }
 
   shading(fill: Gradient, of: "colour" | "opacity"): string {
@@ -169,8 +152,4 @@ function latin1Text(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
   return text;
-}
-
-function n(v: number): string {
-  return String(Math.round(v * 1000) / 1000);
 }

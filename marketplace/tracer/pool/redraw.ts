@@ -1,4 +1,4 @@
-import { type Colour, type Drawing, type Fill, fillColours, hex } from "../drawing.ts";
+import { type Colour, coloursOf, type Drawing, type Fill, hex } from "../drawing.ts";
 import type { Raster } from "../image/raster.ts";
 import { finish, type Trace } from "../output/finish.ts";
 import type { Likeness } from "../output/score.ts";
@@ -67,8 +67,8 @@ function commonColours({ groups }: Drawing, most: number | undefined): readonly 
   if (most === undefined) return undefined;
   const uses = new Map<string, number>();
   for (const { elements } of groups) {
-    for (const { fill } of elements)
-      for (const colour of fillColours(fill)) uses.set(hex(colour), (uses.get(hex(colour)) ?? 0) + 1);
+    for (const element of elements)
+      for (const colour of coloursOf(element)) uses.set(hex(colour), (uses.get(hex(colour)) ?? 0) + 1);
   }
   const ranked = [...uses].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, most);
   return ranked.map(([colour]) => parseColour(colour.length === 4 ? colour.replace(/[0-9a-f]/g, "$&$&") : colour));
@@ -76,6 +76,7 @@ function commonColours({ groups }: Drawing, most: number | undefined): readonly 
 
 function inPalette(drawing: Drawing, colours: readonly Colour[]): Drawing {
   const only = (fill: Fill): Fill => {
+    if (fill.kind === "none") return fill;
     const { opacity, ...shown } = fill.kind === "flat" ? fill.colour : fill.stops[fill.stops.length >> 1].colour;
     return { kind: "flat", colour: { ...colours[nearestColour(colours, shown.r, shown.g, shown.b)], opacity } };
   };

@@ -43,15 +43,22 @@ export function describeAreas(
 }
 
 /** Neighbours that were given one paint become one area, so that no edge runs between them. */
-function joinPaints(areas: Areas): Areas {
-  const { map, paints, planes, sums, sloped, radials, opaque, empty, background, tones, palette } = areas;
+export function joinPaints(areas: Areas): Areas {
+  const { map, paints } = areas;
   const groups = groupsOfOnePaint(map, paints);
-  if (!groups) return areas;
-  const labels = new Int32Array(map.flat.length);
-  for (let p = 0; p < labels.length; p++) labels[p] = groups[map.flat[p]];
+  return groups
+    ? regrouped(
+        areas,
+        map.flat.map((area) => groups[area]),
+      )
+    : areas;
+}
+
+/** The areas that a picture has when each pixel goes to the area that `labels` names. */
+export function regrouped(areas: Areas, labels: Int32Array): Areas {
+  const { map, paints, planes, sums, sloped, radials, opaque, empty, background, tones, palette } = areas;
   const joined = components(labels, map.width, map.height, map.count);
-  const from = new Int32Array(joined.count);
-  for (let p = map.flat.length - 1; p >= 0; p--) from[joined.flat[p]] = map.flat[p];
+  const from = joined.labelOf;
   const picked = (values: Uint8Array) => Uint8Array.from(from, (a) => values[a]);
   const joinedPlanes = new Float64Array(joined.count * 12);
   // Moments are asked of sloped areas only, and those are never joined.

@@ -31,14 +31,21 @@ export function checkSvg(svg: string): void {
 const token = /<(\/?)([a-zA-Z]+)((?: [a-zA-Z0-9-]+="[^"<>&]*")*)(\/?)>/y;
 const attributeToken = / ([a-zA-Z0-9-]+)="([^"<>&]*)"/g;
 
-const paint = ["fill", "fill-opacity"];
+const paint = [
+  ...["fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width"],
+  ...["stroke-linecap", "stroke-linejoin", "stroke-dasharray"],
+];
 const elements: Readonly<Record<string, ReadonlySet<string> | undefined>> = {
   svg: new Set(["xmlns", "width", "height", "viewBox", "shape-rendering", "preserveAspectRatio"]),
   defs: new Set(),
   g: new Set(["id", "shape-rendering"]),
   path: new Set([...paint, "fill-rule", "d"]),
   circle: new Set([...paint, "cx", "cy", "r"]),
-  rect: new Set([...paint, "x", "y", "width", "height"]),
+  ellipse: new Set([...paint, "cx", "cy", "rx", "ry"]),
+  rect: new Set([...paint, "x", "y", "width", "height", "rx"]),
+  line: new Set([...paint, "x1", "y1", "x2", "y2"]),
+  polyline: new Set([...paint, "points"]),
+  polygon: new Set([...paint, "points"]),
   linearGradient: new Set(["id", "gradientUnits", "x1", "y1", "x2", "y2"]),
   radialGradient: new Set(["id", "gradientUnits", "cx", "cy", "r", "gradientTransform"]),
   stop: new Set(["offset", "stop-color", "stop-opacity"]),
@@ -54,12 +61,21 @@ const values: Readonly<Record<string, RegExp | undefined>> = {
   gradientUnits: /^userSpaceOnUse$/,
   gradientTransform: /^matrix\(1 0 0 \d*(?:\.\d{1,3})? 0 -?\d+\)$/,
   id: /^[a-z][a-z0-9-]*$/,
-  fill: /^(?:#[0-9a-f]{3}|#[0-9a-f]{6}|url\(#g[0-9a-z]+\))$/,
+  fill: /^(?:none|#[0-9a-f]{3}|#[0-9a-f]{6}|url\(#g[0-9a-z]+\))$/,
   "fill-rule": /^evenodd$/,
   "stop-color": /^(?:#[0-9a-f]{3}|#[0-9a-f]{6})$/,
+  stroke: /^(?:#[0-9a-f]{3}|#[0-9a-f]{6})$/,
+  "stroke-width": /^\d+$/,
+  "stroke-linecap": /^round$/,
+  "stroke-linejoin": /^round$/,
+  "stroke-dasharray": /^\d+(?: \d+)*$/,
+  points: /^-?\d+(?: -?\d+)*$/,
+  "stroke-opacity": share,
   "fill-opacity": share,
   "stop-opacity": share,
   offset: share,
-  d: /^[MmLlHhVvCcSsZz0-9 -]+$/,
-  ...Object.fromEntries(["width", "height", "x", "y", "cx", "cy", "r", "x1", "y1", "x2", "y2"].map((n) => [n, number])),
+  d: /^[MmLlHhVvCcSsAaZz0-9 -]+$/,
+  ...Object.fromEntries(
+    ["width", "height", "x", "y", "cx", "cy", "r", "rx", "ry", "x1", "y1", "x2", "y2"].map((n) => [n, number]),
+  ),
 };

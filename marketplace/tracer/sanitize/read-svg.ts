@@ -1,5 +1,6 @@
-import type { Colour, Drawing, Element, Fill, Group, Outline, Shape, Stop } from "../drawing.ts";
+import type { Colour, Drawing, Element, Fill, Group, Shape, Stop, Stroke } from "../drawing.ts";
 import { checkSvg } from "./check-svg.ts";
+import { outlinesOf } from "./read-outlines.ts";
 
 /**
  * An SVG that `writeSvg` wrote, as the drawing again: written once more, it is the same text. So what a page changes, hides or
@@ -83,14 +84,34 @@ function elementOf(name: string, attributes: Attributes, gradients: ReadonlyMap<
   const paint = attributes.get("fill");
   const gradient = paint?.startsWith("url(#") ? gradients.get(paint.slice(5, -1)) : undefined;
   const flat = () => ({ kind: "flat" as const, colour: colourOf(paint, number(attributes, "fill-opacity", 1)) });
-  return { fill: gradient ?? flat(), shape: shapeOf(name, attributes) };
+  const fill = paint === "none" ? { kind: "none" as const } : (gradient ?? flat());
+  const stroke = strokeOf(attributes);
+  return { fill, shape: shapeOf(name, attributes), ...(stroke && { stroke }) };
+}
+
+function strokeOf(attributes: Attributes): Stroke | undefined {
+  const paint = attributes.get("stroke");
+  if (paint === undefined) return undefined;
+  const dashes = attributes.get("stroke-dasharray")?.split(" ").map(Number);
+  return {
+    colour: colourOf(paint, number(attributes, "stroke-opacity", 1)),
+    width: number(attributes, "stroke-width", 1),
+    cap: attributes.has("stroke-linecap") ? "round" : "butt",
+    ...(dashes && { dashes }),
+  };
 }
 
 function shapeOf(name: string, attributes: Attributes): Shape {
   const value = (key: string) => number(attributes, key);
   if (name === "circle") return { kind: "circle", cx: value("cx"), cy: value("cy"), r: value("r") };
+  if (name === "ellipse") return { kind: name, cx: value("cx"), cy: value("cy"), rx: value("rx"), ry: value("ry") };
+  if (name === "line") return { kind: name, x1: value("x1"), y1: value("y1"), x2: value("x2"), y2: value("y2") };
+  if (name === "polyline" || name === "polygon") {
+    return { kind: name, points: (attributes.get("points") ?? "").split(" ").map(Number) };
+  }
   if (name === "rect") {
-    return { kind: "rect", x: value("x"), y: value("y"), width: value("width"), height: value("height") };
+    const corner = attributes.has("rx") && { rx: value("rx") };
+    return { kind: "rect", x: value("x"), y: value("y"), width: value("width"), height: value("height"), ...corner };
   }
   const outlines = outlinesOf(attributes.get("d") ?? "");
   return { kind: "path", outlines, ...(attributes.has("fill-rule") && { evenOdd: true }) };
@@ -120,41 +141,4 @@ function gradientOf(name: string, attributes: Attributes, stops: readonly Stop[]
   // What was rounded in `cy` the shift still shows.
   const exact = Math.min(cy + 0.499, Math.max(cy - 0.499, shift / (1 - by)));
   return { kind: "radial", cx, cy: exact, r, ry: r * by, stops };
-}
-
-/** Path data in the commands that `writeSvg` uses. */
-function outlinesOf(d: string): Outline[] {
-  const outlines: Outline[] = [];
-  const pen = { x: 0, y: 0 };
-  let handle = { x: 0, y: 0 };
-  let [kinds, points]: [number[], number[]] = [[], []];
-  const to = (kind: 1 | 3, ...more: number[]) => {
-    kinds.push(kind);
-    points.push(...more);
-    [pen.x, pen.y] = more.slice(-2);
-  };
-  for (const [, command, text] of d.matchAll(/([MmLlHhVvCcSsZz])([^a-zA-Z]*)/g)) {
-    const values = (text.match(/-?\d+/g) ?? []).map(Number);
-    const steps = { M: 2, m: 2, l: 2, h: 1, v: 1, c: 6, s: 4 }[command] ?? 0;
-    if (command === "z") [pen.x, pen.y] = [outlines.at(-1)!.x, outlines.at(-1)!.y];
-    for (let i = 0; steps > 0 && i + steps <= values.length; i += steps) {
-      const [a, b, c, e, f, g] = values.slice(i, i + steps);
-      const { x, y } = pen;
-      if (command === "M" || command === "m") {
-        [pen.x, pen.y] = command === "M" ? [a, b] : [x + a, y + b];
-        [kinds, points] = [[], []];
-        outlines.push({ x: pen.x, y: pen.y, kinds, points });
-      } else if (command === "l") to(1, x + a, y + b);
-      else if (command === "h") to(1, x + a, y);
-      else if (command === "v") to(1, x, y + a);
-      else {
-        const smooth = command === "s";
-        const [bx, by, ex, ey] = smooth ? [a, b, c, e] : [c, e, f, g];
-        const first = smooth ? [2 * x - handle.x, 2 * y - handle.y] : [x + a, y + b];
-        handle = { x: x + bx, y: y + by };
-        to(3, ...first, handle.x, handle.y, x + ex, y + ey);
-      }
-    }
-  }
-  return outlines;
 }

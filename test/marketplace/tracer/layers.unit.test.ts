@@ -52,7 +52,9 @@ describe("object layers", () => {
     expect(found.map(({ id }) => id)).toEqual(layers.map(({ id }) => id));
     expect(new Set(found.map(({ id }) => id)).size).toBe(found.length);
     for (const { id } of found) expect(id).toMatch(/^(background|object-\d+|details)$/);
-    const inGroups = found.map(({ body }) => body!.match(/<(path|circle|rect)\b/g)!.length);
+    const inGroups = found.map(
+      ({ body }) => body!.match(/<(path|circle|ellipse|rect|line|polyline|polygon)\b/g)!.length,
+    );
     expect(inGroups.reduce((sum, n) => sum + n, 0)).toBe(paths);
   });
 

@@ -97,8 +97,10 @@ describe("what is drawn is what was drawn", () => {
           `<rect width="60" height="80" fill="#fff"/><path d="M22.3 15V60" stroke="#123" stroke-width="4" ${more}/>`,
         ),
       ).svg;
-    expect(bar("")).toMatch(/<rect fill="#123"/);
-    expect(bar('stroke-linecap="round"')).toMatch(/<path fill="#123"[^>]*[cs]/);
+    expect(bar("")).toMatch(/<line [^>]*stroke="#123" stroke-width="16" x1="89" y1="60" x2="89" y2="240"/);
+    expect(bar('stroke-linecap="round"')).toMatch(
+      /<line [^>]*stroke-linecap="round"[^>]* x1="89" y1="60" x2="89" y2="240"/,
+    );
   });
 
   test.each([0.8, 1, 1.5, 2])("a slanted line %d px wide stays whole", (width) => {
@@ -384,7 +386,7 @@ describe("what comes out is nothing but drawing", () => {
   test("counts are those of the text", () => {
     const result = trace(picture(400, 300, logo));
     expect(result.bytes).toBe(Buffer.byteLength(result.svg));
-    expect(result.paths).toBe(result.svg.match(/<(path|circle|rect)\b/g)!.length);
+    expect(result.paths).toBe(result.svg.match(/<(path|circle|ellipse|rect|line|polyline|polygon)\b/g)!.length);
   });
 
   test.each([

@@ -1,4 +1,11 @@
-import { type Drawing, type Fill, fillColours, type Group, hex } from "../../../tracer/drawing.ts";
+import {
+  type Colour,
+  type Drawing,
+  coloursOf as elementColours,
+  type Group,
+  hex,
+  repainted,
+} from "../../../tracer/drawing.ts";
 
 /** What a person has changed of a drawing, by the layer's place in it. */
 export interface Edits {
@@ -30,8 +37,8 @@ export function layersOf({ groups }: Drawing): Layer[] {
 
 function coloursOf({ elements }: Group): string[] {
   const uses = new Map<string, number>();
-  for (const { fill } of elements) {
-    for (const colour of fillColours(fill)) uses.set(sixOf(hex(colour)), (uses.get(sixOf(hex(colour))) ?? 0) + 1);
+  for (const element of elements) {
+    for (const colour of elementColours(element)) uses.set(sixOf(hex(colour)), (uses.get(sixOf(hex(colour))) ?? 0) + 1);
   }
   return [...uses].sort(([, a], [, b]) => b - a).map(([colour]) => colour);
 }
@@ -56,7 +63,9 @@ export function edited(drawing: Drawing, { hidden, colours }: Edits): Drawing {
     if (hidden.has(index)) return [];
     const own = colours.get(index);
     if (!own || own.size === 0) return [group];
-    return [{ ...group, elements: group.elements.map(({ fill, shape }) => ({ fill: recoloured(fill, own), shape })) }];
+    return [
+      { ...group, elements: group.elements.map((element) => repainted(element, (colour) => inOwn(colour, own))) },
+    ];
   });
   return { ...drawing, groups };
 }
@@ -67,15 +76,11 @@ export function onlyLayer(drawing: Drawing, edits: Edits, layer: number): Drawin
   return { ...all, groups: all.groups.slice(layer, layer + 1) };
 }
 
-function recoloured(fill: Fill, colours: ReadonlyMap<string, string>): Fill {
-  const repaint = <C extends { r: number; g: number; b: number; opacity: number }>(colour: C): C => {
-    const to = colours.get(sixOf(hex(colour)));
-    if (to === undefined) return colour;
-    const value = Number.parseInt(to.slice(1), 16);
-    return { ...colour, r: value >> 16, g: (value >> 8) & 255, b: value & 255 };
-  };
-  if (fill.kind === "flat") return { ...fill, colour: repaint(fill.colour) };
-  return { ...fill, stops: fill.stops.map((stop) => ({ ...stop, colour: repaint(stop.colour) })) };
+function inOwn(colour: Colour, colours: ReadonlyMap<string, string>): Colour {
+  const to = colours.get(sixOf(hex(colour)));
+  if (to === undefined) return colour;
+  const value = Number.parseInt(to.slice(1), 16);
+  return { ...colour, r: value >> 16, g: (value >> 8) & 255, b: value & 255 };
 }
 
 /** Points that curves go through. */
@@ -83,7 +88,9 @@ export function nodesOf({ groups }: Drawing): number {
   let nodes = 0;
   for (const { elements } of groups) {
     for (const { shape } of elements) {
-      if (shape.kind !== "path") nodes += 4;
+      if (shape.kind === "line") nodes += 2;
+      else if (shape.kind === "polyline" || shape.kind === "polygon") nodes += shape.points.length / 2;
+      else if (shape.kind !== "path") nodes += 4;
       else for (const { kinds } of shape.outlines) nodes += kinds.length + 1;
     }
   }

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { useMemo } from "preact/hooks";
-import { type Drawing, type Element, fillColours, type Group, hex } from "../../../tracer/drawing.ts";
-import { pathData } from "../../../tracer/output/write-svg.ts";
+import { coloursOf, type Drawing, type Element, type Group, hex, type Shape } from "../../../tracer/drawing.ts";
+import { pathData } from "../../../tracer/output/path-data.ts";
 
 const nodesShown = 20_000;
 
@@ -30,12 +30,26 @@ export function Outlines({ drawing, layer }: { drawing: Drawing; layer: number |
   );
 }
 
-function ShapeOf({ element: { shape }, fill }: { element: Element; fill?: string }) {
-  if (shape.kind === "circle") return <circle cx={shape.cx} cy={shape.cy} r={shape.r} fill={fill} />;
-  if (shape.kind === "rect") {
-    return <rect x={shape.x} y={shape.y} width={shape.width} height={shape.height} fill={fill} />;
+/** In one colour, where one is given: a line's own is that of its stroke. */
+function ShapeOf({ element: { shape, fill, stroke }, colour }: { element: Element; colour?: string }) {
+  const drawn = colour && stroke ? { stroke: colour, "stroke-width": stroke.width } : {};
+  const look = { fill: colour && fill.kind === "none" ? "none" : colour, ...drawn };
+  switch (shape.kind) {
+    case "circle":
+      return <circle cx={shape.cx} cy={shape.cy} r={shape.r} {...look} />;
+    case "ellipse":
+      return <ellipse cx={shape.cx} cy={shape.cy} rx={shape.rx} ry={shape.ry} {...look} />;
+    case "rect":
+      return <rect x={shape.x} y={shape.y} width={shape.width} height={shape.height} rx={shape.rx} {...look} />;
+    case "line":
+      return <line x1={shape.x1} y1={shape.y1} x2={shape.x2} y2={shape.y2} {...look} />;
+    case "polyline":
+      return <polyline points={shape.points.join(" ")} {...look} />;
+    case "polygon":
+      return <polygon points={shape.points.join(" ")} {...look} />;
+    default:
+      return <path d={pathData(shape.outlines, 1)} fill-rule={shape.evenOdd ? "evenodd" : undefined} {...look} />;
   }
-  return <path d={pathData(shape.outlines, 1)} fill={fill} fill-rule={shape.evenOdd ? "evenodd" : undefined} />;
 }
 
 /** A line of no length for each point: its round ends are a dot of one size at any zoom. */
@@ -43,19 +57,30 @@ function nodeDots({ groups }: Drawing): string {
   const dots: string[] = [];
   for (const { elements } of groups) {
     for (const { shape } of elements) {
-      if (shape.kind !== "path") continue;
-      for (const { x, y, kinds, points } of shape.outlines) {
-        dots.push(`M${x} ${y}h0`);
-        let at = 0;
-        for (const kind of kinds) {
-          at += kind * 2;
-          dots.push(`M${points[at - 2]} ${points[at - 1]}h0`);
-        }
-        if (dots.length > nodesShown) return dots.join("");
-      }
+      for (const [x, y] of nodesOf(shape)) dots.push(`M${x} ${y}h0`);
+      if (dots.length > nodesShown) return dots.join("");
     }
   }
   return dots.join("");
+}
+
+/** The points that a shape's outline goes through; none of one that has only a middle. */
+function* nodesOf(shape: Shape): Generator<readonly [number, number]> {
+  if (shape.kind === "line") {
+    yield [shape.x1, shape.y1];
+    yield [shape.x2, shape.y2];
+  } else if (shape.kind === "polyline" || shape.kind === "polygon") {
+    for (let i = 0; i + 1 < shape.points.length; i += 2) yield [shape.points[i] ?? 0, shape.points[i + 1] ?? 0];
+  } else if (shape.kind === "path") {
+    for (const { x, y, kinds, points } of shape.outlines) {
+      yield [x, y];
+      let at = 0;
+      for (const kind of kinds) {
+        at += kind * 2;
+        yield [points[at - 2] ?? 0, points[at - 1] ?? 0];
+      }
+    }
+  }
 }
 
 const thumbElements = 60;
@@ -66,7 +91,7 @@ export function Thumb({ group, repaint }: { group: Group; repaint: (colour: stri
   return (
     <svg viewBox={boxOf(elements)} aria-hidden="true">
       {elements.slice(0, thumbElements).map((element) => (
-        <ShapeOf element={element} fill={repaint(hex(fillColours(element.fill)[0] ?? black))} />
+        <ShapeOf element={element} colour={repaint(hex(coloursOf(element)[0] ?? black))} />
       ))}
     </svg>
   );
@@ -84,18 +109,19 @@ function boxOf(elements: readonly Element[]): string {
     bottom = Math.max(bottom, y);
   };
   for (const { shape } of elements) {
-    if (shape.kind === "circle") {
-      see(shape.cx - shape.r, shape.cy - shape.r);
-      see(shape.cx + shape.r, shape.cy + shape.r);
+    if (shape.kind === "circle" || shape.kind === "ellipse") {
+      const [rx, ry] = shape.kind === "circle" ? [shape.r, shape.r] : [shape.rx, shape.ry];
+      see(shape.cx - rx, shape.cy - ry);
+      see(shape.cx + rx, shape.cy + ry);
     } else if (shape.kind === "rect") {
       see(shape.x, shape.y);
       see(shape.x + shape.width, shape.y + shape.height);
-    } else {
+    } else if (shape.kind === "path") {
       for (const { x, y, points } of shape.outlines) {
         see(x, y);
         for (let i = 0; i + 1 < points.length; i += 2) see(points[i] ?? 0, points[i + 1] ?? 0);
       }
-    }
+    } else for (const [x, y] of nodesOf(shape)) see(x, y);
   }
   const room = Math.max(1, (right - left) * 0.06, (bottom - top) * 0.06);
   return [left - room, top - room, right - left + 2 * room, bottom - top + 2 * room].map(Math.round).join(" ");

@@ -1,0 +1,61 @@
+import type { AreaMap } from "../regions/components.ts";
+import type { Contour, Contours } from "./contours.ts";
+
+/**
+ * The steps of an outline that need not be followed, by 1: a stroke drawn later hides them, and the outline goes on beyond
+ * it as it came. Null where there are none. `near` has 1 for each pixel beneath or beside a stroke.
+ */
+export function leapsOf(
+  { x, y, from, to }: Contour,
+  { steps }: Contours,
+  { width, height }: AreaMap,
+  near: Uint8Array,
+): Uint8Array | null {
+  const n = to - from;
+  const xs = new Int32Array(n);
+  const ys = new Int32Array(n);
+  const hidden = new Uint8Array(n);
+  let some = 0;
+  for (let i = 0, px = x, py = y; i < n; i++) {
+    xs[i] = px;
+    ys[i] = py;
+    const direction = steps[from + i];
+    const inside = (direction < 2 ? py : py - 1) * width + (direction % 3 === 0 ? px : px - 1);
+    const outside = inside + [-width, 1, width, -1][direction];
+    const atEdge =
+      (direction === 0 && py === 0) ||
+      (direction === 1 && px === width) ||
+      (direction === 2 && py === height) ||
+      (direction === 3 && px === 0);
+    if (!atEdge && (near[inside] === 1 || near[outside] === 1)) some += hidden[i] = 1;
+    if (direction === 0) px++;
+    else if (direction === 1) py++;
+    else if (direction === 2) px--;
+    else py--;
+  }
+  if (some === 0 || some === n) return null;
+  const begin = hidden.indexOf(0);
+  const at = (i: number) => (i + begin + 2 * n) % n;
+  for (let i = 0; i < n; ) {
+    let end = i;
+    while (end < n && hidden[at(end)] === 1) end++;
+    if (end > i && !goesOn(xs, ys, at(i), at(end), n)) for (let k = i; k < end; k++) hidden[at(k)] = 0;
+    i = end + 1;
+  }
+  return hidden;
+}
+
+const reach = 5;
+
+/** Whether an outline comes to `a`, goes from there to `b`, and goes on from `b`, all in one direction. */
+function goesOn(xs: Int32Array, ys: Int32Array, a: number, b: number, n: number): boolean {
+  const before = (a - reach + n) % n;
+  const after = (b + reach) % n;
+  const along = (from: number, to: number, other: number, end: number) => {
+    const [ux, uy, vx, vy] = [xs[to] - xs[from], ys[to] - ys[from], xs[end] - xs[other], ys[end] - ys[other]];
+    return (ux * vx + uy * vy) / (Math.hypot(ux, uy) * Math.hypot(vx, vy) || 1);
+  };
+  return along(before, a, a, b) > alongMin && along(a, b, b, after) > alongMin && along(before, a, b, after) > alongMin;
+}
+
+const alongMin = 0.85;

@@ -1,0 +1,201 @@
+import type { LiftedStroke } from "./lift.ts";
+import { pointsAlong, step } from "./points-along.ts";
+import { type Measured, shareOf } from "./profile.ts";
+import type { Place } from "./straight-line.ts";
+import type { FoundStroke } from "./strokes-of.ts";
+
+/** How near strokes come to each pixel of a box. */
+class Cover {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+  /** From the stroke's edge, px: below 0 inside it. */
+  readonly distance: Float32Array;
+  readonly nearest: Int32Array;
+
+  constructor(left: number, top: number, width: number, height: number) {
+    this.left = left;
+    this.top = top;
+    this.width = width;
+    this.height = height;
+    this.distance = new Float32Array(width * height).fill(9);
+    this.nearest = new Int32Array(width * height).fill(-1);
+  }
+
+  /** A stroke with its joins and ends. */
+  draw(
+    points: readonly Place[],
+    { width, cap, closed }: Pick<FoundStroke, "width" | "cap" | "closed">,
+    stroke: number,
+  ): void {
+    const half = width / 2;
+    const n = points.length;
+    for (let i = 0; i + (closed ? 0 : 1) < n; i++) {
+      const open = { start: !closed && i === 0, end: !closed && i === n - 2 };
+      this.add(points[i], points[(i + 1) % n], half, open, stroke);
+    }
+    for (let i = closed ? 0 : 1; i < (closed ? n : n - 1); i++)
+      this.join(points[(i + n - 1) % n], points[i], points[(i + 1) % n], half, cap, stroke);
+    if (cap === "butt" || closed) return;
+    for (const end of [points[0], points[n - 1]]) this.disc(end, half, stroke);
+  }
+
+  private see(from: Place, to: Place, reach: number, stroke: number, distance: (x: number, y: number) => number): void {
+    const toY = Math.min(this.height - 1, Math.ceil(Math.max(from.y, to.y) - this.top + reach));
+    const toX = Math.min(this.width - 1, Math.ceil(Math.max(from.x, to.x) - this.left + reach));
+    for (let py = Math.max(0, Math.floor(Math.min(from.y, to.y) - this.top - reach)); py <= toY; py++) {
+      for (let px = Math.max(0, Math.floor(Math.min(from.x, to.x) - this.left - reach)); px <= toX; px++) {
+        const d = distance(px + this.left + 0.5 - from.x, py + this.top + 0.5 - from.y);
+        const i = py * this.width + px;
+        if (d >= this.distance[i]) continue;
+        this.distance[i] = d;
+        this.nearest[i] = stroke;
+      }
+    }
+  }
+
+  /** A short straight piece; where it ends the stroke it is cut off square, elsewhere it goes a little beyond its end. */
+  private add(
+    from: Place,
+    to: Place,
+    half: number,
+    open: { readonly start: boolean; readonly end: boolean },
+    stroke: number,
+  ): void {
+    const length = Math.hypot(to.x - from.x, to.y - from.y);
+    if (length === 0) return;
+    const [dx, dy] = [(to.x - from.x) / length, (to.y - from.y) / length];
+    const on = Math.min(1.5, Math.max(0.6, half));
+    this.see(from, to, half + 1.5, stroke, (x, y) => {
+      const along = x * dx + y * dy;
+      const [before, after] = [open.start ? -along : -along - on, along - length - (open.end ? 0 : on)];
+      return Math.max(Math.abs(x * dy - y * dx) - half, before, after);
+    });
+  }
+
+  private disc(at: Place, half: number, stroke: number): void {
+    this.see(at, at, half + 1.5, stroke, (x, y) => Math.hypot(x, y) - half);
+  }
+
+  /** What two pieces leave open where the line bends: a round join, or the wedge to where their edges meet. */
+  private join(before: Place, at: Place, after: Place, half: number, cap: FoundStroke["cap"], stroke: number): void {
+    const [ux, uy] = direction(before, at);
+    const [vx, vy] = direction(at, after);
+    const bend = 1 - ux * vx - uy * vy;
+    if (bend < 1e-4) return;
+    // Beyond the mitre limit of SVG an edge is cut off.
+    if (cap === "round" || bend < 0.01 || bend > 1.87) {
+      if (cap === "round" || bend < 0.01) this.disc(at, half, stroke);
+      return;
+    }
+    this.see(at, at, half * 4 + 1, stroke, (x, y) => {
+      const [one, other] = [x * ux + y * uy, x * vx + y * vy];
+      return Math.max(Math.abs(x * uy - y * ux) - half, Math.abs(x * vy - y * vx) - half, -one, other);
+    });
+  }
+}
+
+function direction(from: Place, to: Place): readonly [number, number] {
+  const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
+  return [(to.x - from.x) / length, (to.y - from.y) / length];
+}
+
+/**
+ * Which stroke each pixel of an area is of, and how much its edges miss; null when the strokes do not make up the area: when too much of it lies off
+ * them, too much of them off it, or its edges elsewhere than theirs. `pixels` are places in the map of areas.
+ */
+export function coverArea(
+  pixels: Int32Array,
+  strokes: readonly FoundStroke[],
+  picture: Measured,
+): { owners: Int32Array; miss: number } | null {
+  const { areas, stride } = picture;
+  const area = areas[pixels[0]];
+  let [left, top, right, bottom] = [stride, Number.POSITIVE_INFINITY, 0, 0];
+  for (const q of pixels) {
+    const [x, y] = [(q % stride) - 1, Math.floor(q / stride) - 1];
+    left = Math.min(left, x);
+    right = Math.max(right, x);
+    top = Math.min(top, y);
+    bottom = Math.max(bottom, y);
+  }
+  const cover = new Cover(left, top, right - left + 1, bottom - top + 1);
+  let stray = 0;
+  strokes.forEach((found, stroke) => {
+    cover.draw(pointsAlong(found.shape, coverStep), found, stroke);
+    for (const place of pointsAlong(found.shape)) if (!isNear(place, areas, area, stride)) stray += step * found.width;
+  });
+  for (let y = 0, i = 0; y < cover.height; y++) {
+    for (let x = 0; x < cover.width; x++, i++) {
+      const inside = areas[(y + top + 1) * stride + x + left + 1] === area;
+      if (inside ? cover.distance[i] > offMax : cover.distance[i] < -offMax) stray++;
+    }
+  }
+  if (stray > 1 + strayShareMax * pixels.length) return null;
+  // What lies over an end leaves its own blends there.
+  const ends = strokes.flatMap(({ ends, abuts, width }) =>
+    ends.flatMap((end, side) => (end && abuts[side] ? [{ ...end, reach: width + 4 }] : [])),
+  );
+  const isEnd = (x: number, y: number) => ends.some((end) => Math.hypot(end.x - x, end.y - y) <= end.reach);
+  const miss = edgesMiss(pixels, cover, picture, isEnd);
+  if (miss > (strokes[0].width < 3 ? thinMissMax : edgeMissMax)) return null;
+  const owners = pixels.map((q) => {
+    const found = cover.nearest[(Math.floor(q / stride) - 1 - top) * cover.width + (q % stride) - 1 - left];
+    return Math.max(found, 0);
+  });
+  return { owners, miss };
+}
+
+/** By how much the strokes' edges cover pixels otherwise than the area's do, on the mean. */
+function edgesMiss(
+  pixels: Int32Array,
+  cover: Cover,
+  picture: Measured,
+  isEnd: (x: number, y: number) => boolean,
+): number {
+  const { areas, area, stride } = picture;
+  let squares = 0;
+  let count = 0;
+  for (const q of pixels) {
+    for (const p of [q, q + 1, q - 1, q + stride, q - stride]) {
+      if ((p !== q && areas[p] === area) || areas[p] < 0) continue;
+      const [x, y] = [(p % stride) - 1 - cover.left, Math.floor(p / stride) - 1 - cover.top];
+      if (x < 0 || y < 0 || x >= cover.width || y >= cover.height) continue;
+      const distance = cover.distance[y * cover.width + x];
+      const drawn = Math.max(0, Math.min(1, 0.5 - distance));
+      const share = shareOf(p, picture);
+      if (share === null || isEnd(x + cover.left + 0.5, y + cover.top + 0.5)) continue;
+      squares += (drawn - share) ** 2;
+      count++;
+    }
+  }
+  return count > 0 ? Math.sqrt(squares / count) : 0;
+}
+
+const edgeMissMax = 0.065;
+const thinMissMax = 0.13;
+
+/** The stroke that each pixel of the picture lies on, or next to, by what was joined; -1 for none. */
+export function coverPicture(strokes: readonly LiftedStroke[], width: number, height: number): Int32Array {
+  const cover = new Cover(0, 0, width, height);
+  strokes.forEach(({ shape, stroke, closed }, i) => {
+    cover.draw(pointsAlong(shape, coverStep), { ...stroke, closed }, i);
+  });
+  return cover.nearest.map((stroke, p) => (cover.distance[p] <= pieceOffMax ? stroke : -1));
+}
+
+/** How far off a stroke's edge a pixel of the area may lie, or one that is not of it inside, px. */
+const offMax = 0.85;
+const strayShareMax = 0.02;
+/** The same of a piece of it, which may be mostly blends. */
+const pieceOffMax = 1.2;
+/** Length of the straight pieces by which a stroke is laid over pixels, px. */
+const coverStep = 2;
+
+function isNear({ x, y }: Place, areas: Int32Array, area: number, stride: number): boolean {
+  const q = (Math.floor(y) + 1) * stride + Math.floor(x) + 1;
+  for (let dy = -stride; dy <= stride; dy += stride)
+    for (let p = q + dy - 1; p <= q + dy + 1; p++) if (areas[p] === area) return true;
+  return false;
+}

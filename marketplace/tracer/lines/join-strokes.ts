@@ -1,0 +1,205 @@
+import type { Colour } from "../drawing.ts";
+import type { AreaMap } from "../regions/components.ts";
+import type { Ends } from "./fit-path.ts";
+import type { LiftedStroke } from "./lift.ts";
+import { lineThrough, type Place, type StraightLine } from "./straight-line.ts";
+import { type FoundStroke, fitStroke } from "./strokes-of.ts";
+
+export interface OwnStroke extends FoundStroke {
+  readonly colour: Colour;
+}
+
+/** Where a stroke stops because something else begins. */
+interface End {
+  readonly stroke: number;
+  readonly side: 0 | 1;
+  /** From the end outwards. */
+  readonly line: StraightLine;
+}
+
+/**
+ * Strokes that go on beneath what lies over them become one again: a grid's line behind bars, a curve that others cross.
+ * What is left, in an order in which none is drawn over what covers it; and the new number of each. Source: good
+ * continuation, as in Grossberg & Mingolla (1985).
+ */
+export function joinStrokes(
+  found: readonly OwnStroke[],
+  at: Int32Array,
+  map: AreaMap,
+): { strokes: LiftedStroke[]; names: Int32Array } {
+  const ends = found.flatMap((stroke, i) => endsOf(stroke, i));
+  const next = linked(ends, found, at, map);
+  const names = new Int32Array(found.length).fill(-1);
+  const joined: (LiftedStroke & { readonly members: readonly number[] })[] = [];
+  const begin = (stroke: number, side: 0 | 1) => {
+    const chain = chainFrom(stroke, side, next, found);
+    for (const member of chain.members) names[member] = joined.length;
+    const { colour, cap } = found[stroke];
+    const width = chain.members.reduce((sum, i) => sum + found[i].width, 0) / chain.members.length;
+    const alone = chain.members.length === 1;
+    const shape = alone ? found[stroke].shape : fitStroke(chain.points, width, chain.closed, chain.ends);
+    joined.push({ shape, stroke: { colour, width, cap }, closed: chain.closed, members: chain.members });
+  };
+  for (let i = 0; i < found.length; i++) {
+    for (const side of [0, 1] as const) if (names[i] < 0 && !next.has(keyOf(i, side))) begin(i, side);
+  }
+  for (let i = 0; i < found.length; i++) if (names[i] < 0) begin(i, 0);
+  const turn = inOrder(joined.length, coverings(ends, next, at, map), names);
+  const order = joined.map((_, i) => i).sort((a, b) => turn[a] - turn[b] || a - b);
+  const place = new Int32Array(joined.length);
+  order.forEach((i, k) => {
+    place[i] = k;
+  });
+  return { strokes: order.map((i) => joined[i]), names: names.map((name) => place[name]) };
+}
+
+const keyOf = (stroke: number, side: 0 | 1) => stroke * 2 + side;
+
+function endsOf({ points, ends, abuts, width }: OwnStroke, stroke: number): End[] {
+  return ([0, 1] as const).flatMap((side) => {
+    const end = ends[side];
+    if (!abuts[side] || !end) return [];
+    const ordered = side === 0 ? points : points.toReversed();
+    const reach = Math.max(6, 3 * width);
+    const near = ordered.filter((p, i) => i < 30 && Math.hypot(p.x - ordered[0].x, p.y - ordered[0].y) <= reach);
+    if (near.length < 2) return [];
+    const { dx, dy } = lineThrough(near);
+    return [{ stroke, side, line: { ...end, dx: -dx, dy: -dy } }];
+  });
+}
+
+interface Link {
+  readonly stroke: number;
+  readonly side: 0 | 1;
+  /** The strokes that lie over the gap. */
+  readonly over: readonly number[];
+}
+
+/** Which end goes on as which. */
+function linked(ends: readonly End[], found: readonly OwnStroke[], at: Int32Array, map: AreaMap): Map<number, Link> {
+  const pairs: { one: End; other: End; gap: number; over: number[] }[] = [];
+  for (let i = 0; i < ends.length; i++) {
+    for (let j = i + 1; j < ends.length; j++) {
+      const [one, other] = [ends[i], ends[j]];
+      if (!areAlike(found[one.stroke], found[other.stroke])) continue;
+      const gap = gapBetween(one.line, other.line);
+      if (gap === null) continue;
+      const over = coverOf(one, other, at, map);
+      if (over) pairs.push({ one, other, gap, over });
+    }
+  }
+  pairs.sort((a, b) => a.gap - b.gap);
+  const next = new Map<number, Link>();
+  for (const { one, other, over } of pairs) {
+    const [a, b] = [keyOf(one.stroke, one.side), keyOf(other.stroke, other.side)];
+    if (next.has(a) || next.has(b)) continue;
+    next.set(a, { stroke: other.stroke, side: other.side, over });
+    next.set(b, { stroke: one.stroke, side: one.side, over });
+  }
+  return next;
+}
+
+function areAlike(one: OwnStroke, other: OwnStroke): boolean {
+  const far = Math.max(
+    Math.abs(one.colour.r - other.colour.r),
+    Math.abs(one.colour.g - other.colour.g),
+    Math.abs(one.colour.b - other.colour.b),
+  );
+  return far <= 12 && Math.abs(one.width - other.width) <= 0.3 + 0.1 * one.width;
+}
+
+const gapMax = 400;
+/** Ends go on a little beneath what lies over them, from both sides. */
+const overlapMax = 3;
+
+/** How far apart two ends are that look at each other along one line; null where they do not. */
+function gapBetween(one: StraightLine, other: StraightLine): number | null {
+  const facing = one.dx * other.dx + one.dy * other.dy;
+  if (facing > -0.94) return null;
+  const [x, y] = [other.x - one.x, other.y - one.y];
+  const gap = x * one.dx + y * one.dy;
+  if (gap < -overlapMax || gap > gapMax) return null;
+  const aside = Math.max(Math.abs(x * one.dy - y * one.dx), Math.abs(x * other.dy - y * other.dx));
+  return aside <= 0.6 + 0.06 * Math.min(gap, 30) ? gap : null;
+}
+
+/** The strokes over the gap between two ends, if all of it lies beneath other things than lie beside the ends. */
+function coverOf(one: End, other: End, at: Int32Array, { flat, width, height }: AreaMap): number[] | null {
+  const pixel = (x: number, y: number) => {
+    const [px, py] = [Math.floor(x), Math.floor(y)];
+    return px < 0 || py < 0 || px >= width || py >= height ? -1 : py * width + px;
+  };
+  const { x, y, dx, dy } = one.line;
+  const beside = new Set<number>();
+  for (const side of [-1, 1]) {
+    for (const back of [3, 5]) {
+      for (const off of [2.5, 4]) {
+        const p = pixel(x - dx * back - dy * off * side, y - dy * back + dx * off * side);
+        if (p >= 0 && at[p] < 0) beside.add(flat[p]);
+      }
+    }
+  }
+  const gap = Math.hypot(other.line.x - x, other.line.y - y);
+  const over = new Set<number>();
+  for (let s = 1; s < gap - 0.5; s += 0.7) {
+    const t = s / gap;
+    const p = pixel(x + (other.line.x - x) * t, y + (other.line.y - y) * t);
+    if (p < 0) return null;
+    if (at[p] >= 0) over.add(at[p]);
+    else if (beside.has(flat[p]) && s > 1.5 && s < gap - 1.5) return null;
+  }
+  return [...over].filter((stroke) => stroke !== one.stroke && stroke !== other.stroke);
+}
+
+function chainFrom(first: number, firstSide: 0 | 1, next: ReadonlyMap<number, Link>, found: readonly OwnStroke[]) {
+  const members: number[] = [];
+  const points: Place[] = [];
+  let [stroke, side] = [first, firstSide];
+  for (;;) {
+    members.push(stroke);
+    points.push(...(side === 0 ? found[stroke].points : found[stroke].points.toReversed()));
+    const link = next.get(keyOf(stroke, side === 0 ? 1 : 0));
+    if (link && !members.includes(link.stroke)) {
+      [stroke, side] = [link.stroke, link.side];
+      continue;
+    }
+    const closed = link ? link.stroke === first && link.side === firstSide : found[first].closed;
+    const ends: Ends = closed ? [null, null] : [found[first].ends[firstSide], found[stroke].ends[side === 0 ? 1 : 0]];
+    return { members, points, closed, ends };
+  }
+}
+
+/** Pairs of strokes of which the second lies over the first. */
+function coverings(
+  ends: readonly End[],
+  next: ReadonlyMap<number, Link>,
+  at: Int32Array,
+  { width, height }: AreaMap,
+): (readonly [number, number])[] {
+  const pairs: [number, number][] = [];
+  for (const { stroke, side, line } of ends) {
+    for (const over of next.get(keyOf(stroke, side))?.over ?? []) pairs.push([stroke, over]);
+    for (let s = 0; s <= 2; s++) {
+      const [x, y] = [Math.floor(line.x + line.dx * s), Math.floor(line.y + line.dy * s)];
+      const over = x < 0 || y < 0 || x >= width || y >= height ? -1 : at[y * width + x];
+      if (over >= 0 && over !== stroke) pairs.push([stroke, over]);
+    }
+  }
+  return pairs;
+}
+
+/** A number for each joined stroke that is less than those of all that lie over it. */
+function inOrder(count: number, pairs: readonly (readonly [number, number])[], names: Int32Array): Int32Array {
+  const turn = new Int32Array(count);
+  for (let round = 0; round < 12; round++) {
+    let changed = false;
+    for (const [below, above] of pairs) {
+      const [under, over] = [names[below], names[above]];
+      if (under === over || turn[over] > turn[under]) continue;
+      turn[over] = turn[under] + 1;
+      changed = true;
+    }
+    if (!changed) break;
+  }
+  return turn;
+}

@@ -1,0 +1,174 @@
+import type { Colour, Shape, Stroke } from "../drawing.ts";
+import { straight } from "../drawing.ts";
+import { type Areas, joinPaints, regrouped } from "../regions/areas.ts";
+import { beneath, markNear, withoutLines } from "./beneath.ts";
+import { thinAreas } from "./candidates.ts";
+import { coverPicture } from "./cover.ts";
+import { covering } from "./covering.ts";
+import { findDashes } from "./dashes.ts";
+import { joinStrokes, type OwnStroke } from "./join-strokes.ts";
+import { type FoundStroke, strokesOf } from "./strokes-of.ts";
+
+export interface LiftedStroke {
+  readonly shape: Shape;
+  readonly stroke: Stroke;
+  readonly closed: boolean;
+}
+
+/** Strokes that were lifted off a picture, in the order in which they lie over each other. */
+export interface Lines {
+  readonly strokes: readonly LiftedStroke[];
+  /** The stroke that lies on each pixel, or -1. */
+  readonly at: Int32Array;
+  /** 1 for each pixel beneath or beside a stroke. */
+  readonly near: Uint8Array;
+}
+
+export interface LiftedLines {
+  /** What lies beneath: it goes on under the strokes. */
+  readonly areas: Areas;
+  readonly lines: Lines;
+  /** The picture without them. */
+  readonly pixels: Uint8Array;
+}
+
+/**
+ * Step 3e: takes strokes off the areas, thin ones before wide ones. An area that is nothing but lines of even width becomes
+ * strokes along their middle lines; the areas beside it go on beneath, up to its middle, and those of one paint become one.
+ * So a grid does not cut its ground to pieces, and a frame ends where its fill does.
+ */
+export function liftLines(areas: Areas, pixels: Uint8Array): LiftedLines | null {
+  const { width, height } = areas.map;
+  const at = new Int32Array(width * height).fill(-1);
+  const found: OwnStroke[] = [];
+  const state: State = { areas, pixels, at, near: new Uint8Array(at.length), failed: new Set() };
+  let thinAgain = true;
+  for (const [widest, kind] of [
+    [thinMax, isThinStroke],
+    [thinMax, isThinStroke],
+    [wideMax, isWideStroke],
+  ] as const) {
+    const before = found.length;
+    if (widest === thinMax && !thinAgain) continue;
+    liftAll(state, widest, kind, found);
+    // What one pass takes away may leave strokes whole for the next.
+    if (found.length === before && widest === thinMax) thinAgain = false;
+    if (found.length > before && !settle(state)) return null;
+  }
+  const dashed = liftDashes(state, found.length);
+  if (found.length + dashed.length === 0 || (dashed.length > 0 && !settle(state))) return null;
+  const { strokes, names } = joinStrokes(found, at, areas.map);
+  for (let p = 0; p < at.length; p++) if (at[p] >= 0) at[p] = names[at[p]] ?? at[p] - names.length + strokes.length;
+  strokes.push(...dashed);
+  if (absorb(state, strokes) && !settle(state)) return null;
+  return { areas: state.areas, pixels: state.pixels, lines: { strokes, at, near: state.near } };
+}
+
+function liftDashes({ areas, pixels, at }: State, first: number): LiftedStroke[] {
+  const { planes, tones, map } = areas;
+  const rows = findDashes(areas, pixels);
+  const rowOf = new Map(rows.flatMap((row, i) => row.areas.map((area) => [area, first + i] as const)));
+  if (rows.length > 0) {
+    for (let p = 0; p < at.length; p++) at[p] = at[p] < 0 ? (rowOf.get(map.flat[p]) ?? -1) : at[p];
+  }
+  return rows.map(({ from, to, width, dashes, areas: [area] }) => {
+    const [r, g, b, alpha] = [0, 3, 6, 9].map((c) => planes[area * 12 + c]);
+    const shape = { kind: "line" as const, x1: from.x, y1: from.y, x2: to.x, y2: to.y };
+    const colour = tones[area] ?? straight(r, g, b, alpha);
+    return { shape, stroke: { colour, width, cap: "butt", dashes }, closed: false };
+  });
+}
+
+/** What is left of the picture, and what was lifted off so far. */
+interface State {
+  areas: Areas;
+  pixels: Uint8Array;
+  readonly at: Int32Array;
+  readonly near: Uint8Array;
+  /** Areas that are no strokes: their first place, their size and how wide a stroke was wanted. */
+  readonly failed: Set<string>;
+}
+
+/** Lets the areas go on beneath the strokes; false where nothing else is left. */
+function settle(state: State): boolean {
+  const { areas, pixels, at, near } = state;
+  const labels = beneath(areas.map.flat, at, areas.map.width, areas.map.height);
+  if (!labels) return false;
+  state.areas = joinPaints(regrouped(areas, labels));
+  markNear(at, near, areas.map.width, areas.map.height);
+  state.pixels = withoutLines(state.areas, pixels, near);
+  return true;
+}
+
+/** Gives small areas that lie wholly on a stroke, in its colour, to it: pieces of it between things that lie over it. */
+function absorb({ areas: { map, planes, opaque, sloped }, at }: State, strokes: readonly LiftedStroke[]): boolean {
+  const cover = coverPicture(strokes, map.width, map.height);
+  const colourOff = (area: number, stroke: number) => {
+    const { r, g, b } = strokes[stroke].stroke.colour;
+    return Math.max(...[r, g, b].map((level, c) => Math.abs(level - planes[area * 12 + c * 3])));
+  };
+  const covered = new Int32Array(map.count);
+  const owner = new Int32Array(map.count).fill(-1);
+  for (let p = 0; p < at.length; p++) {
+    const area = map.flat[p];
+    if (at[p] >= 0 || cover[p] < 0 || map.sizes[area] > pieceMax || opaque[area] === 0 || sloped[area] === 1) continue;
+    if (colourOff(area, cover[p]) > pieceOffMax) continue;
+    covered[area]++;
+    owner[area] = cover[p];
+  }
+  let some = false;
+  for (let p = 0; p < at.length; p++) {
+    const area = map.flat[p];
+    if (at[p] >= 0 || owner[area] < 0 || covered[area] < pieceShareMin * map.sizes[area]) continue;
+    at[p] = cover[p] >= 0 ? cover[p] : owner[area];
+    some = true;
+  }
+  return some;
+}
+
+/** How much of a piece must lie on the stroke: what lies over its ends leaves blends beside it. */
+const pieceShareMin = 0.6;
+/** How far its colour may be from the stroke's, levels: it may be mostly blends. */
+const pieceOffMax = 40;
+/** Largest piece of a stroke that is not found by itself, px. */
+const pieceMax = 200;
+
+/** Puts the strokes of a kind on the list, and their numbers where they are. */
+function liftAll(
+  { areas, pixels, at, failed }: State,
+  widest: number,
+  isWanted: (stroke: FoundStroke) => boolean,
+  found: OwnStroke[],
+): void {
+  const { map, planes, tones } = areas;
+  const { candidates, isNarrow } = thinAreas(areas, widest);
+  const on = new Uint8Array(candidates.length > 0 ? map.areas.length : 0);
+  for (const { area, places } of candidates) {
+    const name = `${places[0]} ${places.length} ${widest}`;
+    if (failed.has(name)) continue;
+    const ink = [0, 3, 6, 9].map((c) => planes[area * 12 + c]);
+    const picture = { pixels, areas: map.areas, stride: map.stride, width: map.width, area, ink, isNarrow };
+    const { strokes, owners } = covering(strokesOf(places, on, picture, widest), places, picture, isWanted);
+    if (!owners) {
+      failed.add(name);
+      continue;
+    }
+    const colour: Colour = tones[area] ?? straight(ink[0], ink[1], ink[2], ink[3]);
+    places.forEach((q, i) => {
+      at[(Math.floor(q / map.stride) - 1) * map.width + (q % map.stride) - 1] = found.length + owners[i];
+    });
+    found.push(...strokes.map((stroke) => ({ ...stroke, colour })));
+  }
+}
+
+function isThinStroke({ width }: FoundStroke): boolean {
+  return width <= thinMax;
+}
+
+/** Wide ones are strokes where nothing else ends so: round ends, rings, and what is very long. */
+function isWideStroke({ width, cap, closed, points }: FoundStroke): boolean {
+  return width <= wideMax && (cap === "round" || closed || points.length > 15 * width);
+}
+
+const thinMax = 6;
+const wideMax = 40;

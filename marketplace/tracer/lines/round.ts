@@ -1,0 +1,198 @@
+import type { Shape } from "../drawing.ts";
+import type { Place } from "./straight-line.ts";
+
+export interface Circle extends Place {
+  readonly r: number;
+}
+
+/** The least-squares circle of points. Source: Kåsa (1976), see primitives.ts. */
+export function circleThrough(points: readonly Place[]): Circle | null {
+  const n = points.length;
+  let mx = 0;
+  let my = 0;
+  for (const { x, y } of points) {
+    mx += x / n;
+    my += y / n;
+  }
+  let [uu, uv, vv, uz, vz] = [0, 0, 0, 0, 0];
+  for (const { x, y } of points) {
+    const [u, v] = [x - mx, y - my];
+    const z = u * u + v * v;
+    uu += u * u;
+    uv += u * v;
+    vv += v * v;
+    uz += u * z;
+    vz += v * z;
+  }
+  const det = uu * vv - uv * uv;
+  if (det < 1e-6 * uu * vv || det === 0) return null;
+  const cx = (uz * vv - vz * uv) / det / 2;
+  const cy = (vz * uu - uz * uv) / det / 2;
+  return { x: mx + cx, y: my + cy, r: Math.sqrt(cx * cx + cy * cy + (uu + vv) / n) };
+}
+
+/** Whether points lie near enough to what was fitted to them: all but a few strays within `missMax`. */
+export function areNear(points: readonly Place[], missMax: number, miss: (point: Place) => number): boolean {
+  let strays = 0;
+  for (const point of points) {
+    const off = Math.abs(miss(point));
+    if (off <= missMax) continue;
+    if (off > missMax * strayMax || ++strays > strayShareMax * points.length) return false;
+  }
+  return true;
+}
+
+const strayShareMax = 0.04;
+const strayMax = 2.5;
+
+const farthest = (points: readonly Place[], miss: (point: Place) => number) =>
+  points.reduce((most, point) => Math.max(most, Math.abs(miss(point))), 0);
+
+/** The circle of which points make an arc; null where they do not. */
+export function arcThrough(points: readonly Place[], missMax: number): Circle | null {
+  const circle = circleThrough(points);
+  if (!circle || points.length < 6 || circle.r > radiusMax) return null;
+  const { x, y, r } = circle;
+  if (!areNear(points, missMax, (p) => Math.hypot(p.x - x, p.y - y) - r)) return null;
+  return Math.abs(turnAround(circle, points)) > 1.9 * Math.PI ? null : circle;
+}
+
+/** The point of a circle nearest to one. */
+export function ontoCircle({ x, y, r }: Circle, point: Place): Place {
+  const far = Math.hypot(point.x - x, point.y - y) || 1;
+  return { x: x + ((point.x - x) / far) * r, y: y + ((point.y - y) / far) * r };
+}
+
+/** The middle of a circle's arc that goes by way of all the points. */
+export function middleOf(circle: Circle, points: readonly Place[]): Place {
+  const { x, y, r } = circle;
+  const half = Math.atan2(points[0].y - y, points[0].x - x) + turnAround(circle, points) / 2;
+  return { x: x + r * Math.cos(half), y: y + r * Math.sin(half) };
+}
+
+/** By what angle points go round. */
+function turnAround({ x, y }: Circle, points: readonly Place[]): number {
+  const angle = (p: Place) => Math.atan2(p.y - y, p.x - x);
+  let [turned, last] = [0, angle(points[0])];
+  for (const point of points) {
+    const next = angle(point);
+    turned += Math.atan2(Math.sin(next - last), Math.cos(next - last));
+    last = next;
+  }
+  return turned;
+}
+
+const radiusMax = 4000;
+
+/** What points all around lie on: a circle, an upright ellipse or a rectangle, its corners round or not. */
+export function roundShape(points: readonly Place[], missMax: number): Shape | null {
+  if (points.length < 8) return null;
+  const every = Math.ceil(points.length / fewMax);
+  // What a few points do not lie on, all do not.
+  const few = every > 1 ? points.filter((_, i) => i % every === 0) : points;
+  return few === points || shapeThrough(few, missMax * 1.3) ? shapeThrough(points, missMax) : null;
+}
+
+const fewMax = 64;
+
+function shapeThrough(points: readonly Place[], missMax: number): Shape | null {
+  const circle = circleThrough(points);
+  if (circle && areNear(points, missMax, (p) => Math.hypot(p.x - circle.x, p.y - circle.y) - circle.r))
+    return { kind: "circle", cx: circle.x, cy: circle.y, r: circle.r };
+  return ellipseThrough(points, missMax) ?? rectThrough(points, missMax);
+}
+
+function boxOf(points: readonly Place[]) {
+  let [left, top, right, bottom] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, -1, -1];
+  for (const { x, y } of points) {
+    left = Math.min(left, x);
+    right = Math.max(right, x);
+    top = Math.min(top, y);
+    bottom = Math.max(bottom, y);
+  }
+  return { left, top, right, bottom };
+}
+
+/** x² + b·y² + c·x + d·y = e by least squares. */
+function ellipseThrough(points: readonly Place[], missMax: number): Shape | null {
+  const { left, top, right, bottom } = boxOf(points);
+  const [mx, my, scale] = [(left + right) / 2, (top + bottom) / 2, Math.max(right - left, bottom - top) / 2];
+  const rows = points.map(({ x, y }) => {
+    const [u, v] = [(x - mx) / scale, (y - my) / scale];
+    return { terms: [v * v, u, v, 1], value: -u * u };
+  });
+  const solved = leastSquares(rows);
+  if (!solved) return null;
+  const [b, c, d, e] = solved;
+  if (!(b > 0.01)) return null;
+  const [u, v] = [-c / 2, -d / 2 / b];
+  const square = u * u + b * v * v - e;
+  if (!(square > 0)) return null;
+  const [rx, ry] = [Math.sqrt(square) * scale, Math.sqrt(square / b) * scale];
+  const [cx, cy] = [mx + u * scale, my + v * scale];
+  // The distance, to the first order, from the gradient.
+  const miss = ({ x, y }: Place) => {
+    const [p, q] = [(x - cx) / rx, (y - cy) / ry];
+    const level = p * p + q * q;
+    return (level - 1) / (2 * Math.hypot(p / rx, q / ry) || 1);
+  };
+  if (Math.min(rx, ry) < 2 || !areNear(points, missMax, miss)) return null;
+  return { kind: "ellipse", cx, cy, rx, ry };
+}
+
+function leastSquares(rows: readonly { readonly terms: readonly number[]; readonly value: number }[]): number[] | null {
+  const size = rows[0].terms.length;
+  const m = Array.from({ length: size }, () => new Array<number>(size + 1).fill(0));
+  for (const { terms, value } of rows) {
+    for (let i = 0; i < size; i++) {
+      for (let j = 0; j < size; j++) m[i][j] += terms[i] * terms[j];
+      m[i][size] += terms[i] * value;
+    }
+  }
+  for (let i = 0; i < size; i++) {
+    let pivot = i;
+    for (let k = i + 1; k < size; k++) if (Math.abs(m[k][i]) > Math.abs(m[pivot][i])) pivot = k;
+    if (Math.abs(m[pivot][i]) < 1e-9) return null;
+    [m[i], m[pivot]] = [m[pivot], m[i]];
+    for (let k = 0; k < size; k++) {
+      if (k === i) continue;
+      const share = m[k][i] / m[i][i];
+      for (let j = i; j <= size; j++) m[k][j] -= share * m[i][j];
+    }
+  }
+  return m.map((row, i) => row[size] / row[i]);
+}
+
+/** An upright rectangle: its sides are where points along them lie; the radius is the one that fits best. */
+function rectThrough(points: readonly Place[], missMax: number): Shape | null {
+  const box = boxOf(points);
+  const side = (of: (p: Place) => number) => {
+    const near = points.filter((p) => Math.abs(of(p)) <= sideNear).map(of);
+    return near.reduce((sum, v) => sum + v, 0) / near.length;
+  };
+  const left = box.left + side((p) => p.x - box.left);
+  const right = box.right + side((p) => p.x - box.right);
+  const top = box.top + side((p) => p.y - box.top);
+  const bottom = box.bottom + side((p) => p.y - box.bottom);
+  const [width, height] = [right - left, bottom - top];
+  if (width < 3 || height < 3) return null;
+  const [cx, cy] = [(left + right) / 2, (top + bottom) / 2];
+  const off = (r: number, { x, y }: Place) => {
+    const dx = Math.abs(x - cx) - width / 2 + r;
+    const dy = Math.abs(y - cy) - height / 2 + r;
+    return Math.hypot(Math.max(dx, 0), Math.max(dy, 0)) + Math.min(0, Math.max(dx, dy)) - r;
+  };
+  const missed = (r: number) => farthest(points, (p) => off(r, p));
+  let [best, least] = [0, missed(0)];
+  for (let r = 0.5; r <= Math.min(width, height) / 2; r += 0.25) {
+    const miss = missed(r);
+    if (miss >= least) continue;
+    [best, least] = [r, miss];
+  }
+  // What no sharp corner explains better than a round one of next to no radius is sharp.
+  if (areNear(points, missMax * 0.8, (p) => off(0, p))) best = 0;
+  if (!areNear(points, missMax, (p) => off(best, p))) return null;
+  return { kind: "rect", x: left, y: top, width, height, ...(best > 0 && { rx: best }) };
+}
+
+const sideNear = 0.7;

@@ -1,0 +1,129 @@
+import type { Shape } from "../drawing.ts";
+import { type Ends, fitClosed, fitOpen, missMax } from "./fit-path.ts";
+import { graphOf } from "./graph.ts";
+import { type Path, pathsOf } from "./paths.ts";
+import { type Measured, measureTip, type Tip } from "./profile.ts";
+import { roundShape } from "./round.ts";
+import { lineThrough, onto, type Place, type StraightLine } from "./straight-line.ts";
+
+/** A stroke as it can be drawn. */
+export interface FoundStroke {
+  readonly shape: Shape;
+  readonly width: number;
+  readonly cap: "butt" | "round";
+  readonly closed: boolean;
+  /** Along its middle, as measured, and its ends. */
+  readonly points: readonly Place[];
+  readonly ends: Ends;
+  /** Whether it ends, at its start and its end, where something else begins: it may go on beneath that. */
+  readonly abuts: readonly [boolean, boolean];
+}
+
+/** The end of a stroke that no other of its area meets: its last measured place, the way out, and what was found there. */
+interface FreeEnd {
+  readonly at: Place;
+  readonly dx: number;
+  readonly dy: number;
+  /** Null where something else begins; the stroke goes up to that. */
+  readonly tip: Tip | null;
+  readonly reach: number;
+}
+
+/** An area as strokes no wider than `widest`, if it is nothing else; `on` is scratch. */
+export function strokesOf(pixels: Int32Array, on: Uint8Array, picture: Measured, widest: number): FoundStroke[] | null {
+  for (const q of pixels) on[q] = 1;
+  const graph = graphOf(pixels, on, picture.stride, widest);
+  const paths = graph && pathsOf(graph, picture);
+  if (!paths || paths.length === 0 || paths.length > pathsMax) return null;
+  const free = paths.map((path) => (path.closed ? [] : [freeEnd(path, 0, picture), freeEnd(path, 1, picture)]));
+  const tips = free.flat().flatMap((end) => (end?.tip ? [end.tip] : []));
+  const total = (of: (tip: Tip) => number) => tips.reduce((sum, tip) => sum + of(tip), 0);
+  const widestFound = Math.max(...paths.map(({ width }) => width));
+  // The ends of a thin line say little of how they are cut.
+  const sure = widestFound < 3 ? 0.4 : 0.7;
+  const round = widestFound >= 1.8 && total((tip) => tip.round) < sure * total((tip) => tip.square);
+  const cap = round ? "round" : "butt";
+  const strokes = paths.map((path, i): FoundStroke => {
+    const { width, closed } = path;
+    const points = path.samples;
+    const [start, end] = free[i];
+    const ends: Ends = closed
+      ? [null, null]
+      : [start ? tipOf(start, width, cap) : path.start, end ? tipOf(end, width, cap) : path.end];
+    const shape = fitStroke(points, width, closed, ends);
+    const abuts = [0, 1].map((side) => free[i][side]?.tip === null) as [boolean, boolean];
+    return { shape, width, cap, closed, points, ends, abuts };
+  });
+  return strokes.length === 1 && isBar(strokes[0]) ? null : strokes;
+}
+
+/** What a middle line is drawn as. */
+export function fitStroke(points: readonly Place[], width: number, closed: boolean, ends: Ends): Shape {
+  return closed ? (roundShape(points, missMax) ?? fitClosed(points, width)) : fitOpen(points, width, ends);
+}
+
+const pathsMax = 400;
+
+/** A short or wide bar by itself is a rectangle. */
+function isBar({ shape, width, cap }: FoundStroke): boolean {
+  if (shape.kind !== "line" || cap === "round") return false;
+  const length = Math.hypot(shape.x2 - shape.x1, shape.y2 - shape.y1);
+  return length < 6 * width || width > lineWidthMax;
+}
+
+const lineWidthMax = 6;
+
+function tipOf({ at, dx, dy, tip, reach }: FreeEnd, width: number, cap: FoundStroke["cap"]): Place {
+  // Where something lies over it, it goes on beneath.
+  const beyond = tip ? tip.beyond - (cap === "round" ? (Math.PI * width) / 8 : 0) : reach + 1;
+  return { x: at.x + dx * beyond, y: at.y + dy * beyond };
+}
+
+/** The line on which samples come to an end, from it inwards. */
+function endLine(points: readonly Place[], side: 0 | 1, width: number) {
+  const ordered = side === 0 ? points : points.toReversed();
+  const reach = Math.max(4, 1.2 * width);
+  const near = ordered.filter(({ x, y }, i) => i < 30 && Math.hypot(x - ordered[0].x, y - ordered[0].y) <= reach);
+  return lineThrough(near.length > 1 ? near : ordered.slice(0, 2));
+}
+
+function freeEnd(path: Path, side: 0 | 1, picture: Measured): FreeEnd | null {
+  if (side === 0 ? path.start : path.end) return null;
+  const { samples, width } = path;
+  const line = endLine(samples, side, width);
+  const [dx, dy] = [-line.dx, -line.dy];
+  const at = onto(line, side === 0 ? samples[0] : samples[samples.length - 1]);
+  const beyond = lookBeyond(at, line, width, picture);
+  const tip = beyond.abuts ? null : measureTip(at, { x: dx, y: dy }, width, picture, beyond.ground);
+  return { at, dx, dy, tip, reach: beyond.reach };
+}
+
+/**
+ * What comes after an end: how far the area goes on, a pixel that is clear of it, and whether something other begins there
+ * than lies beside the stroke. `line` points inwards.
+ */
+function lookBeyond(at: Place, { dx, dy }: StraightLine, width: number, { areas, area, stride }: Measured) {
+  const placeOf = (x: number, y: number) => {
+    const q = (Math.floor(y) + 1) * stride + Math.floor(x) + 1;
+    return q < 0 || q >= areas.length || Math.floor(x) < -1 || Math.floor(x) > stride - 2 ? 0 : q;
+  };
+  const beside = [1, -1].map((side) => {
+    const off = (width / 2 + 1.6) * side;
+    const back = Math.max(5, 2 * width);
+    return areas[placeOf(at.x + dx * back - dy * off, at.y + dy * back + dx * off)];
+  });
+  let ground = 0;
+  let reach = 0;
+  let abuts = false;
+  for (let [s, clear] = [0, 0]; clear < 3; s += 0.5) {
+    const q = placeOf(at.x - dx * s, at.y - dy * s);
+    if (areas[q] < 0) break;
+    ground = q;
+    if (areas[q] === area) reach = s;
+    else {
+      clear += 0.5;
+      if (!beside.includes(areas[q])) abuts = true;
+    }
+  }
+  return { ground, reach, abuts };
+}

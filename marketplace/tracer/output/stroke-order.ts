@@ -1,0 +1,71 @@
+import type { Contour, Contours } from "../curves/contours.ts";
+import type { LiftedStroke, Lines } from "../lines/lift.ts";
+import type { AreaMap } from "../regions/components.ts";
+
+/** Areas beneath less than this share of a stroke are touched only. */
+const touchShare = 0.05;
+
+const frameShareMin = 0.85;
+
+/** When strokes are drawn: each after all that it lies on, or with the area whose outline it is. */
+export class StrokeOrder {
+  private readonly lines: Lines | null;
+  private readonly width: number;
+  private readonly byArea = new Map<number, number[]>();
+  private readonly drawn = new Set<number>();
+
+  constructor(lines: Lines | null, { flat, width }: AreaMap, rank: Int32Array) {
+    this.lines = lines;
+    this.width = width;
+    if (!lines) return;
+    const { strokes, at } = lines;
+    const under = strokes.map(() => new Map<number, number>());
+    for (let p = 0; p < at.length; p++) {
+      if (at[p] >= 0) under[at[p]].set(flat[p], (under[at[p]].get(flat[p]) ?? 0) + 1);
+    }
+    // What a stroke only touches with its end may lie over it.
+    const last = under.map((areas) => {
+      const all = [...areas].sort(([, a], [, b]) => b - a);
+      const whole = all.reduce((sum, [, n]) => sum + n, 0);
+      const grounds = all.filter(([, n], i) => i === 0 || n > Math.max(3, touchShare * whole));
+      return grounds.reduce((best, [area]) => (best < 0 || rank[area] > rank[best] ? area : best), -1);
+    });
+    last.forEach((area, stroke) => {
+      const list = this.byArea.get(area);
+      if (list) list.push(stroke);
+      else this.byArea.set(area, [stroke]);
+    });
+  }
+
+  /** The closed stroke that an outline runs beneath all the way, if there is one. */
+  frameOf({ x, y, from, to }: Contour, { steps }: Contours): LiftedStroke | null {
+    if (!this.lines) return null;
+    const { at, strokes } = this.lines;
+    const counts = new Map<number, number>();
+    let [px, py] = [x, y];
+    for (let i = from; i < to; i++) {
+      const direction = steps[i];
+      // A thin stroke's pixels may all have gone to one side.
+      const inside = (direction < 2 ? py : py - 1) * this.width + (direction % 3 === 0 ? px : px - 1);
+      const stroke = Math.max(at[inside], at[inside + [-this.width, 1, this.width, -1][direction]] ?? -1);
+      counts.set(stroke, (counts.get(stroke) ?? 0) + 1);
+      if (direction === 0) px++;
+      else if (direction === 1) py++;
+      else if (direction === 2) px--;
+      else py--;
+    }
+    const [[most, length]] = [...counts].sort(([, a], [, b]) => b - a);
+    // Where another meets it, some of the pixels are that one's.
+    if (most < 0 || counts.has(-1) || length < frameShareMin * (to - from)) return null;
+    if (!strokes[most].closed || this.drawn.has(most)) return null;
+    this.drawn.add(most);
+    return strokes[most];
+  }
+
+  /** The strokes to be drawn once an area has been. */
+  after(area: number): LiftedStroke[] {
+    const { lines, drawn } = this;
+    const found = this.byArea.get(area) ?? [];
+    return lines ? found.filter((stroke) => !drawn.has(stroke)).map((stroke) => lines.strokes[stroke]) : [];
+  }
+}

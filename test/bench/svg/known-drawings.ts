@@ -1,0 +1,141 @@
+import type { Colour, Element, Shape, Stroke } from "../../../marketplace/tracer/drawing.ts";
+
+/** A drawing whose elements are known, on white. */
+export interface KnownDrawing {
+  readonly width: number;
+  readonly height: number;
+  readonly elements: readonly Element[];
+}
+
+function colour(text: string): Colour {
+  const value = Number.parseInt(text.slice(1), 16);
+  return { r: value >> 16, g: (value >> 8) & 255, b: value & 255, opacity: 1 };
+}
+
+interface Look {
+  readonly fill?: string;
+  readonly stroke?: string;
+  readonly width?: number;
+  readonly cap?: Stroke["cap"];
+  readonly dashes?: readonly number[];
+}
+
+function drawn(shape: Shape, { fill, stroke, width = 1, cap = "butt", dashes }: Look): Element {
+  return {
+    shape,
+    fill: fill ? { kind: "flat", colour: colour(fill) } : { kind: "none" },
+    ...(stroke && { stroke: { colour: colour(stroke), width, cap, ...(dashes && { dashes }) } }),
+  };
+}
+
+const line = (x1: number, y1: number, x2: number, y2: number, look: Look) =>
+  drawn({ kind: "line", x1, y1, x2, y2 }, look);
+const rect = (x: number, y: number, width: number, height: number, look: Look, rx = 0) =>
+  drawn({ kind: "rect", x, y, width, height, ...(rx > 0 && { rx }) }, look);
+const circle = (cx: number, cy: number, r: number, look: Look) => drawn({ kind: "circle", cx, cy, r }, look);
+const ellipse = (cx: number, cy: number, rx: number, ry: number, look: Look) =>
+  drawn({ kind: "ellipse", cx, cy, rx, ry }, look);
+const polyline = (points: readonly number[], look: Look) => drawn({ kind: "polyline", points }, look);
+const polygon = (points: readonly number[], look: Look) => drawn({ kind: "polygon", points }, look);
+/** A half circle, open, from (x, y) over (mx, my). */
+const arc = (x: number, y: number, mx: number, my: number, toX: number, toY: number, look: Look) =>
+  drawn({ kind: "path", outlines: [{ x, y, kinds: [2], points: [mx, my, toX, toY], open: true }] }, look);
+
+const range = (n: number) => Array.from({ length: n }, (_, i) => i);
+
+/** Axes, a grid, bars and two lines. */
+const chart: KnownDrawing = {
+  width: 480,
+  height: 320,
+  elements: [
+    ...range(5).map((i) => line(50, 40.5 + i * 48, 450, 40.5 + i * 48, { stroke: "#d9dde3" })),
+    ...[90, 150, 120, 60, 170, 135].map((height, i) =>
+      rect(72 + i * 64, 280 - height, 32, height, { fill: "#7aa6e8" }),
+    ),
+    polyline([50.5, 30, 50.5, 280.5, 450, 280.5], { stroke: "#333a45" }),
+    polyline([88, 160, 152, 96, 216, 130, 280, 190, 344, 70, 408, 190], { stroke: "#d0342c", width: 2.5 }),
+    polyline([88, 230, 152, 210, 216, 236, 280, 226, 344, 250, 408, 150], { stroke: "#2a8a4a", width: 2 }),
+  ],
+};
+
+/** Frames, fields, buttons, an image box and lines of a page's sketch. */
+const wireframe: KnownDrawing = {
+  width: 480,
+  height: 360,
+  elements: [
+    rect(12.5, 12.5, 455, 335, { stroke: "#555555" }),
+    line(12, 52.5, 468, 52.5, { stroke: "#555555" }),
+    circle(32, 32.5, 9, { fill: "#bbbbbb" }),
+    ...range(3).map((i) => rect(300 + i * 54, 26, 40, 13, { fill: "#dddddd" }, 3)),
+    rect(32.5, 72.5, 180, 120, { fill: "#f0f0f0", stroke: "#888888" }),
+    line(33, 73, 212, 192, { stroke: "#888888" }),
+    line(33, 192, 212, 73, { stroke: "#888888" }),
+    rect(240.5, 76.5, 200, 28, { stroke: "#888888" }, 6),
+    rect(240.5, 116.5, 200, 28, { stroke: "#888888" }, 6),
+    rect(240, 158, 90, 32, { fill: "#2f6fde" }, 8),
+    rect(346.5, 158.5, 90, 31, { stroke: "#2f6fde", width: 2 }, 8),
+    ...range(3).map((i) => rect(32.5 + i * 144, 220.5, 124, 108, { fill: "#fafafa", stroke: "#aaaaaa" }, 4)),
+    ...range(3).map((i) => ellipse(94.5 + i * 144, 256, 30, 18, { fill: "#cfd8e6" })),
+    ...range(3).map((i) => line(50 + i * 144, 298, 140 + i * 144, 298, { stroke: "#999999", width: 3 })),
+    ...range(3).map((i) => line(50 + i * 144, 312, 110 + i * 144, 312, { stroke: "#999999", width: 3 })),
+  ],
+};
+
+const icon: Look = { stroke: "#1f2937", width: 4, cap: "round" };
+
+/** Eight icons of even strokes with round ends. */
+const icons: KnownDrawing = {
+  width: 400,
+  height: 208,
+  elements: [
+    circle(44, 44, 24, icon),
+    line(61, 61, 82, 82, icon),
+    ...[32, 50, 68].map((y) => line(120, y, 180, y, icon)),
+    line(220, 24, 276, 80, icon),
+    line(276, 24, 220, 80, icon),
+    rect(320, 24, 56, 56, icon, 10),
+    polyline([334, 53, 345, 64, 364, 42], icon),
+    polyline([24, 160, 50, 130, 76, 160], icon),
+    rect(32, 160, 36, 28, icon),
+    polygon([150, 124, 180, 184, 120, 184], icon),
+    line(150, 146, 150, 164, icon),
+    arc(228, 160, 248, 140, 268, 160, icon),
+    rect(216, 160, 64, 28, { ...icon, fill: "#f5b942" }, 5),
+    ellipse(348, 156, 32, 22, icon),
+    circle(348, 156, 9, { fill: "#1f2937" }),
+  ],
+};
+
+const thin: Look = { stroke: "#222222", width: 1 };
+const thick: Look = { stroke: "#222222", width: 2 };
+const middle: Look = { stroke: "#c03030", width: 1, dashes: [12, 4] };
+
+/** A plate with holes, its section and dimension lines. */
+const technical: KnownDrawing = {
+  width: 460,
+  height: 300,
+  elements: [
+    rect(40, 50, 240, 160, thick, 24),
+    ...[
+      [72, 82],
+      [248, 82],
+      [72, 178],
+      [248, 178],
+    ].map(([x, y]) => circle(x!, y!, 12, thick)),
+    circle(160, 130, 44, thick),
+    circle(160, 130, 30.5, thin),
+    line(20, 130.5, 300, 130.5, middle),
+    line(160.5, 30, 160.5, 230, middle),
+    polygon([330, 50, 420, 50, 420, 210, 390, 210, 390, 80, 330, 80], thick),
+    line(330, 66, 390, 66, thin),
+    line(40.5, 220, 40.5, 264, thin),
+    line(279.5, 220, 279.5, 264, thin),
+    line(40, 256.5, 280, 256.5, thin),
+    line(330.5, 220, 330.5, 264, thin),
+    line(420.5, 220, 420.5, 264, thin),
+    line(330, 256.5, 420, 256.5, thin),
+    arc(300, 90, 312, 110, 300, 130, thin),
+  ],
+};
+
+export const knownDrawings: Readonly<Record<string, KnownDrawing>> = { chart, wireframe, icons, technical };

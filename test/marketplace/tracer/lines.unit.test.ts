@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import type { Element } from "../../../marketplace/tracer/drawing.ts";
+import { renderRaster } from "../../../marketplace/tracer/pool/render.ts";
+import { writePdf } from "../../../marketplace/tracer/pool/write-pdf.ts";
+import { checkSvg } from "../../../marketplace/tracer/sanitize/check-svg.ts";
+import { trace } from "../../../marketplace/tracer/trace.ts";
+import { type KnownDrawing, knownDrawings } from "../../bench/svg/known-drawings.ts";
+import { compare, elementsOf, rendered } from "../../bench/svg/structure.ts";
+import { lettering, picture } from "./pictures.ts";
+
+const found = (body: string, width = 120, height = 90): Element[] =>
+  elementsOf(trace(picture(width, height, `<rect width="100%" height="100%" fill="#fff"/>${body}`)).svg);
+
+describe("drawings come back as the elements they were drawn with", () => {
+  test.each(Object.entries(knownDrawings))("%s: as many, ± 10 %, and most of them what they were", (_name, drawing) => {
+    const { svg } = trace(rendered(drawing));
+    checkSvg(svg);
+    const { known, found, kept, missed } = compare(drawing.elements, elementsOf(svg));
+    expect(Math.abs(found - known) / known, missed.join("\n")).toBeLessThanOrEqual(0.1);
+    expect(kept / known, missed.join("\n")).toBeGreaterThanOrEqual(0.75);
+  });
+
+  test("and drawn anew they look as before", () => {
+    const { width, height } = knownDrawings.icons as KnownDrawing;
+    const source = rendered(knownDrawings.icons as KnownDrawing).rgba;
+    const { rgba } = renderRaster(trace(rendered(knownDrawings.icons as KnownDrawing)).svg, width, height);
+    let squares = 0;
+    for (let i = 0; i < rgba.length; i++) squares += (rgba[i]! - source[i]!) ** 2;
+    expect(10 * Math.log10((255 ** 2 * rgba.length) / squares)).toBeGreaterThan(32);
+  });
+});
+
+describe("strokes", () => {
+  test.each([0.8, 1, 1.5, 2.5, 5])(
+    "a slanted line %d px wide is a line with that width, to a fifth of a pixel",
+    (width) => {
+      const [{ shape, stroke } = { shape: undefined, stroke: undefined }, ...more] = found(
+        `<path d="M10.3 14.2L108.6 71.9" stroke="#036" stroke-width="${width}"/>`,
+      );
+      expect(more).toHaveLength(0);
+      expect(shape?.kind).toBe("line");
+      expect(Math.abs((stroke?.width ?? 0) - width)).toBeLessThan(0.2);
+    },
+  );
+
+  test("where lines cross each is whole", () => {
+    const lines = found(`<path d="M10 12L110 78M14 80L104 10" stroke="#222" stroke-width="3"/>`);
+    expect(lines.map(({ shape }) => shape.kind)).toEqual(["line", "line"]);
+  });
+
+  test("an arc is an arc, in a path that ends where it ended", () => {
+    const { svg } = trace(
+      picture(
+        120,
+        90,
+        `<rect width="120" height="90" fill="#fff"/><path d="M20 70A40 40 0 0 1 100 70" fill="none" stroke="#a20" stroke-width="3"/>`,
+      ),
+    );
+    const [, r, dx, dy] = /d="M[\d ]+a(\d+) \d+ 0 [01] [01] ?(-?\d+) ?(-?\d+)"/.exec(svg)!.map(Number);
+    expect(Math.abs(r! / 4 - 40)).toBeLessThan(0.6);
+    expect(Math.abs(Math.abs(dx! / 4) - 80)).toBeLessThan(0.8);
+    expect(Math.abs(dy! / 4)).toBeLessThan(0.8);
+  });
+
+  test("a frame and what fills it are one element", () => {
+    const [frame, ...more] = found(
+      `<rect x="20.5" y="15.5" width="80" height="50" rx="8" fill="#fc6" stroke="#420" stroke-width="2"/>`,
+    );
+    expect(more).toHaveLength(0);
+    expect(frame).toMatchObject({
+      fill: { kind: "flat" },
+      shape: { kind: "rect" },
+      stroke: { cap: expect.any(String) },
+    });
+    expect(Math.abs((frame!.shape as { rx: number }).rx - 8)).toBeLessThan(0.6);
+  });
+
+  test("dashes are one line", () => {
+    const [line, ...more] = found(
+      `<path d="M10 20L106.6 68.3" stroke="#222" stroke-width="2" stroke-dasharray="8 4"/>`,
+    );
+    expect(more).toHaveLength(0);
+    expect(line!.stroke!.dashes!.map(Math.round)).toEqual([8, 4]);
+  });
+
+  test("letters keep their outlines", () => {
+    const { svg } = trace(picture(240, 90, lettering("#123", "#fff")));
+    expect(svg).not.toContain("stroke=");
+  });
+
+  test("in a PDF they are stroked", () => {
+    const { drawing } = trace(rendered(knownDrawings.icons as KnownDrawing));
+    expect(writePdf(drawing).length).toBeGreaterThan(500);
+    for (const { elements } of drawing.groups) for (const { shape } of elements) expect(shape.kind).toMatch(/^[a-z]+$/);
+  });
+});
