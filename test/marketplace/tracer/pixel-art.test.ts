@@ -8,6 +8,7 @@ import { decodeImage } from "../../../marketplace/tracer/pool/decode.ts";
 import { renderRaster } from "../../../marketplace/tracer/pool/render.ts";
 import { checkSvg } from "../../../marketplace/tracer/sanitize/check-svg.ts";
 import { trace } from "../../../marketplace/tracer/trace.ts";
+import { noise } from "./pictures.ts";
 import { qrCode, qrText } from "./qr-code.ts";
 
 type Rgba = readonly [number, number, number, number];
@@ -138,6 +139,67 @@ describe("enlarged pixel art is exact, pixel by pixel", () => {
     },
     120_000,
   );
+});
+
+describe("pixel art at its own size, a pixel a cell", () => {
+  const black: Rgba = [0, 0, 0, 255];
+  const drawings: Record<string, { rows: readonly string[]; colours: Record<string, Rgba> }> = {
+    invader: {
+      rows: [
+        "..#.....#..",
+        "...#...#...",
+        "..#######..",
+        ".##.###.##.",
+        "###########",
+        "#.#######.#",
+        "#.#.....#.#",
+        "...##.##...",
+      ],
+      colours: { ".": [0, 0, 0, 0], "#": [40, 220, 60, 255] },
+    },
+    "a shaded ball": {
+      rows: ["..####..", ".#aabb#.", "#aabbcc#", "#abbccd#", "#bbccdd#", "#bccddd#", ".#cddd#.", "..####.."],
+      colours: {
+        ".": [0, 0, 0, 0],
+        "#": black,
+        a: [255, 240, 200, 255],
+        b: [240, 180, 120, 255],
+        c: [200, 110, 90, 255],
+        d: [130, 60, 90, 255],
+      },
+    },
+  };
+
+  test.each(Object.entries(drawings))("%s is exact, and no larger than its cells", (_name, { rows, colours }) => {
+    const rgba = new Uint8Array([...rows.join("")].flatMap((cell) => [...colours[cell]!]));
+    const image = { width: rows[0]!.length, height: rows.length, rgba };
+    for (const options of [{}, { mode: "cutout" }, { layers: true }] as const) expectExact(image, options);
+    expect(trace(image).svg).toContain(`viewBox="0 0 ${image.width} ${image.height}"`);
+  });
+
+  test("a tile of 64 pixels keeps all its speckles", () => {
+    const greens: Rgba[] = [
+      [60, 140, 50, 255],
+      [70, 152, 58, 255],
+      [52, 126, 46, 255],
+      [84, 166, 66, 255],
+    ];
+    const grain = noise(64, 64, 5).rgba;
+    const rgba = new Uint8Array(64 * 64 * 4);
+    for (let p = 0; p < 64 * 64; p++) rgba.set(greens[grain[p * 4]! < 180 ? 0 : grain[p * 4 + 1]! & 3]!, p * 4);
+    expectExact({ width: 64, height: 64, rgba }, {});
+  });
+
+  test.each([16, 24, 32, 48, 64])("an icon %d pixels wide with smooth edges is none: its edges stay smooth", (side) => {
+    for (const body of [`<circle cx="12" cy="12" r="9" fill="#27c"/>`, `<path d="M6 4l14 8-14 8z" fill="#c22"/>`]) {
+      const image = renderRaster(
+        `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">${body}</svg>`,
+        side,
+        side,
+      );
+      expect(trace(image).svg).not.toContain("crispEdges");
+    }
+  });
 });
 
 test("a cell that hangs on by its corner is drawn", () => {
