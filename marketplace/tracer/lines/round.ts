@@ -183,14 +183,15 @@ function rectThrough(points: readonly Place[], missMax: number): Shape | null {
     return Math.hypot(Math.max(dx, 0), Math.max(dy, 0)) + Math.min(0, Math.max(dx, dy)) - r;
   };
   const missed = (r: number) => farthest(points, (p) => off(r, p));
+  // What no sharp corner explains better than a round one of next to no radius is sharp.
   let [best, least] = [0, missed(0)];
-  for (let r = 0.5; r <= Math.min(width, height) / 2; r += 0.25) {
+  const sharp = areNear(points, missMax * 0.8, (p) => off(0, p));
+  // The miss falls up to the radius and rises after it.
+  for (let r = 0.5; !sharp && r <= Math.min(width, height) / 2 && r < best + 3; r += 0.25) {
     const miss = missed(r);
     if (miss >= least) continue;
     [best, least] = [r, miss];
   }
-  // What no sharp corner explains better than a round one of next to no radius is sharp.
-  if (areNear(points, missMax * 0.8, (p) => off(0, p))) best = 0;
   if (!areNear(points, missMax, (p) => off(best, p))) return null;
   return { kind: "rect", x: left, y: top, width, height, ...(best > 0 && { rx: best }) };
 }
