@@ -127,6 +127,7 @@ const clients: readonly Client[] = [
   { name: "Cursor", button: true, key: "from the environment" },
   { name: "VS Code", button: true, key: "asked for, kept by it" },
   { name: "Codex, Gemini CLI", button: false, key: "from the environment" },
+  { name: "claude.ai and others that sign in", button: false, key: "none: you allow it on a page" },
 ];
 
 const clientColumns: ReadonlyArray<Column<Client>> = [

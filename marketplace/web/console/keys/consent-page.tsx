@@ -84,11 +84,12 @@ function viewOf({ account, path }: AccountVisit, request: AccessRequest, refusal
             <li>You see each of its calls under API keys, and can revoke it there at once.</li>
           </ul>
           <div class="row row-3">
-            <Button look="primary" name="act" value="allow">
-              Allow
-            </Button>
+            {/* The first is what Enter in a field presses. */}
             <Button name="act" value="refuse" formnovalidate>
               Refuse
+            </Button>
+            <Button look="primary" name="act" value="allow">
+              Allow
             </Button>
           </div>
         </form>
