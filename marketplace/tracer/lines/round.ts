@@ -186,8 +186,8 @@ function rectThrough(points: readonly Place[], missMax: number): Shape | null {
   // What no sharp corner explains better than a round one of next to no radius is sharp.
   let [best, least] = [0, missed(0)];
   const sharp = areNear(points, missMax * 0.8, (p) => off(0, p));
-  // The miss falls up to the radius and rises after it.
-  for (let r = 0.5; !sharp && r <= Math.min(width, height) / 2 && r < best + 3; r += 0.25) {
+  // The miss begins to fall somewhere before the radius, and rises after it.
+  for (let r = 0.5; !sharp && r <= Math.min(width, height) / 2 && (best === 0 || r < best + 3); r += 0.25) {
     const miss = missed(r);
     if (miss >= least) continue;
     [best, least] = [r, miss];
