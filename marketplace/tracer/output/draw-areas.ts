@@ -63,7 +63,7 @@ export function drawAreas(
   let elements: Element[] = [];
   let layer = -1;
   const plate = cutout || opaque.includes(0) ? -1 : order[0];
-  const own = count <= ownCountMax;
+  const own = count <= ownCountMax && (lines?.strokes.length ?? 0) >= ownStrokesMin;
   for (const area of order) {
     if (empty[area] === 1 && strokes.after(area).length === 0) continue;
     if (layering.layer[area] !== layer) {
@@ -96,7 +96,8 @@ export function drawAreas(
   };
 }
 
-/** In a picture of at most so many areas, each of at least so many pixels is an element of its own. */
+/** In a drawing of lines and at most so many areas, each of at least so many pixels is an element of its own. */
+const ownStrokesMin = 3;
 const ownCountMax = 150;
 const ownSizeMin = 600;
 
