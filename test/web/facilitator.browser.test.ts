@@ -18,6 +18,8 @@ test.for([
   ["/resources/1", "fac-resource"],
   ["/resources/check", "fac-check-empty"],
   ["/docs", "fac-docs"],
+  ["/docs/api", "fac-docs-api"],
+  ["/docs/api/settlePayment", "fac-docs-operation"],
 ])("%s", async ([path = "", name = ""], { site }) => {
   await visitEverywhere(site, path, { name });
 });
