@@ -49,7 +49,7 @@ export function liftLines(areas: Areas, pixels: Uint8Array): LiftedLines | null 
     [wideMax, isWideStroke],
   ] as const) {
     const before = found.length;
-    if (widest === thinMax && !thinAgain) continue;
+    if (widest === thinMax ? !thinAgain : state.areas.map.count > wideCountMax) continue;
     liftAll(state, widest, kind, found);
     // What one pass takes away may leave strokes whole for the next.
     if (found.length === before && widest === thinMax) thinAgain = false;
@@ -172,3 +172,5 @@ function isWideStroke({ width, cap, closed, points }: FoundStroke): boolean {
 
 const thinMax = 6;
 const wideMax = 40;
+/** Wide strokes are looked for in pictures of few areas only: logos and icons. */
+const wideCountMax = 60;
