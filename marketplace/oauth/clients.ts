@@ -36,14 +36,13 @@ export async function registerClient(db: Queryable, given: z.infer<typeof client
 
 /** The client with that id: one that registered, or the one that the document at the address describes which the id is. */
 export async function findClient({ db, outbound }: ClientNeeds, id: string): Promise<OAuthClient> {
+  if (!/^[\x21-\x7e]{1,500}$/.test(id)) throw unknownClient();
   const { rows } = await db.query<OAuthClient>(
     `select id, name, redirect_uris as "redirectUris" from oauth_clients where id = $1 and expires_at > now()`,
-    [id.replaceAll("\0", "")],
+    [id],
   );
   if (rows[0]) return rows[0];
-  if (!/^https:\/\/[^/?#]+\/[^?#]+$/.test(id) || id.length > 500) {
-    throw new OAuthRefusal("invalid_client", "There is no client with that id; register anew.");
-  }
+  if (!isDocumentAddress(id)) throw unknownClient();
   const client = clientOf(id, await fetchDocument(outbound, id));
   await db.query(
     `insert into oauth_clients (id, name, redirect_uris, expires_at) values ($1, $2, $3, now() + interval '1 hour')
@@ -51,6 +50,17 @@ export async function findClient({ db, outbound }: ClientNeeds, id: string): Pro
     [client.id, client.name, client.redirectUris],
   );
   return client;
+}
+
+/** Spelled in the one way that a browser shows it, so that it reads as what it is. */
+function isDocumentAddress(id: string): boolean {
+  if (!/^https:\/\/[^/?#@]+\/[^?#]+$/.test(id) || !URL.canParse(id)) return false;
+  const { href, hostname } = new URL(id);
+  return href === id && isPlainHost(hostname);
+}
+
+function unknownClient(): OAuthRefusal {
+  return new OAuthRefusal("invalid_client", "There is no client with that id; register anew.");
 }
 
 export interface ClientNeeds {
@@ -84,38 +94,29 @@ function clientOf(id: string, { client_name = "", redirect_uris }: z.infer<typeo
   if (bad !== undefined) {
     throw new OAuthRefusal(
       "invalid_redirect_uri",
-      "A redirect address must be https, http of this machine, or of a scheme of the client's own, without a fragment.",
+      "A redirect address must be https, http of this machine, or of a scheme of the client's own with a dot in it, without a fragment.",
     );
   }
-  // What cannot be seen, or turns what follows around, is left out.
-  const name = client_name.replaceAll(/\p{C}/gu, "").trim();
-  return { id, name: name.slice(0, 100) || "A client without a name", redirectUris: redirect_uris };
+  return { id, name: shownName(client_name) || id.slice(0, 100), redirectUris: redirect_uris };
 }
 
+/** Without what cannot be seen, or turns what follows around. */
+function shownName(said: string): string {
+  const seen = said.replaceAll(/[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu, "").replaceAll(/\s+/gu, " ");
+  return [...seen.trim()].slice(0, 100).join("").trim();
+}
+
+/** RFC 8252 § 7: https, a port of the person's machine, or a scheme named after a domain, which no browser acts on itself. */
 function isRedirectUri(text: string): boolean {
-  if (!URL.canParse(text) || /[\s\\#]/.test(text)) return false;
+  if (!URL.canParse(text) || /[^\x21-\x7e]|[\\#]/.test(text)) return false;
   const { protocol, hostname, username, password } = new URL(text);
-  if (username || password) return false;
-  if (protocol === "https:") return true;
+  if (username || password || !isPlainHost(hostname)) return false;
+  if (protocol === "https:") return hostname !== "";
   if (protocol === "http:") return ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
-  return !browserSchemes.has(protocol);
+  return /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/.test(protocol);
 }
 
-/** Schemes that a browser acts on itself. */
-const browserSchemes = new Set([
-  "about:",
-  "blob:",
-  "chrome:",
-  "data:",
-  "file:",
-  "filesystem:",
-  "ftp:",
-  "javascript:",
-  "mailto:",
-  "ms-its:",
-  "tel:",
-  "vbscript:",
-  "view-source:",
-  "ws:",
-  "wss:",
-]);
+/** Of nothing that ends or widens a directive of a page's policy. */
+function isPlainHost(hostname: string): boolean {
+  return /^[\w.:[\]-]*$/.test(hostname);
+}

@@ -128,17 +128,16 @@ function authorizeEndpoint(needs: Needs): Endpoint {
     id: "authorizeOAuthClient",
     summary: "Where a client sends a person to be allowed to run agents.",
     description:
-      "Leads to the page that asks them. Where the client or its redirect address is unknown, nothing is sent anywhere.",
+      "Leads to the page that asks them. What is wrong with a request is shown here (400): nobody is led to the client's address before they answered.",
     query: authorizeQuery,
     answers: {
-      303: { headers: { Location: z.string().describe("The page, or the client's address with an error.") } },
+      303: { headers: { Location: z.string().describe("The page.") } },
       ...refusals(400, 404),
     },
     handler: answerIfSetUp(needs, async (request, response) => {
       await admit(needs, request, "oauth-authorize", 60);
       try {
-        const begun = await beginRequest(needs, request.query as Asked);
-        response.redirect(303, "id" in begun ? `/consent/${begun.id}` : begun.refusedAt);
+        response.redirect(303, `/consent/${await beginRequest(needs, request.query as Asked)}`);
       } catch (error) {
         if (error instanceof OAuthRefusal) throw new ApiError("bad_request", error.message);
         throw error;

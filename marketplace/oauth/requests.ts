@@ -17,33 +17,24 @@ export interface AccessRequest {
 }
 
 /**
- * Keeps a client's request until a person has answered it. Where the client or its redirect address is not known the refusal is
- * the browser's to show; every later one goes back to the client, as an address.
+ * Keeps a client's request until a person has answered it; answers its id. Whatever is wrong with it is shown here: anybody may
+ * register a client, so nobody is led to its address before they said so.
  */
-export async function beginRequest(
-  needs: ClientNeeds & MetadataNeeds,
-  asked: Asked,
-): Promise<{ id: string } | { refusedAt: string }> {
+export async function beginRequest(needs: ClientNeeds & MetadataNeeds, asked: Asked): Promise<string> {
   const client = await findClient(needs, textOf(asked, "client_id"));
   const redirectUri = textOf(asked, "redirect_uri");
   if (!client.redirectUris.includes(redirectUri)) {
     throw new OAuthRefusal("invalid_request", "The redirect address is none that the client registered.");
   }
-  const state = typeof asked.state === "string" ? asked.state : null;
-  try {
-    const challenge = readTerms(needs, asked);
-    const id = newId("req");
-    await needs.db.query(
-      `insert into oauth_requests (id, client_id, client_name, redirect_uri, state, challenge, expires_at)
-       values ($1, $2, $3, $4, $5, $6, now() + interval '15 minutes')`,
-      [id, client.id, client.name, redirectUri, state?.replaceAll("\0", "") ?? null, challenge],
-    );
-    return { id };
-  } catch (error) {
-    if (!(error instanceof OAuthRefusal)) throw error;
-    const { code, message } = error;
-    return { refusedAt: answerAddress(needs, { redirectUri, state }, { error: code, error_description: message }) };
-  }
+  const challenge = readTerms(needs, asked);
+  const state = typeof asked.state === "string" ? asked.state.replaceAll("\0", "") : null;
+  const id = newId("req");
+  await needs.db.query(
+    `insert into oauth_requests (id, client_id, client_name, redirect_uri, state, challenge, expires_at)
+     values ($1, $2, $3, $4, $5, $6, now() + interval '15 minutes')`,
+    [id, client.id, client.name, redirectUri, state, challenge],
+  );
+  return id;
 }
 
 function readTerms(needs: MetadataNeeds, asked: Asked): string {
@@ -77,6 +68,7 @@ export function textOf(asked: Asked, name: string): string {
 
 /** Undefined for one that was answered or is too old. */
 export async function readRequest(db: Queryable, id: string): Promise<AccessRequest | undefined> {
+  if (!/^req_\w+$/.test(id)) return undefined;
   const { rows } = await db.query<AccessRequest>(
     `select id, client_id as "clientId", client_name as "clientName", redirect_uri as "redirectUri", state, challenge
      from oauth_requests where id = $1 and expires_at > now()`,

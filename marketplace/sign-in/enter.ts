@@ -18,14 +18,24 @@ export const emailRequest = z.strictObject({
 });
 
 /** Where to go on to, signed in: a path of this service, and never another's address. */
-export const nextPath = z.string().regex(/^\/(?![/\\])[^\s\\]{0,500}$/, "must be a path of this service");
+export const nextPath = z
+  .string()
+  .regex(/^\/(?![/\\])[^\s\\]{0,500}$/, "must be a path of this service")
+  .refine(isOwnPage, "must be a page of this service");
+
+/** As a browser reads it, dots and escapes resolved; what only programs read is no page. */
+function isOwnPage(path: string): boolean {
+  if (!URL.canParse(path, "http://own")) return false;
+  const { origin, pathname } = new URL(path, "http://own");
+  return origin === "http://own" && !/^\/(\/|api(\/|$)|[^/]*%)/i.test(pathname);
+}
 
 /** Where who asked for no other page lands, signed in. */
 export const landingPath = "/settings/keys";
 
 /** What a person asked for in the page's address; `otherwise` for anything else, and for what only programs read. */
 export function nextOf(asked: string | null | undefined, otherwise = landingPath): string {
-  return nextPath.safeParse(asked).success && !asked?.startsWith("/api/") ? (asked as string) : otherwise;
+  return nextPath.safeParse(asked).success ? (asked as string) : otherwise;
 }
 
 /**

@@ -11,6 +11,7 @@ import { KeyValues } from "../../shared/page/table.tsx";
 import { Time } from "../../shared/page/time.tsx";
 import { type ListedAgent, listAgents } from "../agents/list.ts";
 import { listQuery } from "../agents/list-query.ts";
+import { paths } from "../oauth/metadata.ts";
 import { oidcCallbackPath } from "../sign-in/single-sign-on.ts";
 import { AgentCard } from "./agent/agent-card.tsx";
 import { type Frame, sendView } from "./frame.tsx";
@@ -36,9 +37,12 @@ export function errorPages(frame: Frame, needs: ViewerNeeds): ErrorPage {
 
 /** Programs get JSON, as everywhere; so does who asks for anything, as curl does. */
 function isWanted(request: Request): boolean {
-  if (request.path.startsWith("/api/") && request.path !== oidcCallbackPath) return false;
+  if (request.path.startsWith("/api/") && !browserPaths.has(request.path)) return false;
   return request.accepts(["json", "html"]) === "html";
 }
+
+/** Of the API, where browsers are led by others. */
+const browserPaths: ReadonlySet<string> = new Set([oidcCallbackPath, paths.authorize]);
 
 function signInAgain({ path, originalUrl }: Request): string {
   return path === oidcCallbackPath ? "/sign-in?refused=provider" : signInPath(originalUrl);
@@ -159,9 +163,11 @@ function Refused({ status, message, path }: { status: number; message: string; p
     <Problem status={status} title={status === 429 ? "Too many requests" : "That is not possible"} said={message}>
       <Callout tone="ok" title="Nothing was charged" />
       <div class="row">
-        <ButtonLink look="primary" href={path}>
-          Back to the page
-        </ButtonLink>
+        {!browserPaths.has(path) && (
+          <ButtonLink look="primary" href={path}>
+            Back to the page
+          </ButtonLink>
+        )}
         <ButtonLink href="/">To the start</ButtonLink>
       </div>
     </Problem>

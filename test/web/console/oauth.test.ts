@@ -211,6 +211,10 @@ describe("a request for access", () => {
     const { client_id } = (await register()).body;
     for (const address of [
       addressFor("cli_none", "v"),
+      addressFor("cli_\0none", "v"),
+      addressFor("https://client.example/a/../claude.json", "v"),
+      addressFor("https://CLAUDE.example/client.json", "v"),
+      addressFor(client_id, "v", { redirect_uri: `${callback}\0` }),
       addressFor("https://127.0.0.1/client.json", "v"),
       addressFor("https://metadata.google.internal/client.json", "v"),
       addressFor(client_id, "v", { redirect_uri: `${callback}/more` }),
@@ -222,18 +226,26 @@ describe("a request for access", () => {
   });
 
   test.each([
-    ["plain PKCE", { code_challenge_method: "plain" }, "invalid_request"],
-    ["no challenge", { code_challenge: "" }, "invalid_request"],
-    ["another resource", { resource: "https://elsewhere.example/mcp" }, "invalid_target"],
-    ["another scope", { scope: "admin" }, "invalid_scope"],
-    ["a token instead of a code", { response_type: "token" }, "unsupported_response_type"],
-  ])("with %s goes back to the client as an error, with its state", async (_what, wrong, error) => {
-    const { client_id } = (await register()).body;
-    const { status, location } = await person.get(pathOf(addressFor(client_id, "v", wrong)));
-    const back = new URL(location ?? "");
-    expect([status, back.origin + back.pathname]).toEqual([303, callback]);
-    expect(Object.fromEntries(back.searchParams)).toMatchObject({ error, state: "kept", iss: market.url });
-  });
+    ["plain PKCE", { code_challenge_method: "plain" }, "S256 is required"],
+    ["no challenge", { code_challenge: "" }, "code_challenge"],
+    ["another resource", { resource: "https://elsewhere.example/mcp" }, "Tokens are for"],
+    ["another scope", { scope: "admin" }, "The only scope"],
+    ["a token instead of a code", { response_type: "token" }, "Only code is answered"],
+  ])(
+    "with %s is refused on a page of ours: nobody is led to an address that anybody may have registered",
+    async (_what, wrong, words) => {
+      const { client_id } = (await register({ redirect_uris: ["https://evil.example/"] })).body;
+      const asked = addressFor(client_id, "v", { redirect_uri: "https://evil.example/", ...wrong });
+      const { status, location, headers, html } = await person.get(pathOf(asked));
+      expect([status, location, headers.get("content-type")]).toEqual([
+        400,
+        null,
+        expect.stringContaining("text/html"),
+      ]);
+      expect(html).toContain(words);
+      expect(html).not.toContain("evil.example");
+    },
+  );
 
   test("asks on a page that names the client, where it goes and what it may spend; it cannot be framed, and nothing is allowed unasked", async () => {
     const name = "Paper <b>Desk</b> \u202e";
@@ -267,11 +279,51 @@ describe("a request for access", () => {
   });
 });
 
+test("the page names a host for https alone, and what cannot be seen is no name", async () => {
+  for (const [client_name, uri, shown] of [
+    [
+      "\u3164\u115f\u1160\uffa0\u2800\u200b",
+      "evil.app://claude.ai/cb",
+      'a program on this device (<code class="icode">evil.app:<',
+    ],
+    ["\u202eClaude", "https://client.example/cb", '<code class="icode">client.example<'],
+  ] as const) {
+    const { status, body } = await register({ client_name, redirect_uris: [uri] });
+    expect(status).toBe(201);
+    const { location } = await person.get(pathOf(addressFor(body.client_id, "v", { redirect_uri: uri })));
+    const { html } = await person.get(location ?? "");
+    expect(html).toContain(shown);
+    expect(html).toContain(client_name.endsWith("Claude") ? "“Claude”" : `“${body.client_id}”`);
+    expect(html).not.toContain('icode">claude.ai');
+  }
+  expect((await person.get("/consent/%00")).status).toBe(404);
+});
+
+test.each([
+  "/./api/oauth/authorize?x",
+  "/API/oauth/authorize",
+  "/x/../api/oauth/authorize",
+  "/%2e/api/x",
+  "/%61pi/x",
+  "/.//evil.example",
+])("who signs in is not led on to %s", async (next) => {
+  expect((await person.get(`/sign-in?next=${encodeURIComponent(next)}`)).location).toBe("/settings/keys");
+});
+
 test.each([
   ["no redirect address", []],
   ["a fragment", ["https://client.example/#x"]],
   ["http elsewhere", ["http://client.example/callback"]],
   ["code", ["javascript:alert(1)"]],
+  ["a scheme that a program acts on", ["intent://x#Intent;end", "intent://x/"]],
+  ["a scheme of Windows", ["search-ms:query=x"]],
+  ["a scheme of the browser", ["chrome-extension://abcdef/x"]],
+  ["a host that ends a directive", ["https://a;script-src.example/cb"]],
+  ["a host that widens one", ["https://*.example/cb"]],
+  ["a host of two", ["https://a,b.example/cb"]],
+  ["a quote in its host", ["https://a'b.example/cb"]],
+  ["letters that look like others", ["https://cl\u0430ude.ai/cb"]],
+  ["NUL", ["https://client.example/\0"]],
   ["a name in it", ["https://user@client.example/callback"]],
 ])("a client with %s is not registered", async (_what, redirect_uris) => {
   const { status, body } = await register({ redirect_uris });

@@ -59,7 +59,7 @@ const usual: Omit<ShownSettings, "name"> = {
 
 function viewOf({ account, path }: AccountVisit, request: AccessRequest, refusal: Refusal | undefined): ConsoleView {
   const { clientName, clientId, redirectUri } = request;
-  const { protocol, host, origin } = new URL(redirectUri);
+  const { protocol, origin } = new URL(redirectUri);
   return {
     title: `“${clientName}” wants to run agents as you`,
     lede: (
@@ -73,7 +73,7 @@ function viewOf({ account, path }: AccountVisit, request: AccessRequest, refusal
       <div class="stack stack-6 measure">
         <Callout tone="warn" title="We do not know this client">
           It named itself, and nobody checked it. After you allow it, your browser goes to{" "}
-          <code class="icode">{host || protocol}</code>. Go on only if you started this there.
+          <Destination address={redirectUri} />. Go on only if you started this there.
         </Callout>
         <form class="stack stack-6 key-form" method="post" action={path}>
           <RefusedNote refusal={refusal} fields={keyFields} />
@@ -104,4 +104,15 @@ function viewOf({ account, path }: AccountVisit, request: AccessRequest, refusal
       </div>
     ),
   };
+}
+
+/** A host is shown where it stands for somebody: behind https. In a scheme of a program's own it is whatever the program wrote. */
+function Destination({ address }: { address: string }) {
+  const { protocol, host } = new URL(address);
+  if (protocol === "https:") return <code class="icode">{host}</code>;
+  return (
+    <>
+      a program on this device (<code class="icode">{protocol === "http:" ? host : protocol}</code>)
+    </>
+  );
 }
