@@ -51,7 +51,7 @@ export class RunFailedError extends MarketplaceError {
   }
 }
 
-/** It costs more than you allow, or cannot be paid with what you have. Nothing was signed. */
+/** It costs more than you allow, or cannot be paid with what you have. Nothing was signed; a `payment` was before, and was not sent. */
 export class NotPaidError extends MarketplaceError {}
 
 /** The payment was not taken. With `charged` its money moved before, and its result was delivered. */

@@ -3,7 +3,7 @@ import { dollarsOf } from "../payments/price.ts";
 import { numberOf, type Options, UsageError } from "./arguments.ts";
 import { draw } from "./drawings.ts";
 import { readInputs } from "./inputs.ts";
-import { say, sayDrawing, sayJson, sayOutput, tell } from "./output.ts";
+import { checkWritable, say, sayDrawing, sayJson, sayOutput, tell } from "./output.ts";
 
 /** What a command is given. */
 export interface Given {
@@ -75,6 +75,7 @@ export const commands: Readonly<Record<string, Command>> = {
   },
 
   svg: async ({ market, words, options, call }) => {
+    if (options.out !== undefined) await checkWritable(options.out);
     await sayDrawing(await draw(market, words, options, call), options);
   },
 };

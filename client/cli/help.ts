@@ -23,5 +23,6 @@ Environment
 
 Exit codes
   0 done   1 failed, nothing was charged   2 the command or an input is wrong   3 too dear, or not enough to pay with
-  4 the key is missing or refused   5 not known, or charged without a result: what is printed says how to go on
+  4 the key is missing or refused   5 not known, or charged without a result, or -o could not be
+  written after all: what is printed says how to go on
 `;

@@ -1,6 +1,7 @@
-import { writeFile } from "node:fs/promises";
+import { access, constants, stat, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Output, VectorGraphics } from "../agent-marketplace.ts";
-import type { Options } from "./arguments.ts";
+import { type Options, UsageError } from "./arguments.ts";
 
 /** Writes to standard output; to a terminal nothing that would steer it. */
 export function say(text: string): void {
@@ -24,11 +25,30 @@ export function sayJson(value: unknown): void {
   say(JSON.stringify(value, undefined, 2));
 }
 
+/** What was paid for is not where it was to be, but on standard output. */
+export class NotWrittenError extends Error {}
+
+/** Throws UsageError where a file cannot be written: asked before anything is paid. */
+export async function checkWritable(file: string): Promise<void> {
+  try {
+    const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT" || file === "") throw error;
+    });
+    if (found?.isDirectory()) throw new Error("it is a directory");
+    // Only of a directory can an address end in a slash.
+    await access(found ? file : `${dirname(file)}/`, constants.W_OK);
+  } catch (error) {
+    throw new UsageError(`-o "${file}" cannot be written: ${(error as Error).message}. Nothing was sent.`);
+  }
+}
+
 /** The drawing's markup, in a file where one is named. */
 export async function sayDrawing(drawn: VectorGraphics, { out, json }: Options): Promise<void> {
-  if (out !== undefined) await writeFile(out, drawn.svg);
-  if (json) return sayJson(drawn);
-  if (out === undefined) return say(drawn.svg);
+  const failure = out === undefined ? undefined : await writeFile(out, drawn.svg).catch((error: Error) => error);
+  if (json) sayJson(drawn);
+  else if (out === undefined || failure) say(drawn.svg);
+  if (failure) throw new NotWrittenError(`${out} cannot be written: ${failure.message}. What was drawn is printed.`);
+  if (out === undefined || json) return;
   tell(`${out}: ${drawn.width} × ${drawn.height}, ${drawn.paths} paths, ${drawn.colors} colours, ${drawn.bytes} bytes`);
 }
 

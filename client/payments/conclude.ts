@@ -10,6 +10,7 @@ import type { Answer } from "../http-client.ts";
 import type { PaymentProgress } from "../shapes.ts";
 import { decodeHeader } from "./quote.ts";
 import type { SignedPayment } from "./signed-payment.ts";
+import { canStillLand, isUntouched } from "./standing.ts";
 
 /** What a payment came to. */
 export interface Settlement {
@@ -39,24 +40,32 @@ export interface Failure {
   readonly isKept: boolean;
 }
 
-/** `progress` tells how the payment stands; it is asked where the answer leaves that open. */
-export async function failureOf(
-  answer: Answer,
-  payment: SignedPayment,
-  progress: () => Promise<PaymentProgress>,
-): Promise<Failure> {
+/** What is known of a payment besides the answer. */
+export interface Known {
+  /** It was posted before, and the end of that is open: a refusal of this post says nothing of it. */
+  readonly isOpen: boolean;
+  /** How it stands; asked where the answer leaves that open. */
+  readonly progress: () => Promise<PaymentProgress>;
+}
+
+export async function failureOf(answer: Answer, payment: SignedPayment, known: Known): Promise<Failure> {
   const { status, body } = answer;
   const facts = { payment };
   if (body.charged === true || "success" in body) return failedRun(answer, payment);
   // Known before it was begun: the signature stays good, and is used again while it can still land.
-  if (body.charged === false) return { error: errorOf(answer, facts), isKept: true };
-  if (status === 402) return refused(answer, payment, progress);
-  if (status >= 500 || status === 408 || status === 429) {
-    const cause = errorOf(answer, facts);
-    return { error: new OutcomeUnknownError(`${cause.message} ${unknownText}`, { ...facts, cause }), isKept: true };
-  }
-  const charged = answer.isAfterLoss ? await chargedBy(progress) : false;
-  return { error: errorOf(answer, { ...facts, charged }), isKept: charged !== false };
+  if (body.charged === false && !known.isOpen) return { error: errorOf(answer, facts), isKept: true };
+  if (status === 402 && body.charged !== false) return refused(answer, payment, known);
+  if (status >= 500 || status === 408 || status === 429) return notKnown(answer, payment);
+  if (!known.isOpen) return { error: errorOf(answer, facts), isKept: false };
+  const { charged, isOver } = await standingOf(payment, known);
+  const isSaid = charged === false && (isOver || body.charged === false);
+  if (charged !== true && !isSaid) return notKnown(answer, payment);
+  return { error: errorOf(answer, { ...facts, charged }), isKept: !isOver };
+}
+
+function notKnown(answer: Answer, payment: SignedPayment): Failure {
+  const cause = errorOf(answer, { payment });
+  return { error: new OutcomeUnknownError(`${cause.message} ${unknownText}`, { payment, cause }), isKept: true };
 }
 
 function failedRun({ body }: Answer, payment: SignedPayment): Failure {
@@ -66,29 +75,31 @@ function failedRun({ body }: Answer, payment: SignedPayment): Failure {
   return { error: new RunFailedError(textOf(error) ?? "The agent failed.", facts), isKept: true };
 }
 
-async function refused(
-  { body }: Answer,
-  payment: SignedPayment,
-  progress: () => Promise<PaymentProgress>,
-): Promise<Failure> {
+async function refused({ body }: Answer, payment: SignedPayment, known: Known): Promise<Failure> {
   const [, reason = "payment_required", text = ""] = /^(\w+): ?(.*)$/s.exec(String(body.error)) ?? [];
   const isUsed = reason === "already_settled";
-  const charged = isUsed ? true : await chargedBy(progress);
+  const { charged, isOver } = isUsed ? used : await standingOf(payment, known);
   const error = new PaymentRefusedError(reason, text || String(body.error), { payment, charged });
-  return { error, isKept: charged === "unknown" || (charged === true && !isUsed) };
+  return { error, isKept: !isOver && (known.isOpen || charged !== false) };
 }
 
-/** What is not known is unknown, and never free of charge. */
-async function chargedBy(progress: () => Promise<PaymentProgress>): Promise<Charged> {
+/** Whether it moved money, and whether it no longer can. What is not known is unknown, and never free of charge. */
+async function standingOf(
+  payment: SignedPayment,
+  { progress }: Known,
+): Promise<{ readonly charged: Charged; readonly isOver: boolean }> {
   try {
-    const { state } = await progress();
-    if (state === "settled") return true;
-    return state === "unseen" || state === "verified" || state === "failed" ? false : "unknown";
+    const told = await progress();
+    if (told.state === "settled") return { charged: true, isOver: false };
+    if (!isUntouched(told)) return { charged: "unknown", isOver: false };
+    return { charged: false, isOver: told.state === "failed" || !canStillLand(payment) };
   } catch {
-    return "unknown";
+    return { charged: "unknown", isOver: false };
   }
 }
 
+/** Its result was delivered. */
+const used = { charged: true, isOver: true } as const;
 const textOf = (value: string | boolean | undefined) => (typeof value === "string" ? value : undefined);
 
 export const unknownText = "It is not known what became of the payment. Do not pay again: repeat this payment.";

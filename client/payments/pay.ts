@@ -1,13 +1,22 @@
 import { ConnectionError, errorOf, OutcomeUnknownError } from "../errors.ts";
 import type { CallOptions, HttpClient } from "../http-client.ts";
-import { type ImageSource, imageText } from "../image.ts";
-import type { AnswerOf, BodyOf, PaymentProgress, Schema, VectorGraphics } from "../shapes.ts";
+import { imageText } from "../image.ts";
+import type { AnswerOf, PaymentProgress, Schema, VectorGraphics } from "../shapes.ts";
 import { failureOf, type Settlement, settlementIn, unknownText } from "./conclude.ts";
 import { atomicOf } from "./price.ts";
-import { agentTarget, purchaseId, type Target } from "./purchase.ts";
-import { encodeHeader, type Quote, quoteIn } from "./quote.ts";
-import { chooseRequirements, type PriceLimit, sign } from "./sign.ts";
+import {
+  type AgentCall,
+  agentTarget,
+  type CreditPurchase,
+  type PaidGenerate,
+  type PaidVectorize,
+  purchaseId,
+  type Target,
+} from "./purchase.ts";
+import { encodeHeader, type Quote, quotedAt, quoteIn } from "./quote.ts";
+import { chooseRequirements, type PriceLimit, refuseBeyond, sign } from "./sign.ts";
 import type { SignedPayment } from "./signed-payment.ts";
+import { canStillLand, isUntouched } from "./standing.ts";
 import { type PaymentStore, PaymentsInMemory } from "./store.ts";
 import type { Wallets } from "./wallets.ts";
 
@@ -77,7 +86,19 @@ export class Pay {
   }
 
   /** Posts a payment again, as an error or the store has it: it fetches what it bought, or goes on where it stopped. */
-  async repeat(payment: SignedPayment, options: CallOptions = {}): Promise<Paid<object>> {
+  repeat(payment: SignedPayment, options: CallOptions = {}): Promise<Paid<object>> {
+    return this.#post(payment, true, options);
+  }
+
+  /** How a payment goes, without what it buys. */
+  async progress(payment: SignedPayment, options?: CallOptions): Promise<PaymentProgress> {
+    const call = { method: "GET", path: "/api/payments", query: payment.asked, repeat: "always" } as const;
+    const answer = await this.#needs.http.send(call, options);
+    if (answer.status !== 200) throw errorOf(answer);
+    return answer.body as PaymentProgress;
+  }
+
+  async #post(payment: SignedPayment, wasPosted: boolean, options: CallOptions): Promise<Paid<object>> {
     const { path, body, header, isWithKey } = payment;
     const http = isWithKey ? this.#needs.withKey : this.#needs.http;
     const headers = { "payment-signature": header };
@@ -87,21 +108,20 @@ export class Pay {
       throw new OutcomeUnknownError(unknownText, { payment, cause });
     });
     if (answer.status === 200) {
-      // A result is not lost for a store that cannot forget: the payment would be told as used.
-      await Promise.resolve(this.#store.remove(payment.id)).catch(() => {});
+      await this.#forget(payment);
       return { ...answer.body, payment: settlementIn(answer, payment) };
     }
-    const { error, isKept } = await failureOf(answer, payment, () => this.progress(payment));
-    if (!isKept) await this.#store.remove(payment.id);
+    const isOpen = wasPosted || answer.isAfterLoss;
+    const { error, isKept } = await failureOf(answer, payment, { isOpen, progress: () => this.progress(payment) });
+    if (!isKept) await this.#forget(payment);
     throw error;
   }
 
-  /** How a payment goes, without what it buys. */
-  async progress(payment: SignedPayment, options?: CallOptions): Promise<PaymentProgress> {
-    const call = { method: "GET", path: "/api/payments", query: payment.asked, repeat: "always" } as const;
-    const answer = await this.#needs.http.send(call, options);
-    if (answer.status !== 200) throw errorOf(answer);
-    return answer.body as PaymentProgress;
+  /** What came of a payment is told though the store cannot forget it: posted again, the payment would be told as used. */
+  async #forget({ id }: SignedPayment): Promise<void> {
+    try {
+      await this.#store.remove(id);
+    } catch {}
   }
 
   async #buy<Result>(target: Target, limit: PriceLimit, options: PayOptions = {}): Promise<Paid<Result>> {
@@ -118,23 +138,26 @@ export class Pay {
 
   async #buyOnce(id: string, target: Target, limit: PriceLimit, options: PayOptions): Promise<object> {
     const open = await this.#findOpen(id, options);
-    if (open) return this.repeat(open, options);
+    if (open) {
+      refuseBeyond(limit, open);
+      return this.#post(open, true, options);
+    }
     const asked = await this.#ask(target, options);
     if (!("quote" in asked)) return { ...asked.result, payment: null };
     const payment = await this.#sign(id, target, asked, limit);
     options.signal?.throwIfAborted();
     await this.#store.save(payment);
-    return this.repeat(payment, options);
+    return this.#post(payment, false, options);
   }
 
   /** The payment of this purchase that can still have an effect. One that can no longer land, and did not, is forgotten. */
   async #findOpen(id: string, options: CallOptions): Promise<SignedPayment | undefined> {
     const payment = await this.#store.load(id);
-    if (!payment || Date.now() < Date.parse(payment.endsAt) + clocksDifferMs) return payment;
-    const { state } = await this.progress(payment, options).catch((cause: unknown) => {
+    if (!payment || canStillLand(payment)) return payment;
+    const progress = await this.progress(payment, options).catch((cause: unknown) => {
       throw new OutcomeUnknownError(unknownText, { payment, cause });
     });
-    if (state !== "unseen" && state !== "verified" && state !== "failed") return payment;
+    if (!isUntouched(progress)) return payment;
     await this.#store.remove(id);
     return undefined;
   }
@@ -172,16 +195,6 @@ export class Pay {
   }
 }
 
-export interface AgentCall {
-  /** `handle/slug` */
-  readonly agent: string;
-  readonly input: Readonly<Record<string, unknown>>;
-}
-
-export type PaidVectorize = PriceLimit & Omit<BodyOf<"payVectorize">, "image"> & { readonly image: ImageSource };
-export type PaidGenerate = PriceLimit & BodyOf<"payGenerateSvg"> & { readonly hd?: boolean | undefined };
-export type CreditPurchase = BodyOf<"purchaseCredits"> & Pick<PriceLimit, "network">;
-
 interface Quoted {
   readonly quote: Quote;
   readonly at: Date;
@@ -189,14 +202,5 @@ interface Quoted {
 
 type Asked = Quoted | { readonly result: object };
 
-/** By the service's clock, as long as that is not far ahead of ours: a payment must not stay good for longer than is thought. */
-function quotedAt(headers: Headers): Date {
-  const told = Date.parse(headers.get("date") ?? "");
-  const now = Date.now();
-  return new Date(Number.isNaN(told) ? now : Math.min(told, now + clockAheadMs));
-}
-
 /** With their pauses, minutes: longer than a payment can be on its way. */
 const retriesOfPayments = 30;
-const clocksDifferMs = 60_000;
-const clockAheadMs = 3_600_000;

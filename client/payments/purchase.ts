@@ -1,4 +1,17 @@
 import { agentPath } from "../agent-path.ts";
+import type { ImageSource } from "../image.ts";
+import type { BodyOf } from "../shapes.ts";
+import type { PriceLimit } from "./sign.ts";
+
+export interface AgentCall {
+  /** `handle/slug` */
+  readonly agent: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+export type PaidVectorize = PriceLimit & Omit<BodyOf<"payVectorize">, "image"> & { readonly image: ImageSource };
+export type PaidGenerate = PriceLimit & BodyOf<"payGenerateSvg"> & { readonly hd?: boolean | undefined };
+export type CreditPurchase = BodyOf<"purchaseCredits"> & Pick<PriceLimit, "network">;
 
 /** What is posted, with a payment and without. */
 export interface Target {

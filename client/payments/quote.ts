@@ -39,3 +39,12 @@ export function decodeHeader(text: string | null): unknown {
     return undefined;
   }
 }
+
+/** By the service's clock, as long as that is not far ahead of ours: a payment must not stay good for longer than is thought. */
+export function quotedAt(headers: Headers): Date {
+  const told = Date.parse(headers.get("date") ?? "");
+  const now = Date.now();
+  return new Date(Number.isNaN(told) ? now : Math.min(told, now + clockAheadMs));
+}
+
+const clockAheadMs = 3_600_000;

@@ -11,6 +11,7 @@ import {
 } from "./hedera-transfer.ts";
 import { atomicOf, dollarsOf } from "./price.ts";
 import type { Quote, Requirements } from "./quote.ts";
+import type { SignedPayment } from "./signed-payment.ts";
 import { usdcOn } from "./stablecoins.ts";
 import type { EvmAccount, HederaAccount, Wallets } from "./wallets.ts";
 
@@ -39,6 +40,17 @@ export function chooseRequirements(quote: Quote, wallets: Wallets, { max_usd, ne
   const networks = offered.map((entry) => entry.network).join(", ") || "no network that is known here";
   const wanted = network === undefined ? "There is no wallet for it." : `You asked for ${network}.`;
   throw new NotPaidError(`It can be paid on ${networks}. ${wanted} Nothing was signed.`);
+}
+
+/** Throws NotPaidError where a payment that was signed before is not what is agreed to now. */
+export function refuseBeyond({ max_usd, network }: PriceLimit, open: SignedPayment): void {
+  const max = atomicOf(max_usd);
+  const isDear = BigInt(open.amount) > max;
+  if (!isDear && (network === undefined || network === open.network)) return;
+  const begun = `A payment of ${dollarsOf(BigInt(open.amount))} USDC on ${open.network} is open for the same purchase`;
+  const why = isDear ? `, which is more than ${dollarsOf(max)}.` : `; you asked for ${network}.`;
+  const advice = "Nothing was sent. Allow that to go on with it, or name another purchase.";
+  throw new NotPaidError(`${begun}${why} ${advice}`, { payment: open, charged: "unknown" });
 }
 
 /** Whole base units of the chain's USDC, to an account of that chain, within an hour. */

@@ -59,6 +59,21 @@ describe("with a key", () => {
     expect(drawn).toMatchObject({ code: 0, out: expect.stringMatching(/^<svg.*<\/svg>\n$/s), said: "" });
   });
 
+  test("a file that cannot be written is refused before it is paid for; a drawing that was paid for is printed then", async ({
+    paid,
+    command,
+  }) => {
+    const before = await creditsOf(paid);
+    for (const file of ["no/such/logo.svg", "logo.png/logo.svg", ".", ""]) {
+      const refused = await command(["svg", "vectorize", "logo.png", "-o", file]);
+      expect(refused, file).toMatchObject({ code: 2, out: "", said: expect.stringContaining("cannot be written") });
+    }
+    expect(await creditsOf(paid)).toBe(before);
+    const drawn = await command(["svg", "vectorize", "logo.png", "-o", "/dev/full"]);
+    expect(drawn).toMatchObject({ code: 5, out: expect.stringMatching(/^<svg.*<\/svg>\n$/s) });
+    expect(drawn.said).toContain("cannot be written");
+  });
+
   test("says by its exit code what went wrong, and whether money moved", async ({ paid, command }) => {
     const cases: Array<[code: number, said: string, args: string[], env?: Record<string, string>]> = [
       [2, "Nothing was charged.", ["run", paid.address, `text=${"x".repeat(51)}`]],

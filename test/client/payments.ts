@@ -2,9 +2,11 @@ import { describe, expect } from "vitest";
 import {
   NotPaidError,
   OutcomeUnknownError,
+  type PaymentProgress,
   PaymentRefusedError,
   type SignedPayment,
 } from "../../client/agent-marketplace.ts";
+import { failureOf } from "../../client/payments/conclude.ts";
 import { chooseRequirements } from "../../client/payments/sign.ts";
 import { usdcOn } from "../../client/payments/stablecoins.ts";
 import { payableNetworks, stablecoinOn } from "../../marketplace/stablecoins.ts";
@@ -71,6 +73,13 @@ describe.each(["evm", "hedera"] as const)("a call paid on %s, without a key", (c
       expect(error).toMatchObject({ charged: "unknown", payment: JSON.parse([...kept.values()][0]!) });
     }
     paid.toFacilitator.behave(() => "pass");
+    for (const less of [{ max_usd: "0.049999" }, { network: "eip155:1" }]) {
+      const error = await client({ wallets, store })
+        .pay.run({ ...call, ...less })
+        .catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(NotPaidError);
+      expect(error).toMatchObject({ charged: "unknown", payment: JSON.parse([...kept.values()][0]!) });
+    }
     const result = await client({ wallets, store }).pay.run(call);
     expect(result.payment?.transaction).toBeTruthy();
     expect([payments(), kept.size]).toEqual([1, 0]);
@@ -175,22 +184,77 @@ test("a payment of an empty wallet is refused, and nothing moved; one that was u
 }) => {
   const poor = await paid.setting.fundedBuyer(0n);
   const call = { agent: paid.address, input, max_usd: "0.05" };
-  const refused = await client({ wallets: { evm: poor } })
+  let payment: SignedPayment | undefined;
+  const store = {
+    load: () => undefined,
+    save: (signed: SignedPayment) => {
+      payment = signed;
+    },
+    // Neither a result nor a refusal is lost for it.
+    remove: () => {
+      throw new Error("The disk is read-only.");
+    },
+  };
+  const refused = await client({ wallets: { evm: poor }, store })
     .pay.run(call)
     .catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(PaymentRefusedError);
   expect(refused).toMatchObject({ reason: "invalid_exact_evm_insufficient_balance", charged: false });
   const { wallets } = await countingWallet("evm", paid);
-  let payment: SignedPayment | undefined;
-  const save = (signed: SignedPayment) => {
-    payment = signed;
-  };
-  const { pay } = client({ wallets, store: { load: () => undefined, save, remove: () => {} } });
+  const { pay } = client({ wallets, store });
   await pay.run(call);
   expect(await pay.progress(payment!)).toMatchObject({ state: "settled" });
   const used = await pay.repeat(payment!).catch((error: unknown) => error);
   expect(used).toMatchObject({ name: "PaymentRefusedError", reason: "already_settled", charged: true });
 });
+
+test("a payment whose end is open is kept when a later post of it is refused, and still buys what it was signed for", async ({
+  paid,
+  client,
+}) => {
+  const { wallets, payments } = await countingWallet("evm", paid);
+  const before = await creditsOf(paid);
+  const kept = new Map<string, SignedPayment>();
+  const store = {
+    load: (id: string) => kept.get(id),
+    save: (payment: SignedPayment) => void kept.set(payment.id, payment),
+    remove: (id: string) => void kept.delete(id),
+  };
+  const buy = (key: string, maxRetries?: number) =>
+    client({ wallets, store, key, maxRetries }).pay.credits({ credits: 20 });
+  const refusalOf = (key: string) => buy(key, 0).catch((error: unknown) => error);
+  paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
+  expect(await refusalOf(paid.market.key)).toBeInstanceOf(OutcomeUnknownError);
+  // By then the chain may have told that it is settled.
+  expect(await refusalOf("amk_no")).toMatchObject({ charged: expect.toSatisfy((charged) => charged !== false) });
+  expect(kept.size).toBe(1);
+  paid.toFacilitator.behave(() => "pass");
+  expect(await buy(paid.market.key)).toMatchObject({ payment: { amount: "200000" } });
+  expect([await creditsOf(paid), payments()]).toEqual([before + 20, 1]);
+});
+
+test.for([
+  ["running", "unknown", true],
+  ["unknown", "unknown", true],
+  [undefined, "unknown", true],
+  ["verified", "unknown", true],
+  ["settled", true, true],
+  ["failed", false, false],
+] as const)(
+  "of a payment that was posted before, %s now, a refusal says %s, and whether it is kept: %s",
+  async ([state, charged, isKept]) => {
+    const progress = async () => {
+      if (state === undefined) throw new Error("No answer.");
+      return { state } as PaymentProgress;
+    };
+    const payment = { endsAt: new Date(Date.now() + 60_000).toISOString() } as SignedPayment;
+    for (const status of [400, 401, 404, 409, 422]) {
+      const answer = { status, headers: new Headers(), body: { error: "No." }, isAfterLoss: false };
+      const failure = await failureOf(answer, payment, { isOpen: true, progress });
+      expect(failure, String(status)).toMatchObject({ isKept, error: { charged, payment } });
+    }
+  },
+);
 
 test("credits are bought for the account of the key", async ({ paid, client }) => {
   const { wallets } = await countingWallet("hedera", paid);
