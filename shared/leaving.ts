@@ -1,11 +1,17 @@
 import type { Server, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import { Server as NetServer, type Socket } from "node:net";
+import { z } from "zod";
 import type { EnvReader } from "./env.ts";
 
 /** How long a copy that is told to stop goes on to serve whoever comes, until balancers have noticed. */
 export function readDrainMs(env: EnvReader): number {
   return env.integer("DRAIN_MS", 5_000, { max: 60_000 });
 }
+
+/** In the answers of both services' `/readyz`. */
+export const leavingShape = z
+  .boolean()
+  .describe("This copy was told to stop; it answers whoever comes for a few seconds more.");
 
 /**
  * Empties a server's connections so that no call is lost. From `begin` on every answer asks its client to come back by a new
@@ -54,8 +60,11 @@ export class Leaving {
     };
     return new Promise((resolve) => {
       const sweep = setInterval(closeIdle, idleMs);
-      this.#server.close(() => {
+      // http.Server's own `close` would end what is idle at once.
+      NetServer.prototype.close.call(this.#server, () => {
         clearInterval(sweep);
+        // Ends the timer by which Node looks for requests that are late.
+        this.#server.close();
         resolve();
       });
     });

@@ -343,6 +343,22 @@ test("an answer that had begun before its server left goes on to its end, and it
   await stopped;
 });
 
+test("a client that is just using an idle connection when its server closes is answered, and asked to leave", async ({
+  start,
+  say,
+}) => {
+  const { service } = await start();
+  const { socket, heard } = await say(service, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+  await eventually(() => expect(heard()).toMatch(/200 OK.*connection: keep-alive/is));
+  await service.leave(0);
+  const stopped = service.stop();
+  socket.write("GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+  await once(socket, "close");
+  expect(heard().match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+  expect(heard()).toMatch(/connection: close/i);
+  await stopped;
+});
+
 test("eight requests of a connection may wait for their answers; one more ends it", async ({ start, say }) => {
   const { service, finish, asked } = await start();
   const late = "GET /late HTTP/1.1\r\nHost: x\r\n\r\n";
