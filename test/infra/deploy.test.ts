@@ -62,6 +62,73 @@ test.runIf(hasKubectl)(
   },
 );
 
+const written = (folder: string): Manifest[] =>
+  parse(read(`infra/deploy/kubernetes/${folder}/kustomization.yaml`)).resources.flatMap((resource: string) =>
+    resource.endsWith(".yaml")
+      ? parseAllDocuments(read(`infra/deploy/kubernetes/${folder}/${resource}`)).map((document) => document.toJS())
+      : [],
+  );
+
+test("each service has a role and a database of its own in the cluster of CloudNativePG", () => {
+  const manifests = written("cloudnativepg");
+  const { name, roles } = manifests
+    .filter(({ kind }) => kind === "Cluster")
+    .map(({ metadata, spec }) => ({ name: metadata.name, roles: spec.managed.roles }))[0]!;
+  const databases = manifests.filter(({ kind }) => kind === "Database").map(({ spec }) => spec);
+  for (const service of ["facilitator", "marketplace"]) {
+    const passwordSecret = { name: `${service}-database` };
+    expect(roles).toContainEqual({ name: service, login: true, passwordSecret });
+    expect(databases).toContainEqual({ cluster: { name }, name: service, owner: service });
+  }
+});
+
+/** What pods carry: ours by their manifests, the operator's by what it is known to give them. */
+const labelsOf = (app: string) => ({ "app.kubernetes.io/name": app });
+const poolerLabels = { "cnpg.io/poolerName": "database-pooler" };
+const instanceLabels = { "cnpg.io/cluster": "database" };
+const operator = { labels: labelsOf("cloudnative-pg"), namespace: "cnpg-system" };
+
+interface Caller {
+  readonly labels: Record<string, string>;
+  /** The services' own when left out. */
+  readonly namespace?: string;
+}
+
+function isLetIn(policies: readonly Manifest[], caller: Caller, labels: Record<string, string>, port: number): boolean {
+  const matches = (selector: Manifest, of: Record<string, string>) =>
+    Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => of[key] === value);
+  const isFrom = ({ namespaceSelector, podSelector }: Manifest) =>
+    matches(podSelector, caller.labels) &&
+    (namespaceSelector === undefined
+      ? caller.namespace === undefined
+      : matches(namespaceSelector, { "kubernetes.io/metadata.name": caller.namespace ?? "agent-marketplace" }));
+  const rules = policies
+    .filter(({ spec }) => matches(spec.podSelector, labels))
+    .flatMap(({ spec }) => (spec.ingress ?? []) as Manifest[]);
+  return rules.some(
+    ({ from, ports }) =>
+      (from === undefined || from.some(isFrom)) && ports.some((one: { port: unknown }) => one.port === port),
+  );
+}
+
+test("the services reach the pooler, it and its operator the databases, and nobody else either of them", () => {
+  const manifests = [...written("base"), ...written("cloudnativepg")];
+  const policies = manifests.filter(({ kind }) => kind === "NetworkPolicy");
+  const pods = manifests.flatMap(({ spec }) => (spec?.template?.spec ? [spec.template.metadata.labels] : []));
+  expect(pods).toEqual([labelsOf("migrate"), labelsOf("facilitator"), labelsOf("marketplace")]);
+  for (const labels of pods) expect(isLetIn(policies, { labels }, poolerLabels, 5432)).toBe(true);
+  for (const port of [5432, 8000]) {
+    for (const caller of [{ labels: instanceLabels }, operator]) {
+      expect(isLetIn(policies, caller, instanceLabels, port)).toBe(true);
+    }
+  }
+  expect(isLetIn(policies, { labels: poolerLabels }, instanceLabels, 5432)).toBe(true);
+  const strangers = [{ labels: {} }, { labels: labelsOf("marketplace"), namespace: "another" }];
+  for (const caller of [...strangers, { ...operator, namespace: "another" }]) {
+    for (const labels of [poolerLabels, instanceLabels]) expect(isLetIn(policies, caller, labels, 5432)).toBe(false);
+  }
+});
+
 test("compose waits for a stop as long as it can take", () => {
   const { services } = parse(read("infra/deploy/compose.yaml"), { merge: true });
   for (const name of ["facilitator", "marketplace"] as const) {
@@ -95,6 +162,27 @@ test("alert rules ask for figures that there are, and name runbooks that there a
     }
     if (alert)
       expect({ alert, runbook: existsSync(path(annotations?.runbook ?? "none")) }).toEqual({ alert, runbook: true });
+  }
+});
+
+test("what probes are answered, by a copy that leaves too, counts for no alert on answers", () => {
+  const code = ["endpoints", "metrics-endpoint"].map((file) => read(`marketplace/http/${file}.ts`)).join("\n");
+  const counts = rules()
+    .flatMap(({ expr, annotations }) => [expr, annotations?.query ?? ""])
+    .flatMap((query) => [...query.matchAll(/marketplace_answers_total(?:\{[^}]*\})?/g)].map(([selector]) => selector));
+  expect(counts).toHaveLength(10);
+  for (const selector of counts) {
+    const [, leftOut = ""] = /operation!~"([^"]*)"/.exec(selector) ?? [];
+    const counted = (operation: string) => !new RegExp(`^(?:${leftOut})$`).test(operation);
+    for (const probe of ["getReadiness", "getLiveness", "getHealth", "getMetrics"]) {
+      expect({ selector, probe, there: code.includes(`id: "${probe}"`), counted: counted(probe) }).toEqual({
+        selector,
+        probe,
+        there: true,
+        counted: false,
+      });
+    }
+    for (const operation of ["runAgent", "getOpenApi", "getStatus"]) expect(counted(operation)).toBe(true);
   }
 });
 
