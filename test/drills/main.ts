@@ -1,4 +1,5 @@
 import { CannotDrill } from "./debian.ts";
+import { UnknownChoice } from "./report.ts";
 
 const drills: Readonly<Record<string, () => Promise<{ drill(): Promise<boolean> }>>> = {
   failover: () => import("./failover.ts"),
@@ -19,6 +20,10 @@ try {
   process.stdout.write(`${name}: ${held ? "as promised" : "NOT as promised"}\n`);
   process.exit(held ? 0 : 1);
 } catch (error) {
+  if (error instanceof UnknownChoice) {
+    process.stderr.write(`${error.message}\n`);
+    process.exit(2);
+  }
   if (!(error instanceof CannotDrill)) throw error;
   process.stdout.write(`${name}: skipped: ${error.message}\n`);
   process.exit(0);

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { projectDirectory } from "../../infra/dev/settings.ts";
 import { versionOfPooler } from "../support/pooler.ts";
 import { CannotDrill, unpack } from "./debian.ts";
-import { optionOf, tableOf } from "./report.ts";
+import { choiceOf, optionOf, tableOf } from "./report.ts";
 
 /** Debian's own, too old to know of prepared statements, and one that does. */
 const variants = [
-  { suite: undefined, statements: "unnamed" },
-  { suite: "trixie", statements: "named" },
+  { name: "stable", suite: undefined, statements: "unnamed" },
+  { name: "trixie", suite: "trixie", statements: "named" },
 ] as const;
 
 /**
@@ -20,20 +20,28 @@ const variants = [
  */
 export async function drill(): Promise<boolean> {
   const tests = optionOf("tests")?.split(",") ?? ["test/facilitator", "test/marketplace", "test/end-to-end"];
-  const wanted = optionOf("suite");
+  const wanted = choiceOf(
+    "suite",
+    variants.map(({ name }) => name),
+  );
   const rows: string[][] = [];
-  let failures = 0;
-  for (const { suite, statements } of variants) {
-    if (wanted !== undefined && wanted !== (suite ?? "stable")) continue;
-    const result = await runThrough(suite, statements, tests).catch((error: unknown) => {
+  const skipped: string[] = [];
+  let held = true;
+  for (const { name, suite, statements } of variants) {
+    if (wanted !== undefined && wanted !== name) continue;
+    try {
+      const { version, passed, failed } = await runThrough(suite, statements, tests);
+      held &&= passed > 0 && failed === 0;
+      rows.push([version, statements, String(passed), String(failed)]);
+    } catch (error) {
       if (!(error instanceof CannotDrill)) throw error;
-      return { version: `skipped: ${error.message}`, passed: 0, failed: 0 };
-    });
-    failures += result.failed;
-    rows.push([result.version, statements, String(result.passed), String(result.failed)]);
+      skipped.push(`${name}: ${error.message}`);
+    }
   }
-  process.stdout.write(`\n${tableOf(["pooler", "statements", "passed", "failed"], rows)}`);
-  return failures === 0;
+  if (rows.length > 0) process.stdout.write(`\n${tableOf(["pooler", "statements", "passed", "failed"], rows)}`);
+  // What failed is told before what could not be tried.
+  if (held && skipped.length > 0) throw new CannotDrill(skipped.join("; "));
+  return held;
 }
 
 async function runThrough(suite: string | undefined, statements: string, tests: readonly string[]) {
