@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { formatUnits } from "../shared/amounts.ts";
-import { type DurabilityWatch, seenDurabilities } from "../shared/durability.ts";
+import { type DurabilityWatch, durabilityShape } from "../shared/durability.ts";
+import { leavingShape } from "../shared/leaving.ts";
 import type { Database } from "../shared/postgres.ts";
 import type { Config } from "./config.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
@@ -13,18 +14,9 @@ export const readyzShape = z
     ready: z.boolean(),
     database: z.boolean(),
     networks: z.record(z.string(), z.boolean()),
-    leaving: z.boolean().describe("This copy was told to stop; it answers whoever comes for a few seconds more."),
+    leaving: leavingShape,
   })
   .meta({ id: "Readiness" });
-
-const durabilityShape = z
-  .object({
-    declared: z.enum(["single", "synchronous", "asynchronous"]),
-    seen: z.enum(seenDurabilities).nullable().describe("What the database shows of it; null until it was asked."),
-    risk: z.string(),
-  })
-  .describe("What becomes of commits when the database's machine is lost.")
-  .meta({ id: "Durability" });
 
 export const healthShape = z
   .object({

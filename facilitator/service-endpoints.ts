@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { durabilityExample } from "../shared/durability.ts";
 import { jsonAnswer } from "../shared/endpoint.ts";
 import { isLeaving, noStore } from "../shared/http.ts";
 import { securityTxtEndpoint } from "../shared/security-contact.ts";
@@ -52,11 +53,7 @@ function supportedEndpoint(context: Needs): Endpoint {
 
 function healthEndpoint(context: Needs): Endpoint {
   const chain = { network: "hedera:testnet", feePayer: "0.0.1001", unit: "HBAR", empty: false, settling: true };
-  const durability = {
-    declared: "synchronous" as const,
-    seen: "synchronous_standby" as const,
-    risk: "A failover loses nothing that was answered.",
-  };
+  const durability = durabilityExample;
   const time = "2026-03-02T09:30:00.000Z";
   return {
     method: "get",

@@ -1,25 +1,22 @@
+import { z } from "zod";
+import { covering } from "./covering.ts";
 import type { EnvReader } from "./env.ts";
 import type { Log } from "./log.ts";
 import type { Database } from "./postgres.ts";
 
-/** What the operator says becomes of commits when the database's machine is lost. */
-export type DeclaredDurability = "single" | "synchronous" | "asynchronous";
-
 const declarable = ["single", "synchronous", "asynchronous"] as const;
+
+/** What the operator says becomes of commits when the database's machine is lost. */
+export type DeclaredDurability = (typeof declarable)[number];
 
 export function readDurability(env: EnvReader): DeclaredDurability {
   return env.choice("DURABILITY", declarable, "single");
 }
 
-/** What the database shows of it. A service that replicates its storage by itself shows none. */
-export type SeenDurability = "no_standby" | "synchronous_standby" | "asynchronous_standby" | "not_on_disk";
+const seenDurabilities = ["no_standby", "synchronous_standby", "asynchronous_standby", "not_on_disk"] as const;
 
-export const seenDurabilities = [
-  "no_standby",
-  "synchronous_standby",
-  "asynchronous_standby",
-  "not_on_disk",
-] as const satisfies readonly SeenDurability[];
+/** What the database shows of it. A service that replicates its storage by itself shows none. */
+type SeenDurability = (typeof seenDurabilities)[number];
 
 export interface Durability {
   readonly declared: DeclaredDurability;
@@ -28,6 +25,17 @@ export interface Durability {
   /** In words. */
   readonly risk: string;
 }
+
+export const durabilityShape = covering<Durability>()(
+  z
+    .object({
+      declared: z.enum(declarable),
+      seen: z.enum(seenDurabilities).nullable().describe("What the database shows of it; null until it was asked."),
+      risk: z.string(),
+    })
+    .describe("What becomes of commits when the database's machine is lost.")
+    .meta({ id: "Durability" }),
+);
 
 /** What a commit that was answered can still suffer: as declared, and as the database shows, which is asked from time to time. */
 export class DurabilityWatch {
@@ -85,8 +93,15 @@ function riskOf(declared: DeclaredDurability, seen: SeenDurability | null): stri
     return `One database: what is newer than its backup is lost with its disk. ${found}${standby}`;
   }
   if (declared === "asynchronous") return `A failover loses the last moments. ${found}`;
-  if (seen === "synchronous_standby" || seen === null) return "A failover loses nothing that was answered.";
+  if (seen === "synchronous_standby") return "A failover loses nothing that was answered.";
+  if (seen === null) return `The database has not been asked yet: a failover may lose the last moments. ${found}`;
   return `It names no synchronous standby: unless its storage is replicated by itself, a failover loses the last moments. ${found}`;
 }
 
 const found = "Payments of that time are found again on their chains; runs and credits of that time are gone together.";
+
+export const durabilityExample: Durability = {
+  declared: "synchronous",
+  seen: "synchronous_standby",
+  risk: riskOf("synchronous", "synchronous_standby"),
+};

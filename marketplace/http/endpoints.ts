@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { covering } from "../../shared/covering.ts";
-import { type Durability, type DurabilityWatch, seenDurabilities } from "../../shared/durability.ts";
+import { type Durability, type DurabilityWatch, durabilityExample, durabilityShape } from "../../shared/durability.ts";
 import { jsonAnswer } from "../../shared/endpoint.ts";
 import { isLeaving } from "../../shared/http.ts";
+import { leavingShape } from "../../shared/leaving.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { securityTxtEndpoint } from "../../shared/security-contact.ts";
 import type { Config } from "../config.ts";
@@ -33,26 +34,17 @@ interface ServiceNeeds extends MetricsNeeds {
   readonly config: Pick<Config, "publicUrl" | "securityContact" | "metricsToken">;
 }
 
-const durabilityShape = covering<Durability>()(
-  z
-    .object({
-      declared: z.enum(["single", "synchronous", "asynchronous"]),
-      seen: z.enum(seenDurabilities).nullable().describe("What the database shows of it; null until it was asked."),
-      risk: z.string(),
-    })
-    .describe("What becomes of commits when the database's machine is lost.")
-    .meta({ id: "Durability" }),
-);
-
 const healthShape = covering<Health & { readonly durability: Durability }>()(
   z
     .object({ status: z.enum(["ok", "degraded"]), database: z.boolean(), durability: durabilityShape, time: moment })
     .meta({ id: "Health" }),
 );
 
+/** Before the database is looked at again, or another copy has taken over. */
+const retrySeconds = 2;
+
 function healthEndpoint(db: Database, watch: DurabilityWatch): Endpoint {
-  const risk = "A failover loses nothing that was answered.";
-  const durability = { declared: "synchronous", seen: "synchronous_standby", risk } as const;
+  const durability = durabilityExample;
   const time = "2026-03-02T09:30:00.000Z";
   const health = cachedHealth(db);
   return {
@@ -71,6 +63,7 @@ function healthEndpoint(db: Database, watch: DurabilityWatch): Endpoint {
     },
     handler: async (_request, response) => {
       const state = await health();
+      if (!state.database) response.setHeader("retry-after", retrySeconds);
       response.status(state.database ? 200 : 503).json({ ...state, durability: watch.now });
     },
   };
@@ -98,7 +91,7 @@ const readinessShape = z
   .object({
     ready: z.boolean(),
     database: z.boolean(),
-    leaving: z.boolean().describe("This copy was told to stop; it answers whoever comes for a few seconds more."),
+    leaving: leavingShape,
   })
   .meta({ id: "Readiness" });
 
@@ -120,6 +113,7 @@ function readinessEndpoint(db: Database): Endpoint {
       const { database } = await health();
       const leaving = isLeaving(request);
       const ready = database && !leaving;
+      if (!ready) response.setHeader("retry-after", retrySeconds);
       response.status(ready ? 200 : 503).json({ ready, database, leaving });
     },
   };

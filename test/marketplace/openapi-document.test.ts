@@ -4,6 +4,8 @@ import { describe, expect } from "vitest";
 import { z } from "zod";
 import { connectorIds } from "../../marketplace/connectors/connector.ts";
 import { marketplaceEndpoints } from "../../marketplace/endpoints.ts";
+import { createServer } from "../../marketplace/server.ts";
+import { connect } from "../../shared/postgres.ts";
 import { contractOf } from "../support/contract.ts";
 import { appTest, perFile } from "../support/fixtures.ts";
 import { lintDocument } from "../support/lint-document.ts";
@@ -33,6 +35,18 @@ describe("GET /api/v1/openapi.json", () => {
     }
     const operations = Object.values<Json>(document.paths).flatMap((methods) => Object.values<Json>(methods));
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+  });
+
+  test("declares Retry-After on every 503, and probes send it, too", async ({ context, document }) => {
+    const db = connect("postgres://nobody@127.0.0.1:1/none", { poolMax: 1, applicationName: "test" });
+    const app = createServer({ ...context, db });
+    for (const path of ["/health", "/readyz"]) {
+      expect(document.paths[path].get.responses[503].headers).toHaveProperty("Retry-After");
+      await request(app)
+        .get(path)
+        .expect(503)
+        .expect("retry-after", /^[1-9]\d*$/);
+    }
   });
 
   test("has nothing that a linter minds, names every request body and types every connector's settings", async ({
