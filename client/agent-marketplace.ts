@@ -70,7 +70,7 @@ export class AgentMarketplace {
     if (!baseUrl || !URL.canParse(baseUrl)) throw new TypeError("Give baseUrl, or set AGENT_MARKETPLACE_URL.");
     const isPage = "document" in globalThis;
     if (key && isPage && !dangerouslyAllowBrowser) {
-      throw new TypeError("A key does not belong into a page. Call from your server, or pay per call with a wallet.");
+      throw new TypeError("A key does not belong in a page. Call from your server, or pay per call with a wallet.");
     }
     const usual = isPage ? {} : { "user-agent": userAgent };
     const httpWith = (headers: Readonly<Record<string, string>>) =>
@@ -97,8 +97,13 @@ export class AgentMarketplace {
     if (run.success) return run as RunResult;
     const { run_id: runId, error = "The agent failed." } = run;
     // An effect on a chain whose end was not seen yet is still going on, its credits held.
-    const record = await this.runDetail(runId, { signal: options?.signal }).catch(() => undefined);
-    if (record?.state === "running") throw new OutcomeUnknownError(error, { idempotencyKey });
+    const record = await this.runDetail(runId, { signal: options?.signal }).catch((cause: unknown) => {
+      throw new OutcomeUnknownError(`${error} Whether it is still going on was not answered.`, {
+        idempotencyKey,
+        cause,
+      });
+    });
+    if (record.state === "running") throw new OutcomeUnknownError(error, { idempotencyKey });
     throw new RunFailedError(error, { idempotencyKey, runId });
   }
 

@@ -35,7 +35,7 @@ function chargedBy({ status, body, isAfterLoss }: Answer, isNamedByCaller: boole
   if (typeof body.charged === "boolean") return body.charged;
   const isLookedUp = status < 500 && ![401, 403, 408, 429].includes(status);
   if (isLookedUp) return false;
-  return isAfterLoss || (isNamedByCaller && status >= 500) ? "unknown" : false;
+  return isAfterLoss || isNamedByCaller ? "unknown" : false;
 }
 
 const unknownText =

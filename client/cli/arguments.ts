@@ -55,8 +55,19 @@ function parsed(args: readonly string[]) {
   return parseArgs({ args: [...args], options, allowPositionals: true });
 }
 
+export type OptionName = keyof Options;
+
+/** Options of all commands. */
+export const everywhere: readonly OptionName[] = ["url", "key", "json", "quiet", "timeout", "retries"];
+
+/** What would be ignored is refused: somebody counts on it. Throws UsageError. */
+export function refuseOthers(options: Options, taken: readonly OptionName[], command: string): void {
+  const other = (Object.keys(options) as OptionName[]).find((name) => !taken.includes(name));
+  if (other !== undefined) throw new UsageError(`"${command}" takes no --${other} here; --help lists what it takes.`);
+}
+
 /** A number that was given as text; undefined where there was none. */
-export function numberOf(name: keyof Options, { [name]: text }: Options): number | undefined {
+export function numberOf(name: OptionName, { [name]: text }: Options): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);
   if (text === "" || !Number.isFinite(value)) throw new UsageError(`--${name} must be a number.`);

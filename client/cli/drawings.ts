@@ -5,8 +5,19 @@ import type {
   PayOptions,
   VectorGraphics,
 } from "../agent-marketplace.ts";
-import { numberOf, type Options, UsageError } from "./arguments.ts";
+import { numberOf, type OptionName, type Options, UsageError } from "./arguments.ts";
 import { fileIn } from "./inputs.ts";
+
+/** What each way to draw can be told, and each way to pay for it. */
+export function drawingTakes([verb]: readonly string[], options: Options): readonly OptionName[] {
+  const own: readonly OptionName[] =
+    verb === "vectorize"
+      ? ["style", "mode", "colors", "simplify", "layers", "remove-background"]
+      : ["style", "aspect", "background", "colors", "seed", "hd", "layers"];
+  const paying: readonly OptionName[] =
+    options["max-usd"] === undefined ? ["max-credits", "idempotency-key"] : ["max-usd", "network", "purchase"];
+  return ["out", ...own, ...paying];
+}
 
 /** `svg vectorize <file>` and `svg generate <prompt…>`, paid with credits, or with `--max-usd` by a wallet. */
 export async function draw(

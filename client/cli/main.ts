@@ -1,5 +1,5 @@
 import { AgentMarketplace, type Retry, type SignedPayment } from "../agent-marketplace.ts";
-import { numberOf, type Options, readArguments, UsageError } from "./arguments.ts";
+import { everywhere, numberOf, type Options, readArguments, refuseOthers, UsageError } from "./arguments.ts";
 import { commands, paidText } from "./commands.ts";
 import { tellFailure } from "./failures.ts";
 import { help } from "./help.ts";
@@ -20,8 +20,9 @@ async function main(given: readonly string[]): Promise<number> {
   }
   const command = commands[name];
   if (!command) throw new UsageError(`There is no command "${name}"; --help lists them.`);
+  refuseOthers(options, [...everywhere, ...command.takes(rest, options)], name);
   const market = await marketFor(options, name === "pay" || options["max-usd"] !== undefined);
-  await command({ market, words: rest, options, call: callFor(options) });
+  await command.run({ market, words: rest, options, call: callFor(options) });
   return 0;
 }
 
@@ -63,6 +64,10 @@ function tellRetry({ waitMs, status }: Retry): void {
 
 const version = "0.1.0";
 
-// Whoever reads has read enough.
-process.stdout.on("error", () => process.exit());
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  // Whoever reads has read enough.
+  if (error.code === "EPIPE") process.exit();
+  tell(`Standard output cannot be written: ${error.message}. What is missing there may have been charged.`);
+  process.exit(5);
+});
 process.exitCode = await main(process.argv.slice(2)).catch(tellFailure);

@@ -79,6 +79,8 @@ describe("with a key", () => {
       [2, "Nothing was charged.", ["run", paid.address, `text=${"x".repeat(51)}`]],
       [2, "is no input", ["run", paid.address, "text"]],
       [2, "no command", ["fly"]],
+      [2, "no --max-usd", ["run", paid.address, "text=a", "--max-usd", "0.01"]],
+      [2, "no --max-credits", ["svg", "generate", "a", "--max-usd", "0.01", "--max-credits", "1"]],
       [3, "Nothing was charged.", ["run", paid.address, "text=a", "--max-credits", "4"]],
       [4, "Nothing was charged.", ["balance", "--key", "amk_no"]],
       [1, "Nothing was charged.", ["show", "no/agent"]],
@@ -90,6 +92,8 @@ describe("with a key", () => {
       expect(results[at], args.join(" ")).toMatchObject({ code, out: "", said: expect.stringContaining(said) });
     }
     expect(await command(["--help"])).toMatchObject({ code: 0, out: expect.stringContaining("Exit codes") });
+    const full = promisify(execFile)("bash", ["-c", '"$0" "$1" --help >/dev/full', process.execPath, program]);
+    await expect(full).rejects.toMatchObject({ code: 5, stderr: expect.stringContaining("cannot be written") });
   });
 
   test("a run that is interrupted says how to go on, and is charged once", async ({ paid, proxy, env, command }) => {

@@ -105,6 +105,33 @@ describe("a run paid with credits", () => {
     expect(await creditsOf(paid)).toBe(before);
   });
 
+  test("that fails, and of whose record there is no answer, is not known to be free of charge", async ({
+    paid,
+    proxy,
+    client,
+  }) => {
+    paid.marketplace.model.injectFault({ status: 400 });
+    let answers = 0;
+    proxy.behave(() => (answers++ === 0 ? "pass" : "cut"));
+    const error = await client({ maxRetries: 0 })
+      .run({ agent: paid.address, input })
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(OutcomeUnknownError);
+    expect(error).toMatchObject({ charged: "unknown", idempotencyKey: expect.any(String) });
+  });
+
+  test("whose name its caller gave may have been charged before, where a refusal comes before the name is looked up", async ({
+    paid,
+    client,
+  }) => {
+    const refusalOf = (idempotencyKey?: string) =>
+      client({ key: "amk_no" })
+        .run({ agent: paid.address, input }, { idempotencyKey })
+        .catch((thrown: unknown) => thrown);
+    expect(await refusalOf("mine")).toMatchObject({ status: 401, charged: "unknown", idempotencyKey: "mine" });
+    expect(await refusalOf()).toMatchObject({ status: 401, charged: false });
+  });
+
   test("dearer than agreed to is refused, and costs nothing", async ({ paid, client }) => {
     const before = await creditsOf(paid);
     const error = await client()
@@ -195,7 +222,11 @@ test("a session makes, changes and revokes keys", async ({ paid, client }) => {
   expect(await client({ key: token }).balance()).toMatchObject({ credits: 0, key: { name: "made by the client" } });
   await keys.change(id, { max_credits_per_day: 7 });
   expect((await keys.list()).keys).toMatchObject([{ id, max_credits_per_day: 7 }]);
-  for await (const call of keys.calls(id)) expect(call).toBeUndefined();
+  await publishAgent(paid.marketplace.context, paid.market.creator, "gift", { ...echoAgent, price_credits: 0 });
+  const { run_id } = await client({ key: token }).run({ agent: `${paid.market.creator.handle}/gift`, input });
+  const calls: unknown[] = [];
+  for await (const call of keys.calls(id)) calls.push(call);
+  expect(calls).toMatchObject([{ run_id }]);
   await keys.revoke(id);
   await expect(client({ key: token }).balance()).rejects.toBeInstanceOf(AuthenticationError);
   await expect(client().keys.list()).rejects.toBeInstanceOf(AuthenticationError);
