@@ -445,7 +445,10 @@ create table oauth_clients (
   redirect_uris text[] not null,
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
+  registered_from text,
+  key_id text,
   constraint oauth_clients_pkey PRIMARY KEY (id),
+  constraint oauth_clients_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id),
   constraint oauth_clients_id_check CHECK ((length(id) <= 500)),
   constraint oauth_clients_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
   constraint oauth_clients_redirect_uris_check CHECK (((cardinality(redirect_uris) >= 1) AND (cardinality(redirect_uris) <= 10)))
@@ -459,6 +462,7 @@ create table oauth_requests (
   state text,
   challenge text not null,
   expires_at timestamp with time zone not null,
+  asked_from text,
   constraint oauth_requests_pkey PRIMARY KEY (id),
   constraint oauth_requests_state_check CHECK ((length(state) <= 2000))
 );
@@ -471,6 +475,7 @@ create table oauth_secrets (
   challenge text,
   used_at timestamp with time zone,
   expires_at timestamp with time zone not null,
+  issued_at timestamp with time zone default now() not null,
   constraint oauth_secrets_pkey PRIMARY KEY (digest),
   constraint oauth_secrets_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id),
   constraint oauth_secrets_digest_check CHECK ((length(digest) = 32)),
@@ -928,11 +933,19 @@ CREATE INDEX model_days_open ON public.model_days USING btree (touched_at) WHERE
 
 CREATE INDEX model_failures_ended ON public.model_failures USING btree (since);
 
+CREATE INDEX oauth_clients_by_age ON public.oauth_clients USING btree (created_at);
+
 CREATE INDEX oauth_clients_by_end ON public.oauth_clients USING btree (expires_at);
+
+CREATE INDEX oauth_clients_by_origin ON public.oauth_clients USING btree (registered_from, created_at);
 
 CREATE INDEX oauth_requests_by_end ON public.oauth_requests USING btree (expires_at);
 
+CREATE INDEX oauth_requests_by_origin ON public.oauth_requests USING btree (asked_from);
+
 CREATE INDEX oauth_secrets_by_end ON public.oauth_secrets USING btree (expires_at);
+
+CREATE INDEX oauth_secrets_by_key ON public.oauth_secrets USING btree (key_id, kind, issued_at);
 
 CREATE INDEX operator_acts_newest ON public.operator_acts USING btree (at DESC, id DESC);
 

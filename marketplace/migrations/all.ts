@@ -50,6 +50,7 @@ import { creatorAbout } from "./0064-creator-about.ts";
 import { suspendedCreators } from "./0065-suspended-creators.ts";
 import { keyTools } from "./0070-key-tools.ts";
 import { oauth } from "./0071-oauth.ts";
+import { oauthLimits } from "./0072-oauth-limits.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -104,4 +105,5 @@ export const migrations: readonly Migration[] = [
   oauth,
   signedWallets,
   suspensionLetters,
+  oauthLimits,
 ];

@@ -1,10 +1,13 @@
 import { z } from "zod";
+import { ApiError } from "../../shared/errors.ts";
 import { type Outbound, OutboundFailedError, OutboundRefusedError } from "../../shared/outbound.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import { newId } from "../ids.ts";
 import { OAuthRefusal } from "./refusal.ts";
 
-const clientsMax = 20_000;
+/** Of those that registered and nobody allows anything now; the oldest go first. */
+const unallowedMax = 20_000;
+const registrationsAnHour = 50;
 
 /** A program that asks for access. Nothing of it was checked but where it may be answered. */
 export interface OAuthClient {
@@ -21,35 +24,53 @@ export const clientMetadata = z.object({
 
 /**
  * Remembers a client that registers itself (RFC 7591), for a day; one that a person allowed something, for longer. It gets no
- * secret: programs on people's machines keep none.
+ * secret: programs on people's machines keep none. Whoever registers many crowds out their own, and nobody else's for long.
  */
-export async function registerClient(db: Queryable, given: z.infer<typeof clientMetadata>): Promise<OAuthClient> {
+export async function registerClient(
+  db: Queryable,
+  given: z.infer<typeof clientMetadata>,
+  from: string,
+): Promise<OAuthClient> {
   const client = clientOf(newId("cli"), given);
   const { rowCount } = await db.query(
-    `insert into oauth_clients (id, name, redirect_uris, expires_at) select $1, $2, $3, now() + interval '1 day'
-     where (select count(*) from oauth_clients) < ${clientsMax}`,
-    [client.id, client.name, client.redirectUris],
+    `insert into oauth_clients (id, name, redirect_uris, registered_from, expires_at)
+     select $1, $2, $3, $4, now() + interval '1 day'
+     where (select count(*) from oauth_clients
+            where registered_from = $4 and created_at > now() - interval '1 hour' and key_id is null) < ${registrationsAnHour}`,
+    [client.id, client.name, client.redirectUris, from],
   );
-  if (rowCount === 1) return client;
-  throw new OAuthRefusal("invalid_request", "Too many clients have registered of late; try again tomorrow.");
+  if (rowCount === 0) {
+    throw new ApiError("rate_limited", `No more than ${registrationsAnHour} new clients an hour.`, {
+      headers: { "retry-after": "3600" },
+    });
+  }
+  await forgetOldest(db, unallowedMax);
+  return client;
 }
 
-/** The client with that id: one that registered, or the one that the document at the address describes which the id is. */
-export async function findClient({ db, outbound }: ClientNeeds, id: string): Promise<OAuthClient> {
+/** Makes room: of the clients that no active key is for, `most` stay. */
+export async function forgetOldest(db: Queryable, most: number): Promise<void> {
+  await db.query(
+    `delete from oauth_clients where id in (
+       select c.id from oauth_clients c left join api_keys k on k.id = c.key_id and k.revoked_at is null
+       where k.id is null order by c.created_at desc offset $1)`,
+    [most],
+  );
+}
+
+/**
+ * The client with that id: one that registered, or the one that the document at the address describes which the id is. Of the
+ * latter nothing is kept. `from`: who asks, whose share of requests to elsewhere it is.
+ */
+export async function findClient({ db, outbound }: ClientNeeds, id: string, from: string): Promise<OAuthClient> {
   if (!/^[\x21-\x7e]{1,500}$/.test(id)) throw unknownClient();
+  if (isDocumentAddress(id)) return clientOf(id, await fetchDocument(outbound, id, from));
   const { rows } = await db.query<OAuthClient>(
     `select id, name, redirect_uris as "redirectUris" from oauth_clients where id = $1 and expires_at > now()`,
     [id],
   );
   if (rows[0]) return rows[0];
-  if (!isDocumentAddress(id)) throw unknownClient();
-  const client = clientOf(id, await fetchDocument(outbound, id));
-  await db.query(
-    `insert into oauth_clients (id, name, redirect_uris, expires_at) values ($1, $2, $3, now() + interval '1 hour')
-     on conflict (id) do update set name = excluded.name, redirect_uris = excluded.redirect_uris, expires_at = excluded.expires_at`,
-    [client.id, client.name, client.redirectUris],
-  );
-  return client;
+  throw unknownClient();
 }
 
 /** Spelled in the one way that a browser shows it, so that it reads as what it is. */
@@ -69,7 +90,11 @@ export interface ClientNeeds {
 }
 
 /** A client ID metadata document must name itself. */
-async function fetchDocument(outbound: ClientNeeds["outbound"], url: string): Promise<z.infer<typeof clientMetadata>> {
+async function fetchDocument(
+  outbound: ClientNeeds["outbound"],
+  url: string,
+  from: string,
+): Promise<z.infer<typeof clientMetadata>> {
   try {
     const headers = { accept: "application/json" };
     const { status, body } = await outbound.fetch(url, {
@@ -77,6 +102,7 @@ async function fetchDocument(outbound: ClientNeeds["outbound"], url: string): Pr
       timeoutMs: 3_000,
       bytesMax: 16_384,
       followRedirects: false,
+      holder: { account: from, agent: "oauth" },
     });
     const said: unknown = status === 200 ? JSON.parse(body.toString("utf8")) : undefined;
     return clientMetadata.extend({ client_id: z.literal(url) }).parse(said);

@@ -72,7 +72,7 @@ function registerEndpoint(needs: Needs): Endpoint {
     id: "registerOAuthClient",
     summary: "Register a client (RFC 7591).",
     description:
-      "It is forgotten after a day, or 90 days after a person last allowed it something. It gets an id and no secret.",
+      "It is forgotten after a day, or 90 days after a person last allowed it something; sooner, the oldest first, where there are too many that nobody allows anything. It gets an id and no secret.",
     body: requestBody(clientMetadata, { client_name: "Paper Desk", redirect_uris }, smallBody),
     answers: {
       201: jsonAnswer(clientShape, {
@@ -87,7 +87,7 @@ function registerEndpoint(needs: Needs): Endpoint {
     },
     handler: answerIfSetUp(needs, async (request, response) => {
       await admit(needs, request, "oauth-register", 10);
-      const client = await registerClient(needs.db, readMetadata(request.body));
+      const client = await registerClient(needs.db, readMetadata(request.body), addressOf(request));
       response.status(201).json({
         client_id: client.id,
         client_name: client.name,
@@ -137,7 +137,7 @@ function authorizeEndpoint(needs: Needs): Endpoint {
     handler: answerIfSetUp(needs, async (request, response) => {
       await admit(needs, request, "oauth-authorize", 60);
       try {
-        response.redirect(303, `/consent/${await beginRequest(needs, request.query as Asked)}`);
+        response.redirect(303, `/consent/${await beginRequest(needs, request.query as Asked, addressOf(request))}`);
       } catch (error) {
         if (error instanceof OAuthRefusal) throw new ApiError("bad_request", error.message);
         throw error;
@@ -154,7 +154,7 @@ function tokenEndpoint(needs: Needs): Endpoint {
     id: "exchangeOAuthCode",
     summary: "Exchange a code, or a refresh token, for tokens.",
     description:
-      "Takes a form (`application/x-www-form-urlencoded`) with `grant_type`, `client_id` and either `code`, `redirect_uri` and `code_verifier`, or `refresh_token`. A refresh token is good once: using it again ends all that came of it.",
+      "Takes a form (`application/x-www-form-urlencoded`) with `grant_type`, `client_id` and either `code`, `redirect_uri` and `code_verifier`, or `refresh_token`. A refresh token is good once: using it again ends all that came of it. A client renews its tokens 40 times an hour at most, for 180 days.",
     answers: {
       200: jsonAnswer(tokensShape, {
         access_token: "amt_<token>",
@@ -206,8 +206,13 @@ async function readAsked(request: Request): Promise<Asked> {
   );
 }
 
-async function admit({ db }: Needs, { ip = "unknown" }: Request, what: string, perMinute: number): Promise<void> {
-  await admitOrRefuse(db, `${what}:${clientOf(ip)}`, perMinute);
+async function admit({ db }: Needs, request: Request, what: string, perMinute: number): Promise<void> {
+  await admitOrRefuse(db, `${what}:${addressOf(request)}`, perMinute);
+}
+
+/** Who asks, as limits count callers. */
+function addressOf({ ip = "unknown" }: Request): string {
+  return clientOf(ip);
 }
 
 /** Refusals in OAuth's own form. */

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
 import { createKey, type NewKey } from "../api-keys/create.ts";
 import type { KeyId } from "../ids.ts";
@@ -10,22 +11,34 @@ import { type AccessRequest, type Asked, answerAddress, requireToolServer, textO
 const accessSeconds = 15 * 60;
 const refreshSeconds = 30 * 24 * 60 * 60;
 const codeSeconds = 60;
+/** Of what a person allowed once, however often it is renewed. */
+const grantDays = 180;
+const renewalsAnHour = 40;
 
 interface GrantNeeds extends MetadataNeeds {
   readonly db: Database;
 }
 
-/** A person allowed it: the client gets a key of its own, within what they set, and a code for its first tokens. The address to go on to. */
+/**
+ * A person allowed it: the client gets a key of its own, within what they set, in place of those that it had of this account,
+ * and a code for its first tokens. The address to go on to.
+ */
 export async function allow(needs: GrantNeeds, request: AccessRequest, settings: Settings): Promise<string> {
-  // Of the request, so that its second post makes no second one.
   const id: KeyId = `key_${request.id.slice(4)}`;
-  await createKey(needs.db, { ...settings, id, client: request.clientId });
+  const { accountId } = settings;
   const code = await inTransaction(needs.db, async (tx) => {
-    await tx.query("delete from oauth_requests where id = $1", [request.id]);
+    const { rowCount } = await tx.query("delete from oauth_requests where id = $1", [request.id]);
+    if (rowCount === 0) throw new ApiError("conflict", "This was answered already.");
+    // Two answers to one client take turns, so that one key of it stays.
+    await tx.query("select from accounts where id = $1 for no key update", [accountId]);
     await tx.query(
-      `update oauth_clients set expires_at = greatest(expires_at, now() + interval '90 days')
-       where id = $1 and id not like 'https:%'`,
-      [request.clientId],
+      "update api_keys set revoked_at = now() where account_id = $1 and client = $2 and revoked_at is null",
+      [accountId, request.clientId],
+    );
+    await createKey(tx, { ...settings, id, client: request.clientId });
+    await tx.query(
+      "update oauth_clients set key_id = $2, expires_at = greatest(expires_at, now() + interval '90 days') where id = $1",
+      [request.clientId, id],
     );
     return issue(tx, "code", id, codeSeconds, request);
   });
@@ -55,6 +68,7 @@ export async function exchange(needs: GrantNeeds, asked: Asked): Promise<Tokens>
   if (!secret || secret.client !== textOf(asked, "client_id")) throw spent();
   if (secret.used) throw await endAll(needs.db, secret.keyId);
   if (!secret.isGood) throw spent();
+  await admitRenewal(needs.db, secret.keyId);
   if (isCode) {
     if (secret.redirectUri !== textOf(asked, "redirect_uri")) {
       throw new OAuthRefusal("invalid_grant", "The redirect address is not the one that was asked with.");
@@ -74,6 +88,20 @@ export async function exchange(needs: GrantNeeds, asked: Asked): Promise<Tokens>
   });
   if (!tokens) throw await endAll(needs.db, secret.keyId);
   return tokens;
+}
+
+/** Each renewal keeps a row for weeks. One that is refused here spends nothing: the client tries it again. */
+async function admitRenewal(db: Queryable, keyId: KeyId): Promise<void> {
+  const { rows } = await db.query<{ seconds: number }>(
+    `select ceil(extract(epoch from issued_at + interval '1 hour' - now()))::integer as seconds from oauth_secrets
+     where key_id = $1 and kind = 'refresh' order by issued_at desc offset ${renewalsAnHour - 1} limit 1`,
+    [keyId],
+  );
+  const seconds = rows[0]?.seconds ?? 0;
+  if (seconds <= 0) return;
+  throw new ApiError("rate_limited", `Tokens are renewed ${renewalsAnHour} times an hour at most.`, {
+    headers: { "retry-after": String(seconds) },
+  });
 }
 
 export interface Tokens {
@@ -128,7 +156,8 @@ async function issue(
 async function findSecret(db: Queryable, kind: Kind, text: string): Promise<Secret | undefined> {
   const { rows } = await db.query<Secret>(
     `select s.digest, s.key_id as "keyId", k.client, s.redirect_uri as "redirectUri", s.challenge, s.used_at is not null as used,
-       s.expires_at > now() and k.revoked_at is null and a.state = 'open' as "isGood"
+       s.expires_at > now() and k.revoked_at is null and a.state = 'open'
+         and k.created_at > now() - interval '${grantDays} days' as "isGood"
      from oauth_secrets s join api_keys k on k.id = s.key_id join accounts a on a.id = k.account_id
      where s.digest = $1 and s.kind = $2`,
     [digestOf(text), kind],

@@ -1,8 +1,12 @@
+import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import { newId } from "../ids.ts";
 import { type ClientNeeds, findClient } from "./clients.ts";
 import { type MetadataNeeds, scope, toolServerOf } from "./metadata.ts";
 import { OAuthRefusal } from "./refusal.ts";
+
+/** From one address, that nobody has answered. */
+const openRequestsMax = 100;
 
 export type Asked = Readonly<Record<string, unknown>>;
 
@@ -20,8 +24,8 @@ export interface AccessRequest {
  * Keeps a client's request until a person has answered it; answers its id. Whatever is wrong with it is shown here: anybody may
  * register a client, so nobody is led to its address before they said so.
  */
-export async function beginRequest(needs: ClientNeeds & MetadataNeeds, asked: Asked): Promise<string> {
-  const client = await findClient(needs, textOf(asked, "client_id"));
+export async function beginRequest(needs: ClientNeeds & MetadataNeeds, asked: Asked, from: string): Promise<string> {
+  const client = await findClient(needs, textOf(asked, "client_id"), from);
   const redirectUri = textOf(asked, "redirect_uri");
   if (!client.redirectUris.includes(redirectUri)) {
     throw new OAuthRefusal("invalid_request", "The redirect address is none that the client registered.");
@@ -29,12 +33,16 @@ export async function beginRequest(needs: ClientNeeds & MetadataNeeds, asked: As
   const challenge = readTerms(needs, asked);
   const state = typeof asked.state === "string" ? asked.state.replaceAll("\0", "") : null;
   const id = newId("req");
-  await needs.db.query(
-    `insert into oauth_requests (id, client_id, client_name, redirect_uri, state, challenge, expires_at)
-     values ($1, $2, $3, $4, $5, $6, now() + interval '15 minutes')`,
-    [id, client.id, client.name, redirectUri, state, challenge],
+  const { rowCount } = await needs.db.query(
+    `insert into oauth_requests (id, client_id, client_name, redirect_uri, state, challenge, asked_from, expires_at)
+     select $1, $2, $3, $4, $5, $6, $7, now() + interval '15 minutes'
+     where (select count(*) from oauth_requests where asked_from = $7 and expires_at > now()) < ${openRequestsMax}`,
+    [id, client.id, client.name, redirectUri, state, challenge, from],
   );
-  return id;
+  if (rowCount === 1) return id;
+  throw new ApiError("rate_limited", "Too many requests for access from here are unanswered; answer one, or wait.", {
+    headers: { "retry-after": "900" },
+  });
 }
 
 function readTerms(needs: MetadataNeeds, asked: Asked): string {

@@ -10,6 +10,7 @@ import { accountByHandle } from "../../../marketplace/accounts/create.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
+import { forgetOldest } from "../../../marketplace/oauth/clients.ts";
 import { echoAgent, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
 import { allTools, callTool, textOf } from "../../support/mcp.ts";
 import { newPerson, type Person } from "./person.ts";
@@ -258,10 +259,14 @@ describe("a request for access", () => {
       "We do not know this client",
       "127.0.0.1:9",
       'value="200"',
+      "No agents, drawings only",
+      "svg_generate costs 3 credits, in HD 8, and svg_vectorize 1",
+      "What you allowed this client before ends",
       "Allow",
     ]) {
       expect(page.html).toContain(words);
     }
+    expect(page.html).not.toContain("REST only");
     const policy = page.headers.get("content-security-policy");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).toContain("form-action 'self' http://127.0.0.1:9;");
@@ -308,6 +313,73 @@ test.each([
   "/.//evil.example",
 ])("who signs in is not led on to %s", async (next) => {
   expect((await person.get(`/sign-in?next=${encodeURIComponent(next)}`)).location).toBe("/settings/keys");
+});
+
+const activeKeysOf = async (client: string) =>
+  (await market.context.db.query("select id from api_keys where client = $1 and revoked_at is null", [client])).rows;
+
+test("a client that is allowed again, also twice at once, has one key: what it had before ends", async () => {
+  const shown = await newCode();
+  const first = (await askToken(shown)).body;
+  expect((await listWith(first.access_token)).status).toBe(200);
+  const again = () => allow(addressFor(shown.client_id, shown.code_verifier));
+  const backs = await Promise.all([again(), again()]);
+  expect(await activeKeysOf(shown.client_id)).toHaveLength(1);
+  expect((await listWith(first.access_token)).status).toBe(401);
+  const codes = backs.map((back) => askToken({ ...shown, code: back.searchParams.get("code") ?? "" }));
+  expect((await Promise.all(codes)).map(({ status }) => status).sort()).toEqual([200, 400]);
+});
+
+test("tokens are renewed 40 times an hour, and what is refused past that is not spent; after 180 days a person is asked again", async () => {
+  const { db } = market.context;
+  const shown = await newCode();
+  const { refresh_token } = (await askToken(shown)).body;
+  const [{ id }] = (await activeKeysOf(shown.client_id)) as [{ id: string }];
+  await db.query(
+    `insert into oauth_secrets (digest, kind, key_id, expires_at)
+     select sha256(convert_to($1 || n, 'UTF8')), 'refresh', $1, now() + interval '30 days' from generate_series(1, 39) n`,
+    [id],
+  );
+  const body = new URLSearchParams(renewal(shown.client_id, refresh_token));
+  const refused = await fetch(`${market.url}/api/oauth/token`, { method: "POST", body });
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(3_000);
+  await db.query("update oauth_secrets set issued_at = now() - interval '1 hour' where key_id = $1", [id]);
+  const renewed = await askToken(renewal(shown.client_id, refresh_token));
+  expect(renewed.status).toBe(200);
+  await db.query("update api_keys set created_at = now() - interval '181 days' where id = $1", [id]);
+  const late = await askToken(renewal(shown.client_id, renewed.body.refresh_token));
+  expect(late.body.error).toBe("invalid_grant");
+});
+
+test("one address has few unanswered requests and registers few clients an hour; those that nobody allows go first", async () => {
+  const { db } = market.context;
+  const { client_id: allowed } = await newCode();
+  const { client_id } = (await register()).body;
+  const asked = pathOf(addressFor(client_id, "v"));
+  expect((await person.get(asked)).status).toBe(303);
+  await db.query(
+    `insert into oauth_requests select 'req_flood' || n, client_id, client_name, redirect_uri, state, challenge, expires_at, asked_from
+     from (select * from oauth_requests where client_id = $1) one, generate_series(1, 99) n`,
+    [client_id],
+  );
+  expect((await person.get(asked)).status).toBe(429);
+  await db.query("delete from oauth_requests where id like 'req_flood%'");
+  expect((await person.get(asked)).status).toBe(303);
+  await db.query(
+    `insert into oauth_clients (id, name, redirect_uris, registered_from, expires_at)
+     select 'cli_flood' || n, 'x', '{https://x.example/}', '10.3.0.1', now() + interval '1 day' from generate_series(1, 50) n`,
+  );
+  expect((await register({}, "10.3.0.1")).status).toBe(429);
+  expect((await register({}, "10.3.0.2")).status).toBe(201);
+  const kept = async () => {
+    await forgetOldest(db, 0);
+    return (await db.query("select id from oauth_clients")).rows.map(({ id }) => id);
+  };
+  expect(await kept()).toContain(allowed);
+  expect(await kept()).not.toContain(client_id);
+  await db.query("update api_keys set revoked_at = now() where client = $1", [allowed]);
+  expect(await kept()).not.toContain(allowed);
 });
 
 test.each([

@@ -7,6 +7,7 @@ import type { Database } from "../../../../shared/postgres.ts";
 import type { Config } from "../../../config.ts";
 import { allow, refuse } from "../../../oauth/grants.ts";
 import { type AccessRequest, readRequest } from "../../../oauth/requests.ts";
+import { svgProducts } from "../../../svg/products.ts";
 import type { Page } from "../../page.ts";
 import { type AccountVisit, type ConsoleView, consolePage } from "../console-page.tsx";
 import type { Refusal } from "../refusal.ts";
@@ -77,8 +78,14 @@ function viewOf({ account, path }: AccountVisit, request: AccessRequest, refusal
         </Callout>
         <form class="stack stack-6 key-form" method="post" action={path}>
           <RefusedNote refusal={refusal} fields={keyFields} />
-          <KeyFields listed={{ ...usual, name: clientName }} refusal={refusal} />
+          <KeyFields isForClient listed={{ ...usual, name: clientName }} refusal={refusal} />
           <ul class="stack stack-2 small">
+            <li>
+              Whichever agents you choose, it can also draw within the caps: svg_generate costs{" "}
+              {String(svgProducts["svg-generate"].price)} credits, in HD {String(svgProducts["svg-generate-hd"].price)},
+              and svg_vectorize {String(svgProducts["svg-vectorize"].price)}.
+            </li>
+            <li>What you allowed this client before ends, and this stands in its place, for 180 days at most.</li>
             <li>It cannot make keys, buy credits, or change agents and settings.</li>
             <li>It cannot see your wallets or your mail address.</li>
             <li>You see each of its calls under API keys, and can revoke it there at once.</li>

@@ -17,7 +17,7 @@ export const keyFields = [
 ] as const;
 
 /** What a key is called, sees, and may spend. */
-export function KeyFields({ listed, refusal }: { listed?: ShownSettings | undefined; refusal: Refusal | undefined }) {
+export function KeyFields({ listed, refusal, isForClient = false }: KeyFieldsProps) {
   const given = (field: (typeof keyFields)[number]) => ({
     id: field,
     name: field,
@@ -27,7 +27,11 @@ export function KeyFields({ listed, refusal }: { listed?: ShownSettings | undefi
   return (
     <>
       <TextField {...given("name")} label="Name" required maxLength={100} help="Only you see it." />
-      <SelectField {...given("scope")} label="Tools over MCP" choices={scopeChoices} />
+      <SelectField
+        {...given("scope")}
+        label="Tools over MCP"
+        choices={isForClient ? clientScopeChoices : scopeChoices}
+      />
       <div class="only-chosen">
         <AreaField
           {...given("agents")}
@@ -75,6 +79,17 @@ const scopeChoices: ReadonlyArray<{ value: Scope; label: string }> = [
   { value: "chosen_agents", label: "Chosen agents" },
   { value: "rest_only", label: "None, REST only" },
 ];
+
+/** A client reaches the tool server alone, where the drawings are whatever its scope. */
+const clientScopeChoices = scopeChoices.map((choice) =>
+  choice.value === "rest_only" ? { ...choice, label: "No agents, drawings only" } : choice,
+);
+
+interface KeyFieldsProps {
+  readonly listed?: ShownSettings | undefined;
+  readonly refusal: Refusal | undefined;
+  readonly isForClient?: boolean;
+}
 
 const listingChoices: ReadonlyArray<{ value: ToolListing; label: string }> = [
   { value: "all", label: "A tool for each agent" },
