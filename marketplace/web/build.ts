@@ -8,5 +8,5 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** Part of `npm run build`: the stylesheet, islands and pictures of the website, for compiled code to serve, and what it reads. */
 await writeBundle(await bundle(browserSources), here("../../dist/web/marketplace"));
-for (const read of ["docs/pages", "share-picture/fonts"])
+for (const read of ["docs/pages", "docs/llms.md", "share-picture/fonts"])
   cpSync(here(read), here(`../../dist/marketplace/web/${read}`), { recursive: true });

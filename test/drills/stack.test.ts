@@ -69,13 +69,16 @@ test("npm start comes up, everything it prints works, and Ctrl-C leaves nothing 
         { scheme: "exact", amount: "50000" },
       ],
     },
-    { total: 7 },
+    { total: 8 },
     { kinds: expect.any(Array) },
     { tokens: [{ token_id: "0.0.429274" }] },
   ]);
 
+  const [byClient = ""] = stack.output().match(/^ {2}AGENT_MARKETPLACE_URL=.*$/m) ?? [];
+  expect(await shell(byClient)).not.toBe("");
+
   const { byKey, payments } = JSON.parse(await shell("npm run -s demo -- --json")) as Demo;
-  expect(byKey).toMatchObject({ creditsBefore: 995, creditsAfter: 990 });
+  expect(byKey).toMatchObject({ creditsBefore: 990, creditsAfter: 985 });
   expect(payments.map(({ network }) => network)).toEqual(["hedera:testnet", "eip155:84532"]);
   for (const { amount, creatorBefore, creatorAfter, again, see } of payments) {
     expect(BigInt(creatorAfter) - BigInt(creatorBefore)).toBe(BigInt(amount));
@@ -100,7 +103,7 @@ test("damaged state does not keep it from starting; after a kill -9 the next sta
   const damaged = await startStack();
   expect(damaged.output()).toContain("hedera.json was damaged");
   const before = await readStack();
-  expect(await creditsIn(before)).toBe(990);
+  expect(await creditsIn(before)).toBe(985);
 
   const [main = 0, ...parts] = await recordedProcesses();
   process.kill(main, "SIGKILL");
@@ -111,7 +114,7 @@ test("damaged state does not keep it from starting; after a kill -9 the next sta
   expect(next.output()).toMatch(/Stopped what a killed start had left behind: .*Facilitator \(\d+\)/);
   expect(parts.filter(exists)).toEqual([]);
   expect(await readStack()).toEqual(before);
-  expect(await creditsIn(before)).toBe(990);
+  expect(await creditsIn(before)).toBe(985);
 
   const facilitator = (await recorded()).parts.find(({ name }) => name === "Facilitator");
   const processes = await recordedProcesses();
@@ -170,6 +173,7 @@ const shape = {
       "ada/contact-finder",
       "ada/greeter",
       "ada/exchange-rate",
+      "ada/word-count",
       "ada/poster",
       "ada/token-check",
       "ada/approval-list",

@@ -20,6 +20,7 @@ import { statusNotes } from "../../marketplace/web/docs/statuses.ts";
 import { docsText, docsTwin } from "../../marketplace/web/docs/texts.ts";
 import { snippetsOf } from "../../shared/reference/call-snippets.ts";
 import { fieldRows } from "../../shared/reference/schema-rows.ts";
+import { compiled } from "../support/compiled.ts";
 import { echoAgent } from "../support/marketplace.ts";
 import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
 import { encodeHeader, payQuote, post } from "../support/pay-call.ts";
@@ -130,6 +131,16 @@ describe.sequential("what the documentation shows works as it is shown", () => {
       }
     }
   });
+});
+
+test("what the documentation is made of goes with the compiled code, as it is deployed", async () => {
+  const { docsText: compiledText } = await import(
+    compiled(new URL("../../marketplace/web/docs/texts.ts", import.meta.url))
+  );
+  for (const { file } of docsPages.filter(({ file }) => file !== undefined)) {
+    expect(await compiledText(facts(), file), file).toBe(await docsText(facts(), file as string));
+  }
+  expect(await compiledText(facts(), "../llms.md", noTables)).toBe(await docsText(facts(), "../llms.md", noTables));
 });
 
 test("llms.txt's programs sign and pay on both chains as they are shown, and it names this service's own addresses", async () => {
