@@ -286,7 +286,8 @@ describe("the fixed-price routes", () => {
       const v2 = extensions.bazaar.schema.properties.input.properties.body.properties;
       expect(body.accepts[0].outputSchema.input.bodyFields).toEqual(v2);
       const { body: document } = await call(paid.marketplace.url, "/api/v1/openapi.json");
-      const published = document.paths[`/api/x402/${product}`].post.requestBody.content["application/json"].schema;
+      const { $ref } = document.paths[`/api/x402/${product}`].post.requestBody.content["application/json"].schema;
+      const published = document.components.schemas[$ref.split("/").at(-1)];
       expect(Object.keys(published.properties)).toEqual(Object.keys(v2));
       return v2 as Record<string, { enum?: string[] }>;
     };
