@@ -2,7 +2,7 @@ import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId, KeyId } from "../ids.ts";
 import type { Scope, ToolListing } from "./key-settings.ts";
 
-/** An account's keys as they may be shown, newest first; revoked ones stay visible. */
+/** An account's keys as they may be shown, newest first: all that are active, and the newest of those revoked. */
 export function listKeys(db: Queryable, accountId: AccountId): Promise<ListedKey[]> {
   return readKeys(db, accountId, null);
 }
@@ -18,11 +18,17 @@ async function readKeys(db: Queryable, accountId: AccountId, id: string | null):
          select handle || '/' || slug from agents where id = any(scope_agents) order by 1
        ) as agents, tools, client, rate_limit_per_minute, max_credits_per_day, max_credits_per_month, created_at, last_used_at,
        last_used_from, last_used_by, revoked_at
-     from api_keys where account_id = $1 and id = coalesce($2, id) order by created_at desc, id desc limit 100`,
-    [accountId, id],
+     from api_keys where account_id = $1 and case when $2::text is not null then id = $2 else
+       revoked_at is null or id in (
+         select id from api_keys where account_id = $1 and revoked_at is not null order by created_at desc, id desc limit $3
+       ) end
+     order by created_at desc, id desc`,
+    [accountId, id, revokedShown],
   );
   return rows;
 }
+
+const revokedShown = 100;
 
 /** What the account's active keys have spent, or hold for runs under way: today, and this month (UTC) where a cap is on it. */
 export async function readKeySpending(db: Queryable, accountId: AccountId): Promise<ReadonlyMap<KeyId, KeySpending>> {

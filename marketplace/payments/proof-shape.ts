@@ -51,7 +51,10 @@ export function payloadProblem(network: string, payload: unknown): string {
   const { authorization } = given;
   if (typeof authorization !== "object" || authorization === null) return "payload.authorization must be an object.";
   const fields = authorization as Record<string, unknown>;
-  const wrong = identifyingFields.find(({ name, form }) => !form.test(String(fields[name] ?? "")));
+  const wrong = identifyingFields.find(({ name, form }) => {
+    const value = fields[name];
+    return typeof value !== "string" || !form.test(value);
+  });
   return `payload.authorization.${wrong?.name ?? "from"} must be ${wrong?.is ?? "a text"}.`;
 }
 

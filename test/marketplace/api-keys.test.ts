@@ -41,6 +41,20 @@ describe("a key", () => {
     expect(listed).toMatchObject({ name: "test", start: key.slice(0, 8), last4: key.slice(-4), revoked_at: null });
   });
 
+  test("stands in the list as long as it is active, however many were made and revoked since", async ({ market }) => {
+    const { keyId, buyer } = await seedMarket(market.context);
+    await market.context.db.query(
+      `insert into api_keys (id, account_id, slot, name, digest, start, last4, scope, rate_limit_per_minute, created_at, revoked_at)
+       select 'key_' || substr(md5(n::text || $2), 1, 26), account_id, slot, 'made', sha256(convert_to(n || $2, 'utf8')), start, last4,
+         scope, rate_limit_per_minute, now(), now()
+       from api_keys, generate_series(1, 150) n where id = $1`,
+      [keyId, buyer.id],
+    );
+    const listed = await listKeys(market.context.db, buyer.id);
+    expect(listed.filter(({ revoked_at }) => revoked_at === null).map(({ id }) => id)).toEqual([keyId]);
+    expect(listed).toHaveLength(101);
+  });
+
   test("is refused on every copy of the service from the next call after it was revoked", async ({ market }) => {
     const { key, keyId, buyer } = await seedMarket(market.context);
     expect((await call(copy.url, "/api/v1/balance", { key })).status).toBe(200);

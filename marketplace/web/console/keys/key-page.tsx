@@ -6,7 +6,7 @@ import { Time } from "../../../../shared/page/time.tsx";
 import type { Database } from "../../../../shared/postgres.ts";
 import { callsQuery, listKeyCalls } from "../../../api-keys/calls.ts";
 import { changeKey } from "../../../api-keys/change.ts";
-import { type ListedKey, listKeys, readKeySpending } from "../../../api-keys/list.ts";
+import { type ListedKey, readKey, readKeySpending } from "../../../api-keys/list.ts";
 import { readQuery } from "../../../query.ts";
 import type { Page } from "../../page.ts";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
@@ -68,7 +68,7 @@ async function shown(db: Database, visit: AccountVisit, refusal: Refusal | undef
 
 /** The key that the address names, revoked or not. 404 when it is another account's. */
 export async function keyOf(db: Database, { account, params }: AccountVisit): Promise<ListedKey> {
-  const key = (await listKeys(db, account.id)).find(({ id }) => id === params.id);
+  const key = await readKey(db, account.id, params.id ?? "");
   if (!key) throw new ApiError("not_found", "There is no such key.");
   return key;
 }
