@@ -22,6 +22,7 @@ import type {
   RunResult,
 } from "./shapes.ts";
 import { Svg } from "./svg.ts";
+import { version } from "./version.ts";
 
 export type { ChargingOptions } from "./charging.ts";
 export * from "./errors.ts";
@@ -149,4 +150,4 @@ function fromEnvironment(name: string): string | undefined {
   return process?.env?.[name] || undefined;
 }
 
-const userAgent = "agent-marketplace-client/0.1.0";
+const userAgent = `agent-marketplace-client/${version}`;

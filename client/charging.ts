@@ -1,4 +1,5 @@
 import { AnswerError, type Charged, ConnectionError, errorOf, OutcomeUnknownError } from "./errors.ts";
+import { toHex } from "./hex.ts";
 import type { Answer, CallOptions, HttpClient } from "./http-client.ts";
 
 /** How a call that charges credits is made. */
@@ -43,5 +44,5 @@ const unknownText =
 
 function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return toHex(bytes);
 }

@@ -1,4 +1,5 @@
 import type { AgentMarketplace, ChargingOptions, PayOptions, SignedPayment } from "../agent-marketplace.ts";
+import { agentPath } from "../agent-path.ts";
 import { dollarsOf } from "../payments/price.ts";
 import { numberOf, type OptionName, type Options, UsageError } from "./arguments.ts";
 import { draw, drawingTakes } from "./drawings.ts";
@@ -111,6 +112,6 @@ type Paid = Pick<SignedPayment, "amount" | "network" | "payTo"> & { readonly tra
 
 function agentIn([agent]: readonly string[]): string {
   if (agent === undefined) throw new UsageError("Name the agent: handle/slug");
-  if (!/^[^/]+\/[^/]+$/.test(agent)) throw new UsageError(`"${agent}" is not handle/slug.`);
+  agentPath(agent);
   return agent;
 }

@@ -1,4 +1,5 @@
 import { AgentMarketplace, type Retry, type SignedPayment } from "../agent-marketplace.ts";
+import { version } from "../version.ts";
 import { everywhere, numberOf, type Options, readArguments, refuseOthers, UsageError } from "./arguments.ts";
 import { commands, paidText } from "./commands.ts";
 import { tellFailure } from "./failures.ts";
@@ -61,8 +62,6 @@ function tellRetry({ waitMs, status }: Retry): void {
   const why = status === undefined ? "No answer" : `The service answered ${status}`;
   tell(`${why}; the same request is sent again in ${(waitMs / 1_000).toFixed(1)} s.`);
 }
-
-const version = "0.1.0";
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   // Whoever reads has read enough.

@@ -29,6 +29,7 @@ export class PaymentFiles implements PaymentStore {
       await file.sync();
       await file.close();
       await link(written, this.#fileOf(payment.id));
+      await syncDirectory(this.#directory);
     } catch (error) {
       const isTaken = (error as NodeJS.ErrnoException).code === "EEXIST";
       throw isTaken ? new Error("Another program pays for the same at the moment. Nothing was sent.") : error;
@@ -43,6 +44,17 @@ export class PaymentFiles implements PaymentStore {
 
   #fileOf(id: string): string {
     return join(this.#directory, `${id}.json`);
+  }
+}
+
+/** A name that was linked is on the disk only then. Windows has no such thing. */
+async function syncDirectory(directory: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const opened = await open(directory, "r");
+  try {
+    await opened.sync();
+  } finally {
+    await opened.close();
   }
 }
 

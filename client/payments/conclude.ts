@@ -51,7 +51,8 @@ export interface Known {
 export async function failureOf(answer: Answer, payment: SignedPayment, known: Known): Promise<Failure> {
   const { status, body } = answer;
   const facts = { payment };
-  if (body.charged === true || "success" in body) return failedRun(answer, payment);
+  // One that is not settled can still be, for as long as it was signed for: it is used again, or runs out.
+  if (body.charged === true || "success" in body) return { error: failedRun(body, payment), isKept: true };
   // Known before it was begun: the signature stays good, and is used again while it can still land.
   if (body.charged === false && !known.isOpen) return { error: errorOf(answer, facts), isKept: true };
   if (status === 402 && body.charged !== false) return refused(answer, payment, known);
@@ -68,11 +69,11 @@ function notKnown(answer: Answer, payment: SignedPayment): Failure {
   return { error: new OutcomeUnknownError(`${cause.message} ${unknownText}`, { payment, cause }), isKept: true };
 }
 
-function failedRun({ body }: Answer, payment: SignedPayment): Failure {
-  const { error, advice, run_id: runId, charged } = body as Record<string, string | boolean | undefined>;
+/** What is said of a run that failed; of a free one without a payment. */
+export function failedRun(body: Answer["body"], payment?: SignedPayment): RunFailedError {
+  const { error, advice, run_id: runId, charged } = body;
   const facts = { payment, charged: charged === true, runId: textOf(runId), advice: textOf(advice) };
-  // One that is not settled can still be, for as long as it was signed for: it is used again, or runs out.
-  return { error: new RunFailedError(textOf(error) ?? "The agent failed.", facts), isKept: true };
+  return new RunFailedError(textOf(error) ?? "The agent failed.", facts);
 }
 
 async function refused({ body }: Answer, payment: SignedPayment, known: Known): Promise<Failure> {
@@ -100,6 +101,6 @@ async function standingOf(
 
 /** Its result was delivered. */
 const used = { charged: true, isOver: true } as const;
-const textOf = (value: string | boolean | undefined) => (typeof value === "string" ? value : undefined);
+const textOf = (value: unknown) => (typeof value === "string" ? value : undefined);
 
 export const unknownText = "It is not known what became of the payment. Do not pay again: repeat this payment.";

@@ -1,3 +1,4 @@
+import { toHex } from "../hex.ts";
 import type { Requirements } from "./quote.ts";
 
 /** A transfer that its payer signs and anybody may send: exactly this amount, to this wallet, once (EIP-3009). */
@@ -20,7 +21,7 @@ export function authorizationOf(requirements: Requirements, from: string, at: Da
     value: amount,
     validAfter: "0",
     validBefore: String(Math.floor(at.getTime() / 1_000) + maxTimeoutSeconds),
-    nonce: `0x${Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("")}`,
+    nonce: `0x${toHex(random)}`,
   };
 }
 

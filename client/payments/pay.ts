@@ -2,7 +2,7 @@ import { ConnectionError, errorOf, OutcomeUnknownError } from "../errors.ts";
 import type { CallOptions, HttpClient } from "../http-client.ts";
 import { imageText } from "../image.ts";
 import type { AnswerOf, PaymentProgress, Schema, VectorGraphics } from "../shapes.ts";
-import { failureOf, type Settlement, settlementIn, unknownText } from "./conclude.ts";
+import { failedRun, failureOf, type Settlement, settlementIn, unknownText } from "./conclude.ts";
 import { atomicOf } from "./price.ts";
 import {
   type AgentCall,
@@ -168,6 +168,7 @@ export class Pay {
     const call = { method: "POST", path, body: priced, repeat: "turned away" } as const;
     const { status, headers, body: answered } = await http.send(call, options);
     if (status === 200) return { result: answered };
+    if ("success" in answered) throw failedRun(answered);
     const quote = status === 402 ? quoteIn(headers) : undefined;
     if (!quote) throw errorOf({ status, headers, body: answered });
     return { quote, at: quotedAt(headers) };

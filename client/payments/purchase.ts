@@ -1,4 +1,5 @@
 import { agentPath } from "../agent-path.ts";
+import { toHex } from "../hex.ts";
 import type { ImageSource } from "../image.ts";
 import type { BodyOf } from "../shapes.ts";
 import type { PriceLimit } from "./sign.ts";
@@ -30,5 +31,5 @@ export function agentTarget(agent: string, input: Readonly<Record<string, unknow
 export async function purchaseId(baseUrl: string, { path, body }: Target, purchase = ""): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify([baseUrl, path, body, purchase]));
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return toHex(digest);
 }

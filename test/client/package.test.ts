@@ -28,6 +28,8 @@ test("the packed package, installed into an empty folder, brings nothing else, a
   expect(there.filter((name) => !name.startsWith("."))).toEqual(["agent-marketplace-client"]);
   const { stdout: helped } = await run(join(installed, "node_modules/.bin/agent-marketplace"), ["--help"]);
   expect(helped).toContain("agent-marketplace run");
+  const { stdout: version } = await run(join(installed, "node_modules/.bin/agent-marketplace"), ["--version"]);
+  expect(version.trim()).toBe(JSON.parse(await readFile(join(client, "package.json"), "utf8")).version);
   const program = 'import { AgentMarketplace } from "agent-marketplace-client";\nconsole.log(typeof AgentMarketplace);';
   const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], { cwd: installed });
   expect(stdout).toBe("function\n");

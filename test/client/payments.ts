@@ -4,13 +4,16 @@ import {
   OutcomeUnknownError,
   type PaymentProgress,
   PaymentRefusedError,
+  RunFailedError,
   type SignedPayment,
 } from "../../client/agent-marketplace.ts";
 import { failureOf } from "../../client/payments/conclude.ts";
 import { chooseRequirements } from "../../client/payments/sign.ts";
 import { usdcOn } from "../../client/payments/stablecoins.ts";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { payableNetworks, stablecoinOn } from "../../marketplace/stablecoins.ts";
 import { networkOf } from "../../shared/networks.ts";
+import { echoAgent } from "../support/marketplace.ts";
 import { countingWallet, creditsOf, earnedOn, test } from "./setting.ts";
 
 const input = { text: "hello" };
@@ -255,6 +258,17 @@ test.for([
     }
   },
 );
+
+test("a free agent that fails is told as an agent that failed", async ({ paid, client }) => {
+  const { context } = paid.marketplace;
+  await publishAgent(context, paid.market.creator, "free", { ...echoAgent, price_credits: 0 });
+  paid.marketplace.model.injectFault({ status: 400 });
+  const error = await client()
+    .pay.run({ agent: `${paid.market.creator.handle}/free`, input, max_usd: "0" })
+    .catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(RunFailedError);
+  expect(error).toMatchObject({ charged: false, runId: expect.stringMatching(/^run_/), payment: undefined });
+});
 
 test("credits are bought for the account of the key", async ({ paid, client }) => {
   const { wallets } = await countingWallet("hedera", paid);

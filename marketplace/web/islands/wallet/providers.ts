@@ -1,3 +1,5 @@
+import { toHex } from "../../../../client/hex.ts";
+
 /** What a wallet in the browser does for a page (EIP-1193). */
 export interface Provider {
   request(asked: { method: string; params?: readonly unknown[] }): Promise<unknown>;
@@ -43,8 +45,7 @@ export async function networkOf(provider: Provider): Promise<string> {
 /** The wallet's signature of a text (personal_sign). */
 export async function signText(provider: Provider, account: string, text: string): Promise<string> {
   const bytes = new TextEncoder().encode(text);
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return (await provider.request({ method: "personal_sign", params: [`0x${hex}`, account] })) as string;
+  return (await provider.request({ method: "personal_sign", params: [`0x${toHex(bytes)}`, account] })) as string;
 }
 
 /** What a wallet says when it refuses (4001 is a person's own "no", which is no failure); wallets throw objects of their own. */
