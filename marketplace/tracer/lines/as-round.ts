@@ -5,8 +5,8 @@ import { roundShape } from "./round.ts";
 /** The ellipse or the rectangle with round corners that an outline is, if it is one and no part of it is hidden. */
 export function asRound({ x, y, corner, push, count }: Points, enclosed: number): Shape | null {
   if (count < 24 || enclosed < enclosedMin || !fillsBox(x, y, count, enclosed)) return null;
-  const places = Array.from({ length: count }, (_, i) => ({ x: x[i], y: y[i] }));
   for (let i = 0; i < count; i++) if (corner[i] === 1 || push[i] > 0) return null;
+  const places = Array.from({ length: count }, (_, i) => ({ x: x[i], y: y[i] }));
   const shape = roundShape(places, roundMissMax);
   return shape?.kind === "rect" && (shape.rx ?? 0) < 1.5 ? null : shape;
 }

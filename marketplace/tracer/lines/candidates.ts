@@ -1,4 +1,8 @@
 import type { Areas } from "../regions/areas.ts";
+import type { AreaMap } from "../regions/components.ts";
+import type { Measures } from "./measure.ts";
+
+type Boxes = Pick<Measures, "least" | "most">;
 
 export interface Candidate {
   readonly area: number;
@@ -6,63 +10,35 @@ export interface Candidate {
   readonly places: Int32Array;
 }
 
-/** Areas of one opaque colour that are long for what they cover. */
+/** 1 for areas too narrow to be anything's ground. */
+export function narrowAreas({ map: { sizes } }: Areas, { sides }: Measures): Uint8Array {
+  return Uint8Array.from(sides, (n, a) => (2 * sizes[a] < narrowMax * n ? 1 : 0));
+}
+
+/** Areas of one opaque colour that are long for what they cover, in the order in which they begin. */
 export function thinAreas(
   { map, opaque, sloped, empty, background, paints }: Areas,
+  measures: Measures,
   widest: number,
-): {
-  candidates: Candidate[];
-  /** 1 for areas too narrow to be anything's ground. */
-  isNarrow: Uint8Array;
-} {
-  const { areas, stride, width, height, count, sizes } = map;
-  const sides = new Int32Array(count);
-  const least = new Int32Array(count * 2).fill(stride * height);
-  const most = new Int32Array(count * 2).fill(-1);
-  for (let y = 0; y < height; y++) {
-    for (let x = 0, q = (y + 1) * stride + 1; x < width; x++, q++) {
-      const area = areas[q];
-      if (areas[q - 1] !== area) sides[area]++;
-      if (areas[q + 1] !== area) sides[area]++;
-      if (areas[q - stride] !== area) sides[area]++;
-      if (areas[q + stride] !== area) sides[area]++;
-      if (x < least[area * 2]) least[area * 2] = x;
-      if (x > most[area * 2]) most[area * 2] = x;
-      if (y < least[area * 2 + 1]) least[area * 2 + 1] = y;
-      if (y > most[area * 2 + 1]) most[area * 2 + 1] = y;
-    }
-  }
-  const boxes = { least, most };
-  const isThin = new Uint8Array(count);
-  const isNarrow = Uint8Array.from(sides, (n, a) => (2 * sizes[a] < narrowMax * n ? 1 : 0));
-  let found = 0;
+): Candidate[] {
+  const { sides, least, most } = measures;
+  const { count, sizes } = map;
+  const found: number[] = [];
   for (let a = 0; a < count; a++) {
     if (opaque[a] === 0 || sloped[a] === 1 || empty[a] === 1 || background?.areas[a] === 1) continue;
     if (sides[a] ** 2 < longMin * sizes[a] || 2 * sizes[a] > widest * sides[a]) continue;
-    if (Math.max(most[a * 2] - least[a * 2], most[a * 2 + 1] - least[a * 2 + 1]) < lengthMin - 1) continue;
-    if (isLetter(a, boxes, paints, count)) continue;
-    isThin[a] = 1;
-    found++;
+    const [wide, high] = [most[a * 2] - least[a * 2] + 1, most[a * 2 + 1] - least[a * 2 + 1] + 1];
+    if (Math.max(wide, high) < lengthMin) continue;
+    // A wide bar is a rectangle.
+    if (wide * high === sizes[a] && Math.min(wide, high) > barMax) continue;
+    if (isLetter(a, measures, paints, count)) continue;
+    found.push(a);
   }
-  if (found === 0 || found > candidatesMax) return { candidates: [], isNarrow };
-  const places = new Map<number, number[]>();
-  for (let q = stride; q < areas.length - stride; q++) {
-    const area = areas[q];
-    if (area < 0 || isThin[area] === 0) continue;
-    const list = places.get(area);
-    if (list) list.push(q);
-    else places.set(area, [q]);
-  }
-  return { candidates: Array.from(places, ([area, list]) => ({ area, places: Int32Array.from(list) })), isNarrow };
+  if (found.length > candidatesMax) return [];
+  return found.map((area) => ({ area, places: placesOf(map, area, measures) }));
 }
-
 /** Whether areas of the same paint and about as high stand close beside it, on both sides or two on one. */
-function isLetter(
-  area: number,
-  { least, most }: { readonly least: Int32Array; readonly most: Int32Array },
-  paints: Int32Array,
-  count: number,
-): boolean {
+function isLetter(area: number, { least, most }: Boxes, paints: Int32Array, count: number): boolean {
   const [left, top, right, bottom] = [least[area * 2], least[area * 2 + 1], most[area * 2], most[area * 2 + 1]];
   const high = bottom - top + 1;
   if (paints[area] < 0 || high > letterMax || right - left > 3 * high) return false;
@@ -80,9 +56,22 @@ function isLetter(
   return near >= 1.5;
 }
 
+/** An area's pixels, of which only its box is searched. */
+function placesOf({ areas, stride, sizes }: AreaMap, area: number, { least, most }: Boxes): Int32Array {
+  const places = new Int32Array(sizes[area]);
+  for (let y = least[area * 2 + 1], n = 0; y <= most[area * 2 + 1]; y++) {
+    const row = (y + 1) * stride + 1;
+    const end = row + most[area * 2];
+    for (let q = row + least[area * 2]; q <= end; q++) if (areas[q] === area) places[n++] = q;
+  }
+  return places;
+}
+
 /** Higher ones are no letters, px. */
 const letterMax = 60;
 const narrowMax = 3;
+/** As wide as a bar may be to be a stroke by itself, px. */
+const barMax = 8;
 /** How long an area is: its sides, squared, by its pixels; 16 for a square, 21 for a disc, 36 for a bar of one to seven. */
 const longMin = 32;
 /** Shorter ones are letters, px. */

@@ -7,9 +7,8 @@ export function covering(
   found: FoundStroke[] | null,
   places: Int32Array,
   picture: Measured,
-  isWanted: (stroke: FoundStroke) => boolean,
 ): { strokes: readonly FoundStroke[]; owners: Int32Array | null } {
-  if (!found?.every(isWanted) || !isOnGround(found, picture)) return { strokes: [], owners: null };
+  if (!found || !isOnGround(found, picture)) return { strokes: [], owners: null };
   const asFound = coverArea(places, found, picture);
   if (found.some(({ closed, abuts }) => !closed && abuts.includes(false)))
     return { strokes: found, owners: asFound?.owners ?? null };

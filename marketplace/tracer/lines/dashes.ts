@@ -60,11 +60,14 @@ function smallBars({ map, planes, opaque, sloped, paints }: Areas, pixels: Uint8
   const sums = new Float64Array(count * 6);
   for (let y = 1, p = width + 1; y < height - 1; y++, p += 2) {
     for (let x = 1; x < width - 1; x++, p++) {
-      if (flat[p] === flat[p - 1] && flat[p] === flat[p + 1] && flat[p] === flat[p - width] && wanted[flat[p]] === 0) {
-        if (flat[p] === flat[p + width]) continue;
+      let q = p;
+      if (wanted[flat[p]] === 0) {
+        if (wanted[flat[p - 1]] === 1) q = p - 1;
+        else if (wanted[flat[p + 1]] === 1) q = p + 1;
+        else if (wanted[flat[p - width]] === 1) q = p - width;
+        else if (wanted[flat[p + width]] === 1) q = p + width;
+        else continue;
       }
-      const q = [p, p - 1, p + 1, p - width, p + width].find((place) => wanted[flat[place]] === 1);
-      if (q === undefined) continue;
       const area = flat[q];
       const share = q === p ? 1 : coverage(pixels, planes, area, flat[p], p);
       const s = area * 6;

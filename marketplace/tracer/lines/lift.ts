@@ -2,11 +2,13 @@ import type { Colour, Shape, Stroke } from "../drawing.ts";
 import { straight } from "../drawing.ts";
 import { type Areas, joinPaints, regrouped } from "../regions/areas.ts";
 import { beneath, markNear, withoutLines } from "./beneath.ts";
-import { thinAreas } from "./candidates.ts";
+import { type Candidate, narrowAreas, thinAreas } from "./candidates.ts";
 import { coverPicture } from "./cover.ts";
 import { covering } from "./covering.ts";
 import { findDashes } from "./dashes.ts";
 import { joinStrokes, type OwnStroke } from "./join-strokes.ts";
+import { mayBeEven } from "./may-be-even.ts";
+import { type Measures, measureAreas } from "./measure.ts";
 import { type FoundStroke, strokesOf } from "./strokes-of.ts";
 
 export interface LiftedStroke {
@@ -38,10 +40,8 @@ export interface LiftedLines {
  * So a grid does not cut its ground to pieces, and a frame ends where its fill does.
  */
 export function liftLines(areas: Areas, pixels: Uint8Array): LiftedLines | null {
-  const { width, height } = areas.map;
-  const at = new Int32Array(width * height).fill(-1);
   const found: OwnStroke[] = [];
-  const state: State = { areas, pixels, at, near: new Uint8Array(at.length), failed: new Set() };
+  const state = new State(areas, pixels);
   let thinAgain = true;
   for (const [widest, kind] of [
     [thinMax, isThinStroke],
@@ -49,14 +49,15 @@ export function liftLines(areas: Areas, pixels: Uint8Array): LiftedLines | null 
     [wideMax, isWideStroke],
   ] as const) {
     const before = found.length;
-    if (widest === thinMax ? !thinAgain : state.areas.map.count > wideCountMax) continue;
-    liftAll(state, widest, kind, found);
+    if (widest === thinMax ? !thinAgain : before === 0 || state.areas.map.count > wideCountMax) continue;
+    if (!liftAll(state, widest, kind, found)) return null;
     // What one pass takes away may leave strokes whole for the next.
     if (found.length === before && widest === thinMax) thinAgain = false;
     if (found.length > before && !settle(state)) return null;
   }
   const dashed = liftDashes(state, found.length);
   if (found.length + dashed.length === 0 || (dashed.length > 0 && !settle(state))) return null;
+  const { at } = state;
   const { strokes, names } = joinStrokes(found, at, areas.map);
   for (let p = 0; p < at.length; p++) if (at[p] >= 0) at[p] = names[at[p]] ?? at[p] - names.length + strokes.length;
   strokes.push(...dashed);
@@ -64,13 +65,14 @@ export function liftLines(areas: Areas, pixels: Uint8Array): LiftedLines | null 
   return { areas: state.areas, pixels: state.pixels, lines: { strokes, at, near: state.near } };
 }
 
-function liftDashes({ areas, pixels, at }: State, first: number): LiftedStroke[] {
+function liftDashes(state: State, first: number): LiftedStroke[] {
+  const { areas, pixels } = state;
   const { planes, tones, map } = areas;
   const rows = findDashes(areas, pixels);
+  if (rows.length === 0) return [];
+  const { at } = state;
   const rowOf = new Map(rows.flatMap((row, i) => row.areas.map((area) => [area, first + i] as const)));
-  if (rows.length > 0) {
-    for (let p = 0; p < at.length; p++) at[p] = at[p] < 0 ? (rowOf.get(map.flat[p]) ?? -1) : at[p];
-  }
+  for (let p = 0; p < at.length; p++) at[p] = at[p] < 0 ? (rowOf.get(map.flat[p]) ?? -1) : at[p];
   return rows.map(({ from, to, width, dashes, areas: [area] }) => {
     const [r, g, b, alpha] = [0, 3, 6, 9].map((c) => planes[area * 12 + c]);
     const shape = { kind: "line" as const, x1: from.x, y1: from.y, x2: to.x, y2: to.y };
@@ -79,14 +81,38 @@ function liftDashes({ areas, pixels, at }: State, first: number): LiftedStroke[]
   });
 }
 
-/** What is left of the picture, and what was lifted off so far. */
-interface State {
+/** What is left of the picture, and what was lifted off so far; made of the picture's size once something is. */
+class State {
   areas: Areas;
   pixels: Uint8Array;
-  readonly at: Int32Array;
-  readonly near: Uint8Array;
   /** Areas that are no strokes: their first place, their size and how wide a stroke was wanted. */
-  readonly failed: Set<string>;
+  readonly failed = new Set<string>();
+  /** Of the areas as they are. */
+  measures: Measures | null = null;
+  private strokeAt: Int32Array | null = null;
+  private nearStroke: Uint8Array | null = null;
+  private scratch: Uint8Array | null = null;
+
+  constructor(areas: Areas, pixels: Uint8Array) {
+    this.areas = areas;
+    this.pixels = pixels;
+  }
+
+  get at(): Int32Array {
+    this.strokeAt ??= new Int32Array(this.areas.map.flat.length).fill(-1);
+    return this.strokeAt;
+  }
+
+  get near(): Uint8Array {
+    this.nearStroke ??= new Uint8Array(this.areas.map.flat.length);
+    return this.nearStroke;
+  }
+
+  /** A byte for each place in the map of areas. */
+  get on(): Uint8Array {
+    this.scratch ??= new Uint8Array(this.areas.map.areas.length);
+    return this.scratch;
+  }
 }
 
 /** Lets the areas go on beneath the strokes; false where nothing else is left. */
@@ -95,6 +121,7 @@ function settle(state: State): boolean {
   const labels = beneath(areas.map.flat, at, areas.map.width, areas.map.height);
   if (!labels) return false;
   state.areas = joinPaints(regrouped(areas, labels));
+  state.measures = null;
   markNear(at, near, areas.map.width, areas.map.height);
   state.pixels = withoutLines(state.areas, pixels, near);
   return true;
@@ -133,33 +160,58 @@ const pieceOffMax = 40;
 /** Largest piece of a stroke that is not found by itself, px. */
 const pieceMax = 200;
 
-/** Puts the strokes of a kind on the list, and their numbers where they are. */
+/**
+ * Puts the strokes of a kind on the list, and their numbers where they are; false where it is no drawing of lines: little
+ * of it is thin, or most of that is no stroke.
+ */
 function liftAll(
-  { areas, pixels, at, failed }: State,
+  state: State,
   widest: number,
   isWanted: (stroke: FoundStroke) => boolean,
   found: OwnStroke[],
-): void {
+): boolean {
+  const { areas, pixels, failed } = state;
   const { map, planes, tones } = areas;
-  const { candidates, isNarrow } = thinAreas(areas, widest);
-  const on = new Uint8Array(candidates.length > 0 ? map.areas.length : 0);
-  for (const { area, places } of candidates) {
-    const name = `${places[0]} ${places.length} ${widest}`;
-    if (failed.has(name)) continue;
+  state.measures ??= measureAreas(map);
+  const candidates = thinAreas(areas, state.measures, widest);
+  if (candidates.length === 0) return true;
+  const isNarrow = narrowAreas(areas, state.measures);
+  const look = ({ area, places }: Candidate) => {
+    const name = `${places[0]} ${places.length}`;
+    if (failed.has(name) || failed.has(`${name} ${widest}`)) return null;
     const ink = [0, 3, 6, 9].map((c) => planes[area * 12 + c]);
     const picture = { pixels, areas: map.areas, stride: map.stride, width: map.width, area, ink, isNarrow };
-    const { strokes, owners } = covering(strokesOf(places, on, picture, widest), places, picture, isWanted);
-    if (!owners) {
-      failed.add(name);
-      continue;
-    }
+    const may = mayBeEven(places, map, widest);
+    const strokes = may ? strokesOf(places, state.on, picture, widest) : null;
+    const wanted = strokes?.every(isWanted) ? strokes : null;
+    const { strokes: fitting, owners } = covering(wanted, places, picture);
+    if (owners) return { strokes: fitting, owners, ink };
+    failed.add(wanted ? name : `${name} ${widest}`);
+    return null;
+  };
+  const main = candidates.reduce((most, other) => (other.places.length > most.places.length ? other : most));
+  const all = candidates.reduce((sum, { places }) => sum + places.length, 0);
+  if (found.length === 0 && all < linesShareMin * map.flat.length) return false;
+  const first = look(main);
+  if (!first && main.places.length > mainShare * all) return found.length > 0;
+  for (const candidate of candidates) {
+    const { area, places } = candidate;
+    const seen = candidate === main ? first : look(candidate);
+    if (!seen) continue;
+    const { strokes, owners, ink } = seen;
     const colour: Colour = tones[area] ?? straight(ink[0], ink[1], ink[2], ink[3]);
     places.forEach((q, i) => {
-      at[(Math.floor(q / map.stride) - 1) * map.width + (q % map.stride) - 1] = found.length + owners[i];
+      state.at[(Math.floor(q / map.stride) - 1) * map.width + (q % map.stride) - 1] = found.length + owners[i];
     });
     found.push(...strokes.map((stroke) => ({ ...stroke, colour })));
   }
+  return true;
 }
+
+/** In smaller shares of all that is thin an area may be no stroke. */
+const mainShare = 0.4;
+/** A drawing of lines has at least this share of its pixels in thin areas. */
+const linesShareMin = 0.002;
 
 function isThinStroke({ width }: FoundStroke): boolean {
   return width <= thinMax;
@@ -172,5 +224,5 @@ function isWideStroke({ width, cap, closed, points }: FoundStroke): boolean {
 
 const thinMax = 6;
 const wideMax = 40;
-/** Wide strokes are looked for in pictures of few areas only: logos and icons. */
+/** Wide strokes are looked for beside thin ones only, in pictures of few areas. */
 const wideCountMax = 60;

@@ -27,6 +27,8 @@ interface Arrival {
 
 /** The strokes of a graph: at each node those that go on straight are one; null where they are not of even width. */
 export function pathsOf(graph: Graph, picture: Measured): Path[] | null {
+  if (hasStub(graph, picture.stride)) return null;
+  if (graph.branches.some((branch) => isClearlyUneven(branch, graph.width, picture))) return null;
   const samples = graph.branches.map((branch) => clean(branch, graph, picture));
   const arrivals: Arrival[][] = graph.nodes.map(() => []);
   graph.branches.forEach(({ ends, closed }, branch) => {
@@ -55,9 +57,40 @@ export function pathsOf(graph: Graph, picture: Measured): Path[] | null {
   return paths.every(isEven) ? paths : null;
 }
 
+/** Whether a branch is too short to be measured and goes on as no other: then it is a stroke of no known width. */
+function hasStub({ branches, nodes, width }: Graph, stride: number): boolean {
+  const degree = nodes.map(() => 0);
+  for (const { ends, closed } of branches) if (!closed) for (const end of ends) if (end >= 0) degree[end]++;
+  const clear = clearOf(width) - 0.5;
+  return branches.some(({ pixels, ends, closed }) => {
+    if (closed || ends.some((end) => end >= 0 && degree[end] === 2)) return false;
+    const near = ends.filter((end) => end >= 0).map((end) => nodes[end]);
+    return pixels.every((q) => {
+      const [x, y] = [(q % stride) - 0.5, Math.floor(q / stride) - 0.5];
+      return near.some((node) => Math.hypot(node.x - x, node.y - y) <= clear);
+    });
+  });
+}
+
+/** How far from a node only one stroke is measured. */
+const clearOf = (width: number) => width + 1.5;
+
+/** Whether a long branch is of no one width, by a few of its places. */
+function isClearlyUneven(branch: Branch, expected: number, picture: Measured): boolean {
+  if (branch.pixels.length < longMin) return false;
+  const samples = sampleBranch(branch, picture, expected, Math.floor(branch.pixels.length / fewSamples));
+  const width = median(samples.map((sample) => sample.width));
+  const even = samples.filter((sample) => isAsWide(sample, width)).length;
+  return samples.length >= fewSamples / 2 && even < clearlyEvenMin * samples.length;
+}
+
+const longMin = 60;
+const fewSamples = 20;
+const clearlyEvenMin = 0.45;
+
 /** A branch's samples but those by its nodes, where other strokes are measured with it. */
 function clean(branch: Branch, { nodes, width }: Graph, picture: Measured): Sample[] {
-  const clear = width + 1.5;
+  const clear = clearOf(width);
   const near = branch.ends.filter((end) => end >= 0).map((end) => nodes[end]);
   const samples = sampleBranch(branch, picture, width);
   return samples.filter(({ x, y }) => near.every((node) => Math.hypot(node.x - x, node.y - y) > clear));

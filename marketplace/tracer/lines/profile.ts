@@ -26,16 +26,16 @@ export interface Measured {
  * Where a branch's middle really runs. Across each of its pixels, along the row or the column, coverage adds up to the
  * stroke's width, and its centre of mass lies on the middle line, whatever the pixels' borders. Places with neighbours too
  * near to tell are left out. Source: the method of moments, as in Lyvers et al., "Subpixel Measurements Using a Moment-Based
- * Edge Operator" (1989).
+ * Edge Operator" (1989). `every` is at how many pixels it is measured.
  */
-export function sampleBranch({ pixels, closed }: Branch, picture: Measured, expected: number): Sample[] {
+export function sampleBranch({ pixels, closed }: Branch, picture: Measured, expected: number, every = 1): Sample[] {
   const { stride } = picture;
   const n = pixels.length;
   const reach = Math.max(2, Math.min(6, Math.round(expected)));
   const at = (i: number) => (closed ? pixels[(i + n) % n] : pixels[Math.max(0, Math.min(n - 1, i))]);
   const samples: Sample[] = [];
   let [lastX, lastY] = [Number.NaN, Number.NaN];
-  for (let i = 0; i < n; i++) {
+  for (let i = every >> 1; i < n; i += every) {
     const [a, b] = [at(i - reach), at(i + reach)];
     const dx = (b % stride) - (a % stride);
     const dy = Math.floor(b / stride) - Math.floor(a / stride);

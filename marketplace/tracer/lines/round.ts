@@ -187,7 +187,11 @@ function rectThrough(points: readonly Place[], missMax: number): Shape | null {
   let [best, least] = [0, missed(0)];
   const sharp = areNear(points, missMax * 0.8, (p) => off(0, p));
   // The miss begins to fall somewhere before the radius, and rises after it.
-  for (let r = 0.5; !sharp && r <= Math.min(width, height) / 2 && (best === 0 || r < best + 3); r += 0.25) {
+  // It is about that whose corner lies as far in as the farthest point.
+  const about = least / (1 - Math.SQRT1_2);
+  const most = Math.min(width, height, 2 * about + 8) / 2;
+  const from = 0.5 + Math.max(0, Math.floor(about - 4));
+  for (let r = from; !sharp && r <= most && (best === 0 || r < best + 3); r += 0.25) {
     const miss = missed(r);
     if (miss >= least) continue;
     [best, least] = [r, miss];

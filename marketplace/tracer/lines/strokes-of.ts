@@ -33,7 +33,8 @@ interface FreeEnd {
 export function strokesOf(pixels: Int32Array, on: Uint8Array, picture: Measured, widest: number): FoundStroke[] | null {
   for (const q of pixels) on[q] = 1;
   const graph = graphOf(pixels, on, picture.stride, widest);
-  const paths = graph && pathsOf(graph, picture);
+  if (!graph || graph.branches.length > branchesMax) return null;
+  const paths = pathsOf(graph, picture);
   if (!paths || paths.length === 0 || paths.length > pathsMax) return null;
   const free = paths.map((path) => (path.closed ? [] : [freeEnd(path, 0, picture), freeEnd(path, 1, picture)]));
   const tips = free.flat().flatMap((end) => (end?.tip ? [end.tip] : []));
@@ -63,6 +64,8 @@ export function fitStroke(points: readonly Place[], width: number, closed: boole
 }
 
 const pathsMax = 400;
+/** What branches more often is a tangle, or a texture. */
+const branchesMax = 200;
 
 /** A short or wide bar by itself is a rectangle. */
 function isBar({ shape, width, cap }: FoundStroke): boolean {
