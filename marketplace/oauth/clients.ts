@@ -3,11 +3,13 @@ import { ApiError } from "../../shared/errors.ts";
 import { type Outbound, OutboundFailedError, OutboundRefusedError } from "../../shared/outbound.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import { newId } from "../ids.ts";
+import { admitOrRefuse } from "../rate-limit.ts";
 import { OAuthRefusal } from "./refusal.ts";
 
 /** Of those that registered and nobody allows anything now; the oldest go first. */
 const unallowedMax = 20_000;
 const registrationsAnHour = 50;
+const documentsAMinute = 20;
 
 /** A program that asks for access. Nothing of it was checked but where it may be answered. */
 export interface OAuthClient {
@@ -64,7 +66,10 @@ export async function forgetOldest(db: Queryable, most: number): Promise<void> {
  */
 export async function findClient({ db, outbound }: ClientNeeds, id: string, from: string): Promise<OAuthClient> {
   if (!/^[\x21-\x7e]{1,500}$/.test(id)) throw unknownClient();
-  if (isDocumentAddress(id)) return clientOf(id, await fetchDocument(outbound, id, from));
+  if (isDocumentAddress(id)) {
+    await admitOrRefuse(db, `oauth-document:${from}`, documentsAMinute, "Too many metadata documents from here.");
+    return clientOf(id, await fetchDocument(outbound, id, from));
+  }
   const { rows } = await db.query<OAuthClient>(
     `select id, name, redirect_uris as "redirectUris" from oauth_clients where id = $1 and expires_at > now()`,
     [id],

@@ -315,6 +315,18 @@ test.each([
   expect((await person.get(`/sign-in?next=${encodeURIComponent(next)}`)).location).toBe("/settings/keys");
 });
 
+test("one address has few metadata documents fetched a minute, and nothing of a client is kept that nobody allowed", async () => {
+  const headers = { "x-forwarded-for": "10.4.0.1" };
+  const statuses: number[] = [];
+  for (let n = 0; n < 21; n++) {
+    const asked = addressFor(`https://127.0.0.1/${n}.json`, "v");
+    statuses.push((await fetch(asked, { headers, redirect: "manual" })).status);
+  }
+  expect(statuses).toEqual([...Array<number>(20).fill(400), 429]);
+  const { rows } = await market.context.db.query("select from oauth_clients where id like 'https:%'");
+  expect(rows).toHaveLength(0);
+});
+
 const activeKeysOf = async (client: string) =>
   (await market.context.db.query("select id from api_keys where client = $1 and revoked_at is null", [client])).rows;
 
