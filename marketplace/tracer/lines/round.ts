@@ -45,8 +45,12 @@ export function areNear(points: readonly Place[], missMax: number, miss: (point:
 const strayShareMax = 0.04;
 const strayMax = 2.5;
 
-const farthest = (points: readonly Place[], miss: (point: Place) => number) =>
-  points.reduce((most, point) => Math.max(most, Math.abs(miss(point))), 0);
+/** The most that points miss by, or any that is no less than `enough`. */
+function farthest(points: readonly Place[], miss: (point: Place) => number, enough: number): number {
+  let most = 0;
+  for (let i = 0; i < points.length && most < enough; i++) most = Math.max(most, Math.abs(miss(points[i])));
+  return most;
+}
 
 /** The circle of which points make an arc; null where they do not. */
 export function arcThrough(points: readonly Place[], missMax: number): Circle | null {
@@ -182,9 +186,9 @@ function rectThrough(points: readonly Place[], missMax: number): Shape | null {
     const dy = Math.abs(y - cy) - height / 2 + r;
     return Math.hypot(Math.max(dx, 0), Math.max(dy, 0)) + Math.min(0, Math.max(dx, dy)) - r;
   };
-  const missed = (r: number) => farthest(points, (p) => off(r, p));
+  const missed = (r: number, enough: number) => farthest(points, (p) => off(r, p), enough);
   // What no sharp corner explains better than a round one of next to no radius is sharp.
-  let [best, least] = [0, missed(0)];
+  let [best, least] = [0, missed(0, Number.POSITIVE_INFINITY)];
   const sharp = areNear(points, missMax * 0.8, (p) => off(0, p));
   // The miss begins to fall somewhere before the radius, and rises after it.
   // It is about that whose corner lies as far in as the farthest point.
@@ -192,7 +196,7 @@ function rectThrough(points: readonly Place[], missMax: number): Shape | null {
   const most = Math.min(width, height, 2 * about + 8) / 2;
   const from = 0.5 + Math.max(0, Math.floor(about - 4));
   for (let r = from; !sharp && r <= most && (best === 0 || r < best + 3); r += 0.25) {
-    const miss = missed(r);
+    const miss = missed(r, least);
     if (miss >= least) continue;
     [best, least] = [r, miss];
   }

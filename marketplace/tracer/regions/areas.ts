@@ -46,12 +46,10 @@ export function describeAreas(
 export function joinPaints(areas: Areas): Areas {
   const { map, paints } = areas;
   const groups = groupsOfOnePaint(map, paints);
-  return groups
-    ? regrouped(
-        areas,
-        map.flat.map((area) => groups[area]),
-      )
-    : areas;
+  if (!groups) return areas;
+  const labels = new Int32Array(map.flat.length);
+  for (let p = 0; p < labels.length; p++) labels[p] = groups[map.flat[p]];
+  return regrouped(areas, labels);
 }
 
 /** The areas that a picture has when each pixel goes to the area that `labels` names. */
