@@ -51,6 +51,7 @@ import { suspendedCreators } from "./0065-suspended-creators.ts";
 import { keyTools } from "./0070-key-tools.ts";
 import { oauth } from "./0071-oauth.ts";
 import { oauthLimits } from "./0072-oauth-limits.ts";
+import { oauthLimitIndexes } from "./0073-oauth-limit-indexes.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -106,4 +107,5 @@ export const migrations: readonly Migration[] = [
   signedWallets,
   suspensionLetters,
   oauthLimits,
+  oauthLimitIndexes,
 ];
