@@ -125,7 +125,7 @@ function clientOf(id: string, { client_name = "", redirect_uris }: z.infer<typeo
   if (bad !== undefined) {
     throw new OAuthRefusal(
       "invalid_redirect_uri",
-      "A redirect address must be https, http of this machine, or of a scheme of the client's own with a dot in it, without a fragment.",
+      "A redirect address must be https, http of this machine, or of a scheme of the client's own with a dot in it (or an editor's), without a fragment.",
     );
   }
   return { id, name: shownName(client_name) || id.slice(0, 100), redirectUris: redirect_uris };
@@ -144,8 +144,11 @@ function isRedirectUri(text: string): boolean {
   if (username || password || !isPlainHost(hostname)) return false;
   if (protocol === "https:") return hostname !== "";
   if (protocol === "http:") return ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
-  return /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/.test(protocol);
+  return /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/.test(protocol) || editorSchemes.includes(protocol);
 }
+
+/** Of MCP clients that people have, which are older than the rule of the dot. */
+const editorSchemes = ["cursor:", "vscode:", "vscode-insiders:", "windsurf:"];
 
 /** Of nothing that ends or widens a directive of a page's policy. */
 function isPlainHost(hostname: string): boolean {

@@ -394,6 +394,11 @@ test("one address has few unanswered requests and registers few clients an hour;
   expect(await kept()).not.toContain(allowed);
 });
 
+test("an editor comes back by its own scheme", async () => {
+  const { status } = await register({ redirect_uris: ["cursor://anysphere.cursor-mcp/oauth/callback"] }, "10.2.9.9");
+  expect(status).toBe(201);
+});
+
 test.each([
   ["no redirect address", []],
   ["a fragment", ["https://client.example/#x"]],
