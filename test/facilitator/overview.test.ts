@@ -106,7 +106,9 @@ test("with and without self-payments, for any records in any order, figures are 
 }, 120_000);
 
 test("records of before are linked once, in the background, and judged as new ones are", async ({ db }) => {
-  await db.query("truncate transactions, uncounted_settlements, paid_pairs, accounts, daily_settlements");
+  await db.query(
+    "truncate transactions, uncounted_settlements, daily_settlements, payer_days, payers_by_last_day, paid_pairs, accounts",
+  );
   const at = new Date();
   const one = {
     network: "eip155:8453",
