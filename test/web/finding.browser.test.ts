@@ -64,7 +64,7 @@ describe("/explore", () => {
     await page.keyboard.press("/");
     await page.keyboard.type("greet", { delay: 30 });
     await expect.poll(() => page.locator(cards).allTextContents()).toEqual(["Greeter"]);
-    expect(new URL(page.url()).search).toBe("?q=greet");
+    await expect.poll(() => new URL(page.url()).search).toBe("?q=greet");
     expect(await page.evaluate(() => (document.activeElement as HTMLInputElement).id)).toBe("q");
     await page.locator("#q").fill("poster");
     await page.getByLabel("Free").check();
