@@ -1,6 +1,6 @@
 import { describe, expect } from "vitest";
 import type { PaymentRequest, Unfinished } from "../../../facilitator/schemes/scheme.ts";
-import { type HederaSetting, hederaSchemeTest, price, settingOn, submitted, usdcOf, verified } from "./setting.ts";
+import { claimed, type HederaSetting, hederaSchemeTest, price, settingOn, submitted, usdcOf, verified } from "./setting.ts";
 
 const test = hederaSchemeTest();
 
@@ -22,12 +22,11 @@ async function unfinished(setting: HederaSetting, asked: PaymentRequest): Promis
 async function leftUnknown(
   setting: HederaSetting,
   faults: Record<string, number>,
-  withinMs = 1_500,
 ): Promise<{ asked: PaymentRequest; row: Unfinished }> {
   const asked = await setting.pay();
   const payment = await verified(setting.scheme, asked);
   setting.ledger.faults.set(faults);
-  expect(await submitted(setting, payment, withinMs)).toMatchObject({ outcome: "unknown" });
+  expect(await submitted(setting, payment, 1_500)).toMatchObject({ outcome: "unknown" });
   setting.ledger.faults.clear();
   return { asked, row: await unfinished(setting, asked) };
 }
@@ -110,7 +109,10 @@ describe("a payment whose outcome was not known at the deadline is found later",
 
 describe("a payment that can no longer land", () => {
   const never = async (setting: HederaSetting, changes: Partial<Unfinished> = {}): Promise<Unfinished> => {
-    const { row } = await leftUnknown(setting, { unavailable: 1_000 }, 600);
+    const asked = await setting.pay();
+    // Its process died before it sent anything.
+    await claimed(setting, await verified(setting.scheme, asked));
+    const row = await unfinished(setting, asked);
     return { ...row, expiresAt: new Date(Date.now() - 1_000), ...changes };
   };
 

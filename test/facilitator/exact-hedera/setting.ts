@@ -215,14 +215,20 @@ export async function settled(setting: HederaSetting, asked: PaymentRequest): Pr
   return submitted(setting, await verified(setting.scheme, asked));
 }
 
-/** What /settle does with a payment it has checked. */
-export async function submitted(setting: HederaSetting, payment: HederaPayment, withinMs = 20_000): Promise<Outcome> {
-  const claim = await setting.store.claim("hedera:testnet", "exact", payment, {
+/** Nobody else may send this payment now. */
+export async function claimed({ store }: HederaSetting, payment: HederaPayment): Promise<Claim> {
+  const claim = await store.claim("hedera:testnet", "exact", payment, {
     resourceUrl: undefined,
     failuresMax: 0,
     failuresPerDayMax: 0,
   });
   if (!claim) throw new Error("somebody else has claimed this payment");
+  return claim;
+}
+
+/** What /settle does with a payment it has checked. */
+export async function submitted(setting: HederaSetting, payment: HederaPayment, withinMs = 20_000): Promise<Outcome> {
+  const claim = await claimed(setting, payment);
   const outcome = await setting.scheme.submit(payment, claim, new Date(Date.now() + withinMs));
   await setting.store.finish(claim, outcome, 0, true);
   return outcome;
