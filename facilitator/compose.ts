@@ -4,6 +4,8 @@ import { prepareSchema } from "../shared/migrate.ts";
 import { createOutbound } from "../shared/outbound.ts";
 import { connect } from "../shared/postgres.ts";
 import { Disposer } from "../shared/process.ts";
+import { openReads } from "../shared/reads.ts";
+import { startValkeyCounts } from "../shared/valkey-counts.ts";
 import type { Config } from "./config.ts";
 import type { Context } from "./context.ts";
 import { Catalog } from "./discovery/catalog.ts";
@@ -31,9 +33,11 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
   try {
     const log = overrides.log ?? createLog("facilitator", config.logLevel);
     await prepareSchema("facilitator", { url: config.databaseUrl, migrations, migrates: config.migrates });
+    const applicationName = "facilitator";
     const { databasePoolMax: poolMax, databaseStatements: statements } = config;
-    const db = connect(config.databaseUrl, { poolMax, statements, applicationName: "facilitator" });
+    const db = connect(config.databaseUrl, { poolMax, statements, applicationName });
     disposer.add(() => db.end());
+    const reads = openReads(db, { url: config.databaseReadUrl, log, poolMax, statements, applicationName }, disposer);
     const store = new SettlementStore(db);
     const schemes = new SchemeRegistry([
       ...config.evm.map((network) => createExactEvm(network, { store, db, log })),
@@ -49,14 +53,17 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     const heartbeats = new Heartbeats(db, schemes, log);
     const metrics = new Metrics();
     const callCounts = new CallCounts(db);
+    const valkey = await startValkeyCounts(config.valkey, { name: "facilitator", log }, disposer);
     return {
       config,
       log,
       db,
+      reads,
       store,
       schemes,
       holds: new HoldStore(db),
       callCounts,
+      valkey,
       paymentLimits: new PaymentLimits(callCounts, config.limits),
       cooldowns: new PayerCooldowns(db, config.limits),
       refusals,

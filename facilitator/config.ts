@@ -1,9 +1,11 @@
 import { type DeclaredDurability, readDurability } from "../shared/durability.ts";
-import { EnvReader } from "../shared/env.ts";
+import { EnvReader, type Secret } from "../shared/env.ts";
 import { type HttpLimits, readHttpLimits } from "../shared/http-limits.ts";
 import { readDrainMs } from "../shared/leaving.ts";
 import type { Statements } from "../shared/postgres.ts";
+import { readReplicaUrl } from "../shared/reads.ts";
 import { readSecurityContact } from "../shared/security-contact.ts";
+import { readValkey, type ValkeyConfig } from "../shared/valkey-counts.ts";
 import { type Client, readClients } from "./limits/clients.ts";
 import { type LimitsConfig, readLimits } from "./limits/config.ts";
 import { type EvmConfig, evmChainIds, readEnvironments, readEvm } from "./schemes/exact-evm/config.ts";
@@ -21,6 +23,7 @@ export function readConfig(variables: Variables): Config {
     host: env.text("FACILITATOR_HOST", "127.0.0.1"),
     port: env.integer("FACILITATOR_PORT", 4022, { max: 65_535 }),
     databaseUrl: env.url("FACILITATOR_DATABASE_URL", undefined, ["postgres:", "postgresql:"]),
+    databaseReadUrl: readReplicaUrl(env, "FACILITATOR_DATABASE_READ_URL"),
     migrates: env.choice("FACILITATOR_MIGRATE", ["on", "off"], "off") === "on",
     databaseStatements: env.choice("FACILITATOR_DATABASE_STATEMENTS", ["named", "unnamed"], "named"),
     durability: readDurability(env),
@@ -35,6 +38,7 @@ export function readConfig(variables: Variables): Config {
       probe: env.choice("FACILITATOR_DISCOVERY_PROBE", ["on", "off"], "on") === "on",
       allowLocalhost: env.flag("FACILITATOR_DISCOVERY_LOCALHOST", false),
     },
+    valkey: readValkey(env),
     environmentOf,
     clients: readClients(env),
     limits: readLimits(env, onMainnet),
@@ -55,6 +59,8 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl: string;
+  /** A replica of it; undefined: there is none. */
+  readonly databaseReadUrl: Secret | undefined;
   /** Brings its database to its schema when it starts; otherwise that was done before. */
   readonly migrates: boolean;
   readonly databaseStatements: Statements;
@@ -75,6 +81,8 @@ export interface Config {
   readonly discovery: { readonly probe: boolean; readonly allowLocalhost: boolean };
   /** Whether a network's money is real, of any network that was ever served. */
   readonly environmentOf: EnvironmentOf;
+  /** Where calls are counted for their limits; undefined: in the database, and what is only read by each copy. */
+  readonly valkey: ValkeyConfig | undefined;
   /** Resource servers with a limit of their own; any other may call, too. */
   readonly clients: readonly Client[];
   readonly limits: LimitsConfig;

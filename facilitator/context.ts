@@ -2,6 +2,8 @@ import type { DurabilityWatch } from "../shared/durability.ts";
 import type { Log } from "../shared/log.ts";
 import type { Database } from "../shared/postgres.ts";
 import type { Running } from "../shared/process.ts";
+import type { Reads } from "../shared/reads.ts";
+import type { ValkeyCounts } from "../shared/valkey-counts.ts";
 import type { Config } from "./config.ts";
 import type { Catalog } from "./discovery/catalog.ts";
 import type { UnpaidFetch } from "./discovery/ownership.ts";
@@ -21,10 +23,14 @@ export interface Context extends Running {
   readonly config: Config;
   readonly log: Log;
   readonly db: Database;
+  /** Reads what may be a moment old. */
+  readonly reads: Reads;
   readonly store: SettlementStore;
   readonly schemes: SchemeRegistry;
   readonly holds: HoldStore;
   readonly callCounts: CallCounts;
+  /** Counts calls for all limits that guard no money, where it is configured. */
+  readonly valkey: ValkeyCounts | undefined;
   readonly paymentLimits: PaymentLimits;
   readonly cooldowns: PayerCooldowns;
   readonly refusals: RefusalRecorder;

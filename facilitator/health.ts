@@ -3,6 +3,8 @@ import { formatUnits } from "../shared/amounts.ts";
 import { type DurabilityWatch, durabilityShape } from "../shared/durability.ts";
 import { leavingShape } from "../shared/leaving.ts";
 import type { Database } from "../shared/postgres.ts";
+import { type Reads, readsShape } from "../shared/reads.ts";
+import { countingOf, countingShape, type ValkeyCounts } from "../shared/valkey-counts.ts";
 import type { Config } from "./config.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import { environmentOfAll } from "./settlements/scope.ts";
@@ -38,12 +40,14 @@ export const healthShape = z
       }),
     ),
     durability: durabilityShape,
+    counting: countingShape,
+    reads: readsShape,
     time: z.iso.datetime(),
   })
   .meta({ id: "Health" });
 
 /** GET /health: 200 when every fee payer can pay and the database answers, 503 otherwise. Balances are as last read. */
-export async function health({ schemes, db, config, durability }: HealthNeeds): Promise<Health> {
+export async function health({ schemes, db, config, durability, valkey, reads }: HealthNeeds): Promise<Health> {
   const database = await answers(db);
   const chains = schemes.all.flatMap((scheme) =>
     scheme.balances().map((payer) => ({
@@ -65,6 +69,8 @@ export async function health({ schemes, db, config, durability }: HealthNeeds): 
       env,
       chains,
       durability: durability.now,
+      counting: countingOf(valkey),
+      reads: reads.now,
       time: new Date().toISOString(),
     },
   };
@@ -75,6 +81,8 @@ export interface HealthNeeds {
   readonly db: Database;
   readonly config: Pick<Config, "environmentOf">;
   readonly durability: DurabilityWatch;
+  readonly valkey: ValkeyCounts | undefined;
+  readonly reads: Reads;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { startPeriodicTask } from "../shared/periodic-task.ts";
 import { analyzeEveryMs, analyzeGrownTables } from "../shared/planner-statistics.ts";
 import type { Running } from "../shared/process.ts";
+import { lookEveryMs } from "../shared/reads.ts";
 import type { Context } from "./context.ts";
 import { retryClosedMs } from "./schemes/registry.ts";
 import { refreshDailyFigures } from "./settlements/daily-figures.ts";
@@ -23,9 +24,11 @@ function jobsOf(context: Context): readonly Job[] {
     catalog,
     heartbeats,
     durability,
+    reads,
   } = context;
   const rollUp = (stopping: AbortSignal) => rollUpAll(db, config.environmentOf, stopping);
   const figures = (stopping: AbortSignal) => refreshDailyFigures(db, config.environmentOf, stopping);
+  const lookAtReplica = { name: "look how far behind the replica is", everyMs: lookEveryMs, run: () => reads.look() };
   return [
     { name: "ask closed networks again", everyMs: retryClosedMs, run: () => schemes.openClosed(log) },
     { name: "say that this copy is up", everyMs: 15_000, run: () => heartbeats.beat() },
@@ -43,6 +46,7 @@ function jobsOf(context: Context): readonly Job[] {
     { name: "delete old failures of payers", everyMs: hourMs, run: () => cooldowns.sweep() },
     { name: "delete ended call counts", everyMs: minuteMs, run: () => callCounts.sweep() },
     { name: "look what a failover can lose", everyMs: minuteMs, run: () => durability.look() },
+    ...(config.databaseReadUrl ? [lookAtReplica] : []),
     { name: "analyze grown tables", everyMs: analyzeEveryMs, run: () => analyzeGrownTables(db) },
     ...schemes.upkeep,
   ];

@@ -1,6 +1,8 @@
 import type { DurabilityWatch } from "../shared/durability.ts";
 import { Counter, durabilityGauge, type Family, Gauge, Histogram, memory } from "../shared/metrics.ts";
 import type { Database } from "../shared/postgres.ts";
+import type { Reads } from "../shared/reads.ts";
+import type { ValkeyCounts } from "../shared/valkey-counts.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 
 /** What this process has counted since it started; everything else is read when it is asked for. */
@@ -21,6 +23,8 @@ export async function metricsText(context: Needs): Promise<string> {
     listings,
     ...balances(context),
     durabilityGauge(context.durability),
+    ...(context.valkey?.families ?? []),
+    ...context.reads.families,
     memory(),
   ];
   return [...own, ...(await backlog(context))].map((family) => family.text()).join("");
@@ -31,6 +35,8 @@ interface Needs {
   readonly db: Database;
   readonly schemes: SchemeRegistry;
   readonly durability: DurabilityWatch;
+  readonly valkey: ValkeyCounts | undefined;
+  readonly reads: Reads;
 }
 
 function balances({ schemes }: Pick<Needs, "schemes">): readonly Family[] {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { type Answers, jsonAnswer, requestBody } from "../shared/endpoint.ts";
 import { noStore } from "../shared/http.ts";
 import { networkOf } from "../shared/networks.ts";
+import type { ValkeyCounts } from "../shared/valkey-counts.ts";
 import type { Config } from "./config.ts";
 import { extensionResponses } from "./discovery/extension-responses.ts";
 import { holdSeconds } from "./holds/store.ts";
@@ -31,7 +32,11 @@ export function paymentEndpoints(needs: Needs): Endpoint[] {
 
 type Needs = VerifyNeeds &
   SettleNeeds &
-  ReleaseNeeds & { readonly callCounts: CallCounts; readonly config: Pick<Config, "clients" | "limits"> };
+  ReleaseNeeds & {
+    readonly callCounts: CallCounts;
+    readonly valkey: ValkeyCounts | undefined;
+    readonly config: Pick<Config, "clients" | "limits">;
+  };
 
 const bodyLimits = { bytesMax: 64 * 1024 };
 
@@ -112,8 +117,8 @@ function releaseEndpoint(needs: Needs): Endpoint {
   };
 }
 
-function guardsOf({ callCounts, config }: Needs, verb: LimitedVerb): readonly RequestHandler[] {
-  return [noStore, limitCalls(callCounts, config, verb)];
+function guardsOf({ callCounts, valkey, config }: Needs, verb: LimitedVerb): readonly RequestHandler[] {
+  return [noStore, limitCalls(valkey ?? callCounts, config, verb)];
 }
 
 /** The errors of /verify and /settle, each in the shape that `answer` gives it. */

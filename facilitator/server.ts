@@ -14,16 +14,18 @@ import { createSite, siteRouter } from "./web/serve.ts";
 export function createServer(context: Context): Express {
   const app = createApp(context.config);
   const { hot, others } = facilitatorEndpoints(context);
+  const { valkey } = context;
+  const { readPerAddress } = context.config.limits;
   const guards: Readonly<Record<Access, readonly RequestHandler[]>> = {
     // Counted by verb, so each endpoint has its own.
     payments: [],
-    reads: [limitReads(context.config.limits.readPerAddress)],
+    reads: [limitReads("data", readPerAddress, valkey)],
     unlimited: [],
   };
   mount(app, hot, guards);
   app.use(requestId, helmet());
   const site = createSite(context, [...hot, ...others]);
-  app.use(siteRouter(site, limitReads(context.config.limits.readPerAddress)));
+  app.use(siteRouter(site, limitReads("pages", readPerAddress, valkey)));
   mount(app, others, guards);
   app.use(notFound);
   app.use("/verify", errorHandler(context.log, { shape: verifyErrorBody }));

@@ -54,6 +54,10 @@ function supportedEndpoint(context: Needs): Endpoint {
 function healthEndpoint(context: Needs): Endpoint {
   const chain = { network: "hedera:testnet", feePayer: "0.0.1001", unit: "HBAR", empty: false, settling: true };
   const durability = durabilityExample;
+  const elsewhere = {
+    counting: { store: "valkey", shared: true },
+    reads: { from: "replica", behind: 240 },
+  } as const;
   const time = "2026-03-02T09:30:00.000Z";
   return {
     method: "get",
@@ -71,6 +75,7 @@ function healthEndpoint(context: Needs): Endpoint {
         env: "testnet",
         chains: [{ ...chain, balance: 120.5, lowBalance: false }],
         durability,
+        ...elsewhere,
         time,
       }),
       503: jsonAnswer(
@@ -80,6 +85,7 @@ function healthEndpoint(context: Needs): Endpoint {
           env: "testnet",
           chains: [{ ...chain, balance: 9.5, lowBalance: true }],
           durability,
+          ...elsewhere,
           time,
         },
         { description: "A fee payer is low or cannot be read, or the database does not answer." },

@@ -1,12 +1,14 @@
+import type { RequestHandler } from "express";
 import { batched } from "../shared/batch.ts";
 import { clientOf } from "../shared/client-address.ts";
 import type { EnvReader } from "../shared/env.ts";
 import { ApiError } from "../shared/errors.ts";
 import type { Queryable } from "../shared/postgres.ts";
+import { addressOf, InMemoryCounts, limitIn, limitRequests, type RequestCounts } from "../shared/rate-limit.ts";
 
 /** Calls a minute of callers without a key and without a payment, over all copies; 0 is no limit. */
 export interface AnonymousLimitsConfig {
-  /** Of every public endpoint together, by each copy on its own. */
+  /** Of every public endpoint together, by each copy on its own unless a Valkey counts. */
   readonly requestsPerAddress: number;
   readonly quotesPerAddress: number;
   readonly quotesPerOffer: number;
@@ -25,19 +27,36 @@ export function readAnonymousLimits(env: EnvReader): AnonymousLimitsConfig {
   };
 }
 
+/** Bounds what everybody may read, by each copy on its own unless a Valkey counts. */
+export function limitPublic({ config, valkey }: PublicNeeds, what: "data" | "pages"): RequestHandler {
+  return limitRequests({
+    perMinute: config.anonymousLimits.requestsPerAddress,
+    callerOf: (request) => `read ${what} ${addressOf(request)}`,
+    counts: valkey ?? new InMemoryCounts(),
+    tooMany: () => "Too many requests from this address.",
+  });
+}
+
+interface PublicNeeds {
+  readonly config: { readonly anonymousLimits: AnonymousLimitsConfig };
+  readonly valkey: RequestCounts | undefined;
+}
+
 /**
  * Bounds the calls of unknown callers. Quotes are asked for often, so where a limit is high a copy takes a sixtieth of it
  * at a time and counts that down by itself: copies together let through no more than the limit allows, and few calls wait
- * for the database. All throw 429 with Retry-After, the address's limit first, so that one address cannot use up a whole agent's.
+ * for the database; a Valkey is asked for each call. All throw 429 with Retry-After, the address's limit first, so that one address cannot use up a whole agent's.
  */
 export class AnonymousLimits {
   readonly #limits: AnonymousLimitsConfig;
+  readonly #valkey: RequestCounts | undefined;
   /** What this copy may still let through, by subject, the one refilled longest ago first. */
   readonly #shares = new Map<string, Share>();
   readonly #take: (asked: Asked) => Promise<Taken>;
 
-  constructor(db: Queryable, limits: AnonymousLimitsConfig) {
+  constructor({ db, valkey }: CountNeeds, limits: AnonymousLimitsConfig) {
     this.#limits = limits;
+    this.#valkey = valkey;
     this.#take = batched((asked) => countAll(db, asked), { sizeMax: 500, windowMs: 0 });
   }
 
@@ -61,6 +80,7 @@ export class AnonymousLimits {
 
   async #admit(subject: string, perMinute: number, message: string): Promise<void> {
     if (perMinute === 0) return;
+    if (this.#valkey) return limitIn(this.#valkey, subject, perMinute, message);
     const now = Date.now();
     const share = this.#shares.get(subject);
     if (share && share.until > now) {
@@ -85,6 +105,12 @@ export class AnonymousLimits {
     this.#shares.set(subject, share);
     if (this.#shares.size > sharesMax) this.#shares.delete(this.#shares.keys().next().value as string);
   }
+}
+
+interface CountNeeds {
+  readonly db: Queryable;
+  /** Counts each call by itself, where it is configured. */
+  readonly valkey: RequestCounts | undefined;
 }
 
 interface Share {

@@ -5,12 +5,15 @@ import { prepareSchema } from "../shared/migrate.ts";
 import { createOutbound, type Outbound, type Resolve } from "../shared/outbound.ts";
 import { connect, type Database } from "../shared/postgres.ts";
 import { Disposer } from "../shared/process.ts";
+import { openReads } from "../shared/reads.ts";
+import { startValkeyCounts, type ValkeyCounts } from "../shared/valkey-counts.ts";
 import { accountDirectory } from "./accounts/account-directory.ts";
 import { CreatorEmails } from "./agents/creator-emails.ts";
 import { findAgents } from "./agents/find.ts";
 import { Versions } from "./agents/version.ts";
 import { AnonymousLimits } from "./anonymous-limits.ts";
 import { admitCalls } from "./api-keys/authenticate.ts";
+import { countedIn, findKeys } from "./api-keys/count-elsewhere.ts";
 import { BackgroundWork } from "./background-work.ts";
 import type { Config } from "./config.ts";
 import { Reservations } from "./connectors/reservations.ts";
@@ -43,8 +46,11 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const disposer = new Disposer();
   await prepareSchema("marketplace", { url: config.databaseUrl.reveal(), migrations, migrates: config.migrates });
   const { databasePoolMax: poolMax, databaseStatements: statements } = config;
-  const db = connect(config.databaseUrl.reveal(), { poolMax, statements, applicationName: "marketplace" });
+  const applicationName = "marketplace";
+  const db = connect(config.databaseUrl.reveal(), { poolMax, statements, applicationName });
   disposer.add(() => db.end());
+  const reads = openReads(db, { url: config.databaseReadUrl, log, poolMax, statements, applicationName }, disposer);
+  const valkey = await startValkeyCounts(config.valkey, { name: "marketplace", log }, disposer);
   const outbound = composeOutbound(config, overrides, disposer);
   const facilitator = new FacilitatorClient(config.facilitatorUrl, config.facilitatorToken);
   const supported = () => facilitator.supported();
@@ -65,6 +71,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     log,
     events,
     db,
+    reads,
+    valkey,
     tools,
     ...payments,
     tracers,
@@ -79,12 +87,12 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       events,
       tellCreator: (agent, reason) => backgroundWork.detach(creatorEmails.send(agent, reason)),
     }),
-    anonymousLimits: new AnonymousLimits(db, config.anonymousLimits),
+    anonymousLimits: new AnonymousLimits({ db, valkey }, config.anonymousLimits),
     jobRecord,
     metrics,
     durability: new DurabilityWatch(config.durability, { db, log }),
     status: new ServiceStatus({ db, facilitator, jobRecord }),
-    lookups: composeLookups(db),
+    lookups: composeLookups(db, valkey),
   };
   const ownTools = builtInTools(parts);
   return {
@@ -105,9 +113,10 @@ export interface Overrides {
 
 /** Agents may not call the service's own parts, wherever those run. */
 function composeOutbound(config: Config, { resolve }: Overrides, disposer: Disposer): Outbound {
+  const secrets = [config.databaseUrl, config.databaseReadUrl, config.valkey?.url];
   const outbound = createOutbound({
     allowHosts: config.outboundAllowHosts,
-    denyHosts: hostsOf(config.publicUrl, config.facilitatorUrl, config.databaseUrl.reveal()),
+    denyHosts: hostsOf(config.publicUrl, config.facilitatorUrl, ...secrets.flatMap((url) => url?.reveal() ?? [])),
     ...(resolve ? { resolve } : {}),
   });
   disposer.add(() => outbound.stop());
@@ -139,10 +148,16 @@ function composeLeases(
   return { leases: new Leases({ db, leaseMs, events }), reservations: new Reservations({ db, leaseMs, events }) };
 }
 
-function composeLookups(db: Database): Context["lookups"] {
+function composeLookups(db: Database, valkey: ValkeyCounts | undefined): Context["lookups"] {
   const batches = { sizeMax: 200, windowMs: 0 };
+  const admitted = batched((digests: readonly string[]) => admitCalls(db, digests), batches);
   return {
-    key: batched((digests) => admitCalls(db, digests), batches),
+    key: valkey
+      ? countedIn(
+          valkey,
+          batched((digests) => findKeys(db, digests), batches),
+        )
+      : admitted,
     agent: batched((addresses) => findAgents(db, addresses), batches),
     balance: batched((accountIds) => readBalances(db, accountIds), batches),
   };

@@ -4,7 +4,9 @@ import { EnvReader, Secret } from "../shared/env.ts";
 import { type HttpLimits, readHttpLimits } from "../shared/http-limits.ts";
 import { readDrainMs } from "../shared/leaving.ts";
 import type { Statements } from "../shared/postgres.ts";
+import { readReplicaUrl } from "../shared/reads.ts";
 import { readSecurityContact } from "../shared/security-contact.ts";
+import { readValkey, type ValkeyConfig } from "../shared/valkey-counts.ts";
 import { type AnonymousLimitsConfig, readAnonymousLimits } from "./anonymous-limits.ts";
 import { type ChainsConfig, readChains, readServices, type ServicesConfig } from "./connectors/config.ts";
 import { type ModelFundsConfig, readModelFunds } from "./models/funds-config.ts";
@@ -33,8 +35,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     securityContact: readSecurityContact(env),
     logLevel: env.choice("LOG_LEVEL", ["fatal", "error", "warn", "info", "debug", "silent"], "info"),
     ...readStore(env),
+    databaseReadUrl: readReplicaUrl(env, "MARKETPLACE_DATABASE_READ_URL"),
     databaseStatements: env.choice("MARKETPLACE_DATABASE_STATEMENTS", ["named", "unnamed"], "named"),
     durability: readDurability(env),
+    valkey: readValkey(env),
     databasePoolMax: env.integer("MARKETPLACE_DATABASE_POOL", 16, { min: 2, max: 500 }),
     facilitatorUrl,
     facilitatorPublicUrl: env.url("FACILITATOR_PUBLIC_URL", facilitatorUrl || "http://missing"),
@@ -99,9 +103,13 @@ export interface Config extends StoreConfig {
   /** Whom people write to about a weakness. */
   readonly securityContact: string | undefined;
   readonly logLevel: string;
+  /** A replica of the database; undefined: there is none. */
+  readonly databaseReadUrl: Secret | undefined;
   readonly databaseStatements: Statements;
   /** What the operator says becomes of commits when the database's machine is lost. */
   readonly durability: DeclaredDurability;
+  /** Where calls are counted for their limits; undefined: in the database, and public ones by each copy. */
+  readonly valkey: ValkeyConfig | undefined;
   readonly databasePoolMax: number;
   readonly facilitatorUrl: string;
   /** The same as buyers are told it. */

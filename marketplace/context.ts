@@ -1,6 +1,8 @@
 import type { DurabilityWatch } from "../shared/durability.ts";
 import type { Log } from "../shared/log.ts";
 import type { Database } from "../shared/postgres.ts";
+import type { Reads } from "../shared/reads.ts";
+import type { ValkeyCounts } from "../shared/valkey-counts.ts";
 import type { AgentLookup } from "./agents/find.ts";
 import type { Versions } from "./agents/version.ts";
 import type { AnonymousLimits } from "./anonymous-limits.ts";
@@ -36,6 +38,10 @@ export interface Context {
   readonly events: Events;
   /** The pool of Postgres connections. */
   readonly db: Database;
+  /** Reads what may be a moment old. */
+  readonly reads: Reads;
+  /** Counts calls for limits, where it is configured. */
+  readonly valkey: ValkeyCounts | undefined;
   /** What connectors reach the outside through. */
   readonly tools: Tools;
   /** The HTTP client of the x402 facilitator. */

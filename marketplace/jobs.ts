@@ -1,6 +1,7 @@
 import { startPeriodicTask } from "../shared/periodic-task.ts";
 import { analyzeEveryMs, analyzeGrownTables } from "../shared/planner-statistics.ts";
 import type { Running } from "../shared/process.ts";
+import { lookEveryMs } from "../shared/reads.ts";
 import { recheckWallets } from "./accounts/recheck-wallets.ts";
 import { sendSuspensionLetters } from "./accounts/suspension-letters.ts";
 import { countRuns } from "./agents/count-runs.ts";
@@ -14,9 +15,10 @@ import { closeOverdueSideEffects, deleteOldRuns, recoverLostRuns } from "./runs/
 
 /** Everything that runs in the background. Every copy of the service runs all of it, and the copies share the work. */
 function jobsOf(context: Context): readonly Job[] {
-  const { db, leases, reservations, config, tools, signIn, durability } = context;
+  const { db, leases, reservations, config, tools, signIn, durability, reads } = context;
   const leaseEveryMs = config.runLeaseMs / 4;
   const minuteMs = 60_000;
+  const lookAtReplica = { name: "look how far behind the replica is", everyMs: lookEveryMs, run: () => reads.look() };
   return [
     { name: "extend leases of runs", everyMs: leaseEveryMs, run: () => leases.extend(), keepsAlive: true },
     { name: "extend reservations", everyMs: leaseEveryMs, run: () => reservations.extend(), keepsAlive: true },
@@ -40,6 +42,7 @@ function jobsOf(context: Context): readonly Job[] {
     { name: "settle model days", everyMs: minuteMs, run: () => settleModelDays(db) },
     { name: "delete expired rows", everyMs: 60 * minuteMs, run: () => deleteExpiredRows(db) },
     { name: "look what a failover can lose", everyMs: minuteMs, run: () => durability.look() },
+    ...(config.databaseReadUrl ? [lookAtReplica] : []),
     { name: "analyze grown tables", everyMs: analyzeEveryMs, run: () => analyzeGrownTables(db) },
   ];
 }

@@ -3,7 +3,9 @@ import type { RequestHandler } from "express";
 import type { DurabilityWatch } from "../shared/durability.ts";
 import { Counter, durabilityGauge, type Family, Gauge, Histogram, memory } from "../shared/metrics.ts";
 import type { Database } from "../shared/postgres.ts";
+import type { Reads } from "../shared/reads.ts";
 import { onceClosed } from "../shared/response-closed.ts";
+import type { ValkeyCounts } from "../shared/valkey-counts.ts";
 import type { JobRecord } from "./status/job-record.ts";
 
 /** What this copy has counted since it started; everything else is read when it is asked for. */
@@ -30,10 +32,18 @@ export class Metrics {
 }
 
 /** GET /metrics in the Prometheus text format 0.0.4. A database that does not answer leaves its own figures out. */
-export async function metricsText({ metrics, db, jobRecord, durability }: MetricsNeeds): Promise<string> {
+export async function metricsText({
+  metrics,
+  db,
+  jobRecord,
+  durability,
+  valkey,
+  reads,
+}: MetricsNeeds): Promise<string> {
   const { answers, durations, connectors, connectorSeconds, runs, jobFailures } = metrics;
   const counted = [answers, durations, connectors, connectorSeconds, runs, jobFailures];
-  const own = [...counted, jobs(jobRecord), connections(db), durabilityGauge(durability), memory()];
+  const elsewhere = [...(valkey?.families ?? []), ...reads.families];
+  const own = [...counted, jobs(jobRecord), connections(db), durabilityGauge(durability), ...elsewhere, memory()];
   return [...own, ...(await backlog(db))].map((family) => family.text()).join("");
 }
 
@@ -42,6 +52,8 @@ export interface MetricsNeeds {
   readonly db: Database;
   readonly jobRecord: JobRecord;
   readonly durability: DurabilityWatch;
+  readonly valkey: ValkeyCounts | undefined;
+  readonly reads: Reads;
 }
 
 function jobs(record: JobRecord): Family {

@@ -2,8 +2,8 @@ import type { Express, RequestHandler } from "express";
 import helmet from "helmet";
 import { mount, refuseOtherMethods } from "../shared/endpoint.ts";
 import { createApp, errorHandler, noStore, notFound, requestId } from "../shared/http.ts";
-import { InMemoryCounts, limitRequests } from "../shared/rate-limit.ts";
 import { requireOperator } from "./admin/require-operator.ts";
+import { limitPublic } from "./anonymous-limits.ts";
 import { requireKey } from "./api-keys/require-key.ts";
 import type { Context } from "./context.ts";
 import { marketplaceEndpoints } from "./endpoints.ts";
@@ -31,11 +31,9 @@ export function createServer(context: Context): Express {
   const app = createApp(context.config);
   app.use(requestId, helmet(apiHeaders), noStore);
 
-  const { requestsPerAddress } = context.config.anonymousLimits;
-  const tooMany = () => "Too many requests from this address.";
   const endpoints = marketplaceEndpoints(context);
   const guards: Readonly<Record<Access, RequestHandler[]>> = {
-    public: [limitRequests({ perMinute: requestsPerAddress, counts: new InMemoryCounts(), tooMany })],
+    public: [limitPublic(context, "data")],
     unlimited: [],
     apiKey: [requireKey({ ...context, clients: clientTokens(context) })],
     session: requireSession(context),

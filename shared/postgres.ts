@@ -17,13 +17,13 @@ export function connect(url: string, options: PoolOptions): Database {
     connectionString: url,
     max: options.poolMax,
     application_name: options.applicationName,
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: options.givesUpAfterMs ?? 10_000,
     idleTimeoutMillis: 30_000,
     // A machine that vanishes closes nothing: its transaction's locks end by the first, and others' waits for them by the
     // second; a connection to one that vanished is given up by the third.
     idle_in_transaction_session_timeout: 10_000,
     lock_timeout: 10_000,
-    query_timeout: 60_000,
+    query_timeout: options.givesUpAfterMs ?? 60_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     types: { getTypeParser: parserFor as pg.CustomTypesConfig["getTypeParser"] },
@@ -36,10 +36,12 @@ export function connect(url: string, options: PoolOptions): Database {
   return pool;
 }
 
-interface PoolOptions {
+export interface PoolOptions {
   readonly poolMax: number;
   readonly applicationName: string;
   readonly statements?: Statements;
+  /** What waits longer for a connection or an answer is given up: its user asks elsewhere. */
+  readonly givesUpAfterMs?: number;
 }
 
 function forgetNames(client: pg.PoolClient): void {

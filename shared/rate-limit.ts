@@ -38,12 +38,25 @@ export function limitRequests({ perMinute, callerOf = addressOf, counts, tooMany
   });
 }
 
+/** Counts one more of the caller; 429 with Retry-After past the limit. */
+export async function limitIn(
+  counts: RequestCounts,
+  caller: string,
+  perMinute: number,
+  message: string,
+): Promise<void> {
+  const { totalHits, resetTime } = await counts.increment(caller);
+  if (totalHits <= perMinute) return;
+  const seconds = Math.ceil(((resetTime?.getTime() ?? 0) - Date.now()) / 1_000);
+  throw new ApiError("rate_limited", message, { headers: { "retry-after": String(Math.max(1, seconds)) } });
+}
+
 /** The caller's address as limits count it. */
 export function addressOf(request: Request): string {
   return clientOf(request.ip ?? "");
 }
 
-const windowMs = 60_000;
+export const windowMs = 60_000;
 const callersMax = 50_000;
 
 /**

@@ -1,6 +1,5 @@
 import type { Request, RequestHandler } from "express";
-import { addressOf, InMemoryCounts, limitRequests } from "../../shared/rate-limit.ts";
-import type { CallCounts } from "./call-counts.ts";
+import { addressOf, InMemoryCounts, limitRequests, type RequestCounts } from "../../shared/rate-limit.ts";
 import { type Client, clientCalling } from "./clients.ts";
 import type { LimitsConfig } from "./config.ts";
 
@@ -9,7 +8,7 @@ export type LimitedVerb = "verify" | "settle" | "release";
 
 /** 429 for a client or an address that calls too often, counted over all copies. */
 export function limitCalls(
-  counts: CallCounts,
+  counts: RequestCounts,
   { clients, limits }: { readonly clients: readonly Client[]; readonly limits: LimitsConfig },
   verb: LimitedVerb,
 ): RequestHandler {
@@ -26,7 +25,15 @@ export function limitCalls(
   });
 }
 
-/** The same for everything that is only read, by each copy on its own. `perMinute` of an address; 0 is no limit. */
-export function limitReads(perMinute: number): RequestHandler {
-  return limitRequests({ perMinute, counts: new InMemoryCounts(), tooMany: () => "Too many calls from this address." });
+/**
+ * The same for everything that is only read, by each copy on its own unless `counts` are shared. `perMinute` of an address; 0 is
+ * no limit.
+ */
+export function limitReads(what: "data" | "pages", perMinute: number, counts?: RequestCounts): RequestHandler {
+  return limitRequests({
+    perMinute,
+    callerOf: (request) => `read ${what} ${addressOf(request)}`,
+    counts: counts ?? new InMemoryCounts(),
+    tooMany: () => "Too many calls from this address.",
+  });
 }

@@ -19,19 +19,7 @@ export async function admitCalls(db: Queryable, digests: readonly string[]): Pro
     // The order by makes copies of the service lock the counters in one order.
     text: `
       select found.*, counted.*
-      from (
-        select encode(k.digest, 'hex') as digest, asked.calls, k.id, k.account_id, a.handle, k.name, k.start, k.scope,
-          k.scope_agents, k.tools, least(k.rate_limit_per_minute, a.calls_per_minute_max) as rate_limit_per_minute,
-          k.max_credits_per_day, k.max_credits_per_month, a.calls_per_minute_max,
-          not exists (select from api_keys o where o.account_id = k.account_id and o.revoked_at is null and o.id <> k.id)
-            as is_only_key,
-          coalesce(k.last_used_at < now() - interval '1 minute', true) as use_is_news
-        from unnest($1::text[], $2::integer[]) asked (digest, calls)
-        join api_keys k on k.digest = decode(asked.digest, 'hex')
-        join accounts a on a.id = k.account_id
-        where k.revoked_at is null and a.state = 'open'
-        order by k.account_id, k.id
-      ) found
+      from (${activeKeys} order by k.account_id, k.id) found
       cross join lateral (
         -- As count_key_calls does it for an only key, without a second function in between.
         select admitted, greatest(0, found.rate_limit_per_minute - used) as remaining, reset_seconds
@@ -49,6 +37,19 @@ export async function admitCalls(db: Queryable, digests: readonly string[]): Pro
     return counted && nextAdmission(counted);
   });
 }
+
+/** SQL: the active keys of these digests ($1), with the calls of each ($2). */
+export const activeKeys = `
+  select encode(k.digest, 'hex') as digest, asked.calls, k.id, k.account_id, a.handle, k.name, k.start, k.scope,
+    k.scope_agents, k.tools, least(k.rate_limit_per_minute, a.calls_per_minute_max) as rate_limit_per_minute,
+    k.max_credits_per_day, k.max_credits_per_month, a.calls_per_minute_max,
+    not exists (select from api_keys o where o.account_id = k.account_id and o.revoked_at is null and o.id <> k.id)
+      as is_only_key,
+    coalesce(k.last_used_at < now() - interval '1 minute', true) as use_is_news
+  from unnest($1::text[], $2::integer[]) asked (digest, calls)
+  join api_keys k on k.digest = decode(asked.digest, 'hex')
+  join accounts a on a.id = k.account_id
+  where k.revoked_at is null and a.state = 'open'`;
 
 /** Notes that a key is in use, and by whom roughly; at most once a minute, so it says "about then". */
 export async function noteUse(db: Queryable, id: KeyId, { from, by }: SeenClient): Promise<void> {
@@ -95,9 +96,9 @@ export interface Admission {
   readonly useIsNews: boolean;
 }
 
-interface Row {
+/** An active key as the database has it. */
+export interface KeyRow {
   digest: string;
-  calls: number;
   id: KeyId;
   account_id: AccountId;
   handle: string;
@@ -109,7 +110,13 @@ interface Row {
   rate_limit_per_minute: number;
   max_credits_per_day: Credits | null;
   max_credits_per_month: Credits | null;
+  calls_per_minute_max: number;
+  is_only_key: boolean;
   use_is_news: boolean;
+}
+
+interface Row extends KeyRow {
+  calls: number;
   admitted: number;
   remaining: number;
   reset_seconds: number;
@@ -122,6 +129,10 @@ interface Counted {
 }
 
 function asCounted(row: Row): Counted {
+  return { row, caller: callerOf(row), answered: 0 };
+}
+
+export function callerOf(row: KeyRow): Caller {
   const key = {
     id: row.id,
     name: row.name,
@@ -133,7 +144,7 @@ function asCounted(row: Row): Counted {
     maxCreditsPerDay: row.max_credits_per_day ?? undefined,
     maxCreditsPerMonth: row.max_credits_per_month ?? undefined,
   };
-  return { row, caller: { accountId: row.account_id, handle: row.handle, key }, answered: 0 };
+  return { accountId: row.account_id, handle: row.handle, key };
 }
 
 /** The calls that came together are admitted in their order, as if each had been counted alone. */

@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { covering } from "../../shared/covering.ts";
-import { type Durability, type DurabilityWatch, durabilityExample, durabilityShape } from "../../shared/durability.ts";
+import { type Durability, durabilityExample, durabilityShape } from "../../shared/durability.ts";
 import { jsonAnswer } from "../../shared/endpoint.ts";
 import { isLeaving } from "../../shared/http.ts";
 import { leavingShape } from "../../shared/leaving.ts";
 import type { Database } from "../../shared/postgres.ts";
+import { type ReadsNow, readsShape } from "../../shared/reads.ts";
 import { securityTxtEndpoint } from "../../shared/security-contact.ts";
+import { type Counting, countingOf, countingShape } from "../../shared/valkey-counts.ts";
 import type { Config } from "../config.ts";
 import { sendTagged } from "../etag.ts";
 import { cachedHealth, type Health } from "../health.ts";
@@ -18,10 +20,10 @@ import { moment } from "./shapes.ts";
 
 /** The service's health, and the documents that describe all its endpoints, of which these are some. */
 export function serviceEndpoints(context: ServiceNeeds, all: () => readonly Endpoint[]): Endpoint[] {
-  const { db, durability, config } = context;
+  const { db, config } = context;
   const { publicUrl, securityContact, metricsToken } = config;
   return [
-    healthEndpoint(db, durability),
+    healthEndpoint(context),
     livenessEndpoint(),
     readinessEndpoint(db),
     metricsEndpoint(context, metricsToken),
@@ -34,17 +36,35 @@ interface ServiceNeeds extends MetricsNeeds {
   readonly config: Pick<Config, "publicUrl" | "securityContact" | "metricsToken">;
 }
 
-const healthShape = covering<Health & { readonly durability: Durability }>()(
+const healthShape = covering<Health & Standing>()(
   z
-    .object({ status: z.enum(["ok", "degraded"]), database: z.boolean(), durability: durabilityShape, time: moment })
+    .object({
+      status: z.enum(["ok", "degraded"]),
+      database: z.boolean(),
+      durability: durabilityShape,
+      counting: countingShape,
+      reads: readsShape,
+      time: moment,
+    })
     .meta({ id: "Health" }),
 );
+
+interface Standing {
+  readonly durability: Durability;
+  readonly counting: Counting;
+  readonly reads: ReadsNow;
+}
+
+const exampleStanding: Standing = {
+  durability: durabilityExample,
+  counting: { store: "valkey", shared: true },
+  reads: { from: "replica", behind: 240 },
+};
 
 /** Before the database is looked at again, or another copy has taken over. */
 const retrySeconds = 2;
 
-function healthEndpoint(db: Database, watch: DurabilityWatch): Endpoint {
-  const durability = durabilityExample;
+function healthEndpoint({ db, durability, valkey, reads }: ServiceNeeds): Endpoint {
   const time = "2026-03-02T09:30:00.000Z";
   const health = cachedHealth(db);
   return {
@@ -58,13 +78,14 @@ function healthEndpoint(db: Database, watch: DurabilityWatch): Endpoint {
       "`getReadiness` is for load balancers.",
     access: "public",
     answers: {
-      200: jsonAnswer(healthShape, { status: "ok", database: true, durability, time }),
-      503: jsonAnswer(healthShape, { status: "degraded", database: false, durability, time }),
+      200: jsonAnswer(healthShape, { status: "ok", database: true, ...exampleStanding, time }),
+      503: jsonAnswer(healthShape, { status: "degraded", database: false, ...exampleStanding, time }),
     },
     handler: async (_request, response) => {
       const state = await health();
+      const standing: Standing = { durability: durability.now, counting: countingOf(valkey), reads: reads.now };
       if (!state.database) response.setHeader("retry-after", retrySeconds);
-      response.status(state.database ? 200 : 503).json({ ...state, durability: watch.now });
+      response.status(state.database ? 200 : 503).json({ ...state, ...standing });
     },
   };
 }

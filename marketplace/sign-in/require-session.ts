@@ -1,6 +1,7 @@
 import type { RequestHandler } from "express";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import { limitIn, type RequestCounts } from "../../shared/rate-limit.ts";
 import type { Account } from "../accounts/create.ts";
 import { accountOfUser } from "../accounts/users.ts";
 import type { Config } from "../config.ts";
@@ -29,11 +30,18 @@ export function requireSession(context: SessionNeeds): RequestHandler[] {
           headers: { "www-authenticate": 'Session realm="marketplace"' },
         });
       }
-      await admitOrRefuse(context.db, `session:${session.userId}`, callsPerMinute);
+      await admitSession(context, session);
       response.locals.session = session;
       next();
     },
   ];
+}
+
+/** Counts one call of the person; 429 past the limit. */
+async function admitSession({ db, valkey }: SessionNeeds, { userId }: Session): Promise<void> {
+  const subject = `session:${userId}`;
+  if (!valkey) return admitOrRefuse(db, subject, callsPerMinute);
+  return limitIn(valkey, subject, callsPerMinute, `No more than ${callsPerMinute} requests a minute.`);
 }
 
 /** The same, for what only the holder of an open account can do: 403 for a session without one. */
@@ -72,6 +80,7 @@ export interface SessionNeeds {
   readonly config: Pick<Config, "publicUrl">;
   readonly db: Queryable;
   readonly signIn: Pick<SignIn, "sessions">;
+  readonly valkey?: RequestCounts | undefined;
 }
 
 function reasonFor({ wallet }: Session): string {

@@ -3,7 +3,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { type Assets, serveAssets } from "../../shared/page/assets.ts";
 import { assetsFor } from "../../shared/page/bundle.ts";
 import { readForm, readFormWithFiles } from "../../shared/page/form-body.ts";
-import { InMemoryCounts, limitRequests } from "../../shared/rate-limit.ts";
+import { limitPublic } from "../anonymous-limits.ts";
 import type { Context } from "../context.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { requireSameOrigin } from "../http/same-origin.ts";
@@ -33,9 +33,7 @@ export function createSite(context: Context, endpoints: readonly Endpoint[]): Si
 export function siteRouter(context: Context, { pages, frame }: Site): Router {
   const router = Router();
   router.use("/assets", serveAssets(frame.assets));
-  const { requestsPerAddress } = context.config.anonymousLimits;
-  const tooMany = () => "Too many requests from this address.";
-  const limit = limitRequests({ perMinute: requestsPerAddress, counts: new InMemoryCounts(), tooMany });
+  const limit = limitPublic(context, "pages");
   router.use(siteFiles(context, pages, limit));
   const sameOrigin = requireSameOrigin(context);
   for (const page of pages) {

@@ -13,6 +13,7 @@ import { newBuyer, paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
 import { chainTest } from "../support/fixtures.ts";
 import { statements } from "../support/postgres.ts";
+import { hasValkey, Valkey } from "../support/valkey.ts";
 
 const test = chainTest();
 
@@ -36,6 +37,41 @@ test("an address that calls too often gets 429 with Retry-After, counted over co
     await stop();
   }
 });
+
+test.runIf(hasValkey)(
+  "with a Valkey, calls are counted in it over copies and payers in PostgreSQL; without its answers payments settle and payers' limits hold",
+  async ({ setting }) => {
+    const valkey = await Valkey.start();
+    const { copies, stop } = await twoCopies(setting, {
+      REDIS_URL: valkey.url,
+      REDIS_TIMEOUT_MS: "4000",
+      LIMIT_VERIFY_PER_ADDRESS: "10",
+      LIMIT_SETTLE_PER_PAYER: "2",
+    });
+    try {
+      await expect.poll(() => copies.every(({ context }) => context.valkey?.isShared)).toBe(true);
+      const [buyer, other] = [await setting.fundedBuyer(), await setting.fundedBuyer()];
+      const settle = async (n: number, from = buyer) => {
+        const { body } = (await copies[n % 2]?.settle(await paymentBody(from, setting.terms))) ?? {};
+        return body?.success === true ? "settled" : body?.errorReason;
+      };
+      expect(await settle(0)).toBe("settled");
+      const body = await paymentBody(other, setting.terms);
+      const verified = await Promise.all(Array.from({ length: 20 }, (_, n) => copies[n % 2]?.verify(body)));
+      expect(verified.filter((answer) => answer?.status === 200)).toHaveLength(10);
+      valkey.pause();
+      expect([await settle(1), await settle(0), await settle(1)]).toEqual(["settled", "rate_limited", "rate_limited"]);
+      const counted = await Promise.all(Array.from({ length: 4 }, () => copies[0]?.verify(body)));
+      expect(counted.map((answer) => answer?.status)).toEqual([200, 200, 200, 200]);
+      const health = await fetch(`${copies[0]?.url}/health`).then((answer) => answer.json());
+      expect(health).toMatchObject({ counting: { store: "valkey", shared: false } });
+      expect(await settle(0, other)).toBe("settled");
+    } finally {
+      await stop();
+      await valkey.kill();
+    }
+  },
+);
 
 test("a known resource server has a limit of its own, over copies; its token lifts no payer's limit, and an unknown one is 401", async ({
   setting,

@@ -53,9 +53,10 @@ function impatient(config: Config): Config {
 
 const modelApiKey = "model-api-key-for-tests";
 
-/** The service's parts on a database of their own, with nothing that listens or runs in the background. */
+/** The service's parts, on a database of their own unless one is named, with nothing that listens or runs in the background. */
 export async function marketplaceContext(env: Record<string, string>): Promise<Context> {
-  const environment = environmentOf(await freshDatabase("marketplace"), "http://127.0.0.1:1", env);
+  const databaseUrl = env.MARKETPLACE_DATABASE_URL ?? (await freshDatabase("marketplace"));
+  const environment = environmentOf(databaseUrl, "http://127.0.0.1:1", env);
   return createContext(readConfig(environment), { log: createLog("marketplace", "silent") });
 }
 

@@ -1,6 +1,15 @@
 import { describe, expect } from "vitest";
 import type { PaymentRequest, Unfinished } from "../../../facilitator/schemes/scheme.ts";
-import { claimed, type HederaSetting, hederaSchemeTest, price, settingOn, submitted, usdcOf, verified } from "./setting.ts";
+import {
+  claimed,
+  type HederaSetting,
+  hederaSchemeTest,
+  price,
+  settingOn,
+  submitted,
+  usdcOf,
+  verified,
+} from "./setting.ts";
 
 const test = hederaSchemeTest();
 
