@@ -99,7 +99,7 @@ test("a creator's payouts are shown to everybody only when switched on, and add 
   }
   expect(is_complete).toBe(true);
   expect(rows).toHaveLength(counted);
-  const known = (await recorded()).rows.map(({ transaction_id }) => transaction_id);
+  const known = (await settled()).rows.map(({ transaction_id }) => transaction_id);
   expect(rows.map(({ transaction }) => transaction).toSorted()).toEqual(known.toSorted());
   for (const { network, amount, payouts } of totals) {
     const own = rows.filter((row) => row.network === network);

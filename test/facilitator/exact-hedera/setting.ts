@@ -13,7 +13,13 @@ import { test as base } from "vitest";
 import type { HederaConfig } from "../../../facilitator/schemes/exact-hedera/config.ts";
 import type { HederaPayment } from "../../../facilitator/schemes/exact-hedera/payload.ts";
 import { createExactHedera } from "../../../facilitator/schemes/exact-hedera/scheme.ts";
-import { isRefusal, type Outcome, type PaymentRequest, type Scheme } from "../../../facilitator/schemes/scheme.ts";
+import {
+  type Claim,
+  isRefusal,
+  type Outcome,
+  type PaymentRequest,
+  type Scheme,
+} from "../../../facilitator/schemes/scheme.ts";
 import { SettlementStore } from "../../../facilitator/settlements/store.ts";
 import { type LocalHedera, startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
 import type { LocalHederaOptions } from "../../../infra/local-hedera/options.ts";
