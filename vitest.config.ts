@@ -37,7 +37,9 @@ class DrillsFirst extends BaseSequencer {
 /** In CI a browser that is missing is a failure; elsewhere its tests are left out, and one is told. */
 const withBrowser = findChromium() !== undefined || process.env.BROWSER_TESTS === "required";
 if (!withBrowser)
-  console.warn("The website's tests (*.browser.test.ts) are skipped: there is no Chromium; apt install chromium-headless-shell");
+  console.warn(
+    "The website's tests (*.browser.test.ts) are skipped: there is no Chromium; apt install chromium-headless-shell",
+  );
 
 /** Every file brings its own databases and servers. */
 export default defineConfig({

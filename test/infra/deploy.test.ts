@@ -85,6 +85,7 @@ test("each service has a role and a database of its own in the cluster of CloudN
 /** What pods carry: ours by their manifests, the operator's by what it is known to give them. */
 const labelsOf = (app: string) => ({ "app.kubernetes.io/name": app });
 const poolerLabels = { "cnpg.io/poolerName": "database-pooler" };
+const replicaLabels = { "cnpg.io/poolerName": "replica-pooler" };
 const instanceLabels = { "cnpg.io/cluster": "database" };
 const operator = { labels: labelsOf("cloudnative-pg"), namespace: "cnpg-system" };
 
@@ -111,21 +112,31 @@ function isLetIn(policies: readonly Manifest[], caller: Caller, labels: Record<s
   );
 }
 
-test("the services reach the pooler, it and its operator the databases, and nobody else either of them", () => {
+test("the services reach the poolers and the Valkey, the poolers and their operator the databases, and nobody else any of them", () => {
   const manifests = [...written("base"), ...written("cloudnativepg")];
   const policies = manifests.filter(({ kind }) => kind === "NetworkPolicy");
   const pods = manifests.flatMap(({ spec }) => (spec?.template?.spec ? [spec.template.metadata.labels] : []));
-  expect(pods).toEqual([labelsOf("migrate"), labelsOf("facilitator"), labelsOf("marketplace")]);
-  for (const labels of pods) expect(isLetIn(policies, { labels }, poolerLabels, 5432)).toBe(true);
+  const services = [labelsOf("facilitator"), labelsOf("marketplace")];
+  expect(pods).toEqual([labelsOf("migrate"), ...services, labelsOf("valkey")]);
+  for (const labels of pods.slice(0, 3)) expect(isLetIn(policies, { labels }, poolerLabels, 5432)).toBe(true);
+  for (const labels of services) {
+    expect(isLetIn(policies, { labels }, replicaLabels, 5432)).toBe(true);
+    expect(isLetIn(policies, { labels }, labelsOf("valkey"), 6379)).toBe(true);
+  }
   for (const port of [5432, 8000]) {
     for (const caller of [{ labels: instanceLabels }, operator]) {
       expect(isLetIn(policies, caller, instanceLabels, port)).toBe(true);
     }
   }
-  expect(isLetIn(policies, { labels: poolerLabels }, instanceLabels, 5432)).toBe(true);
+  for (const labels of [poolerLabels, replicaLabels]) {
+    expect(isLetIn(policies, { labels }, instanceLabels, 5432)).toBe(true);
+  }
   const strangers = [{ labels: {} }, { labels: labelsOf("marketplace"), namespace: "another" }];
   for (const caller of [...strangers, { ...operator, namespace: "another" }]) {
-    for (const labels of [poolerLabels, instanceLabels]) expect(isLetIn(policies, caller, labels, 5432)).toBe(false);
+    expect(isLetIn(policies, caller, labelsOf("valkey"), 6379)).toBe(false);
+    for (const labels of [poolerLabels, replicaLabels, instanceLabels]) {
+      expect(isLetIn(policies, caller, labels, 5432)).toBe(false);
+    }
   }
 });
 
@@ -149,11 +160,13 @@ interface Rule {
 }
 
 test("alert rules ask for figures that there are, and name runbooks that there are", () => {
-  const code = ["facilitator/metrics.ts", "marketplace/metrics.ts", "shared/metrics.ts"].map(read).join("\n");
+  const code = ["facilitator/metrics", "marketplace/metrics", "shared/metrics", "shared/reads", "shared/valkey-counts"]
+    .map((file) => read(`${file}.ts`))
+    .join("\n");
   const recorded = rules().flatMap(({ record }) => record ?? []);
   for (const { alert, expr, annotations } of rules()) {
     const names = `${expr} ${annotations?.query ?? ""}`.matchAll(
-      /\b(?:facilitator|marketplace|database|process)[_:][a-z0-9_:]+/g,
+      /\b(?:facilitator|marketplace|database|process|limits?)[_:][a-z0-9_:]+/g,
     );
     for (const [name] of names) {
       const figure = name.replace(/_(bucket|sum|count)$/, "");
