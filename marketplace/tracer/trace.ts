@@ -1,6 +1,7 @@
 import { DeadlinePassedError, keepTo } from "./deadline.ts";
 import { type Colour, fillColours, type Group, repainted } from "./drawing.ts";
 import { strengthenHairlines } from "./image/hairlines.ts";
+import { clearBlockNoise } from "./image/jpeg/block-noise.ts";
 import { isPixelArt } from "./image/own-size.ts";
 import { everyPixel, findGrid } from "./image/pixel-grid.ts";
 import { premultiply, type Raster, reduce } from "./image/raster.ts";
@@ -35,7 +36,7 @@ export function trace(
 ): Trace {
   const asked = settingsOf(options);
   const settings = { ...asked, pixelsMax: asked.pixelsMax * share };
-  return tracePixelArt(image, settings) ?? traceAreas(image, settings, deadlineMs);
+  return tracePixelArt(image, settings) ?? traceAreas(...clearOf(image, settings), deadlineMs);
 }
 
 /**
@@ -65,6 +66,16 @@ function tracePixelArt(image: Raster, settings: Settings): Trace | null {
   const { drawing, background } = drawPixels(image, grid, settings);
   const result = finish(drawing, background);
   return result.bytes <= settings.bytesMax ? result : null;
+}
+
+/** The picture without the noise of JPEG; what was noisy is cut less finely and drawn a little more plainly. */
+function clearOf(image: Raster, settings: Settings): [Raster, Settings] {
+  // What is reduced to less than half of its pixels is rid of it.
+  const cleared = image.width * image.height < 2 * settings.pixelsMax ? clearBlockNoise(image) : null;
+  if (!cleared) return [image, settings];
+  const { lambda, tolerance } = settings;
+  const { noise } = cleared;
+  return [cleared.image, { ...settings, lambda: lambda * (1 + 3 * noise), tolerance: tolerance * (1 + 0.4 * noise) }];
 }
 
 /** Beyond this many cells a picture is not pixel art but an enlarged photograph. */
