@@ -23,6 +23,7 @@ import { createExactHedera } from "./schemes/exact-hedera/scheme.ts";
 import { SchemeRegistry } from "./schemes/registry.ts";
 import { RefusalRecorder } from "./settlements/refusals.ts";
 import { SettlementStore } from "./settlements/store.ts";
+import { Kms } from "./signing/kms.ts";
 
 /**
  * Migrates the database where it is told to, and builds the parts; no network is asked yet (`schemes.start`), and what runs
@@ -39,9 +40,10 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     disposer.add(() => db.end());
     const reads = openReads(db, { url: config.databaseReadUrl, log, poolMax, statements, applicationName }, disposer);
     const store = new SettlementStore(db);
+    const kms = config.kms && new Kms(config.kms);
     const schemes = new SchemeRegistry([
-      ...config.evm.map((network) => createExactEvm(network, { store, db, log })),
-      ...config.hedera.map((network) => createExactHedera(network, { store, db, log })),
+      ...config.evm.map((network) => createExactEvm(network, { store, db, log, kms })),
+      ...config.hedera.map((network) => createExactHedera(network, { store, db, log, kms })),
     ]);
     disposer.add(() => schemes.stop());
     const served = schemes.all.map(({ network }) => network);

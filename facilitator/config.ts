@@ -11,6 +11,7 @@ import { type LimitsConfig, readLimits } from "./limits/config.ts";
 import { type EvmConfig, evmChainIds, readEnvironments, readEvm } from "./schemes/exact-evm/config.ts";
 import { type HederaConfig, readHederaNetworks } from "./schemes/exact-hedera/config.ts";
 import type { EnvironmentOf, Variables } from "./schemes/network-config.ts";
+import { type KmsConfig, readKms } from "./signing/kms.ts";
 
 /** Everything the daemon reads from its environment, once. Throws ConfigError naming every problem. */
 export function readConfig(variables: Variables): Config {
@@ -18,6 +19,10 @@ export function readConfig(variables: Variables): Config {
   const environmentOf = readEnvironments(env, variables);
   const evm = evmChainIds(variables).map((chainId) => readEvm(env, chainId, environmentOf));
   const hedera = readHederaNetworks(env, variables, environmentOf);
+  const isKmsNeeded = [
+    ...evm.flatMap(({ signers }) => signers.map(({ key }) => key)),
+    ...hedera.flatMap((h) => h.feePayers),
+  ].some((key) => "kms" in key);
   const onMainnet = [...evm, ...hedera].some(({ network }) => environmentOf(network) === "mainnet");
   const config: Config = {
     host: env.text("FACILITATOR_HOST", "127.0.0.1"),
@@ -42,6 +47,7 @@ export function readConfig(variables: Variables): Config {
     environmentOf,
     clients: readClients(env),
     limits: readLimits(env, onMainnet),
+    kms: readKms(env, isKmsNeeded),
     evm,
     hedera,
   };
@@ -86,6 +92,8 @@ export interface Config {
   /** Resource servers with a limit of their own; any other may call, too. */
   readonly clients: readonly Client[];
   readonly limits: LimitsConfig;
+  /** Where fee payers' keys are that are not in this environment. */
+  readonly kms: KmsConfig | undefined;
   readonly evm: readonly EvmConfig[];
   readonly hedera: readonly HederaConfig[];
 }

@@ -32,6 +32,7 @@ export const healthShape = z
         unit: z.string(),
         lowBalance: z.boolean(),
         empty: z.boolean().describe("This fee payer pays for nothing any more."),
+        signing: z.boolean().describe("Its key can be asked to sign."),
         settling: z
           .boolean()
           .describe(
@@ -57,6 +58,7 @@ export async function health({ schemes, db, config, durability, valkey, reads }:
       unit: payer.unit,
       lowBalance: payer.low,
       empty: payer.empty,
+      signing: payer.signs,
       settling: schemes.isSettling(scheme),
     })),
   );

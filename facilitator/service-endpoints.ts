@@ -52,7 +52,14 @@ function supportedEndpoint(context: Needs): Endpoint {
 }
 
 function healthEndpoint(context: Needs): Endpoint {
-  const chain = { network: "hedera:testnet", feePayer: "0.0.1001", unit: "HBAR", empty: false, settling: true };
+  const chain = {
+    network: "hedera:testnet",
+    feePayer: "0.0.1001",
+    unit: "HBAR",
+    empty: false,
+    signing: true,
+    settling: true,
+  };
   const durability = durabilityExample;
   const elsewhere = {
     counting: { store: "valkey", shared: true },

@@ -7,7 +7,7 @@ import type { HoldStore } from "./holds/store.ts";
 import { coolingDown, type PayerCooldowns } from "./limits/payer-cooldowns.ts";
 import type { PaymentLimits } from "./limits/payment-limits.ts";
 import { parsePaymentRequest } from "./payment-request.ts";
-import { FeePayersEmptyError, requireFeePayer } from "./schemes/fee-payers.ts";
+import { NoFeePayerError, requireFeePayer } from "./schemes/fee-payers.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import {
   type Claim,
@@ -133,7 +133,7 @@ async function tell(
 
 /**
  * An error on the way says nothing of what became of the payment: that is found out as for a holder that has died. Throws
- * FeePayersEmptyError, with the claim withdrawn, when no fee payer can pay.
+ * NoFeePayerError, with the claim withdrawn, when no fee payer can pay or sign.
  */
 async function submit(
   context: SettleNeeds,
@@ -150,7 +150,7 @@ async function submit(
   try {
     return await Promise.race([scheme.submit(payment, claim, deadline), interrupted]);
   } catch (error) {
-    if (error instanceof FeePayersEmptyError) {
+    if (error instanceof NoFeePayerError) {
       await context.store.withdraw(claim, noFeePayer);
       throw error;
     }
@@ -216,4 +216,4 @@ function refused(
 /** A scheme keeps to its deadline by itself, but for what it is in the middle of. */
 const submitGraceMs = 2_000;
 
-const noFeePayer = refuse("unexpected_settle_error", "No fee payer could pay the network fee.");
+const noFeePayer = refuse("unexpected_settle_error", "No fee payer could pay the network fee and sign.");

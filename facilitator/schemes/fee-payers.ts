@@ -4,19 +4,23 @@ import type { Queryable } from "../../shared/postgres.ts";
 import { type BalanceReading, spentToday } from "./fee-budget.ts";
 import type { FeePayerBalance, Payment, Scheme } from "./scheme.ts";
 
-/** 503: no fee payer can pay the network fee. The operator's to mend, so nothing is claimed and nothing held against the payer. */
-export class FeePayersEmptyError extends ApiError {
-  constructor(network: string) {
-    super("unavailable", `Nothing is settled on ${network} now: the fee payers have no money left for network fees.`, {
-      headers: { "retry-after": "30" },
+/** 503: no fee payer can pay or sign. The operator's to mend, so nothing is claimed and nothing held against the payer. */
+export class NoFeePayerError extends ApiError {
+  constructor(network: string, why: "empty" | "keys away") {
+    const reason =
+      why === "empty" ? "the fee payers have no money left for network fees" : "the fee payers cannot sign";
+    super("unavailable", `Nothing is settled on ${network} now: ${reason}.`, {
+      headers: { "retry-after": why === "empty" ? "30" : "5" },
       body: { network },
     });
   }
 }
 
-/** Throws FeePayersEmptyError when no fee payer that may pay for `payment` has money. */
+/** Throws NoFeePayerError when no fee payer that may pay for `payment` has money and a key that signs. */
 export function requireFeePayer(scheme: Scheme, payment: Payment): void {
-  if (scheme.balances(payment).every(({ empty }) => empty)) throw new FeePayersEmptyError(scheme.network);
+  const balances = scheme.balances(payment);
+  if (balances.some(({ empty, signs }) => !empty && signs)) return;
+  throw new NoFeePayerError(scheme.network, balances.every(({ empty }) => empty) ? "empty" : "keys away");
 }
 
 /**
@@ -39,7 +43,7 @@ export class FeePayerFunds {
     this.#needs = needs;
   }
 
-  get balance(): FeePayerBalance {
+  get balance(): Omit<FeePayerBalance, "signs"> {
     const { unit, decimals, balanceLow, balanceEmpty, dailyBudget } = this.#settings;
     const balance = this.#balance;
     const isOverBudget = dailyBudget > 0n && this.#spentToday >= dailyBudget;

@@ -82,11 +82,12 @@ export class SchemeRegistry {
     return this.whyNotSettling(scheme) === undefined;
   }
 
-  /** The network cannot be asked, or can and no fee payer has money; undefined while it settles. */
+  /** The network or its fee payers' keys cannot be asked, or can and no fee payer has money; undefined while it settles. */
   whyNotSettling(scheme: Scheme): OutageCause | undefined {
     const read = this.#opened.has(scheme) ? scheme.balances().filter(({ balance }) => balance !== undefined) : [];
-    if (read.length === 0) return "away";
-    return read.every(({ empty }) => empty) ? "empty" : undefined;
+    if (read.every(({ signs }) => !signs)) return "away";
+    if (read.some(({ empty, signs }) => !empty && signs)) return undefined;
+    return read.every(({ empty }) => empty) ? "empty" : "away";
   }
 
   /** Throws ApiError 503 while the network is closed. */

@@ -203,4 +203,6 @@ export interface FeePayerBalance {
   readonly low: boolean;
   /** Below the line under which nothing is settled any more. */
   readonly empty: boolean;
+  /** Whether its key can be asked, as far as is known. */
+  readonly signs: boolean;
 }

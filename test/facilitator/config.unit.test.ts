@@ -1,3 +1,4 @@
+import { mnemonicToSeedSync } from "@scure/bip39";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../facilitator/config.ts";
 import { explorerUrl } from "../../facilitator/explorer.ts";
@@ -23,6 +24,27 @@ test("a whole environment is read: networks from the variables' names, USDC as t
     assets: ["0.0.429274"],
     nodes: { "127.0.0.1:50211": "0.0.3", "127.0.0.1:50213": "0.0.4" },
   });
+});
+
+test("fee payers are the listed keys, those in a KMS, and the accounts that wallets derive from a seed", () => {
+  const addressesOf = (variables: Record<string, string>) =>
+    readConfig({ ...whole, ...variables }).evm[0]?.signers.map(({ address }) => address);
+  const mnemonic = "test test test test test test test test test test test junk";
+  const derived = ["0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"];
+  const seeded = { EIP155_84532_FEE_PAYER_SEED: mnemonic, EIP155_84532_FEE_PAYER_COUNT: "2" };
+  expect(addressesOf({ ...seeded, EIP155_84532_SIGNERS: "" })).toEqual(derived);
+  const seedHex = `0x${Buffer.from(mnemonicToSeedSync(mnemonic)).toString("hex")}`;
+  expect(addressesOf({ ...seeded, EIP155_84532_FEE_PAYER_SEED: seedHex })?.slice(1)).toEqual(derived);
+  const arn = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab";
+  const inKms = {
+    EIP155_84532_SIGNERS: `${derived[0]}:kms:${arn}`,
+    KMS_ACCESS_KEY_ID: "A",
+    KMS_SECRET_ACCESS_KEY: "s",
+  };
+  expect(readConfig({ ...whole, ...inKms }).evm[0]?.signers).toEqual([{ address: derived[0], key: { kms: arn } }]);
+  expect(() => readConfig({ ...whole, EIP155_84532_SIGNERS: inKms.EIP155_84532_SIGNERS })).toThrow("KMS_ACCESS_KEY_ID");
+  expect(() => readConfig({ ...whole, ...seeded, EIP155_84532_FEE_PAYER_SEED: `${mnemonic} junk` })).toThrow("BIP-39");
+  expect(() => readConfig({ ...whole, ...inKms, ...seeded })).toThrow("twice");
 });
 
 test("keys never appear when configuration is printed", () => {

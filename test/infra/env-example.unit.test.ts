@@ -8,8 +8,12 @@ import { readConfig as readMarketplaceConfig } from "../../marketplace/config.ts
 type Env = Record<string, string | undefined>;
 
 test(".env.example explains every variable anything reads, and none that nothing reads", async () => {
-  const network = { EIP155_84532_RPC_URL: "http://chain", HEDERA_TESTNET_MIRROR: "http://mirror" };
   // Each of these makes others count.
+  const network = {
+    EIP155_84532_RPC_URL: "http://chain",
+    HEDERA_TESTNET_MIRROR: "http://mirror",
+    KMS_ACCESS_KEY_ID: "key",
+  };
   const choices = { SMTP_URL: "smtp://mail", OIDC_ISSUER: "http://issuer", FILES_S3_ENDPOINT: "http://s3" };
   const read = [
     ...namesReadBy(readFacilitatorConfig, network),

@@ -1,5 +1,10 @@
+import secp256k1 from "secp256k1";
+import { getAddress } from "viem/utils";
 import { type EnvReader, Secret } from "../../../shared/env.ts";
 import { type Environment, environmentOf, networkOf } from "../../../shared/networks.ts";
+import { type KeySource, kmsKeyPattern } from "../../signing/keys.ts";
+import { isPrivateKey } from "../../signing/local-key.ts";
+import { readSeedKeys } from "../../signing/seed.ts";
 import {
   amountMinOn,
   budgetOn,
@@ -9,12 +14,13 @@ import {
   readExplorer,
   type Variables,
 } from "../network-config.ts";
-import { isAddress } from "./hex.ts";
+import { addressOf } from "./eip3009.ts";
+import { type Hex, isAddress } from "./hex.ts";
 
 export interface EvmConfig extends NetworkConfig {
   readonly chainId: number;
   readonly rpcUrl: string;
-  readonly signers: readonly Secret[];
+  readonly signers: readonly EvmSignerConfig[];
   /** Gas limit of one settlement, and what its simulation must fit in. */
   readonly gasLimit: bigint;
   readonly feePerGasMaxWei: bigint;
@@ -22,6 +28,12 @@ export interface EvmConfig extends NetworkConfig {
   readonly bumpAfterMs: number;
   readonly confirmations: number;
   readonly rpcTimeoutMs: number;
+}
+
+/** One fee payer. */
+export interface EvmSignerConfig {
+  readonly address: Hex;
+  readonly key: KeySource;
 }
 
 /** The chains that any `EIP155_<chain id>_…` variable names. */
@@ -45,12 +57,7 @@ export function readEnvironments(env: EnvReader, variables: Variables): Environm
 export function readEvm(env: EnvReader, chainId: number, environmentOf: EnvironmentOf): EvmConfig {
   const network = `eip155:${chainId}`;
   const name = (suffix: string) => `EIP155_${chainId}_${suffix}`;
-  const signers = secrets(
-    env,
-    name("SIGNERS"),
-    /^0x[0-9a-fA-F]{64}$/,
-    "a comma-separated list of 0x-prefixed 32-byte private keys",
-  );
+  const signers = readSigners(env, name("SIGNERS"), readSeedKeys(env, `EIP155_${chainId}`));
   const assets = readAssets(env, name("ASSETS"), network, { isAsset: isAddress, form: "an address" });
   const rpcUrl = env.url(name("RPC_URL"));
   return {
@@ -72,11 +79,31 @@ export function readEvm(env: EnvReader, chainId: number, environmentOf: Environm
   };
 }
 
-function secrets(env: EnvReader, name: string, pattern: RegExp, meaning: string): readonly Secret[] {
-  const values = env.list(name);
-  if (values.length === 0) env.problem(`${name} is missing`, 0);
-  if (!values.every((value) => pattern.test(value))) env.problem(`${name} is not ${meaning}`, 0);
-  return values.map((value) => new Secret(value));
+/** Those listed, then those of the seed. */
+function readSigners(env: EnvReader, name: string, seedKeys: readonly Secret[]): readonly EvmSignerConfig[] {
+  const listed = env.list(name).flatMap((entry) => readSigner(entry) ?? []);
+  if (listed.length < env.list(name).length) {
+    const meaning = "a comma-separated list of 0x-prefixed 32-byte private keys and of 0x<address>:kms:<key>";
+    env.problem(`${name} is not ${meaning}`, 0);
+  }
+  const signers = [...listed, ...seedKeys.map(ofPrivateKey)];
+  const addresses = new Set(signers.map(({ address }) => address));
+  if (addresses.size < signers.length) env.problem(`${name} names a fee payer twice`, 0);
+  if (env.list(name).length + seedKeys.length === 0) env.problem(`${name} is missing`, 0);
+  return signers;
 }
 
+function readSigner(entry: string): EvmSignerConfig | undefined {
+  const [, address, kms] = inKms.exec(entry) ?? [];
+  if (address !== undefined && kms !== undefined) return { address: getAddress(address.toLowerCase()), key: { kms } };
+  const isKey = /^0x[0-9a-fA-F]{64}$/.test(entry) && isPrivateKey(Buffer.from(entry.slice(2), "hex"));
+  return isKey ? ofPrivateKey(new Secret(entry)) : undefined;
+}
+
+function ofPrivateKey(secret: Secret): EvmSignerConfig {
+  const publicKey = secp256k1.publicKeyCreate(Buffer.from(secret.reveal().slice(2), "hex"), false);
+  return { address: getAddress(addressOf(publicKey)), key: { secret } };
+}
+
+const inKms = new RegExp(`^(0x[0-9a-fA-F]{40}):kms:(${kmsKeyPattern})$`);
 const ether = 10n ** 18n;

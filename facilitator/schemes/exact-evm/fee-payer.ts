@@ -1,6 +1,7 @@
 import { parseTransaction } from "viem/utils";
 import type { Log } from "../../../shared/log.ts";
-import { type Database, inTransaction, type Transaction } from "../../../shared/postgres.ts";
+import { type Database, inTransaction } from "../../../shared/postgres.ts";
+import { KeyAwayError, type SigningKey } from "../../signing/signing-key.ts";
 import { FeePayerFunds } from "../fee-payers.ts";
 import { type BroadcastLog, type Claim, type FeePayerBalance, NetworkAwayError } from "../scheme.ts";
 import type { EvmChain, GasFees } from "./chain.ts";
@@ -12,13 +13,10 @@ import { NonceGaps } from "./nonce-gaps.ts";
 import { Nonces } from "./nonces.ts";
 import { authorizationOf, type EvmPayment } from "./payload.ts";
 import { RpcError } from "./rpc.ts";
+import { signBatch } from "./sign-batch.ts";
 import { EvmSigner } from "./signer.ts";
 
-/**
- * One address that pays gas, and its queue. What waits is signed in one database transaction that allocates the
- * nonces, stores the signed bytes and only then commits; sending comes after. So nonces have no gaps, a crash loses
- * nothing, and any number of daemons can share the address.
- */
+/** One address that pays gas, and its queue. What waits is signed and stored together (sign-batch.ts); sending comes after. */
 export class EvmFeePayer {
   readonly #signer: EvmSigner;
   readonly #config: EvmConfig;
@@ -28,14 +26,15 @@ export class EvmFeePayer {
   readonly #funds: FeePayerFunds;
   readonly #gasPrices: GasPrices;
   #queue: Job[] = [];
+  #signing = 0;
   #draining = false;
 
   constructor(
-    privateKey: string,
+    { address, key }: { readonly address: Hex; readonly key: SigningKey },
     config: EvmConfig,
     needs: { chain: EvmChain; db: Database; store: BroadcastLog; log: Log },
   ) {
-    this.#signer = new EvmSigner(privateKey);
+    this.#signer = new EvmSigner(address, key);
     this.#config = config;
     this.#needs = needs;
     this.#nonces = new Nonces(needs.db, config.network, this.address);
@@ -48,13 +47,24 @@ export class EvmFeePayer {
     return this.#signer.address;
   }
 
-  /** Payments waiting for a nonce. */
+  /** Payments waiting for a nonce or a signature. */
   get waiting(): number {
-    return this.#queue.length;
+    return this.#queue.length + this.#signing;
   }
 
   get balance(): FeePayerBalance {
-    return this.#funds.balance;
+    return { ...this.#funds.balance, signs: this.#signer.isThere };
+  }
+
+  /** Throws ConfigError when the key is another address'; one that is away is asked for later. */
+  async checkKey(): Promise<void> {
+    await this.#signer.check().catch((error) => {
+      if (!(error instanceof KeyAwayError)) throw error;
+    });
+  }
+
+  lookForKey(): Promise<void> {
+    return this.#signer.lookAgain();
   }
 
   /** Raises stuck fees and closes gaps; a node that does not answer is asked again at the next call. */
@@ -77,7 +87,8 @@ export class EvmFeePayer {
   /** Signs and sends one call for a claimed payment. Resolves when the node has taken it, or may have. */
   send(claim: Claim, payment: Pick<EvmPayment, "key" | "asset">, data: Hex): Promise<Sending> {
     return new Promise((resolve, reject) => {
-      this.#queue.push({ claim, key: payment.key, to: payment.asset as Hex, data, resolve, reject });
+      const signBy = Date.now() + signingMsMax;
+      this.#queue.push({ claim, key: payment.key, to: payment.asset as Hex, data, signBy, resolve, reject });
       void this.#drain();
     });
   }
@@ -90,9 +101,11 @@ export class EvmFeePayer {
         // A turn of the event loop lets payments that are ready at the same moment share one transaction.
         await new Promise((resolve) => setImmediate(resolve));
         const jobs = this.#queue.splice(0, jobsPerTransactionMax);
+        this.#signing = jobs.length;
         await this.#signAndSend(jobs).catch((error) => {
           for (const job of jobs) job.reject(error);
         });
+        this.#signing = 0;
       }
     } finally {
       this.#draining = false;
@@ -113,62 +126,15 @@ export class EvmFeePayer {
       for (const job of jobs) job.resolve({ refused });
       return;
     }
-    const signed = await inTransaction(this.#needs.db, (tx) => this.#sign(tx, jobs, fees));
-    for (const { job, raw, hash, nonce } of signed) {
-      if (raw === undefined) job.resolve({ lost: true });
-      else this.#deliver(job, raw, hash, nonce).then((sending) => sending && job.resolve(sending), job.reject);
+    const needs = { ...this.#needs, config: this.#config, signer: this.#signer, nonces: this.#nonces };
+    const { signed, lost, left, isKeyAway } = await signBatch(needs, jobs, fees);
+    for (const job of lost) job.resolve({ lost: true });
+    for (const { call: job, raw, hash, nonce } of signed) {
+      this.#deliver(job, raw, hash, nonce).then((sending) => sending && job.resolve(sending), job.reject);
     }
-  }
-
-  async #sign(
-    tx: Transaction,
-    jobs: readonly Job[],
-    fees: { perGas: bigint; tip: bigint },
-  ): Promise<readonly Signed[]> {
-    const { chainId, gasLimit } = this.#config;
-    const nonces = await this.#nonces.lock(tx);
-    const claimed = await this.#stillClaimed(tx, jobs);
-    const signed = jobs.map((job): Signed => {
-      if (!claimed.has(job.claim.id)) return { job, raw: undefined, hash: "0x", nonce: -1n };
-      const nonce = nonces.takeNext();
-      const fields = {
-        type: "eip1559" as const,
-        chainId,
-        nonce: Number(nonce),
-        to: job.to,
-        data: job.data,
-        gas: gasLimit,
-      };
-      return {
-        job,
-        nonce,
-        ...this.#signer.sign({ ...fields, maxFeePerGas: fees.perGas, maxPriorityFeePerGas: fees.tip }),
-      };
-    });
-    const sent = signed.filter((one): one is Signed & { raw: Buffer } => one.raw !== undefined);
-    await this.#needs.store.recordBroadcasts(
-      tx,
-      sent.map(({ job, raw, hash, nonce }) => ({
-        claim: job.claim,
-        transaction: hash,
-        raw,
-        feePayer: this.address,
-        nonce,
-      })),
-    );
-    await nonces.save();
-    return signed;
-  }
-
-  async #stillClaimed(tx: Transaction, jobs: readonly Job[]): Promise<Set<bigint>> {
-    const { rows } = await tx.query({
-      name: "lock-claims",
-      text: `select p.id from payments p join unnest($1::bigint[], $2::uuid[]) as mine (id, token)
-                 on p.id = mine.id and p.claim_token = mine.token
-              where p.state = 'claimed' order by p.id for update of p`,
-      values: [jobs.map(({ claim }) => claim.id), jobs.map(({ claim }) => claim.token)],
-    });
-    return new Set(rows.map(({ id }) => id));
+    const isOver = (job: Job) => isKeyAway || Date.now() > job.signBy;
+    for (const job of left) if (isOver(job)) job.resolve({ unsigned: true });
+    this.#queue.unshift(...left.filter((job) => !isOver(job)));
   }
 
   /** Only a refusal that a node's pool is known to give proves that a transaction was not sent. */
@@ -238,13 +204,15 @@ export class EvmFeePayer {
 }
 
 /**
- * What became of handing a transaction to the node. `lost`: the claim was gone, nothing was signed. `empty`: this fee payer
+ * What became of handing a transaction to the node. `lost`: the claim was gone, nothing was signed. `unsigned`: the key cannot be
+ * asked, and took no nonce. `empty`: this fee payer
  * has no money for gas, and the claim stands as if nothing had been signed.
  */
 export type Sending =
   | { readonly transaction: Hex }
   | { readonly refused: string }
   | { readonly lost: true }
+  | { readonly unsigned: true }
   | { readonly empty: true };
 
 /** Another daemon looks after the payment: then its nonce stays with it. */
@@ -258,18 +226,14 @@ interface Job {
   readonly key: string;
   readonly to: Hex;
   readonly data: Hex;
+  /** When a key that is far away has had its chance: the claim lasts for longer. */
+  readonly signBy: number;
   readonly resolve: (sending: Sending) => void;
   readonly reject: (error: Error) => void;
 }
 
-interface Signed {
-  readonly job: Job;
-  readonly raw: Buffer | undefined;
-  readonly hash: Hex;
-  readonly nonce: bigint;
-}
-
 const jobsPerTransactionMax = 32;
+const signingMsMax = 8_000;
 const poolRefusal =
   /insufficient ?funds|upfront cost exceeds|underpriced|nonce (is )?too low|gas too low|exceeds block gas limit|fee cap|max fee per gas less|tx fee/i;
 const lacksGasMoney = /insufficient ?funds|upfront cost exceeds/i;

@@ -3,21 +3,26 @@ import type { EvmFeePayer, Sending } from "./fee-payer.ts";
 import type { Hex } from "./hex.ts";
 import type { EvmPayment } from "./payload.ts";
 
-/** One after the other, for as long as they turn out to have no money for gas. */
+/** One after the other, for as long as they turn out to have no money for gas or no key that signs. */
 export async function sendByAny(
   feePayers: readonly EvmFeePayer[],
   claim: Claim,
   payment: EvmPayment,
   data: Hex,
 ): Promise<Sending> {
-  for (const _ of feePayers) {
-    const sending = await leastBusy(feePayers).send(claim, payment, data);
-    if (!("empty" in sending)) return sending;
+  const untried = new Set(feePayers);
+  let sending: Sending = { empty: true };
+  while (untried.size > 0) {
+    const feePayer = leastBusy([...untried]);
+    untried.delete(feePayer);
+    const last = await feePayer.send(claim, payment, data);
+    if (!("empty" in last || "unsigned" in last)) return last;
+    if ("unsigned" in last) sending = last;
   }
-  return { empty: true };
+  return sending;
 }
 
 export function leastBusy(feePayers: readonly EvmFeePayer[]): EvmFeePayer {
-  const able = feePayers.filter(({ balance }) => !balance.empty);
+  const able = feePayers.filter(({ balance }) => !balance.empty && balance.signs);
   return (able.length > 0 ? able : feePayers).toSorted((a, b) => a.waiting - b.waiting)[0] as EvmFeePayer;
 }

@@ -68,7 +68,7 @@ async function raiseStuckFee(signer: EvmSigner, config: EvmConfig, { chain, db, 
   }
   const { to, data, gas } = last;
   const fields = { chainId: config.chainId, nonce: Number(mined), to: to ?? null, data: data ?? "0x", gas: gas ?? 0n };
-  const replacement = signer.sign({ type: "eip1559", ...fields, maxFeePerGas, maxPriorityFeePerGas });
+  const replacement = await signer.sign({ type: "eip1559", ...fields, maxFeePerGas, maxPriorityFeePerGas });
   const { rowCount } = await db.query(
     `update payments
         set raw_transactions = array_append(raw_transactions, $2),

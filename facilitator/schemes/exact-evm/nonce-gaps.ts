@@ -89,7 +89,7 @@ export class NonceGaps {
     const maxFeePerGas = min(wanted, feePerGasMaxWei);
     const maxPriorityFeePerGas = min(tip, maxFeePerGas);
     const fields = { chainId, nonce: Number(nonce), to: this.#signer.address, value: 0n, gas };
-    const signed = this.#signer.sign({ type: "eip1559", ...fields, maxFeePerGas, maxPriorityFeePerGas });
+    const signed = await this.#signer.sign({ type: "eip1559", ...fields, maxFeePerGas, maxPriorityFeePerGas });
     return { ...signed, firstSentAt: Date.now() };
   }
 }

@@ -2,6 +2,18 @@ import type { Database, Queryable, Transaction } from "../../../shared/postgres.
 import type { EvmChain } from "./chain.ts";
 import { RpcError } from "./rpc.ts";
 
+interface KnownNonces {
+  readonly next: bigint;
+  /** Given back while later ones were out; in order. */
+  readonly vacant: readonly bigint[];
+}
+
+export interface LockedNonces {
+  next(): bigint;
+  take(): void;
+  save(): Promise<void>;
+}
+
 /**
  * The nonces of one address, shared by every daemon through `signer_nonces`: the next one, and those that were given back
  * while later ones were already out.
@@ -10,6 +22,8 @@ export class Nonces {
   readonly #db: Database;
   readonly #network: string;
   readonly #address: string;
+  /** As this copy last saw or left them. It may be behind: what counts is the row. */
+  #known: KnownNonces | undefined;
 
   constructor(db: Database, network: string, address: string) {
     this.#db = db;
@@ -17,27 +31,50 @@ export class Nonces {
     this.#address = address;
   }
 
-  /** Locks the address' nonces until `tx` ends; `takeNext` gives them out in order, `save` stores what is left. */
-  async lock(tx: Transaction): Promise<{ takeNext: () => bigint; save: () => Promise<void> }> {
-    const { rows } = await tx.query({
-      name: "lock-signer",
-      text: "select next_nonce, vacant from signer_nonces where network = $1 and address = $2 for update",
+  /** The nonces that the next transactions will have, unless another copy is before us. */
+  async expected(count: number): Promise<readonly bigint[]> {
+    const known = this.#known ?? (await this.#read(this.#db, "read-signer", ""));
+    const free = known.vacant.slice(0, count);
+    return [...free, ...Array.from({ length: count - free.length }, (_, index) => known.next + BigInt(index))];
+  }
+
+  /** Locks the address' nonces until `tx` ends; `take` gives out the one that is `next`, `save` stores what is left. */
+  async lock(tx: Transaction): Promise<LockedNonces> {
+    let { next, vacant } = await this.#read(tx, "lock-signer", "for update");
+    const note = () => {
+      this.#known = { next, vacant };
+    };
+    note();
+    return {
+      next: () => vacant[0] ?? next,
+      take: () => {
+        if (vacant.length > 0) vacant = vacant.slice(1);
+        else next += 1n;
+      },
+      save: async () => {
+        await tx.query({
+          name: "advance-signer",
+          text: "update signer_nonces set next_nonce = $3, vacant = $4 where network = $1 and address = $2",
+          values: [this.#network, this.#address, next, vacant],
+        });
+        note();
+      },
+    };
+  }
+
+  async #read(db: Queryable, name: string, locking: "" | "for update"): Promise<KnownNonces> {
+    const { rows } = await db.query({
+      name,
+      text: `select next_nonce, vacant from signer_nonces where network = $1 and address = $2 ${locking}`,
       values: [this.#network, this.#address],
     });
-    let { next_nonce: next, vacant } = rows[0] as { next_nonce: bigint; vacant: bigint[] };
-    const free = vacant.map(BigInt).toSorted((a, b) => (a < b ? -1 : 1));
-    const save = async () => {
-      await tx.query({
-        name: "advance-signer",
-        text: "update signer_nonces set next_nonce = $3, vacant = $4 where network = $1 and address = $2",
-        values: [this.#network, this.#address, next, free],
-      });
-    };
-    return { takeNext: () => free.shift() ?? next++, save };
+    const { next_nonce: next, vacant } = rows[0] as { next_nonce: bigint; vacant: readonly (bigint | string)[] };
+    return { next, vacant: vacant.map(BigInt).toSorted((a, b) => (a < b ? -1 : 1)) };
   }
 
   /** What was signed with `nonce` was certainly not sent: another transaction may have it. */
   async giveBack(nonce: bigint, db: Queryable = this.#db): Promise<void> {
+    this.#known = undefined;
     await db.query(
       `update signer_nonces
           set next_nonce = case when next_nonce = $3 + 1 then $3 else next_nonce end,
@@ -55,6 +92,7 @@ export class Nonces {
   async synchronize(chain: EvmChain): Promise<void> {
     await this.#sendMissing(chain);
     const pending = await chain.transactionCount(this.#address, "pending");
+    this.#known = undefined;
     await this.#db.query(
       `insert into signer_nonces as known (network, address, next_nonce) values ($1, $2, $3)
        on conflict (network, address) do update

@@ -4,7 +4,9 @@ import type { Log } from "../../../shared/log.ts";
 import { v1NameOf } from "../../../shared/networks.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
-import { FeePayersEmptyError } from "../fee-payers.ts";
+import { openKey } from "../../signing/keys.ts";
+import type { Kms } from "../../signing/kms.ts";
+import { NoFeePayerError } from "../fee-payers.ts";
 import { ReadCache } from "../read-cache.ts";
 import {
   type BroadcastLog,
@@ -31,11 +33,13 @@ import { feeOf, succeeded } from "./transfers.ts";
 /** `exact` on one EVM network: a payer's EIP-3009 authorization, sent and paid for by one of our addresses. */
 export function createExactEvm(
   config: EvmConfig,
-  needs: { store: BroadcastLog; db: Database; log: Log },
+  needs: { store: BroadcastLog; db: Database; log: Log; kms?: Kms | undefined },
 ): Scheme<EvmPayment> {
   const rpc = new JsonRpc(config.rpcUrl, config.rpcTimeoutMs);
   const chain = new EvmChain(rpc, config.gasLimit);
-  const feePayers = config.signers.map((key) => new EvmFeePayer(key.reveal(), config, { chain, ...needs }));
+  const feePayers = config.signers.map(
+    ({ address, key }) => new EvmFeePayer({ address, key: openKey(key, needs) }, config, { chain, ...needs }),
+  );
   /**
    * Payments whose payer `check` found to be a contract, so that `submit` need not ask again, with the account as which the
    * contract was asked: to another one it may answer otherwise.
@@ -49,6 +53,7 @@ export function createExactEvm(
     const { asset, payer } = payment;
     balances.set(payment, await reads.read(`${asset} ${payer}`, balanceAgeMaxMs, () => chain.holding(asset, payer)));
   };
+  const lookForKeys = () => Promise.all(feePayers.map((feePayer) => feePayer.lookForKey()));
   const readBalances = () => Promise.all(feePayers.map((feePayer) => feePayer.readBalance()));
 
   return {
@@ -75,6 +80,7 @@ export function createExactEvm(
     balances: () => feePayers.map(({ balance }) => balance),
     async start() {
       await verifyConfiguration(chain, config);
+      await Promise.all(feePayers.map((feePayer) => feePayer.checkKey()));
       await Promise.all(feePayers.map((feePayer) => feePayer.synchronizeNonce()));
       await readBalances();
     },
@@ -85,6 +91,7 @@ export function createExactEvm(
         everyMs: maintainEveryMs,
         run: () => Promise.all(feePayers.map((feePayer) => feePayer.maintainNonces())),
       },
+      { name: "look for keys that were away", everyMs: keysEveryMs, run: lookForKeys },
     ],
     stop: () => rpc.stop(),
   };
@@ -105,7 +112,8 @@ async function submit(needs: SubmitNeeds, payment: EvmPayment, claim: Claim, dea
   const asked = fromContracts.get(payment);
   const data = transferCall(payment.authorization, payment.signature, asked ? "contract" : "key");
   const sending = await sendByAny(asked ? [asked] : feePayers, claim, payment, data);
-  if ("empty" in sending) throw new FeePayersEmptyError(config.network);
+  if ("empty" in sending) throw new NoFeePayerError(config.network, "empty");
+  if ("unsigned" in sending) throw new NoFeePayerError(config.network, "keys away");
   if ("lost" in sending) return notSent("The claim on this payment ran out before it was sent.");
   if ("refused" in sending) return notSent(`The node did not take the transaction: ${sending.refused}`);
   const ended = async () => (await store.lookup(config.network, payment.key))?.state !== "broadcast";
@@ -166,3 +174,4 @@ const settledKeptMs = 10_000;
 const payersRemembered = 20_000;
 const balanceEveryMs = 2_500;
 const maintainEveryMs = 2_000;
+const keysEveryMs = 3_000;

@@ -2,31 +2,63 @@ import { keccak_256 } from "@noble/hashes/sha3.js";
 import secp256k1 from "secp256k1";
 import type { TransactionSerializableEIP1559 } from "viem";
 import { getAddress, serializeTransaction } from "viem/utils";
+import { ConfigError } from "../../../shared/env.ts";
+import type { EcdsaSignature, SigningKey } from "../../signing/signing-key.ts";
 import { addressOf } from "./eip3009.ts";
 import type { Hex } from "./hex.ts";
 
-/** One private key, and the transactions it signs (EIP-1559). */
+/** One fee payer's key, and the transactions that it signs (EIP-1559). */
 export class EvmSigner {
   readonly address: Hex;
-  readonly #key: Uint8Array;
+  readonly #key: SigningKey;
 
-  constructor(privateKey: string) {
-    this.#key = Buffer.from(privateKey.slice(2), "hex");
-    this.address = getAddress(addressOf(secp256k1.publicKeyCreate(this.#key, false)));
+  constructor(address: Hex, key: SigningKey) {
+    this.address = address;
+    this.#key = key;
   }
 
-  sign(fields: TransactionSerializableEIP1559): SignedTransaction {
-    const unsigned = Buffer.from(serializeTransaction(fields).slice(2), "hex");
-    const { signature, recid } = secp256k1.ecdsaSign(keccak_256(unsigned), this.#key);
-    const part = (start: number): Hex => `0x${Buffer.from(signature.subarray(start, start + 32)).toString("hex")}`;
-    const raw = Buffer.from(serializeTransaction(fields, { r: part(0), s: part(32), yParity: recid }).slice(2), "hex");
-    return { raw, hash: transactionHash(raw) };
+  get isThere(): boolean {
+    return this.#key.isThere;
+  }
+
+  /** Throws KeyAwayError, and ConfigError when the key is another address'. */
+  async check(): Promise<void> {
+    const publicKey = secp256k1.publicKeyConvert(await this.#key.publicKey(), false);
+    const address = getAddress(addressOf(publicKey));
+    if (address === this.address) return;
+    throw new ConfigError("facilitator", [`the key of fee payer ${this.address} is the key of ${address}`]);
+  }
+
+  lookAgain(): Promise<void> {
+    return this.#key.lookAgain();
+  }
+
+  /** Throws KeyAwayError. */
+  async sign(fields: TransactionSerializableEIP1559): Promise<SignedTransaction> {
+    return signed(fields, await this.#key.sign(digestOf(fields)));
+  }
+
+  /** Undefined where the key is elsewhere. */
+  signAtOnce(fields: TransactionSerializableEIP1559): SignedTransaction | undefined {
+    const signature = this.#key.signAtOnce?.(digestOf(fields));
+    return signature && signed(fields, signature);
   }
 }
 
 export interface SignedTransaction {
   readonly raw: Buffer;
   readonly hash: Hex;
+}
+
+function digestOf(fields: TransactionSerializableEIP1559): Uint8Array {
+  return keccak_256(Buffer.from(serializeTransaction(fields).slice(2), "hex"));
+}
+
+function signed(fields: TransactionSerializableEIP1559, { compact, recovery }: EcdsaSignature): SignedTransaction {
+  const part = (start: number): Hex => `0x${Buffer.from(compact.subarray(start, start + 32)).toString("hex")}`;
+  const parts = { r: part(0), s: part(32), yParity: recovery };
+  const raw = Buffer.from(serializeTransaction(fields, parts).slice(2), "hex");
+  return { raw, hash: transactionHash(raw) };
 }
 
 export function transactionHash(raw: Uint8Array): Hex {

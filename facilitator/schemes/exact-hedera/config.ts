@@ -1,5 +1,6 @@
 import { type EnvReader, Secret } from "../../../shared/env.ts";
 import { networksOf } from "../../../shared/networks.ts";
+import { kmsKeyPattern } from "../../signing/keys.ts";
 import {
   amountMinOn,
   budgetOn,
@@ -15,12 +16,18 @@ export interface HederaConfig extends NetworkConfig {
   /** gRPC address → node account id. */
   readonly nodes: Readonly<Record<string, string>>;
   readonly mirrorUrl: string;
-  readonly feePayers: ReadonlyArray<{ readonly accountId: string; readonly privateKey: Secret }>;
+  readonly feePayers: readonly HederaFeePayerConfig[];
   /** The highest transaction fee the daemon co-signs, tinybars. */
   readonly transactionFeeMax: bigint;
   /** The least it must allow where the mirror does not say what a tinybar is worth. */
   readonly transactionFeeMin: bigint;
 }
+
+/** One account; `privateKey` as readSigner takes it, or the id of an ECDSA key in the KMS. */
+export type HederaFeePayerConfig = { readonly accountId: string } & (
+  | { readonly privateKey: Secret }
+  | { readonly kms: string }
+);
 
 const hbar = 100_000_000n;
 
@@ -58,6 +65,8 @@ function readHedera(env: EnvReader, chain: string, environmentOf: EnvironmentOf)
 
 function readFeePayers(env: EnvReader, name: string): HederaConfig["feePayers"] {
   const feePayers = env.list(name).map((entry) => {
+    const [, account, kms] = inKms.exec(entry) ?? [];
+    if (account !== undefined && kms !== undefined) return { accountId: account, kms };
     const [id = "", key = "", ...rest] = entry.split(":");
     const [kind, hex] = rest.length === 1 ? [key, rest[0] ?? ""] : ["", key];
     if (
@@ -66,7 +75,7 @@ function readFeePayers(env: EnvReader, name: string): HederaConfig["feePayers"] 
       !["", "ed25519", "ecdsa"].includes(kind) ||
       !/^(0x)?[0-9a-fA-F]{64,}$/.test(hex)
     ) {
-      env.problem(`${name} must list 0.0.n:ed25519:<hex>, 0.0.n:ecdsa:<hex> or 0.0.n:<DER hex>`, 0);
+      env.problem(`${name} must list 0.0.n:ed25519:<hex>, 0.0.n:ecdsa:<hex>, 0.0.n:<DER hex> or 0.0.n:kms:<key>`, 0);
     }
     return { accountId: id, privateKey: new Secret(kind === "" ? hex : `${kind}:${hex}`) };
   });
@@ -91,3 +100,5 @@ function readNodes(env: EnvReader, name: string): HederaConfig["nodes"] {
 function isEntityId(text: string): boolean {
   return /^0\.0\.(0|[1-9]\d{0,18})$/.test(text);
 }
+
+const inKms = new RegExp(`^(0\\.0\\.(?:0|[1-9]\\d{0,18})):kms:(${kmsKeyPattern})$`);

@@ -11,8 +11,10 @@ export interface Copy {
   readonly hash: string;
 }
 
-export function signCopy(feePayers: HederaFeePayers, feePayer: string, { node, bytes, signatures }: Sendable): Copy {
-  const pairs = [...signatures, feePayers.sign(feePayer, bytes)].map(signaturePair);
+/** Throws KeyAwayError. */
+export async function signCopy(feePayers: HederaFeePayers, feePayer: string, sendable: Sendable): Promise<Copy> {
+  const { node, bytes, signatures } = sendable;
+  const pairs = [...signatures, await feePayers.sign(feePayer, bytes)].map(signaturePair);
   const signed = Buffer.concat([writeField(1, bytes), writeField(2, ...pairs)]);
   return { node, raw: writeField(5, signed), hash: hashOf(signed) };
 }

@@ -1,12 +1,21 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { Queryable } from "../../../shared/postgres.ts";
+import { openKey } from "../../signing/keys.ts";
+import type { Kms } from "../../signing/kms.ts";
+import { KeyAwayError } from "../../signing/signing-key.ts";
 import { FeePayerFunds } from "../fee-payers.ts";
 import { type FeePayerBalance, NetworkAwayError } from "../scheme.ts";
-import type { HederaConfig } from "./config.ts";
+import type { HederaConfig, HederaFeePayerConfig } from "./config.ts";
 import type { Key, Signature } from "./keys.ts";
 import type { Mirror } from "./mirror.ts";
-import { readSigner, type Signer } from "./signer.ts";
+import { ecdsaSigner, readSigner, type Signer } from "./signer.ts";
+
+interface Needs {
+  readonly db: Queryable;
+  readonly log: Log;
+  readonly kms?: Kms | undefined;
+}
 
 /** The accounts that pay network fees on one Hedera network, and their keys. */
 export class HederaFeePayers {
@@ -14,19 +23,22 @@ export class HederaFeePayers {
   readonly #config: HederaConfig;
   readonly #mirror: Mirror;
   readonly #log: Log;
+  readonly #kms: Kms | undefined;
   readonly #signers = new Map<string, Signer>();
   readonly #funds: ReadonlyMap<string, FeePayerFunds>;
 
-  constructor(config: HederaConfig, mirror: Mirror, { db, log }: { db: Queryable; log: Log }) {
+  constructor(config: HederaConfig, mirror: Mirror, { db, log, kms }: Needs) {
     this.#config = config;
     this.#mirror = mirror;
     this.#log = log;
+    this.#kms = kms;
     this.accounts = config.feePayers.map(({ accountId }) => accountId);
     const settings = { ...config, unit: "HBAR", decimals: 8 } as const;
     this.#funds = new Map(this.accounts.map((account) => [account, new FeePayerFunds(account, settings, { db, log })]));
   }
 
-  sign(account: string, bodyBytes: Buffer): Signature {
+  /** Throws KeyAwayError. */
+  sign(account: string, bodyBytes: Buffer): Promise<Signature> {
     const signer = this.#signers.get(account);
     if (!signer) throw new Error(`no key is loaded for fee payer ${account}`);
     return signer.sign(bodyBytes);
@@ -37,7 +49,7 @@ export class HederaFeePayers {
   }
 
   balanceOf(account: string): FeePayerBalance {
-    return this.#fundsOf(account).balance;
+    return { ...this.#fundsOf(account).balance, signs: this.#signers.get(account)?.isThere ?? false };
   }
 
   /** The network refused a transaction because this account could not pay its fee. */
@@ -49,7 +61,7 @@ export class HederaFeePayers {
 
   /** Loads the keys, compares them with the chain's and reads the balances. Answers every problem found. */
   async start(): Promise<readonly string[]> {
-    const problems = await Promise.all(this.#config.feePayers.map(({ accountId }) => this.#load(accountId)));
+    const problems = await Promise.all(this.#config.feePayers.map((feePayer) => this.#load(feePayer)));
     await this.readBalances();
     return problems.flat();
   }
@@ -61,11 +73,16 @@ export class HederaFeePayers {
     );
   }
 
-  async #load(account: string): Promise<readonly string[]> {
-    const secret = this.#config.feePayers.find(({ accountId }) => accountId === account)?.privateKey.reveal() ?? "";
+  /** Asks keys that were away again. */
+  async lookForKeys(): Promise<void> {
+    await Promise.all([...this.#signers.values()].map((signer) => signer.lookAgain()));
+  }
+
+  async #load(feePayer: HederaFeePayerConfig): Promise<readonly string[]> {
+    const { accountId: account } = feePayer;
     let signer: Signer;
     try {
-      signer = readSigner(secret);
+      signer = this.#signers.get(account) ?? this.#open(feePayer);
     } catch (error) {
       return [`fee payer ${account}: ${(error as Error).message}`];
     }
@@ -74,12 +91,21 @@ export class HederaFeePayers {
       return await this.#compare(account, signer);
     } catch (error) {
       if (error instanceof NetworkAwayError) throw error;
+      // Looked for again, and not compared: with another key than the account's, the network refuses what it signs.
+      if (error instanceof KeyAwayError) return [];
       return [`fee payer ${account} could not be checked: ${(error as Error).message}`];
     }
   }
 
+  #open(feePayer: HederaFeePayerConfig): Signer {
+    if ("privateKey" in feePayer) return readSigner(feePayer.privateKey.reveal());
+    return ecdsaSigner(openKey(feePayer, { kms: this.#kms, log: this.#log }));
+  }
+
   /** G18: with another key than the account's, every settlement would fail. */
-  async #compare(account: string, { kind, publicKey }: Signer): Promise<readonly string[]> {
+  async #compare(account: string, signer: Signer): Promise<readonly string[]> {
+    const { kind } = signer;
+    const publicKey = await signer.publicKey();
     const found = await this.#mirror.account(account, 0);
     if (!found || found.deleted) return [`fee payer ${account} does not exist on ${this.#config.network}`];
     const { key } = found;

@@ -4,6 +4,7 @@ import type { Log } from "../../../shared/log.ts";
 import { v1NameOf } from "../../../shared/networks.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
+import type { Kms } from "../../signing/kms.ts";
 import { type BroadcastLog, NetworkAwayError, type Scheme } from "../scheme.ts";
 import { AddressBook } from "./address-book.ts";
 import { decodePayment } from "./checks.ts";
@@ -19,7 +20,7 @@ import { submit } from "./submit.ts";
 /** `exact` on one Hedera network: a transfer the payer signed, co-signed, sent and paid for by one of our accounts. */
 export function createExactHedera(
   config: HederaConfig,
-  needs: { store: BroadcastLog; db: Database; log: Log },
+  needs: { store: BroadcastLog; db: Database; log: Log; kms?: Kms | undefined },
 ): Scheme<HederaPayment> {
   const mirror = new Mirror(config.mirrorUrl);
   const nodes = new HederaNodes(config.nodes, nodeTimeouts);
@@ -63,6 +64,7 @@ export function createExactHedera(
     },
     upkeep: [
       { name: "read balances of fee payers", everyMs: balanceEveryMs, run: () => feePayers.readBalances() },
+      { name: "look for keys that were away", everyMs: keysEveryMs, run: () => feePayers.lookForKeys() },
       { name: "read the list of nodes", everyMs: addressBookEveryMs, run: () => addressBook.refreshWhenDue() },
     ],
     async stop() {
@@ -73,6 +75,7 @@ export function createExactHedera(
 }
 
 const balanceEveryMs = 2_500;
+const keysEveryMs = 3_000;
 const addressBookEveryMs = 60_000;
 
 /** Sending is short, for the next node may be offered the same transaction at no risk. */

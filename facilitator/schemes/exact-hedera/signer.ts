@@ -1,14 +1,18 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import secp256k1 from "secp256k1";
+import { localKey } from "../../signing/local-key.ts";
+import type { SigningKey } from "../../signing/signing-key.ts";
 import type { Signature } from "./keys.ts";
 
 /** A private key that signs transaction bodies. */
 export interface Signer {
   readonly kind: "ed25519" | "ecdsa";
-  /** 32 bytes (ed25519) or 33 (ECDSA, compressed). */
-  readonly publicKey: Buffer;
-  sign(bodyBytes: Buffer): Signature;
+  /** 32 bytes (ed25519) or 33 (ECDSA, compressed). Throws KeyAwayError. */
+  publicKey(): Promise<Buffer>;
+  /** Throws KeyAwayError. */
+  sign(bodyBytes: Buffer): Promise<Signature>;
+  readonly isThere: boolean;
+  lookAgain(): Promise<void>;
 }
 
 /**
@@ -20,11 +24,11 @@ export function readSigner(text: string): Signer {
   const bytes = Buffer.from(hex, "hex");
   if (hex.length % 2 === 0 && bytes.length > 0) {
     if (bytes.length === 32 && kind === "ed25519") return ed25519Signer(Buffer.concat([ed25519Prefix, bytes]));
-    if (bytes.length === 32 && kind === "ecdsa") return ecdsaSigner(bytes);
+    if (bytes.length === 32 && kind === "ecdsa") return ecdsaSigner(localKey(bytes));
     if (bytes.length === 32) throw new Error("raw hex fits two kinds of key: write ed25519:<hex> or ecdsa:<hex>");
     if (startsWith(bytes, ed25519Prefix, 48) && kind !== "ecdsa") return ed25519Signer(bytes);
-    if (startsWith(bytes, ecdsaPrefix, 50) && kind !== "ed25519") return ecdsaSigner(bytes.subarray(18));
-    if (startsWith(bytes, ecdsaSec1Prefix) && kind !== "ed25519") return ecdsaSigner(bytes.subarray(7, 39));
+    if (startsWith(bytes, ecdsaPrefix, 50) && kind !== "ed25519") return ecdsaSigner(localKey(bytes.subarray(18)));
+    if (startsWith(bytes, ecdsaSec1Prefix) && kind !== "ed25519") return ecdsaSigner(localKey(bytes.subarray(7, 39)));
   }
   throw new Error("the private key is neither ed25519:<hex>, ecdsa:<hex> nor DER hex of one of them");
 }
@@ -34,21 +38,25 @@ function ed25519Signer(der: Buffer): Signer {
   const publicKey = rawPublicKey(key);
   return {
     kind: "ed25519",
-    publicKey,
-    sign: (bodyBytes) => ({ kind: "ed25519", key: publicKey, signature: sign(null, bodyBytes, key) }),
+    publicKey: async () => publicKey,
+    sign: async (bodyBytes) => ({ kind: "ed25519", key: publicKey, signature: sign(null, bodyBytes, key) }),
+    isThere: true,
+    lookAgain: async () => {},
   };
 }
 
-function ecdsaSigner(secret: Buffer): Signer {
-  if (!secp256k1.privateKeyVerify(secret)) throw new Error("the private key is no secp256k1 key");
-  const publicKey = Buffer.from(secp256k1.publicKeyCreate(secret, true));
+export function ecdsaSigner(key: SigningKey): Signer {
   return {
     kind: "ecdsa",
-    publicKey,
-    sign: (bodyBytes) => {
-      const { signature } = secp256k1.ecdsaSign(keccak_256(bodyBytes), secret);
-      return { kind: "ecdsa", key: publicKey, signature: Buffer.from(signature) };
+    publicKey: () => key.publicKey(),
+    sign: async (bodyBytes) => {
+      const { compact } = await key.sign(keccak_256(bodyBytes));
+      return { kind: "ecdsa", key: await key.publicKey(), signature: Buffer.from(compact) };
     },
+    get isThere() {
+      return key.isThere;
+    },
+    lookAgain: () => key.lookAgain(),
   };
 }
 

@@ -1,4 +1,5 @@
-import { FeePayersEmptyError } from "../fee-payers.ts";
+import { KeyAwayError } from "../../signing/signing-key.ts";
+import { NoFeePayerError } from "../fee-payers.ts";
 import { type Claim, isRefusal, type Outcome } from "../scheme.ts";
 import { type Copy, signCopy } from "./copies.ts";
 import { type ChainNeeds, ended, judge, statusOf } from "./outcomes.ts";
@@ -18,7 +19,10 @@ export async function submit(
   const transaction = payment.key;
   const sendables = await needs.preflight.sendables(payment);
   if (isRefusal(sendables)) return notSent(sendables.refused, sendables.message);
-  const copies = sendables.map((sendable) => signCopy(needs.feePayers, payment.feePayer, sendable));
+  const signing = sendables.map((sendable) => signCopy(needs.feePayers, payment.feePayer, sendable));
+  const copies = await Promise.all(signing).catch((error) => {
+    throw error instanceof KeyAwayError ? new NoFeePayerError(needs.network, "keys away") : error;
+  });
   const raw = copies.map((copy) => copy.raw);
   const recordedMs = Date.now();
   try {
@@ -135,7 +139,7 @@ async function takeBack(
   claim: Claim,
 ): Promise<Outcome> {
   feePayers.noteEmpty(feePayer);
-  if (await store.takeBack(claim, transaction)) throw new FeePayersEmptyError(network);
+  if (await store.takeBack(claim, transaction)) throw new NoFeePayerError(network, "empty");
   return { outcome: "unknown", transaction };
 }
 

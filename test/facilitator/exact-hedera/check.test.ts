@@ -219,7 +219,7 @@ describe("the mirror", () => {
 test("a fee payer without HBAR is known to be so, also as the one that a payment names", async () => {
   const poor = await settingOn(setting.ledger, { balanceEmpty: 10n ** 18n });
   await poor.scheme.start();
-  const balances = [{ feePayer: "0.0.1001", unit: "HBAR", decimals: 8, empty: true }];
+  const balances = [{ feePayer: "0.0.1001", unit: "HBAR", decimals: 8, empty: true, signs: true }];
   expect(poor.scheme.balances()).toMatchObject(balances);
   expect(poor.scheme.balances(await verify({}, poor))).toMatchObject(balances);
   await poor.stop();

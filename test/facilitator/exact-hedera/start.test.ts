@@ -28,7 +28,15 @@ describe("the scheme starts", () => {
     const good = await settingOn(setting.ledger);
     await good.scheme.start();
     expect(good.scheme.balances()).toEqual([
-      { feePayer: "0.0.1001", balance: 1_000_000_000_000n, unit: "HBAR", decimals: 8, low: false, empty: false },
+      {
+        feePayer: "0.0.1001",
+        balance: 1_000_000_000_000n,
+        unit: "HBAR",
+        decimals: 8,
+        low: false,
+        empty: false,
+        signs: true,
+      },
     ]);
     await good.stop();
   });
@@ -111,11 +119,11 @@ describe("private keys", () => {
     ["ed25519 DER", ed25519.toStringDer(), ed25519],
     ["ECDSA DER", ecdsa.toStringDer(), ecdsa],
     ["ECDSA SEC1 DER", sec1, ecdsa],
-  ])("%s is read, and signs as the SDK does", (_form, text, key) => {
+  ])("%s is read, and signs as the SDK does", async (_form, text, key) => {
     const signer = readSigner(text);
-    expect(signer.publicKey.toString("hex")).toBe(key.publicKey.toStringRaw());
+    expect((await signer.publicKey()).toString("hex")).toBe(key.publicKey.toStringRaw());
     const bytes = Buffer.from("a body");
-    expect(key.publicKey.verify(bytes, signer.sign(bytes).signature)).toBe(true);
+    expect(key.publicKey.verify(bytes, (await signer.sign(bytes)).signature)).toBe(true);
   });
 
   test.each([

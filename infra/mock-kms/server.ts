@@ -1,0 +1,140 @@
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import express, { type Request } from "express";
+import secp256k1 from "secp256k1";
+import { createApp, type Listening, listen } from "../../shared/http.ts";
+
+/**
+ * A stand-in for AWS KMS that speaks its protocol (JSON 1.1, Signature Version 4) for two operations on secp256k1 keys, and keeps the
+ * keys that it was given in memory. It says what it is in `server`. Binds 127.0.0.1; any free port by default.
+ */
+export async function startMockKms(options: MockKmsOptions): Promise<MockKms> {
+  const app = createApp({ trustProxy: false });
+  let behaviour: Behaviour = "answer";
+  let signed = 0;
+  const held: Array<() => void> = [];
+  app.post("/", express.text({ type: () => true, limit: "64kb" }), async (request, response) => {
+    response.setHeader("server", "mock-kms");
+    if (behaviour === "hang") await new Promise<void>((resolve) => held.push(resolve));
+    if (behaviour === "fail") return void response.status(500).json({ __type: "KMSInternalException" });
+    const { status, body } = answer(request, options);
+    if (status === 200 && "Signature" in body) signed += 1;
+    response.status(status).type("application/x-amz-json-1.1").send(JSON.stringify(body));
+  });
+  const listening = await listen(app, { host: "127.0.0.1", port: options.port ?? 0 });
+  const behave = (next: Behaviour) => {
+    behaviour = next;
+    if (next !== "hang") for (const go of held.splice(0)) go();
+  };
+  const stop = () => {
+    behave("fail");
+    return listening.stop();
+  };
+  return { ...listening, stop, behave, signatures: () => signed, waiting: () => held.length };
+}
+
+type Behaviour = "answer" | "fail" | "hang";
+
+interface MockKmsOptions {
+  /** Private keys of 32 bytes by their ids. */
+  readonly keys: Readonly<Record<string, Buffer>>;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly port?: number;
+}
+
+export interface MockKms extends Listening {
+  /** `hang`: calls wait until it behaves otherwise. */
+  behave(behaviour: Behaviour): void;
+  /** How many it has given. */
+  signatures(): number;
+  /** How many calls it keeps waiting. */
+  waiting(): number;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: object;
+}
+
+function answer(request: Request, { keys, accessKeyId, secretAccessKey }: MockKmsOptions): Answer {
+  const text = typeof request.body === "string" ? request.body : "";
+  const refusal = refusalOfSignature(request, text, { accessKeyId, secretAccessKey });
+  if (refusal) return refuse(refusal);
+  const { KeyId, Message, MessageType, SigningAlgorithm } = JSON.parse(text) as Record<string, string>;
+  const key = keys[KeyId ?? ""];
+  if (!key) return refuse("NotFoundException", `Key '${KeyId}' does not exist`);
+  const about = { KeyId, KeySpec: "ECC_SECG_P256K1", KeyUsage: "SIGN_VERIFY" };
+  switch (request.header("x-amz-target")) {
+    case "TrentService.GetPublicKey": {
+      const point = Buffer.from(secp256k1.publicKeyCreate(key, false));
+      return { status: 200, body: { ...about, PublicKey: Buffer.concat([spkiPrefix, point]).toString("base64") } };
+    }
+    case "TrentService.Sign": {
+      const digest = Buffer.from(Message ?? "", "base64");
+      if (MessageType !== "DIGEST" || SigningAlgorithm !== "ECDSA_SHA_256" || digest.length !== 32) {
+        return refuse("ValidationException", "Digest is invalid length for algorithm ECDSA_SHA_256.");
+      }
+      return { status: 200, body: { KeyId, SigningAlgorithm, Signature: signDer(digest, key).toString("base64") } };
+    }
+    default:
+      return refuse("UnknownOperationException");
+  }
+}
+
+function refuse(type: string, message = type): Answer {
+  return { status: 400, body: { __type: type, message } };
+}
+
+/** With s in either half, as the service's are. */
+function signDer(digest: Buffer, key: Buffer): Buffer {
+  const { signature } = secp256k1.ecdsaSign(digest, key);
+  const s = Buffer.from(signature.subarray(32));
+  if (((digest[0] ?? 0) & 1) === 1) s.set(Buffer.from(secp256k1.privateKeyNegate(Buffer.from(s))));
+  return der([signature.subarray(0, 32), s]);
+}
+
+function der(numbers: readonly Uint8Array[]): Buffer {
+  const parts = numbers.map((number) => {
+    const bytes = Buffer.from(
+      number.subarray(
+        Math.max(
+          0,
+          number.findIndex((byte) => byte !== 0),
+        ),
+      ),
+    );
+    const positive = ((bytes[0] ?? 0) & 0x80) === 0 ? bytes : Buffer.concat([Buffer.of(0), bytes]);
+    return Buffer.concat([Buffer.of(2, positive.length), positive]);
+  });
+  const body = Buffer.concat(parts);
+  return Buffer.concat([Buffer.of(0x30, body.length), body]);
+}
+
+/** By the specification of Signature Version 4, not by the library that callers sign with. */
+function refusalOfSignature(request: Request, body: string, known: Credentials): string | undefined {
+  const given = request.header("authorization") ?? "";
+  const scheme =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/kms\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/;
+  const [, accessKeyId, day = "", region = "", names = "", signature = ""] = scheme.exec(given) ?? [];
+  const at = request.header("x-amz-date") ?? "";
+  if (accessKeyId !== known.accessKeyId) return "UnrecognizedClientException";
+  if (!names.split(";").includes("host") || !names.split(";").includes("x-amz-date")) return "IncompleteSignature";
+  const time = Date.parse(at.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, "$1-$2-$3T$4:$5:$6Z"));
+  if (!at.startsWith(day) || !(Math.abs(Date.now() - time) < 300_000)) return "InvalidSignatureException";
+  const headers = names.split(";").map((name) => `${name}:${(request.header(name) ?? "").trim()}\n`);
+  const canonical = ["POST", "/", "", headers.join(""), names, sha256(body)].join("\n");
+  const toSign = ["AWS4-HMAC-SHA256", at, `${day}/${region}/kms/aws4_request`, sha256(canonical)].join("\n");
+  const key = [day, region, "kms", "aws4_request"].reduce<string | Buffer>(
+    (secret, part) => hmac(secret, part),
+    `AWS4${known.secretAccessKey}`,
+  );
+  const isRight = timingSafeEqual(hmac(key, toSign), Buffer.from(signature, "hex"));
+  return isRight ? undefined : "InvalidSignatureException";
+}
+
+type Credentials = Pick<MockKmsOptions, "accessKeyId" | "secretAccessKey">;
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
+/** Of a secp256k1 key; the point follows. */
+const spkiPrefix = Buffer.from("3056301006072a8648ce3d020106052b8104000a034200", "hex");

@@ -1,0 +1,165 @@
+import { PrivateKey } from "@hashgraph/sdk";
+import { createTestClient, http, parseEther, publicActions } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { Kms } from "../../facilitator/signing/kms.ts";
+import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/local-hedera.ts";
+import { type MockKms, startMockKms } from "../../infra/mock-kms/server.ts";
+import { Secret } from "../../shared/env.ts";
+import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import { paymentBody } from "../support/evm-payments.ts";
+import { startFacilitator } from "../support/facilitator.ts";
+import { hederaProof, hederaVariables } from "../support/hedera-payments.ts";
+import { freshDatabase } from "../support/postgres.ts";
+
+const credentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG" };
+const gasKey = generatePrivateKey();
+const gasAddress = privateKeyToAccount(gasKey).address;
+const hbarKey = PrivateKey.generateECDSA();
+
+let setting: EvmSetting;
+let ledger: LocalHedera;
+let kms: MockKms;
+
+beforeAll(async () => {
+  const keys = { gas: Buffer.from(gasKey.slice(2), "hex"), hbar: Buffer.from(hbarKey.toStringRaw(), "hex") };
+  [setting, ledger, kms] = await Promise.all([
+    evmSetting({ EIP155_84532_SIGNERS: `${gasAddress}:kms:gas` }),
+    startLocalHedera({ consensusDelayMs: 2 }),
+    startMockKms({ keys, ...credentials }),
+  ]);
+  await setting.chain.fund(gasAddress, { wei: parseEther("10") });
+  Object.assign(setting.variables, {
+    KMS_ENDPOINT: kms.url,
+    KMS_REGION: "eu-central-1",
+    KMS_ACCESS_KEY_ID: credentials.accessKeyId,
+    KMS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    KMS_TIMEOUT_MS: "5000",
+  });
+});
+afterEach(() => kms.behave("answer"));
+afterAll(async () => {
+  await kms?.stop();
+  await Promise.all([setting?.stop(), ledger?.close()]);
+});
+
+async function daemonWith(variables: Record<string, string> = {}) {
+  const FACILITATOR_DATABASE_URL = await freshDatabase("facilitator");
+  return startFacilitator({ ...setting.variables, FACILITATOR_DATABASE_URL, ...variables });
+}
+type Daemon = Awaited<ReturnType<typeof daemonWith>>;
+
+const pay = async () => paymentBody(await setting.fundedBuyer(), setting.terms);
+const settling = async (daemon: Daemon) => (await daemon.get("/readyz")).body.networks["eip155:84532"];
+const nonces = async ({ context: { db } }: Daemon) =>
+  (await db.query("select next_nonce, vacant from signer_nonces where address = $1", [gasAddress])).rows;
+
+test("keys that never leave a KMS settle payments on an EVM chain and on Hedera", async () => {
+  const { accountId } = ledger.faucet.createAccount({
+    publicKey: hbarKey.publicKey.toStringRaw(),
+    tinybars: 10n ** 10n,
+  });
+  const { buyer, creator } = ledger.accounts;
+  const hedera = { ...hederaVariables(ledger), HEDERA_TESTNET_FEE_PAYERS: `${accountId}:kms:hbar` };
+  const daemon = await daemonWith(hedera);
+  try {
+    const terms = {
+      scheme: "exact",
+      network: "hedera:testnet",
+      asset: ledger.usdc,
+      amount: "1000",
+      payTo: creator.accountId,
+      maxTimeoutSeconds: 120,
+      extra: { feePayer: accountId },
+    };
+    const paymentPayload = await hederaProof(buyer, terms, { url: "https://a.example.com" });
+    const onEvm = await Promise.all(Array.from({ length: 8 }, pay));
+    const answers = await Promise.all(
+      [...onEvm, { paymentPayload, paymentRequirements: terms }].map((body) => daemon.settle(body)),
+    );
+    for (const { body } of answers) expect(body).toMatchObject({ success: true });
+    expect(kms.signatures()).toBeGreaterThan(8);
+    expect((await daemon.get("/supported")).body.signers).toEqual({
+      "eip155:*": [gasAddress],
+      "hedera:*": [accountId],
+    });
+  } finally {
+    await daemon.stop();
+  }
+});
+
+test("while a KMS is slow no lock is held; when it fails the payment is 503, no nonce is used, and it settles once the KMS is back", async () => {
+  const daemon = await daemonWith();
+  try {
+    const before = await nonces(daemon);
+    const bodies = await Promise.all([pay(), pay()]);
+    kms.behave("hang");
+    const answers = bodies.map((body) => daemon.settle(body));
+    await expect.poll(() => kms.waiting()).toBeGreaterThan(0);
+    const { rows } = await daemon.context.db.query("select from signer_nonces for update nowait");
+    expect(rows).toHaveLength(1);
+    kms.behave("fail");
+    for (const answer of await Promise.all(answers)) {
+      expect(answer).toMatchObject({ status: 503, body: { success: false, transaction: "" } });
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    }
+    expect(await nonces(daemon)).toEqual(before);
+    const payments = await daemon.context.db.query("select state, retryable, raw_transactions as raw from payments");
+    for (const row of payments.rows) expect(row).toEqual({ state: "failed", retryable: true, raw: null });
+    expect((await daemon.context.db.query("select from payment_holds where until > now()")).rows).toEqual([]);
+    expect(await settling(daemon)).toBe(false);
+    expect((await daemon.verify(bodies[0])).status).toBe(503);
+    expect((await daemon.get("/health")).body.chains).toMatchObject([{ signing: false, empty: false }]);
+    kms.behave("answer");
+    await expect.poll(() => settling(daemon), { timeout: 20_000 }).toBe(true);
+    for (const body of bodies) expect((await daemon.settle(body)).body).toMatchObject({ success: true });
+  } finally {
+    await daemon.stop();
+  }
+}, 60_000);
+
+test("while a KMS is down another signer sends its payments, and the KMS's own go on after it", async () => {
+  const local = generatePrivateKey();
+  await setting.chain.fund(privateKeyToAccount(local).address, { wei: parseEther("10") });
+  const daemon = await daemonWith({ EIP155_84532_SIGNERS: `${gasAddress}:kms:gas,${local}` });
+  try {
+    kms.behave("fail");
+    const bodies = await Promise.all(Array.from({ length: 6 }, pay));
+    const answers = await Promise.all(bodies.map((body) => daemon.settle(body)));
+    for (const { body } of answers) expect(body).toMatchObject({ success: true });
+    const { rows } = await daemon.context.db.query("select distinct fee_payer from payments");
+    expect(rows).toEqual([{ fee_payer: privateKeyToAccount(local).address }]);
+    kms.behave("answer");
+    const signs = async () => (await daemon.get("/health")).body.chains[0].signing;
+    await expect.poll(signs, { timeout: 20_000 }).toBe(true);
+  } finally {
+    await daemon.stop();
+  }
+});
+
+test("copies that share a key of a KMS sign again when another was before them, and leave no gap", async () => {
+  const first = await daemonWith();
+  const second = await startFacilitator({
+    ...setting.variables,
+    FACILITATOR_DATABASE_URL: first.context.config.databaseUrl,
+  });
+  try {
+    const client = createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) }).extend(publicActions);
+    const before = await client.getTransactionCount({ address: gasAddress });
+    const bodies = await Promise.all(Array.from({ length: 12 }, pay));
+    const answers = await Promise.all(bodies.map((body, index) => (index % 2 ? first : second).settle(body)));
+    for (const { body } of answers) expect(body).toMatchObject({ success: true });
+    expect(await client.getTransactionCount({ address: gasAddress })).toBe(before + 12);
+    expect(await nonces(first)).toEqual([{ next_nonce: BigInt(before + 12), vacant: [] }]);
+  } finally {
+    await Promise.all([first.stop(), second.stop()]);
+  }
+});
+
+test("a key that is another address', and a secret that is not the KMS's, are told", async () => {
+  const other = privateKeyToAccount(generatePrivateKey()).address;
+  await expect(daemonWith({ EIP155_84532_SIGNERS: `${other}:kms:gas` })).rejects.toThrow(gasAddress);
+  const secretAccessKey = new Secret("another");
+  const config = { endpoint: kms.url, region: "eu-central-1", ...credentials, secretAccessKey, timeoutMs: 5_000 };
+  await expect(new Kms(config).publicKey("gas")).rejects.toThrow("InvalidSignatureException");
+});
