@@ -2,6 +2,7 @@ import { z } from "zod";
 import { jsonAnswer } from "../shared/endpoint.ts";
 import { noStore } from "../shared/http.ts";
 import { networkOf } from "../shared/networks.ts";
+import type { Reads } from "../shared/reads.ts";
 import { transactionUrl } from "./explorer.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { refusals } from "./http/error-shape.ts";
@@ -18,7 +19,7 @@ import {
 import { type StatsNeeds, stats, statsQuery, statsShape } from "./stats.ts";
 import { type TransactionsNeeds, transactions, transactionsQuery, transactionsShape } from "./transactions.ts";
 
-type Needs = TransactionsNeeds & StatsNeeds & { readonly config: Served };
+type Needs = TransactionsNeeds & StatsNeeds & { readonly config: Served; readonly reads: Reads };
 
 /** The public record. Not cached: who settled a payment may look for it at once. */
 export function recordEndpoints(context: Needs): Endpoint[] {
@@ -54,7 +55,8 @@ function statsEndpoint(context: Needs): Endpoint {
       }),
     },
     handler: async (request, response) => {
-      response.json(await stats(context, readQuery(statsQuery, request.query)));
+      const query = readQuery(statsQuery, request.query);
+      response.json(await context.reads.run((db) => stats({ ...context, db }, query)));
     },
   };
 }
@@ -96,7 +98,8 @@ function transactionsEndpoint(context: Needs): Endpoint {
       }),
     },
     handler: async (request, response) => {
-      response.json(await transactions(context, readQuery(transactionsQuery, request.query)));
+      const query = readQuery(transactionsQuery, request.query);
+      response.json(await context.reads.run((db) => transactions({ ...context, db }, query)));
     },
   };
 }

@@ -1,13 +1,13 @@
 import { jsonAnswer } from "../../shared/endpoint.ts";
 import { networkOf } from "../../shared/networks.ts";
-import type { Database } from "../../shared/postgres.ts";
+import type { Reads } from "../../shared/reads.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { readQuery } from "../http/query.ts";
 import { listedDays, listingQuery, listingShape, listResources } from "./listing.ts";
 import { searchQuery, searchResources, searchShape } from "./search.ts";
 
 interface Needs {
-  readonly db: Database;
+  readonly reads: Reads;
 }
 
 /** What others sell, as far as it was paid for here. */
@@ -37,7 +37,8 @@ function listingEndpoint(needs: Needs): Endpoint {
       }),
     },
     handler: async (request, response) => {
-      const listing = await listResources(needs, readQuery(listingQuery, request.query), request.query);
+      const query = readQuery(listingQuery, request.query);
+      const listing = await needs.reads.run((db) => listResources({ db }, query, request.query));
       response.set("cache-control", publicForAMinute).json(listing);
     },
   };
@@ -64,7 +65,8 @@ function searchEndpoint(needs: Needs): Endpoint {
       }),
     },
     handler: async (request, response) => {
-      const found = await searchResources(needs, readQuery(searchQuery, request.query), request.query);
+      const query = readQuery(searchQuery, request.query);
+      const found = await needs.reads.run((db) => searchResources({ db }, query, request.query));
       response.set("cache-control", publicForAMinute).json(found);
     },
   };

@@ -5,7 +5,7 @@ import type { OutputKind } from "../connectors/result.ts";
 import type { FieldType, Value } from "../input.ts";
 import type { Field } from "./contract.ts";
 import { readFigures } from "./figures.ts";
-import { type FindNeeds, findLiveAgent, type LiveAgent } from "./find.ts";
+import { type FindNeeds, findAgents, findLiveAgent, type LiveAgent } from "./find.ts";
 import type { ListedAgent } from "./list.ts";
 import { perCallOf } from "./per-call.ts";
 
@@ -55,6 +55,12 @@ export interface AgentDetail extends ListedAgent {
   readonly mcp_tool: string;
   readonly page_url: string;
   readonly updated_at: string;
+}
+
+/** The same needs with what is read from `db`, which may be a replica; versions never change, and are kept. */
+export function readFrom<Needs extends DescribeNeeds>(db: Database, needs: Needs): Needs {
+  if (db === needs.db) return needs;
+  return { ...needs, db, lookups: { agent: async (address: string) => (await findAgents(db, [address]))[0] } };
 }
 
 export interface DescribeNeeds extends FindNeeds {

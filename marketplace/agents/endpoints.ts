@@ -1,19 +1,38 @@
+import type { Response } from "express";
 import type { z } from "zod";
 import { jsonAnswer } from "../../shared/endpoint.ts";
+import type { Database } from "../../shared/postgres.ts";
+import type { Reads } from "../../shared/reads.ts";
 import { connectorNames } from "../connectors/connector.ts";
 import { sendTagged } from "../etag.ts";
+import { callerOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleAgent, exampleTime, exampleUrl } from "../http/examples.ts";
 import { notModified, refusals } from "../http/refusals.ts";
 import { readQuery } from "../query.ts";
-import { type DescribeNeeds, describeAgent } from "./detail.ts";
+import { type DescribeNeeds, describeAgent, readFrom } from "./detail.ts";
 import { listAgents } from "./list.ts";
 import { listQuery } from "./list-query.ts";
 import { agentDetailShape, agentPageShape, agentPathParameters } from "./shapes.ts";
 
 /** What a buyer may know of the agents on the market. */
-export function agentEndpoints(needs: DescribeNeeds): Endpoint[] {
+export function agentEndpoints(needs: Needs): Endpoint[] {
   return [listEndpoint(needs), detailEndpoint(needs)];
+}
+
+interface Needs extends DescribeNeeds {
+  readonly reads: Reads;
+}
+
+/** Creators see at once what they have just done to agents of their own; for everybody else a moment does not matter. */
+function readFor<T>(
+  { db, reads }: Needs,
+  response: Response,
+  creator: string | undefined,
+  work: (db: Database) => Promise<T>,
+): Promise<T> {
+  const isOwn = creator?.toLowerCase() === callerOf(response).handle.toLowerCase();
+  return isOwn ? work(db) : reads.run(work);
 }
 
 const listed = {
@@ -36,8 +55,8 @@ const listed = {
   created_at: exampleTime,
 } satisfies z.input<typeof agentPageShape>["agents"][number];
 
-function listEndpoint({ db, config }: DescribeNeeds): Endpoint {
-  const { publicUrl } = config;
+function listEndpoint(needs: Needs): Endpoint {
+  const { publicUrl } = needs.config;
   return {
     method: "get",
     path: "/api/v1/agents",
@@ -63,12 +82,14 @@ function listEndpoint({ db, config }: DescribeNeeds): Endpoint {
       ...notModified,
     },
     handler: async (request, response) => {
-      sendTagged(request, response, await listAgents({ db, publicUrl }, readQuery(listQuery, request.query)));
+      const query = readQuery(listQuery, request.query);
+      const agents = await readFor(needs, response, query.creator, (db) => listAgents({ db, publicUrl }, query));
+      sendTagged(request, response, agents);
     },
   };
 }
 
-function detailEndpoint(needs: DescribeNeeds): Endpoint {
+function detailEndpoint(needs: Needs): Endpoint {
   return {
     method: "get",
     path: "/api/v1/agents/{handle}/{slug}",
@@ -86,8 +107,10 @@ function detailEndpoint(needs: DescribeNeeds): Endpoint {
       ...refusals(404),
     },
     handler: async (request, response) => {
-      const { handle, slug } = request.params;
-      sendTagged(request, response, await describeAgent(needs, `${handle}/${slug}`));
+      const { handle, slug } = request.params as { handle: string; slug: string };
+      const address = `${handle}/${slug}`;
+      const detail = await readFor(needs, response, handle, (db) => describeAgent(readFrom(db, needs), address));
+      sendTagged(request, response, detail);
     },
   };
 }

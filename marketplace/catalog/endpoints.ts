@@ -1,4 +1,5 @@
 import { jsonAnswer } from "../../shared/endpoint.ts";
+import type { Reads } from "../../shared/reads.ts";
 import { sendPublic } from "../etag.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleAgent, exampleUrl } from "../http/examples.ts";
@@ -8,8 +9,12 @@ import { readQuery } from "../query.ts";
 import { type CatalogNeeds, paidAddresses, readCatalog } from "./catalog.ts";
 import { catalogQuery, catalogShape, wellKnownShape } from "./shapes.ts";
 
+interface Needs extends CatalogNeeds {
+  readonly reads: Reads;
+}
+
 /** What is paid per call, for callers who have no key and for crawlers. */
-export function catalogEndpoints(needs: CatalogNeeds): Endpoint[] {
+export function catalogEndpoints(needs: Needs): Endpoint[] {
   return [catalogEndpoint(needs), wellKnownEndpoint(needs)];
 }
 
@@ -27,7 +32,7 @@ const exampleItem = {
   example: { text: "Buyers pay per call. Creators are paid at once." },
 };
 
-function catalogEndpoint(needs: CatalogNeeds): Endpoint {
+function catalogEndpoint(needs: Needs): Endpoint {
   return {
     method: "get",
     path: catalogPath,
@@ -54,13 +59,14 @@ function catalogEndpoint(needs: CatalogNeeds): Endpoint {
       ...refusals(503),
     },
     handler: async (request, response) => {
-      const catalog = await readCatalog(needs, readQuery(catalogQuery, request.query));
+      const query = readQuery(catalogQuery, request.query);
+      const catalog = await needs.reads.run((db) => readCatalog({ ...needs, db }, query));
       sendPublic(request, response, catalog, goodForSeconds);
     },
   };
 }
 
-function wellKnownEndpoint(needs: CatalogNeeds): Endpoint {
+function wellKnownEndpoint(needs: Needs): Endpoint {
   const { publicUrl, facilitatorPublicUrl: facilitator } = needs.config;
   const about = {
     version: 1,
@@ -92,7 +98,7 @@ function wellKnownEndpoint(needs: CatalogNeeds): Endpoint {
       ...refusals(503),
     },
     handler: async (request, response) => {
-      const resources = await paidAddresses(needs, addressesMax);
+      const resources = await needs.reads.run((db) => paidAddresses({ ...needs, db }, addressesMax));
       sendPublic(request, response, { ...about, resources }, goodForSeconds);
     },
   };

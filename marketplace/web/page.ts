@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { Assets } from "../../shared/page/assets.ts";
 import type { Head } from "../../shared/page/document.tsx";
 import type { Widening } from "../../shared/page/policy.ts";
+import type { Reads } from "../../shared/reads.ts";
 import type { Viewer } from "./viewer.ts";
 
 /** A page of the website: where it is and what it shows. Rules stand in the verbs that it calls, as for the API. */
@@ -72,6 +73,8 @@ export interface Visit {
   readonly query: URLSearchParams;
   /** Who is signed in. */
   readonly viewer: Viewer | undefined;
+  /** Reads what may be a moment old, for who is not signed in; whoever is sees what they have just done. */
+  readonly read: Reads["run"];
   /** Whether the site has a page there, by its path as it is declared: nothing links to what there is not. */
   readonly has: (path: string) => boolean;
   /** Where pictures and islands lie. */

@@ -56,7 +56,8 @@ export function siteRouter(context: Context, { pages, frame }: Site): Router {
 function handlerOf(context: Context, frame: Frame, answer: (visit: Visit) => Shown | Promise<Shown>): RequestHandler {
   return async (request, response) => {
     const [viewer, assets] = await Promise.all([viewerOf(context, request, response), frame.assets()]);
-    const shown = await answer(visitOf({ request, response, viewer, assets, has: frame.has }));
+    const read: Visit["read"] = (work) => (viewer ? work(context.db) : context.reads.run(work));
+    const shown = await answer(visitOf({ request, response, viewer, read, assets, has: frame.has }));
     if ("redirect" in shown) response.redirect(303, shown.redirect);
     // What was posted may have cost something, and the head tells what is left.
     else
@@ -80,7 +81,7 @@ function takerOf(submit: Submit | SubmitWithFiles): (visit: Visit) => Promise<Sh
   };
 }
 
-function visitOf({ request, response, viewer, assets, has }: VisitParts): Visit {
+function visitOf({ request, response, viewer, read, assets, has }: VisitParts): Visit {
   const url = new URL(request.originalUrl, "http://here");
   const params = Object.entries(request.params).map(([name, value]) => [name, String(value)]);
   return {
@@ -90,6 +91,7 @@ function visitOf({ request, response, viewer, assets, has }: VisitParts): Visit 
     params: Object.fromEntries(params),
     query: url.searchParams,
     viewer,
+    read,
     has,
     assets,
   };
@@ -99,6 +101,7 @@ interface VisitParts {
   readonly request: Request;
   readonly response: Response;
   readonly viewer: Visit["viewer"];
+  readonly read: Visit["read"];
   readonly has: Visit["has"];
   readonly assets: Assets;
 }

@@ -1,7 +1,8 @@
 import { type Request, type RequestHandler, type Response, Router } from "express";
 import { ApiError } from "../../shared/errors.ts";
 import type { Database } from "../../shared/postgres.ts";
-import { describeAgent } from "../agents/detail.ts";
+import type { Reads } from "../../shared/reads.ts";
+import { describeAgent, readFrom } from "../agents/detail.ts";
 import { type FindNeeds, findLiveAgent } from "../agents/find.ts";
 import type { Config } from "../config.ts";
 import { agentMarkdown } from "./agent/markdown.ts";
@@ -12,6 +13,7 @@ import { robotsTxt, Sitemap } from "./sitemap/sitemap.ts";
 
 interface Needs extends FindNeeds {
   readonly db: Database;
+  readonly reads: Reads;
   readonly config: Pick<Config, "publicUrl">;
 }
 
@@ -20,7 +22,7 @@ export function siteFiles(needs: Needs, pages: readonly Page[], limit: RequestHa
   const { publicUrl } = needs.config;
   const router = Router();
   const pictures = new SharePictures();
-  const sitemap = new Sitemap(needs.db, publicUrl);
+  const sitemap = new Sitemap(needs.reads, publicUrl);
   const paths = pages
     .filter(({ path, isPrivate }) => !isPrivate && !path.includes("{") && !/^\/sign-/.test(path))
     .map(({ path }) => path);
@@ -37,11 +39,13 @@ export function siteFiles(needs: Needs, pages: readonly Page[], limit: RequestHa
   });
   // The twin of an agent's page that programs read.
   router.get("/:handle/:slug.md", limit, async (request, response) => {
-    const detail = await describeAgent(needs, `${request.params.handle}/${request.params.slug}`);
+    const address = `${request.params.handle}/${request.params.slug}`;
+    const detail = await needs.reads.run((db) => describeAgent(readFrom(db, needs), address));
     response.type("text/markdown; charset=utf-8").send(agentMarkdown(detail, publicUrl));
   });
   router.get("/:handle/:slug/picture.png", limit, async (request, response) => {
-    const agent = await findLiveAgent(needs, `${request.params.handle}/${request.params.slug}`);
+    const address = `${request.params.handle}/${request.params.slug}`;
+    const agent = await needs.reads.run((db) => findLiveAgent(readFrom(db, needs), address));
     sendPicture(request, response, await pictures.read(agentPictureContent(agent)));
   });
   return router;

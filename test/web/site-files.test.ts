@@ -103,7 +103,7 @@ describe("what search engines are told", () => {
 
   test("the index leads to every live agent and its creator, and to no hidden one", async () => {
     const address = await hidden();
-    const sitemap = new Sitemap(market.context.db, "https://market.example");
+    const sitemap = new Sitemap(market.context.reads, "https://market.example");
     const parts = locations(await sitemap.index());
     expect(parts).toEqual(["https://market.example/sitemap-pages.xml", "https://market.example/sitemap-1.xml"]);
     const agents = locations(await sitemap.agents(1));
@@ -122,7 +122,7 @@ describe("what search engines are told", () => {
        from listings l, generate_series(1, 12000) n where l.agent_id = $1`,
       [await idOf(seeded.agent.address)],
     );
-    const sitemap = new Sitemap(db, "");
+    const sitemap = new Sitemap(market.context.reads, "");
     const parts = locations(await sitemap.index()).filter((path) => /\d\.xml$/.test(path));
     expect(parts).toHaveLength(3);
     const seen: string[] = [];

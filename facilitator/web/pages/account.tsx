@@ -13,16 +13,17 @@ import { Crumbs, Tabs } from "../../../shared/page/tabs.tsx";
 import { Time } from "../../../shared/page/time.tsx";
 import { readQuery } from "../../http/query.ts";
 import { type AccountRecord, accountRecord, type Counterparty, counterparties } from "../../settlements/accounts.ts";
-import { type TransactionsNeeds, transactions, transactionsQuery } from "../../transactions.ts";
+import { transactions, transactionsQuery } from "../../transactions.ts";
 import { inEnv } from "../layout.tsx";
 import type { Page, Visit } from "../page.ts";
 import { Account, type RecordRow, RecordTable } from "../record-table.tsx";
 import { usdc } from "../words.tsx";
+import type { ReadNeeds } from "./transactions.tsx";
 
 type Side = "payers" | "payees";
 
 /** What the public record says of one account, as who pays and as who is paid. */
-export function accountPages(context: TransactionsNeeds, environments: readonly Environment[]): Page[] {
+export function accountPages(context: ReadNeeds, environments: readonly Environment[]): Page[] {
   return (["payers", "payees"] as const).map((side) => ({
     path: `/${side}/{account}`,
     scriptBytesMax: 2_048,
@@ -31,11 +32,13 @@ export function accountPages(context: TransactionsNeeds, environments: readonly 
       if (!/^[\w.:-]{1,100}$/.test(account)) throw new ApiError("not_found", "That is no account of any chain.");
       const query = { env: visit.env, limit: "10", [side === "payers" ? "payer" : "pay_to"]: account };
       const other = side === "payers" ? "payees" : "payers";
-      const [known, others, recent] = await Promise.all([
-        accountRecord(context.db, visit.env, account),
-        counterparties(context.db, { env: visit.env, account, side: other }),
-        transactions(context, readQuery(transactionsQuery, query)),
-      ]);
+      const [known, others, recent] = await context.reads.run((db) =>
+        Promise.all([
+          accountRecord(db, visit.env, account),
+          counterparties(db, { env: visit.env, account, side: other }),
+          transactions({ ...context, db }, readQuery(transactionsQuery, query)),
+        ]),
+      );
       const to = (path: string) => inEnv(path, visit.env, environments);
       return {
         title: `${side === "payers" ? "Payer" : "Payee"} ${account}`,

@@ -4,23 +4,26 @@ import type { Environment } from "../../../shared/networks.ts";
 import { feePayersHealth } from "../../fee-payers-health.ts";
 import { readQuery } from "../../http/query.ts";
 import { overview } from "../../overview.ts";
-import { type TransactionsNeeds, transactions, transactionsQuery } from "../../transactions.ts";
+import { transactions, transactionsQuery } from "../../transactions.ts";
 import { inEnv } from "../layout.tsx";
 import { OverviewBody } from "../overview/body.tsx";
 import type { Page, Visit } from "../page.ts";
+import type { ReadNeeds } from "./transactions.tsx";
 
 const daysUsually = 30;
 
 /** Whether this facilitator can be trusted, in figures; `/stats` shows the same to who asks for HTML there. */
-export function overviewPages(context: TransactionsNeeds, environments: readonly Environment[]): Page[] {
+export function overviewPages(context: ReadNeeds, environments: readonly Environment[]): Page[] {
   const show = async (visit: Visit) => {
     const asked = readAsked(visit);
     const list = { env: visit.env, limit: "8", self: asked.withoutSelf ? "hide" : "", network: asked.network ?? "" };
-    const [figures, feePayers, recent] = await Promise.all([
-      overview(context, asked),
-      feePayersHealth(context, visit.env),
-      transactions(context, readQuery(transactionsQuery, list)),
-    ]);
+    const [figures, feePayers, recent] = await context.reads.run((db) =>
+      Promise.all([
+        overview({ ...context, db }, asked),
+        feePayersHealth({ ...context, db }, visit.env),
+        transactions({ ...context, db }, readQuery(transactionsQuery, list)),
+      ]),
+    );
     return {
       title: "Overview",
       description: "Public figures of an x402 facilitator: health, volume, success rate, settlements.",

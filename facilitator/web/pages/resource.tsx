@@ -16,12 +16,12 @@ import type { SiteNeeds } from "../site.ts";
 import { amountIn, NetworkMark } from "../words.tsx";
 
 /** One listed resource: how it is paid, and what was settled for it. */
-export function resourcePage(context: Pick<SiteNeeds, "db">, environments: readonly Environment[]): Page {
+export function resourcePage(context: Pick<SiteNeeds, "reads">, environments: readonly Environment[]): Page {
   return {
     path: "/resources/{id}",
     scriptBytesMax: 2_048,
     show: async (visit) => {
-      const record = await resourceRecord(context, visit.params.id ?? "");
+      const record = await context.reads.run((db) => resourceRecord({ db }, visit.params.id ?? ""));
       return {
         title: record.resource.serviceName ?? record.resource.resource,
         section: "/resources",

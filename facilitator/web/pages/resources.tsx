@@ -27,7 +27,7 @@ import type { SiteNeeds } from "../site.ts";
 import { amountIn, NetworkMark, networkName } from "../words.tsx";
 import { resourcePage } from "./resource.tsx";
 
-type Needs = Pick<SiteNeeds, "db" | "config" | "schemes">;
+type Needs = Pick<SiteNeeds, "reads" | "config" | "schemes">;
 
 /** What was paid for here and may be listed, with what was settled for it. */
 export function resourcePages(context: Needs, environments: readonly Environment[]): Page[] {
@@ -37,7 +37,7 @@ export function resourcePages(context: Needs, environments: readonly Environment
       scriptBytesMax: 2_048,
       show: async (visit) => {
         const { networks, ...asked } = readAsked(context, visit);
-        const page = await recordedResources(context, { ...asked, networks });
+        const page = await context.reads.run((db) => recordedResources({ db }, { ...asked, networks }));
         const served = context.schemes.all
           .map(({ network }) => network)
           .filter((network) => context.config.environmentOf(network) === visit.env);

@@ -8,6 +8,7 @@ import { Empty } from "../../../shared/page/empty.tsx";
 import { Choice, Select } from "../../../shared/page/field.tsx";
 import { Pagination } from "../../../shared/page/pagination.tsx";
 import { Segments } from "../../../shared/page/tabs.tsx";
+import type { Reads } from "../../../shared/reads.ts";
 import { type Read, readQuery } from "../../http/query.ts";
 import {
   type Transactions,
@@ -24,15 +25,21 @@ import { networkName } from "../words.tsx";
 const rowsAPage = 25;
 const csvPagesMax = 10;
 
+/** What pages of the public record read from. */
+export interface ReadNeeds extends TransactionsNeeds {
+  readonly reads: Reads;
+}
+
 /** The public record, with its filters in the address. */
-export function transactionsPages(context: TransactionsNeeds, environments: readonly Environment[]): Page[] {
+export function transactionsPages(context: ReadNeeds, environments: readonly Environment[]): Page[] {
   return [
     {
       path: "/transactions",
       isAlsoJson: true,
       scriptBytesMax: 2_048,
       show: async (visit) => {
-        const listed = await withUnfinished(context, readQuery(transactionsQuery, given(visit, rowsAPage)));
+        const query = readQuery(transactionsQuery, given(visit, rowsAPage));
+        const listed = await context.reads.run((db) => withUnfinished({ ...context, db }, query));
         const networks = context.schemes.all.map(({ network }) => network);
         const served = networks.filter((network) => context.config.environmentOf(network) === visit.env);
         return {
@@ -50,7 +57,11 @@ export function transactionsPages(context: TransactionsNeeds, environments: read
         };
       },
     },
-    { path: "/transactions.csv", scriptBytesMax: 2_048, show: (visit) => asCsv(context, visit) },
+    {
+      path: "/transactions.csv",
+      scriptBytesMax: 2_048,
+      show: (visit) => context.reads.run((db) => asCsv({ ...context, db }, visit)),
+    },
   ];
 }
 

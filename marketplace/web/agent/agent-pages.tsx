@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
-import type { DescribeNeeds } from "../../agents/detail.ts";
+import { type DescribeNeeds, readFrom } from "../../agents/detail.ts";
 import { type ListedAgent, listAgents } from "../../agents/list.ts";
 import { listQuery } from "../../agents/list-query.ts";
 import { publicVersions } from "../../agents/public-versions.ts";
@@ -50,7 +50,7 @@ function tryPage(context: TryNeeds): Page {
       take: async (visit, form) => {
         const shown = await shownAt(context, visit);
         const state = await runPosted(context, shown, visit, form);
-        return tryView(context, { viewer: await seenAnew(context, visit.viewer) }, shown, state);
+        return tryView(context, { ...visit, viewer: await seenAnew(context, visit.viewer) }, shown, state);
       },
     },
   };
@@ -60,7 +60,7 @@ type FormState = Omit<Tried, "shown" | "viewer" | "related" | "snippets" | "publ
 
 async function tryView(
   context: TryNeeds,
-  { viewer }: Pick<Visit, "viewer">,
+  { viewer, read }: Pick<Visit, "viewer" | "read">,
   shown: ShownAgent,
   state: FormState,
 ): Promise<View> {
@@ -70,7 +70,7 @@ async function tryView(
     shown,
     viewer,
     publicUrl,
-    related: await relatedTo(context, shown),
+    related: await relatedTo(context, read, shown),
     snippets: await coloured(perCallSnippets({ origin: publicUrl, detail: shown.detail })),
     demoWallet: demoWalletScript === undefined ? undefined : demoWalletPath,
   };
@@ -82,9 +82,13 @@ async function tryView(
 }
 
 /** The agents of its category that are run most. */
-async function relatedTo({ db, config }: TryNeeds, { detail }: ShownAgent): Promise<readonly ListedAgent[]> {
+async function relatedTo(
+  { config: { publicUrl } }: TryNeeds,
+  read: Visit["read"],
+  { detail }: ShownAgent,
+): Promise<readonly ListedAgent[]> {
   const asked = readQuery(listQuery, { category: detail.category, sort: "most_run", limit: String(relatedMax + 1) });
-  const { agents } = await listAgents({ db, publicUrl: config.publicUrl }, asked);
+  const { agents } = await read((db) => listAgents({ db, publicUrl }, asked));
   return agents.filter(({ agent }) => agent !== detail.agent).slice(0, relatedMax);
 }
 
@@ -124,14 +128,14 @@ function aboutPage(context: DescribeNeeds): Page {
     scriptBytesMax,
     show: async (visit) => {
       const shown = await shownAt(context, visit);
-      const versions = await publicVersions(context.db, shown.agent.id, shown.agent.liveVersion);
+      const versions = await visit.read((db) => publicVersions(db, shown.agent.id, shown.agent.liveVersion));
       return movedTo(shown, visit, "/about") ?? viewOf(shown, "about", <AboutTab shown={shown} versions={versions} />);
     },
   };
 }
 
-function shownAt(context: DescribeNeeds, { params }: Visit): Promise<ShownAgent> {
-  return showAgent(context, `${params.handle}/${params.slug}`);
+function shownAt(context: DescribeNeeds, { params, read }: Visit): Promise<ShownAgent> {
+  return read((db) => showAgent(readFrom(db, context), `${params.handle}/${params.slug}`));
 }
 
 /** An agent has one address: another spelling, or a handle that its creator had before, leads there. */

@@ -1,4 +1,5 @@
 import type { Queryable } from "../../../shared/postgres.ts";
+import type { Reads } from "../../../shared/reads.ts";
 
 /** What happened on this service since midnight (UTC). */
 export interface HomeFigures {
@@ -28,13 +29,14 @@ const freshMs = 60_000;
  * Reads the figures at most once a minute, and keeps the last ones while newer ones are read: no visitor waits for them but
  * the first. They are left out while they cannot be read.
  */
-export function homeFigures(db: Queryable): () => Promise<HomeFigures | undefined> {
+export function homeFigures(reads: Pick<Reads, "run">): () => Promise<HomeFigures | undefined> {
   let known: HomeFigures | undefined;
   let readAtMs = Number.NEGATIVE_INFINITY;
   let reading: Promise<HomeFigures | undefined> | undefined;
   return () => {
     if (performance.now() - readAtMs >= freshMs) {
-      reading ??= readFigures(db)
+      reading ??= reads
+        .run(readFigures)
         .then(
           (figures) => {
             known = figures;

@@ -10,7 +10,6 @@ import { Pagination } from "../../../shared/page/pagination.tsx";
 import { Stats } from "../../../shared/page/stats.tsx";
 import { Crumbs } from "../../../shared/page/tabs.tsx";
 import { Time } from "../../../shared/page/time.tsx";
-import type { Database } from "../../../shared/postgres.ts";
 import { latestPayouts, type Payout } from "../../agents/creator-payouts.ts";
 import { type CreatorProfile, findCreator, type PayoutWallet } from "../../agents/creator-profile.ts";
 import { type AgentPage, listAgents } from "../../agents/list.ts";
@@ -25,28 +24,26 @@ import type { Page } from "../page.ts";
 const agentsAPage = 24;
 
 interface Needs {
-  readonly db: Database;
   readonly config: Pick<Config, "publicUrl">;
 }
 
 /** Who makes this: the creator's agents, and where payments for them go. Under a former handle, the way to the present one. */
-export function creatorPage({ db, config }: Needs): Page {
+export function creatorPage({ config }: Needs): Page {
   const { publicUrl } = config;
   return {
     path: "/{handle}",
     scriptBytesMax: 8_000,
-    show: async ({ params, query }) => {
+    show: async ({ params, query, read }) => {
       const asked = String(params.handle);
-      const creator = await findCreator(db, asked);
+      const creator = await read((db) => findCreator(db, asked));
       const { handle } = creator;
       if (handle !== asked) return { redirect: `/${handle}` };
       const order = query.get("sort") ?? "most_run";
       const cursor = query.get("cursor") ?? "";
       const listed = readQuery(listQuery, { creator: handle, sort: order, cursor, limit: String(agentsAPage) });
-      const [page, payouts] = await Promise.all([
-        listAgents({ db, publicUrl }, listed),
-        creator.showsProof ? latestPayouts(db, handle) : [],
-      ]);
+      const [page, payouts] = await read((db) =>
+        Promise.all([listAgents({ db, publicUrl }, listed), creator.showsProof ? latestPayouts(db, handle) : []]),
+      );
       return {
         title: `${handle}: agents`,
         description: creator.about ?? `Agents by ${handle}: prices, success rates, and where payments for them go.`,

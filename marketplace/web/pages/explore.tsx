@@ -5,8 +5,8 @@ import { Select } from "../../../shared/page/field.tsx";
 import { Icon } from "../../../shared/page/icon.tsx";
 import type { Database } from "../../../shared/postgres.ts";
 import { type FacetCounts, readFacetCounts } from "../../agents/facet-counts.ts";
-import { type AgentPage, type ListedAgent, listAgents } from "../../agents/list.ts";
-import { listQuery } from "../../agents/list-query.ts";
+import { type AgentPage, type ListedAgent, type ListNeeds, listAgents } from "../../agents/list.ts";
+import { type ListQuery, listQuery } from "../../agents/list-query.ts";
 import type { Config } from "../../config.ts";
 import { readQuery } from "../../query.ts";
 import { type Asked, readAsked } from "../explore/asked.ts";
@@ -18,20 +18,17 @@ const agentsAPage = 24;
 const nearAgents = 3;
 
 interface Needs {
-  readonly db: Database;
   readonly config: Pick<Config, "publicUrl">;
 }
 
 /** Agents by task, price and how they can be paid. All of it is in the address, and works as a form. */
-export function explorePage({ db, config }: Needs): Page {
-  const needs = { db, publicUrl: config.publicUrl };
+export function explorePage({ config: { publicUrl } }: Needs): Page {
   return {
     path: "/explore",
     scriptBytesMax: 8_000,
-    show: async ({ query }) => {
+    show: async ({ query, read }) => {
       const asked = readAsked(query, agentsAPage);
-      const [page, counts] = await Promise.all([listAgents(needs, asked.query), readFacetCounts(db)]);
-      const near = page.agents.length === 0 && counts.agents > 0 ? await mostRun(needs) : [];
+      const { page, counts, near } = await read((db) => readExplored({ db, publicUrl }, asked.query));
       const { q } = asked.query;
       return {
         title: q ? `Agents for “${q}”` : "Explore agents",
@@ -45,7 +42,12 @@ export function explorePage({ db, config }: Needs): Page {
   };
 }
 
-async function mostRun(needs: Parameters<typeof listAgents>[0]): Promise<readonly ListedAgent[]> {
+async function readExplored(needs: ListNeeds & { readonly db: Database }, query: ListQuery) {
+  const [page, counts] = await Promise.all([listAgents(needs, query), readFacetCounts(needs.db)]);
+  return { page, counts, near: page.agents.length === 0 && counts.agents > 0 ? await mostRun(needs) : [] };
+}
+
+async function mostRun(needs: ListNeeds): Promise<readonly ListedAgent[]> {
   return (await listAgents(needs, readQuery(listQuery, { sort: "most_run", limit: String(nearAgents) }))).agents;
 }
 

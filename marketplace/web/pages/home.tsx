@@ -1,7 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 
 import { ApiError } from "../../../shared/errors.ts";
-import type { AgentDetail } from "../../agents/detail.ts";
+import type { Reads } from "../../../shared/reads.ts";
+import { type AgentDetail, readFrom } from "../../agents/detail.ts";
 import { listAgents } from "../../agents/list.ts";
 import { type ListQuery, listQuery } from "../../agents/list-query.ts";
 import { siteName } from "../brand.tsx";
@@ -16,15 +17,18 @@ import { agentToTry, type Tried, TryCard, type TryNeeds, tryAgent } from "../hom
 import { exampleCalls, WaysSection } from "../home/ways.tsx";
 import type { Page, View, Visit } from "../page.ts";
 
-export type HomeNeeds = TryNeeds;
+export interface HomeNeeds extends TryNeeds {
+  readonly reads: Reads;
+}
 
 /** What this is, in one glance, one live thing to try, and what happened here today. */
 export function homePage(needs: HomeNeeds): Page {
-  const figures = homeFigures(needs.db);
+  const figures = homeFigures(needs.reads);
   return {
     path: "/",
     scriptBytesMax: 4_096,
-    show: async (visit) => viewOf(needs, visit, await agentToTry(needs), await figures()),
+    show: async (visit) =>
+      viewOf(needs, visit, await visit.read((db) => agentToTry(readFrom(db, needs))), await figures()),
     submit: {
       bytesMax: 65_536,
       take: async (visit, form) => {
@@ -38,14 +42,14 @@ export function homePage(needs: HomeNeeds): Page {
 }
 
 async function viewOf(
-  { db, config }: HomeNeeds,
-  { assets, has }: Pick<Visit, "assets" | "has">,
+  { config: { publicUrl } }: HomeNeeds,
+  { assets, has, read }: Pick<Visit, "assets" | "has" | "read">,
   agent: AgentDetail | undefined,
   today: HomeFigures | undefined,
   tried?: Tried,
 ): Promise<View> {
-  const { agents, total } = await listAgents({ db, publicUrl: config.publicUrl }, mostRun);
-  const calls = await exampleCalls(config.publicUrl, agents[0]?.agent);
+  const { agents, total } = await read((db) => listAgents({ db, publicUrl }, mostRun));
+  const calls = await exampleCalls(publicUrl, agents[0]?.agent);
   return {
     title: siteName,
     description: "Run paid agents by API key, over MCP, or with no account by paying each call in USDC.",

@@ -1,20 +1,20 @@
 import { ApiError } from "../../../shared/errors.ts";
-import type { Queryable } from "../../../shared/postgres.ts";
+import type { Reads } from "../../../shared/reads.ts";
 
 /**
  * What search engines are told: an index, the site's own pages, and live agents, some thousands a part. Where a part begins is read
  * once an hour, and a part along one index; copies are kept, and one is read at a time, so that asking for them costs little.
  */
 export class Sitemap {
-  readonly #db: Queryable;
+  readonly #reads: Reads;
   readonly #publicUrl: string;
   #begins: { readonly at: number; readonly agentIds: Promise<readonly string[]> } | undefined;
   readonly #parts = new Map<number, { readonly at: number; readonly xml: Promise<string> }>();
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  constructor(db: Queryable, publicUrl: string) {
-    this.#db = db;
+  constructor(reads: Reads, publicUrl: string) {
+    this.#reads = reads;
     this.#publicUrl = publicUrl;
   }
 
@@ -44,9 +44,11 @@ export class Sitemap {
   }
 
   async #read(first: string, next: string | undefined): Promise<string> {
-    const { rows } = await this.#db.query<{ handle: string; slug: string }>(
-      `select handle, slug from listings where agent_id >= $1 and ($2::text is null or agent_id < $2) order by agent_id limit $3`,
-      [first, next ?? null, rowsMax],
+    const { rows } = await this.#reads.run((db) =>
+      db.query<{ handle: string; slug: string }>(
+        `select handle, slug from listings where agent_id >= $1 and ($2::text is null or agent_id < $2) order by agent_id limit $3`,
+        [first, next ?? null, rowsMax],
+      ),
     );
     const creators = [...new Set(rows.map(({ handle }) => `/${handle}`))];
     return this.#xml("urlset", "url", [...creators, ...rows.map(({ handle, slug }) => `/${handle}/${slug}`)]);
@@ -63,10 +65,12 @@ export class Sitemap {
   }
 
   async #readBegins(): Promise<readonly string[]> {
-    const { rows } = await this.#db.query<{ agent_id: string }>(
-      `select agent_id from (select agent_id, row_number() over (order by agent_id) as n from listings) numbered
-       where (n - 1) % $1 = 0 order by agent_id`,
-      [agentsPerPart],
+    const { rows } = await this.#reads.run((db) =>
+      db.query<{ agent_id: string }>(
+        `select agent_id from (select agent_id, row_number() over (order by agent_id) as n from listings) numbered
+         where (n - 1) % $1 = 0 order by agent_id`,
+        [agentsPerPart],
+      ),
     );
     return rows.map(({ agent_id }) => agent_id);
   }

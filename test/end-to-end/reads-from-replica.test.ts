@@ -1,0 +1,153 @@
+import supertest from "supertest";
+import { test as base, expect } from "vitest";
+import { createContext } from "../../facilitator/compose.ts";
+import { readConfig } from "../../facilitator/config.ts";
+import { migrations as facilitatorMigrations } from "../../facilitator/migrations/all.ts";
+import { createServer as createFacilitator } from "../../facilitator/server.ts";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { createKey } from "../../marketplace/api-keys/create.ts";
+import { migrations as marketplaceMigrations } from "../../marketplace/migrations/all.ts";
+import { createServer } from "../../marketplace/server.ts";
+import type { Reads } from "../../shared/reads.ts";
+import { echoAgent, marketplaceContext, seedMarket } from "../support/marketplace.ts";
+import { startPair } from "../support/standby.ts";
+
+/** Both services, each with a standby of its database; who looks how far it is are the tests. */
+const test = base
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which other fixtures this one takes
+  .extend("pair", { scope: "file" }, async ({}, { onCleanup }) => {
+    const pair = await startPair({ marketplace: marketplaceMigrations, facilitator: facilitatorMigrations });
+    onCleanup(() => pair.stop());
+    return pair;
+  })
+  .extend("market", { scope: "file" }, async ({ pair }, { onCleanup }) => {
+    const context = await marketplaceContext({
+      MARKETPLACE_DATABASE_URL: pair.primary.urlOf("marketplace"),
+      MARKETPLACE_DATABASE_READ_URL: pair.standbyUrlOf("marketplace"),
+    });
+    onCleanup(() => context.stop());
+    return { context, app: createServer(context), seeded: await seedMarket(context) };
+  })
+  .extend("facilitator", { scope: "file" }, async ({ pair }, { onCleanup }) => {
+    const context = await createContext(
+      readConfig({
+        LOG_LEVEL: "silent",
+        FACILITATOR_DATABASE_URL: pair.primary.urlOf("facilitator"),
+        FACILITATOR_DATABASE_READ_URL: pair.standbyUrlOf("facilitator"),
+        EIP155_84532_RPC_URL: "http://127.0.0.1:1",
+        EIP155_84532_SIGNERS: `0x${"1".repeat(64)}`,
+      }),
+    );
+    onCleanup(() => context.stop());
+    return { context, app: createFacilitator(context) };
+  });
+
+/** Two databases are made from nothing for the first of them. */
+const slow = { timeout: 180_000 };
+
+const isReadFrom = (reads: Reads, from: "primary" | "replica") =>
+  expect
+    .poll(async () => {
+      await reads.look();
+      return reads.now.from;
+    })
+    .toBe(from);
+
+test(
+  "listings, the pages of visitors and the public record are read from a replica that keeps up",
+  slow,
+  async ({ pair, market, facilitator }) => {
+    const lastAsked = async () => {
+      const rows = await pair.tellStandby(
+        "select max(query_start)::text as at from pg_stat_activity where application_name in ('marketplace', 'facilitator')",
+      );
+      return rows[0].at as string;
+    };
+    const agent = `/${market.seeded.agent.address}`;
+    const asked = [
+      ...["/api/v1/agents", `/api/v1/agents${agent}`].map((path) => ({ ...market, path })),
+      ...["/", "/explore", agent, `${agent}/about`, `${agent}.md`, `/${market.seeded.creator.handle}`].map((path) => ({
+        ...market,
+        path,
+      })),
+      ...["/api/x402/catalog", "/.well-known/x402"].map((path) => ({ ...market, path })),
+      ...["/stats", "/transactions", "/transactions.csv", "/discovery/resources", "/discovery/search?query=a"].map(
+        (path) => ({
+          ...facilitator,
+          path,
+        }),
+      ),
+      ...["/", "/resources", "/payers/0.0.5"].map((path) => ({ ...facilitator, path })),
+    ];
+    for (const { context, app, path } of asked) {
+      const ask = async () => {
+        await context.reads.look();
+        const before = await lastAsked();
+        const { status } = await supertest(app)
+          .get(path)
+          .set({ authorization: `Bearer ${market.seeded.key}` });
+        return { path, status, isRead: (await lastAsked()) > before };
+      };
+      await expect.poll(ask).toEqual({ path, status: 200, isRead: true });
+    }
+    const health = (await supertest(facilitator.app).get("/health")).body;
+    expect(health.reads).toEqual({ from: expect.stringMatching(/^(replica|primary)$/), behind: expect.any(Number) });
+  },
+);
+
+test("what a creator has just done is shown to them at once, and to all others when the replica has it or is too far behind", async ({
+  pair,
+  market: { context, app, seeded },
+}) => {
+  const { token } = await createKey(context.db, { accountId: seeded.creator.id, name: "own" });
+  const listed = async (path: string, key: string) => {
+    const { body } = await supertest(app)
+      .get(path)
+      .set({ authorization: `Bearer ${key}` });
+    return (body.agents as Array<{ agent: string }>).map(({ agent }) => agent);
+  };
+  await isReadFrom(context.reads, "replica");
+  await pair.tellStandby("select pg_wal_replay_pause()");
+  const { address } = await publishAgent(context, seeded.creator, "newest", { ...echoAgent, name: "Newest" });
+  await context.reads.look();
+  expect(await listed(`/api/v1/agents?creator=${seeded.creator.handle}`, token)).toContain(address);
+  // Nobody is told that it does not exist.
+  expect((await supertest(app).get(`/${address}`)).status).toBe(200);
+  await isReadFrom(context.reads, "primary");
+  expect(await listed("/api/v1/agents", seeded.key)).toContain(address);
+  await pair.tellStandby("select pg_wal_replay_resume()");
+  await isReadFrom(context.reads, "replica");
+  await expect.poll(() => listed("/api/v1/agents", seeded.key)).toContain(address);
+});
+
+test("a replica that goes away takes no answer with it, one of another database is not read, and one that is back is", async ({
+  pair,
+  market: { context, app, seeded },
+}) => {
+  await isReadFrom(context.reads, "replica");
+  await pair.stopStandby();
+  const paths = ["/api/v1/agents", `/api/v1/agents/${seeded.agent.address}`];
+  for (const path of paths) {
+    expect(
+      (
+        await supertest(app)
+          .get(path)
+          .set({ authorization: `Bearer ${seeded.key}` })
+      ).status,
+    ).toBe(200);
+  }
+  await isReadFrom(context.reads, "primary");
+  await pair.startStandby();
+  await isReadFrom(context.reads, "replica");
+
+  const other = await marketplaceContext({
+    MARKETPLACE_DATABASE_URL: pair.primary.urlOf("marketplace"),
+    MARKETPLACE_DATABASE_READ_URL: pair.standbyUrlOf("facilitator"),
+  });
+  try {
+    await other.reads.look();
+    expect(other.reads.now).toEqual({ from: "primary", behind: null });
+  } finally {
+    await other.stop();
+  }
+});
