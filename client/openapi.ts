@@ -647,7 +647,7 @@ export interface components {
             /** @description PNG, JPEG or WebP: an https URL, a data: URI or base64. At most 10 MB and 16 megapixels. */
             readonly image: string;
             /**
-             * @description cutout: no two shapes overlap.
+             * @description cutout: no two shapes overlap, but for a hair along shared edges, so that no gap shows.
              * @default stacked
              * @enum {string}
              */
@@ -764,7 +764,7 @@ export interface components {
             /** @description PNG, JPEG or WebP: an https URL, a data: URI or base64. At most 10 MB and 16 megapixels. */
             readonly image: string;
             /**
-             * @description cutout: no two shapes overlap.
+             * @description cutout: no two shapes overlap, but for a hair along shared edges, so that no gap shows.
              * @default stacked
              * @enum {string}
              */

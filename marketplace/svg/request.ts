@@ -27,7 +27,10 @@ export const vectorizeRequest = z.object({
     .describe(
       `PNG, JPEG or WebP: an https URL, a data: URI or base64. At most ${imageBytesMax / 1e6} MB and ${imagePixelsMax / 1e6} megapixels.`,
     ),
-  mode: z.enum(["stacked", "cutout"]).default("stacked").describe("cutout: no two shapes overlap."),
+  mode: z
+    .enum(["stacked", "cutout"])
+    .default("stacked")
+    .describe("cutout: no two shapes overlap, but for a hair along shared edges, so that no gap shows."),
   style: z
     .enum(["auto", "logo", "icon", "lineart", "photo", "pixel"])
     .default("auto")

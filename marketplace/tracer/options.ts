@@ -7,7 +7,7 @@ export const previewSideMax = 256;
 
 /** What a caller may ask of a trace. Everything has a default. */
 export interface TraceOptions {
-  /** stacked: shapes lie over each other, no gaps; cutout: no two shapes overlap. */
+  /** stacked: shapes lie over each other, no gaps; cutout: no two overlap, but for a hair along shared edges. */
   readonly mode?: (typeof traceModes)[number];
   readonly style?: (typeof traceStyles)[number];
   readonly preset?: (typeof tracePresets)[number];

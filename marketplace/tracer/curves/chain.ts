@@ -31,11 +31,6 @@ export class Chain {
     }
   }
 
-  /** Reverses the order of the points `from` to `to`. */
-  reverse(from: number, to: number): void {
-    for (const values of [this.x, this.y, this.tolerance]) values.subarray(from, to + 1).reverse();
-  }
-
   /** Tangent leaving an end of an open piece, towards `to`. */
   tangentFrom(from: number, to: number): Direction {
     const { x, y } = this;

@@ -2,13 +2,12 @@ import type { Points } from "./points.ts";
 
 /**
  * Step 6a: finds where an outline turns sharply and puts the corner back where its two sides meet; the chain of edge
- * midpoints always cuts it. Marks corners in place. `apart` keeps clear of corners already there, so that both areas
- * along a shared edge find the same.
+ * midpoints always cuts it. Marks corners in place.
  *
  * Source: the wide-angle test of Teh & Chin (1989); the corner as the crossing of two fitted lines as in potrace
  * (Selinger 2003) §2.3.
  */
-export function markCorners(points: Points, apart = false): void {
+export function markCorners(points: Points): void {
   const n = points.count;
   if (n < 8) return;
   const reach = Math.min(4, n >> 2);
@@ -21,7 +20,7 @@ export function markCorners(points: Points, apart = false): void {
       const before = turn[(i - k + n) % n];
       const after = turn[(i + k) % n];
       if (before > t || after > t || before === t) peak = false;
-      if (k > 2 && !apart) continue;
+      if (k > 2) continue;
       if (points.corner[(i - k + n) % n] === 1 || points.corner[(i + k) % n] === 1) peak = false;
     }
     if (peak && !(t > turnBack && squareEnd(points, i))) sharpen(points, i, t);

@@ -5,17 +5,16 @@ import type { Points } from "./points.ts";
 
 /**
  * Step 6b: a closed chain of points as few lines and cubics, none missing a point by more than its tolerance. The chain
- * is cut at its corners; between them the curve is smooth. `shared` makes the result independent of the direction, so
- * that both areas along an edge get the same curve.
+ * is cut at its corners; between them the curve is smooth.
  *
  * Source: Schneider, "An Algorithm for Automatically Fitting Digitized Curves", Graphics Gems (1990).
  */
-export function fitClosed(points: Points, shared = false): Outline {
+export function fitClosed(points: Points): Outline {
   const corner = firstCorner(points);
-  chain.load(points, corner ?? (shared ? leftmost(points) : 0));
+  chain.load(points, corner ?? 0);
   const outline: Outline = { x: chain.x[0], y: chain.y[0], kinds: [], points: [] };
   if (corner === null) fitSmooth(points.count, outline);
-  else fitBetweenCorners(points.count, shared, outline);
+  else fitBetweenCorners(points.count, outline);
   return outline;
 }
 
@@ -36,12 +35,6 @@ function firstCorner({ corner, count }: Points): number | null {
   return null;
 }
 
-function leftmost({ x, y, count }: Points): number {
-  let best = 0;
-  for (let i = 1; i < count; i++) if (x[i] < x[best] || (x[i] === x[best] && y[i] < y[best])) best = i;
-  return best;
-}
-
 /** No corner at all: two halves that share their tangents. */
 function fitSmooth(n: number, outline: Outline): void {
   const half = n >> 1;
@@ -51,37 +44,15 @@ function fitSmooth(n: number, outline: Outline): void {
   fitOpen({ a: half, b: n, start: middle, end: reversed(start) }, outline);
 }
 
-function fitBetweenCorners(n: number, shared: boolean, outline: Outline): void {
-  const { x, y, corner } = chain;
+function fitBetweenCorners(n: number, outline: Outline): void {
+  const { corner } = chain;
   for (let from = 0; from < n; ) {
     let to = from + 1;
     while (to < n && corner[to] === 0) to++;
-    const back = shared && (x[to] < x[from] || (x[to] === x[from] && y[to] < y[from]));
-    if (back) chain.reverse(from, to);
-    const begun = outline.kinds.length;
-    const at = outline.points.length;
     const ends = { start: chain.tangentFrom(from, to), end: chain.tangentFrom(to, from) };
     fitOpen({ a: from, b: to, ...ends }, outline);
-    if (back) {
-      const end = { x: x[from], y: y[from] };
-      chain.reverse(from, to);
-      reverseLast(outline, begun, at, end);
-    }
     from = to;
   }
-}
-
-/** Turns the segments of an outline from `begun` on round; `end` is where they shall end. */
-function reverseLast(
-  { kinds, points }: Outline,
-  begun: number,
-  at: number,
-  end: { readonly x: number; readonly y: number },
-): void {
-  kinds.push(...kinds.splice(begun).reverse());
-  const old = points.splice(at);
-  for (let i = old.length - 4; i >= 0; i -= 2) points.push(old[i], old[i + 1]);
-  points.push(end.x, end.y);
 }
 
 /** The points `a` to `b` of the chain, and the tangents that leave them inwards. */

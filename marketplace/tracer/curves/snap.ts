@@ -18,8 +18,11 @@ export interface SnapInput {
   readonly hidden: (area: number, other: number) => boolean;
   /** Most the curve may miss a well-marked edge by, px. */
   readonly tolerance: number;
-  /** Whether the outline must have a corner wherever its neighbour changes, so that neighbours share their edges. */
-  readonly junctions: boolean;
+  /**
+   * Most a hidden edge is pushed under its neighbour, px. Less than `depthMax` is so shallow that it must be measured from
+   * where the edge really runs.
+   */
+  readonly trapMax: number;
   /** Where strokes are drawn over the areas later: what runs beneath them is not seen. */
   readonly lines?: { readonly near: Uint8Array } | null;
 }
@@ -33,7 +36,7 @@ export interface SnapInput {
  * (2018) §3; traps as in prepress.
  */
 export function snapContour(input: SnapInput, contour: Contour, out: Points): void {
-  const { map, tolerance, junctions, lines } = input;
+  const { map, tolerance, lines } = input;
   const { steps } = input.contours;
   out.clear();
   crack.area = contour.area;
@@ -41,13 +44,10 @@ export function snapContour(input: SnapInput, contour: Contour, out: Points): vo
   const first = { border: false, shift: 0 };
   const last = { border: false, shift: 0 };
   const leaps = lines ? leapsOf(contour, input.contours, map, lines.near) : null;
-  let lastOther = junctions ? otherSide(map, steps[contour.to - 1], x, y) : -1;
   for (let i = contour.from; i < contour.to; i++) {
     const direction = steps[i];
     moveCrack(map, direction, x, y);
-    const { border, other, normalX, normalY } = crack;
-    if (junctions && other !== lastOther && !border && lastOther !== -1) out.add(x, y, tolerance, 1);
-    lastOther = other;
+    const { border, normalX, normalY } = crack;
     measure(input);
     const { shift } = measured;
     if (i === contour.from) {
@@ -79,7 +79,7 @@ export function snapContour(input: SnapInput, contour: Contour, out: Points): vo
     const along = first.border ? lastDirection : steps[contour.from];
     out.add(x + outwardsX(along, by), y + outwardsY(along, by), tolerance, 1);
   }
-  pushOut(out);
+  pushOut(out, input.trapMax >= depthMax);
 }
 
 /** The outward normal of a step, to its left, times `by`. */
@@ -118,16 +118,9 @@ function moveCrack({ areas, stride, width, height }: AreaMap, direction: number,
   crack.other = areas[(outsideY + 1) * stride + outsideX + 1];
 }
 
-/** What lies across the last step of an outline that starts at (x, y). */
-function otherSide({ areas, stride }: AreaMap, direction: number, x: number, y: number): number {
-  const px = direction === 1 || direction === 2 ? x : x - 1;
-  const py = direction < 2 ? y - 1 : y;
-  return areas[(py + 1) * stride + px + 1];
-}
-
 /** Share of the covered depth by which a hidden edge is pushed under its neighbour. */
 const trap = 0.7;
-const depthMax = 5;
+export const depthMax = 5;
 
 /** How many pixels deep an area lies under what is drawn over it later, from the crack outwards. */
 function coveredDepth({ map: { areas, stride }, hidden }: SnapInput): number {
@@ -156,8 +149,8 @@ function measure(input: SnapInput): void {
   measured.tolerance = input.tolerance;
   if (crack.border) return;
   if (input.hidden(crack.area, crack.other)) {
-    measured.push = trap * coveredDepth(input);
-    return;
+    measured.push = Math.min(input.trapMax, trap * coveredDepth(input));
+    if (input.trapMax >= depthMax) return;
   }
   if (isNearLine(input)) {
     measured.tolerance = input.tolerance * 2.5;

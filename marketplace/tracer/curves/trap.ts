@@ -2,9 +2,10 @@ import type { Points } from "./points.ts";
 
 /**
  * A trap: moves hidden points outwards, under the neighbour drawn later, across the general run of the outline rather
- * than across their own step.
+ * than across their own step. `evened` are points that still lie on the steps of pixels: each takes the middle of those
+ * around it.
  */
-export function pushOut({ x, y, tolerance, push, corner, count: n }: Points): void {
+export function pushOut({ x, y, tolerance, push, corner, count: n }: Points, evened: boolean): void {
   if (n < 3) return;
   if (pushedX.length < n) {
     pushedX = new Float64Array(n * 2);
@@ -29,7 +30,7 @@ export function pushOut({ x, y, tolerance, push, corner, count: n }: Points): vo
     let dx = 0;
     let dy = 0;
     let count = 1;
-    let smooth = true;
+    let smooth = evened;
     for (let k = 1; k <= reach; k++) {
       const a = i - k < 0 ? i - k + n : i - k;
       const b = i + k >= n ? i + k - n : i + k;

@@ -1,48 +1,120 @@
-import { everyPixel, isSmooth, visibleWords } from "./pixel-grid.ts";
+import { visibleWords } from "./pixel-grid.ts";
 import { premultiply, type Raster } from "./raster.ts";
 
 /**
- * Whether a small picture is pixel art at its own size, one pixel a cell: of few colours that meet without blends, in
- * steps and single pixels. A small icon that was drawn with anti-aliasing has many tones between two of its colours, and
- * most of its edges run through them; a crop of a page has hardly any steps.
+ * Whether a small picture is pixel art at its own size, one pixel a cell. It is told by what anti-aliasing, photographs and
+ * gradients never leave: an outline that goes in steps from drawn to nothing without a see-through pixel; a few colours,
+ * each used many times over, in every place as grain; or colours that meet without blends. A blend is a colour that
+ * nearly always lies between those of its neighbours: in pixel art one does here and there, but not everywhere.
  */
 export function isPixelArt(image: Raster): boolean {
   const { width, height } = image;
   if (Math.max(width, height) > sideMax || Math.min(width, height) < sideMin) return false;
-  const words = visibleWords(image);
-  const colours = new Set(words).size;
-  if (colours < 2 || colours > Math.min(coloursMax, (width * height) / cellsPerColour)) return false;
-  const { is: blends, tones } = findBlends(premultiply(image), words, width, height);
-  if (tones > Math.max(tonesMax, colours / 2)) return false;
-  const { edges, hard, steps } = countEdges(words, blends, width, height);
-  return hard >= hardShareMin * edges && steps >= stepShareMin * edges && !isSmooth(image, everyPixel(image));
+  const marks = marksOf(image);
+  if (marks.colours < 2 || marks.opacities > opacitiesMax) return false;
+  return isCutOut(marks) || isGrain(marks) || isFlat(marks);
 }
 
 const sideMax = 96;
 const sideMin = 6;
+/** Most levels of alpha between nothing and opaque. */
+const opacitiesMax = 4;
 const coloursMax = 64;
-const cellsPerColour = 6;
-/** Most colours that lie between two others, pixel by pixel: shades of one ramp do, too. */
-const tonesMax = 5;
-/** Share of all edges that run between two pixels of which neither is a blend. */
-const hardShareMin = 0.5;
-/** How many corners of cells there are to each unit of edge. */
-const stepShareMin = 0.12;
-const contrastSquaredMin = 28 * 28;
 
-/** The pixels whose colour lies between those of two opposite neighbours, and how many such colours there are. */
-function findBlends(pixels: Uint8Array, words: Uint32Array, width: number, height: number) {
-  const is = new Uint8Array(words.length);
-  const tones = new Set<number>();
-  for (let y = 0, p = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, p++) {
-      const across = x > 0 && x < width - 1 && liesBetween(pixels, words, p, 1);
-      if (!across && !(y > 0 && y < height - 1 && liesBetween(pixels, words, p, width))) continue;
-      is[p] = 1;
-      tones.add(words[p]);
-    }
+/** A sprite on nothing: its silhouette turns at every few pixels, and none of them is see-through. */
+function isCutOut({ silhouette, turns, seeThrough, colours, cellsPerColour }: Marks): boolean {
+  return silhouette >= 8 && turns >= 0.1 * silhouette && seeThrough === 0 && colours <= 256 && cellsPerColour > 1.6;
+}
+
+/** A tile of speckles: hardly two neighbours are alike, yet the same colours come again and again. */
+function isGrain({ colours, cellsPerColour, faint, once, even, blends }: Marks): boolean {
+  if (colours > coloursMax || cellsPerColour < 4 || faint > 0.5) return false;
+  return (once <= 0.1 && even <= 0.5) || (once <= 0.3 && even <= 0.6 && blends <= 0.35);
+}
+
+/** Areas of few colours, in steps; straight bars and lines, which may as well be of a page, are not enough. */
+function isFlat({ colours, cellsPerColour, once, even, blends, hard, faint, soft, steps }: Marks): boolean {
+  if (colours > coloursMax || cellsPerColour < 6 || once > 0.25) return false;
+  return blends <= 0.35 && hard >= 0.7 && faint < 0.3 && soft < 0.6 && (steps >= 0.1 || even <= 0.85);
+}
+
+interface Marks extends Uses, Edges {
+  /** Levels of alpha between nothing and opaque, and how many pixels have one. */
+  readonly opacities: number;
+  readonly seeThrough: number;
+}
+
+interface Uses {
+  readonly colours: number;
+  readonly cellsPerColour: number;
+  /** Share of the colours that are used once. */
+  readonly once: number;
+  /** Share of the colours that are blends. */
+  readonly blends: number;
+  /** Share of the pixels beside one of their own colour. */
+  readonly even: number;
+}
+
+interface Edges {
+  /** Shares of the sides at which colours change: those without a blend, those of at most 4 levels, and of at most 12. */
+  readonly hard: number;
+  readonly faint: number;
+  readonly soft: number;
+  /** How many corners of cells there are to each such side. */
+  readonly steps: number;
+  /** Sides between a pixel that is drawn and one that is not, and blocks of 2 × 2 in which they turn. */
+  readonly silhouette: number;
+  readonly turns: number;
+}
+
+function marksOf(image: Raster): Marks {
+  const words = visibleWords(image);
+  const pixels = premultiply(image);
+  const { uses, blends } = usesOf(words, pixels, image.width);
+  const opacities = new Set<number>();
+  let seeThrough = 0;
+  for (let i = 3; i < image.rgba.length; i += 4) {
+    if (image.rgba[i] === 0 || image.rgba[i] === 255) continue;
+    opacities.add(image.rgba[i]);
+    seeThrough++;
   }
-  return { is, tones: tones.size };
+  return { ...uses, ...edgesOf(words, pixels, image.width, blends), opacities: opacities.size, seeThrough };
+}
+
+function usesOf(words: Uint32Array, pixels: Uint8Array, width: number) {
+  const found = new Map<number, { all: number; between: number }>();
+  let even = 0;
+  for (let p = 0; p < words.length; p++) {
+    const x = p % width;
+    const use = found.get(words[p]) ?? { all: 0, between: 0 };
+    found.set(words[p], use);
+    use.all++;
+    const across = x > 0 && x < width - 1 && liesBetween(pixels, words, p, 1);
+    const down = p >= width && p + width < words.length && liesBetween(pixels, words, p, width);
+    if (across || down) use.between++;
+    if (isBesideLike(words, p, width)) even++;
+  }
+  const blends = new Set([...found].filter(([, { all, between }]) => between >= blendShareMin * all).map(([w]) => w));
+  const colours = found.size;
+  const once = [...found.values()].filter(({ all }) => all === 1).length / colours;
+  const uses: Uses = {
+    colours,
+    cellsPerColour: words.length / colours,
+    once,
+    blends: blends.size / colours,
+    even: even / words.length,
+  };
+  return { uses, blends };
+}
+
+/** Share of its pixels that lie between two neighbours, from which a colour is a blend. */
+const blendShareMin = 0.7;
+
+function isBesideLike(words: Uint32Array, p: number, width: number): boolean {
+  const x = p % width;
+  const here = words[p];
+  if ((x > 0 && words[p - 1] === here) || (x < width - 1 && words[p + 1] === here)) return true;
+  return words[p - width] === here || words[p + width] === here;
 }
 
 function liesBetween(pixels: Uint8Array, words: Uint32Array, p: number, step: number): boolean {
@@ -62,24 +134,37 @@ function liesBetween(pixels: Uint8Array, words: Uint32Array, p: number, step: nu
   return square - (along * along) / span < 0.01 * span + 20;
 }
 
-/** Sides at which colours change, those of them without a blend, and blocks of 2 × 2 in which two colours make a corner. */
-function countEdges(words: Uint32Array, blends: Uint8Array, width: number, height: number) {
-  const found = { edges: 0, hard: 0, steps: 0 };
+const contrastSquaredMin = 28 * 28;
+
+function edgesOf(words: Uint32Array, pixels: Uint8Array, width: number, blends: ReadonlySet<number>): Edges {
+  const found = { all: 0, hard: 0, faint: 0, soft: 0, steps: 0, silhouette: 0, turns: 0 };
+  const isDrawn = (p: number) => pixels[p * 4 + 3] >= 128;
   const compare = (p: number, q: number) => {
     if (words[p] === words[q]) return;
-    found.edges++;
-    if (blends[p] === 0 && blends[q] === 0) found.hard++;
+    let most = 0;
+    for (let c = 0; c < 4; c++) most = Math.max(most, Math.abs(pixels[p * 4 + c] - pixels[q * 4 + c]));
+    found.all++;
+    if (!blends.has(words[p]) && !blends.has(words[q])) found.hard++;
+    if (most <= 4) found.faint++;
+    if (most <= 12) found.soft++;
+    if (isDrawn(p) !== isDrawn(q)) found.silhouette++;
   };
-  for (let y = 0, p = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, p++) {
-      if (x > 0) compare(p, p - 1);
-      if (y > 0) compare(p, p - width);
-      if (x === 0 || y === 0) continue;
-      const block = [words[p], words[p - 1], words[p - width], words[p - width - 1]];
-      const same = block.filter((word) => word === block[0]).length;
-      const straight = same === 2 && block[0] !== block[3];
-      if (same < 4 && !straight && new Set(block).size === 2) found.steps++;
-    }
+  for (let p = 0; p < words.length; p++) {
+    const x = p % width;
+    if (x > 0) compare(p, p - 1);
+    if (p >= width) compare(p, p - width);
+    if (x === 0 || p < width) continue;
+    const block = [p, p - 1, p - width, p - width - 1];
+    if (turns(block.map(isDrawn))) found.turns++;
+    const colours = block.map((q) => words[q]);
+    if (new Set(colours).size === 2 && turns(colours)) found.steps++;
   }
-  return found;
+  const { all, hard, faint, soft, steps, silhouette, turns: turned } = found;
+  return { hard: hard / all, faint: faint / all, soft: soft / all, steps: steps / all, silhouette, turns: turned };
+}
+
+/** Whether the border between the two kinds of a block of 2 × 2 turns in it. */
+function turns([here, left, above, across]: readonly unknown[]): boolean {
+  const alike = [left, above, across].filter((other) => other === here).length;
+  return alike === 0 || alike === 2 || (alike === 1 && across === here);
 }

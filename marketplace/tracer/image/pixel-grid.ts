@@ -67,7 +67,7 @@ function isEven(places: readonly number[]): boolean {
 }
 
 /** Whether most neighbouring cells of different colour differ by a few levels only. */
-export function isSmooth({ width, rgba }: Raster, { columns, rows }: PixelGrid): boolean {
+function isSmooth({ width, rgba }: Raster, { columns, rows }: PixelGrid): boolean {
   let edges = 0;
   let faint = 0;
   const compare = (p: number, q: number) => {

@@ -3,7 +3,7 @@ import { markCorners } from "../curves/corners.ts";
 import { fitClosed } from "../curves/fit-curve.ts";
 import { Points } from "../curves/points.ts";
 import { asCircle, asRect } from "../curves/primitives.ts";
-import { type SnapInput, snapContour } from "../curves/snap.ts";
+import { depthMax, type SnapInput, snapContour } from "../curves/snap.ts";
 import {
   type Drawing,
   type Element,
@@ -26,8 +26,9 @@ import { StrokeOrder } from "./stroke-order.ts";
  * Steps 4 to 7: described areas as a drawing. `pixels` is the source before unblending, for the sub-pixel place of edges.
  *
  * Stacked: areas are drawn from the outside in, larger before smaller, each as its outer outline; a hole is cut only
- * where something that was drawn earlier, or is not opaque, must show through it. Cutout: every hole is cut. Groups are
- * by depth, or by object where `objectOf` (objects.ts) tells them.
+ * where something that was drawn earlier, or is not opaque, must show through it. Cutout: every hole is cut, and where two
+ * areas meet, the one drawn earlier goes on beneath the other by a hair, so that no line of what lies behind shows
+ * between them. Groups are by depth, or by object where `objectOf` (objects.ts) tells them.
  */
 export function drawAreas(
   areas: Areas,
@@ -42,9 +43,7 @@ export function drawAreas(
   const chain = contours(map);
   const layering = objectOf ? objectLayers(areas, chain, objectOf) : depthLayers(chain, count, areas.paints);
   const { rank, order } = layering;
-  const hidden = cutout
-    ? () => false
-    : (area: number, other: number) => rank[other] > rank[area] && opaque[other] === 1;
+  const hidden = (area: number, other: number) => rank[other] > rank[area] && opaque[other] === 1;
   const holes = holesToCut(areas, chain, rank, settings.mode);
   const input = {
     pixels,
@@ -54,7 +53,7 @@ export function drawAreas(
     radials,
     hidden,
     tolerance: settings.tolerance,
-    junctions: cutout,
+    trapMax: cutout ? hair : depthMax,
     lines,
   };
   const strokes = new StrokeOrder(lines, map, rank);
@@ -96,6 +95,9 @@ export function drawAreas(
   };
 }
 
+/** How far an area of a cutout goes on beneath its neighbour, px. */
+const hair = 1.25;
+
 /** In a drawing of lines and at most so many areas, each of at least so many pixels is an element of its own. */
 const ownStrokesMin = 3;
 const ownCountMax = 150;
@@ -109,8 +111,8 @@ function shapeOf(input: SnapInput, contours: readonly Contour[], points: Points)
     if (points.count < 3) continue;
     const round = contours.length === 1 ? (asCircle(points) ?? asRound(points, contour.enclosed)) : null;
     if (round) return round;
-    markCorners(points, input.junctions);
-    outlines.push(fitClosed(points, input.junctions));
+    markCorners(points);
+    outlines.push(fitClosed(points));
   }
   if (outlines.length === 0) return null;
   return (outlines.length === 1 ? asRect(outlines[0]) : null) ?? { kind: "path", outlines };

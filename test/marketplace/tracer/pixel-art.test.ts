@@ -2,13 +2,13 @@ import fc from "fast-check";
 import jsQR from "jsqr";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
+import { isPixelArt } from "../../../marketplace/tracer/image/own-size.ts";
 import type { Raster } from "../../../marketplace/tracer/image/raster.ts";
 import type { TraceOptions } from "../../../marketplace/tracer/options.ts";
 import { decodeImage } from "../../../marketplace/tracer/pool/decode.ts";
 import { renderRaster } from "../../../marketplace/tracer/pool/render.ts";
 import { checkSvg } from "../../../marketplace/tracer/sanitize/check-svg.ts";
 import { trace } from "../../../marketplace/tracer/trace.ts";
-import { noise } from "./pictures.ts";
 import { qrCode, qrText } from "./qr-code.ts";
 
 type Rgba = readonly [number, number, number, number];
@@ -101,6 +101,48 @@ const art = (colour: fc.Arbitrary<Rgba>, colours: { min: number; max: number }) 
       }),
     );
 
+/** Colours that can be told apart by eye: they differ by 24 levels in a channel. */
+const toldApart = (colours: readonly Rgba[]) =>
+  colours.every((one, i) => colours.slice(0, i).every((other) => one.some((v, c) => Math.abs(v - other[c]!) >= 24)));
+
+/** A pixel a cell: grain all over, or areas with speckles, opaque or with nothing round them. */
+const ownSize = fc
+  .record({
+    across: fc.integer({ min: 16, max: 64 }),
+    down: fc.integer({ min: 16, max: 64 }),
+    colours: fc.array(solid, { minLength: 2, maxLength: 8 }).filter(toldApart),
+    speckles: fc.constantFrom(0.02, 0.1, 1),
+    onNothing: fc.boolean(),
+    seed: fc.integer({ min: 1 }),
+  })
+  .map(({ across, down, colours, speckles, onNothing, seed }): Art => {
+    const random = seeded(seed);
+    const patches = Array.from({ length: 6 }, () => ({
+      x: random() * across,
+      y: random() * down,
+      r: 3 + random() * 9,
+    }));
+    const cells = Array.from({ length: across * down }, (_, i) => {
+      const [x, y] = [i % across, Math.floor(i / across)];
+      const patch = patches.findIndex((at) => Math.abs(x - at.x) + Math.abs(y - at.y) < at.r);
+      if (onNothing && patch < 0) return colours.length;
+      return random() < speckles ? Math.floor(random() * colours.length) : (patch + 1) % colours.length;
+    });
+    const ones = (length: number) => Array.from({ length }, () => 1);
+    return { cells, columns: ones(across), rows: ones(down), colours: [...colours, [0, 0, 0, 0]] };
+  });
+
+/** Numbers from 0 to 1, the same for the same seed. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
+
 const hex = ([r, g, b]: Rgba) => `#${[r, g, b].map((value) => value.toString(16).padStart(2, "0")).join("")}`;
 
 const asked = fc.record({
@@ -177,30 +219,35 @@ describe("pixel art at its own size, a pixel a cell", () => {
     expect(trace(image).svg).toContain(`viewBox="0 0 ${image.width} ${image.height}"`);
   });
 
-  test("a tile of 64 pixels keeps all its speckles", () => {
-    const greens: Rgba[] = [
-      [60, 140, 50, 255],
-      [70, 152, 58, 255],
-      [52, 126, 46, 255],
-      [84, 166, 66, 255],
-    ];
-    const grain = noise(64, 64, 5).rgba;
-    const rgba = new Uint8Array(64 * 64 * 4);
-    for (let p = 0; p < 64 * 64; p++) rgba.set(greens[grain[p * 4]! < 180 ? 0 : grain[p * 4 + 1]! & 3]!, p * 4);
-    expectExact({ width: 64, height: 64, rgba }, {});
+  test("a grid of few colours is exact, whether it is grain, a ground with speckles or a sprite on nothing", () => {
+    fc.assert(
+      fc.property(ownSize, asked, (drawn, options) => {
+        const image = enlarged(drawn);
+        expectExact(image, { ...optionsFor(options, drawn), style: "auto" });
+        expect(trace(image).svg).toContain(`viewBox="0 0 ${image.width} ${image.height}"`);
+      }),
+      { numRuns: 40 },
+    );
   });
 
   test.each([16, 24, 32, 48, 64])("an icon %d pixels wide with smooth edges is none: its edges stay smooth", (side) => {
-    for (const body of [`<circle cx="12" cy="12" r="9" fill="#27c"/>`, `<path d="M6 4l14 8-14 8z" fill="#c22"/>`]) {
-      const image = renderRaster(
-        `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">${body}</svg>`,
-        side,
-        side,
-      );
-      expect(trace(image).svg).not.toContain("crispEdges");
+    for (const ground of ["", `<path fill="#fff" d="M0 0h24v24H0z"/>`]) {
+      for (const body of smoothIcons) {
+        const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">${ground}${body}</svg>`;
+        expect(isPixelArt(renderRaster(svg, side, side)), `${ground}${body}`).toBe(false);
+      }
     }
   });
 });
+
+const smoothIcons = [
+  `<circle cx="12" cy="12" r="9" fill="#27c"/>`,
+  `<path d="M6 4l14 8-14 8z" fill="#c22"/>`,
+  `<path d="M12 2.5l3 6.5 7 .8-5.2 4.8 1.5 7L12 18l-6.3 3.6 1.5-7L2 9.8 9 9z" fill="#e5a50a"/>`,
+  `<g fill="none" stroke="#333" stroke-width="2"><circle cx="10" cy="10" r="6"/><path d="M14.5 14.5L21 21"/></g>`,
+  `<rect x="3.3" y="5.3" width="17.4" height="13.4" rx="2" fill="#3584e4"/><path d="M4 7l8 6 8-6" fill="none" stroke="#fff"/>`,
+  `<radialGradient id="g"><stop stop-color="#fff"/><stop offset="1" stop-color="#c40"/></radialGradient><circle cx="12" cy="12" r="10" fill="url(#g)"/>`,
+];
 
 test("a cell that hangs on by its corner is drawn", () => {
   const rows = ["...#", ".#.#", "..##", "##.."];

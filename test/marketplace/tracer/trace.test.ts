@@ -231,13 +231,23 @@ describe("no hairline gaps", () => {
     }
   });
 
-  test("cutout: neighbours share their edges exactly", () => {
-    const image = picture(300, 300, mosaic);
-    const result = trace(image, { mode: "cutout" });
-    const { rgba } = renderRaster(result.svg, 1200, 1200);
-    let gaps = 0;
-    for (let i = 3; i < rgba.length; i += 4) if (rgba[i]! < 160) gaps++;
-    expect(gaps).toBe(0);
+  test("cutout: no lines show between neighbours, at its own size and at four times", () => {
+    for (const image of [picture(300, 300, mosaic), picture(240, 90, lettering("#333333", "#f6f7f9"))]) {
+      const { svg } = trace(image, { mode: "cutout" });
+      for (const times of [1, 4]) {
+        const { rgba } = renderRaster(svg, image.width * times, image.height * times);
+        const gaps = rgba.filter((level, i) => i % 4 === 3 && level < 200).length;
+        expect(gaps, `at ${times}×`).toBeLessThan(rgba.length / 4 / 5_000);
+      }
+    }
+  });
+
+  test("cutout: where a shape is taken away nothing lies beneath, but for a hair along its edge", () => {
+    const disc = `<rect width="100" height="100" fill="#fff"/><circle cx="50" cy="50" r="30" fill="#06c"/>`;
+    const { svg } = trace(picture(100, 100, disc), { mode: "cutout" });
+    const { rgba } = renderRaster(svg.replace(/<circle[^>]*>/, ""), 100, 100);
+    const alphaAt = (x: number) => rgba[(50 * 100 + x) * 4 + 3];
+    expect([alphaAt(50), alphaAt(23), alphaAt(20), alphaAt(10)]).toEqual([0, 0, 255, 255]);
   });
 });
 
