@@ -5,7 +5,7 @@ import { contours } from "../../../marketplace/tracer/curves/contours.ts";
 import { markCorners } from "../../../marketplace/tracer/curves/corners.ts";
 import { fitClosed } from "../../../marketplace/tracer/curves/fit-curve.ts";
 import { Points } from "../../../marketplace/tracer/curves/points.ts";
-import { snapContour } from "../../../marketplace/tracer/curves/snap.ts";
+import { depthMax, snapContour } from "../../../marketplace/tracer/curves/snap.ts";
 import type { Outline } from "../../../marketplace/tracer/drawing.ts";
 import { strengthenHairlines } from "../../../marketplace/tracer/image/hairlines.ts";
 import { premultiply, type Raster } from "../../../marketplace/tracer/image/raster.ts";
@@ -115,7 +115,7 @@ function outlined(areas: ReturnType<typeof describeAreas>, source: Uint8Array, t
   let outlines = "";
   for (const contour of chain.all) {
     if (empty[contour.area] === 1) continue;
-    snapContour({ ...input, hidden: () => false, junctions: false }, contour, scratch);
+    snapContour({ ...input, hidden: () => false, trapMax: depthMax }, contour, scratch);
     if (scratch.count < 3) continue;
     for (let i = 0; i < scratch.count; i++) points += dot(scratch.x[i] ?? 0, scratch.y[i] ?? 0, 0.25);
     markCorners(scratch);
