@@ -93,7 +93,7 @@ function Find() {
           id="find"
           name="q"
           type="search"
-          placeholder="Transaction, account or resource"
+          placeholder="Transaction or account"
           maxLength={512}
           autocomplete="off"
         />

@@ -48,9 +48,8 @@ export function RecordTable({
 
 function When({ at }: { at: string }) {
   return (
-    <time class="nowrap" datetime={at} title={at}>
-      <span class="hide-s">{at.slice(5, 10)} </span>
-      {at.slice(11, 19)}
+    <time class="when" datetime={at} title={at}>
+      <span>{at.slice(5, 10)}</span> <span>{at.slice(11, 19)}</span>
     </time>
   );
 }

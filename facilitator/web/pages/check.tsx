@@ -63,7 +63,7 @@ function Body({ url, env, seen, refused, to }: BodyProps) {
         <Crumbs trail={[{ href: to("/resources"), label: "Resources" }]} here="Check my server" />
         <h1>Check my server</h1>
         <p class="dim measure">
-          Reads your 402 as clients read it, without paying. One check a minute for each host, over all who ask.
+          Reads your 402 as clients read it, without paying. Each host is checked once a minute at most, whoever asks.
         </p>
         <form class="row row-3" action="/resources/check">
           <input type="hidden" name="env" value={env} />

@@ -160,10 +160,11 @@ function Told({ story, json, now }: { story: PaymentStory; json: string; now: Da
   const meaning = reasonMeaning(story.error_reason ?? "");
   return (
     <Callout tone="bad" title={meaning?.means ?? "It did not settle"}>
-      No money moved. <code class="icode">{story.error_reason}</code>{" "}
+      No money moved.{" "}
       {story.retryable && !isOver
         ? `The same payment is still good until ${momentOf(expires)}: post it again.`
-        : (meaning?.remedy ?? "Have the client make a new payment.")}
+        : (meaning?.remedy ?? "Have the client make a new payment.")}{" "}
+      Reason: <code class="icode">{story.error_reason}</code>
       {explorer && <div class="row">{explorer}</div>}
     </Callout>
   );

@@ -103,7 +103,7 @@ export function Filter({
 }) {
   const choices = [{ value: "", label: "Any state" }, ...states.map((value) => ({ value, label: value }))];
   return (
-    <form class="row row-tight">
+    <form class="row">
       <input
         class="input grow"
         name="q"

@@ -33,14 +33,20 @@ export function reportsPage({ db }: { readonly db: Database }): Page {
           lede: `What visitors said of agents, newest first; ${reportsMax} at most.`,
           body: (
             <div class="stack">
-              <Segments
-                label="Which"
-                tabs={[
-                  { href: "/admin/reports", label: "Open", isCurrent: !all },
-                  { href: "/admin/reports?all=true", label: "All", isCurrent: all },
-                ]}
-              />
-              {reports.length === 0 && <Empty title="Nothing is open" />}
+              <div>
+                <Segments
+                  label="Which"
+                  tabs={[
+                    { href: "/admin/reports", label: "Open", isCurrent: !all },
+                    { href: "/admin/reports?all=true", label: "All", isCurrent: all },
+                  ]}
+                />
+              </div>
+              {reports.length === 0 && (
+                <Empty icon="check" under="h2" title={all ? "No reports yet" : "No open reports"}>
+                  What visitors say with “Report this agent” stands here until it is resolved.
+                </Empty>
+              )}
               {reports.map((report) => (
                 <ReportCard report={report} refusal={refusal?.value("id") === report.id ? refusal : undefined} />
               ))}

@@ -173,7 +173,7 @@ function PayoutTable({ proof: { payouts } }: { proof: Proof }) {
       label="Payouts, newest first"
       rows={payouts}
       columns={[
-        { head: "UTC", cell: ({ at }) => <Time at={at} show="moment" /> },
+        { head: "Paid", cell: ({ at }) => <Time at={at} show="moment" /> },
         { head: "Network", hide: "small", cell: ({ network }) => <Network network={network} /> },
         { head: "USDC", isNumber: true, cell: ({ network, asset, amount }) => amountOf(network, asset, amount) },
         { head: "To", hide: "medium", cell: ({ pay_to }) => <Hash short value={pay_to} label="Copy wallet" /> },

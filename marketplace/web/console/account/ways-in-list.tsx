@@ -58,8 +58,10 @@ function Way({ way }: { way: WayIn }) {
     <li class="key-slot">
       <div>
         <h3>
-          <Icon name={icons[kind]} />
-          {name}
+          <span class="way-name">
+            <Icon name={icons[kind]} />
+            {name}
+          </span>
           {isEmail && <Badge>main</Badge>}
           {!works && <Badge tone="warn">not set up here now</Badge>}
         </h3>

@@ -67,7 +67,10 @@ function kindOf({ type, enum: choices, items, anyOf, maxLength = 0 }: Schema): C
   if (type === "number" || type === "integer") return "number";
   if (type === "array" && items?.type === "string") return "lines";
   if (type === "string") return maxLength > longText ? "area" : "line";
-  const isText = anyOf?.every((one) => one.type === "string" || typeof one.const === "string");
+  // A whole number that may also be text is kept as text, which holds every digit of it.
+  const isText = anyOf?.every(
+    (one) => one.type === "string" || one.type === "integer" || typeof one.const === "string",
+  );
   return isText ? "line" : "json";
 }
 

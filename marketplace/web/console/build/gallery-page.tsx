@@ -1,5 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
+import { Button } from "../../../../shared/page/button.tsx";
 import { Callout } from "../../../../shared/page/callout.tsx";
 import { Disclosure } from "../../../../shared/page/disclosure.tsx";
 import { AreaField } from "../../../../shared/page/field.tsx";
@@ -57,16 +57,11 @@ export function galleryPage(needs: StartNeeds): Page {
 
 function Head() {
   return (
-    <div class="row between row-4">
-      <div class="grow">
-        <h1>Build</h1>
-        <p class="dim small">
-          Pick a connector, change the template, publish. About ten minutes, free until somebody pays.
-        </p>
-      </div>
-      <ButtonLink icon="file" href="#yaml-text">
-        From YAML
-      </ButtonLink>
+    <div>
+      <h1>Build</h1>
+      <p class="dim small">
+        Pick a connector, change the template, publish. About ten minutes, free until somebody pays.
+      </p>
     </div>
   );
 }
@@ -74,7 +69,7 @@ function Head() {
 function FromYaml({ handle, refusal }: { handle: string; refusal: Refusal | undefined }) {
   const asked = refusal?.act === "yaml" ? refusal : undefined;
   return (
-    <Disclosure summary="Begin with a text" open={asked !== undefined}>
+    <Disclosure summary="Start from a YAML definition" open={asked !== undefined}>
       <form class="stack stack-3" method="post" action="/build">
         <input type="hidden" name="act" value="yaml" />
         <AreaField

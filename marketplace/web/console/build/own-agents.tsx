@@ -28,8 +28,7 @@ export function OwnAgents({ work, agentsMax, has }: OwnAgentsProps) {
       <div class="card">
         {work.total === 0 ? (
           <Empty icon="grid" title="No agents yet">
-            What you build stands here, drafts as well. Begin with one of the templates below: each can be tried as it
-            is.
+            What you build stands here, drafts as well. Begin with one of the templates below.
           </Empty>
         ) : (
           <Table label="Table of your agents" tall columns={columns(has)} rows={work.rows} />

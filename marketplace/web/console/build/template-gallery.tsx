@@ -21,7 +21,7 @@ export function TemplateGallery({ templates, kind }: GalleryProps) {
       <div class="row between row-4">
         <div class="grow">
           <h2 id="templates">Start from a connector</h2>
-          <p class="small dim">Each template works untouched: try it, then make it yours.</p>
+          <p class="small dim">Each comes with a template: fill in what it asks for, and make it yours.</p>
         </div>
         <Segments
           label="Connectors"
@@ -53,7 +53,7 @@ function TemplateCard({ listed: { connector, name, brings, template } }: { liste
         </div>
         {permanent && <Badge line>cannot be undone</Badge>}
       </div>
-      <p class="agent-desc build-does">{guide.does}</p>
+      <p class="build-does">{guide.does}</p>
       {brings && <p class="small faint build-brings">{`You bring: ${brings}.`}</p>}
       <form class="agent-foot" method="post" action="/build">
         <span>
@@ -82,7 +82,7 @@ function NoneOfThese() {
           <span class="agent-id">http-api</span>
         </div>
       </div>
-      <p class="agent-desc">
+      <p class="build-does">
         Put your own service behind HTTPS and use the HTTP API connector: it can do what you can.
       </p>
       <div class="agent-foot">

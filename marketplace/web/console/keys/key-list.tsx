@@ -2,6 +2,7 @@
 import { Badge } from "../../../../shared/page/badge.tsx";
 import { ButtonLink } from "../../../../shared/page/button.tsx";
 import { Disclosure } from "../../../../shared/page/disclosure.tsx";
+import { Empty } from "../../../../shared/page/empty.tsx";
 import { figures } from "../../../../shared/page/figures.ts";
 import { creditsOf } from "../../../../shared/page/money.tsx";
 import { type Column, Table } from "../../../../shared/page/table.tsx";
@@ -32,19 +33,23 @@ export function KeyList({ keys, spending, isNew }: KeyListProps) {
             {active.length} of {keysPerAccount} in use
           </span>
         </div>
-        <ul class="card">
-          {active.map((key) => (
-            <Slot listed={key} spent={spending.get(key.id)} isNew={key.id === isNew} />
-          ))}
-          {free > 0 && (
-            <li class="key-slot slot-free">
-              <span>{free === 1 ? "One free slot" : `${free} free slots`}</span>
-              <ButtonLink class="push" size="small" href="/settings/keys/new">
-                Create key
-              </ButtonLink>
-            </li>
-          )}
-        </ul>
+        {active.length === 0 ? (
+          <NoKey />
+        ) : (
+          <ul class="card">
+            {active.map((key) => (
+              <Slot listed={key} spent={spending.get(key.id)} isNew={key.id === isNew} />
+            ))}
+            {free > 0 && (
+              <li class="key-slot slot-free">
+                <span>{free === 1 ? "One free slot" : `${free} free slots`}</span>
+                <ButtonLink class="push" size="small" href="/settings/keys/new">
+                  Create key
+                </ButtonLink>
+              </li>
+            )}
+          </ul>
+        )}
       </section>
       {clients.length > 0 && (
         <section class="stack" aria-labelledby="clients">
@@ -64,6 +69,16 @@ export function KeyList({ keys, spending, isNew }: KeyListProps) {
         </Disclosure>
       )}
     </>
+  );
+}
+
+function NoKey() {
+  return (
+    <div class="card">
+      <Empty icon="key" title="No key yet">
+        With a key your programs and MCP clients run agents on this account’s credits, within the caps that you set.
+      </Empty>
+    </div>
   );
 }
 
