@@ -70,7 +70,7 @@ export async function newTopic(
   return (await open.run(create, ...signers)).topicId!.toString();
 }
 
-export function operatorVariables({ ledger }: OpenLedger): Record<string, string> {
+export function operatorVariables({ ledger }: Pick<OpenLedger, "ledger">): Record<string, string> {
   const { accountId, privateKey } = ledger.accounts.operator;
   return {
     HEDERA_NODES: Object.entries(ledger.nodes)

@@ -7,6 +7,7 @@ import { newBuyer } from "./evm-payments.ts";
 import { type RunningFacilitator, startFacilitator } from "./facilitator.ts";
 import { hederaVariables } from "./hedera-payments.ts";
 import { type HttpProxy, startHttpProxy } from "./http-proxy.ts";
+import { operatorVariables } from "./ledger-agents.ts";
 import { type Market, seedMarket, startMarketplace, type TestMarketplace } from "./marketplace.ts";
 
 /** Both services and both chains, with a creator who can be paid on each. */
@@ -27,6 +28,7 @@ export async function startPaidMarket(options: PaidOptions = {}): Promise<PaidMa
     // The chains are read where a wallet is to be shown.
     EVM_RPC_URLS: `eip155:84532=${setting.chain.rpcUrl}`,
     HEDERA_MIRROR: ledger.mirrorUrl,
+    ...(options.withOperator && operatorVariables({ ledger })),
     ...options.env,
   };
   const { databaseUrl, model } = options;
@@ -64,6 +66,8 @@ export interface PaidOptions {
   readonly facilitatorEnv?: Record<string, string>;
   /** The marketplace's database; a fresh one when none is given. */
   readonly databaseUrl?: string;
+  /** Agents act on Hedera by the marketplace's own account. */
+  readonly withOperator?: boolean;
   /** What stands for the models; whoever brings one stops it. */
   readonly model?: MockModels;
 }

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { open, visitEverywhere } from "./browser.ts";
-import { type PaidSite, startPaidSite } from "./paid-site.ts";
+import { type PaidSite, test } from "./paid-site.ts";
 
 let site: PaidSite;
-beforeAll(async () => {
-  site = await startPaidSite();
+test.beforeEach(({ site: shared }) => {
+  site = shared;
 }, 120_000);
-afterAll(() => site?.stop());
 
 test.each(["", "/api", "/mcp", "/about"])("the page of an agent%s, everywhere", (tab) =>
   visitEverywhere(site, `${site.summarizer}${tab}`, { name: `agent${tab.replace("/", "-")}` }),

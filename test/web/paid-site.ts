@@ -2,6 +2,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
+import { test as base } from "vitest";
 import { demoAgents } from "../../infra/dev/demo-agents.ts";
 import { writeDemoWallet } from "../../infra/dev/demo-wallet.ts";
 import { freePort } from "../../infra/dev/postgres.ts";
@@ -26,6 +27,15 @@ export interface PaidSite extends Site {
 
 const demoBuyer = evmWallets({}).buyer;
 
+/** Tests get `site`: one marketplace with its facilitator, its chains and a Chromium for all files of a worker. */
+// biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which other fixtures this one takes
+export const test = base.extend("site", { scope: "worker" }, async ({}, { onCleanup }): Promise<PaidSite> => {
+  const site = await startPaidSite();
+  onCleanup(() => site.stop());
+  return site;
+});
+
+/** One more, with an environment of its own. */
 export async function startPaidSite(env: Record<string, string> = {}): Promise<PaidSite> {
   const executablePath = findChromium();
   if (!executablePath) throw new Error("There is no Chromium: install one, or say where it is with CHROMIUM.");
@@ -33,6 +43,7 @@ export async function startPaidSite(env: Record<string, string> = {}): Promise<P
   const file = join(await mkdtemp(join(tmpdir(), "demo-wallet-")), "wallet.js");
   const publicUrl = `http://127.0.0.1:${port}`;
   const paid = await startPaidMarket({
+    withOperator: true,
     env: {
       MARKETPLACE_PORT: String(port),
       MARKETPLACE_PUBLIC_URL: publicUrl,

@@ -22,6 +22,16 @@ import type { LocalHederaOptions } from "../../../infra/local-hedera/options.ts"
 /** A running ledger, the unmodified SDK pointed at it, and short words for what the tests do over and over. */
 export async function openLedger(options: LocalHederaOptions = {}) {
   const ledger = await startLocalHedera({ consensusDelayMs: 2, ...options });
+  const sdk = sdkOn(ledger);
+  const close = async (): Promise<void> => {
+    sdk.close();
+    await ledger.close();
+  };
+  return { ...sdk, close };
+}
+
+/** The same for a ledger that is running; whoever started it closes it. */
+export function sdkOn(ledger: LocalHedera) {
   const { buyer, creator, feePayer, operator, usdcTreasury } = ledger.accounts;
   const keys = {
     buyer: PrivateKey.fromStringDer(buyer.privateKey),
@@ -121,9 +131,8 @@ export async function openLedger(options: LocalHederaOptions = {}) {
 
   const hbarBalance = async (account: string): Promise<bigint> => (await hbarBalances(ledger)).get(account) ?? 0n;
 
-  const close = async (): Promise<void> => {
+  const close = (): void => {
     for (const open of clients) open.close();
-    await ledger.close();
   };
 
   return {

@@ -1,14 +1,13 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { proveLedger } from "../../support/marketplace.ts";
 import { expectAccessible, expectNoSidewaysScrolling, open, visitEverywhere } from "../browser.ts";
-import { type PaidSite, signInWith, startPaidSite } from "../paid-site.ts";
+import { type PaidSite, signInWith, test } from "../paid-site.ts";
 
 let site: PaidSite;
-beforeAll(async () => {
-  site = await startPaidSite();
+test.beforeEach(({ site: shared }) => {
+  site = shared;
 }, 120_000);
-afterAll(() => site?.stop());
 
 const path = "/settings/credits";
 

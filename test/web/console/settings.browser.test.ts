@@ -63,38 +63,3 @@ test("a client that is allowed gets its code in the browser, past the page's pol
   await close();
   client.close();
 });
-
-test("a key is made, changed and revoked by keyboard alone, and copied before it is gone", async ({ site }) => {
-  const { page, complaints, close } = await open(site, "/settings/keys/new");
-  await signedIn(site)(page);
-  await page.getByLabel("Name").focus();
-  await page.keyboard.type("server");
-  await page.keyboard.press("Enter");
-  await page.getByText("Copy your new key now").waitFor();
-  const token = await page.locator(".once-key output").textContent();
-  expect(token).toMatch(/^amk_/);
-  await visitNothingButDone(page);
-  expect(await page.content()).not.toContain(token as string);
-  await page.getByRole("link", { name: "Calls and settings of server" }).press("Enter");
-  await page.getByLabel("Daily cap").fill("200");
-  await page.keyboard.press("Enter");
-  await page.getByText("It holds from the key’s next call on.").waitFor();
-  // What was done is said once.
-  expect(page.url()).not.toContain("done=");
-  await page.getByRole("link", { name: "Revoke" }).press("Enter");
-  await page.getByRole("button", { name: "Revoke key" }).press("Enter");
-  await page.getByText("The key is revoked.").waitFor();
-  expect(complaints).toEqual([]);
-  await close();
-});
-
-/** The form does not go on before one says that the key is stored. */
-async function visitNothingButDone(page: Page): Promise<void> {
-  const finish = page.getByRole("button", { name: "Done" });
-  await finish.press("Enter");
-  expect(await page.locator(".once").isVisible()).toBe(true);
-  await page.getByLabel("I have stored it").press("Space");
-  await finish.press("Enter");
-  await page.getByText("1 of 5 in use").waitFor();
-  await page.locator(".once").waitFor({ state: "detached" });
-}
