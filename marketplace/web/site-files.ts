@@ -6,6 +6,7 @@ import { describeAgent, readFrom } from "../agents/detail.ts";
 import { type FindNeeds, findLiveAgent } from "../agents/find.ts";
 import type { Config } from "../config.ts";
 import { agentMarkdown } from "./agent/markdown.ts";
+import { clientPackagePath, readClientPackage } from "./client-package.ts";
 import type { Page } from "./page.ts";
 import { agentPictureContent, sitePictureContent } from "./share-picture/picture-of.ts";
 import { type PictureFile, SharePictures } from "./share-picture/share-pictures.ts";
@@ -17,7 +18,7 @@ interface Needs extends FindNeeds {
   readonly config: Pick<Config, "publicUrl">;
 }
 
-/** What crawlers and link previews ask a website for besides its pages. `limit` counts callers as for pages. */
+/** What crawlers, link previews and package managers ask a website for besides its pages. `limit` counts callers as for pages. */
 export function siteFiles(needs: Needs, pages: readonly Page[], limit: RequestHandler): Router {
   const { publicUrl } = needs.config;
   const router = Router();
@@ -36,6 +37,12 @@ export function siteFiles(needs: Needs, pages: readonly Page[], limit: RequestHa
   });
   router.get("/picture.png", limit, async (request, response) => {
     sendPicture(request, response, await pictures.read(sitePictureContent));
+  });
+  router.get(clientPackagePath, limit, async (request, response) => {
+    const { bytes, etag } = await readClientPackage();
+    response.setHeader("cache-control", "public, max-age=300").setHeader("etag", etag);
+    if (request.headers["if-none-match"] === etag) response.status(304).end();
+    else response.type("application/gzip").send(bytes);
   });
   // The twin of an agent's page that programs read.
   router.get("/:handle/:slug.md", limit, async (request, response) => {

@@ -27,7 +27,9 @@ const text = `It's "$HOME" \`id\` \\n ${"$"}{x} 😀 %s`;
 
 /** Runs a program as it stands on the page. */
 async function execute(program: string, title: string, env: Record<string, string>): Promise<string> {
-  const options = { env: { PATH: process.env.PATH ?? "", ...env }, cwd: directory, timeout: 60_000 };
+  // What npx fetches from the page's own service is kept in no other place.
+  const own = { PATH: process.env.PATH ?? "", npm_config_cache: join(directory, "cache") };
+  const options = { env: { ...own, ...env }, cwd: directory, timeout: 180_000 };
   const run = promisify(execFile);
   if (title.startsWith("curl") || title === "Command line") return (await run("bash", ["-c", program], options)).stdout;
   if (title.startsWith("Python")) return (await run("python3", ["-c", program], options)).stdout;
@@ -62,7 +64,9 @@ for node in ast.walk(ast.parse(sys.argv[1])):
 /** What the agent was asked last. */
 const asked = () => JSON.stringify(site.model.requests.at(-1)?.body);
 
-test("every program that is shown with a key runs the agent with the input that was last tried", async () => {
+test("every program that is shown with a key runs the agent with the input that was last tried", {
+  timeout: 300_000,
+}, async () => {
   const programs = await programsOf("/api", "key");
   expect(programs.map(([title]) => title)).toEqual(["curl", "TypeScript", "Command line", "Python"]);
   for (const [title, program] of programs) {

@@ -1,3 +1,8 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
@@ -22,6 +27,38 @@ const hidden = async () => {
   await moveAgent(market.context.db, agent.address, "unpublish");
   return agent.address;
 };
+
+test("the client is installed from the running service into an empty folder, brings nothing else, and runs an agent", {
+  timeout: 180_000,
+}, async () => {
+  const folder = await mkdtemp(join(tmpdir(), "installed-"));
+  try {
+    await writeFile(join(folder, "package.json"), "{}");
+    // Whatever else it wanted would be looked for in a registry, where nobody answers.
+    const env = {
+      PATH: process.env.PATH,
+      npm_config_cache: join(folder, "cache"),
+      npm_config_registry: "http://127.0.0.1:9",
+      npm_config_fetch_retries: "0",
+    };
+    const install = ["install", "--no-audit", "--no-fund", `${market.url}/client.tgz`];
+    const run = promisify(execFile);
+    await run("npm", install, { cwd: folder, env });
+    const there = await readdir(join(folder, "node_modules"));
+    expect(there.filter((name) => !name.startsWith("."))).toEqual(["agent-marketplace-client"]);
+    const { stdout } = await run(
+      join(folder, "node_modules/.bin/agent-marketplace"),
+      ["run", seeded.agent.address, "text=hello"],
+      { env: { ...env, AGENT_MARKETPLACE_URL: market.url, AGENT_MARKETPLACE_KEY: seeded.key } },
+    );
+    expect(stdout).toContain("stand-in");
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  const answer = await get("/client.tgz");
+  expect((await answer.arrayBuffer()).byteLength).toBeLessThan(50_000);
+  expect((await get("/client.tgz", { "if-none-match": answer.headers.get("etag")! })).status).toBe(304);
+});
 
 describe("the picture of an agent", () => {
   test("is a PNG of 1200 by 630 that its page names, kept by its ETag", async () => {

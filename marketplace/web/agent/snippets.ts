@@ -1,5 +1,6 @@
 import type { LiteralLanguage } from "../../../shared/page/literals.ts";
 import type { AgentDetail } from "../../agents/detail.ts";
+import { clientPackagePath } from "../client-package.ts";
 
 /** A program that runs an agent: the code around its input. */
 export interface Snippet {
@@ -38,7 +39,7 @@ export function keySnippets({ origin, detail: { agent, price_credits: price } }:
     {
       title: "TypeScript",
       language: "typescript",
-      before: `// npm install ${clientPackage}
+      before: `// npm install ${origin}${clientPackagePath}
 import { AgentMarketplace } from "${clientPackage}";
 
 const market = new AgentMarketplace({ key: process.env.KEY, baseUrl: "${origin}" });
@@ -55,7 +56,7 @@ console.log(run.output);`,
       title: "Command line",
       language: "bash",
       before: `export AGENT_MARKETPLACE_URL=${origin} AGENT_MARKETPLACE_KEY=$KEY
-npx ${clientPackage} run ${agent} --max-credits ${price} --input '`,
+npx -y ${origin}${clientPackagePath} run ${agent} --max-credits ${price} --input '`,
       indent: "",
       after: "'",
     },
@@ -111,7 +112,7 @@ function evmSnippet({ origin, detail }: Called): Snippet {
   return {
     title: "TypeScript",
     language: "typescript",
-    before: `// npm install ${clientPackage} viem
+    before: `// npm install ${origin}${clientPackagePath} viem
 import { AgentMarketplace } from "${clientPackage}";
 import { privateKeyToAccount } from "viem/accounts";
 
@@ -126,7 +127,7 @@ function hederaSnippet({ origin, detail }: Called): Snippet {
   return {
     title: "TypeScript, Hedera",
     language: "typescript",
-    before: `// npm install ${clientPackage} @hashgraph/sdk
+    before: `// npm install ${origin}${clientPackagePath} @hashgraph/sdk
 import { PrivateKey } from "@hashgraph/sdk";
 import { AgentMarketplace } from "${clientPackage}";
 

@@ -1,0 +1,54 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdtemp, readFile, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { builtAssets } from "./browser-sources.ts";
+
+/** Where it is on every site: what `npm install` and `npx` take as an address. */
+export const clientPackagePath = "/client.tgz";
+
+const packed = "client.tgz";
+
+export interface ClientPackage {
+  readonly bytes: Buffer;
+  readonly etag: string;
+}
+
+/** The client's package: what `npm run build` packed, where compiled code runs, and packed when first asked for, where the sources run. */
+export function readClientPackage(): Promise<ClientPackage> {
+  known ??= read();
+  known.catch(() => {
+    known = undefined;
+  });
+  return known;
+}
+
+let known: Promise<ClientPackage> | undefined;
+
+async function read(): Promise<ClientPackage> {
+  if (import.meta.url.endsWith(".js")) return described(await readFile(join(builtAssets, packed)));
+  const directory = await mkdtemp(join(tmpdir(), "client-package-"));
+  try {
+    return described(await readFile(await packClient(directory)));
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function described(bytes: Buffer): ClientPackage {
+  return { bytes, etag: `"${createHash("sha256").update(bytes).digest("base64url")}"` };
+}
+
+/** Packs the client, which is compiled, into the directory; the file. The same sources give the same bytes. */
+export async function packClient(directory: string): Promise<string> {
+  const client = fileURLToPath(new URL("../../client", import.meta.url));
+  const asked = ["pack", "--json", "--ignore-scripts", "--pack-destination", directory];
+  const { stdout } = await promisify(execFile)("npm", asked, { cwd: client });
+  const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf("["))) as [{ filename: string }];
+  const file = join(directory, packed);
+  await rename(join(directory, filename), file);
+  return file;
+}
