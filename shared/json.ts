@@ -12,6 +12,16 @@ export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
+/** JSON without spaces, the members of every object in the order of their names' UTF-16 code units (RFC 8785). */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, membersByName);
+}
+
+function membersByName(_name: string, value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 /**
  * The readers below take the value of `path`'s last name in `parent`; `path` is how the caller of the API finds it in the
  * body. Each throws ApiError 400 that names the whole path when the value is missing or of another type.

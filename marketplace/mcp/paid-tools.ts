@@ -3,6 +3,7 @@ import type { CallToolRequest, CallToolResult } from "@modelcontextprotocol/serv
 import type { Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
 import { asApiError } from "../../shared/http.ts";
+import { canonicalJson } from "../../shared/json.ts";
 import type { Log } from "../../shared/log.ts";
 import { type FindNeeds, findLiveAgent, type LiveAgent } from "../agents/find.ts";
 import { addressOfTool } from "../agents/scope.ts";
@@ -119,18 +120,9 @@ function shownIn(
     : undefined;
 }
 
-/**
- * What a wallet that is shown signs in place of a body's digest: the SHA-256 of the arguments in JSON without spaces, the
- * members of every object in the order of their names' UTF-16 code units (RFC 8785).
- */
+/** What a wallet that is shown signs in place of a body's digest. */
 function digestOfArguments(input: object): Buffer {
-  return hash("sha256", JSON.stringify(input, inOrder), "buffer");
-}
-
-function inOrder(_name: string, value: unknown): unknown {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  if (!isObject) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return hash("sha256", canonicalJson(input), "buffer");
 }
 
 /** A tool that is not there any more: a buyer who paid for it learns what is owed, every other caller that there is none. */

@@ -67,8 +67,8 @@ function progressOf({ mcpReq }: ServerContext, response: Response): ReportProgre
 
 const instructions =
   "Tools here are paid agents. Each description tells the price of a run in credits (1 credit is US$0.01); a run that " +
-  "fails costs nothing. A run goes on when the connection is lost: do not call again before looking it up under " +
-  "GET /api/v1/runs. `_meta.idempotency_key` makes a call safe to repeat; `_meta.max_credits` refuses a higher price.";
+  "fails costs nothing. A run goes on when the connection is lost: with `_meta.idempotency_key` the same call can be sent " +
+  "again, runs once, and answers the same; `_meta.max_credits` refuses a higher price.";
 
 const paidInstructions =
   "Tools here are paid with the call, over x402 and without an account: a call without a payment answers its price; " +

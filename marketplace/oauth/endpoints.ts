@@ -11,7 +11,7 @@ import { refusals } from "../http/refusals.ts";
 import { parse } from "../parse.ts";
 import { admitOrRefuse } from "../rate-limit.ts";
 import { isSetUp, type OAuthSetUp } from "./client-tokens.ts";
-import { type ClientNeeds, clientMetadata, registerClient } from "./clients.ts";
+import { type ClientNeeds, clientMetadata, type OAuthClient, registerClient } from "./clients.ts";
 import { exchange, giveBack } from "./grants.ts";
 import { type MetadataNeeds, paths, resourceMetadata, scope, serverMetadata, toolServerPath } from "./metadata.ts";
 import { bodyOf, OAuthRefusal } from "./refusal.ts";
@@ -75,30 +75,28 @@ function registerEndpoint(needs: Needs): Endpoint {
       "It is forgotten after a day, or 90 days after a person last allowed it something; sooner, the oldest first, where there are too many that nobody allows anything. It gets an id and no secret.",
     body: requestBody(clientMetadata, { client_name: "Paper Desk", redirect_uris }, smallBody),
     answers: {
-      201: jsonAnswer(clientShape, {
-        client_id: "cli_01k8q3v5w7x9z1b3d5f7h9j1k3",
-        client_name: "Paper Desk",
-        redirect_uris,
-        token_endpoint_auth_method: "none",
-        grant_types: ["authorization_code", "refresh_token"],
-        response_types: ["code"],
-      }),
+      201: jsonAnswer(
+        clientShape,
+        registered({ id: "cli_01k8q3v5w7x9z1b3d5f7h9j1k3", name: "Paper Desk", redirectUris: redirect_uris }),
+      ),
       ...oauthRefusals,
     },
     handler: answerIfSetUp(needs, async (request, response) => {
       await admit(needs, request, "oauth-register", 10);
       const client = await registerClient(needs.db, readMetadata(request.body), addressOf(request));
-      response.status(201).json({
-        client_id: client.id,
-        client_name: client.name,
-        redirect_uris: client.redirectUris,
-        token_endpoint_auth_method: "none",
-        grant_types: ["authorization_code", "refresh_token"],
-        response_types: ["code"],
-      });
+      response.status(201).json(registered(client));
     }),
   };
 }
+
+const registered = ({ id, name, redirectUris }: OAuthClient): z.input<typeof clientShape> => ({
+  client_id: id,
+  client_name: name,
+  redirect_uris: [...redirectUris],
+  token_endpoint_auth_method: "none",
+  grant_types: ["authorization_code", "refresh_token"],
+  response_types: ["code"],
+});
 
 function readMetadata(body: unknown): z.infer<typeof clientMetadata> {
   try {

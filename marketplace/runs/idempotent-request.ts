@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
+import { canonicalJson } from "../../shared/json.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { Output } from "../connectors/result.ts";
 import type { AccountId, RunId } from "../ids.ts";
@@ -21,7 +22,7 @@ export function idempotentRequest({
   maxCredits,
 }: AskedRun): IdempotentRequest | undefined {
   if (idempotencyKey === undefined) return undefined;
-  const text = JSON.stringify([agent.toLowerCase(), input, maxCredits ?? null], sortedKeys);
+  const text = canonicalJson([agent.toLowerCase(), input, maxCredits ?? null]);
   return { idempotencyKey, digest: createHash("sha256").update(text).digest() };
 }
 
@@ -75,11 +76,6 @@ function resultOf(run: RecordedRun): RunResult {
   }
   const error = run.error ?? "The agent failed.";
   return { success: false, run_id: run.id, credits_used: 0, credits_remaining, receipt: null, error };
-}
-
-function sortedKeys(_name: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Longer than any run: its time limit and, had its copy of the service died, the lapse of its lease. */

@@ -15,7 +15,7 @@ import { idempotencyHeaders, readIdempotencyKey, replayedHeader } from "../runs/
 import { notEnoughCredits } from "../runs/shapes.ts";
 import { freeTryEndpoint, queueEndpoint } from "./free-endpoint.ts";
 import { type PaidSvgNeeds, paySvg, svgOffer } from "./paid.ts";
-import { type SvgOrder, type SvgProduct, svgProducts } from "./products.ts";
+import { creditText, type SvgOrder, type SvgProduct, svgProducts } from "./products.ts";
 import { exampleOrders, generateOnCredits, paidRequests, vectorizeOnCredits } from "./request.ts";
 import { customerOf, runSvg, type SvgNeeds, withMarkup } from "./run-svg.ts";
 import { svgShape } from "./shapes.ts";
@@ -49,11 +49,6 @@ export function svgEndpoints(needs: Needs): Endpoint[] {
 type Needs = SvgNeeds & PaidSvgNeeds & Parameters<typeof freeTryEndpoint>[0];
 
 const dollars = (product: SvgProduct) => dollarText(svgProducts[product].price);
-
-function creditText(product: SvgProduct): string {
-  const { price } = svgProducts[product];
-  return price === 1n ? "1 credit" : `${price} credits`;
-}
 
 function vectorizeEndpoint(needs: SvgNeeds): Endpoint {
   return {

@@ -27,6 +27,11 @@ export const svgProducts = {
 
 export type SvgProduct = keyof typeof svgProducts;
 
+export function creditText(product: SvgProduct): string {
+  const { price } = svgProducts[product];
+  return price === 1n ? "1 credit" : `${price} credits`;
+}
+
 /** What was asked for, as its product. */
 export type SvgOrder = Customer &
   (

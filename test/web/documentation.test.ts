@@ -64,7 +64,10 @@ const facts = () => ({
 });
 /** The tables that llms.txt alone has. */
 const noTables = Object.fromEntries(
-  ["fields vectorize", "fields generate", "fields drawing", "pages", "addresses"].map((name) => [name, () => ""]),
+  ["fields vectorize", "fields generate", "fields drawing", "drawings", "pages", "addresses"].map((name) => [
+    name,
+    () => "",
+  ]),
 );
 const written = docsPages.flatMap(({ slug, file }) => (file === undefined ? [] : [{ slug, file }]));
 

@@ -1,7 +1,9 @@
 import type { z } from "zod";
 import type { Operation } from "../../../shared/reference/operations.ts";
 import { type FieldRow, fieldRows } from "../../../shared/reference/schema-rows.ts";
+import { dollarText } from "../../credits/amount.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
+import { creditText, type SvgProduct, svgProducts } from "../../svg/products.ts";
 import { generateOnCredits, vectorizeOnCredits } from "../../svg/request.ts";
 import { svgShape } from "../../svg/shapes.ts";
 import { docsPages, docsPath } from "./chapters.ts";
@@ -16,6 +18,7 @@ export async function llmsTxt(facts: DocsFacts, endpoints: readonly Endpoint[]):
     "fields vectorize": () => fieldTable(vectorizeOnCredits),
     "fields generate": () => fieldTable(generateOnCredits),
     "fields drawing": () => fieldTable(svgShape),
+    drawings: drawingTable,
     pages: () => pagesOf(publicUrl),
     addresses: () => addressesOf(endpoints, publicUrl),
   });
@@ -43,6 +46,25 @@ function addressesOf(endpoints: readonly Endpoint[], publicUrl: string): string 
   return endpoints
     .map(({ method, path, summary }) => `- [${method.toUpperCase()} ${path}](${publicUrl}${path}): ${summary}`)
     .join("\n");
+}
+
+function drawingTable(): string {
+  const onCredits = {
+    "svg-vectorize": "`POST /api/v1/svg/vectorize`",
+    "svg-generate": "`POST /api/v1/svg/generate`",
+    "svg-generate-hd": 'the same with `"hd":true`',
+  };
+  return tableOf(
+    ["", "With a key", "Paid per call"],
+    (Object.keys(svgProducts) as SvgProduct[]).map((product) => {
+      const { name, price } = svgProducts[product];
+      return [
+        `${name}, ${creditText(product)}`,
+        onCredits[product],
+        `\`POST /api/x402/${product}\`, ${dollarText(price)}`,
+      ];
+    }),
+  );
 }
 
 function fieldTable(shape: z.ZodType): string {
