@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { DurabilityWatch } from "../shared/durability.ts";
 import { createLog, type Log } from "../shared/log.ts";
 import { prepareSchema } from "../shared/migrate.ts";
@@ -40,10 +41,11 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     disposer.add(() => db.end());
     const reads = openReads(db, { url: config.databaseReadUrl, log, poolMax, statements, applicationName }, disposer);
     const store = new SettlementStore(db);
-    const kms = config.kms && new Kms(config.kms);
+    const copy = randomUUID();
+    const needs = { store, db, log, copy, kms: config.kms && new Kms(config.kms) };
     const schemes = new SchemeRegistry([
-      ...config.evm.map((network) => createExactEvm(network, { store, db, log, kms })),
-      ...config.hedera.map((network) => createExactHedera(network, { store, db, log, kms })),
+      ...config.evm.map((network) => createExactEvm(network, needs)),
+      ...config.hedera.map((network) => createExactHedera(network, needs)),
     ]);
     disposer.add(() => schemes.stop());
     const served = schemes.all.map(({ network }) => network);
@@ -52,7 +54,7 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     const outbound = createOutbound({});
     disposer.add(() => outbound.stop());
     const fetchUnpaid = createUnpaidFetch(outbound, config.discovery);
-    const heartbeats = new Heartbeats(db, schemes, log);
+    const heartbeats = new Heartbeats(db, schemes, log, copy);
     const metrics = new Metrics();
     const callCounts = new CallCounts(db);
     const valkey = await startValkeyCounts(config.valkey, { name: "facilitator", log }, disposer);

@@ -33,6 +33,7 @@ export const healthShape = z
         lowBalance: z.boolean(),
         empty: z.boolean().describe("This fee payer pays for nothing any more."),
         signing: z.boolean().describe("Its key can be asked to sign."),
+        leased: z.boolean().describe("The copy that answers looks after it; of all copies one does."),
         settling: z
           .boolean()
           .describe(
@@ -59,6 +60,7 @@ export async function health({ schemes, db, config, durability, valkey, reads }:
       lowBalance: payer.low,
       empty: payer.empty,
       signing: payer.signs,
+      leased: payer.leased,
       settling: schemes.isSettling(scheme),
     })),
   );

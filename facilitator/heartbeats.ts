@@ -11,12 +11,13 @@ export const facilitatorSubject = "facilitator";
  * beats too, so a minute that no copy wrote is an outage.
  */
 export class Heartbeats {
-  readonly #id = randomUUID();
+  readonly #id: string;
   readonly #db: Database;
   readonly #schemes: Pick<SchemeRegistry, "all" | "whyNotSettling">;
   readonly #log: Log;
 
-  constructor(db: Database, schemes: Pick<SchemeRegistry, "all" | "whyNotSettling">, log: Log) {
+  constructor(db: Database, schemes: Pick<SchemeRegistry, "all" | "whyNotSettling">, log: Log, id = randomUUID()) {
+    this.#id = id;
     this.#db = db;
     this.#schemes = schemes;
     this.#log = log;

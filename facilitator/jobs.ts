@@ -4,6 +4,7 @@ import type { Running } from "../shared/process.ts";
 import { lookEveryMs } from "../shared/reads.ts";
 import type { Context } from "./context.ts";
 import { retryClosedMs } from "./schemes/registry.ts";
+import { sweepNetworkCopies } from "./schemes/signer-leases.ts";
 import { refreshDailyFigures } from "./settlements/daily-figures.ts";
 import { reconcile } from "./settlements/reconcile.ts";
 import { rollUpAll } from "./settlements/rollup.ts";
@@ -40,6 +41,7 @@ function jobsOf(context: Context): readonly Job[] {
     { name: "delete old refusals", everyMs: 10_000, run: () => refusals.sweep() },
     { name: "list paid resources", everyMs: 500, run: async () => catalog.work() },
     { name: "forget copies that are gone", everyMs: hourMs, run: () => heartbeats.sweep() },
+    { name: "forget copies that served a network", everyMs: hourMs, run: () => sweepNetworkCopies(db) },
     { name: "delete old listings", everyMs: hourMs, run: () => catalog.sweep() },
     { name: "delete ended holds", everyMs: 15_000, run: () => holds.sweep() },
     { name: "read which payers must wait", everyMs: 2_000, run: () => cooldowns.read() },

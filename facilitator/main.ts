@@ -18,7 +18,11 @@ await runUntilSignal(async (fail) => {
     const listening = await listen(createServer(context), config);
     disposer.add(() => listening.stop());
     context.log.info({ url: listening.url }, "Facilitator listening");
-    return { leave: () => listening.leave(config.drainMs), stop: () => disposer.stop() };
+    const leave = () => {
+      context.schemes.handOver(context.log);
+      return listening.leave(config.drainMs);
+    };
+    return { leave, stop: () => disposer.stop() };
   } catch (error) {
     await disposer.stop();
     throw error;

@@ -53,6 +53,16 @@ function balances({ schemes }: Pick<Needs, "schemes">): readonly Family[] {
       "1 when a fee payer is below its warning line or its balance cannot be read.",
       payers.map(({ labels, low, balance }) => [labels, low || balance === undefined ? 1 : 0]),
     ),
+    new Gauge(
+      "facilitator_fee_payer_leased",
+      "1 when this copy looks after the fee payer; over all copies it is 1.",
+      payers.map(({ labels, leased }) => [labels, leased ? 1 : 0]),
+    ),
+    new Gauge(
+      "facilitator_fee_payer_signing",
+      "0 while the fee payer's key cannot be asked to sign.",
+      payers.map(({ labels, signs }) => [labels, signs ? 1 : 0]),
+    ),
   ];
 }
 

@@ -165,6 +165,14 @@ create table listing_days (
   constraint listing_days_resource_id_fkey FOREIGN KEY (resource_id) REFERENCES discovery_resources(id) ON DELETE CASCADE
 );
 
+create table network_copies (
+  network text not null,
+  copy uuid not null,
+  signers text[] not null,
+  lease_until timestamp with time zone not null,
+  constraint network_copies_pkey PRIMARY KEY (network, copy)
+) with (fillfactor=50);
+
 create table outage_causes (
   subject text not null,
   hour timestamp with time zone not null,
@@ -265,6 +273,13 @@ create table payments (
   constraint payments_amount_atomic_check CHECK ((amount_atomic > (0)::numeric)),
   constraint payments_check CHECK (((state = 'claimed'::text) OR (state = 'failed'::text) OR (transaction_id IS NOT NULL))),
   constraint payments_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'broadcast'::text, 'unknown'::text, 'settled'::text, 'failed'::text])))
+);
+
+create table signer_leases (
+  network text not null,
+  signer text not null,
+  holder uuid,
+  constraint signer_leases_pkey PRIMARY KEY (network, signer)
 );
 
 create table signer_nonces (

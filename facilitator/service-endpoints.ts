@@ -58,6 +58,7 @@ function healthEndpoint(context: Needs): Endpoint {
     unit: "HBAR",
     empty: false,
     signing: true,
+    leased: true,
     settling: true,
   };
   const durability = durabilityExample;

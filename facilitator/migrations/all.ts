@@ -15,6 +15,7 @@ import { recordAccounts } from "./0018-record-accounts.ts";
 import { heartbeats } from "./0019-heartbeats.ts";
 import { listingDays } from "./0020-listing-days.ts";
 import { networkFees } from "./0021-network-fees.ts";
+import { signerLeases } from "./0023-signer-leases.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   heartbeats,
   listingDays,
   networkFees,
+  signerLeases,
 ];

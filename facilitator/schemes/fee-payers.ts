@@ -43,7 +43,7 @@ export class FeePayerFunds {
     this.#needs = needs;
   }
 
-  get balance(): Omit<FeePayerBalance, "signs"> {
+  get balance(): Omit<FeePayerBalance, "signs" | "leased"> {
     const { unit, decimals, balanceLow, balanceEmpty, dailyBudget } = this.#settings;
     const balance = this.#balance;
     const isOverBudget = dailyBudget > 0n && this.#spentToday >= dailyBudget;
@@ -63,8 +63,23 @@ export class FeePayerFunds {
     this.#readAt = Date.now();
   }
 
+  /** The network refused it for want of money, and no balance that covers it was read since. */
+  get isRefused(): boolean {
+    return this.#refusedFee !== undefined;
+  }
+
+  get isKnown(): boolean {
+    return this.#balance !== undefined;
+  }
+
+  /** What the copy that reads this fee payer's balance found. */
+  share(found: SharedFunds | undefined): void {
+    this.#balance = found?.balance;
+    if (found) this.#spentToday = found.spentToday;
+  }
+
   /** Reads the balance with `read`, if that is due. What is not known to be of a certain time is no spending. Never throws. */
-  async readWhenDue(read: () => Promise<{ balance: bigint; asOf: bigint | undefined } | undefined>): Promise<void> {
+  async readWhenDue(read: () => Promise<FundsReading | undefined>): Promise<void> {
     const { balance, empty } = this.balance;
     const askedAt = Date.now();
     if (askedAt - this.#readAt < (balance === undefined || empty ? readSoonMs : readEveryMs)) return;
@@ -88,6 +103,18 @@ export class FeePayerFunds {
       (err) => log.warn({ err, network }, "what a fee payer has spent today could not be added up"),
     );
   }
+}
+
+/** What a fee payer holds, and as of when; undefined where that is not known for certain. */
+export interface FundsReading {
+  readonly balance: bigint;
+  readonly asOf: bigint | undefined;
+}
+
+/** As another copy stored it. */
+export interface SharedFunds {
+  readonly balance: bigint;
+  readonly spentToday: bigint;
 }
 
 /** Amounts in base units of the network's own token (wei, tinybars). */

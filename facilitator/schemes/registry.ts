@@ -68,6 +68,15 @@ export class SchemeRegistry {
     );
   }
 
+  /** Nobody waits for it: what is not given back lapses. */
+  handOver(log: Log): void {
+    for (const { network, handOver } of this.all) {
+      handOver().catch((err) =>
+        log.warn({ err, network }, "fee payers were not handed over; their leases end by themselves"),
+      );
+    }
+  }
+
   async stop(): Promise<void> {
     for (const scheme of this.all) await scheme.stop();
   }

@@ -51,6 +51,8 @@ export interface Scheme<P extends Payment = Payment> {
   start(): Promise<void>;
   /** What is done in the background while it is open. */
   readonly upkeep: readonly Upkeep[];
+  /** Gives this copy's fee payers to the others, which is about to stop. */
+  handOver(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -205,4 +207,6 @@ export interface FeePayerBalance {
   readonly empty: boolean;
   /** Whether its key can be asked, as far as is known. */
   readonly signs: boolean;
+  /** Whether this copy looks after it. */
+  readonly leased: boolean;
 }

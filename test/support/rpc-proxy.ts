@@ -13,16 +13,18 @@ type RpcFate = Fate | "refuse" | "late" | "null" | "nonce-too-low";
 
 /** A JSON-RPC proxy that stands between a daemon and its node and misbehaves as told. */
 export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
-  let fateOf: (method: string) => RpcFate = () => "pass";
+  let fateOf: (method: string, params: readonly unknown[]) => RpcFate = () => "pass";
   const counts = new Map<string, number>();
   const server = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request) text += chunk;
     const parsed = JSON.parse(text);
-    const calls: Array<{ id: number; method: string }> = Array.isArray(parsed) ? parsed : [parsed];
-    const fates = calls.map(({ method }) => {
+    const calls: Array<{ id: number; method: string; params: readonly unknown[] }> = Array.isArray(parsed)
+      ? parsed
+      : [parsed];
+    const fates = calls.map(({ method, params }) => {
       counts.set(method, (counts.get(method) ?? 0) + 1);
-      return fateOf(method);
+      return fateOf(method, params);
     });
     if (fates.includes("refuse")) return void response.writeHead(429, { "retry-after": "1" }).end("{}");
     const carried = calls.filter((_, index) => fates[index] !== "lose-call");
@@ -52,7 +54,7 @@ export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
 export interface RpcProxy {
   readonly url: string;
   readonly counts: ReadonlyMap<string, number>;
-  behave(rule: (method: string) => RpcFate): void;
+  behave(rule: (method: string, params: readonly unknown[]) => RpcFate): void;
   stop(): Promise<void>;
 }
 

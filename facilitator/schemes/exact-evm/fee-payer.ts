@@ -2,8 +2,9 @@ import { parseTransaction } from "viem/utils";
 import type { Log } from "../../../shared/log.ts";
 import { type Database, inTransaction } from "../../../shared/postgres.ts";
 import { KeyAwayError, type SigningKey } from "../../signing/signing-key.ts";
-import { FeePayerFunds } from "../fee-payers.ts";
+import { FeePayerFunds, type FundsReading } from "../fee-payers.ts";
 import { type BroadcastLog, type Claim, type FeePayerBalance, NetworkAwayError } from "../scheme.ts";
+import type { SignerLeases } from "../signer-leases.ts";
 import type { EvmChain, GasFees } from "./chain.ts";
 import type { EvmConfig } from "./config.ts";
 import { GasPrices } from "./gas-prices.ts";
@@ -20,26 +21,22 @@ import { EvmSigner } from "./signer.ts";
 export class EvmFeePayer {
   readonly #signer: EvmSigner;
   readonly #config: EvmConfig;
-  readonly #needs: { chain: EvmChain; db: Database; store: BroadcastLog; log: Log };
+  readonly #needs: Needs;
   readonly #nonces: Nonces;
   readonly #gaps: NonceGaps;
-  readonly #funds: FeePayerFunds;
+  readonly funds: FeePayerFunds;
   readonly #gasPrices: GasPrices;
   #queue: Job[] = [];
   #signing = 0;
   #draining = false;
 
-  constructor(
-    { address, key }: { readonly address: Hex; readonly key: SigningKey },
-    config: EvmConfig,
-    needs: { chain: EvmChain; db: Database; store: BroadcastLog; log: Log },
-  ) {
+  constructor({ address, key }: { readonly address: Hex; readonly key: SigningKey }, config: EvmConfig, needs: Needs) {
     this.#signer = new EvmSigner(address, key);
     this.#config = config;
     this.#needs = needs;
     this.#nonces = new Nonces(needs.db, config.network, this.address);
     this.#gaps = new NonceGaps(this.#signer, config, needs);
-    this.#funds = new FeePayerFunds(this.address, { ...config, unit: "ETH", decimals: 18 }, needs);
+    this.funds = new FeePayerFunds(this.address, { ...config, unit: "ETH", decimals: 18 }, needs);
     this.#gasPrices = new GasPrices(needs.chain);
   }
 
@@ -53,7 +50,11 @@ export class EvmFeePayer {
   }
 
   get balance(): FeePayerBalance {
-    return { ...this.#funds.balance, signs: this.#signer.isThere };
+    return { ...this.funds.balance, signs: this.#signer.isThere, leased: this.isLeased };
+  }
+
+  get isLeased(): boolean {
+    return this.#needs.leases.holds(this.address);
   }
 
   /** Throws ConfigError when the key is another address'; one that is away is asked for later. */
@@ -75,8 +76,8 @@ export class EvmFeePayer {
     });
   }
 
-  async readBalance(): Promise<void> {
-    await this.#funds.readWhenDue(() => this.#needs.chain.balance(this.address));
+  readBalance(): Promise<FundsReading> {
+    return this.#needs.chain.balance(this.address);
   }
 
   /** Agrees on the next nonce with the chain (nonces.ts). */
@@ -164,7 +165,7 @@ export class EvmFeePayer {
   /** The operator's to mend: known from now on, not only when the balance is read next, and nothing stays signed. */
   async #empty(job: Job, raw: Buffer, hash: Hex, nonce: bigint): Promise<Sending> {
     const { gas = 0n, maxFeePerGas = 0n } = parseTransaction(`0x${raw.toString("hex")}`);
-    this.#funds.noteRefused(gas * maxFeePerGas);
+    this.funds.noteRefused(gas * maxFeePerGas);
     const isTakenBack = await inTransaction(this.#needs.db, async (tx) => {
       await this.#nonces.giveBack(nonce, tx);
       if (await this.#needs.store.takeBack(job.claim, hash, tx)) return true;
@@ -214,6 +215,14 @@ export type Sending =
   | { readonly lost: true }
   | { readonly unsigned: true }
   | { readonly empty: true };
+
+interface Needs {
+  readonly chain: EvmChain;
+  readonly db: Database;
+  readonly store: BroadcastLog;
+  readonly log: Log;
+  readonly leases: Pick<SignerLeases, "holds">;
+}
 
 /** Another daemon looks after the payment: then its nonce stays with it. */
 class ClaimGoneError extends Error {}

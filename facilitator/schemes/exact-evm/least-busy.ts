@@ -22,7 +22,10 @@ export async function sendByAny(
   return sending;
 }
 
+/** One that this copy looks after, if it can: so copies seldom wait for each other's nonces. */
 export function leastBusy(feePayers: readonly EvmFeePayer[]): EvmFeePayer {
   const able = feePayers.filter(({ balance }) => !balance.empty && balance.signs);
-  return (able.length > 0 ? able : feePayers).toSorted((a, b) => a.waiting - b.waiting)[0] as EvmFeePayer;
+  const own = able.filter(({ isLeased }) => isLeased);
+  const choice = [own, able, feePayers].find((some) => some.length > 0) ?? feePayers;
+  return choice.toSorted((a, b) => a.waiting - b.waiting)[0] as EvmFeePayer;
 }

@@ -6,6 +6,7 @@ import type { Database } from "../../../shared/postgres.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
 import { openKey } from "../../signing/keys.ts";
 import type { Kms } from "../../signing/kms.ts";
+import { eachOf, FeePayerRounds } from "../fee-payer-rounds.ts";
 import { NoFeePayerError } from "../fee-payers.ts";
 import { ReadCache } from "../read-cache.ts";
 import {
@@ -17,6 +18,7 @@ import {
   refuse,
   type Scheme,
 } from "../scheme.ts";
+import { renewEveryMs, SignerLeases } from "../signer-leases.ts";
 import { EvmChain } from "./chain.ts";
 import { type CheckNeeds, checkOnChain, checkSignature } from "./check-on-chain.ts";
 import { checkWindow, decodePayment } from "./checks.ts";
@@ -33,13 +35,21 @@ import { feeOf, succeeded } from "./transfers.ts";
 /** `exact` on one EVM network: a payer's EIP-3009 authorization, sent and paid for by one of our addresses. */
 export function createExactEvm(
   config: EvmConfig,
-  needs: { store: BroadcastLog; db: Database; log: Log; kms?: Kms | undefined },
+  needs: { store: BroadcastLog; db: Database; log: Log; copy: string; kms?: Kms | undefined },
 ): Scheme<EvmPayment> {
   const rpc = new JsonRpc(config.rpcUrl, config.rpcTimeoutMs);
   const chain = new EvmChain(rpc, config.gasLimit);
+  const addresses = config.signers.map(({ address }) => address);
+  const leases = new SignerLeases(config.network, addresses, needs);
   const feePayers = config.signers.map(
-    ({ address, key }) => new EvmFeePayer({ address, key: openKey(key, needs) }, config, { chain, ...needs }),
+    ({ address, key }) => new EvmFeePayer({ address, key: openKey(key, needs) }, config, { chain, leases, ...needs }),
   );
+  const members = feePayers.map((payer) => ({
+    id: payer.address,
+    funds: payer.funds,
+    read: () => payer.readBalance(),
+  }));
+  const rounds = new FeePayerRounds(members, leases, () => chain.latestBlock());
   /**
    * Payments whose payer `check` found to be a contract, so that `submit` need not ask again, with the account as which the
    * contract was asked: to another one it may answer otherwise.
@@ -54,13 +64,17 @@ export function createExactEvm(
     balances.set(payment, await reads.read(`${asset} ${payer}`, balanceAgeMaxMs, () => chain.holding(asset, payer)));
   };
   const lookForKeys = () => Promise.all(feePayers.map((feePayer) => feePayer.lookForKey()));
-  const readBalances = () => Promise.all(feePayers.map((feePayer) => feePayer.readBalance()));
+  const maintainNonces = () =>
+    eachOf(
+      feePayers.filter(({ isLeased }) => isLeased),
+      (feePayer) => feePayer.maintainNonces(),
+    );
 
   return {
     scheme: "exact",
     network: config.network,
     kinds: kindsOf(config.network),
-    feePayers: feePayers.map(({ address }) => address),
+    feePayers: addresses,
     decode: (request: PaymentRequest) => decodePayment(request, config),
     async findSettled(payment) {
       if (!assets.has(payment.asset)) return undefined;
@@ -80,20 +94,21 @@ export function createExactEvm(
     balances: () => feePayers.map(({ balance }) => balance),
     async start() {
       await verifyConfiguration(chain, config);
-      await Promise.all(feePayers.map((feePayer) => feePayer.checkKey()));
-      await Promise.all(feePayers.map((feePayer) => feePayer.synchronizeNonce()));
-      await readBalances();
+      await eachOf(feePayers, (feePayer) => feePayer.checkKey());
+      await eachOf(feePayers, (feePayer) => feePayer.synchronizeNonce());
+      await rounds.start();
     },
     upkeep: [
-      { name: "read balances of fee payers", everyMs: balanceEveryMs, run: readBalances },
-      {
-        name: "maintain nonces",
-        everyMs: maintainEveryMs,
-        run: () => Promise.all(feePayers.map((feePayer) => feePayer.maintainNonces())),
-      },
+      { name: "renew leases of fee payers", everyMs: renewEveryMs, run: () => rounds.renewLeases() },
+      { name: "read balances of fee payers", everyMs: balanceEveryMs, run: () => rounds.readBalances() },
+      { name: "maintain nonces", everyMs: maintainEveryMs, run: maintainNonces },
       { name: "look for keys that were away", everyMs: keysEveryMs, run: lookForKeys },
     ],
-    stop: () => rpc.stop(),
+    handOver: () => leases.handOver(),
+    async stop() {
+      await leases.handOver().catch(() => {});
+      await rpc.stop();
+    },
   };
 }
 

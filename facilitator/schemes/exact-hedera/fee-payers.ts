@@ -1,19 +1,23 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { Log } from "../../../shared/log.ts";
-import type { Queryable } from "../../../shared/postgres.ts";
+import type { Database } from "../../../shared/postgres.ts";
 import { openKey } from "../../signing/keys.ts";
 import type { Kms } from "../../signing/kms.ts";
 import { KeyAwayError } from "../../signing/signing-key.ts";
+import { FeePayerRounds } from "../fee-payer-rounds.ts";
 import { FeePayerFunds } from "../fee-payers.ts";
 import { type FeePayerBalance, NetworkAwayError } from "../scheme.ts";
+import { SignerLeases } from "../signer-leases.ts";
 import type { HederaConfig, HederaFeePayerConfig } from "./config.ts";
 import type { Key, Signature } from "./keys.ts";
 import type { Mirror } from "./mirror.ts";
 import { ecdsaSigner, readSigner, type Signer } from "./signer.ts";
 
 interface Needs {
-  readonly db: Queryable;
+  readonly db: Database;
   readonly log: Log;
+  /** Its id among all copies. */
+  readonly copy: string;
   readonly kms?: Kms | undefined;
 }
 
@@ -26,8 +30,11 @@ export class HederaFeePayers {
   readonly #kms: Kms | undefined;
   readonly #signers = new Map<string, Signer>();
   readonly #funds: ReadonlyMap<string, FeePayerFunds>;
+  readonly #leases: SignerLeases;
+  readonly #rounds: FeePayerRounds;
 
-  constructor(config: HederaConfig, mirror: Mirror, { db, log, kms }: Needs) {
+  constructor(config: HederaConfig, mirror: Mirror, needs: Needs) {
+    const { db, log, kms } = needs;
     this.#config = config;
     this.#mirror = mirror;
     this.#log = log;
@@ -35,6 +42,10 @@ export class HederaFeePayers {
     this.accounts = config.feePayers.map(({ accountId }) => accountId);
     const settings = { ...config, unit: "HBAR", decimals: 8 } as const;
     this.#funds = new Map(this.accounts.map((account) => [account, new FeePayerFunds(account, settings, { db, log })]));
+    this.#leases = new SignerLeases(config.network, this.accounts, needs);
+    const read = (id: string) => mirror.account(id, 0);
+    const members = [...this.#funds].map(([id, funds]) => ({ id, funds, read: () => read(id) }));
+    this.#rounds = new FeePayerRounds(members, this.#leases, () => read(this.accounts[0] as string));
   }
 
   /** Throws KeyAwayError. */
@@ -49,7 +60,11 @@ export class HederaFeePayers {
   }
 
   balanceOf(account: string): FeePayerBalance {
-    return { ...this.#fundsOf(account).balance, signs: this.#signers.get(account)?.isThere ?? false };
+    return {
+      ...this.#fundsOf(account).balance,
+      signs: this.#signers.get(account)?.isThere ?? false,
+      leased: this.#leases.holds(account),
+    };
   }
 
   /** The network refused a transaction because this account could not pay its fee. */
@@ -62,15 +77,20 @@ export class HederaFeePayers {
   /** Loads the keys, compares them with the chain's and reads the balances. Answers every problem found. */
   async start(): Promise<readonly string[]> {
     const problems = await Promise.all(this.#config.feePayers.map((feePayer) => this.#load(feePayer)));
-    await this.readBalances();
+    await this.#rounds.start();
     return problems.flat();
   }
 
-  /** Each that is due: about every 30 s, sooner one that is away or empty. */
-  async readBalances(): Promise<void> {
-    await Promise.all(
-      this.accounts.map((account) => this.#fundsOf(account).readWhenDue(() => this.#mirror.account(account, 0))),
-    );
+  renewLeases(): Promise<void> {
+    return this.#rounds.renewLeases();
+  }
+
+  readBalances(): Promise<void> {
+    return this.#rounds.readBalances();
+  }
+
+  handOver(): Promise<void> {
+    return this.#leases.handOver();
   }
 
   /** Asks keys that were away again. */

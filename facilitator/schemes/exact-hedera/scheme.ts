@@ -6,6 +6,7 @@ import type { Database } from "../../../shared/postgres.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
 import type { Kms } from "../../signing/kms.ts";
 import { type BroadcastLog, NetworkAwayError, type Scheme } from "../scheme.ts";
+import { renewEveryMs } from "../signer-leases.ts";
 import { AddressBook } from "./address-book.ts";
 import { decodePayment } from "./checks.ts";
 import type { HederaConfig } from "./config.ts";
@@ -20,7 +21,7 @@ import { submit } from "./submit.ts";
 /** `exact` on one Hedera network: a transfer the payer signed, co-signed, sent and paid for by one of our accounts. */
 export function createExactHedera(
   config: HederaConfig,
-  needs: { store: BroadcastLog; db: Database; log: Log; kms?: Kms | undefined },
+  needs: { store: BroadcastLog; db: Database; log: Log; copy: string; kms?: Kms | undefined },
 ): Scheme<HederaPayment> {
   const mirror = new Mirror(config.mirrorUrl);
   const nodes = new HederaNodes(config.nodes, nodeTimeouts);
@@ -63,11 +64,14 @@ export function createExactHedera(
       if (problems.flat().length > 0) throw new ConfigError("facilitator", problems.flat());
     },
     upkeep: [
+      { name: "renew leases of fee payers", everyMs: renewEveryMs, run: () => feePayers.renewLeases() },
       { name: "read balances of fee payers", everyMs: balanceEveryMs, run: () => feePayers.readBalances() },
       { name: "look for keys that were away", everyMs: keysEveryMs, run: () => feePayers.lookForKeys() },
       { name: "read the list of nodes", everyMs: addressBookEveryMs, run: () => addressBook.refreshWhenDue() },
     ],
+    handOver: () => feePayers.handOver(),
     async stop() {
+      await feePayers.handOver().catch(() => {});
       nodes.close();
       await mirror.close();
     },

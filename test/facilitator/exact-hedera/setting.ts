@@ -1,4 +1,4 @@
-import { randomInt } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 import {
   AccountId,
   Client,
@@ -69,7 +69,7 @@ export async function settingOn(ledger: LocalHedera, change: Partial<HederaConfi
   const db = connect(await freshDatabase("facilitator"), { poolMax: 5, statements, applicationName: "test" });
   const store = new SettlementStore(db);
   const config = { ...configOf(ledger), ...change };
-  const scheme = createExactHedera(config, { store, db, log: createLog("test", "silent") });
+  const scheme = createExactHedera(config, { store, db, log: createLog("test", "silent"), copy: randomUUID() });
   return {
     ledger,
     db,

@@ -36,6 +36,7 @@ describe("the scheme starts", () => {
         low: false,
         empty: false,
         signs: true,
+        leased: true,
       },
     ]);
     await good.stop();

@@ -1,0 +1,121 @@
+import { createTestClient, http, parseEther, publicActions } from "viem";
+import { english, generateMnemonic, generatePrivateKey, mnemonicToAccount, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type MockKms, startMockKms } from "../../infra/mock-kms/server.ts";
+import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import { paymentBody } from "../support/evm-payments.ts";
+import { type RunningFacilitator, spawnFacilitator, startFacilitator } from "../support/facilitator.ts";
+import { lapseAll } from "../support/lapse.ts";
+import { freshDatabase } from "../support/postgres.ts";
+import { startRpcProxy } from "../support/rpc-proxy.ts";
+
+const mnemonic = generateMnemonic(english);
+const addresses = [0, 1, 2, 3].map((addressIndex) => mnemonicToAccount(mnemonic, { addressIndex }).address);
+const seeded = { EIP155_84532_SIGNERS: "", EIP155_84532_FEE_PAYER_SEED: mnemonic, EIP155_84532_FEE_PAYER_COUNT: "4" };
+
+let setting: EvmSetting;
+
+beforeAll(async () => {
+  setting = await evmSetting();
+  await Promise.all(addresses.map((address) => setting.chain.fund(address, { wei: parseEther("10") })));
+});
+afterAll(() => setting?.stop());
+
+const newVariables = async (changes: Record<string, string>) => ({
+  ...setting.variables,
+  FACILITATOR_DATABASE_URL: await freshDatabase("facilitator"),
+  ...changes,
+});
+const pay = async () => paymentBody(await setting.fundedBuyer(), setting.terms);
+const chain = () => createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) }).extend(publicActions);
+const chains = async (copy: RunningFacilitator) =>
+  (await copy.get("/health")).body.chains as Array<{ feePayer: string; leased: boolean; balance: number | null }>;
+const leasedBy = async (copy: RunningFacilitator) =>
+  (await chains(copy)).flatMap(({ feePayer, leased }) => (leased ? [feePayer] : [])).toSorted();
+
+/** A proxy of the node that notes for which fee payers nonces are maintained through it. */
+async function watchedNode() {
+  const proxy = await startRpcProxy(setting.chain.rpcUrl);
+  const maintained = new Set<string>();
+  proxy.behave((method, [address, block]) => {
+    if (method === "eth_getTransactionCount" && block === "latest") maintained.add(String(address));
+    return "pass";
+  });
+  return { ...proxy, maintained };
+}
+
+test("each fee payer is looked after by one copy; all copies know its balance and send; one that is told to stop hands over its own", async () => {
+  const variables = await newVariables(seeded);
+  const nodes = await Promise.all([watchedNode(), watchedNode()]);
+  const [first, second] = await Promise.all([
+    startFacilitator({ ...variables, EIP155_84532_RPC_URL: nodes[0].url }),
+    spawnFacilitator({ ...variables, EIP155_84532_RPC_URL: nodes[1].url }),
+  ]);
+  try {
+    const held = () => Promise.all([first, second].map(leasedBy));
+    await expect.poll(async () => (await held()).flat().toSorted(), { timeout: 30_000 }).toEqual(addresses.toSorted());
+    for (const copy of [first, second]) {
+      for (const { balance } of await chains(copy)) expect(balance).toBeGreaterThan(9);
+      expect((await copy.settle(await pay())).body).toMatchObject({ success: true });
+    }
+    // In one look, since a stall of this machine can make a lease change hands.
+    const look = async () => {
+      for (const { maintained } of nodes) maintained.clear();
+      const seen = () => nodes.map(({ maintained }) => [...maintained].toSorted());
+      await expect.poll(() => seen().flat().length, { timeout: 30_000 }).toBeGreaterThanOrEqual(4);
+      return JSON.stringify(await held()) === JSON.stringify(seen());
+    };
+    await expect.poll(look, { timeout: 60_000 }).toBe(true);
+    await second.stop();
+    const { rows } = await first.context.db.query("select from network_copies");
+    expect(rows).toHaveLength(1);
+    await expect.poll(() => leasedBy(first), { timeout: 30_000 }).toEqual(addresses.toSorted());
+  } finally {
+    await Promise.all([first.stop(), second.stop()]);
+    await Promise.all(nodes.map((node) => node.stop()));
+  }
+}, 120_000);
+
+test("a copy killed while its KMS signs leaves no gap; another settles at once what comes, and takes over when the lease ends", async () => {
+  const key = generatePrivateKey();
+  const { address } = privateKeyToAccount(key);
+  await setting.chain.fund(address, { wei: parseEther("10") });
+  const credentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret" };
+  const kms: MockKms = await startMockKms({ keys: { gas: Buffer.from(key.slice(2), "hex") }, ...credentials });
+  const variables = await newVariables({
+    EIP155_84532_SIGNERS: `${address}:kms:gas`,
+    KMS_ENDPOINT: kms.url,
+    KMS_ACCESS_KEY_ID: credentials.accessKeyId,
+    KMS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    KMS_TIMEOUT_MS: "5000",
+  });
+  const killed = await spawnFacilitator(variables);
+  const stop = [kms.stop, killed.stop];
+  try {
+    await expect.poll(() => leasedBy(killed)).toEqual([address]);
+    expect((await killed.settle(await pay())).body).toMatchObject({ success: true });
+    const body = await pay();
+    kms.behave("hang");
+    const interrupted = killed.settle(body).catch(() => undefined);
+    await expect.poll(() => kms.waiting(), { timeout: 10_000 }).toBeGreaterThan(0);
+    killed.process.kill("SIGKILL");
+    await interrupted;
+    kms.behave("answer");
+    const next = await startFacilitator(variables);
+    stop.push(next.stop);
+    const { db } = next.context;
+    expect((await next.settle(await pay())).body).toMatchObject({ success: true });
+    // As waiting would.
+    await db.query("update network_copies set lease_until = now()");
+    await expect.poll(() => leasedBy(next), { timeout: 30_000 }).toEqual([address]);
+    await lapseAll(db);
+    await expect.poll(async () => (await next.settle(body)).body.success, { timeout: 30_000 }).toBe(true);
+    expect(await chain().getTransactionCount({ address })).toBe(3);
+    // A gap that nobody knows of is filled by the copy that holds the lease now.
+    await db.query("update signer_nonces set next_nonce = next_nonce + 1");
+    expect((await next.settle(await pay())).body).toMatchObject({ success: true });
+    expect(await chain().getTransactionCount({ address })).toBe(5);
+  } finally {
+    for (const end of stop.toReversed()) await end();
+  }
+}, 120_000);
