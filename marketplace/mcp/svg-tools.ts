@@ -12,7 +12,7 @@ import { linkTo, runResult, structured } from "./results.ts";
 
 const include_svg = z.boolean().default(false).describe("Also answer the markup, often 100 to 500 KB.");
 /** Who calls these has a key. */
-const layers = z.boolean().default(false).describe("One group per object.");
+const layers = z.boolean().default(false).describe("One group per object, as a person would name them.");
 const generateInput = generateRequest.extend({ layers, include_svg });
 const vectorizeInput = vectorizeRequest.extend({ layers, include_svg });
 

@@ -211,7 +211,7 @@ function drawn(headers: Answer["headers"]): Answer {
       paths: 1,
       colors: 1,
       bytes: 108,
-      layers: [{ id: "fox", fill: ["#d9642b"] }],
+      layers: [{ id: "fox", name: "fox", fill: ["#d9642b"] }],
       score: 0.97,
       metrics: { ssim: 0.98, psnr: 34.2 },
       cost_usd: 0.01,

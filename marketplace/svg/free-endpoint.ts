@@ -77,7 +77,7 @@ export function freeTryEndpoint(needs: FreeTryNeeds & SameOriginNeeds): Endpoint
         paths: 1,
         colors: 1,
         bytes: 142,
-        layers: [{ id: "object-1", fill: ["#d9642b"] }],
+        layers: [{ id: "object-1", name: "object", fill: ["#d9642b"] }],
         score: 0.97,
         metrics: { ssim: 0.98, psnr: 34.2 },
         ms: 240,

@@ -94,7 +94,7 @@ export interface SvgResult {
   readonly paths: number;
   readonly colors: number;
   readonly bytes: number;
-  readonly layers: ReadonlyArray<{ readonly id: string; readonly fill: readonly string[] }>;
+  readonly layers: ReadonlyArray<{ readonly id: string; readonly name?: string; readonly fill: readonly string[] }>;
   readonly score: number;
   readonly metrics: { readonly ssim: number; readonly psnr: number };
   readonly cost_usd: number;

@@ -47,14 +47,17 @@ export const vectorizeRequest = z.object({
     .default(0)
     .describe("From 0, which keeps all detail, to 1, which keeps the least."),
   remove_background: z.boolean().default(false).describe("Leaves out what touches the image's edges in one colour."),
-  layers: z.boolean().default(false).describe("One group per object. With an API key only."),
+  layers: z
+    .boolean()
+    .default(false)
+    .describe("One group per object, as a person would name them. With an API key only."),
   files,
 });
 
 /** Body of POST /api/svg/try. */
 export const freeTryRequest = vectorizeRequest.omit({ files: true }).extend({
   image: vectorizeRequest.shape.image.describe("PNG, JPEG or WebP, at most 1 megapixel: a data: URI or base64."),
-  layers: z.boolean().default(false).describe("One group per object."),
+  layers: z.boolean().default(false).describe("One group per object, as a person would name them."),
 });
 
 /** Body of POST /api/v1/svg/generate. */
@@ -66,7 +69,10 @@ export const generateRequest = z.object({
     .describe("What kind of drawing it is."),
   aspect: z.enum(["square", "landscape", "portrait", "wide"]).default("square").describe("Width to height."),
   hd: z.boolean().default(false).describe("More detail, at the HD price."),
-  layers: z.boolean().default(false).describe("One group per object. With an API key only."),
+  layers: z
+    .boolean()
+    .default(false)
+    .describe("One group per object, as a person would name them. With an API key only."),
   colors: wholeFrom(2, 64).optional().describe("At most so many colours, 2 to 64."),
   palette: z
     .array(hexColour)

@@ -13,7 +13,20 @@ export const svgShape = covering<SvgResult & { svg: string }>()(
       paths: z.int(),
       colors: z.int(),
       bytes: z.int(),
-      layers: z.array(z.object({ id: z.string(), fill: z.array(z.string()) })),
+      layers: z
+        .array(
+          z.object({
+            id: z.string(),
+            name: z
+              .string()
+              .optional()
+              .describe(
+                "What it is, as far as that is known: `background`, `text` (a line of what looks like letters, as outlines), `circle`, `ellipse`, `rectangle`, `triangle`, `line`, `lines`, `object`, `details`, `shadow`; `layer` where groups go by depth.",
+              ),
+            fill: z.array(z.string()),
+          }),
+        )
+        .describe("The SVG's groups, from the one drawn first."),
       score: z
         .number()
         .min(0)

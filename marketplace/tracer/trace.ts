@@ -1,3 +1,4 @@
+import { contours } from "./curves/contours.ts";
 import { DeadlinePassedError, keepTo } from "./deadline.ts";
 import { type Colour, fillColours, type Group, repainted } from "./drawing.ts";
 import { strengthenHairlines } from "./image/hairlines.ts";
@@ -8,6 +9,8 @@ import { premultiply, type Raster, reduce } from "./image/raster.ts";
 import { workingScale } from "./image/texture.ts";
 import { unblend } from "./image/unblend.ts";
 import { liftLines } from "./lines/lift.ts";
+import { shapesOf } from "./objects/shapes-of-areas.ts";
+import { findTextRuns } from "./objects/text-runs.ts";
 import { type Settings, settingsOf, type TraceOptions } from "./options.ts";
 import { drawAreas } from "./output/draw-areas.ts";
 import { finish, type Trace } from "./output/finish.ts";
@@ -16,7 +19,6 @@ import { writeSvg } from "./output/write-svg.ts";
 import { describeAreas } from "./regions/areas.ts";
 import { evenInk } from "./regions/ink.ts";
 import { Merging } from "./regions/merge.ts";
-import { findObjects } from "./regions/objects.ts";
 import { nearestColour, type Sample } from "./regions/palette.ts";
 import { joinRadials } from "./regions/radial.ts";
 import { relaxBorders } from "./regions/relax.ts";
@@ -149,21 +151,23 @@ const evenness = 20;
 const areasShare = 0.015;
 
 function draw(
-  { width, height, pixels, clean, shadow, shade, merging }: Stage,
+  { width, height, pixels, clean: unblended, shadow, shade, merging }: Stage,
   merges: number,
   image: Raster,
   settings: Settings,
 ): Trace {
-  const picture = { ...merging.after(merges), clean, width, height };
+  const picture = { ...merging.after(merges), clean: unblended, width, height };
   relaxBorders(picture, settings.lambda / 2);
   const gradients = joinRadials(picture, settings.lambda, !settings.gradients);
   const inked = evenInk({ ...picture, gradients });
   const areas = describeAreas({ ...picture, clean: inked }, gradients, settings, shade);
-  const objectOf = settings.objects ? findObjects(areas, inked) : null;
-  const lifted = settings.mode === "stacked" && !objectOf ? liftLines(areas, pixels) : null;
+  const chain = contours(areas.map);
+  const runOf = findTextRuns(areas.map, chain, shapesOf(areas.map, chain, inked));
+  const lifted = settings.mode === "stacked" ? liftLines(areas, pixels, runOf) : null;
+  const clean = settings.objects ? inked : null;
   const drawn = lifted
-    ? drawAreas(lifted.areas, lifted.pixels, settings, null, lifted.lines)
-    : drawAreas(areas, pixels, settings, objectOf);
+    ? drawAreas(lifted.areas, lifted.pixels, settings, { ...lifted, clean })
+    : drawAreas(areas, pixels, settings, { runOf, chain, clean });
   const groups = shadow ? [inPalette(shadow, shade, areas.palette), ...drawn.groups] : drawn.groups;
   const drawing = { ...drawn, groups, width: image.width, height: image.height };
   return finish(drawing, settings.removeBackground ? areas.background : null);

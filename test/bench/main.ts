@@ -11,6 +11,7 @@ import { benchPerCall } from "./per-call.ts";
 import { drawStages } from "./svg/stages.ts";
 import { benchSvg } from "./svg.ts";
 import { benchSvgLarge } from "./svg-large.ts";
+import { benchSvgLayers } from "./svg-layers.ts";
 import { benchSvgQueue } from "./svg-queue.ts";
 import { benchSvgRenderers } from "./svg-renderers.ts";
 import { benchSvgStructure } from "./svg-structure.ts";
@@ -28,6 +29,7 @@ const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   "per-call": [benchPerCall],
   svg: [benchSvg],
   "svg-large": [benchSvgLarge],
+  "svg-layers": [benchSvgLayers],
   "svg-queue": [benchSvgQueue],
   "svg-renderers": [benchSvgRenderers],
   "svg-structure": [benchSvgStructure],

@@ -125,8 +125,8 @@ describe("the workbench", () => {
     await traceForFree(page);
     const layers = await page.locator(".layers .name").allInnerTexts();
     expect(layers.length).toBeGreaterThan(2);
-    await page.getByLabel(/^Show object-1$/).uncheck({ force: true });
-    await page.locator(".layers .name", { hasText: "object-2" }).click();
+    await page.getByLabel(/^Show circle-1$/).uncheck({ force: true });
+    await page.locator(".layers .name", { hasText: "triangle-1" }).click();
     await page.getByLabel("Colour as hex").fill("#00ff88");
     const saved = async (name: string) => {
       const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
@@ -134,16 +134,16 @@ describe("the workbench", () => {
     };
     const svg = await saved("Save as SVG");
     checkSvg(svg.bytes.toString());
-    expect(svg.bytes.toString()).not.toContain('id="object-1"');
-    expect(svg.bytes.toString()).toMatch(/id="object-2"[^<]*><[^>]*#0f8/);
+    expect(svg.bytes.toString()).not.toContain('id="circle-1"');
+    expect(svg.bytes.toString()).toMatch(/id="triangle-1"[^<]*><[^>]*#0f8/);
     expect(svg.name).toBe("logo.svg");
-    const one = await saved("Save object-2");
+    const one = await saved("Save triangle-1");
     expect(one.bytes.toString().match(/<g /g)).toHaveLength(1);
     expect((await saved("Save as PDF")).bytes.toString("latin1")).toMatch(/^%PDF-1\.4[\s\S]*%%EOF\n$/);
     const meta = await sharp((await saved("Save as PNG")).bytes).metadata();
     expect([meta.format, meta.width, meta.height]).toEqual(["png", 1200, 900]);
     await page.getByRole("button", { name: "Show all" }).click();
-    expect(await page.getByLabel(/^Show object-1$/).isChecked()).toBe(true);
+    expect(await page.getByLabel(/^Show circle-1$/).isChecked()).toBe(true);
     expect(complaints).toEqual([]);
     await close();
   }, 60_000);

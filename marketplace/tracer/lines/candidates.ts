@@ -20,6 +20,7 @@ export function thinAreas(
   { map, opaque, sloped, empty, background, paints }: Areas,
   measures: Measures,
   widest: number,
+  isText: (area: number) => boolean,
 ): Candidate[] {
   const { sides, least, most } = measures;
   const { count, sizes } = map;
@@ -31,7 +32,7 @@ export function thinAreas(
     if (Math.max(wide, high) < lengthMin) continue;
     // A wide bar is a rectangle.
     if (wide * high === sizes[a] && Math.min(wide, high) > barMax) continue;
-    if (isLetter(a, measures, paints, count)) continue;
+    if (isText(a) || isLetter(a, measures, paints, count)) continue;
     found.push(a);
   }
   if (found.length > candidatesMax) return [];

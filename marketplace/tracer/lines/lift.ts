@@ -1,5 +1,6 @@
 import type { Colour, Shape, Stroke } from "../drawing.ts";
 import { straight } from "../drawing.ts";
+import { carried } from "../objects/text-runs.ts";
 import { type Areas, joinPaints, regrouped } from "../regions/areas.ts";
 import { beneath, markNear, withoutLines } from "./beneath.ts";
 import { type Candidate, narrowAreas, thinAreas } from "./candidates.ts";
@@ -32,16 +33,18 @@ export interface LiftedLines {
   readonly lines: Lines;
   /** The picture without them. */
   readonly pixels: Uint8Array;
+  /** The run of text that each of the areas is of, or -1. */
+  readonly runOf: Int32Array | null;
 }
 
 /**
  * Step 3e: takes strokes off the areas, thin ones before wide ones. An area that is nothing but lines of even width becomes
  * strokes along their middle lines; the areas beside it go on beneath, up to its middle, and those of one paint become one.
- * So a grid does not cut its ground to pieces, and a frame ends where its fill does.
+ * So a grid does not cut its ground to pieces, and a frame ends where its fill does. Areas in a run of text (`runOf`) stay.
  */
-export function liftLines(areas: Areas, pixels: Uint8Array): LiftedLines | null {
+export function liftLines(areas: Areas, pixels: Uint8Array, runOf: Int32Array | null): LiftedLines | null {
   const found: OwnStroke[] = [];
-  const state = new State(areas, pixels);
+  const state = new State(areas, pixels, runOf);
   let thinAgain = true;
   for (const [widest, kind] of [
     [thinMax, isThinStroke],
@@ -62,7 +65,7 @@ export function liftLines(areas: Areas, pixels: Uint8Array): LiftedLines | null 
   for (let p = 0; p < at.length; p++) if (at[p] >= 0) at[p] = names[at[p]] ?? at[p] - names.length + strokes.length;
   strokes.push(...dashed);
   if (absorb(state, strokes) && !settle(state)) return null;
-  return { areas: state.areas, pixels: state.pixels, lines: { strokes, at, near: state.near } };
+  return { areas: state.areas, pixels: state.pixels, runOf: state.runOf, lines: { strokes, at, near: state.near } };
 }
 
 function liftDashes(state: State, first: number): LiftedStroke[] {
@@ -85,6 +88,7 @@ function liftDashes(state: State, first: number): LiftedStroke[] {
 class State {
   areas: Areas;
   pixels: Uint8Array;
+  runOf: Int32Array | null;
   /** Areas that are no strokes: their first place, their size and how wide a stroke was wanted. */
   readonly failed = new Set<string>();
   /** Of the areas as they are. */
@@ -93,8 +97,9 @@ class State {
   private nearStroke: Uint8Array | null = null;
   private scratch: Uint8Array | null = null;
 
-  constructor(areas: Areas, pixels: Uint8Array) {
+  constructor(areas: Areas, pixels: Uint8Array, runOf: Int32Array | null) {
     this.areas = areas;
+    this.runOf = runOf;
     this.pixels = pixels;
   }
 
@@ -121,6 +126,7 @@ function settle(state: State): boolean {
   const labels = beneath(areas.map.flat, at, areas.map.width, areas.map.height);
   if (!labels) return false;
   state.areas = joinPaints(regrouped(areas, labels));
+  state.runOf = state.runOf && carried(state.runOf, areas.map, state.areas.map);
   state.measures = null;
   markNear(at, near, areas.map.width, areas.map.height);
   state.pixels = withoutLines(state.areas, pixels, near);
@@ -173,7 +179,7 @@ function liftAll(
   const { areas, pixels, failed } = state;
   const { map, planes, tones } = areas;
   state.measures ??= measureAreas(map);
-  const candidates = thinAreas(areas, state.measures, widest);
+  const candidates = thinAreas(areas, state.measures, widest, (area) => state.runOf !== null && state.runOf[area] >= 0);
   if (candidates.length === 0) return true;
   const isNarrow = narrowAreas(areas, state.measures);
   const look = ({ area, places }: Candidate) => {

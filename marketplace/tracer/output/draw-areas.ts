@@ -4,22 +4,18 @@ import { fitClosed } from "../curves/fit-curve.ts";
 import { Points } from "../curves/points.ts";
 import { asCircle, asRect } from "../curves/primitives.ts";
 import { depthMax, type SnapInput, snapContour } from "../curves/snap.ts";
-import {
-  type Drawing,
-  type Element,
-  type Fill,
-  type Group,
-  inOneColour,
-  type Outline,
-  type Shape,
-} from "../drawing.ts";
+import { type Drawing, type Fill, inOneColour, type Outline, type Shape } from "../drawing.ts";
 import { asRound } from "../lines/as-round.ts";
 import type { Lines } from "../lines/lift.ts";
+import { findObjects } from "../objects/find-objects.ts";
 import type { Settings } from "../options.ts";
 import type { Areas } from "../regions/areas.ts";
 import { stride } from "../regions/colour-model.ts";
 import { type Extent, planeFill, radialFill } from "./fills.ts";
 import { depthLayers, objectLayers } from "./layers.ts";
+import { namedGroups } from "./name-groups.ts";
+import { seenThrough } from "./seen-through.ts";
+import { Sheet } from "./sheet.ts";
 import { StrokeOrder } from "./stroke-order.ts";
 
 /**
@@ -28,23 +24,25 @@ import { StrokeOrder } from "./stroke-order.ts";
  * Stacked: areas are drawn from the outside in, larger before smaller, each as its outer outline; a hole is cut only
  * where something that was drawn earlier, or is not opaque, must show through it. Cutout: every hole is cut, and where two
  * areas meet, the one drawn earlier goes on beneath the other by a hair, so that no line of what lies behind shows
- * between them. Groups are by depth, or by object where `objectOf` (objects.ts) tells them.
+ * between them. Groups are by depth, or by object where the unblended picture is given (find-objects.ts).
  */
 export function drawAreas(
   areas: Areas,
   pixels: Uint8Array,
   settings: Settings,
-  objectOf: Int32Array | null = null,
-  lines: Lines | null = null,
+  { lines = null, runOf = null, chain = contours(areas.map), clean = null }: Found = {},
 ): Drawing {
   const { map, planes, radials, opaque, empty } = areas;
   const { width, height, count } = map;
   const cutout = settings.mode === "cutout";
-  const chain = contours(map);
-  const layering = objectOf ? objectLayers(areas, chain, objectOf) : depthLayers(chain, count, areas.paints);
+  const layering = clean
+    ? objectLayers(map, chain, findObjects(areas, chain, clean, runOf))
+    : depthLayers(chain, count, areas.paints, runOf);
   const { rank, order } = layering;
-  const hidden = (area: number, other: number) => rank[other] > rank[area] && opaque[other] === 1;
   const holes = holesToCut(areas, chain, rank, settings.mode);
+  const unseen = seenThrough(areas, chain, rank, holes);
+  const hidden = (area: number, other: number) =>
+    rank[other] > rank[area] && opaque[other] === 1 && unseen[other] === 0;
   const input = {
     pixels,
     map,
@@ -58,31 +56,26 @@ export function drawAreas(
   };
   const strokes = new StrokeOrder(lines, map, rank);
   const points = new Points();
-  const groups: Group[] = [];
-  let elements: Element[] = [];
-  let layer = -1;
+  const sheet = new Sheet(layering, lines, width);
   const plate = cutout || opaque.includes(0) ? -1 : order[0];
   const own = count <= ownCountMax && (lines?.strokes.length ?? 0) >= ownStrokesMin;
   for (const area of order) {
     if (empty[area] === 1 && strokes.after(area).length === 0) continue;
-    if (layering.layer[area] !== layer) {
-      layer = layering.layer[area];
-      elements = [];
-      groups.push({ id: layering.names[layer], elements });
-    }
+    const elements = sheet.on(layering.layer[area]);
     const outer = chain.all[chain.outer[area]];
     const fill = fillOf(areas, area, chain, outer);
     if (area === plate) {
       // Nothing can show behind the first area of an opaque picture: it is the whole ground.
       elements.push({ fill, shape: { kind: "rect", x: 0, y: 0, width, height } });
-    } else if (empty[area] === 0) {
+    } else if (empty[area] === 0 && unseen[area] === 0) {
       const frame = holes.has(area) ? null : strokes.frameOf(outer, chain);
       const shape = frame?.shape ?? shapeOf(input, [outer, ...(holes.get(area) ?? [])], points);
       const whole = own && map.sizes[area] >= ownSizeMin;
       if (shape) elements.push({ fill, shape, ...(frame && { stroke: frame.stroke }), ...(whole && { whole }) });
     }
-    for (const { shape, stroke } of strokes.after(area)) elements.push({ fill: { kind: "none" }, shape, stroke });
+    for (const stroke of strokes.after(area)) sheet.stroke(stroke, layering.layer[area]);
   }
+  const groups = clean ? namedGroups(sheet.groups()) : sheet.groups();
   return {
     width,
     height,
@@ -91,7 +84,7 @@ export function drawAreas(
     grid: settings.grid,
     oneWay: true,
     crisp: false,
-    groups: groups.filter((group) => group.elements.length > 0),
+    groups,
   };
 }
 
@@ -102,6 +95,16 @@ const hair = 1.25;
 const ownStrokesMin = 3;
 const ownCountMax = 150;
 const ownSizeMin = 600;
+
+/** What was found in a picture beside its areas. */
+interface Found {
+  readonly lines?: Lines | null;
+  /** The run of text each area is of, or -1. */
+  readonly runOf?: Int32Array | null;
+  readonly chain?: Contours;
+  /** The unblended picture, where groups are objects. */
+  readonly clean?: Uint8Array | null;
+}
 
 /** An area's outer outline and the holes cut into it as a shape, in its plainest form; null where nothing is left of it. */
 function shapeOf(input: SnapInput, contours: readonly Contour[], points: Points): Shape | null {

@@ -14,7 +14,7 @@ export interface Trace {
   readonly colors: number;
   /** UTF-8 length of `svg`. */
   readonly bytes: number;
-  readonly layers: readonly { readonly id: string; readonly fill: readonly string[] }[];
+  readonly layers: readonly { readonly id: string; readonly name: string; readonly fill: readonly string[] }[];
   /** The colour taken away by `removeBackground`, if any. */
   readonly removed: Colour | null;
   readonly drawing: Drawing;

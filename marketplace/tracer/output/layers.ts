@@ -1,6 +1,7 @@
 import type { Contours } from "../curves/contours.ts";
 import { coloursOf, type Drawing, hex } from "../drawing.ts";
-import type { Areas } from "../regions/areas.ts";
+import type { Objects } from "../objects/find-objects.ts";
+import type { AreaMap } from "../regions/components.ts";
 
 /** In which order areas are drawn and which group each belongs to. Groups are whole stretches of the order. */
 export interface Layering {
@@ -8,48 +9,79 @@ export interface Layering {
   readonly rank: Int32Array;
   readonly layer: Int32Array;
   readonly names: readonly string[];
+  /** 1 for layers of which strokes on them are no part: what other things stand on. */
+  readonly grounds: Uint8Array;
 }
 
 /**
- * Groups by nesting: `layer-d` holds the areas that lie d deep in others; within one, areas of one paint together,
- * otherwise larger before smaller. `paints` names areas of one opaque flat colour by one number, others by -1.
+ * Groups by nesting: `layer-d` holds the areas that lie d deep in others, and after it each run of text that lies as deep is
+ * one; within one, areas of one paint together, otherwise larger before smaller. `paints` names areas of one opaque flat
+ * colour by one number, others by -1; `runOf` the run each area is of, or -1.
  */
-export function depthLayers(chain: Contours, count: number, paints: Int32Array): Layering {
+export function depthLayers(chain: Contours, count: number, paints: Int32Array, runOf: Int32Array | null): Layering {
   let deepest = 0;
   for (let a = 0; a < count; a++) deepest = Math.max(deepest, chain.depth[a]);
-  const names = Array.from({ length: deepest + 1 }, (_, d) => `layer-${d}`);
-  return inOrder(chain, chain.depth, names, paints);
+  const runDepth: number[] = [];
+  runOf?.forEach((run, a) => {
+    if (run >= 0) runDepth[run] ??= chain.depth[a];
+  });
+  const names: string[] = [];
+  const layerAt: number[] = [];
+  const layerOfRun: number[] = [];
+  for (let depth = 0; depth <= deepest; depth++) {
+    layerAt.push(names.push(`layer-${depth}`) - 1);
+    runDepth.forEach((at, run) => {
+      if (at === depth) layerOfRun[run] = names.push(`text-${run + 1}`) - 1;
+    });
+  }
+  const inside = (a: number) => (chain.container[a] < 0 ? -1 : chain.all[chain.container[a]].area);
+  const layer = Int32Array.from(chain.depth, (depth, a) => {
+    if (!runOf) return layerAt[depth];
+    if (runOf[a] >= 0) return layerOfRun[runOf[a]];
+    // What shows through a letter is drawn with what the letter lies on.
+    const letter = inside(a);
+    const ground = letter >= 0 && runOf[letter] >= 0 ? inside(letter) : -1;
+    return ground >= 0 && paints[a] >= 0 && paints[a] === paints[ground] ? layerAt[depth - 2] : layerAt[depth];
+  });
+  return inOrder(chain, layer, names, paints, new Uint8Array(names.length));
 }
 
 /**
- * Groups by object (objects.ts): the background and what is transparent first, then objects, those that reach round
+ * Groups by object (find-objects.ts): the background and what is transparent first, then objects, those that reach round
  * others before them, so that what lies under an object is whole; objects under 0.05 % of the picture share one group.
  */
-export function objectLayers({ map }: Pick<Areas, "map">, chain: Contours, objectOf: Int32Array): Layering {
-  const { count, width, height } = map;
+export function objectLayers({ count, width, height, sizes }: AreaMap, chain: Contours, objects: Objects): Layering {
+  const { objectOf, isText, isGround } = objects;
   const pixels = new Int32Array(count);
   const reach = new Float64Array(count);
   for (let a = 0; a < count; a++) {
     const object = objectOf[a];
     if (object < 0) continue;
-    pixels[object] += map.sizes[a];
+    pixels[object] += sizes[a];
     reach[object] = Math.max(reach[object], chain.all[chain.outer[a]].enclosed);
   }
-  const objects = Array.from({ length: count }, (_, object) => object)
-    .filter((object) => pixels[object] >= detailShare * width * height)
+  const shown = Array.from({ length: count }, (_, object) => object)
+    .filter((object) => pixels[object] >= (isText[object] === 1 ? 1 : detailShare * width * height))
     .sort((a, b) => reach[b] - reach[a] || a - b)
     .slice(0, objectsMax);
-  const turn = new Int32Array(count).fill(objects.length + 1);
-  for (let i = 0; i < objects.length; i++) turn[objects[i]] = i + 1;
+  const turn = new Int32Array(count).fill(shown.length + 1);
+  for (let i = 0; i < shown.length; i++) turn[shown[i]] = i + 1;
   const layer = Int32Array.from(objectOf, (object) => (object < 0 ? 0 : turn[object]));
-  const names = ["background", ...objects.map((_, i) => `object-${i + 1}`), "details"];
-  return inOrder(chain, layer, names, new Int32Array(count).fill(-1));
+  const names = ["background", ...shown.map((object) => (isText[object] === 1 ? "text" : "object")), "details"];
+  const grounds = Uint8Array.from(names, (_, i) => (i === 0 || (i <= shown.length && isGround[shown[i - 1]]) ? 1 : 0));
+  return inOrder(chain, layer, names, new Int32Array(count).fill(-1), grounds);
 }
 
 const detailShare = 0.0005;
 const objectsMax = 200;
 
-function inOrder(chain: Contours, layer: Int32Array, names: readonly string[], paints: Int32Array): Layering {
+function inOrder(
+  chain: Contours,
+  layer: Int32Array,
+  names: readonly string[],
+  paints: Int32Array,
+  grounds: Uint8Array,
+): Layering {
   const filled = (a: number) => chain.all[chain.outer[a]].enclosed;
   const order = Array.from(layer, (_, a) => a).sort((a, b) => layer[a] - layer[b] || filled(b) - filled(a) || a - b);
   // Areas of one layer do not lie in each other, so within it those of one paint may be drawn in one go, in reading
@@ -64,13 +96,14 @@ function inOrder(chain: Contours, layer: Int32Array, names: readonly string[], p
   order.sort((a, b) => turn[a] - turn[b] || a - b);
   const rank = new Int32Array(layer.length);
   for (let i = 0; i < order.length; i++) rank[order[i]] = i;
-  return { order, rank, layer, names };
+  return { order, rank, layer, names, grounds };
 }
 
-/** What the result lists per group: its id and its distinct colours, gradients as their stops. */
-export function describeLayers(drawing: Drawing): { id: string; fill: string[] }[] {
+/** What the result lists per group: its id, what it is, and its distinct colours, gradients as their stops. */
+export function describeLayers(drawing: Drawing): { id: string; name: string; fill: string[] }[] {
   return drawing.groups.map(({ id, elements }) => ({
     id: id ?? "all",
+    name: (id ?? "all").replace(/-\d+$/, ""),
     fill: [...new Set(elements.flatMap((element) => coloursOf(element).map(hex)))],
   }));
 }

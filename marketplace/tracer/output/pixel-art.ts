@@ -2,14 +2,15 @@ import { type Contour, contours } from "../curves/contours.ts";
 import type { Drawing, Element, Group, Outline } from "../drawing.ts";
 import { gcd, type PixelGrid } from "../image/pixel-grid.ts";
 import { premultiply, type Raster } from "../image/raster.ts";
+import { findObjects } from "../objects/find-objects.ts";
 import type { Settings } from "../options.ts";
 import type { Areas } from "../regions/areas.ts";
 import type { Background } from "../regions/background.ts";
 import { type AreaMap, components } from "../regions/components.ts";
-import { findObjects } from "../regions/objects.ts";
 import { nearestColour, paletteOf } from "../regions/palette.ts";
 import { holesToCut } from "./draw-areas.ts";
 import { depthLayers, objectLayers } from "./layers.ts";
+import { namedGroups } from "./name-groups.ts";
 
 /** The picture as polygons on its own grid: every cell exact, unless fewer colours than it has were asked for. */
 export function drawPixels(image: Raster, grid: PixelGrid, settings: Settings): PixelDrawing {
@@ -21,8 +22,8 @@ export function drawPixels(image: Raster, grid: PixelGrid, settings: Settings): 
   const { map, empty, opaque, paints } = areas;
   const chain = contours(map);
   const layering = settings.objects
-    ? objectLayers(areas, chain, findObjects(areas, premultiply(cells)))
-    : depthLayers(chain, map.count, paints);
+    ? objectLayers(map, chain, findObjects(areas, chain, premultiply(cells), null))
+    : depthLayers(chain, map.count, paints, null);
   const holes = holesToCut(areas, chain, layering.rank, settings.mode);
   const unit = unitOf(image, grid);
   const groups: Group[] = [];
@@ -47,7 +48,11 @@ export function drawPixels(image: Raster, grid: PixelGrid, settings: Settings): 
   }
   const { width, height } = image;
   const spans = { spanX: width / unit, spanY: height / unit };
-  return { drawing: { width, height, ...spans, grid: 1, oneWay: true, crisp: true, groups }, background: removed };
+  const named = settings.objects ? namedGroups(groups) : groups;
+  return {
+    drawing: { width, height, ...spans, grid: 1, oneWay: true, crisp: true, groups: named },
+    background: removed,
+  };
 }
 
 interface PixelDrawing {

@@ -32,7 +32,7 @@ describe("POST /api/svg/try", () => {
     const { status, body } = await attempt("203.0.113.1", { image, layers: true });
     expect(status).toBe(200);
     expect(body).toMatchObject({ svg: expect.stringMatching(/^<svg/), width: 400, height: 300, tries_left: 2 });
-    expect(body.layers.map(({ id }: { id: string }) => id)).toContain("object-1");
+    expect(body.layers.map(({ id }: { id: string }) => id)).toContain("circle-1");
     expect(body.score).toBeGreaterThan(0.9);
     expect(await rowsOf(market)).toEqual(before);
     const digest = createHash("sha256").update(body.svg).digest("hex");

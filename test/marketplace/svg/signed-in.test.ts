@@ -34,7 +34,7 @@ test("a signed-in visitor pays with the account's credits: a trace, and a drawin
   const { browser, credits } = await buyerWith(5n);
   const traced = await browser.post("/api/account/svg/vectorize", { image, layers: true, max_credits: 1 });
   expect(traced).toMatchObject({ status: 200, body: { svg: expect.stringMatching(/^<svg/), cost_usd: 0.01 } });
-  expect(traced.body.layers.map(({ id }: { id: string }) => id)).toContain("object-1");
+  expect(traced.body.layers.map(({ id }: { id: string }) => id)).toContain("circle-1");
   expect(await credits()).toBe(4);
   const drawn = await browser.post("/api/account/svg/generate", { prompt: "A fox made of paper", max_credits: 3 });
   expect(drawn).toMatchObject({ status: 200, body: { svg: expect.stringMatching(/^<svg/), cost_usd: 0.03 } });

@@ -291,7 +291,8 @@ describe("options", () => {
 
   test("layers: one group per object, named", () => {
     const { svg, layers } = trace(picture(400, 300, logo), { layers: true });
-    expect(layers.map(({ id }) => id)).toEqual(["background", "object-1", "object-2", "object-3"]);
+    expect(layers.map(({ id }) => id)).toEqual(["background", "circle-1", "triangle-1", "rectangle-1"]);
+    expect(layers.map(({ name }) => name)).toEqual(["background", "circle", "triangle", "rectangle"]);
     for (const { id } of layers) expect(svg).toContain(`<g id="${id}">`);
   });
 

@@ -1,0 +1,150 @@
+import type { Contours } from "../curves/contours.ts";
+import type { AreaMap } from "../regions/components.ts";
+import { Merging } from "../regions/merge.ts";
+import { type GroundAreas, groundsOf } from "./grounds.ts";
+import { joinParts } from "./join-parts.ts";
+import { pairOf, readJunctions } from "./junctions.ts";
+import { type AreaShapes, colourOff, shapesOf } from "./shapes-of-areas.ts";
+
+/** Which object each area belongs to. */
+export interface Objects {
+  /** A number below the count of areas; -1 for the background, its gaps and what is transparent. */
+  readonly objectOf: Int32Array;
+  /** 1 for the objects that are runs of text, and for those that others stand on. */
+  readonly isText: Uint8Array;
+  readonly isGround: Uint8Array;
+}
+
+/**
+ * The objects of a picture as a person would name them. The background is none, nor are the gaps through which it is seen; a
+ * line of letters is one; what other things stand on is one; all else is joined from parts that touch (join-parts.ts).
+ * `clean` is the unblended picture the areas were made from.
+ */
+export function findObjects(areas: GroundAreas, chain: Contours, clean: Uint8Array, runOf: Int32Array | null): Objects {
+  const { map } = areas;
+  const shapes = shapesOf(map, chain, clean);
+  const runs = runOf ?? new Int32Array(map.count).fill(-1);
+  const { ground, stageOf } = groundsOf(areas, shapes, runs);
+  const partOf = numbered(map, ground, stageOf, runs, clean);
+  showThrough(shapes, partOf, runs, ground);
+  const parts = partOf.reduce((most, part) => Math.max(most, part), 0) + 1;
+  const standsFor = new Uint8Array(parts);
+  const apart = new Uint8Array(parts);
+  for (let a = 0; a < map.count; a++) {
+    if (ground[a] === 1 || stageOf[a] >= 0) standsFor[partOf[a]] = 1;
+    if (standsFor[partOf[a]] === 1 || runs[a] >= 0) apart[partOf[a]] = 1;
+  }
+  const names = joined(map, shapes, partOf, parts, apart, standsFor);
+  const first = new Int32Array(parts).fill(-1);
+  const objectOf = new Int32Array(map.count);
+  const isText = new Uint8Array(map.count);
+  const isGround = new Uint8Array(map.count);
+  for (let a = 0; a < map.count; a++) {
+    const name = names[partOf[a]];
+    if (first[name] < 0) first[name] = a;
+    objectOf[a] = ground[a] === 1 ? -1 : first[name];
+    if (runs[a] >= 0) isText[first[name]] = 1;
+    if (stageOf[a] >= 0) isGround[first[name]] = 1;
+  }
+  return { objectOf, isText, isGround };
+}
+
+/** A part per area: all ground is one, so is each stage and each run of text; where areas are many they are merged first. */
+function numbered(
+  map: AreaMap,
+  ground: Uint8Array,
+  stageOf: Int32Array,
+  runOf: Int32Array,
+  clean: Uint8Array,
+): Int32Array {
+  const { count } = map;
+  const apart = Uint8Array.from(ground, (is, a) => (is === 1 || stageOf[a] >= 0 || runOf[a] >= 0 ? 1 : 0));
+  const free = count - apart.reduce((sum, one) => sum + one, 0);
+  const merged = free > partsMax ? coarse(map, clean, apart, count - free + partsMax) : null;
+  const numbers = new Map<string, number>([["ground", 0]]);
+  const partOf = new Int32Array(count);
+  for (let a = 0; a < count; a++) {
+    const key =
+      ground[a] === 1
+        ? "ground"
+        : stageOf[a] >= 0
+          ? `stage ${stageOf[a]}`
+          : runOf[a] >= 0
+            ? `run ${runOf[a]}`
+            : `${merged ? merged[a] : a}`;
+    const part = numbers.get(key) ?? numbers.size;
+    numbers.set(key, part);
+    partOf[a] = part;
+  }
+  return partOf;
+}
+
+/** What shows through a part, such as the inside of a letter, is of what that lies on. */
+function showThrough(shapes: AreaShapes, partOf: Int32Array, runOf: Int32Array, ground: Uint8Array): void {
+  const { inside } = shapes;
+  for (let a = 0; a < partOf.length; a++) {
+    const around = inside[a];
+    const beneath = around < 0 ? -1 : inside[around];
+    if (beneath < 0 || ground[a] === 1 || runOf[a] >= 0 || runOf[around] < 0) continue;
+    partOf[a] = colourOff(shapes, a, beneath) <= levelsAlike ? partOf[beneath] : partOf[around];
+  }
+}
+
+const levelsAlike = 8;
+
+const partsMax = 300;
+
+function coarse({ flat: labels, width, height, count }: AreaMap, pixels: Uint8Array, apart: Uint8Array, left: number) {
+  const merging = new Merging({ pixels, width, height, labels, count, apart, deadlineMs: Number.POSITIVE_INFINITY });
+  merging.run(Number.POSITIVE_INFINITY, left);
+  return merging.names(merging.merges);
+}
+
+function joined(
+  map: AreaMap,
+  shapes: AreaShapes,
+  partOf: Int32Array,
+  parts: number,
+  apart: Uint8Array,
+  standsFor: Uint8Array,
+): Int32Array {
+  const { flat, width, height, count, sizes } = map;
+  const pixels = new Float64Array(parts);
+  const colours = new Float64Array(parts * 4);
+  for (let a = 0; a < count; a++) {
+    pixels[partOf[a]] += sizes[a];
+    for (let c = 0; c < 4; c++) colours[partOf[a] * 4 + c] += shapes.colours[a * 4 + c] * sizes[a];
+  }
+  const outlines = new Float64Array(parts);
+  const borders = new Map<number, number>();
+  const meet = (one: number, other: number) => {
+    if (one === other) return;
+    outlines[one]++;
+    outlines[other]++;
+    if (apart[one] === 1 || apart[other] === 1) return;
+    const pair = pairOf(one, other, parts);
+    borders.set(pair, (borders.get(pair) ?? 0) + 1);
+  };
+  for (let y = 0, p = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, p++) {
+      const part = partOf[flat[p]];
+      if (x + 1 < width) meet(part, partOf[flat[p + 1]]);
+      if (y + 1 < height) meet(part, partOf[flat[p + width]]);
+      if (x === 0 || x === width - 1) outlines[part]++;
+      if (y === 0 || y === height - 1) outlines[part]++;
+    }
+  }
+  const colourOff = (one: number, other: number) => {
+    const off = (c: number) => Math.abs(colours[one * 4 + c] / pixels[one] - colours[other * 4 + c] / pixels[other]);
+    return Math.max(off(0), off(1), off(2), off(3));
+  };
+  const says = readJunctions(map, partOf, parts, standsFor);
+  const whole = width * height - pixels[0];
+  // Of a picture without any ground nothing would be left but itself.
+  const left = { least: apart.includes(1) ? 0 : partsLeftMin, most: partsLeftMax };
+  return joinParts({ count: parts, sizes: pixels, outlines, borders, says, colourOff, whole }, costMax, left);
+}
+
+const costMax = 0.025;
+const partsLeftMin = 6;
+const partsLeftMax = 12;

@@ -1,0 +1,58 @@
+import type { Element, Group, Shape } from "../drawing.ts";
+import { pointsAlong } from "../lines/points-along.ts";
+
+/** Groups with ids of their own: what each is, as far as that is known, and a number. */
+export function namedGroups(groups: readonly Group[]): Group[] {
+  const counts = new Map<string, number>();
+  return groups.map((group) => {
+    const name = group.id === "object" ? kindOf(group.elements) : (group.id ?? "object");
+    if (name === "background" || name === "details") return { ...group, id: name };
+    const number = (counts.get(name) ?? 0) + 1;
+    counts.set(name, number);
+    return { ...group, id: `${name}-${number}` };
+  });
+}
+
+/** What a group is: the shape that all else in it lies on, if that is one a person has a name for. */
+function kindOf(elements: readonly Element[]): string {
+  const [first, ...more] = elements;
+  if (!first) return "object";
+  if (elements.every(({ fill }) => fill.kind === "none") && more.length > 0) return "lines";
+  const around = boxOf(first.shape);
+  return more.every(({ shape }) => isWithin(boxOf(shape), around)) ? shapeName(first.shape) : "object";
+}
+
+function shapeName(shape: Shape): string {
+  if (shape.kind === "circle" || shape.kind === "ellipse" || shape.kind === "line") return shape.kind;
+  if (shape.kind === "rect") {
+    const [thin, long] = [shape.width, shape.height].sort((a, b) => a - b);
+    return thin * lineRatio < long ? "line" : "rectangle";
+  }
+  if (shape.kind !== "path")
+    return shape.kind === "polyline" ? "line" : shape.points.length === 6 ? "triangle" : "object";
+  const [{ kinds, open = false }] = shape.outlines;
+  if (open) return "line";
+  const isTriangle = shape.outlines.length === 1 && kinds.length === 3 && kinds.every((kind) => kind === 1);
+  return isTriangle ? "triangle" : "object";
+}
+
+/** A rectangle this many times as long as wide is a line. */
+const lineRatio = 12;
+
+type Box = readonly [number, number, number, number];
+
+function boxOf(shape: Shape): Box {
+  const places = pointsAlong(shape);
+  let [left, top, right, bottom] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, -1, -1];
+  for (const { x, y } of places) {
+    left = Math.min(left, x);
+    top = Math.min(top, y);
+    right = Math.max(right, x);
+    bottom = Math.max(bottom, y);
+  }
+  return [left, top, right, bottom];
+}
+
+function isWithin([left, top, right, bottom]: Box, around: Box): boolean {
+  return left > around[0] - 1 && top > around[1] - 1 && right < around[2] + 1 && bottom < around[3] + 1;
+}
