@@ -671,7 +671,7 @@ export interface components {
              */
             readonly remove_background?: boolean;
             /**
-             * @description One group per object. With an API key only.
+             * @description One group per object, as a person would name them. With an API key only.
              * @default false
              */
             readonly layers?: boolean;
@@ -699,8 +699,11 @@ export interface components {
             readonly paths: number;
             readonly colors: number;
             readonly bytes: number;
+            /** @description The SVG's groups, from the one drawn first. */
             readonly layers: readonly {
                 readonly id: string;
+                /** @description What it is, as far as that is known: `background`, `text` (a line of what looks like letters, as outlines), `circle`, `ellipse`, `rectangle`, `triangle`, `line`, `lines`, `object`, `details`, `shadow`; `layer` where groups go by depth. */
+                readonly name?: string;
                 readonly fill: readonly string[];
             }[];
             /** @description Likeness of the drawing, rendered, to its source: the image, the picture traced, or what a chat model wrote. How well it answers a prompt is not measured. */
@@ -738,7 +741,7 @@ export interface components {
              */
             readonly hd?: boolean;
             /**
-             * @description One group per object. With an API key only.
+             * @description One group per object, as a person would name them. With an API key only.
              * @default false
              */
             readonly layers?: boolean;
@@ -1495,6 +1498,7 @@ export interface operations {
                      *       "layers": [
                      *         {
                      *           "id": "fox",
+                     *           "name": "fox",
                      *           "fill": [
                      *             "#d9642b"
                      *           ]
@@ -1552,6 +1556,7 @@ export interface operations {
                      *       "layers": [
                      *         {
                      *           "id": "fox",
+                     *           "name": "fox",
                      *           "fill": [
                      *             "#d9642b"
                      *           ]
@@ -1609,6 +1614,7 @@ export interface operations {
                      *       "layers": [
                      *         {
                      *           "id": "fox",
+                     *           "name": "fox",
                      *           "fill": [
                      *             "#d9642b"
                      *           ]
@@ -1666,6 +1672,7 @@ export interface operations {
                      *       "layers": [
                      *         {
                      *           "id": "fox",
+                     *           "name": "fox",
                      *           "fill": [
                      *             "#d9642b"
                      *           ]
@@ -1723,6 +1730,7 @@ export interface operations {
                      *       "layers": [
                      *         {
                      *           "id": "fox",
+                     *           "name": "fox",
                      *           "fill": [
                      *             "#d9642b"
                      *           ]
