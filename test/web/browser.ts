@@ -1,6 +1,5 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import axe from "axe-core";
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { expect } from "vitest";
 import type { Site } from "./site.ts";
@@ -45,6 +44,13 @@ const byte = () => Math.floor(Math.random() * 256);
 
 async function openIn(context: BrowserContext, site: Seen, path: string, hasScripts = true): Promise<Opened> {
   const page = await context.newPage();
+  const complaints = listen(page, hasScripts);
+  await page.goto(site.url + path, { waitUntil: "load" });
+  return { page, context, complaints, close: () => page.close() };
+}
+
+/** What the page complains of from now on is added to the list. */
+function listen(page: Page, hasScripts: boolean): string[] {
   const complaints: string[] = [];
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);
@@ -57,8 +63,7 @@ async function openIn(context: BrowserContext, site: Seen, path: string, hasScri
     // A page that is left gives up what it was loading.
     if (why !== "net::ERR_ABORTED") complaints.push(`request: ${request.url()} ${why}`);
   });
-  await page.goto(site.url + path, { waitUntil: "load" });
-  return { page, context, complaints, close: () => page.close() };
+  return complaints;
 }
 
 export interface Everywhere {
@@ -110,20 +115,36 @@ function isTheAnswer(complaint: string, status: number): boolean {
   return status !== 200 && complaint.includes(`the server responded with a status of ${status}`);
 }
 
-/** By a visitor who keeps nothing but the cache, since a new one takes the browser as long as the look over the page. */
+/**
+ * In a window that is kept, by a visitor who keeps nothing but the cache: a new window takes the browser as long as the
+ * look over the page.
+ */
 async function openAgain(site: Seen, path: string): Promise<Opened> {
-  let context = visitors.get(site.chromium);
-  if (!context) {
-    context = newContext(site);
-    visitors.set(site.chromium, context);
+  let kept = windows.get(site.chromium);
+  if (!kept) {
+    kept = openWindow(site);
+    windows.set(site.chromium, kept);
   }
-  const visitor = await context;
-  await visitor.clearCookies();
-  await visitor.setExtraHTTPHeaders({ "x-forwarded-for": newAddress() });
-  return await openIn(visitor, site, path);
+  const { page, context, complaints } = await kept;
+  await context.clearCookies();
+  await context.setExtraHTTPHeaders({ "x-forwarded-for": newAddress() });
+  complaints.length = 0;
+  await page.goto(site.url + path, { waitUntil: "load" });
+  const close = () =>
+    page.evaluate(() => {
+      localStorage.clear();
+      sessionStorage.clear();
+    });
+  return { page, context, complaints, close };
 }
 
-const visitors = new WeakMap<Seen["chromium"], Promise<BrowserContext>>();
+async function openWindow(site: Seen): Promise<Omit<Opened, "close"> & { complaints: string[] }> {
+  const context = await newContext(site);
+  const page = await context.newPage();
+  return { page, context, complaints: listen(page, true) };
+}
+
+const windows = new WeakMap<Seen["chromium"], ReturnType<typeof openWindow>>();
 
 /** What is served is all there is without JavaScript. */
 async function expectReadableWithoutScripts(site: Seen, path: string): Promise<void> {
@@ -134,10 +155,12 @@ async function expectReadableWithoutScripts(site: Seen, path: string): Promise<v
   expect(main.replaceAll(/<[^>]*>/g, ""), `${path} as it is served`).toMatch(/\w/);
 }
 
+const axeSource = readFile(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+
 /** No finding of axe, of any severity. */
 export async function expectAccessible(page: Page, where: string): Promise<void> {
   // Not by a script of the page, which its policy would refuse.
-  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source);
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(await axeSource);
   const found = await page.evaluate(async () => {
     const inPage = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Finding[] }> } };
     return (await inPage.axe.run({ resultTypes: ["violations"] })).violations;
