@@ -201,10 +201,13 @@ function exampleOf(name: string, schema: Json): Json {
   return byType[schema.type] ?? "hello";
 }
 
+/** A run asks a fifth of them, another each time; `npm run test:all` asks all. */
+const isAsked = () => process.env.FUZZ === "all" || Math.random() < 1 / 5;
+
 /** What is wrong with the answers; eight are asked for at a time, and no limit on calls is what answers. */
-async function problemsOf(asked: readonly Ask[]): Promise<string[]> {
+async function problemsOf(all: readonly Ask[]): Promise<string[]> {
   const bad: string[] = [];
-  const left = asked.entries();
+  const left = all.filter(isAsked).entries();
   const worker = async () => {
     for (const [index, one] of left) {
       if (index % 40 === 0) await paid.marketplace.context.db.query("delete from rate_limits");
