@@ -81,6 +81,9 @@ export function jsonAnswer<S extends z.ZodType>(
   return { content, example, ...more };
 }
 
+/** Endpoints with an ETag answer so to a caller that has the newest answer already. */
+export const notModified: Answers = { 304: { description: "What `If-None-Match` names is still right." } };
+
 /** Serves the endpoints. `guards` let callers in, or throw, by the endpoint's access. */
 export function mount<Access extends string>(
   app: Express,

@@ -1,8 +1,10 @@
-import { jsonAnswer } from "../../shared/endpoint.ts";
+import { jsonAnswer, notModified } from "../../shared/endpoint.ts";
+import { sendPublic } from "../../shared/etag.ts";
 import { networkOf } from "../../shared/networks.ts";
 import type { Reads } from "../../shared/reads.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { readQuery } from "../http/query.ts";
+import { KeptTotals } from "./kept-totals.ts";
 import { listedDays, listingQuery, listingShape, listResources } from "./listing.ts";
 import { searchQuery, searchResources, searchShape } from "./search.ts";
 
@@ -12,12 +14,12 @@ interface Needs {
 
 /** What others sell, as far as it was paid for here. */
 export function discoveryEndpoints(needs: Needs): Endpoint[] {
-  return [listingEndpoint(needs), searchEndpoint(needs)];
+  return [listingEndpoint(needs, new KeptTotals()), searchEndpoint(needs)];
 }
 
-const publicForAMinute = "public, max-age=60";
+const goodForSeconds = 60;
 
-function listingEndpoint(needs: Needs): Endpoint {
+function listingEndpoint({ reads }: Needs, totals: KeptTotals): Endpoint {
   return {
     method: "get",
     path: "/discovery/resources",
@@ -33,13 +35,14 @@ function listingEndpoint(needs: Needs): Endpoint {
       200: jsonAnswer(listingShape, {
         x402Version: 2,
         items: [exampleResource],
-        pagination: { limit: 20, offset: 0, total: 1 },
+        pagination: { limit: 20, offset: 0, total: 1, cursor: null },
       }),
+      ...notModified,
     },
     handler: async (request, response) => {
       const query = readQuery(listingQuery, request.query);
-      const listing = await needs.reads.run((db) => listResources({ db }, query, request.query));
-      response.set("cache-control", publicForAMinute).json(listing);
+      const listing = await reads.run((db) => listResources({ db, totals }, query, request.query));
+      sendPublic(request, response, listing, goodForSeconds);
     },
   };
 }
@@ -63,11 +66,12 @@ function searchEndpoint(needs: Needs): Endpoint {
         partialResults: false,
         pagination: { limit: 20, cursor: null },
       }),
+      ...notModified,
     },
     handler: async (request, response) => {
       const query = readQuery(searchQuery, request.query);
       const found = await needs.reads.run((db) => searchResources({ db }, query, request.query));
-      response.set("cache-control", publicForAMinute).json(found);
+      sendPublic(request, response, found, goodForSeconds);
     },
   };
 }

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { toCaip2 } from "../../shared/networks.ts";
 import type { Database } from "../../shared/postgres.ts";
-import { type Read, text, whole } from "../http/query.ts";
+import { encodeOpaque, opaque, type Read, text, whole } from "../http/query.ts";
+import type { KeptTotals } from "./kept-totals.ts";
 
 /** Filters of the listing and of the search. */
 export const filters = {
@@ -15,7 +16,8 @@ export const filters = {
 export const listingQuery = {
   ...filters,
   limit: whole({ min: 1, max: 100, fallback: 20, description: "Resources a page." }),
-  offset: whole({ min: 0, max: 1_000_000, fallback: 0, description: "Resources to skip." }),
+  offset: whole({ min: 0, max: 1_000_000, fallback: 0, description: "Resources to skip; `cursor` costs less." }),
+  cursor: opaque(readPlace, "`pagination.cursor` of the page before; it goes before `offset`."),
 };
 
 const bazaarShape = z.looseObject({
@@ -58,7 +60,12 @@ export const listingShape = z
   .object({
     x402Version: z.literal(2),
     items: z.array(resourceShape),
-    pagination: z.object({ limit: z.int(), offset: z.int(), total: z.int() }),
+    pagination: z.object({
+      limit: z.int(),
+      offset: z.int(),
+      total: z.int().describe("Of all pages; where there are more, as counted within ten seconds."),
+      cursor: z.string().nullable().describe("Where the next page begins; null on the last."),
+    }),
     unappliedFilters: unappliedShape,
   })
   .meta({ id: "DiscoveryResources" });
@@ -66,30 +73,43 @@ type Listing = z.infer<typeof listingShape>;
 
 /** GET /discovery/resources: what was paid for here within `listedDays` and asked to be listed, latest payment first. */
 export async function listResources(
-  { db }: { readonly db: Database },
+  { db, totals }: { readonly db: Database; readonly totals: KeptTotals },
   query: Read<typeof listingQuery>,
   given: Readonly<Record<string, unknown>> = {},
 ): Promise<Listing> {
-  const { limit, offset } = query;
+  const { limit, cursor, offset } = query;
   const values = filterValues(query);
-  const [page, count] = await Promise.all([
-    db.query({
-      name: "list-resources",
-      text: `${selectResources} where ${matching} order by r.last_settled_at desc, r.key limit $6 offset $7`,
-      values: [...values, limit, offset],
-    }),
-    db.query({
-      name: "count-resources",
-      text: `select count(*)::int as total from discovery_resources r where ${matching}`,
-      values,
-    }),
-  ]);
+  const { rows } = await db.query({
+    name: `list-resources ${cursor ? "after" : ""}`,
+    text: `${selectResources} where ${matching} ${cursor ? after : ""}
+           order by r.last_settled_at desc, r.key limit $6 ${cursor ? "" : "offset $7"}`,
+    values: [...values, limit + 1, ...(cursor ? [cursor.micros, cursor.key] : [offset])],
+  });
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  const seen = offset + rows.length;
+  const isAll = !last && !cursor && (rows.length > 0 || offset === 0);
   return {
     x402Version: 2,
-    items: page.rows.map(asResource),
-    pagination: { limit, offset, total: count.rows[0].total },
+    items: shown.map(asResource),
+    pagination: {
+      limit,
+      offset,
+      total: isAll ? seen : Math.max(await totals.read(db, values), last && !cursor ? seen : 0),
+      cursor: last ? encodeOpaque(`${last.settled_micros}.${last.key}`) : null,
+    },
     ...unapplied(given, listingQuery),
   };
+}
+
+/** SQL: what comes after the place of a cursor. */
+const after = `
+  and r.last_settled_at <= timestamptz 'epoch' + $7::bigint * interval '1 microsecond'
+  and (r.last_settled_at < timestamptz 'epoch' + $7::bigint * interval '1 microsecond' or r.key > $8)`;
+
+function readPlace(decoded: string): { readonly micros: string; readonly key: string } | undefined {
+  const [, micros, key] = /^(\d{1,17})\.([^\0]{1,4096})$/s.exec(decoded) ?? [];
+  return micros === undefined || key === undefined ? undefined : { micros, key };
 }
 
 /** A resource stays listed for so long after its last settled payment. */
@@ -100,7 +120,7 @@ export const isListed = `r.last_settled_at > now() - interval '${listedDays} day
 
 /** A listing with its ways to pay, in an order that does not change from answer to answer. */
 export const selectResources = `
-  select r.*, (select json_agg(a.terms order by a.network, a.asset, a.pay_to) from discovery_accepts a
+  select r.*, (extract(epoch from r.last_settled_at) * 1000000)::bigint as settled_micros, (select json_agg(a.terms order by a.network, a.asset, a.pay_to) from discovery_accepts a
                 where a.resource_id = r.id) as accepts
     from discovery_resources r`;
 

@@ -19,7 +19,17 @@ export const everyPage = "site.js";
 
 /** Ends the answer with the page, its layout and the headers that protect it. */
 export async function sendView(frame: Frame, { request, response, view, env: asked }: Sent): Promise<void> {
-  const { env = asked, title, description, status = 200, isPrivate, islands = [], section, body } = view;
+  const {
+    env = asked,
+    title,
+    description,
+    status = 200,
+    isPrivate,
+    isPublic = false,
+    islands = [],
+    section,
+    body,
+  } = view;
   const html = renderDocument({
     head: { title: `${title} – x402 facilitator`, description, isPrivate },
     assets: await frame.assets(),
@@ -31,7 +41,7 @@ export async function sendView(frame: Frame, { request, response, view, env: ask
       </Layout>
     ),
   });
-  await sendPage(request, response, { html, status });
+  await sendPage(request, response, { html, status, isPublic });
 }
 
 interface Sent {

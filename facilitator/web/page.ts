@@ -25,6 +25,8 @@ export interface View {
   readonly section: string;
   /** Of what it shows, where that is not what was asked for. */
   readonly env?: Environment;
+  /** Shared caches may keep it for a second. Not where a program gets JSON at the same path: some tell the two not apart. */
+  readonly isPublic?: boolean;
   /** Kept out of search engines. */
   readonly isPrivate?: boolean;
   /** Browser code by the names of its files in islands/. */

@@ -1,14 +1,14 @@
 import type { Response } from "express";
 import type { z } from "zod";
-import { jsonAnswer } from "../../shared/endpoint.ts";
+import { jsonAnswer, notModified } from "../../shared/endpoint.ts";
+import { sendTagged } from "../../shared/etag.ts";
 import type { Database } from "../../shared/postgres.ts";
 import type { Reads } from "../../shared/reads.ts";
 import { connectorNames } from "../connectors/connector.ts";
-import { sendTagged } from "../etag.ts";
 import { callerOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleAgent, exampleTime, exampleUrl } from "../http/examples.ts";
-import { notModified, refusals } from "../http/refusals.ts";
+import { refusals } from "../http/refusals.ts";
 import { readQuery } from "../query.ts";
 import { type DescribeNeeds, describeAgent, readFrom } from "./detail.ts";
 import { listAgents } from "./list.ts";

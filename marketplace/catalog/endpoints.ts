@@ -1,9 +1,9 @@
-import { jsonAnswer } from "../../shared/endpoint.ts";
+import { jsonAnswer, notModified } from "../../shared/endpoint.ts";
+import { sendPublic } from "../../shared/etag.ts";
 import type { Reads } from "../../shared/reads.ts";
-import { sendPublic } from "../etag.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleAgent, exampleUrl } from "../http/examples.ts";
-import { notModified, refusals } from "../http/refusals.ts";
+import { refusals } from "../http/refusals.ts";
 import { catalogPath } from "../payments/quotes/payment-required.ts";
 import { readQuery } from "../query.ts";
 import { type CatalogNeeds, paidAddresses, readCatalog } from "./catalog.ts";

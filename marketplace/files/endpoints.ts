@@ -1,11 +1,11 @@
 import type { Response } from "express";
 import { z } from "zod";
-import { jsonAnswer } from "../../shared/endpoint.ts";
+import { jsonAnswer, notModified } from "../../shared/endpoint.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { accountOf, callerOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleAgent, exampleRunId, exampleTime, exampleUrl } from "../http/examples.ts";
-import { notModified, refusals } from "../http/refusals.ts";
+import { refusals } from "../http/refusals.ts";
 import { moment, runId } from "../http/shapes.ts";
 import type { AccountId } from "../ids.ts";
 import { offsetQuery, readQuery } from "../query.ts";

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { covering } from "../../shared/covering.ts";
 import { type Durability, durabilityExample, durabilityShape } from "../../shared/durability.ts";
-import { jsonAnswer } from "../../shared/endpoint.ts";
+import { jsonAnswer, notModified } from "../../shared/endpoint.ts";
+import { sendTagged } from "../../shared/etag.ts";
 import { isLeaving } from "../../shared/http.ts";
 import { leavingShape } from "../../shared/leaving.ts";
 import type { Database } from "../../shared/postgres.ts";
@@ -9,13 +10,12 @@ import { type ReadsNow, readsShape } from "../../shared/reads.ts";
 import { securityTxtEndpoint } from "../../shared/security-contact.ts";
 import { type Counting, countingOf, countingShape } from "../../shared/valkey-counts.ts";
 import type { Config } from "../config.ts";
-import { sendTagged } from "../etag.ts";
 import { cachedHealth, type Health } from "../health.ts";
 import type { MetricsNeeds } from "../metrics.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { metricsEndpoint } from "./metrics-endpoint.ts";
 import { marketplaceDocument } from "./openapi.ts";
-import { notModified, refusals } from "./refusals.ts";
+import { refusals } from "./refusals.ts";
 import { moment } from "./shapes.ts";
 
 /** The service's health, and the documents that describe all its endpoints, of which these are some. */

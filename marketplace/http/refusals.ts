@@ -32,9 +32,6 @@ export function refusals(...statuses: ReadonlyArray<keyof typeof errors>): Answe
   );
 }
 
-/** Endpoints with an ETag answer so to a caller that has the newest answer already. */
-export const notModified: Answers = { 304: { description: "What `If-None-Match` names is still right." } };
-
 /** A typical text of each. */
 const errors = {
   400: '"limit" must be a whole number.',

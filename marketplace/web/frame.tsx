@@ -25,7 +25,18 @@ export const everyPage = "site.js";
 /** Ends the answer with the page, its layout and the headers that protect it. */
 export async function sendView(frame: Frame, { request, response, view, viewer }: Sent): Promise<void> {
   const { publicUrl, has } = frame;
-  const { status = 200, headers = {}, islands = [], widening, body, picture, type, canonical, ...head } = view;
+  const {
+    status = 200,
+    headers = {},
+    islands = [],
+    widening,
+    isPublic: maybe,
+    body,
+    picture,
+    type,
+    canonical,
+    ...head
+  } = view;
   const path = canonical ?? request.path;
   const html = renderDocument({
     head: {
@@ -44,7 +55,9 @@ export async function sendView(frame: Frame, { request, response, view, viewer }
       </Layout>
     ),
   });
-  await sendPage(request, response, { html, status, widening, headers });
+  // A cookie is a visitor's own: who is signed in, or the theme.
+  const isPublic = maybe === true && viewer === undefined && request.headers.cookie === undefined;
+  await sendPage(request, response, { html, status, widening, isPublic, headers });
 }
 
 interface Sent {

@@ -48,6 +48,8 @@ export interface View extends Omit<Head, "canonical" | "openGraph" | "alternates
   readonly islands?: readonly string[] | undefined;
   /** What the page may do besides what every page may. */
   readonly widening?: Widening | undefined;
+  /** The same for every visitor who is not signed in, so that shared caches may keep it for a second: nothing of it is made for one. */
+  readonly isPublic?: boolean | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body: ComponentChildren;
 }

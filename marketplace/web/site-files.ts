@@ -1,5 +1,6 @@
 import { type Request, type RequestHandler, type Response, Router } from "express";
 import { ApiError } from "../../shared/errors.ts";
+import { sendPublicText } from "../../shared/etag.ts";
 import type { Database } from "../../shared/postgres.ts";
 import type { Reads } from "../../shared/reads.ts";
 import { describeAgent, readFrom } from "../agents/detail.ts";
@@ -27,13 +28,19 @@ export function siteFiles(needs: Needs, pages: readonly Page[], limit: RequestHa
   const paths = pages
     .filter(({ path, isPrivate }) => !isPrivate && !path.includes("{") && !/^\/sign-/.test(path))
     .map(({ path }) => path);
-  router.get("/robots.txt", limit, (_request, response) => sendText(response, "text/plain", robotsTxt(publicUrl)));
-  router.get("/sitemap.xml", limit, async (_request, response) => sendText(response, xml, await sitemap.index()));
-  router.get("/sitemap-pages.xml", limit, (_request, response) => sendText(response, xml, sitemap.pages(paths)));
+  router.get("/robots.txt", limit, (request, response) =>
+    sendText(request, response, "text/plain", robotsTxt(publicUrl)),
+  );
+  router.get("/sitemap.xml", limit, async (request, response) =>
+    sendText(request, response, xml, await sitemap.index()),
+  );
+  router.get("/sitemap-pages.xml", limit, (request, response) =>
+    sendText(request, response, xml, sitemap.pages(paths)),
+  );
   router.get("/sitemap-:part.xml", limit, async (request, response) => {
     const part = String(request.params.part);
     if (!/^[1-9]\d{0,4}$/.test(part)) throw new ApiError("not_found", "There is no such part of the sitemap.");
-    sendText(response, xml, await sitemap.agents(Number(part)));
+    sendText(request, response, xml, await sitemap.agents(Number(part)));
   });
   router.get("/picture.png", limit, async (request, response) => {
     sendPicture(request, response, await pictures.read(sitePictureContent));
@@ -60,8 +67,8 @@ export function siteFiles(needs: Needs, pages: readonly Page[], limit: RequestHa
 
 const xml = "application/xml";
 
-function sendText(response: Response, type: string, text: string): void {
-  response.type(type).setHeader("cache-control", "public, max-age=3600").send(text);
+function sendText(request: Request, response: Response, type: string, text: string): void {
+  sendPublicText(request, response, { type, text, seconds: 3_600 });
 }
 
 function sendPicture(request: Request, response: Response, { png, etag }: PictureFile): void {

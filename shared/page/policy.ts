@@ -44,3 +44,9 @@ export function pageHeaders(widening?: Widening): Readonly<Record<string, string
     "cache-control": "private, no-cache",
   };
 }
+
+/**
+ * Of a page that is the same for everybody who shows no cookie: a shared cache answers a crowd for a second, and asks by its ETag;
+ * a browser always asks.
+ */
+export const publicHeaders = { "cache-control": "public, max-age=0, s-maxage=1", vary: "cookie" } as const;

@@ -1,8 +1,9 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Request, Response } from "express";
+import { isUnchanged } from "../etag.ts";
 import { encodingOf } from "./assets.ts";
-import { pageHeaders, type Widening } from "./policy.ts";
+import { pageHeaders, publicHeaders, type Widening } from "./policy.ts";
 
 const compressors = {
   br: (text: string) => promisify(brotliCompress)(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
@@ -14,16 +15,28 @@ export interface SentPage {
   readonly status: number;
   readonly widening?: Widening | undefined;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The same for everybody: shared caches may keep it for a second. */
+  readonly isPublic?: boolean;
 }
 
-/** Ends the answer with a page under the headers that protect it, compressed as the browser takes it. */
+/**
+ * Ends the answer with a page under the headers that protect it, compressed as the browser takes it, or with 304 where the browser,
+ * or a shared cache, has it already.
+ */
 export async function sendPage(request: Request, response: Response, page: SentPage): Promise<void> {
-  const { html, status, widening, headers } = page;
-  for (const [name, value] of Object.entries({ ...pageHeaders(widening), ...headers })) response.setHeader(name, value);
+  const { html, status, widening, headers, isPublic = false } = page;
+  const all: Readonly<Record<string, string>> = {
+    ...pageHeaders(widening),
+    ...(isPublic && publicHeaders),
+    ...headers,
+  };
+  for (const [name, value] of Object.entries(all)) response.setHeader(name, value);
+  response.vary("accept-encoding");
   response.status(status);
+  const mayBeKept = status === 200 && request.method !== "POST" && all["cache-control"] !== "no-store";
+  if (mayBeKept && isUnchanged(request, response, html)) return void response.status(304).end();
   const encoding = encodingOf(request);
   response.setHeader("content-type", "text/html; charset=utf-8");
-  response.vary("accept-encoding");
   if (!encoding) return void response.end(html);
   const bytes = await compressors[encoding](html);
   response.setHeader("content-encoding", encoding);

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { KeptTotals } from "../../facilitator/discovery/kept-totals.ts";
 import { listingQuery, listResources } from "../../facilitator/discovery/listing.ts";
 import { searchQuery, searchResources } from "../../facilitator/discovery/search.ts";
 import { readQuery } from "../../facilitator/http/query.ts";
@@ -153,8 +154,10 @@ async function measureAll(db: Database): Promise<Measured[]> {
     "/transactions?limit=100&status=failed": () => list({ limit: "100", status: "failed" }),
     "/transactions?cursor=(the far end)": () => list({ cursor }),
     "/payments/{transaction}": () => payment(context, `0x${"0".repeat(60)}1234`, readQuery(paymentQuery, {})),
-    [`/discovery/resources (${listings} listed)`]: () => listResources(context, readQuery(listingQuery, {})),
-    "/discovery/resources?payTo=…": () => listResources(context, readQuery(listingQuery, { payTo: "0xpayee7" })),
+    [`/discovery/resources (${listings} listed)`]: () =>
+      listResources({ db, totals: new KeptTotals() }, readQuery(listingQuery, {})),
+    "/discovery/resources?payTo=…": () =>
+      listResources({ db, totals: new KeptTotals() }, readQuery(listingQuery, { payTo: "0xpayee7" })),
     "/discovery/search?query=…": () =>
       searchResources(context, readQuery(searchQuery, { query: "the weather, number 17" })),
   };

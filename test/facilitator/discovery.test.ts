@@ -21,7 +21,7 @@ describe("a resource that was paid for and asks to be listed", () => {
 
     const stock = withBazaar(new HTTPFacilitatorClient({ url: catalog.facilitator.url }));
     const { items, pagination } = await stock.extensions.bazaar.listResources({ type: "http", limit: 10, offset: 0 });
-    expect(pagination).toEqual({ limit: 10, offset: 0, total: 1 });
+    expect(pagination).toEqual({ limit: 10, offset: 0, total: 1, cursor: null });
     expect(items).toEqual([
       {
         resource: `${catalog.server.url}/weather`,
@@ -220,7 +220,7 @@ describe("asking for the list", () => {
   });
 
   test("pages are what limit and offset say, and too large a limit is the largest", async () => {
-    expect((await listing("?limit=1000")).pagination).toEqual({ limit: 100, offset: 0, total: 3 });
+    expect((await listing("?limit=1000")).pagination).toEqual({ limit: 100, offset: 0, total: 3, cursor: null });
     expect((await listing()).pagination.limit).toBe(20);
     const pages = await Promise.all([0, 1, 2, 3].map((offset) => listing(`?limit=1&offset=${offset}`)));
     expect(
@@ -229,7 +229,25 @@ describe("asking for the list", () => {
     expect(pages[3]).toMatchObject({ items: [], pagination: { total: 3 } });
   });
 
+  test("by cursor each is read once, whatever is paid for meanwhile, and who has a page already is told so", async () => {
+    const seen: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const { items, pagination } = await listing(`?limit=1${cursor === undefined ? "" : `&cursor=${cursor}`}`);
+      seen.push(...items.map(({ resource }: { resource: string }) => resource));
+      expect(pagination.total).toBe(3);
+      if (pagination.cursor === null) break;
+      cursor = pagination.cursor;
+    }
+    expect([seen.length, new Set(seen).size]).toEqual([3, 3]);
+    const url = `${catalog.facilitator.url}/discovery/resources?limit=2`;
+    const first = await fetch(url);
+    expect(first.headers.get("cache-control")).toBe("public, max-age=60");
+    const again = await fetch(url, { headers: { "if-none-match": first.headers.get("etag") ?? "" } });
+    expect([again.status, await again.text()]).toEqual([304, ""]);
+  });
+
   test.each([
+    ["/discovery/resources?cursor=here", "cursor"],
     ["/discovery/resources?limit=ten", "limit"],
     ["/discovery/resources?limit=-1", "limit"],
     ["/discovery/resources?offset=-1", "offset"],

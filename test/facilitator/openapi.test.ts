@@ -85,7 +85,7 @@ test("every example request is well-formed for the daemon, and every example ans
       const example = requestBody?.content["application/json"].example;
       if (method === "post") expect((await facilitator.post(path, example)).status, path).toBe(200);
       for (const { content } of Object.values(responses) as Json[]) {
-        if (!content["application/json"]) continue;
+        if (!content?.["application/json"]) continue;
         const { schema, example } = content["application/json"];
         const validate = ajv.compile(
           JSON.parse(JSON.stringify(schema).replaceAll("#/components", "document#/components")),

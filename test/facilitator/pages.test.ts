@@ -50,6 +50,16 @@ describe("one address for people and programs", () => {
   });
 });
 
+test("shared caches may keep a public page for a second and ask by its ETag; what is JSON, too, at the same address they keep not", async ({
+  facilitator,
+}) => {
+  const { headers } = await get(facilitator, "/resources", html);
+  expect(headers.get("cache-control")).toBe("public, max-age=0, s-maxage=1");
+  const known = { ...html, "if-none-match": headers.get("etag") ?? "" };
+  expect((await get(facilitator, "/resources", known)).status).toBe(304);
+  expect((await get(facilitator, "/transactions", html)).headers.get("cache-control")).toBe("private, no-cache");
+});
+
 test("pages are served under a policy without inline code, set no cookie, and stay within their budgets", async ({
   facilitator,
 }) => {

@@ -28,6 +28,25 @@ describe("pages", () => {
     }
   });
 
+  test("a shared cache may keep for a second what is the same for every visitor, and asks by its ETag; nothing of anyone's", async () => {
+    const { headers } = await fetch(`${market.url}/explore`);
+    expect(headers.get("cache-control")).toBe("public, max-age=0, s-maxage=1");
+    expect(headers.get("vary")?.toLowerCase()).toContain("cookie");
+    const known = { "if-none-match": headers.get("etag") ?? "" };
+    const again = await fetch(`${market.url}/explore`, { headers: known });
+    expect([again.status, again.headers.get("etag"), await again.text()]).toEqual([304, headers.get("etag"), ""]);
+    expect((await fetch(`${market.url}/explore?q=other`, { headers: known })).status).toBe(200);
+    const { agent } = await seedMarket(market.context);
+    for (const [path, cookie] of [
+      ["/explore", "theme=dark"],
+      [`/${agent.address}`, ""],
+      ["/sign-in", ""],
+    ] as const) {
+      const own = await fetch(market.url + path, { headers: cookie ? { cookie } : {} });
+      expect([path, own.headers.get("cache-control")]).toEqual([path, expect.stringMatching(/^(private|no-store)/)]);
+    }
+  });
+
   test("what pages load is compressed, kept for good, and named by what it holds", async () => {
     const html = await (await fetch(market.url)).text();
     const loaded = [...html.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path as string);

@@ -44,6 +44,7 @@ export function accountPages(context: ReadNeeds, environments: readonly Environm
         title: `${side === "payers" ? "Payer" : "Payee"} ${account}`,
         section: "/transactions",
         isPrivate: true,
+        isPublic: true,
         body: <Told {...{ account: known?.account ?? account, side, known, others, to }} rows={recent.transactions} />,
       };
     },

@@ -7,14 +7,14 @@ import { overview } from "../../overview.ts";
 import { transactions, transactionsQuery } from "../../transactions.ts";
 import { inEnv } from "../layout.tsx";
 import { OverviewBody } from "../overview/body.tsx";
-import type { Page, Visit } from "../page.ts";
+import type { Page, View, Visit } from "../page.ts";
 import type { ReadNeeds } from "./transactions.tsx";
 
 const daysUsually = 30;
 
 /** Whether this facilitator can be trusted, in figures; `/stats` shows the same to who asks for HTML there. */
 export function overviewPages(context: ReadNeeds, environments: readonly Environment[]): Page[] {
-  const show = async (visit: Visit) => {
+  const show = async (visit: Visit): Promise<View> => {
     const asked = readAsked(visit);
     const list = { env: visit.env, limit: "8", self: asked.withoutSelf ? "hide" : "", network: asked.network ?? "" };
     const [figures, feePayers, recent] = await context.reads.run((db) =>
@@ -39,7 +39,7 @@ export function overviewPages(context: ReadNeeds, environments: readonly Environ
     };
   };
   return [
-    { path: "/", scriptBytesMax: 2_048, show },
+    { path: "/", scriptBytesMax: 2_048, show: async (visit) => ({ ...(await show(visit)), isPublic: true }) },
     { path: "/stats", isAlsoJson: true, scriptBytesMax: 2_048, show },
   ];
 }

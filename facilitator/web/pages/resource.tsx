@@ -25,6 +25,7 @@ export function resourcePage(context: Pick<SiteNeeds, "reads">, environments: re
       return {
         title: record.resource.serviceName ?? record.resource.resource,
         section: "/resources",
+        isPublic: true,
         body: <One record={record} to={(path) => inEnv(path, visit.env, environments)} />,
       };
     },

@@ -45,6 +45,7 @@ export function resourcePages(context: Needs, environments: readonly Environment
           title: "Resources",
           description: "Paid resources whose payments settle here.",
           section: "/resources",
+          isPublic: true,
           body: (
             <Listed {...{ asked, page, served }} to={(path) => inEnv(path, visit.env, environments)} env={visit.env} />
           ),

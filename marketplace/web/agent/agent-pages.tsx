@@ -160,6 +160,8 @@ function viewOf(shown: ShownAgent, tab: AgentTab, children: ComponentChildren): 
     description: `${detail.description} ${cost.charAt(0).toUpperCase()}${cost.slice(1)}.`.slice(0, 300),
     canonical: `/${detail.agent}${tab === "try" ? "" : `/${tab}`}`,
     picture: agentPicture(detail.agent, detail.name),
+    // The form to try it has a name of its own for each visitor.
+    isPublic: tab !== "try",
     alternates: [{ type: "text/markdown", href: `/${detail.agent}.md` }],
     body: (
       <AgentPage shown={shown} tab={tab}>

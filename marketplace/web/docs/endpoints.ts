@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import { z } from "zod";
 import { ApiError } from "../../../shared/errors.ts";
+import { sendPublicText } from "../../../shared/etag.ts";
 import type { Operation } from "../../../shared/reference/operations.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
 import { refusals } from "../../http/refusals.ts";
@@ -35,7 +36,7 @@ function llmsTxtEndpoint(facts: DocsFacts, all: () => readonly Endpoint[]): Endp
       "Answers in plain text all that is needed to find an agent, run it and pay for it, with a key or without one, and every " +
       "endpoint in one line.",
     answers: { 200: { content: ["text/plain"], example: "# Agent marketplace\n" } },
-    handler: async (_request, response) => sendText(response, await llmsTxt(facts, all())),
+    handler: async (request, response) => sendText(request, response, await llmsTxt(facts, all())),
   };
 }
 
@@ -52,12 +53,12 @@ function llmsFullTxtEndpoint(
     description:
       "Answers llms.txt, then every page of the documentation, then every operation with its fields and examples.",
     answers: { 200: { content: ["text/plain"], example: "# Agent marketplace\n" } },
-    handler: async (_request, response) => sendText(response, await llmsFullTxt(facts, all(), operations())),
+    handler: async (request, response) => sendText(request, response, await llmsFullTxt(facts, all(), operations())),
   };
 }
 
-function sendText(response: Response, text: string): void {
-  response.type("text/plain").setHeader("cache-control", "public, max-age=3600").send(text);
+function sendText(request: Request, response: Response, text: string): void {
+  sendPublicText(request, response, { type: "text/plain", text, seconds: 3_600 });
 }
 
 function startEndpoint(facts: DocsFacts): Endpoint {
@@ -68,7 +69,7 @@ function startEndpoint(facts: DocsFacts): Endpoint {
     summary: "The documentation's first page as Markdown.",
     description: "Every page of the documentation has such a twin: its address with `.md` behind it.",
     answers: { 200: markdown },
-    handler: async (_request, response) => sendMarkdown(response, await docsTwin(facts, "start.md")),
+    handler: async (request, response) => sendMarkdown(request, response, await docsTwin(facts, "start.md")),
   };
 }
 
@@ -85,7 +86,7 @@ function pageEndpoint(facts: DocsFacts, operations: () => readonly Operation[]):
       const page = docsPages.find(({ slug }) => slug !== "" && slug === request.params.page);
       if (!page) throw noSuchPage();
       const text = page.file ? await docsTwin(facts, page.file) : operationIndex(operations());
-      sendMarkdown(response, text);
+      sendMarkdown(request, response, text);
     },
   };
 }
@@ -103,13 +104,13 @@ function operationEndpoint(operations: () => readonly Operation[]): Endpoint {
     handler: (request, response) => {
       const operation = operations().find(({ id }) => id === request.params.operation);
       if (!operation) throw noSuchPage();
-      sendMarkdown(response, operationMarkdown(operation));
+      sendMarkdown(request, response, operationMarkdown(operation));
     },
   };
 }
 
-function sendMarkdown(response: Response, text: string): void {
-  response.type("text/markdown").setHeader("cache-control", "public, max-age=300").send(text);
+function sendMarkdown(request: Request, response: Response, text: string): void {
+  sendPublicText(request, response, { type: "text/markdown", text, seconds: 300 });
 }
 
 function noSuchPage(): ApiError {

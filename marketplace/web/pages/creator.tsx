@@ -49,6 +49,7 @@ export function creatorPage({ config }: Needs): Page {
         description: creator.about ?? `Agents by ${handle}: prices, success rates, and where payments for them go.`,
         type: "profile",
         isPrivate: cursor !== "",
+        isPublic: true,
         body: (
           <Creator
             creator={creator}

@@ -35,6 +35,7 @@ export function explorePage({ config: { publicUrl } }: Needs): Page {
         description: "Agents by task, price, success rate and network, to run with credits or by paying one call.",
         status: asked.problem === undefined ? 200 : 400,
         isPrivate: asked.parameters.size > 0,
+        isPublic: true,
         islands: ["explore.js"],
         body: <Explore asked={asked} page={page} counts={counts} near={near} />,
       };

@@ -53,6 +53,7 @@ async function viewOf(
   return {
     title: siteName,
     description: "Run paid agents by API key, over MCP, or with no account by paying each call in USDC.",
+    isPublic: tried === undefined,
     islands: ["compare.js"],
     body: (
       <>

@@ -5,22 +5,35 @@ import type { Request, Response } from "express";
 export function sendTagged(request: Request, response: Response, body: object): void {
   response.setHeader("cache-control", "private, no-cache");
   response.setHeader("vary", "authorization");
-  send(request, response, body);
+  sendText(request, response, "json", JSON.stringify(body));
 }
 
 /** The same for everybody, pages of other origins too, and good for so many seconds. */
 export function sendPublic(request: Request, response: Response, body: object, seconds: number): void {
-  response.setHeader("cache-control", `public, max-age=${seconds}`);
   response.setHeader("access-control-allow-origin", "*");
-  send(request, response, body);
+  sendPublicText(request, response, { type: "json", text: JSON.stringify(body), seconds });
 }
 
-function send(request: Request, response: Response, body: object): void {
-  const text = JSON.stringify(body);
+/** A text for everybody, good for so many seconds. */
+export function sendPublicText(
+  request: Request,
+  response: Response,
+  { type, text, seconds }: { readonly type: string; readonly text: string; readonly seconds: number },
+): void {
+  response.setHeader("cache-control", `public, max-age=${seconds}`);
+  sendText(request, response, type, text);
+}
+
+function sendText(request: Request, response: Response, type: string, text: string): void {
+  if (isUnchanged(request, response, text)) response.status(304).end();
+  else response.type(type).send(text);
+}
+
+/** Names the text by an ETag, and tells whether the caller has it. It is a weak one: the same text is sent in several encodings. */
+export function isUnchanged(request: Request, response: Response, text: string): boolean {
   const tag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
   response.setHeader("etag", `W/${tag}`);
-  if (isKnown(request.headers["if-none-match"], tag)) response.status(304).end();
-  else response.type("json").send(text);
+  return isKnown(request.headers["if-none-match"], tag);
 }
 
 /** Express' own `fresh` gives up at `cache-control: no-cache`, which fetch adds to every conditional request. */
