@@ -156,9 +156,23 @@ test("copies that share a key of a KMS sign again when another was before them, 
   }
 });
 
-test("a key that is another address', and a secret that is not the KMS's, are told", async () => {
+test("a key that is another address' never signs a payment, and it and a secret that is not the KMS's are told", async () => {
   const other = privateKeyToAccount(generatePrivateKey()).address;
-  await expect(daemonWith({ EIP155_84532_SIGNERS: `${other}:kms:gas` })).rejects.toThrow(gasAddress);
+  const misnamed = { EIP155_84532_SIGNERS: `${other}:kms:gas` };
+  await expect(daemonWith(misnamed)).rejects.toThrow(gasAddress);
+  kms.behave("fail");
+  const daemon = await daemonWith(misnamed);
+  try {
+    kms.behave("answer");
+    const signed = kms.signatures();
+    await setting.chain.fund(other, { wei: parseEther("10") });
+    // The first signature is by which the key is looked for; no other follows.
+    await expect.poll(() => kms.signatures(), { timeout: 20_000 }).toBe(signed + 1);
+    expect((await daemon.settle(await pay())).status).toBe(503);
+    expect(kms.signatures()).toBe(signed + 1);
+  } finally {
+    await daemon.stop();
+  }
   const secretAccessKey = new Secret("another");
   const config = { endpoint: kms.url, region: "eu-central-1", ...credentials, secretAccessKey, timeoutMs: 5_000 };
   await expect(new Kms(config).publicKey("gas")).rejects.toThrow("InvalidSignatureException");

@@ -64,8 +64,12 @@ export class EvmFeePayer {
     });
   }
 
-  lookForKey(): Promise<void> {
-    return this.#signer.lookAgain();
+  /** Asks a key that was away again, and whose it is. Never throws. */
+  async lookForKey(): Promise<void> {
+    await this.#signer.lookAgain();
+    await this.checkKey().catch((err) =>
+      this.#needs.log.error({ err }, "a fee payer sends nothing: its key is another's"),
+    );
   }
 
   /** Raises stuck fees and closes gaps; a node that does not answer is asked again at the next call. */

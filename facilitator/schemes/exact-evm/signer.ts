@@ -3,7 +3,7 @@ import secp256k1 from "secp256k1";
 import type { TransactionSerializableEIP1559 } from "viem";
 import { getAddress, serializeTransaction } from "viem/utils";
 import { ConfigError } from "../../../shared/env.ts";
-import type { EcdsaSignature, SigningKey } from "../../signing/signing-key.ts";
+import { type EcdsaSignature, KeyAwayError, type SigningKey } from "../../signing/signing-key.ts";
 import { addressOf } from "./eip3009.ts";
 import type { Hex } from "./hex.ts";
 
@@ -11,21 +11,25 @@ import type { Hex } from "./hex.ts";
 export class EvmSigner {
   readonly address: Hex;
   readonly #key: SigningKey;
+  #isOwn: boolean | undefined;
 
   constructor(address: Hex, key: SigningKey) {
     this.address = address;
     this.#key = key;
   }
 
+  /** Whether it can be asked, and is this address', as far as is known. */
   get isThere(): boolean {
-    return this.#key.isThere;
+    return this.#key.isThere && this.#isOwn !== false;
   }
 
   /** Throws KeyAwayError, and ConfigError when the key is another address'. */
   async check(): Promise<void> {
+    if (this.#isOwn) return;
     const publicKey = secp256k1.publicKeyConvert(await this.#key.publicKey(), false);
     const address = getAddress(addressOf(publicKey));
-    if (address === this.address) return;
+    this.#isOwn = address === this.address;
+    if (this.#isOwn) return;
     throw new ConfigError("facilitator", [`the key of fee payer ${this.address} is the key of ${address}`]);
   }
 
@@ -33,8 +37,11 @@ export class EvmSigner {
     return this.#key.lookAgain();
   }
 
-  /** Throws KeyAwayError. */
+  /** Throws KeyAwayError, also for a key that was away when it was to be checked and is another address'. */
   async sign(fields: TransactionSerializableEIP1559): Promise<SignedTransaction> {
+    await this.check().catch((error: Error) => {
+      throw new KeyAwayError(error.message, { cause: error });
+    });
     return signed(fields, await this.#key.sign(digestOf(fields)));
   }
 

@@ -29,6 +29,8 @@ export class HederaFeePayers {
   readonly #log: Log;
   readonly #kms: Kms | undefined;
   readonly #signers = new Map<string, Signer>();
+  /** Those whose key is known to be their account's and no other's. */
+  readonly #compared = new Set<string>();
   readonly #funds: ReadonlyMap<string, FeePayerFunds>;
   readonly #leases: SignerLeases;
   readonly #rounds: FeePayerRounds;
@@ -62,7 +64,7 @@ export class HederaFeePayers {
   balanceOf(account: string): FeePayerBalance {
     return {
       ...this.#fundsOf(account).balance,
-      signs: this.#signers.get(account)?.isThere ?? false,
+      signs: this.#compared.has(account) && (this.#signers.get(account)?.isThere ?? false),
       leased: this.#leases.holds(account),
     };
   }
@@ -93,9 +95,15 @@ export class HederaFeePayers {
     return this.#leases.handOver();
   }
 
-  /** Asks keys that were away again. */
+  /** Asks keys that were away again, and compares them then. Never throws. */
   async lookForKeys(): Promise<void> {
-    await Promise.all([...this.#signers.values()].map((signer) => signer.lookAgain()));
+    const lookAgain = async (account: string, signer: Signer) => {
+      await signer.lookAgain();
+      if (this.#compared.has(account) || !signer.isThere) return;
+      const problems = await this.#compare(account, signer);
+      if (problems.length > 0) this.#log.error({ problems }, "a fee payer sends nothing: its key is not its account's");
+    };
+    await Promise.allSettled([...this.#signers].map(([account, signer]) => lookAgain(account, signer)));
   }
 
   async #load(feePayer: HederaFeePayerConfig): Promise<readonly string[]> {
@@ -111,7 +119,7 @@ export class HederaFeePayers {
       return await this.#compare(account, signer);
     } catch (error) {
       if (error instanceof NetworkAwayError) throw error;
-      // Looked for again, and not compared: with another key than the account's, the network refuses what it signs.
+      // Looked for again, and compared then.
       if (error instanceof KeyAwayError) return [];
       return [`fee payer ${account} could not be checked: ${(error as Error).message}`];
     }
@@ -134,7 +142,9 @@ export class HederaFeePayers {
       return [`fee payer ${account}: the key given is for ${given}, the account's key is ${describe(key)}`];
     }
     await this.#warnOfRiches(account);
-    return this.#othersWithKey(account, publicKey);
+    const others = await this.#othersWithKey(account, publicKey);
+    if (others.length === 0) this.#compared.add(account);
+    return others;
   }
 
   /**
