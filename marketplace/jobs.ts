@@ -2,6 +2,7 @@ import { startPeriodicTask } from "../shared/periodic-task.ts";
 import { analyzeEveryMs, analyzeGrownTables } from "../shared/planner-statistics.ts";
 import type { Running } from "../shared/process.ts";
 import { lookEveryMs } from "../shared/reads.ts";
+import { sendAccountLetters } from "./accounts/account-letters.ts";
 import { recheckWallets } from "./accounts/recheck-wallets.ts";
 import { sendSuspensionLetters } from "./accounts/suspension-letters.ts";
 import { countRuns } from "./agents/count-runs.ts";
@@ -37,6 +38,7 @@ function jobsOf(context: Context): readonly Job[] {
       everyMs: 10_000,
       run: () => sendSuspensionLetters({ db, mailer: signIn.mailer, publicUrl: config.publicUrl }),
     },
+    { name: "send letters to holders", everyMs: 10_000, run: () => sendAccountLetters({ db, mailer: signIn.mailer }) },
     { name: "check payout wallets again", everyMs: 30_000, run: () => recheckWallets(context) },
     { name: "count runs", everyMs: 5_000, run: () => countRuns(db) },
     { name: "settle model days", everyMs: minuteMs, run: () => settleModelDays(db) },

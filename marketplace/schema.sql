@@ -26,6 +26,16 @@ create table account_files (
   constraint account_files_bytes_check CHECK ((bytes >= 0))
 );
 
+create table account_letters (
+  id bigint generated always as identity,
+  account_id text not null,
+  subject text not null,
+  text text not null,
+  since timestamp with time zone default now() not null,
+  constraint account_letters_pkey PRIMARY KEY (id),
+  constraint account_letters_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
+);
+
 create table accounts (
   id text not null,
   handle text not null,
@@ -872,6 +882,8 @@ create table wallets_shown (
 );
 
 CREATE INDEX account_days_by_age ON public.account_days USING btree (day);
+
+CREATE INDEX account_letters_of_account ON public.account_letters USING btree (account_id);
 
 CREATE UNIQUE INDEX accounts_handle ON public.accounts USING btree (lower(handle));
 

@@ -52,6 +52,7 @@ import { keyTools } from "./0070-key-tools.ts";
 import { oauth } from "./0071-oauth.ts";
 import { oauthLimits } from "./0072-oauth-limits.ts";
 import { oauthLimitIndexes } from "./0073-oauth-limit-indexes.ts";
+import { accountLetters } from "./0077-account-letters.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -108,4 +109,5 @@ export const migrations: readonly Migration[] = [
   suspensionLetters,
   oauthLimits,
   oauthLimitIndexes,
+  accountLetters,
 ];

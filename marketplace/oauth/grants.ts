@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
+import { noteLetter, securityLetter } from "../accounts/account-letters.ts";
 import { createKey, type NewKey } from "../api-keys/create.ts";
 import type { KeyId } from "../ids.ts";
 import { type MetadataNeeds, scope } from "./metadata.ts";
@@ -40,6 +41,8 @@ export async function allow(needs: GrantNeeds, request: AccessRequest, settings:
       "update oauth_clients set key_id = $2, expires_at = greatest(expires_at, now() + interval '90 days') where id = $1",
       [request.clientId, id],
     );
+    const what = `The client “${request.clientName}” was allowed to run agents on your account’s credits, within the caps that were set.`;
+    await noteLetter(tx, accountId, securityLetter(needs.config.publicUrl, "A client was allowed", what));
     return issue(tx, "code", id, codeSeconds, request);
   });
   return answerAddress(needs, request, { code });

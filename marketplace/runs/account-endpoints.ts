@@ -83,6 +83,7 @@ function activityEndpoint(db: Database): Endpoint {
       200: jsonAnswer(activityShape, {
         ...sums,
         average_ms: 2_940,
+        median_ms: 2_610,
         runs_before: 10,
         days: [{ day: exampleTime.slice(0, 10), ...sums }],
         keys: [{ key: exampleKey, ...sums }],

@@ -98,6 +98,7 @@ export const activityShape = covering<Activity>()(
     .object({
       ...sums,
       average_ms: z.int().nullable(),
+      median_ms: z.int().nullable().describe("Of runs that succeeded among the newest thousand."),
       runs_before: z.int().describe("Of as many days before."),
       days: z.array(z.object({ day: z.iso.date(), ...sums })),
       keys: z.array(z.object({ key, ...sums })).describe("The dearest first."),

@@ -25,6 +25,8 @@ export interface Sums {
 /** An account's ended runs of some days, added up; a run counts on the day on which it began. */
 export interface Activity extends Sums {
   readonly average_ms: number | null;
+  /** Of runs that succeeded, the newest thousand at most. */
+  readonly median_ms: number | null;
   /** Of as many days before. */
   readonly runs_before: number;
   readonly days: ReadonlyArray<Sums & { readonly day: string }>;
@@ -42,7 +44,10 @@ export async function readActivity(db: Queryable, accountId: AccountId, query: A
   const first = dayBefore(today, query.days - 1);
   const agentId = query.agent === undefined ? null : ((await agentIdOf(db, query.agent)) ?? "");
   const key = query.key === undefined ? null : query.key === "none" ? "" : query.key;
-  const { rows } = await db.query<Row>(sums, [accountId, first, dayBefore(first, query.days), agentId, key]);
+  const [{ rows }, median] = await Promise.all([
+    db.query<Row>(sums, [accountId, first, dayBefore(first, query.days), agentId, key]),
+    medianTime(db, accountId, { first, agentId, key }),
+  ]);
   const of = (kind: Row["kind"]) => rows.filter((row) => row.kind === kind);
   const total = of("all")[0];
   const days = new Map(of("day").map((row) => [row.name, asSums(row)]));
@@ -50,6 +55,7 @@ export async function readActivity(db: Queryable, accountId: AccountId, query: A
   return {
     ...(total ? asSums(total) : none),
     average_ms: total && total.runs > 0n ? Math.round(Number(total.ms) / Number(total.runs)) : null,
+    median_ms: median,
     runs_before: Number(of("before")[0]?.runs ?? 0n),
     days: Array.from({ length: query.days }, (_, at) => dayBefore(today, query.days - 1 - at)).map((day) => ({
       day,
@@ -81,6 +87,37 @@ interface Row {
   readonly failed: bigint;
   readonly credits: bigint;
   readonly ms: bigint;
+}
+
+/** Of few rows, which an index finds, however many runs there are. */
+async function medianTime(
+  db: Queryable,
+  accountId: AccountId,
+  { first, agentId, key }: Narrowed,
+): Promise<number | null> {
+  const narrowed = [
+    ...(agentId === null ? [] : [{ column: "agent_id", value: agentId }]),
+    ...(key === null ? [] : [{ column: "coalesce(key_id, '')", value: key }]),
+  ];
+  const { rows } = await db.query<{ median: number | null }>(
+    `select round(percentile_cont(0.5) within group (order by extract(epoch from finished_at - created_at) * 1000))::integer as median
+     from (
+       select created_at, finished_at, state from runs
+       where account_id = $1 and created_at >= $2::timestamp at time zone 'utc' and state <> 'running'
+         ${narrowed.map(({ column }, at) => `and ${column} = $${at + 3}`).join(" ")}
+       order by created_at desc limit ${timedMax}
+     ) newest where state = 'succeeded'`,
+    [accountId, first, ...narrowed.map(({ value }) => value)],
+  );
+  return rows[0]?.median ?? null;
+}
+
+const timedMax = 1_000;
+
+interface Narrowed {
+  readonly first: string;
+  readonly agentId: string | null;
+  readonly key: string | null;
 }
 
 /** What is not counted yet is a slice's worth: a run takes ten minutes at most. */

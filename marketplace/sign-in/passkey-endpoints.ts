@@ -71,7 +71,8 @@ function askToAddEndpoint({ signIn }: EnterNeeds): Endpoint {
     id: "createNewPasskeyChallenge",
     tag: "Sign-in",
     summary: "What a browser makes a passkey of.",
-    description: "For a session of the last day, so that a forgotten one makes nobody at home here for good.",
+    description:
+      "Within ten minutes of signing in, so that a device that was left open makes nobody at home here for good. The holder is told by mail of what is added.",
     access: "account",
     answers: { 200: options, ...refusals(404, 409) },
     handler: async (request, response) => {

@@ -3,8 +3,11 @@ import { getAuthenticatorName } from "@better-auth/passkey";
 import type { Request, Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
 import type { Database } from "../../shared/postgres.ts";
+import { noteLetter, securityLetter } from "../accounts/account-letters.ts";
+import { accountOfUser } from "../accounts/users.ts";
 import { programOf } from "../seen-client.ts";
 import { type Auth, headersOf, passCookies, requireAuth } from "./auth.ts";
+import { requireFresh } from "./fresh-session.ts";
 import type { Assertion, Attestation } from "./passkey-shapes.ts";
 import type { Session } from "./sessions.ts";
 
@@ -24,25 +27,23 @@ export class Passkeys {
     return this.#needs.auth !== undefined && isIP(hostname.replace(/^\[|\]$/g, "")) === 0;
   }
 
-  /** What the browser is to make a passkey of. 403 for a session older than a day, 409 past ten passkeys. */
+  /** What the browser is to make a passkey of. 403 for a session that is not fresh, 409 past ten passkeys. */
   async askToAdd(request: Request, response: Response, session: Session): Promise<Options> {
     const { api } = this.#require();
+    await requireFresh(this.#needs.db, session);
     if ((await this.#count(session)) >= passkeysMax) throw tooMany();
     const asked = { headers: headersOf(request), asResponse: true } as const;
     const answer = await api.generatePasskeyRegistrationOptions(asked);
-    if (answer.status === 403)
-      throw new ApiError("forbidden", "Sign out and in again first: a new way in is added within a day of signing in.");
     return optionsOf(answer, response);
   }
 
   /** Keeps a passkey that answers the challenge; answers its name. 422 for one that does not. */
   async add(request: Request, session: Session, attestation: Attestation): Promise<AddedPasskey> {
     const { api } = this.#require();
+    await requireFresh(this.#needs.db, session);
     if ((await this.#count(session)) >= passkeysMax) throw tooMany();
     const body = { response: attestation, name: programOf(request.headers["user-agent"]) ?? "Passkey" };
     const answer = await api.verifyPasskeyRegistration({ body, headers: headersOf(request), asResponse: true });
-    if (answer.status === 403)
-      throw new ApiError("forbidden", "Sign out and in again first: a new way in is added within a day of signing in.");
     if (answer.status !== 200) {
       const field = { body: { field: "response" } };
       throw new ApiError(
@@ -51,7 +52,9 @@ export class Passkeys {
         field,
       );
     }
-    return this.#named(session, (await answer.json()).id);
+    const added = await this.#named(session, (await answer.json()).id);
+    await this.#tell(session, added);
+    return added;
   }
 
   /** What the browser is to sign to sign in, whoever it may be. */
@@ -78,6 +81,13 @@ export class Passkeys {
       );
     }
     await this.#needs.db.query("update sign_in_passkeys set used_at = now() where credential_id = $1", [assertion.id]);
+  }
+
+  async #tell({ userId }: Session, { name }: AddedPasskey): Promise<void> {
+    const { db, publicUrl } = this.#needs;
+    const account = await accountOfUser(db, userId);
+    const what = `The passkey “${name}” was added to your account: from now on it signs in.`;
+    if (account) await noteLetter(db, account.id, securityLetter(publicUrl, "A passkey was added", what));
   }
 
   #require(): Auth {

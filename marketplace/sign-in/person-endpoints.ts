@@ -1,18 +1,22 @@
 import { z } from "zod";
-import { jsonAnswer } from "../../shared/endpoint.ts";
+import { jsonAnswer, requestBody } from "../../shared/endpoint.ts";
 import type { Database } from "../../shared/postgres.ts";
+import type { Config } from "../config.ts";
+import { settingsBody } from "../http/body-limits.ts";
 import { sessionOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleTime } from "../http/examples.ts";
 import { refusals } from "../http/refusals.ts";
 import { moment } from "../http/shapes.ts";
+import { parse } from "../parse.ts";
 import { endOtherSessions, endSession, listSessions } from "./own-sessions.ts";
 import type { SignIn } from "./sign-in.ts";
-import { listWaysIn, removeWayIn } from "./ways-in.ts";
+import { listWaysIn, passkeyNameMax, removeWayIn, renamePasskey } from "./ways-in.ts";
 
 interface Needs {
   readonly db: Database;
   readonly signIn: SignIn;
+  readonly config: Pick<Config, "publicUrl">;
 }
 
 /** How a person signs in, and where they are signed in. */
@@ -22,6 +26,7 @@ export function personEndpoints(needs: Needs): Endpoint[] {
     endOthersEndpoint(needs),
     endSessionEndpoint(needs),
     waysEndpoint(needs),
+    renamePasskeyEndpoint(needs),
     removeWayEndpoint(needs),
   ];
 }
@@ -135,14 +140,44 @@ function waysEndpoint({ db, signIn }: Needs): Endpoint {
   };
 }
 
-function removeWayEndpoint({ db, signIn }: Needs): Endpoint {
+const nameBody = z.object({ name: z.string().max(200) });
+
+function renamePasskeyEndpoint({ db }: Needs): Endpoint {
+  return {
+    method: "patch",
+    path: "/api/account/ways-in/{id}",
+    id: "renamePasskey",
+    tag: "Sign-in",
+    summary: "Call a passkey otherwise.",
+    description: `Only its holder sees the name: 1 to ${passkeyNameMax} characters.`,
+    access: "account",
+    pathParameters: idPath("ways"),
+    body: requestBody(nameBody, { name: "Blue key on my ring" }, settingsBody),
+    answers: {
+      200: jsonAnswer(z.object({ id: z.string(), renamed: z.literal(true) }).meta({ id: "RenamedPasskey" }), {
+        id: exampleId,
+        renamed: true,
+      }),
+      ...refusals(404, 422),
+    },
+    handler: async (request, response) => {
+      const id = String(request.params.id).replaceAll("\0", "");
+      const { name } = parse(nameBody, request.body ?? {}, "bad_request");
+      await renamePasskey(db, sessionOf(response), id, name);
+      response.json({ id, renamed: true });
+    },
+  };
+}
+
+function removeWayEndpoint({ db, signIn, config }: Needs): Endpoint {
   return {
     method: "delete",
     path: "/api/account/ways-in/{id}",
     id: "removeWayIn",
     tag: "Sign-in",
     summary: "Forget a provider or a passkey.",
-    description: "Who signs in at the provider with the same e-mail address adds it again. The last way in is a 409.",
+    description:
+      "Who signs in at the provider with the same e-mail address adds it again. The last way in is a 409. For a passkey a person has to have signed in within ten minutes.",
     access: "account",
     pathParameters: idPath("ways"),
     answers: {
@@ -154,7 +189,7 @@ function removeWayEndpoint({ db, signIn }: Needs): Endpoint {
     },
     handler: async (request, response) => {
       const id = String(request.params.id).replaceAll("\0", "");
-      await removeWayIn(db, signIn.ways, sessionOf(response), id);
+      await removeWayIn({ db, ways: signIn.ways, publicUrl: config.publicUrl }, sessionOf(response), id);
       response.json({ id, removed: true });
     },
   };

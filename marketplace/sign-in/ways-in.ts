@@ -1,5 +1,8 @@
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
+import { noteLetter, securityLetter } from "../accounts/account-letters.ts";
+import { accountOfUser } from "../accounts/users.ts";
+import { requireFresh } from "./fresh-session.ts";
 import type { Session } from "./sessions.ts";
 import type { SignIn } from "./sign-in.ts";
 
@@ -22,9 +25,9 @@ export async function listWaysIn(db: Queryable, ways: SignIn["ways"], { userId }
 
 /**
  * Forgets a provider or a passkey. Who signs in at the provider with the same e-mail address adds it again. 404 for what is no way of
- * theirs; 409 for the last way in, of two that go at once too.
+ * theirs; 409 for the last way in, of two that go at once too; 403 for a passkey from a session that is not fresh.
  */
-export async function removeWayIn(db: Database, ways: SignIn["ways"], session: Session, id: string): Promise<WayIn> {
+export async function removeWayIn({ db, ways, publicUrl }: WaysNeeds, session: Session, id: string): Promise<WayIn> {
   return inTransaction(db, async (tx) => {
     await tx.query("select from sign_in_users where id = $1 for no key update", [session.userId]);
     const way = (await listWaysIn(tx, ways, session)).find((one) => one.id === id);
@@ -32,10 +35,42 @@ export async function removeWayIn(db: Database, ways: SignIn["ways"], session: S
     if (!way.can_go) {
       throw new ApiError("conflict", way.kind === "email" ? "The e-mail address stays." : "The last way in cannot go.");
     }
+    if (way.kind === "passkey") {
+      await requireFresh(tx, session);
+      const account = await accountOfUser(tx, session.userId);
+      const what = `The passkey “${way.name}” was removed from your account: it signs nobody in any more.`;
+      if (account) await noteLetter(tx, account.id, securityLetter(publicUrl, "A passkey was removed", what));
+    }
     const table = way.kind === "passkey" ? "sign_in_passkeys" : "sign_in_identities";
     await tx.query(`delete from ${table} where id = $1 and user_id = $2`, [id, session.userId]);
     return way;
   });
+}
+
+interface WaysNeeds {
+  readonly db: Database;
+  readonly ways: SignIn["ways"];
+  readonly publicUrl: string;
+}
+
+export const passkeyNameMax = 60;
+
+/** 404 for what is no passkey of theirs, 422 naming "name" for an empty one. */
+export async function renamePasskey(db: Queryable, { userId }: Session, id: string, name: string): Promise<void> {
+  const shown = name
+    .normalize("NFC")
+    .replaceAll(/[\p{C}\s]+/gu, " ")
+    .trim();
+  if (shown === "" || shown.length > passkeyNameMax) {
+    const field = { body: { field: "name" } };
+    throw new ApiError("invalid_value", `"name" must have 1 to ${passkeyNameMax} characters.`, field);
+  }
+  const { rowCount } = await db.query("update sign_in_passkeys set name = $3 where id = $1 and user_id = $2", [
+    id,
+    userId,
+    shown,
+  ]);
+  if (rowCount !== 1) throw new ApiError("not_found", "There is no such passkey.");
 }
 
 interface Row {

@@ -142,7 +142,9 @@ describe("an account's runs", () => {
         { key: null, runs: 3, failed: 2, credits: 5 },
       ]);
       expect(week.agents).toEqual([{ agent, runs: 7, failed: 2, credits: 25 }]);
-      expect(await activity(`days=7&key=${ann.keyId}`)).toMatchObject({ runs: 4, failed: 0 });
+      const timed = { median_ms: expect.any(Number) };
+      expect(await activity(`days=7&key=${ann.keyId}`)).toMatchObject({ runs: 4, failed: 0, ...timed });
+      expect(await activity(`days=7&key=none&agent=${agent}`)).toMatchObject({ runs: 3, failed: 2, ...timed });
     };
     // The eight-day-old runs ended now, so that only counting finds them: their days are long past.
     await until(async () => (await counted()) === 10, 40_000);
@@ -152,7 +154,7 @@ describe("an account's runs", () => {
     await until(async () => (await counted()) === 11, 40_000);
     expect(await activity("days=1")).toMatchObject({ runs: 8, failed: 2, credits: 30 });
     expect(await (await person(market)).browser.get("/api/account/activity")).toMatchObject({
-      body: { runs: 0, average_ms: null },
+      body: { runs: 0, average_ms: null, median_ms: null },
     });
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { noteLetter, securityLetter, sendAccountLetters } from "../../marketplace/accounts/account-letters.ts";
 import { createAccount, findAccount } from "../../marketplace/accounts/create.ts";
 import { noteMove, sendSuspensionLetters } from "../../marketplace/accounts/suspension-letters.ts";
 import { linkEmail } from "../../marketplace/accounts/users.ts";
@@ -124,6 +125,26 @@ describe("a creator whose agent or account is suspended", () => {
     await send();
     expect(mail.lettersTo(email)).toBe(2);
   });
+});
+
+test("what changed in how an account is entered is told by one letter, though every copy sends them, and the mail server was away first", async () => {
+  const { browser, handle } = await creator();
+  const { email } = (await browser.get("/api/account")).body;
+  const away = await startMailServer();
+  const mailer = createMailer({ mail: { smtpUrl: new Secret(away.url), from: "a@example.com" } } as never, "a")!;
+  await away.stop();
+  await inTransaction(market.context.db, async (tx) => {
+    const { id } = (await findAccount(tx, handle))!;
+    await noteLetter(tx, id, securityLetter(mailing.url, "A passkey was added", "It signs in."));
+    await expect(sendAccountLetters({ db: tx, mailer })).rejects.toThrow("could not be sent");
+  });
+  mailer.stop();
+  const { db, signIn } = mailing.context;
+  await Promise.all([1, 2, 3].map(() => sendAccountLetters({ db, mailer: signIn.mailer })));
+  await until(() => mail.lettersTo(email) > 0);
+  await sendAccountLetters({ db, mailer: signIn.mailer });
+  expect(mail.lettersTo(email)).toBe(1);
+  expect(await mail.letterTo(email)).toContain(`${mailing.url}/settings/keys`);
 });
 
 describe("the creator of an agent that has stopped", () => {

@@ -94,6 +94,44 @@ test("what is made for another origin, answers another challenge or is known alr
   expect((await browser.get("/api/account/ways-in")).body.ways).toHaveLength(2);
 });
 
+test("a passkey is called as its holder likes, and by nobody else", async () => {
+  const { browser, id } = await holder();
+  const { browser: stranger } = await withAccount(market);
+  const rename = (who: Browser, name: unknown) => who.patch(`/api/account/ways-in/${id}`, { name });
+  expect((await rename(stranger, "Mine")).status).toBe(404);
+  for (const name of ["", " \u200b ", "x".repeat(61)]) {
+    expect(await rename(browser, name)).toMatchObject({ status: 422, body: { field: "name" } });
+  }
+  expect((await rename(browser, " Blue  key ")).status).toBe(200);
+  expect((await browser.get("/api/account/ways-in")).body.ways[1].name).toBe("Blue key");
+});
+
+test("a passkey is added and removed within ten minutes of signing in alone, and its holder gets a letter of each", async () => {
+  const { browser, id, handle } = await holder();
+  const { db } = market.context;
+  const signedIn = (minutes: number) =>
+    db.query(
+      `update sign_in_sessions s set created_at = now() - $2::integer * interval '1 minute'
+       from sign_in_users u join accounts a on a.id = u.account_id where u.id = s.user_id and a.handle = $1`,
+      [handle, minutes],
+    );
+  const letters = async () => {
+    const { rows } = await db.query<{ subject: string }>(
+      "select subject from account_letters l join accounts a on a.id = l.account_id where handle = $1 order by l.id",
+      [handle],
+    );
+    return rows.map(({ subject }) => subject);
+  };
+  await signedIn(11);
+  expect((await add(browser)).status).toBe(403);
+  expect((await browser.delete(`/api/account/ways-in/${id}`)).status).toBe(403);
+  expect((await browser.get("/api/account/ways-in")).body.ways).toHaveLength(2);
+  expect(await letters()).toEqual(["A passkey was added (localhost:4020)"]);
+  await signedIn(1);
+  expect((await browser.delete(`/api/account/ways-in/${id}`)).status).toBe(200);
+  expect(await letters()).toEqual(["A passkey was added (localhost:4020)", "A passkey was removed (localhost:4020)"]);
+});
+
 test("a page of another site, a session that is old and one without an account add none, nor does a body that is none", async () => {
   const { browser } = await withAccount(market);
   const foreign = { "sec-fetch-site": "cross-site", "content-type": "text/plain" };

@@ -76,7 +76,12 @@ plain(
     await page.getByRole("button", { name: "Sign in with a passkey" }).press("Enter");
     await page.waitForURL(`${named.url}/settings/account`);
     await page.getByText("used", { exact: false }).first().waitFor();
-    await page.getByRole("button", { name: "Remove Passkey “Chrome on Linux”" }).press("Enter");
+    await page.getByText("Rename", { exact: true }).first().press("Enter");
+    await page.getByLabel("New name of Passkey “Chrome on Linux”").press("Control+a");
+    await page.keyboard.type("Blue key");
+    await page.keyboard.press("Enter");
+    await page.getByText("The passkey has its new name here.").waitFor();
+    await page.getByRole("button", { name: "Remove Passkey “Blue key”" }).press("Enter");
     await page.getByText("The passkey signs nobody in any more.").waitFor();
     expect(complaints).toEqual([]);
     await close();

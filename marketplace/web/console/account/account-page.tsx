@@ -3,9 +3,10 @@ import type { Database } from "../../../../shared/postgres.ts";
 import { readClosing } from "../../../accounts/closing.ts";
 import { renameAccount } from "../../../accounts/rename.ts";
 import type { Config } from "../../../config.ts";
+import { isFresh } from "../../../sign-in/fresh-session.ts";
 import { endOtherSessions, endSession, listSessions } from "../../../sign-in/own-sessions.ts";
 import type { SignIn } from "../../../sign-in/sign-in.ts";
-import { listWaysIn, removeWayIn } from "../../../sign-in/ways-in.ts";
+import { listWaysIn, removeWayIn, renamePasskey } from "../../../sign-in/ways-in.ts";
 import type { Page } from "../../page.ts";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
 import type { Refusal } from "../refusal.ts";
@@ -33,6 +34,7 @@ export function accountPage(needs: Needs): Page {
       renamed: "The handle is changed. The old address still leads to you.",
       removed: "It signs nobody in any more.",
       "passkey-added": "The passkey is added: it signs you in from now on.",
+      "passkey-renamed": "The passkey has its new name here. Your password manager keeps its own.",
       "passkey-removed":
         "The passkey signs nobody in any more. Your password manager still lists it: remove it there, too.",
       ended: "Signed out there.",
@@ -45,8 +47,13 @@ export function accountPage(needs: Needs): Page {
         return done(path, "renamed");
       },
       "remove-way": async ({ viewer }, form) => {
-        const { kind } = await removeWayIn(db, signIn.ways, viewer.session, form.get("id") ?? "");
+        const { publicUrl } = needs.config;
+        const { kind } = await removeWayIn({ db, ways: signIn.ways, publicUrl }, viewer.session, form.get("id") ?? "");
         return done(path, kind === "passkey" ? "passkey-removed" : "removed");
+      },
+      "rename-way": async ({ viewer }, form) => {
+        await renamePasskey(db, viewer.session, form.get("id") ?? "", form.get("name") ?? "");
+        return done(path, "passkey-renamed");
       },
       "end-session": async ({ viewer }, form) => {
         await endSession(db, viewer.session, form.get("id") ?? "");
@@ -65,21 +72,22 @@ async function shown(
   { account, viewer }: AccountVisit,
   refusal: Refusal | undefined,
 ): Promise<ConsoleView> {
-  const [ways, sessions, closing] = await Promise.all([
+  const [ways, fresh, sessions, closing] = await Promise.all([
     listWaysIn(db, signIn.ways, viewer.session),
+    isFresh(db, viewer.session),
     listSessions(db, viewer.session),
     readClosing(db, account),
   ]);
   const { host } = new URL(config.publicUrl);
   return {
     title: "Account",
-    islands: signIn.ways.passkey ? ["add-passkey.js"] : [],
+    islands: signIn.ways.passkey && fresh ? ["add-passkey.js"] : [],
     lede: "Who you are here, how you get in, and how you leave.",
     body: (
       <>
         <RefusedNote refusal={refusal} fields={["handle"]} />
         <HandleCard handle={account.handle} host={host} liveAgents={closing.live_agents} refusal={refusal} />
-        <WaysIn ways={ways} provider={signIn.ways.oidc} takesPasskeys={signIn.ways.passkey} />
+        <WaysIn ways={ways} provider={signIn.ways.oidc} takesPasskeys={signIn.ways.passkey} isFresh={fresh} />
         <SessionList sessions={sessions} />
         <div class="cols cols-2">
           <DataCard />

@@ -1,19 +1,22 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Badge } from "../../../../shared/page/badge.tsx";
 import { Button } from "../../../../shared/page/button.tsx";
+import { Disclosure } from "../../../../shared/page/disclosure.tsx";
 import { Icon } from "../../../../shared/page/icon.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
-import type { WayIn } from "../../../sign-in/ways-in.ts";
+import { freshMinutes } from "../../../sign-in/fresh-session.ts";
+import { passkeyNameMax, type WayIn } from "../../../sign-in/ways-in.ts";
+import { signInPath } from "../../layout.tsx";
 
 /** How one signs in to this account. */
-export function WaysIn({ ways, provider, takesPasskeys }: WaysInProps) {
+export function WaysIn({ ways, provider, takesPasskeys, isFresh }: WaysInProps) {
   const hasProvider = ways.some(({ kind }) => kind === "provider");
   return (
     <section class="stack" aria-labelledby="ways">
       <div class="row between">
         <h2 id="ways">Ways to sign in</h2>
         <div class="row">
-          {takesPasskeys && (
+          {takesPasskeys && isFresh && (
             <Button id="add-passkey" type="button" size="small" icon="fingerprint" hidden>
               Add passkey
             </Button>
@@ -30,9 +33,10 @@ export function WaysIn({ ways, provider, takesPasskeys }: WaysInProps) {
       {takesPasskeys && <p class="small" id="passkey-said" role="status" />}
       <ul class="card">
         {ways.map((way) => (
-          <Way way={way} />
+          <Way way={way} isFresh={isFresh} />
         ))}
       </ul>
+      {takesPasskeys && !isFresh && <SignInAgain />}
       <p class="small faint">
         The last way in cannot be removed.
         {provider && !hasProvider && ` ${provider} is added when you sign in there with this e-mail address.`}
@@ -46,11 +50,24 @@ interface WaysInProps {
   readonly ways: readonly WayIn[];
   readonly provider: string | null;
   readonly takesPasskeys: boolean;
+  /** Signed in a moment ago. */
+  readonly isFresh: boolean;
+}
+
+/** The way to a session that may change passkeys. */
+function SignInAgain() {
+  return (
+    <form class="row" method="post" action="/sign-out">
+      <input type="hidden" name="next" value={signInPath("/settings/account")} />
+      <p class="small dim">Passkeys are added and removed within {freshMinutes} minutes of signing in.</p>
+      <Button size="small">Sign in again</Button>
+    </form>
+  );
 }
 
 const icons = { email: "mail", provider: "building", passkey: "fingerprint" } as const;
 
-function Way({ way }: { way: WayIn }) {
+function Way({ way, isFresh }: { way: WayIn; isFresh: boolean }) {
   const { id, kind, created_at: since, used_at: used, works, can_go: canGo } = way;
   const name = kind === "passkey" ? `Passkey “${way.name}”` : way.name;
   const isEmail = kind === "email";
@@ -77,7 +94,25 @@ function Way({ way }: { way: WayIn }) {
           {isEmail && <span>links and alerts go here</span>}
         </p>
       </div>
-      {canGo && (
+      {kind === "passkey" && (
+        <Disclosure summary="Rename">
+          <form class="row row-tight" method="post" action="/settings/account">
+            <input type="hidden" name="act" value="rename-way" />
+            <input type="hidden" name="id" value={id} />
+            <input
+              class="input input-sm"
+              name="name"
+              value={way.name}
+              aria-label={`New name of ${name}`}
+              required
+              maxLength={passkeyNameMax}
+              autocomplete="off"
+            />
+            <Button size="small">Rename</Button>
+          </form>
+        </Disclosure>
+      )}
+      {canGo && (isFresh || kind !== "passkey") && (
         <form class="row row-tight" method="post" action="/settings/account">
           <input type="hidden" name="act" value="remove-way" />
           <input type="hidden" name="id" value={id} />

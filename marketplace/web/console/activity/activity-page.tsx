@@ -62,19 +62,27 @@ interface BodyProps {
 }
 
 function Sums({ activity, days }: { activity: Activity; days: number }) {
-  const { runs, failed, credits, average_ms: average, runs_before: before } = activity;
+  const { runs, failed, credits, median_ms: median, average_ms: average, runs_before: before } = activity;
   const perRun = runs > failed ? (credits / (runs - failed)).toFixed(1) : noFigure;
   return (
     <Stats
       stats={[
         { name: "Runs", value: figures(runs), note: <Change runs={runs} before={before} days={days} /> },
-        { name: "Credits", value: figures(credits), note: `= ${usdcOf(credits)}, ${perRun} a run` },
+        {
+          name: "Credits",
+          value: figures(credits),
+          note: runs > failed ? `= ${usdcOf(credits)}, ${perRun} a run` : `= ${usdcOf(credits)}`,
+        },
         {
           name: "Success rate",
           value: runs === 0 ? noFigure : percent((runs - failed) / runs),
-          note: failed === 0 ? "none failed" : `${figures(failed)} failed, nothing charged`,
+          note: runs === 0 ? undefined : failed === 0 ? "none failed" : `${figures(failed)} failed, nothing charged`,
         },
-        { name: "Average time", value: duration(average) },
+        {
+          name: "Median time",
+          value: duration(median),
+          note: average === null ? undefined : `${duration(average)} on average`,
+        },
       ]}
     />
   );

@@ -127,9 +127,9 @@ export function maskOf({ start, last4, client }: ListedKey): string {
   return `${start}…${last4}`;
 }
 
-export function scopeOf({ scope, agents }: ListedKey): string {
+export function scopeOf({ scope, agents, client }: ListedKey): string {
   if (scope === "own_agents") return "own agents";
-  if (scope === "rest_only") return "REST only";
+  if (scope === "rest_only") return client === null ? "REST only" : "drawings only";
   return agents.length === 1 ? "1 chosen agent" : `${agents.length} chosen agents`;
 }
 

@@ -97,7 +97,7 @@ function Settings({ listed, path, refusal }: { listed: ListedKey; path: string; 
       <form class="stack stack-6 key-form" method="post" action={path} data-busy="Changing">
         <input type="hidden" name="act" value="change" />
         <RefusedNote refusal={refusal} fields={keyFields} />
-        <KeyFields listed={listed} refusal={refusal} />
+        <KeyFields isForClient={listed.client !== null} listed={listed} refusal={refusal} />
         <div class="row between row-4">
           <Button>Change key</Button>
           <p class="help">The key itself stays as it is. A new cap counts what was spent before it.</p>

@@ -1,0 +1,25 @@
+import { ApiError } from "../../shared/errors.ts";
+import type { Queryable } from "../../shared/postgres.ts";
+import type { Session } from "./sessions.ts";
+
+export const freshMinutes = 10;
+
+/** Whether the person signed in here, or as an operator showed a code, within the last minutes: whoever finds a device open did not. */
+export async function isFresh(db: Queryable, { id }: Session): Promise<boolean> {
+  const { rows } = await db.query<{ fresh: boolean }>(
+    `select created_at > now() - interval '${freshMinutes} minutes'
+       or exists (select from operator_confirmations where session_id = $1 and until > now()) as fresh
+     from sign_in_sessions where id = $1`,
+    [id],
+  );
+  return rows[0]?.fresh ?? false;
+}
+
+/** 403 for a session that is not fresh. */
+export async function requireFresh(db: Queryable, session: Session): Promise<void> {
+  if (await isFresh(db, session)) return;
+  throw new ApiError(
+    "forbidden",
+    `Sign out and in again first: passkeys are added and removed within ${freshMinutes} minutes of signing in.`,
+  );
+}
