@@ -95,22 +95,24 @@ function Way({ way, isFresh }: { way: WayIn; isFresh: boolean }) {
         </p>
       </div>
       {kind === "passkey" && (
-        <Disclosure summary="Rename">
-          <form class="row row-tight" method="post" action="/settings/account">
-            <input type="hidden" name="act" value="rename-way" />
-            <input type="hidden" name="id" value={id} />
-            <input
-              class="input input-sm"
-              name="name"
-              value={way.name}
-              aria-label={`New name of ${name}`}
-              required
-              maxLength={passkeyNameMax}
-              autocomplete="off"
-            />
-            <Button size="small">Rename</Button>
-          </form>
-        </Disclosure>
+        <div class="way-rename">
+          <Disclosure summary="Rename">
+            <form class="row row-tight" method="post" action="/settings/account">
+              <input type="hidden" name="act" value="rename-way" />
+              <input type="hidden" name="id" value={id} />
+              <input
+                class="input input-sm"
+                name="name"
+                value={way.name}
+                aria-label={`New name of ${name}`}
+                required
+                maxLength={passkeyNameMax}
+                autocomplete="off"
+              />
+              <Button size="small">Rename</Button>
+            </form>
+          </Disclosure>
+        </div>
       )}
       {canGo && (isFresh || kind !== "passkey") && (
         <form class="row row-tight" method="post" action="/settings/account">
