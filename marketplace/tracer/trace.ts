@@ -9,6 +9,7 @@ import { premultiply, type Raster, reduce } from "./image/raster.ts";
 import { workingScale } from "./image/texture.ts";
 import { unblend } from "./image/unblend.ts";
 import { liftLines } from "./lines/lift.ts";
+import { groupObjects } from "./objects/find-objects.ts";
 import { shapesOf } from "./objects/shapes-of-areas.ts";
 import { findTextRuns } from "./objects/text-runs.ts";
 import { type Settings, settingsOf, type TraceOptions } from "./options.ts";
@@ -164,10 +165,10 @@ function draw(
   const chain = contours(areas.map);
   const runOf = findTextRuns(areas.map, chain, shapesOf(areas.map, chain, inked));
   const lifted = settings.mode === "stacked" ? liftLines(areas, pixels, runOf) : null;
-  const clean = settings.objects ? inked : null;
-  const drawn = lifted
-    ? drawAreas(lifted.areas, lifted.pixels, settings, { ...lifted, clean })
-    : drawAreas(areas, pixels, settings, { runOf, chain, clean });
+  const beneath = lifted ?? { areas, pixels, runOf, lines: null };
+  const found = { ...beneath, chain: lifted ? contours(lifted.areas.map) : chain };
+  const grouped = settings.objects ? groupObjects(found.areas, found.chain, inked, found.runOf) : null;
+  const drawn = drawAreas(grouped?.areas ?? found.areas, beneath.pixels, settings, { ...found, ...grouped });
   const groups = shadow ? [inPalette(shadow, shade, areas.palette), ...drawn.groups] : drawn.groups;
   const drawing = { ...drawn, groups, width: image.width, height: image.height };
   return finish(drawing, settings.removeBackground ? areas.background : null);

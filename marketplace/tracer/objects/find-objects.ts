@@ -1,10 +1,13 @@
-import type { Contours } from "../curves/contours.ts";
+import { type Contours, contours } from "../curves/contours.ts";
+import type { Areas } from "../regions/areas.ts";
 import type { AreaMap } from "../regions/components.ts";
 import { Merging } from "../regions/merge.ts";
 import { type GroundAreas, groundsOf } from "./grounds.ts";
+import { divideInk, type InkAreas, inkOf, withoutInk } from "./ink.ts";
 import { joinParts } from "./join-parts.ts";
 import { pairOf, readJunctions } from "./junctions.ts";
 import { type AreaShapes, colourOff, shapesOf } from "./shapes-of-areas.ts";
+import { carried } from "./text-runs.ts";
 
 /** Which object each area belongs to. */
 export interface Objects {
@@ -13,6 +16,8 @@ export interface Objects {
   /** 1 for the objects that are runs of text, and for those that others stand on. */
   readonly isText: Uint8Array;
   readonly isGround: Uint8Array;
+  /** Contours drawn round things, and the area that each pixel is nearest to without them; null where there are none. */
+  readonly ink: { readonly areas: Uint8Array; readonly labels: Int32Array } | null;
 }
 
 /**
@@ -25,6 +30,7 @@ export function findObjects(areas: GroundAreas, chain: Contours, clean: Uint8Arr
   const shapes = shapesOf(map, chain, clean);
   const runs = runOf ?? new Int32Array(map.count).fill(-1);
   const { ground, stageOf } = groundsOf(areas, shapes, runs);
+  const ink = hasPlanes(areas) ? inkIn(areas, ground, runs) : null;
   const partOf = numbered(map, ground, stageOf, runs, clean);
   showThrough(shapes, partOf, runs, ground);
   const parts = partOf.reduce((most, part) => Math.max(most, part), 0) + 1;
@@ -34,7 +40,7 @@ export function findObjects(areas: GroundAreas, chain: Contours, clean: Uint8Arr
     if (ground[a] === 1 || stageOf[a] >= 0) standsFor[partOf[a]] = 1;
     if (standsFor[partOf[a]] === 1 || runs[a] >= 0) apart[partOf[a]] = 1;
   }
-  const names = joined(map, shapes, partOf, parts, apart, standsFor);
+  const names = joined(ink ? { ...map, flat: ink.labels } : map, shapes, partOf, parts, apart, standsFor);
   const first = new Int32Array(parts).fill(-1);
   const objectOf = new Int32Array(map.count);
   const isText = new Uint8Array(map.count);
@@ -46,7 +52,32 @@ export function findObjects(areas: GroundAreas, chain: Contours, clean: Uint8Arr
     if (runs[a] >= 0) isText[first[name]] = 1;
     if (stageOf[a] >= 0) isGround[first[name]] = 1;
   }
-  return { objectOf, isText, isGround };
+  return { objectOf, isText, isGround, ink };
+}
+
+function hasPlanes(areas: GroundAreas & Partial<InkAreas>): areas is GroundAreas & InkAreas {
+  return areas.planes !== undefined;
+}
+
+function inkIn(areas: InkAreas, ground: Uint8Array, runOf: Int32Array): Objects["ink"] {
+  const ink = inkOf(areas, ground, runOf);
+  return ink.includes(1) ? { areas: ink, labels: withoutInk(areas.map, ink, ground) } : null;
+}
+
+export interface Grouped {
+  readonly areas: Areas;
+  readonly chain: Contours;
+  readonly runOf: Int32Array | null;
+  readonly objects: Objects;
+}
+
+/** The areas with their objects; contours that several share are divided among them. */
+export function groupObjects(areas: Areas, chain: Contours, clean: Uint8Array, runOf: Int32Array | null): Grouped {
+  const objects = findObjects(areas, chain, clean, runOf);
+  if (!objects.ink) return { areas, chain, runOf, objects };
+  const divided = divideInk(areas, objects.ink.areas, objects.ink.labels, objects);
+  const { map } = divided.areas;
+  return { ...divided, chain: contours(map), runOf: runOf && carried(runOf, areas.map, map) };
 }
 
 /** A part per area: all ground is one, so is each stage and each run of text; where areas are many they are merged first. */

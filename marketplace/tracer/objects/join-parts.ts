@@ -92,10 +92,11 @@ const markFactor = 0.15;
 
 /** Two shades of one colour are rather one thing than two colours. */
 function shadeFactor(off: number): number {
-  return Math.min(1, Math.max(0.15, off / shadeMax));
+  return Math.min(1, Math.max(0.15, (off - shadeMin) / (shadeMax - shadeMin)));
 }
 
-const shadeMax = 40;
+const shadeMin = 20;
+const shadeMax = 45;
 
 /** A band along another, such as a rim, is rather of it. */
 function bandFactor(thick: number, along: number, size: number): number {

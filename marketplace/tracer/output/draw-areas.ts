@@ -7,7 +7,7 @@ import { depthMax, type SnapInput, snapContour } from "../curves/snap.ts";
 import { type Drawing, type Fill, inOneColour, type Outline, type Shape } from "../drawing.ts";
 import { asRound } from "../lines/as-round.ts";
 import type { Lines } from "../lines/lift.ts";
-import { findObjects } from "../objects/find-objects.ts";
+import type { Objects } from "../objects/find-objects.ts";
 import type { Settings } from "../options.ts";
 import type { Areas } from "../regions/areas.ts";
 import { stride } from "../regions/colour-model.ts";
@@ -24,20 +24,18 @@ import { StrokeOrder } from "./stroke-order.ts";
  * Stacked: areas are drawn from the outside in, larger before smaller, each as its outer outline; a hole is cut only
  * where something that was drawn earlier, or is not opaque, must show through it. Cutout: every hole is cut, and where two
  * areas meet, the one drawn earlier goes on beneath the other by a hair, so that no line of what lies behind shows
- * between them. Groups are by depth, or by object where the unblended picture is given (find-objects.ts).
+ * between them. Groups are by depth, or by object where these are given (find-objects.ts).
  */
 export function drawAreas(
   areas: Areas,
   pixels: Uint8Array,
   settings: Settings,
-  { lines = null, runOf = null, chain = contours(areas.map), clean = null }: Found = {},
+  { lines = null, runOf = null, chain = contours(areas.map), objects = null }: Found = {},
 ): Drawing {
   const { map, planes, radials, opaque, empty } = areas;
   const { width, height, count } = map;
   const cutout = settings.mode === "cutout";
-  const layering = clean
-    ? objectLayers(map, chain, findObjects(areas, chain, clean, runOf))
-    : depthLayers(chain, count, areas.paints, runOf);
+  const layering = objects ? objectLayers(map, chain, objects) : depthLayers(chain, count, areas.paints, runOf);
   const { rank, order } = layering;
   const holes = holesToCut(areas, chain, rank, settings.mode);
   const unseen = seenThrough(areas, chain, rank, holes);
@@ -75,7 +73,7 @@ export function drawAreas(
     }
     for (const stroke of strokes.after(area)) sheet.stroke(stroke, layering.layer[area]);
   }
-  const groups = clean ? namedGroups(sheet.groups()) : sheet.groups();
+  const groups = objects ? namedGroups(sheet.groups()) : sheet.groups();
   return {
     width,
     height,
@@ -102,8 +100,8 @@ interface Found {
   /** The run of text each area is of, or -1. */
   readonly runOf?: Int32Array | null;
   readonly chain?: Contours;
-  /** The unblended picture, where groups are objects. */
-  readonly clean?: Uint8Array | null;
+  /** Where groups are objects. */
+  readonly objects?: Objects | null;
 }
 
 /** An area's outer outline and the holes cut into it as a shape, in its plainest form; null where nothing is left of it. */

@@ -52,11 +52,11 @@ export function joinPaints(areas: Areas): Areas {
   return regrouped(areas, labels);
 }
 
-/** The areas that a picture has when each pixel goes to the area that `labels` names. */
-export function regrouped(areas: Areas, labels: Int32Array): Areas {
+/** The areas that a picture has when each pixel goes to the area that `labels` names, itself or, by `source`, as its copy. */
+export function regrouped(areas: Areas, labels: Int32Array, source?: readonly number[]): Areas {
   const { map, paints, planes, sums, sloped, radials, opaque, empty, background, tones, palette } = areas;
-  const joined = components(labels, map.width, map.height, map.count);
-  const from = joined.labelOf;
+  const joined = components(labels, map.width, map.height, source?.length ?? map.count);
+  const from = source ? joined.labelOf.map((label) => source[label]) : joined.labelOf;
   const picked = (values: Uint8Array) => Uint8Array.from(from, (a) => values[a]);
   const joinedPlanes = new Float64Array(joined.count * 12);
   // Moments are asked of sloped areas only, and those are never joined.

@@ -6,12 +6,14 @@ import type { LayeredDrawing } from "../../bench/svg/layered/drawing.ts";
 import { groupsAlike } from "../../bench/svg/layered/grouping.ts";
 import { pages } from "../../bench/svg/layered/pages.ts";
 import { word } from "../../bench/svg/layered/stroke-letters.ts";
+import { things } from "../../bench/svg/layered/things.ts";
 import { picture } from "./pictures.ts";
 
 /** Some of what `npm run bench svg-layers` measures. */
 test.each<[string, LayeredDrawing]>([
   ["a fox: body, tail and book are three", characters["reading fox"]!],
   ["a robot with arms and legs", characters.robot!],
+  ["an apple, leaf and worm in one contour", things.outlined!],
   ["sectors, and a legend with its text", pages["pie chart"]!],
 ])("%s: groups are those it was drawn in", (_name, drawing) => {
   const alike = groupsAlike(drawing, (image) => trace(image, { layers: true }).svg);
