@@ -92,7 +92,7 @@ function Body({ url, env, seen, refused, to }: BodyProps) {
       </div>
       {refused && (
         <Callout tone="warn" title="Not checked" role="alert">
-          <span class="said">{refused.message}</span>
+          <span class="said">{refused.message.replace(/^url /, "The URL ")}</span>
         </Callout>
       )}
       {seen && <Seen seen={seen} />}

@@ -121,6 +121,7 @@ function Listed({ asked, env, page: { resources, next }, served, to }: ListedPro
     return to(`/resources${search.size > 0 ? `?${search}` : ""}`);
   };
   const { offset } = asked;
+  const isNarrowed = asked.query || asked.network || asked.price;
   return (
     <div class="wrap page stack stack-6">
       <div class="row between row-4">
@@ -154,9 +155,10 @@ function Listed({ asked, env, page: { resources, next }, served, to }: ListedPro
           <Empty
             icon="search"
             title="Nothing is listed that fits"
-            action={<ButtonLink href={to("/resources/check")}>Check my server</ButtonLink>}
+            action={isNarrowed && <ButtonLink href={to("/resources")}>Without filters</ButtonLink>}
           >
-            Here would be resources that were paid for in thirty days and asked to be listed.
+            Here would be resources that were paid for in thirty days and asked to be listed. If yours is not, check it:
+            the answer says why.
           </Empty>
         )}
       </Card>

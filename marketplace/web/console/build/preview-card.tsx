@@ -66,9 +66,11 @@ export function BuyersCard({ editor }: { editor: Editor }) {
       <div class="card-body stack">
         <KeyValues lines entries={waysToPay(editor, listed.per_call?.networks)} />
       </div>
-      <div class="build-listed" inert>
-        <AgentCard agent={listed} under="h3" />
-      </div>
+      {priceOf(draft.definition) !== undefined && (
+        <div class="build-listed" inert>
+          <AgentCard agent={listed} under="h3" />
+        </div>
+      )}
     </section>
   );
 }
