@@ -5,7 +5,7 @@ import { readDrainMs } from "../shared/leaving.ts";
 import type { Statements } from "../shared/postgres.ts";
 import { readReplicaUrl } from "../shared/reads.ts";
 import { readSecurityContact } from "../shared/security-contact.ts";
-import { readValkey, type ValkeyConfig } from "../shared/valkey-counts.ts";
+import { readValkey, type ValkeyConfig } from "../shared/valkey.ts";
 import { type Client, readClients } from "./limits/clients.ts";
 import { type LimitsConfig, readLimits } from "./limits/config.ts";
 import { type EvmConfig, evmChainIds, readEnvironments, readEvm } from "./schemes/exact-evm/config.ts";

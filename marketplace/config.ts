@@ -6,7 +6,7 @@ import { readDrainMs } from "../shared/leaving.ts";
 import type { Statements } from "../shared/postgres.ts";
 import { readReplicaUrl } from "../shared/reads.ts";
 import { readSecurityContact } from "../shared/security-contact.ts";
-import { readValkey, type ValkeyConfig } from "../shared/valkey-counts.ts";
+import { readValkey, type ValkeyConfig } from "../shared/valkey.ts";
 import { type AnonymousLimitsConfig, readAnonymousLimits } from "./anonymous-limits.ts";
 import { type ChainsConfig, readChains, readServices, type ServicesConfig } from "./connectors/config.ts";
 import { type ModelFundsConfig, readModelFunds } from "./models/funds-config.ts";

@@ -23,6 +23,7 @@ export class Reads {
   readonly #log: Log;
   /** How far the primary's log had got, the newest last. */
   #written: ReadonlyArray<{ readonly at: number; readonly position: bigint }> = [];
+  #database: string | undefined;
   /** Everything committed until then is known to be in the replica. */
   #freshAt = 0;
   #wasFresh = false;
@@ -45,26 +46,38 @@ export class Reads {
     }
   }
 
-  /** Compares how far both are. By this process' clock alone, so it holds whatever the machines' clocks say. */
+  /**
+   * Compares how far both are, by this process' clock alone, so it holds whatever the machines' clocks say. While the primary is
+   * away, the replica that has all that is known of it is read: what is a moment old is better than nothing.
+   */
   async look(): Promise<void> {
     if (!this.#replica) return;
+    const at = Date.now();
+    const [primary, replica] = await Promise.allSettled([stateOf(this.#primary), stateOf(this.#replica)]);
     try {
-      const at = Date.now();
-      const [primary, replica] = await Promise.all([stateOf(this.#primary), stateOf(this.#replica)]);
-      this.#written = [
-        ...this.#written.filter((one) => at - one.at <= behindMaxMs),
-        { at, position: primary.position },
-      ];
-      if (replica.database !== primary.database) throw new Error("the replica is of another database");
-      if (!replica.isStandby && replica.startedAt !== primary.startedAt)
-        throw new Error("the replica is none any more");
-      const replayed = this.#written.findLast(({ position }) => position <= replica.position);
-      if (replayed) this.#freshAt = Math.max(this.#freshAt, replayed.at);
+      if (replica.status === "rejected") throw replica.reason;
+      if (primary.status === "fulfilled") this.#compare(at, primary.value, replica.value);
+      else this.#goOnAlone(at, replica.value, primary.reason);
       this.#say(undefined);
     } catch (error) {
       this.#freshAt = 0;
       this.#say(error);
     }
+  }
+
+  #compare(at: number, primary: State, replica: State): void {
+    this.#database = primary.database;
+    this.#written = [...this.#written.filter((one) => at - one.at <= behindMaxMs), { at, position: primary.position }];
+    if (replica.database !== primary.database) throw new Error("the replica is of another database");
+    if (!replica.isStandby && replica.startedAt !== primary.startedAt) throw new Error("the replica is none any more");
+    const replayed = this.#written.findLast(({ position }) => position <= replica.position);
+    if (replayed) this.#freshAt = Math.max(this.#freshAt, replayed.at);
+  }
+
+  #goOnAlone(at: number, { database, isStandby, position }: State, cause: unknown): void {
+    const last = this.#written.at(-1);
+    if (!last || last.position > position || database !== this.#database || !isStandby) throw cause;
+    this.#freshAt = at;
   }
 
   get now(): ReadsNow {

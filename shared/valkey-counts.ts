@@ -1,56 +1,41 @@
-import { createClient } from "@redis/client";
 import type { ClientRateLimitInfo, Options } from "express-rate-limit";
 import { type RedisReply, RedisStore } from "rate-limit-redis";
 import { z } from "zod";
-import { type EnvReader, Secret } from "./env.ts";
 import type { Log } from "./log.ts";
 import { Counter, type Family, Gauge } from "./metrics.ts";
 import type { Disposer } from "./process.ts";
-import { InMemoryCounts, type RequestCounts, windowMs } from "./rate-limit.ts";
-
-/** Where all copies count requests together, other than in the database; it speaks the protocol of Redis. */
-export interface ValkeyConfig {
-  readonly url: Secret;
-  /** How long a request waits for its count at most. */
-  readonly answerWithinMs: number;
-}
-
-export function readValkey(env: EnvReader): ValkeyConfig | undefined {
-  const url = env.optional("REDIS_URL");
-  const answerWithinMs = env.integer("REDIS_TIMEOUT_MS", 50, { min: 1, max: 10_000 });
-  if (url === undefined) return undefined;
-  if (!/^rediss?:\/\/[^/]/.test(url) || !URL.canParse(url)) {
-    env.problem("REDIS_URL must be a URL starting with redis:// or rediss://", undefined);
-  }
-  return { url: new Secret(url), answerWithinMs };
-}
+import { type RequestCounts, windowMs } from "./rate-limit.ts";
+import { connect, type ValkeyClient, type ValkeyConfig } from "./valkey.ts";
 
 /** All that the store reads of them. */
 const windowOptions = { windowMs } as Options;
-const failuresMax = 3;
+/** A moment without an answer is no outage. */
+const failingMaxMs = 250;
+const callersMax = 50_000;
 const askAgainMs = 500;
 const silentMaxMs = 3_000;
 const firstConnectMs = 1_000;
 
 /**
  * Counts requests of all copies together in a Valkey. Whatever becomes of it, a request waits for some milliseconds at most:
- * one whose count does not come in time is counted by this copy alone, and so are all others once three in a row have failed,
- * until a count of this copy's own comes through again.
+ * one whose count does not come in time is counted by this copy alone, from where all had got to, and so are all others once none
+ * has come for a quarter of a second, until a count of this copy's own comes through again.
  */
 export class ValkeyCounts implements RequestCounts {
   readonly #config: ValkeyConfig;
   readonly #log: Log;
   readonly #store: RedisStore;
-  readonly #own = new InMemoryCounts();
+  /** What is known here of each caller's minute, the caller seen longest ago first. */
+  readonly #known = new Map<string, { readonly totalHits: number; readonly resetTime: Date }>();
   readonly #missed = new Counter(
     "limit_counts_missed_total",
     "Requests that the Valkey did not count in time, or not.",
   );
   readonly #asking: NodeJS.Timeout;
-  #client: ReturnType<typeof connect>;
+  #client: ValkeyClient;
   #isShared = false;
   #isAsking = false;
-  #failures = 0;
+  #failingSince: number | undefined;
   #heardAt = Date.now();
 
   /** `name` keeps the counts of different services in one Valkey apart. */
@@ -83,15 +68,15 @@ export class ValkeyCounts implements RequestCounts {
   async increment(caller: string): Promise<ClientRateLimitInfo> {
     if (this.#isShared) {
       try {
-        const counted = await within(this.#config.answerWithinMs, this.#store.increment(caller));
-        this.#failures = 0;
-        return counted;
+        const { totalHits, resetTime } = await within(this.#config.answerWithinMs, this.#store.increment(caller));
+        this.#failingSince = undefined;
+        return this.#know(caller, totalHits, resetTime);
       } catch (error) {
         this.#failed(error);
       }
     }
     this.#missed.add({});
-    return this.#own.increment(caller);
+    return this.#countAlone(caller);
   }
 
   decrement(): void {}
@@ -107,9 +92,24 @@ export class ValkeyCounts implements RequestCounts {
     return this.#client.sendCommand<RedisReply>(command);
   }
 
+  #countAlone(caller: string): ClientRateLimitInfo {
+    const now = Date.now();
+    const known = this.#known.get(caller);
+    if (!known || known.resetTime.getTime() <= now) return this.#know(caller, 1, new Date(now + windowMs));
+    return this.#know(caller, known.totalHits + 1, known.resetTime);
+  }
+
+  #know(caller: string, totalHits: number, resetTime = new Date(Date.now() + windowMs)): ClientRateLimitInfo {
+    const known = { totalHits, resetTime };
+    this.#known.delete(caller);
+    this.#known.set(caller, known);
+    if (this.#known.size > callersMax) this.#known.delete(this.#known.keys().next().value as string);
+    return known;
+  }
+
   #failed(error: unknown): void {
-    this.#failures += 1;
-    if (!this.#isShared || this.#failures < failuresMax) return;
+    this.#failingSince ??= Date.now();
+    if (!this.#isShared || Date.now() - this.#failingSince < failingMaxMs) return;
     this.#isShared = false;
     this.#heardAt = Date.now();
     this.#log.warn({ err: error }, "the Valkey does not count: each copy counts alone");
@@ -123,7 +123,7 @@ export class ValkeyCounts implements RequestCounts {
       const counted = this.#store.init(windowOptions).then(() => this.#store.increment("is it there"));
       await within(Math.max(askAgainMs, this.#config.answerWithinMs), counted);
       this.#isShared = true;
-      this.#failures = 0;
+      this.#failingSince = undefined;
       this.#log.info("the Valkey counts for all copies together");
     } catch {
       this.#reconnectIfSilent();
@@ -139,20 +139,6 @@ export class ValkeyCounts implements RequestCounts {
     this.#client.destroy();
     this.#client = connect(this.#config.url);
   }
-}
-
-function connect(url: Secret) {
-  const client = createClient({
-    url: url.reveal(),
-    disableOfflineQueue: true,
-    commandsQueueMaxLength: 10_000,
-    commandOptions: { timeout: 0 },
-    socket: { connectTimeout: 2_000, reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, 1_000) },
-  });
-  // What it leads to is said once: that counting together has ended.
-  client.on("error", () => {});
-  client.connect().catch(() => {});
-  return client;
 }
 
 /** Those that the configuration asks for, connected where that takes a moment only. */

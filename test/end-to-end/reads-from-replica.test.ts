@@ -151,3 +151,19 @@ test("a replica that goes away takes no answer with it, one of another database 
     await other.stop();
   }
 });
+
+test("while the primary is away visitors still read what the replica has, and health tells where", async ({
+  pair,
+  market: { context, app },
+}) => {
+  await isReadFrom(context.reads, "replica");
+  await pair.primary.stop();
+  const seen = async () => {
+    await context.reads.look();
+    const pages = ["/", "/explore"];
+    const statuses = await Promise.all(pages.map(async (path) => (await supertest(app).get(path)).status));
+    const { database, reads } = (await supertest(app).get("/health")).body;
+    return { statuses, database, from: reads.from };
+  };
+  await expect.poll(seen).toEqual({ statuses: [200, 200], database: false, from: "replica" });
+});

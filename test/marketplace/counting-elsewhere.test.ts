@@ -83,18 +83,22 @@ test.runIf(hasValkey)(
     await context.db.query(`alter database ${rows[0].name} set default_transaction_read_only = on`);
     try {
       const env = { MARKETPLACE_MIGRATE: "off", MARKETPLACE_QUOTE_KEY: Buffer.alloc(32, 1).toString("base64") };
-      const { app } = await copyOf(env);
+      const { app, context: own } = await copyOf(env);
       const { app: without } = await copyOf({ ...env, REDIS_URL: "" });
       const paths = ["/api/v1/agents", `/api/v1/agents/${agent.address}`];
       const answers = (which: App) => Promise.all(paths.map(async (path) => (await read(which, path, key)).status));
+      const counting = async () =>
+        (await read(app, "/health").set("x-forwarded-for", "192.0.2.9")).body.counting as unknown;
       expect(await answers(app)).toEqual([200, 200]);
       expect(await answers(without)).toEqual([503, 503]);
       valkey.pause();
-      for (let n = 0; n < 3; n += 1) expect(await answers(app)).toEqual([200, 200]);
-      const counting = async () => (await read(app, "/health")).body.counting;
+      const seen = async () => ({ answers: await answers(app), shared: own.valkey?.isShared });
+      expect((await seen()).answers).toEqual([200, 200]);
+      await expect.poll(seen).toEqual({ answers: [200, 200], shared: false });
       expect(await counting()).toEqual({ store: "valkey", shared: false });
       valkey.resume();
-      await expect.poll(counting).toEqual({ store: "valkey", shared: true });
+      await expect.poll(() => own.valkey?.isShared).toBe(true);
+      expect(await counting()).toEqual({ store: "valkey", shared: true });
     } finally {
       valkey.resume();
       await context.db.query(`alter database ${rows[0].name} reset default_transaction_read_only`);
