@@ -58,6 +58,9 @@ const presets = {
   hq: { lambda: 450, tolerance: 0.22, areaMin: 3, grid: 8, bytesMax: 1_000_000, pixelsMax: 4_000_000 },
 } as const;
 
+/** A photograph becomes a poster: coarser, plainer, and of so few bytes that an editor opens it at once. */
+const poster = { lambda: 4, tolerance: 1.6, areaMin: 6, bytesMax: 120_000, pixelsMax: 600_000 } as const;
+
 /** Fills in defaults. Throws RangeError naming the field for a value out of range; types are the caller's promise. */
 export function settingsOf(options: TraceOptions): Settings {
   const preset = presets[options.preset ?? "auto"];
@@ -69,21 +72,22 @@ export function settingsOf(options: TraceOptions): Settings {
   for (const colour of palette ?? []) {
     if (!/^#[0-9a-f]{6}$/i.test(colour)) throw new RangeError("palette: colours are written #rrggbb");
   }
+  const plain = style === "photo" ? poster : { lambda: 1, tolerance: 1, areaMin: 1, bytesMax: Infinity, pixelsMax: Infinity };
   const bytesMax = inRange("bytesMax", options.bytesMax ?? preset.bytesMax, 2_000, 10_000_000);
   return {
     mode: options.mode ?? "stacked",
     style,
-    lambda: preset.lambda * 40 ** simplify * (style === "icon" ? 1.5 : 1),
-    tolerance: preset.tolerance * 4 ** simplify,
-    areaMin: Math.round(preset.areaMin * 8 ** simplify),
+    lambda: preset.lambda * 40 ** simplify * plain.lambda * (style === "icon" ? 1.5 : 1),
+    tolerance: preset.tolerance * 4 ** simplify * plain.tolerance,
+    areaMin: Math.round(preset.areaMin * 8 ** simplify) * plain.areaMin,
     grid: preset.grid,
     gradients: style !== "lineart" && style !== "logo" && colors === null && palette === null,
     colors: style === "lineart" && !palette ? Math.min(colors ?? 2, 256) : colors,
     palette,
     removeBackground: options.removeBackground ?? false,
     objects: options.layers ?? false,
-    bytesMax,
-    pixelsMax: preset.pixelsMax,
+    bytesMax: Math.min(bytesMax, plain.bytesMax),
+    pixelsMax: Math.min(preset.pixelsMax, plain.pixelsMax),
   };
 }
 

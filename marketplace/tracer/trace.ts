@@ -4,7 +4,9 @@ import { type Colour, fillColours, type Group, repainted } from "./drawing.ts";
 import { strengthenHairlines } from "./image/hairlines.ts";
 import { clearBlockNoise } from "./image/jpeg/block-noise.ts";
 import { isPixelArt } from "./image/own-size.ts";
+import { inkOnPaper } from "./image/paper.ts";
 import { everyPixel, findGrid } from "./image/pixel-grid.ts";
+import { posterised } from "./image/poster.ts";
 import { premultiply, type Raster, reduce } from "./image/raster.ts";
 import { workingScale } from "./image/texture.ts";
 import { unblend } from "./image/unblend.ts";
@@ -39,7 +41,7 @@ export function trace(
 ): Trace {
   const asked = settingsOf(options);
   const settings = { ...asked, pixelsMax: asked.pixelsMax * share };
-  return tracePixelArt(image, settings) ?? traceAreas(...clearOf(image, settings), deadlineMs);
+  return tracePixelArt(image, settings) ?? traceAreas(...onPaper(...clearOf(image, settings)), deadlineMs);
 }
 
 /**
@@ -81,6 +83,12 @@ function clearOf(image: Raster, settings: Settings): [Raster, Settings] {
   return [cleared.image, { ...settings, lambda: lambda * (1 + 3 * noise), tolerance: tolerance * (1 + 0.4 * noise) }];
 }
 
+/** Line art without the shadows on its paper, where it is two colours that are wanted. */
+function onPaper(image: Raster, settings: Settings): [Raster, Settings] {
+  const { style, colors, palette } = settings;
+  return [style === "lineart" && colors === 2 && !palette ? (inkOnPaper(image) ?? image) : image, settings];
+}
+
 /** Beyond this many cells a picture is not pixel art but an enlarged photograph. */
 const cellsMax = 400_000;
 
@@ -116,7 +124,8 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
   const source = premultiply(working);
   const lifted = liftedShadow(source, width, height, settings);
   const { above: pixels, shadow } = lifted ?? { above: source, shadow: null };
-  const clean = unblend(pixels, width, height);
+  // Edges are measured in the source all the same.
+  const clean = unblend(settings.style === "photo" ? posterised(pixels, width, height) : pixels, width, height);
   strengthenHairlines(clean, width, height);
   keepTo(deadlineMs);
   const { labels, count } = segment(clean, width, height, evenness, settings.pixelsMax * areasShare);

@@ -114,7 +114,7 @@ function describeEach(
     tones[a] = tone;
   }
   for (let a = 0; a < count; a++) if (empty[a] === 1) opaque[a] = 0;
-  const background = toned && settings.removeBackground ? toned.removed(map) : findBackground(map, sums, opaque);
+  const background = toned && settings.removeBackground ? toned.removed(map) : findBackground(map, sums, opaque, settings.removeBackground);
   if (settings.removeBackground && background) {
     for (let a = 0; a < count; a++) {
       if (background.areas[a] === 0) continue;

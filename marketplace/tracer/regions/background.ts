@@ -1,6 +1,7 @@
 import type { Colour } from "../drawing.ts";
 import { stride } from "./colour-model.ts";
 import type { AreaMap } from "./components.ts";
+import { withCounters } from "./counters.ts";
 
 export interface Background {
   /** 1 for the areas that are background. */
@@ -8,12 +9,17 @@ export interface Background {
   readonly colour: Colour;
 }
 
-/** The colour of most of the picture's border, and the areas at the border that have it, within eight levels. */
+/**
+ * The colour of most of the picture's border, and the areas at the border that have it, within eight levels; with
+ * `counters`, what letters close in as well.
+ */
 export function findBackground(
-  { areas, stride: row, width, height, count }: AreaMap,
+  map: AreaMap,
   sums: Float64Array,
   opaque: Uint8Array,
+  counters: boolean,
 ): Background | null {
+  const { areas, stride: row, width, height, count } = map;
   const onBorder = new Int32Array(count);
   const touch = (x: number, y: number) => {
     onBorder[areas[(y + 1) * row + x + 1]]++;
@@ -41,7 +47,7 @@ export function findBackground(
     b: Math.round(mean(main, 2)),
     opacity: 1,
   };
-  return { areas: same, colour };
+  return { areas: counters ? withCounters(map, sums, opaque, { areas: same, colour }) : same, colour };
 }
 
 const borderShareMin = 0.35;

@@ -28,7 +28,7 @@ export function toneAreas(map: AreaMap, sums: Float64Array, settings: Settings, 
   const { count, flat } = map;
   const alphas = Float64Array.from({ length: count }, (_, a) => sums[a * stride + 15] / sums[a * stride]);
   const opaque = Uint8Array.from(alphas, (alpha) => (alpha >= opaqueMin ? 1 : 0));
-  const ground = settings.removeBackground ? findBackground(map, sums, opaque) : null;
+  const ground = settings.removeBackground ? findBackground(map, sums, opaque, true) : null;
   const kept = Array.from(alphas, (alpha, a) => alpha >= alphaMin && ground?.areas[a] !== 1);
   const samples = kept.flatMap((is, a) => (is ? [sampleOf(sums, a)] : []));
   const palette = paletteOf(shade ? [...samples, shade] : samples, settings);
