@@ -653,7 +653,7 @@ export interface components {
              */
             readonly mode?: "stacked" | "cutout";
             /**
-             * @description What kind of picture it is; auto looks for itself.
+             * @description What kind of picture it is; auto looks for itself. photo makes a small poster; lineart ink on white paper, whatever shadows lie on it.
              * @default auto
              * @enum {string}
              */
@@ -666,7 +666,7 @@ export interface components {
              */
             readonly simplify?: number;
             /**
-             * @description Leaves out what touches the image's edges in one colour.
+             * @description Leaves out what touches the image's edges in one colour, and the counters of letters on it.
              * @default false
              */
             readonly remove_background?: boolean;
@@ -712,6 +712,15 @@ export interface components {
                 readonly ssim: number;
                 readonly psnr: number;
             };
+            /** @description With `remove_background`: the colour that was removed, such as #fff, or `none found`. */
+            readonly background?: string;
+            /**
+             * @description The style asked for gives the same drawing as this one.
+             * @constant
+             */
+            readonly same_as?: "auto";
+            /** @description What to do instead, where the picture has more than vector shapes can hold, as photographs have. */
+            readonly advice?: string;
             readonly cost_usd: number;
             readonly ms: number;
             /**
@@ -773,7 +782,7 @@ export interface components {
              */
             readonly mode?: "stacked" | "cutout";
             /**
-             * @description What kind of picture it is; auto looks for itself.
+             * @description What kind of picture it is; auto looks for itself. photo makes a small poster; lineart ink on white paper, whatever shadows lie on it.
              * @default auto
              * @enum {string}
              */
@@ -786,7 +795,7 @@ export interface components {
              */
             readonly simplify?: number;
             /**
-             * @description Leaves out what touches the image's edges in one colour.
+             * @description Leaves out what touches the image's edges in one colour, and the counters of letters on it.
              * @default false
              */
             readonly remove_background?: boolean;

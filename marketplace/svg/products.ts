@@ -8,6 +8,7 @@ import { type AccountId, type AgentId, platformAccount, type RunId } from "../id
 import type { PreparedRun } from "../runs/prepare.ts";
 import type { Runnable } from "../runs/runnable.ts";
 import { drawingMs } from "../time-limits.ts";
+import type { Notes } from "../tracer/notes.ts";
 import type { Vectorized } from "../tracer/pool/job.ts";
 import { compose } from "./compose.ts";
 import type { Party } from "./fair-queue.ts";
@@ -86,7 +87,7 @@ export const svgAddress = (product: SvgProduct) => `${platformHandle}/${product}
 const platformHandle = "platform";
 
 /** Everything of the result but the markup, which is in the file that `url` names. */
-export interface SvgResult {
+export interface SvgResult extends Notes {
   readonly url: string;
   readonly files: Readonly<Record<string, string>>;
   readonly width: number;
@@ -123,9 +124,15 @@ async function make(context: DrawNeeds, order: SvgOrder, { runId, signal, free }
   const { width, height, paths, colors, bytes, layers, score, metrics } = traced;
   const cost_usd = free ? 0 : priceInDollars(credits(svgProducts[order.product].price));
   const ms = Math.round(performance.now() - startedAt);
-  const about = { width, height, paths, colors, bytes, layers, score, metrics, cost_usd, ms };
+  const notes = order.product === "svg-vectorize" ? notesOf(traced) : {};
+  const about = { width, height, paths, colors, bytes, layers, score, metrics, ...notes, cost_usd, ms };
   const data: SvgResult = { url, files, ...about, ...(isMock && { stand_in: true }) };
   return { kind: "json", data };
+}
+
+/** What was asked for may be told of; of a picture that a model drew the caller knows nothing. */
+function notesOf({ background, same_as, advice }: Vectorized): Notes {
+  return { ...(background && { background }), ...(same_as && { same_as }), ...(advice && { advice }) };
 }
 
 /** Whether only a mock model would draw it. Throws ApiError 503 when that cannot be learnt. */

@@ -34,7 +34,9 @@ export const vectorizeRequest = z.object({
   style: z
     .enum(["auto", "logo", "icon", "lineart", "photo", "pixel"])
     .default("auto")
-    .describe("What kind of picture it is; auto looks for itself."),
+    .describe(
+      "What kind of picture it is; auto looks for itself. photo makes a small poster; lineart ink on white paper, whatever shadows lie on it.",
+    ),
   colors: wholeFrom(2, 256)
     .optional()
     .describe(
@@ -46,7 +48,10 @@ export const vectorizeRequest = z.object({
     .max(1, share)
     .default(0)
     .describe("From 0, which keeps all detail, to 1, which keeps the least."),
-  remove_background: z.boolean().default(false).describe("Leaves out what touches the image's edges in one colour."),
+  remove_background: z
+    .boolean()
+    .default(false)
+    .describe("Leaves out what touches the image's edges in one colour, and the counters of letters on it."),
   layers: z
     .boolean()
     .default(false)

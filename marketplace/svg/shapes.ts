@@ -35,6 +35,15 @@ export const svgShape = covering<SvgResult & { svg: string }>()(
           "Likeness of the drawing, rendered, to its source: the image, the picture traced, or what a chat model wrote. How well it answers a prompt is not measured.",
         ),
       metrics: z.object({ ssim: z.number(), psnr: z.number() }),
+      background: z
+        .string()
+        .optional()
+        .describe("With `remove_background`: the colour that was removed, such as #fff, or `none found`."),
+      same_as: z.literal("auto").optional().describe("The style asked for gives the same drawing as this one."),
+      advice: z
+        .string()
+        .optional()
+        .describe("What to do instead, where the picture has more than vector shapes can hold, as photographs have."),
       cost_usd: z.number(),
       ms: z.int(),
       stand_in: z

@@ -72,7 +72,8 @@ export function settingsOf(options: TraceOptions): Settings {
   for (const colour of palette ?? []) {
     if (!/^#[0-9a-f]{6}$/i.test(colour)) throw new RangeError("palette: colours are written #rrggbb");
   }
-  const plain = style === "photo" ? poster : { lambda: 1, tolerance: 1, areaMin: 1, bytesMax: Infinity, pixelsMax: Infinity };
+  const plain =
+    style === "photo" ? poster : { lambda: 1, tolerance: 1, areaMin: 1, bytesMax: Infinity, pixelsMax: Infinity };
   const bytesMax = inRange("bytesMax", options.bytesMax ?? preset.bytesMax, 2_000, 10_000_000);
   return {
     mode: options.mode ?? "stacked",

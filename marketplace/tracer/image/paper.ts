@@ -113,7 +113,8 @@ function fillInk(light: Uint8Array, width: number, height: number, paper: number
       }
     }
     const inShadow = place.length >= shadowShareMin * seen.length && sum >= shadowMin * paper * place.length;
-    if (!inShadow) for (const c of place) fillCell(light, width, height, (c % across) * cell, Math.floor(c / across) * cell, paper);
+    if (!inShadow)
+      for (const c of place) fillCell(light, width, height, (c % across) * cell, Math.floor(c / across) * cell, paper);
   }
 }
 

@@ -1,10 +1,12 @@
 import { ApiError, type ErrorCode } from "../../../shared/errors.ts";
+import type { Notes } from "../notes.ts";
 import type { TraceOptions } from "../options.ts";
 import type { Trace } from "../output/finish.ts";
 import { checkSvg } from "../sanitize/check-svg.ts";
 import { BadMarkupError } from "../sanitize/markup.ts";
 import { traceInTime } from "../trace.ts";
 import { decodeImage } from "./decode.ts";
+import { notesOn } from "./notes.ts";
 import { type Drawn, redraw, type Wish } from "./redraw.ts";
 import { renderAndScore } from "./render.ts";
 import { writePdf } from "./write-pdf.ts";
@@ -26,7 +28,7 @@ export interface RedrawJob {
 
 export type VectorizeFile = "png" | "pdf";
 
-export interface Vectorized extends Omit<Trace, "drawing" | "removed"> {
+export interface Vectorized extends Omit<Trace, "drawing" | "removed">, Notes {
   /** 0..1, see score.ts. */
   readonly score: number;
   readonly metrics: { readonly ssim: number; readonly psnr: number };
@@ -55,9 +57,13 @@ export async function vectorizeJob(job: VectorizeJob | RedrawJob): Promise<Vecto
 
 async function traced({ bytes, options, files, pixelsMax }: VectorizeJob): Promise<Vectorized> {
   const image = await decodeImage(bytes, pixelsMax);
+  const startedAt = performance.now();
   const result = traceInTime(image, options, traceBudgetMs);
+  const ms = performance.now() - startedAt;
   checkSvg(result.svg);
-  return finished({ result, ...renderAndScore(image, result) }, files);
+  const drawn = { result, ...renderAndScore(image, result) };
+  const notes = notesOn({ image, options, result, ms, score: drawn.likeness.score });
+  return { ...finished(drawn, files), ...notes };
 }
 
 function finished({ result, png, likeness }: Drawn, files: readonly VectorizeFile[]): Vectorized {

@@ -114,7 +114,10 @@ function describeEach(
     tones[a] = tone;
   }
   for (let a = 0; a < count; a++) if (empty[a] === 1) opaque[a] = 0;
-  const background = toned && settings.removeBackground ? toned.removed(map) : findBackground(map, sums, opaque, settings.removeBackground);
+  const background =
+    toned && settings.removeBackground
+      ? toned.removed(map)
+      : findBackground(map, sums, opaque, settings.removeBackground);
   if (settings.removeBackground && background) {
     for (let a = 0; a < count; a++) {
       if (background.areas[a] === 0) continue;

@@ -10,14 +10,14 @@ export interface Background {
 }
 
 /**
- * The colour of most of the picture's border, and the areas at the border that have it, within eight levels; with
- * `counters`, what letters close in as well.
+ * The colour of most of the picture's border, and the areas at the border that have it, within eight levels. What is to
+ * be removed must be of one colour, and what letters close in goes with it.
  */
 export function findBackground(
   map: AreaMap,
   sums: Float64Array,
   opaque: Uint8Array,
-  counters: boolean,
+  removing: boolean,
 ): Background | null {
   const { areas, stride: row, width, height, count } = map;
   const onBorder = new Int32Array(count);
@@ -35,6 +35,7 @@ export function findBackground(
   let main = 0;
   for (let a = 1; a < count; a++) if (onBorder[a] > onBorder[main]) main = a;
   if (onBorder[main] < borderShareMin * 2 * (width + height) || opaque[main] === 0) return null;
+  if (removing && unevenness(sums, main) > unevenMax) return null;
   const mean = (a: number, c: number) => sums[a * stride + 6 + c * 3] / sums[a * stride];
   const same = new Uint8Array(count);
   for (let a = 0; a < count; a++) {
@@ -47,8 +48,18 @@ export function findBackground(
     b: Math.round(mean(main, 2)),
     opacity: 1,
   };
-  return { areas: counters ? withCounters(map, sums, opaque, { areas: same, colour }) : same, colour };
+  return { areas: removing ? withCounters(map, sums, opaque, { areas: same, colour }) : same, colour };
 }
 
 const borderShareMin = 0.35;
 const levelsAlike = 8;
+/** Most that a background's pixels differ from its colour: more than the noise and the light of a scan. */
+const unevenMax = 500;
+
+/** Squared error of an area's pixels from their mean colour, per pixel. */
+function unevenness(sums: Float64Array, area: number): number {
+  const at = area * stride;
+  const n = sums[at];
+  const squares = [0, 1, 2, 3].reduce((sum, c) => sum + (sums[at + 6 + c * 3] / n) ** 2, 0);
+  return sums[at + stride - 1] / n - squares;
+}

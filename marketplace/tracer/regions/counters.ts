@@ -71,7 +71,7 @@ const groundAlike = 8;
 const inkAlike = 40;
 const twoInks = -2;
 /** Most colours a shape may have, those of a small part of it left aside, and most counters to its ink. */
-const inksMax = 5;
+const inksMax = 4;
 const inkShareMin = 0.01;
 const countersMax = 4;
 /** What share of its convex hull a counter fills, and how many of a letter's must. Smaller ones, px, say nothing. */

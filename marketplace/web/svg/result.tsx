@@ -4,10 +4,11 @@ import { Empty } from "../../../shared/page/empty.tsx";
 import { figures } from "../../../shared/page/figures.ts";
 import type { Stat } from "../../../shared/page/stats.tsx";
 import { Stats } from "../../../shared/page/stats.tsx";
+import { type Notes, notesInWords } from "../../tracer/notes.ts";
 import { checkSvg } from "../../tracer/sanitize/check-svg.ts";
 
 /** What came out, as the page shows it without JavaScript. */
-export interface Drawn {
+export interface Drawn extends Notes {
   readonly svg: string;
   readonly width: number;
   readonly height: number;
@@ -44,6 +45,7 @@ export function WorkbenchResult({ drawn, problem }: { drawn: Drawn | undefined; 
           <div class="canvas-bar room" />
           <div class="canvas">{drawn ? <Picture {...drawn} /> : <NoPicture />}</div>
           <div class="canvas-note room" />
+          {drawn && <Noted {...drawn} />}
           <Stats small stats={statsOf(drawn)} inCard />
         </section>
         <div class="code room" />
@@ -51,6 +53,11 @@ export function WorkbenchResult({ drawn, problem }: { drawn: Drawn | undefined; 
       <div class="card">{drawn ? <Files {...drawn} /> : <NoLayers />}</div>
     </>
   );
+}
+
+function Noted(drawn: Drawn) {
+  const text = notesInWords(drawn);
+  return text ? <p class="small dim">{text}</p> : null;
 }
 
 function Picture({ svg }: Drawn) {

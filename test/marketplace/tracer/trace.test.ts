@@ -4,6 +4,7 @@ import type { TraceOptions } from "../../../marketplace/tracer/options.ts";
 import { renderRaster, scoreTrace } from "../../../marketplace/tracer/pool/render.ts";
 import { checkSvg } from "../../../marketplace/tracer/sanitize/check-svg.ts";
 import { trace, traceInTime } from "../../../marketplace/tracer/trace.ts";
+import { texture } from "../../bench/svg-images.ts";
 import { landscape, lettering, logo, mosaic, noise, picture } from "./pictures.ts";
 
 describe("the same picture and options give the same bytes", () => {
@@ -287,6 +288,45 @@ describe("options", () => {
     expect(rgba[3]).toBe(0);
     expect(rgba[(150 * 400 + 130) * 4 + 3]).toBe(255);
     expect(scoreTrace(art, result).score).toBeGreaterThan(0.95);
+  });
+
+  test("remove_background opens the counters of letters, and keeps what is written on a button or filled in a figure", () => {
+    const page = picture(
+      300,
+      200,
+      `<rect width="300" height="200" fill="#fff"/>
+      <circle cx="50" cy="50" r="24" fill="none" stroke="#123" stroke-width="12"/>
+      <path d="M110 80L135 20L160 80zM127 62h16l-8 -20z" fill="#123" fill-rule="evenodd"/>
+      <rect x="20" y="120" width="110" height="50" rx="8" fill="#06c"/><path d="M60 145h30M75 130v30" stroke="#fff" stroke-width="8"/>
+      <circle cx="230" cy="100" r="60" fill="#fc9"/><path d="M190 60h80v25h-80z" fill="#421"/><path d="M210 130h40v14h-40z" fill="#c22"/>
+      <path d="M180 100h20v20h-20z" fill="#2a6"/><path d="M258 98h24v22h-24z" fill="#83c"/><circle cx="230" cy="105" r="12" fill="#fff"/>`,
+    );
+    const { rgba } = renderRaster(trace(page, { removeBackground: true }).svg, 300, 200);
+    const alphaAt = (x: number, y: number) => rgba[(y * 300 + x) * 4 + 3];
+    expect([alphaAt(5, 5), alphaAt(50, 50), alphaAt(135, 54)]).toEqual([0, 0, 0]);
+    expect([alphaAt(75, 145), alphaAt(230, 105)]).toEqual([255, 255]);
+  });
+
+  test("lineart: a page whose left third is dark is as readable as without the shadow, and its paper is white", () => {
+    const page = picture(300, 120, `<rect width="300" height="120" fill="#fff"/>${lettering("#222222", "#ffffff")}`);
+    const shaded = {
+      ...page,
+      rgba: page.rgba.map((level, i) => ((i >> 2) % 300 < 100 && i % 4 < 3 ? level * 0.3 : level)),
+    };
+    const { svg, layers } = trace(shaded, { style: "lineart" });
+    expect(layers[0]?.fill).toContain("#fff");
+    const drawn = renderRaster(svg, 300, 120).rgba;
+    const clear = renderRaster(trace(page, { style: "lineart" }).svg, 300, 120).rgba;
+    const unlike = drawn.filter((level, i) => i % 4 === 0 && Math.abs(level - clear[i]!) > 96).length;
+    expect(unlike / (300 * 120)).toBeLessThan(0.005);
+  });
+
+  test("photo: a poster of few bytes, with the edges where they were", () => {
+    const photo = texture(320, 240);
+    const [poster, whole] = [trace(photo, { style: "photo" }), trace(photo)];
+    expect(poster.bytes).toBeLessThan(whole.bytes / 2);
+    expect(scoreTrace(photo, poster).psnr).toBeGreaterThan(scoreTrace(photo, whole).psnr - 2);
+    expect(trace(noise(300, 200), { style: "photo" }).bytes).toBeLessThan(120_000);
   });
 
   test("layers: one group per object, named", () => {

@@ -1,5 +1,7 @@
+import type { Notes } from "../../../tracer/notes.ts";
+
 /** What the service answers with a drawing, as far as the page uses it. */
-export interface Made {
+export interface Made extends Notes {
   readonly svg: string;
   readonly score: number;
   readonly ms: number;

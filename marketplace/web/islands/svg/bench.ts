@@ -1,4 +1,5 @@
 import type { Drawing } from "../../../tracer/drawing.ts";
+import { notesInWords } from "../../../tracer/notes.ts";
 import { writeSvg } from "../../../tracer/output/write-svg.ts";
 import { readSvg } from "../../../tracer/sanitize/read-svg.ts";
 import { AskFailedError, ask, type Made } from "./ask.ts";
@@ -185,7 +186,7 @@ export class Bench {
         label: words,
         fileName: draws ? "drawing" : baseOf(picture?.name ?? ""),
       });
-      this.set({ since: undefined, note: endOf(made, draws) });
+      this.set({ since: undefined, note: [endOf(made, draws), notesInWords(made)].filter(Boolean).join(" ") });
       if (made.tries_left !== undefined) this.#tellTries(made.tries_left);
     } catch (error) {
       if (!(error instanceof AskFailedError)) throw error;

@@ -1,0 +1,54 @@
+import { DeadlinePassedError } from "../deadline.ts";
+import { hex } from "../drawing.ts";
+import type { Raster } from "../image/raster.ts";
+import { type Notes, noBackground } from "../notes.ts";
+import type { TraceOptions } from "../options.ts";
+import type { Trace } from "../output/finish.ts";
+import { trace } from "../trace.ts";
+
+interface Traced {
+  readonly image: Raster;
+  readonly options: TraceOptions;
+  readonly result: Trace;
+  /** What tracing took. */
+  readonly ms: number;
+  readonly score: number;
+}
+
+/** The notes on a trace. Comparing styles takes about as long again as the trace took. */
+export function notesOn(traced: Traced): Notes {
+  const { options, result } = traced;
+  const advice = adviceOn(traced);
+  return {
+    ...(options.removeBackground && { background: result.removed ? hex(result.removed) : noBackground }),
+    ...(isSameAsAuto(traced) && { same_as: "auto" }),
+    ...(advice !== undefined && { advice }),
+  };
+}
+
+function isSameAsAuto({ image, options, result, ms }: Traced): boolean {
+  if ((options.style ?? "auto") === "auto") return false;
+  const deadlineMs = performance.now() + Math.min(compareMsMax, 100 + 4 * ms);
+  try {
+    return trace(image, { ...options, style: "auto" }, { deadlineMs }).svg === result.svg;
+  } catch (error) {
+    if (error instanceof DeadlinePassedError) return false;
+    throw error;
+  }
+}
+
+const compareMsMax = 5_000;
+
+/** Where the caller asked for less than the picture has, what is missing is no surprise. */
+function adviceOn({ options, score }: Traced): string | undefined {
+  const { style = "auto", colors, palette, simplify = 0 } = options;
+  if (score >= justScore || style === "lineart" || colors !== undefined || palette || simplify > 0.3) return undefined;
+  if (style === "photo") return "This is a poster of the picture. Where likeness matters, keep the bitmap.";
+  return (
+    "The picture has finer texture than vector shapes can hold, as photographs have. Keep the bitmap where likeness " +
+    "matters, or ask for style photo, which makes a small poster of it."
+  );
+}
+
+/** From this score on a drawing passes for its picture. */
+const justScore = 0.75;
