@@ -26,7 +26,7 @@ export class Reads {
   #database: string | undefined;
   /** Everything committed until then is known to be in the replica. */
   #freshAt = 0;
-  #wasFresh = false;
+  #wasFresh: boolean | undefined;
 
   constructor(primary: Database, replica: Database | undefined, log: Log) {
     this.#primary = primary;
