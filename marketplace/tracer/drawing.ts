@@ -27,9 +27,13 @@ export interface Element {
   readonly shape: Shape;
   /** Drawn after the fill, along the outline, half its width to each side. */
   readonly stroke?: Stroke;
+  /** It fades in over the box around it, from nothing at its top, or left, to all it is. */
+  readonly fade?: Fade;
   /** It is never written as one with its neighbours of the same paint. */
   readonly whole?: boolean;
 }
+
+export type Fade = "down" | "across";
 
 export interface Stroke {
   readonly colour: Colour;

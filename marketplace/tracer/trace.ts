@@ -16,14 +16,18 @@ import { shapesOf } from "./objects/shapes-of-areas.ts";
 import { findTextRuns } from "./objects/text-runs.ts";
 import { type Settings, settingsOf, type TraceOptions } from "./options.ts";
 import { drawAreas } from "./output/draw-areas.ts";
+import { drawField } from "./output/draw-field.ts";
 import { finish, type Trace } from "./output/finish.ts";
 import { drawPixels } from "./output/pixel-art.ts";
 import { writeSvg } from "./output/write-svg.ts";
 import { describeAreas } from "./regions/areas.ts";
+import type { Field } from "./regions/field.ts";
 import { evenInk } from "./regions/ink.ts";
+import { joinField } from "./regions/join-field.ts";
 import { Merging } from "./regions/merge.ts";
 import { nearestColour, type Sample } from "./regions/palette.ts";
 import { joinRadials } from "./regions/radial.ts";
+import type { Radial } from "./regions/radial-fit.ts";
 import { relaxBorders } from "./regions/relax.ts";
 import { segment } from "./regions/segment.ts";
 import { type Lifted, liftShadow } from "./shadow/shadow.ts";
@@ -168,7 +172,8 @@ function draw(
 ): Trace {
   const picture = { ...merging.after(merges), clean: unblended, width, height };
   relaxBorders(picture, settings.lambda / 2);
-  const gradients = joinRadials(picture, settings.lambda, !settings.gradients);
+  const gradients: Map<number, Radial | Field> = joinRadials(picture, settings.lambda, !settings.gradients);
+  const bent = mayBend(settings) && !shadow ? joinField(picture, gradients, settings.lambda) : null;
   const inked = evenInk({ ...picture, gradients });
   const areas = describeAreas({ ...picture, clean: inked }, gradients, settings, shade);
   const chain = contours(areas.map);
@@ -178,9 +183,15 @@ function draw(
   const found = { ...beneath, chain: lifted ? contours(lifted.areas.map) : chain };
   const grouped = settings.objects ? groupObjects(found.areas, found.chain, inked, found.runOf) : null;
   const drawn = drawAreas(grouped?.areas ?? found.areas, beneath.pixels, settings, { ...found, ...grouped });
-  const groups = shadow ? [inPalette(shadow, shade, areas.palette), ...drawn.groups] : drawn.groups;
+  const field = bent ? [drawField(bent)] : [];
+  const groups = shadow ? [inPalette(shadow, shade, areas.palette), ...drawn.groups] : [...field, ...drawn.groups];
   const drawing = { ...drawn, groups, width: image.width, height: image.height };
   return finish(drawing, settings.removeBackground ? areas.background : null);
+}
+
+/** A field is drawn beneath all else, as one: it is no area of its own that could be taken away or named. */
+function mayBend({ gradients, mode, removeBackground, objects }: Settings): boolean {
+  return gradients && mode === "stacked" && !removeBackground && !objects;
 }
 
 function inPalette(shadow: Group, shade: Sample | null, palette: readonly Colour[] | null): Group {

@@ -11,6 +11,7 @@ import type { Objects } from "../objects/find-objects.ts";
 import type { Settings } from "../options.ts";
 import type { Areas } from "../regions/areas.ts";
 import { stride } from "../regions/colour-model.ts";
+import { isRadial } from "../regions/field.ts";
 import { type Extent, planeFill, radialFill } from "./fills.ts";
 import { depthLayers, objectLayers } from "./layers.ts";
 import { namedGroups } from "./name-groups.ts";
@@ -162,7 +163,7 @@ function fillOf(areas: Areas, area: number, chain: Contours, outer: Contour): Fi
 
 function ownFill({ planes, sloped, radials, sums, map }: Areas, area: number, chain: Contours, outer: Contour): Fill {
   const radial = radials.get(area);
-  if (radial) return radialFill(radial);
+  if (radial && isRadial(radial)) return radialFill(radial);
   const cx = map.width / 2;
   const cy = map.height / 2;
   const n = sums[area * stride];

@@ -1,4 +1,4 @@
-import type { Drawing, Element, Fill, Stop, Stroke } from "../drawing.ts";
+import type { Drawing, Element, Fade, Fill, Shape, Stop, Stroke } from "../drawing.ts";
 import { n, pathOperators } from "./pdf-path.ts";
 
 export interface PdfPage {
@@ -38,7 +38,7 @@ export function layOutPdf(drawing: Drawing): PdfPage {
   return { content: latin1Bytes(content), assemble };
 }
 
-function paint({ fill, shape, stroke }: Element, resources: Resources, spanX: number, spanY: number): string {
+function paint({ fill, shape, stroke, fade }: Element, resources: Resources, spanX: number, spanY: number): string {
   const path = pathOperators(shape);
   const rule = shape.kind === "path" && shape.evenOdd ? "*" : "";
   const line = stroke ? `q ${stroked(stroke, resources)}${path}S\nQ\n` : "";
@@ -48,9 +48,20 @@ function paint({ fill, shape, stroke }: Element, resources: Resources, spanX: nu
     const state = opacity < 1 ? `/${resources.opacity(opacity)} gs ` : "";
     return `q ${state}${n(r / 255)} ${n(g / 255)} ${n(b / 255)} rg ${path}f${rule}\nQ\n${line}`;
   }
-  const soft = fill.stops.some(({ colour }) => colour.opacity < 1);
-  const mask = soft ? `/${resources.mask(fill, spanX, spanY)} gs ` : "";
+  const soft = fade ? fadeOf(fade, shape) : fill.stops.some(({ colour }) => colour.opacity < 1) ? fill : null;
+  const mask = soft ? `/${resources.mask(soft, spanX, spanY)} gs ` : "";
   return `q ${mask}${path}W${rule} n ${squeeze(fill)}/${resources.shading(fill, "colour")} sh\nQ\n${line}`;
+}
+
+/** The opacity of what fades in over its box. */
+function fadeOf(fade: Fade, shape: Shape): Gradient | null {
+  if (shape.kind !== "rect") return null;
+  const { x, y, width, height } = shape;
+  const white = { r: 255, g: 255, b: 255 };
+  const stops = [0, 1].map((opacity) => ({ offset: opacity, colour: { ...white, opacity } }));
+  return fade === "down"
+    ? { kind: "linear", x1: 0, y1: y, x2: 0, y2: y + height, stops }
+    : { kind: "linear", x1: x, y1: 0, x2: x + width, y2: 0, stops };
 }
 
 function stroked({ colour: { r, g, b, opacity }, width, cap, dashes }: Stroke, resources: Resources): string {

@@ -1,9 +1,9 @@
-import { type Drawing, type Element, type Fill, hex, type Shape, type Stroke } from "../drawing.ts";
+import { type Drawing, type Element, type Fade, type Fill, hex, type Shape, type Stroke } from "../drawing.ts";
 import { PathData } from "./path-data.ts";
 
 /**
  * Step 8: the drawing as SVG text. Only `svg g path circle ellipse rect line polyline polygon defs linearGradient
- * radialGradient stop`, numbers, hex colours and references to own gradients can come out of it: it has no way to write
+ * radialGradient stop mask`, numbers, hex colours and references to own gradients can come out of it: it has no way to write
  * anything else.
  */
 export function writeSvg(drawing: Drawing): string {
@@ -13,11 +13,23 @@ export function writeSvg(drawing: Drawing): string {
     const elements = writeElements(group.elements, unit, oneWay, gradients);
     return group.id === null ? elements : `<g id="${group.id}"${group.crisp ? crispEdges : ""}>${elements}</g>`;
   });
-  const defs = [...gradients].map(([markup, id]) => markup.replace(" ", ` id="${id}" `)).join("");
+  const fades = new Set(groups.flatMap((group) => group.elements.flatMap(({ fade }) => fade ?? [])));
+  const defs =
+    [...gradients].map(([markup, id]) => markup.replace(" ", ` id="${id}" `)).join("") +
+    [...fades].sort().map(maskOf).join("");
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${spanX * unit} ${spanY * unit}"` +
     `${spanX * height === spanY * width ? "" : ' preserveAspectRatio="none"'}` +
     `${crisp ? crispEdges : ""}>${defs && `<defs>${defs}</defs>`}${body.join("")}</svg>`
+  );
+}
+
+/** What fades an element in over its own box. */
+function maskOf(fade: Fade): string {
+  return (
+    `<linearGradient id="fade-${fade}" x2="${fade === "across" ? 1 : 0}" y2="${fade === "down" ? 1 : 0}">` +
+    `<stop stop-color="#fff" stop-opacity="0"/><stop offset="1" stop-color="#fff"/></linearGradient>` +
+    `<mask id="mask-${fade}" maskContentUnits="objectBoundingBox"><rect fill="url(#fade-${fade})" width="1" height="1"/></mask>`
   );
 }
 
@@ -37,12 +49,12 @@ function writeElements(
     data.clear();
   };
   let alone = false;
-  for (const { fill, shape, stroke, whole = false } of elements) {
+  for (const { fill, shape, stroke, fade, whole = false } of elements) {
     const evenOdd = shape.kind === "path" && shape.evenOdd;
     const paint = paintOf(fill, unit, gradients) + strokeOf(stroke, unit) + (evenOdd ? ' fill-rule="evenodd"' : "");
     if (shape.kind !== "path") {
       flush();
-      text += `<${shape.kind}${paint}${placeOf(shape, unit)}/>`;
+      text += `<${shape.kind}${paint}${fade ? ` mask="url(#mask-${fade})"` : ""}${placeOf(shape, unit)}/>`;
       continue;
     }
     // Neighbours in drawing order with one opaque paint are one element.

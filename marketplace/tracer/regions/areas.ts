@@ -3,6 +3,7 @@ import type { Settings } from "../options.ts";
 import { type Background, findBackground } from "./background.ts";
 import { moments, plane, type Segmented, stride } from "./colour-model.ts";
 import { type AreaMap, components } from "./components.ts";
+import { type Field, isRadial } from "./field.ts";
 import { groupsOfOnePaint, sharePaints } from "./paints.ts";
 import type { Sample } from "./palette.ts";
 import type { Radial } from "./radial-fit.ts";
@@ -15,8 +16,8 @@ export interface Areas {
   readonly planes: Float64Array;
   readonly sums: Float64Array;
   readonly sloped: Uint8Array;
-  /** Areas whose colour is a radial gradient, by number. */
-  readonly radials: ReadonlyMap<number, Radial>;
+  /** Areas whose colour is a radial gradient or a field, by number. */
+  readonly radials: ReadonlyMap<number, Radial | Field>;
   readonly opaque: Uint8Array;
   /** Nothing is drawn here: transparent, or background to be removed. */
   readonly empty: Uint8Array;
@@ -30,12 +31,12 @@ export interface Areas {
 }
 
 /**
- * From a label per pixel to described areas. `gradients` are the labels whose colour is a radial gradient; `shade` is the
+ * From a label per pixel to described areas. `gradients` are the labels whose colour is a radial gradient or a field, which is drawn on its own; `shade` is the
  * colour of a shadow that was lifted off the picture.
  */
 export function describeAreas(
   picture: Segmented,
-  gradients: ReadonlyMap<number, Radial>,
+  gradients: ReadonlyMap<number, Radial | Field>,
   settings: Settings,
   shade: Sample | null,
 ): Areas {
@@ -83,7 +84,7 @@ export function regrouped(areas: Areas, labels: Int32Array, source?: readonly nu
 
 function describeEach(
   picture: Segmented,
-  gradients: ReadonlyMap<number, Radial>,
+  gradients: ReadonlyMap<number, Radial | Field>,
   settings: Settings,
   shade: Sample | null,
 ): Areas {
@@ -98,14 +99,15 @@ function describeEach(
   const anyWorth = { ...worth, gainMin: 0 };
   const radials = radialAreas(map, picture.labels, gradients);
   for (let a = 0; a < count; a++) {
-    const radial = radials.get(a);
+    const gradient = radials.get(a);
+    const radial = gradient && isRadial(gradient) ? gradient : null;
     const alpha = sums[a * stride + 15] / sums[a * stride];
     sloped[a] = plane(sums, a, planes, a * 12, radial ? anyWorth : worth) || radial ? 1 : 0;
     const fades =
       (sloped[a] === 1 && Math.hypot(planes[a * 12 + 10], planes[a * 12 + 11]) > 0.02) ||
       radial?.stops.some((v, i) => i % 5 === 4 && v < opaqueMin);
     opaque[a] = alpha >= opaqueMin && !fades ? 1 : 0;
-    empty[a] = alpha < alphaMin ? 1 : 0;
+    empty[a] = alpha < alphaMin || (gradient && !radial) ? 1 : 0;
     if (settings.gradients) continue;
     const tone = toned ? toned.tones[map.labelOf[a]] : straightMean(sums, a);
     if (opaque[a] === 1) sloped[a] = 0;
@@ -149,8 +151,12 @@ function paintIn({ r, g, b }: Colour, planes: Float64Array, area: number, opaque
   });
 }
 
-function radialAreas(map: AreaMap, labels: Int32Array, gradients: ReadonlyMap<number, Radial>): Map<number, Radial> {
-  const radials = new Map<number, Radial>();
+function radialAreas(
+  map: AreaMap,
+  labels: Int32Array,
+  gradients: ReadonlyMap<number, Radial | Field>,
+): Map<number, Radial | Field> {
+  const radials = new Map<number, Radial | Field>();
   if (gradients.size === 0) return radials;
   for (let p = 0; p < labels.length; p++) {
     const radial = gradients.get(labels[p]);

@@ -1,9 +1,8 @@
 import { plane, planeError, type Segmented, stride } from "./colour-model.ts";
-import type { Radial } from "./radial-fit.ts";
 
 export interface StrokesInput extends Segmented {
   /** Areas whose colour is a radial gradient: neither strokes nor grounds. */
-  readonly gradients: ReadonlyMap<number, Radial>;
+  readonly gradients: ReadonlyMap<number, unknown>;
 }
 
 /** A letter, or a part of one: a small area that touches one larger area, of even colour, and nothing of other colours. */

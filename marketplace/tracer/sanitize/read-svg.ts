@@ -1,4 +1,4 @@
-import type { Colour, Drawing, Element, Fill, Group, Shape, Stop, Stroke } from "../drawing.ts";
+import type { Colour, Drawing, Element, Fade, Fill, Group, Shape, Stop, Stroke } from "../drawing.ts";
 import { checkSvg } from "./check-svg.ts";
 import { outlinesOf } from "./read-outlines.ts";
 
@@ -30,10 +30,13 @@ class Reader {
   private readonly groups: Group[] = [];
   private elements: Element[] = [];
   private group: Attributes | null = null;
+  /** What is in a mask is not drawn: the writer knows it by the fade. */
+  private inMask = false;
   private gradient: { readonly name: string; readonly attributes: Attributes; readonly stops: Stop[] } | null = null;
 
   open(name: string, attributes: Attributes, empty: boolean): void {
     if (name === "svg") this.root = attributes;
+    else if (name === "mask") this.inMask = true;
     else if (name === "g") {
       this.endGroup();
       this.group = attributes;
@@ -42,11 +45,12 @@ class Reader {
       this.gradient = { name, attributes, stops: [] };
       if (empty) this.close(name);
     } else if (name === "stop") this.gradient?.stops.push(stopOf(attributes));
-    else if (name !== "defs") this.elements.push(elementOf(name, attributes, this.gradients));
+    else if (name !== "defs" && !this.inMask) this.elements.push(elementOf(name, attributes, this.gradients));
   }
 
   close(name: string): void {
-    if (name === "g") {
+    if (name === "mask") this.inMask = false;
+    else if (name === "g") {
       this.groups.push({ id: this.group?.get("id") ?? null, elements: this.elements, ...crispOf(this.group) });
       this.elements = [];
       this.group = null;
@@ -86,7 +90,8 @@ function elementOf(name: string, attributes: Attributes, gradients: ReadonlyMap<
   const flat = () => ({ kind: "flat" as const, colour: colourOf(paint, number(attributes, "fill-opacity", 1)) });
   const fill = paint === "none" ? { kind: "none" as const } : (gradient ?? flat());
   const stroke = strokeOf(attributes);
-  return { fill, shape: shapeOf(name, attributes), ...(stroke && { stroke }) };
+  const fade = attributes.get("mask")?.slice("url(#mask-".length, -1) as Fade | undefined;
+  return { fill, shape: shapeOf(name, attributes), ...(stroke && { stroke }), ...(fade && { fade }) };
 }
 
 function strokeOf(attributes: Attributes): Stroke | undefined {

@@ -1,0 +1,185 @@
+import { opaqueMin } from "../drawing.ts";
+import { moments, planeError, type Segmented, stride } from "./colour-model.ts";
+import { type Field, fieldColour, isRadial } from "./field.ts";
+import { type FieldPixels, fitField, sheetOf } from "./fit-field.ts";
+import { type Radial, radialError } from "./radial-fit.ts";
+import { find } from "./union-find.ts";
+
+/**
+ * Step 3d: joins neighbours that pass smoothly into each other where they are together a field of colour (field.ts) at less
+ * cost than area by area: gradients that bend, a soft shadow on one, a wallpaper. Only for a picture that is opaque, as the
+ * field is drawn beneath all else. The labels are changed in place; the field takes the place of their gradients. Null where
+ * there is none.
+ */
+export function joinField(picture: Segmented, gradients: Map<number, Radial | Field>, lambda: number): Field | null {
+  const { labels, clean, width, height } = picture;
+  const count = picture.sums.length / stride;
+  if (count < areasMin || count > areasMax) return null;
+  for (let i = 3; i < clean.length; i += 4) if (clean[i] < opaqueMin) return null;
+  const group = smoothGroups(picture, count);
+  const sums = moments(clean, width, height, labels, count);
+  const largest = largestGroup(group, sums, count);
+  if (!largest || largest.size < sizeMin * labels.length) return null;
+  const { label, areas } = largest;
+  const members = Uint8Array.from(labels, (area) => (group[area] === label ? 1 : 0));
+  const window = windowOf(members, clean, width, height);
+  const errors = errorsOf(picture, sums, gradients);
+  let cost = innerBorder(picture, group, label) * seamWorth * lambda;
+  for (const a of areas) cost += errors[a] + (gradients.has(a) ? radialWorth : areaWorth) * lambda;
+  const field = bestField(window, largest.size, lambda, cost);
+  if (!field) return null;
+  for (let p = 0; p < labels.length; p++) if (members[p] === 1) labels[p] = label;
+  for (const a of areas) gradients.delete(a);
+  gradients.set(label, field);
+  return field;
+}
+
+const areasMin = 4;
+const areasMax = 4000;
+/** Least share of the picture a field is worth looking for in. */
+const sizeMin = 0.03;
+/** What is saved, in lambdas: a pixel of border, which shows as a seam; an area with its gradient, linear or radial. */
+const seamWorth = 2;
+const areaWorth = 40;
+const radialWorth = 120;
+/** What a line of a field costs, and each of its places, in lambdas. */
+const lineWorth = 40;
+const placeWorth = 14;
+
+/** The field of least cost, if that is less than `most`. */
+function bestField(window: FieldPixels, size: number, lambda: number, most: number): Field | null {
+  const sheet = sheetOf(window);
+  let best: Field | null = null;
+  let least = most;
+  for (const direction of ["across", "down"] as const) {
+    for (const tolerance of tolerances) {
+      const field = fitField(sheet, window, direction, tolerance);
+      const places = field.lines.reduce((sum, line) => sum + line.places.length, 0);
+      const bytes = (field.lines.length * lineWorth + places * placeWorth) * lambda;
+      // A finer one is larger still.
+      if (bytes >= least) break;
+      const cost = bytes + meanError(field, window) * size;
+      if (cost >= least) continue;
+      least = cost;
+      best = field;
+    }
+  }
+  return best;
+}
+
+/** Levels; the coarsest first. */
+const tolerances = [12, 8, 6, 4, 3, 2];
+const samplesMax = 6000;
+
+/** The squared error that each area leaves as it would be drawn. */
+function errorsOf(
+  { labels, clean, width }: Segmented,
+  sums: Float64Array,
+  gradients: ReadonlyMap<number, Radial | Field>,
+): Float64Array {
+  const errors = Float64Array.from({ length: sums.length / stride }, (_, a) =>
+    sums[a * stride] > 0 && !gradients.has(a) ? planeError(sums, a) : 0,
+  );
+  const step = Math.max(1, Math.floor(labels.length / (4 * samplesMax))) | 1;
+  const one = new Int32Array(1);
+  for (let p = 0; gradients.size > 0 && p < labels.length; p += step) {
+    const radial = gradients.get(labels[p]);
+    one[0] = p;
+    if (radial && isRadial(radial)) errors[labels[p]] += step * radialError(radial, one, clean, width);
+  }
+  return errors;
+}
+
+/** Squared error of a pixel that counts, on average. */
+function meanError(field: Field, { pixels, width, members }: FieldPixels): number {
+  const colour = new Float32Array(4);
+  // A step that shares no factor with the rows' length.
+  const step = Math.max(1, Math.floor(members.length / samplesMax)) | 1;
+  let sum = 0;
+  let n = 0;
+  for (let p = 0; p < members.length; p += step) {
+    if (members[p] === 0) continue;
+    fieldColour(field, (p % width) + 0.5, Math.floor(p / width) + 0.5, colour);
+    for (let c = 0; c < 3; c++) sum += (colour[c] - pixels[p * 4 + c]) ** 2;
+    n++;
+  }
+  return n === 0 ? 0 : sum / n;
+}
+
+/** A number per area that areas share which pass smoothly into each other. */
+function smoothGroups({ labels, clean, width, height }: Segmented, count: number): Int32Array {
+  const pairs = new Map<number, { length: number; unlike: number; around: number }>();
+  const unlike = (p: number, q: number) => {
+    let sum = 0;
+    for (let c = 0; c < 3; c++) sum += (clean[p * 4 + c] - clean[q * 4 + c]) ** 2;
+    return sum;
+  };
+  const touch = (p: number, q: number, before: number, after: number) => {
+    const key = Math.min(labels[p], labels[q]) * count + Math.max(labels[p], labels[q]);
+    const pair = pairs.get(key) ?? { length: 0, unlike: 0, around: 0 };
+    if (pair.length++ === 0) pairs.set(key, pair);
+    pair.unlike += unlike(p, q);
+    pair.around += (unlike(before, p) + unlike(q, after)) / 2;
+  };
+  for (let y = 0, p = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, p++) {
+      const right = x + 1 < width ? p + 1 : p;
+      const below = y + 1 < height ? p + width : p;
+      if (labels[p] !== labels[right]) touch(p, right, x > 0 ? p - 1 : p, x + 2 < width ? p + 2 : right);
+      if (labels[p] !== labels[below]) touch(p, below, y > 0 ? p - width : p, y + 2 < height ? p + 2 * width : below);
+    }
+  }
+  const parent = Int32Array.from({ length: count }, (_, a) => a);
+  for (const [key, pair] of pairs) {
+    if (pair.unlike > Math.min(smoothMax, stepMax + steeperMax * (pair.around / pair.length)) * pair.length) continue;
+    const [a, b] = [find(parent, Math.floor(key / count)), find(parent, key % count)];
+    parent[Math.max(a, b)] = Math.min(a, b);
+  }
+  for (let a = 0; a < count; a++) parent[a] = find(parent, a);
+  return parent;
+}
+
+/** Most that two areas may differ across their border, levels squared over three channels. */
+const smoothMax = 75;
+/** An edge, be it faint, is a step that the pixels around do not go on with. */
+const stepMax = 6;
+const steeperMax = 2.5;
+
+function largestGroup(group: Int32Array, sums: Float64Array, count: number) {
+  const groups = new Map<number, { label: number; size: number; areas: number[] }>();
+  for (let a = 0; a < count; a++) {
+    if (sums[a * stride] === 0) continue;
+    const own = groups.get(group[a]) ?? { label: group[a], size: 0, areas: [] };
+    own.size += sums[a * stride];
+    own.areas.push(a);
+    groups.set(group[a], own);
+  }
+  const several = [...groups.values()].filter(({ areas }) => areas.length >= areasMin);
+  return several.sort((a, b) => b.size - a.size || a.label - b.label)[0];
+}
+
+function innerBorder({ labels, width }: Segmented, group: Int32Array, label: number): number {
+  let length = 0;
+  for (let p = 0; p < labels.length; p++) {
+    if (group[labels[p]] !== label) continue;
+    for (const q of [p + 1, p + width]) {
+      if (q < labels.length && labels[q] !== labels[p] && group[labels[q]] === label) length++;
+    }
+  }
+  return length;
+}
+
+function windowOf(members: Uint8Array, pixels: Uint8Array, width: number, height: number): FieldPixels {
+  let [left, top, right, bottom] = [width, height, 0, 0];
+  for (let y = 0, p = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, p++) {
+      if (members[p] === 0) continue;
+      left = Math.min(left, x);
+      right = Math.max(right, x + 1);
+      top = Math.min(top, y);
+      bottom = Math.max(bottom, y + 1);
+    }
+  }
+  const grown = { left: Math.max(0, left - 1), top: Math.max(0, top - 1) };
+  return { ...grown, right: Math.min(width, right + 1), bottom: Math.min(height, bottom + 1), pixels, width, members };
+}

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import type { Raster } from "../../../marketplace/tracer/image/raster.ts";
+import { writeSvg } from "../../../marketplace/tracer/output/write-svg.ts";
+import { renderRaster, scoreTrace } from "../../../marketplace/tracer/pool/render.ts";
+import { writePdf } from "../../../marketplace/tracer/pool/write-pdf.ts";
+import { checkSvg } from "../../../marketplace/tracer/sanitize/check-svg.ts";
+import { readSvg } from "../../../marketplace/tracer/sanitize/read-svg.ts";
+import { trace } from "../../../marketplace/tracer/trace.ts";
+import { landscape, logo, picture } from "./pictures.ts";
+
+/** Colours on a wavy lattice, passing into each other, as a wallpaper's gradient mesh does. */
+function mesh(width: number, height: number): Raster {
+  const lattice = [0xff7e5f, 0xfeb47b, 0x6a11cb, 0x2575fc, 0x11998e, 0x38ef7d, 0xfc466b, 0x3f5efb, 0xfdc830, 0xf37335];
+  const colours = [...lattice, 0x1d2b64, 0xf8cdda].map((v) => [v >> 16, (v >> 8) & 255, v & 255]);
+  const ease = (t: number) => t * t * (3 - 2 * t);
+  const rgba = new Uint8Array(width * height * 4).fill(255);
+  for (let y = 0, p = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, p += 4) {
+      const u = Math.max(0, Math.min(2.999, (3 * x) / width + 0.1 * Math.sin((9 * y) / height)));
+      const v = Math.max(0, Math.min(1.999, (2 * y) / height + 0.1 * Math.sin((9 * x) / width)));
+      const [i, j] = [Math.floor(u), Math.floor(v)];
+      for (let c = 0; c < 3; c++) {
+        const row = (at: number) => colours[at]![c]! * (1 - ease(u - i)) + colours[at + 1]![c]! * ease(u - i);
+        rgba[p + c] = Math.round(row(j * 4 + i) * (1 - ease(v - j)) + row(j * 4 + 4 + i) * ease(v - j));
+      }
+    }
+  }
+  return { width, height, rgba };
+}
+
+const card = `<defs><linearGradient id="a" x2="1" y2="1"><stop stop-color="#ffd194"/><stop offset="1" stop-color="#70e1f5"/></linearGradient>
+  <filter id="b" x="-50%" y="-50%" width="200%" height="200%"><feGaussianBlur stdDeviation="10"/></filter></defs>
+  <rect width="360" height="240" fill="url(#a)"/><rect x="90" y="72" width="180" height="108" rx="12" fill-opacity=".45" filter="url(#b)"/>
+  <rect x="90" y="60" width="180" height="108" rx="12" fill="#fff"/>`;
+
+/** Bends of colour from pixel to pixel that the source does not have, squared, a pixel: what an eye sees as seams. */
+function seams(source: Raster, { width, height, rgba }: Raster): number {
+  const bend = (of: Uint8Array, i: number, step: number) => Math.abs(2 * of[i]! - of[i - step]! - of[i + step]!);
+  let sum = 0;
+  for (let y = 1; y < height - 1; y++) {
+    for (let i = (y * width + 1) * 4, end = ((y + 1) * width - 1) * 4; i < end; i++) {
+      for (const step of [4, width * 4]) sum += Math.max(0, bend(rgba, i, step) - bend(source.rgba, i, step) - 2) ** 2;
+    }
+  }
+  return sum / (width * height);
+}
+
+describe("a gradient that bends is one field of colour, without seams", () => {
+  const pictures = { "a wallpaper": mesh(480, 270), "a soft shadow on a gradient": picture(360, 240, card) };
+  test.each(Object.entries(pictures))("%s", (_, image) => {
+    const { width, height } = image;
+    const result = trace(image);
+    checkSvg(result.svg);
+    expect(result.layers[0]!.id).toBe("field");
+    const { psnr, ssim } = scoreTrace(image, result);
+    expect(psnr).toBeGreaterThan(38);
+    expect(ssim).toBeGreaterThan(0.99);
+    expect(result.bytes).toBeLessThan(16_000);
+    const rendering = renderRaster(result.svg, width, height);
+    expect(seams(image, rendering)).toBeLessThan(1);
+    expect(trace(image).svg).toBe(result.svg);
+  });
+
+  test.each([2, 3.3])("nor do block edges show at %d times its size", (times) => {
+    const [width, height] = [480 * times, 270 * times];
+    const rendering = renderRaster(trace(pictures["a wallpaper"]).svg, width, height);
+    const even = { width, height, rgba: new Uint8Array(rendering.rgba.length) };
+    expect(seams(even, rendering)).toBeLessThan(0.1);
+  });
+
+  test("what lies on it keeps its edges", () => {
+    const image = mesh(480, 270);
+    const ground = image.rgba.slice();
+    const disc = picture(480, 270, `<circle cx="240.3" cy="130.6" r="50.2" fill="#102030"/>`);
+    for (let i = 0; i < disc.rgba.length; i++) {
+      const alpha = disc.rgba[i | 3]! / 255;
+      if (i % 4 < 3) image.rgba[i] = Math.round(disc.rgba[i]! * alpha + ground[i]! * (1 - alpha));
+    }
+    const { svg } = trace(image);
+    const [, cx, cy, r] = /<circle[^>]* cx="(\d+)" cy="(\d+)" r="(\d+)"/.exec(svg)!.map((v) => Number(v) / 4);
+    expect(Math.hypot(cx! - 240.3, cy! - 130.6)).toBeLessThan(0.3);
+    expect(Math.abs(r! - 50.2)).toBeLessThan(0.3);
+  });
+
+  test("is read again as it was written, and fades in a PDF too", () => {
+    const { svg, drawing } = trace(mesh(240, 160));
+    expect(svg).toContain('mask="url(#mask-');
+    expect(writeSvg(readSvg(svg))).toBe(svg);
+    const pdf = Buffer.from(writePdf(drawing)).toString("latin1");
+    expect(pdf.match(/\/SMask/g)!.length).toBe(drawing.groups[0]!.elements.filter(({ fade }) => fade).length);
+  });
+});
+
+describe("what is no such gradient is drawn without a field", () => {
+  test.each([
+    ["flat art", picture(400, 300, logo), {}],
+    ["a plain gradient", picture(600, 400, landscape), {}],
+    ["shapes that may not overlap", mesh(240, 160), { mode: "cutout" as const }],
+    ["few colours", mesh(240, 160), { colors: 8 }],
+  ])("%s", (_, image, options) => {
+    expect(trace(image, options).svg).not.toContain('id="field"');
+  });
+});
