@@ -22,8 +22,10 @@ export interface Letter {
 export function lettersOf(map: AreaMap, chain: Contours, { boxes, border, outline, inside }: AreaShapes): Letter[] {
   const { count, sizes, width, height } = map;
   const letters: Letter[] = [];
+  const holes = new Int32Array(count);
+  for (const around of inside) if (around >= 0) holes[around]++;
   for (let area = 0; area < count; area++) {
-    if (inside[area] < 0 || border[area] > 0) continue;
+    if (inside[area] < 0 || border[area] > 0 || holes[area] > holesMax) continue;
     const [left, top, right, bottom] = boxes.subarray(area * 4, area * 4 + 4);
     const [across, high] = [right - left, bottom - top];
     if (high < heightMin || high > heightShareMax * height || across > 5 * high || across > width / 2) continue;
@@ -52,6 +54,8 @@ function standsAlone({ areas, stride }: AreaMap, chain: Contours, area: number, 
 }
 
 const aloneShareMin = 0.85;
+/** Two in a B, and a speck or two. */
+const holesMax = 4;
 const heightMin = 4;
 const heightShareMax = 0.4;
 const thickShareMax = 0.4;
