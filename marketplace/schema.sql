@@ -27,7 +27,7 @@ create table account_files (
 );
 
 create table account_letters (
-  id bigint generated always as identity,
+  id uuid default gen_random_uuid() not null,
   account_id text not null,
   subject text not null,
   text text not null,

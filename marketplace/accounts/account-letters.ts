@@ -39,7 +39,7 @@ export async function sendAccountLetters({ db, mailer }: Needs): Promise<void> {
   if (!mailer) return;
   const { rows } = await db.query<Kept>(
     `delete from account_letters where id in (
-       select id from account_letters order by id limit ${lettersMax} for update skip locked
+       select id from account_letters order by since limit ${lettersMax} for update skip locked
      ) returning account_id, subject, text, since`,
   );
   const failures: unknown[] = [];

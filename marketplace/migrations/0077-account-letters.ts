@@ -5,7 +5,7 @@ export const accountLetters: Migration = {
   sql: `
     -- Letters that holders have still to be sent, of what was changed in how their account is entered. Each goes when it is sent.
     create table account_letters (
-      id          bigint generated always as identity primary key,
+      id          uuid primary key default gen_random_uuid(),
       account_id  text not null references accounts,
       subject     text not null,
       text        text not null,

@@ -117,7 +117,7 @@ test("a passkey is added and removed within ten minutes of signing in alone, and
     );
   const letters = async () => {
     const { rows } = await db.query<{ subject: string }>(
-      "select subject from account_letters l join accounts a on a.id = l.account_id where handle = $1 order by l.id",
+      "select subject from account_letters l join accounts a on a.id = l.account_id where handle = $1 order by l.since",
       [handle],
     );
     return rows.map(({ subject }) => subject);

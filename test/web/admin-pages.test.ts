@@ -146,7 +146,7 @@ describe("the operators' pages", () => {
     expect((await ada.post("/admin/reports", { act: "resolve", id, note: "done" })).to).toBe(
       "/admin/reports?done=resolved",
     );
-    expect((await ada.get("/admin/reports")).html).toContain("Nothing is open");
+    expect((await ada.get("/admin/reports")).html).toContain("No open reports");
   });
 
   test("answer what PostgreSQL cannot keep with a refusal, never a 5xx", async ({ seeded, ada }) => {

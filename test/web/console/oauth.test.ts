@@ -129,7 +129,7 @@ const listWith = (token: string) =>
 test("the SDK's own client signs in by itself, and runs agents within what the person set", async () => {
   const { client, keeper, back } = await signIn();
   expect(back.searchParams.get("iss")).toBe(market.url);
-  const { rows: letters } = await market.context.db.query("select subject, text from account_letters");
+  const { rows: letters } = await market.context.db.query("select subject, text from account_letters order by since");
   expect(letters.at(-1)).toMatchObject({
     subject: expect.stringMatching("A client was allowed"),
     text: expect.stringMatching("“Paper Desk”"),
