@@ -27,11 +27,15 @@ export class FeePayerRounds {
   }
 
   renewLeases(): Promise<void> {
-    return this.#leases.renew(this.#canAsk);
+    const usable = this.#members.filter(({ signs }) => signs()).map(({ id }) => id);
+    return this.#leases.renew(this.#canAsk, usable);
   }
 
   async readBalances(): Promise<void> {
-    const own = this.#members.filter(({ id, funds }) => this.#leases.holds(id) || funds.isRefused);
+    // One whose key is away everywhere is nobody's: each copy reads it until something is known of it.
+    const own = this.#members.filter(
+      ({ id, funds, signs }) => this.#leases.holds(id) || funds.isRefused || !(signs() || funds.isKnown),
+    );
     await eachOf(own, ({ funds, read }) => funds.readWhenDue(read));
     const others = this.#members.filter((member) => !own.includes(member));
     if (others.length > 0) await this.#shareBalances(others);
@@ -55,6 +59,8 @@ export class FeePayerRounds {
 interface Member {
   readonly id: string;
   readonly funds: FeePayerFunds;
+  /** Whether this copy can sign with its key now. */
+  readonly signs: () => boolean;
   readonly read: () => Promise<FundsReading | undefined>;
 }
 

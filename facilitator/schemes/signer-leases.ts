@@ -36,16 +36,16 @@ export class SignerLeases {
   }
 
   /**
-   * Renews what this copy holds, takes what is its share and nobody's, and gives back what is another copy's share. A copy that
-   * cannot ask the network has no share, as long as there are others.
+   * Renews what this copy holds, takes what is its share and nobody's, and gives back what is another copy's share. Only fee payers
+   * whose keys it can use are shared out to it. A copy that cannot ask the network has no share, as long as there are others.
    */
-  async renew(canAsk: boolean): Promise<void> {
+  async renew(canAsk: boolean, usable: readonly string[]): Promise<void> {
     if (this.#isLeaving) return;
     const askedAt = performance.now();
     const { rows } = await this.#db.query({
       name: "renew-signer-leases",
       text: renewal,
-      values: [this.#network, this.#copy, this.#signers, leaseSeconds, canAsk],
+      values: [this.#network, this.#copy, usable, leaseSeconds, canAsk],
     });
     this.#heldUntil = askedAt + leaseSeconds * 1_000;
     if (this.#isLeaving) return this.handOver();
@@ -93,7 +93,10 @@ export async function sweepNetworkCopies(db: Database): Promise<void> {
 export const renewEveryMs = 2_500;
 const leaseSeconds = 10;
 
-/** Each fee payer is the share of one of the copies that serve it, the one whose hash with it is the highest. */
+/**
+ * Each fee payer is the share of one of the copies that serve it, the one whose hash with it is the highest. One that its holder does
+ * not serve any more is nobody's.
+ */
 const renewal = `
   with here as (
     insert into network_copies as known (network, copy, signers, lease_until)
@@ -114,7 +117,8 @@ const renewal = `
     update signer_leases l set holder = case when s.copy = $2 then s.copy end
       from shares s
      where l.network = $1 and l.signer = s.signer
-       and case when s.copy = $2 then l.holder is null or l.holder not in (select copy from alive) else l.holder = $2 end
+       and case when s.copy = $2 then l.holder is null or (l.holder, l.signer) not in (select copy, signer from serving)
+                else l.holder = $2 end
     returning l.signer, l.holder
   )
   select signer from changed where holder is not null

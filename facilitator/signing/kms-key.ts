@@ -1,7 +1,7 @@
 import secp256k1 from "secp256k1";
 import type { Log } from "../../shared/log.ts";
 import type { Kms } from "./kms.ts";
-import { type EcdsaSignature, KeyAwayError, type SigningKey } from "./signing-key.ts";
+import { type EcdsaSignature, KeyAwayError, KeyBusyError, type SigningKey } from "./signing-key.ts";
 
 /** A key of type ECC_SECG_P256K1 in AWS KMS, by its id, ARN or alias. */
 export class KmsKey implements SigningKey {
@@ -23,7 +23,7 @@ export class KmsKey implements SigningKey {
   }
 
   async publicKey(): Promise<Buffer> {
-    this.#publicKey ??= readPublicKey(await this.#watched(() => this.#kms.publicKey(this.#id)));
+    this.#publicKey ??= await this.#watched(async () => readPublicKey(await this.#kms.publicKey(this.#id)));
     return this.#publicKey;
   }
 
@@ -47,6 +47,7 @@ export class KmsKey implements SigningKey {
       this.#isThere = true;
       return answer;
     } catch (error) {
+      if (error instanceof KeyBusyError) throw error;
       if (this.#isThere) this.#log.error({ err: error, key: this.#id }, "a key in the KMS does not sign");
       this.#isThere = false;
       throw error;

@@ -1,6 +1,6 @@
 import { AwsClient } from "aws4fetch";
 import type { EnvReader, Secret } from "../../shared/env.ts";
-import { KeyAwayError } from "./signing-key.ts";
+import { KeyAwayError, KeyBusyError } from "./signing-key.ts";
 
 /** AWS KMS, or what speaks its protocol. */
 export interface KmsConfig {
@@ -70,7 +70,10 @@ export class Kms {
     const found = answer[field];
     if (status === 200 && typeof found === "string") return Buffer.from(found, "base64");
     const why = [answer.__type, answer.message ?? answer.Message].filter((part) => typeof part === "string").join(": ");
-    throw new KeyAwayError(`the KMS answered ${status} to ${operation}${why && `, ${why.slice(0, 300)}`}`);
+    const isBusy = status === 429 || /Throttl|TooManyRequests/.test(String(answer.__type));
+    throw new (isBusy ? KeyBusyError : KeyAwayError)(
+      `the KMS answered ${status} to ${operation}${why && `, ${why.slice(0, 300)}`}`,
+    );
   }
 }
 

@@ -21,3 +21,6 @@ export interface EcdsaSignature {
 
 /** The service that has the key does not answer, or will not sign: nothing was signed. */
 export class KeyAwayError extends Error {}
+
+/** The service is asked too often: it has the key and signs with it later. */
+export class KeyBusyError extends KeyAwayError {}

@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import express, { type Request } from "express";
 import secp256k1 from "secp256k1";
 import { createApp, type Listening, listen } from "../../shared/http.ts";
@@ -16,6 +16,7 @@ export async function startMockKms(options: MockKmsOptions): Promise<MockKms> {
     response.setHeader("server", "mock-kms");
     if (behaviour === "hang") await new Promise<void>((resolve) => held.push(resolve));
     if (behaviour === "fail") return void response.status(500).json({ __type: "KMSInternalException" });
+    if (behaviour === "throttle") return void response.status(400).json({ __type: "ThrottlingException" });
     const { status, body } = answer(request, options);
     if (status === 200 && "Signature" in body) signed += 1;
     response.status(status).type("application/x-amz-json-1.1").send(JSON.stringify(body));
@@ -32,11 +33,13 @@ export async function startMockKms(options: MockKmsOptions): Promise<MockKms> {
   return { ...listening, stop, behave, signatures: () => signed, waiting: () => held.length };
 }
 
-type Behaviour = "answer" | "fail" | "hang";
+type Behaviour = "answer" | "fail" | "throttle" | "hang";
 
 interface MockKmsOptions {
   /** Private keys of 32 bytes by their ids. */
   readonly keys: Readonly<Record<string, Buffer>>;
+  /** Public keys of other kinds, which are shown and sign nothing. */
+  readonly otherKeys?: Readonly<Record<string, KeyObject>>;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly port?: number;
@@ -56,11 +59,18 @@ interface Answer {
   readonly body: object;
 }
 
-function answer(request: Request, { keys, accessKeyId, secretAccessKey }: MockKmsOptions): Answer {
+function answer(request: Request, { keys, otherKeys, accessKeyId, secretAccessKey }: MockKmsOptions): Answer {
   const text = typeof request.body === "string" ? request.body : "";
   const refusal = refusalOfSignature(request, text, { accessKeyId, secretAccessKey });
   if (refusal) return refuse(refusal);
   const { KeyId, Message, MessageType, SigningAlgorithm } = JSON.parse(text) as Record<string, string>;
+  const other = otherKeys?.[KeyId ?? ""];
+  if (other && request.header("x-amz-target") === "TrentService.GetPublicKey") {
+    return {
+      status: 200,
+      body: { KeyId, PublicKey: other.export({ type: "spki", format: "der" }).toString("base64") },
+    };
+  }
   const key = keys[KeyId ?? ""];
   if (!key) return refuse("NotFoundException", `Key '${KeyId}' does not exist`);
   const about = { KeyId, KeySpec: "ECC_SECG_P256K1", KeyUsage: "SIGN_VERIFY" };

@@ -119,3 +119,34 @@ test("a copy killed while its KMS signs leaves no gap; another settles at once w
     for (const end of stop.toReversed()) await end();
   }
 }, 120_000);
+
+test("a fee payer goes to a copy that can sign with its key", async () => {
+  const key = generatePrivateKey();
+  const { address } = privateKeyToAccount(key);
+  await setting.chain.fund(address, { wei: parseEther("10") });
+  const credentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret" };
+  const keys = { gas: Buffer.from(key.slice(2), "hex") };
+  const kmses = await Promise.all([startMockKms({ keys, ...credentials }), startMockKms({ keys, ...credentials })]);
+  const variables = await newVariables({
+    EIP155_84532_SIGNERS: `${address}:kms:gas`,
+    KMS_ACCESS_KEY_ID: credentials.accessKeyId,
+    KMS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    KMS_TIMEOUT_MS: "5000",
+  });
+  const copies: RunningFacilitator[] = [];
+  try {
+    const [away, there] = kmses as [MockKms, MockKms];
+    const first = await startFacilitator({ ...variables, KMS_ENDPOINT: away.url });
+    copies.push(first);
+    await expect.poll(() => leasedBy(first), { timeout: 30_000 }).toEqual([address]);
+    const second = await startFacilitator({ ...variables, KMS_ENDPOINT: there.url });
+    copies.push(second);
+    away.behave("fail");
+    expect((await first.settle(await pay())).status).toBe(503);
+    await expect.poll(() => Promise.all(copies.map(leasedBy)), { timeout: 30_000 }).toEqual([[], [address]]);
+    expect((await second.settle(await pay())).body).toMatchObject({ success: true });
+  } finally {
+    await Promise.all(copies.map((copy) => copy.stop()));
+    await Promise.all(kmses.map((kms) => kms.stop()));
+  }
+}, 120_000);

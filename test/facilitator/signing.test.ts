@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { PrivateKey } from "@hashgraph/sdk";
 import { createTestClient, http, parseEther, publicActions } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -11,6 +12,7 @@ import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
 import { hederaProof, hederaVariables } from "../support/hedera-payments.ts";
 import { freshDatabase } from "../support/postgres.ts";
+import { startRpcProxy } from "../support/rpc-proxy.ts";
 
 const credentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG" };
 const gasKey = generatePrivateKey();
@@ -23,10 +25,11 @@ let kms: MockKms;
 
 beforeAll(async () => {
   const keys = { gas: Buffer.from(gasKey.slice(2), "hex"), hbar: Buffer.from(hbarKey.toStringRaw(), "hex") };
+  const otherKeys = { p256: generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey };
   [setting, ledger, kms] = await Promise.all([
     evmSetting({ EIP155_84532_SIGNERS: `${gasAddress}:kms:gas` }),
     startLocalHedera({ consensusDelayMs: 2 }),
-    startMockKms({ keys, ...credentials }),
+    startMockKms({ keys, otherKeys, ...credentials }),
   ]);
   await setting.chain.fund(gasAddress, { wei: parseEther("10") });
   Object.assign(setting.variables, {
@@ -177,3 +180,42 @@ test("a key that is another address' never signs a payment, and it and a secret 
   const config = { endpoint: kms.url, region: "eu-central-1", ...credentials, secretAccessKey, timeoutMs: 5_000 };
   await expect(new Kms(config).publicKey("gas")).rejects.toThrow("InvalidSignatureException");
 });
+
+test("a key of the wrong kind is not said to sign; one whose KMS is asked too often is, and its next payment settles", async () => {
+  const misfit = await daemonWith({ EIP155_84532_SIGNERS: `${gasAddress}:kms:p256` });
+  try {
+    expect((await misfit.get("/health")).body.chains).toMatchObject([{ signing: false }]);
+    expect((await misfit.settle(await pay())).status).toBe(503);
+  } finally {
+    await misfit.stop();
+  }
+  const daemon = await daemonWith();
+  try {
+    const body = await pay();
+    kms.behave("throttle");
+    expect((await daemon.settle(body)).status).toBe(503);
+    expect((await daemon.get("/health")).body.chains).toMatchObject([{ signing: true }]);
+    kms.behave("answer");
+    expect((await daemon.settle(body)).body).toMatchObject({ success: true });
+  } finally {
+    await daemon.stop();
+  }
+});
+
+test("a payment that a node took and called underpriced never fails because its key is away for another try", async () => {
+  const proxy = await startRpcProxy(setting.chain.rpcUrl);
+  const daemon = await daemonWith({ EIP155_84532_RPC_URL: proxy.url });
+  try {
+    proxy.behave((method) => {
+      if (method !== "eth_sendRawTransaction") return "pass";
+      kms.behave("fail");
+      return "underpriced";
+    });
+    expect((await daemon.settle(await pay())).status).toBe(200);
+    const states = async () => (await daemon.context.db.query("select state from payments")).rows;
+    await expect.poll(states, { timeout: 30_000 }).toEqual([{ state: "settled" }]);
+  } finally {
+    await daemon.stop();
+    await proxy.stop();
+  }
+}, 60_000);

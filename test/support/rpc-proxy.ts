@@ -7,9 +7,9 @@ export type Fate = "pass" | "lose-answer" | "lose-call";
 
 /**
  * What else may happen to a JSON-RPC call: a 429 in its place, its answer three seconds late, or carried out and answered
- * with `null` or as a node does that has seen the same transaction before.
+ * with `null` or as a node does that has seen the same transaction before, or another one with its nonce.
  */
-type RpcFate = Fate | "refuse" | "late" | "null" | "nonce-too-low";
+type RpcFate = Fate | "refuse" | "late" | "null" | "nonce-too-low" | "underpriced";
 
 /** A JSON-RPC proxy that stands between a daemon and its node and misbehaves as told. */
 export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
@@ -60,8 +60,9 @@ export interface RpcProxy {
 
 function distorted(answer: { id: number }, fate: RpcFate | undefined): object {
   if (fate === "null") return { jsonrpc: "2.0", id: answer.id, result: null };
-  if (fate !== "nonce-too-low") return answer;
-  return { jsonrpc: "2.0", id: answer.id, error: { code: -32003, message: "nonce too low" } };
+  if (fate !== "nonce-too-low" && fate !== "underpriced") return answer;
+  const message = fate === "underpriced" ? "replacement transaction underpriced" : "nonce too low";
+  return { jsonrpc: "2.0", id: answer.id, error: { code: -32003, message } };
 }
 
 async function forward(upstream: string, calls: unknown[]): Promise<Array<{ id: number }>> {

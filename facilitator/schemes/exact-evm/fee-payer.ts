@@ -50,7 +50,16 @@ export class EvmFeePayer {
   }
 
   get balance(): FeePayerBalance {
-    return { ...this.funds.balance, signs: this.#signer.isThere, leased: this.isLeased };
+    return { ...this.funds.balance, signs: this.signs, leased: this.isLeased };
+  }
+
+  get signs(): boolean {
+    return this.#signer.isThere;
+  }
+
+  /** Whether its key is in this process. */
+  get isHere(): boolean {
+    return this.#signer.isHere;
   }
 
   get isLeased(): boolean {
@@ -194,11 +203,18 @@ export class EvmFeePayer {
     return mined > nonce && !isSpent && !receipt;
   }
 
-  /** Signs the job with another nonce, once. */
+  /**
+   * Signs the job with another nonce, once. What was signed first may have reached another node: where nothing comes of the
+   * second, what became of the payment is not known.
+   */
   async #signAnew(job: Job, hash: Hex): Promise<boolean> {
     await this.synchronizeNonce();
     if (job.again || !(await this.#needs.store.takeBack(job.claim, hash))) return false;
-    this.#queue.push({ ...job, again: true });
+    const resolve = (sending: Sending) => {
+      if ("transaction" in sending || "lost" in sending) job.resolve(sending);
+      else job.reject(new Error("a transaction that a node refused could not be replaced", { cause: sending }));
+    };
+    this.#queue.push({ ...job, again: true, resolve });
     void this.#drain();
     return true;
   }

@@ -3,7 +3,10 @@ import type { EvmFeePayer, Sending } from "./fee-payer.ts";
 import type { Hex } from "./hex.ts";
 import type { EvmPayment } from "./payload.ts";
 
-/** One after the other, for as long as they turn out to have no money for gas or no key that signs. */
+/**
+ * One after the other, for as long as they turn out to have no money for gas or no key that signs. Once several keys
+ * elsewhere have not signed, only those in this process are asked.
+ */
 export async function sendByAny(
   feePayers: readonly EvmFeePayer[],
   claim: Claim,
@@ -11,16 +14,19 @@ export async function sendByAny(
   data: Hex,
 ): Promise<Sending> {
   const untried = new Set(feePayers);
-  let sending: Sending = { empty: true };
-  while (untried.size > 0) {
-    const feePayer = leastBusy([...untried]);
+  let unsigned = 0;
+  for (;;) {
+    const signing = [...untried].filter(({ signs, isHere }) => signs && (isHere || unsigned < unsignedMax));
+    if (signing.length === 0) return untried.size > 0 || unsigned > 0 ? { unsigned: true } : { empty: true };
+    const feePayer = leastBusy(signing);
     untried.delete(feePayer);
     const last = await feePayer.send(claim, payment, data);
     if (!("empty" in last || "unsigned" in last)) return last;
-    if ("unsigned" in last) sending = last;
+    if ("unsigned" in last) unsigned += 1;
   }
-  return sending;
 }
+
+const unsignedMax = 3;
 
 /** One that this copy looks after, if it can: so copies seldom wait for each other's nonces. */
 export function leastBusy(feePayers: readonly EvmFeePayer[]): EvmFeePayer {

@@ -1,9 +1,11 @@
+import { setTimeout } from "node:timers/promises";
 import { getAddress } from "viem/utils";
 import { ConfigError } from "../../../shared/env.ts";
 import type { Log } from "../../../shared/log.ts";
 import { v1NameOf } from "../../../shared/networks.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
+import { inTurn } from "../../signing/in-turn.ts";
 import { openKey } from "../../signing/keys.ts";
 import type { Kms } from "../../signing/kms.ts";
 import { eachOf, FeePayerRounds } from "../fee-payer-rounds.ts";
@@ -47,6 +49,7 @@ export function createExactEvm(
   const members = feePayers.map((payer) => ({
     id: payer.address,
     funds: payer.funds,
+    signs: () => payer.signs,
     read: () => payer.readBalance(),
   }));
   const rounds = new FeePayerRounds(members, leases, () => chain.latestBlock());
@@ -63,7 +66,9 @@ export function createExactEvm(
     const { asset, payer } = payment;
     balances.set(payment, await reads.read(`${asset} ${payer}`, balanceAgeMaxMs, () => chain.holding(asset, payer)));
   };
-  const lookForKeys = () => Promise.all(feePayers.map((feePayer) => feePayer.lookForKey()));
+  const lookForKeys = inTurn(
+    feePayers.map((payer) => ({ isThere: () => payer.signs, look: () => payer.lookForKey() })),
+  );
   const maintainNonces = () =>
     eachOf(
       feePayers.filter(({ isLeased }) => isLeased),
@@ -94,7 +99,7 @@ export function createExactEvm(
     balances: () => feePayers.map(({ balance }) => balance),
     async start() {
       await verifyConfiguration(chain, config);
-      await eachOf(feePayers, (feePayer) => feePayer.checkKey());
+      await checkKeys(feePayers);
       await eachOf(feePayers, (feePayer) => feePayer.synchronizeNonce());
       await rounds.start();
     },
@@ -110,6 +115,13 @@ export function createExactEvm(
       await rpc.stop();
     },
   };
+}
+
+/** A KMS that is slow does not hold up the start: keys that were not compared by then are looked for later. */
+async function checkKeys(feePayers: readonly EvmFeePayer[]): Promise<void> {
+  const checks = eachOf(feePayers, (feePayer) => feePayer.checkKey());
+  checks.catch(() => {});
+  await Promise.race([checks, setTimeout(keysAnswerWithinMs, undefined, { ref: false })]);
 }
 
 /** What the payer holds, and whether the node that says so has all of these transactions. */
@@ -190,3 +202,4 @@ const payersRemembered = 20_000;
 const balanceEveryMs = 2_500;
 const maintainEveryMs = 2_000;
 const keysEveryMs = 3_000;
+const keysAnswerWithinMs = 5_000;

@@ -18,9 +18,14 @@ export class EvmSigner {
     this.#key = key;
   }
 
-  /** Whether it can be asked, and is this address', as far as is known. */
+  /** Whether it can be asked and is this address'. One in a KMS is not there until it was compared. */
   get isThere(): boolean {
-    return this.#key.isThere && this.#isOwn !== false;
+    return this.#key.isThere && (this.#isOwn ?? this.isHere);
+  }
+
+  /** Whether the key is in this process. */
+  get isHere(): boolean {
+    return this.#key.signAtOnce !== undefined;
   }
 
   /** Throws KeyAwayError, and ConfigError when the key is another address'. */

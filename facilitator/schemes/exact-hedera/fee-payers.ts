@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { Log } from "../../../shared/log.ts";
 import type { Database } from "../../../shared/postgres.ts";
+import { inTurn } from "../../signing/in-turn.ts";
 import { openKey } from "../../signing/keys.ts";
 import type { Kms } from "../../signing/kms.ts";
 import { KeyAwayError } from "../../signing/signing-key.ts";
@@ -34,6 +35,8 @@ export class HederaFeePayers {
   readonly #funds: ReadonlyMap<string, FeePayerFunds>;
   readonly #leases: SignerLeases;
   readonly #rounds: FeePayerRounds;
+  /** Never throws. */
+  readonly lookForKeys: () => Promise<void>;
 
   constructor(config: HederaConfig, mirror: Mirror, needs: Needs) {
     const { db, log, kms } = needs;
@@ -46,8 +49,19 @@ export class HederaFeePayers {
     this.#funds = new Map(this.accounts.map((account) => [account, new FeePayerFunds(account, settings, { db, log })]));
     this.#leases = new SignerLeases(config.network, this.accounts, needs);
     const read = (id: string) => mirror.account(id, 0);
-    const members = [...this.#funds].map(([id, funds]) => ({ id, funds, read: () => read(id) }));
+    const members = [...this.#funds].map(([id, funds]) => ({
+      id,
+      funds,
+      signs: () => this.#signs(id),
+      read: () => read(id),
+    }));
     this.#rounds = new FeePayerRounds(members, this.#leases, () => read(this.accounts[0] as string));
+    this.lookForKeys = inTurn(
+      this.accounts.map((id) => ({
+        isThere: () => this.#signs(id),
+        look: () => this.#lookForKey(id).catch(() => {}),
+      })),
+    );
   }
 
   /** Throws KeyAwayError. */
@@ -64,7 +78,7 @@ export class HederaFeePayers {
   balanceOf(account: string): FeePayerBalance {
     return {
       ...this.#fundsOf(account).balance,
-      signs: this.#compared.has(account) && (this.#signers.get(account)?.isThere ?? false),
+      signs: this.#signs(account),
       leased: this.#leases.holds(account),
     };
   }
@@ -95,15 +109,17 @@ export class HederaFeePayers {
     return this.#leases.handOver();
   }
 
-  /** Asks keys that were away again, and compares them then. Never throws. */
-  async lookForKeys(): Promise<void> {
-    const lookAgain = async (account: string, signer: Signer) => {
-      await signer.lookAgain();
-      if (this.#compared.has(account) || !signer.isThere) return;
-      const problems = await this.#compare(account, signer);
-      if (problems.length > 0) this.#log.error({ problems }, "a fee payer sends nothing: its key is not its account's");
-    };
-    await Promise.allSettled([...this.#signers].map(([account, signer]) => lookAgain(account, signer)));
+  /** Asks keys that were away again, and compares them then. */
+  async #lookForKey(account: string): Promise<void> {
+    const signer = this.#signers.get(account);
+    await signer?.lookAgain();
+    if (!signer?.isThere || this.#compared.has(account)) return;
+    const problems = await this.#compare(account, signer);
+    if (problems.length > 0) this.#log.error({ problems }, "a fee payer sends nothing: its key is not its account's");
+  }
+
+  #signs(account: string): boolean {
+    return this.#compared.has(account) && (this.#signers.get(account)?.isThere ?? false);
   }
 
   async #load(feePayer: HederaFeePayerConfig): Promise<readonly string[]> {
