@@ -103,7 +103,7 @@ function traceAreas(image: Raster, settings: Settings, deadlineMs: number): Trac
   const stage = prepare(image, scale, { ...settings, lambda: settings.lambda * Math.min(1, reduced) }, deadlineMs);
   const expected = outlineLength(stage.merging, stage.merging.merges) * bytesPerLength;
   // Drawing what is sure to be far too much would only cost time.
-  const attempt = expected < settings.bytesMax * 1.5 ? draw(stage, stage.merging.merges, image, settings) : null;
+  const attempt = expected < settings.bytesMax * 1.5 ? draw(stage, stage.merging.merges, image, settings, deadlineMs) : null;
   if (attempt && attempt.bytes <= settings.bytesMax) return attempt;
   return withinBudget(stage, attempt, image, settings, deadlineMs);
 }
@@ -169,22 +169,27 @@ function draw(
   merges: number,
   image: Raster,
   settings: Settings,
+  deadlineMs: number,
 ): Trace {
   const picture = { ...merging.after(merges), clean: unblended, width, height };
   relaxBorders(picture, settings.lambda / 2);
+  keepTo(deadlineMs);
   const gradients: Map<number, Radial | Field> = joinRadials(picture, settings.lambda, !settings.gradients);
   const bent = mayBend(settings) && !shadow ? joinField(picture, gradients, settings.lambda) : null;
+  keepTo(deadlineMs);
   const inked = evenInk({ ...picture, gradients });
   const areas = describeAreas({ ...picture, clean: inked }, gradients, settings, shade);
   const chain = contours(areas.map);
+  keepTo(deadlineMs);
   const runOf = findTextRuns(areas.map, chain, shapesOf(areas.map, chain, inked));
-  const lifted = settings.mode === "stacked" ? liftLines(areas, pixels, runOf) : null;
+  const lifted = settings.mode === "stacked" ? liftLines(areas, pixels, runOf, deadlineMs) : null;
   const beneath = lifted ?? { areas, pixels, runOf, lines: null };
   const found = { ...beneath, chain: lifted ? contours(lifted.areas.map) : chain };
-  const grouped = settings.objects ? groupObjects(found.areas, found.chain, inked, found.runOf) : null;
-  const drawn = drawAreas(grouped?.areas ?? found.areas, beneath.pixels, settings, { ...found, ...grouped });
+  const grouped = settings.objects ? groupObjects(found, inked, deadlineMs) : null;
+  const drawn = drawAreas(grouped?.areas ?? found.areas, beneath.pixels, settings, { ...found, ...grouped, deadlineMs });
   const field = bent ? [drawField(bent)] : [];
   const groups = shadow ? [inPalette(shadow, shade, areas.palette), ...drawn.groups] : [...field, ...drawn.groups];
+  keepTo(deadlineMs);
   const drawing = { ...drawn, groups, width: image.width, height: image.height };
   return finish(drawing, settings.removeBackground ? areas.background : null);
 }
@@ -217,9 +222,8 @@ function withinBudget(stage: Stage, first: Trace | null, image: Raster, settings
   let best: Trace | null = null;
   for (let round = 0; round < roundsMax && finest < coarsest; round++) {
     const merges = firstBelow((bytesMax * aim) / perLength, finest, coarsest, merging);
-    const attempt = draw(stage, merges, image, settings);
+    const attempt = draw(stage, merges, image, settings, deadlineMs);
     perLength = attempt.bytes / outlineLength(merging, merges);
-    keepTo(deadlineMs);
     if (attempt.bytes > bytesMax) {
       finest = merges + 1;
       continue;
@@ -228,7 +232,7 @@ function withinBudget(stage: Stage, first: Trace | null, image: Raster, settings
     if (attempt.bytes >= bytesMax * near) break;
     coarsest = merges;
   }
-  return best ?? draw(stage, merging.merges, image, settings);
+  return best ?? draw(stage, merging.merges, image, settings, deadlineMs);
 }
 
 const roundsMax = 6;

@@ -1,3 +1,4 @@
+import { keepTo } from "../deadline.ts";
 import type { Colour, Shape, Stroke } from "../drawing.ts";
 import { straight } from "../drawing.ts";
 import { carried } from "../objects/text-runs.ts";
@@ -42,9 +43,14 @@ export interface LiftedLines {
  * strokes along their middle lines; the areas beside it go on beneath, up to its middle, and those of one paint become one.
  * So a grid does not cut its ground to pieces, and a frame ends where its fill does. Areas in a run of text (`runOf`) stay.
  */
-export function liftLines(areas: Areas, pixels: Uint8Array, runOf: Int32Array | null): LiftedLines | null {
+export function liftLines(
+  areas: Areas,
+  pixels: Uint8Array,
+  runOf: Int32Array | null,
+  deadlineMs: number,
+): LiftedLines | null {
   const found: OwnStroke[] = [];
-  const state = new State(areas, pixels, runOf);
+  const state = new State(areas, pixels, runOf, deadlineMs);
   let thinAgain = true;
   for (const [widest, kind] of [
     [thinMax, isThinStroke],
@@ -89,6 +95,7 @@ class State {
   areas: Areas;
   pixels: Uint8Array;
   runOf: Int32Array | null;
+  readonly deadlineMs: number;
   /** Areas that are no strokes: their first place, their size and how wide a stroke was wanted. */
   readonly failed = new Set<string>();
   /** Of the areas as they are. */
@@ -97,7 +104,8 @@ class State {
   private nearStroke: Uint8Array | null = null;
   private scratch: Uint8Array | null = null;
 
-  constructor(areas: Areas, pixels: Uint8Array, runOf: Int32Array | null) {
+  constructor(areas: Areas, pixels: Uint8Array, runOf: Int32Array | null, deadlineMs: number) {
+    this.deadlineMs = deadlineMs;
     this.areas = areas;
     this.runOf = runOf;
     this.pixels = pixels;
@@ -176,13 +184,14 @@ function liftAll(
   isWanted: (stroke: FoundStroke) => boolean,
   found: OwnStroke[],
 ): boolean {
-  const { areas, pixels, failed } = state;
+  const { areas, pixels, failed, deadlineMs } = state;
   const { map, planes, tones } = areas;
   state.measures ??= measureAreas(map);
   const candidates = thinAreas(areas, state.measures, widest, (area) => state.runOf !== null && state.runOf[area] >= 0);
   if (candidates.length === 0) return true;
   const isNarrow = narrowAreas(areas, state.measures);
   const look = ({ area, places }: Candidate) => {
+    keepTo(deadlineMs);
     const name = `${places[0]} ${places.length}`;
     if (failed.has(name) || failed.has(`${name} ${widest}`)) return null;
     const ink = [0, 3, 6, 9].map((c) => planes[area * 12 + c]);

@@ -1,4 +1,5 @@
 import { type Contours, contours } from "../curves/contours.ts";
+import { keepTo } from "../deadline.ts";
 import type { Areas } from "../regions/areas.ts";
 import type { AreaMap } from "../regions/components.ts";
 import { Merging } from "../regions/merge.ts";
@@ -25,13 +26,19 @@ export interface Objects {
  * line of letters is one; what other things stand on is one; all else is joined from parts that touch (join-parts.ts).
  * `clean` is the unblended picture the areas were made from.
  */
-export function findObjects(areas: GroundAreas, chain: Contours, clean: Uint8Array, runOf: Int32Array | null): Objects {
+export function findObjects(
+  areas: GroundAreas,
+  chain: Contours,
+  clean: Uint8Array,
+  runOf: Int32Array | null,
+  deadlineMs = Number.POSITIVE_INFINITY,
+): Objects {
   const { map } = areas;
   const shapes = shapesOf(map, chain, clean);
   const runs = runOf ?? new Int32Array(map.count).fill(-1);
   const { ground, stageOf } = groundsOf(areas, shapes, runs);
   const ink = hasPlanes(areas) ? inkIn(areas, ground, runs) : null;
-  const partOf = numbered(map, ground, stageOf, runs, clean);
+  const partOf = numbered(map, ground, stageOf, runs, clean, deadlineMs);
   showThrough(shapes, partOf, runs, ground);
   const parts = partOf.reduce((most, part) => Math.max(most, part), 0) + 1;
   const standsFor = new Uint8Array(parts);
@@ -40,6 +47,7 @@ export function findObjects(areas: GroundAreas, chain: Contours, clean: Uint8Arr
     if (ground[a] === 1 || stageOf[a] >= 0) standsFor[partOf[a]] = 1;
     if (standsFor[partOf[a]] === 1 || runs[a] >= 0) apart[partOf[a]] = 1;
   }
+  keepTo(deadlineMs);
   const names = joined(ink ? { ...map, flat: ink.labels } : map, shapes, partOf, parts, apart, standsFor);
   const first = new Int32Array(parts).fill(-1);
   const objectOf = new Int32Array(map.count);
@@ -72,8 +80,12 @@ export interface Grouped {
 }
 
 /** The areas with their objects; contours that several share are divided among them. */
-export function groupObjects(areas: Areas, chain: Contours, clean: Uint8Array, runOf: Int32Array | null): Grouped {
-  const objects = findObjects(areas, chain, clean, runOf);
+export function groupObjects(
+  { areas, chain, runOf }: Omit<Grouped, "objects">,
+  clean: Uint8Array,
+  deadlineMs: number,
+): Grouped {
+  const objects = findObjects(areas, chain, clean, runOf, deadlineMs);
   if (!objects.ink) return { areas, chain, runOf, objects };
   const divided = divideInk(areas, objects.ink.areas, objects.ink.labels, objects);
   const { map } = divided.areas;
@@ -87,11 +99,12 @@ function numbered(
   stageOf: Int32Array,
   runOf: Int32Array,
   clean: Uint8Array,
+  deadlineMs: number,
 ): Int32Array {
   const { count } = map;
   const apart = Uint8Array.from(ground, (is, a) => (is === 1 || stageOf[a] >= 0 || runOf[a] >= 0 ? 1 : 0));
   const free = count - apart.reduce((sum, one) => sum + one, 0);
-  const merged = free > partsMax ? coarse(map, clean, apart, count - free + partsMax) : null;
+  const merged = free > partsMax ? coarse(map, clean, apart, count - free + partsMax, deadlineMs) : null;
   const numbers = new Map<string, number>([["ground", 0]]);
   const partOf = new Int32Array(count);
   for (let a = 0; a < count; a++) {
@@ -125,8 +138,14 @@ const levelsAlike = 8;
 
 const partsMax = 300;
 
-function coarse({ flat: labels, width, height, count }: AreaMap, pixels: Uint8Array, apart: Uint8Array, left: number) {
-  const merging = new Merging({ pixels, width, height, labels, count, apart, deadlineMs: Number.POSITIVE_INFINITY });
+function coarse(
+  { flat: labels, width, height, count }: AreaMap,
+  pixels: Uint8Array,
+  apart: Uint8Array,
+  left: number,
+  deadlineMs: number,
+): Int32Array {
+  const merging = new Merging({ pixels, width, height, labels, count, apart, deadlineMs });
   merging.run(Number.POSITIVE_INFINITY, left);
   return merging.names(merging.merges);
 }

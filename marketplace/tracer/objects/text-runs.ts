@@ -1,8 +1,10 @@
 import type { Contours } from "../curves/contours.ts";
 import type { AreaMap } from "../regions/components.ts";
 import { find, unite } from "../regions/union-find.ts";
+import { ByRow, firstFrom } from "./by-row.ts";
 import { type Letter, lettersOf } from "./letters.ts";
 import { type AreaShapes, colourOff } from "./shapes-of-areas.ts";
+import { joinLines, levelsAlike, lineOff, lineOffMax, type TextLine } from "./text-lines.ts";
 
 /**
  * Finds lines of letters: areas of about one colour and one height that lie apart on one ground, on a common line, close to
@@ -15,8 +17,18 @@ import { type AreaShapes, colourOff } from "./shapes-of-areas.ts";
 export function findTextRuns(map: AreaMap, chain: Contours, shapes: AreaShapes): Int32Array | null {
   const letters = lettersOf(map, chain, shapes);
   const parent = Int32Array.from(letters, (_, i) => i);
+  const [tops, feet] = [new ByRow<number>(map.height), new ByRow<number>(map.height)];
+  letters.forEach(({ on, top, bottom }, i) => {
+    tops.add(on, top, i);
+    feet.add(on, bottom, i);
+  });
   letters.forEach((one, i) => {
-    const next = nextTo(one, i, letters, shapes);
+    const off = lineOff(tallerMax * one.height);
+    const beside = [
+      ...tops.between(one.on, one.top - off, one.top + off),
+      ...feet.between(one.on, one.bottom - off, one.bottom + off),
+    ];
+    const next = nextTo(i, letters, beside, shapes);
     if (next >= 0) unite(parent, i, next);
   });
   const lines = new Map<number, Letter[]>();
@@ -25,77 +37,44 @@ export function findTextRuns(map: AreaMap, chain: Contours, shapes: AreaShapes):
     if (line) line.push(letter);
     else lines.set(find(parent, i), [letter]);
   });
-  const first = (line: readonly Letter[]) => Math.min(...line.map(({ area }) => area));
-  const texts = [...lines.values()].filter((line) => isText(line)).sort((one, other) => first(one) - first(other));
-  const runs = onOneLine(texts, shapes);
+  const texts = [...lines.values()].filter((line) => isText(line));
+  const runs = joinLines(texts, map.height, shapes);
   if (runs.length === 0) return null;
   const runOf = new Int32Array(map.count).fill(-1);
-  runs.forEach((line, run) => {
-    for (const { area } of line) runOf[area] = run;
+  runs.forEach(({ letters: ofLine }, run) => {
+    for (const { area } of ofLine) runOf[area] = run;
   });
   addMarks(runs, runOf, map, shapes);
   return runOf;
 }
 
-/** The letter that follows another on its line, or -1. */
-function nextTo(one: Letter, i: number, letters: readonly Letter[], shapes: AreaShapes): number {
-  let best = -1;
-  let least = Number.POSITIVE_INFINITY;
+/** The letter that follows the i-th on its line, or -1; letters and each list of those beside it are from left to right. */
+function nextTo(i: number, letters: readonly Letter[], beside: readonly number[][], shapes: AreaShapes): number {
+  const one = letters[i];
   const reach = one.right + gapMax * one.height * tallerMax;
-  for (let k = i + 1; k < letters.length && letters[k].left <= reach; k++) {
-    const other = letters[k];
-    const gap = other.left - one.right;
-    if (gap >= least || other.on !== one.on || !areOnALine(one, other)) continue;
-    if (colourOff(shapes, one.area, other.area) > levelsAlike) continue;
-    best = k;
-    least = gap;
+  let next = letters.length;
+  for (const row of beside) {
+    for (let at = firstFrom(row, i + 1, (k) => k); at < row.length && row[at] < next; at++) {
+      const other = letters[row[at]];
+      if (other.left > reach) break;
+      if (areOnALine(one, other) && colourOff(shapes, one.area, other.area) <= levelsAlike) next = row[at];
+    }
   }
-  return best;
+  return next < letters.length ? next : -1;
 }
 
 /** Widest gap between two letters, also of two words, in heights. */
 const gapMax = 1;
 const tallerMax = 2;
-const levelsAlike = 48;
 
 function areOnALine(one: Letter, other: Letter): boolean {
   const tall = Math.max(one.height, other.height);
   if (Math.min(one.height, other.height) * tallerMax < tall) return false;
   const gap = other.left - one.right;
   if (gap > gapMax * tall || gap < -0.3 * tall) return false;
-  const most = Math.max(1.5, lineOffMax * tall);
+  const most = lineOff(tall);
   return Math.abs(one.bottom - other.bottom) <= most || Math.abs(one.top - other.top) <= most;
 }
-
-const lineOffMax = 0.12;
-
-/** Runs that go on where another ends, after something that is no letter, as one. */
-function onOneLine(runs: readonly Letter[][], shapes: AreaShapes): Letter[][] {
-  const joined: Letter[][] = [];
-  for (const run of [...runs].sort((one, other) => one[0].left - other[0].left)) {
-    const before = joined.find((line) => goesOn(line, run, shapes));
-    if (before) before.push(...run);
-    else joined.push([...run]);
-  }
-  return joined.sort((one, other) => one[0].area - other[0].area);
-}
-
-function goesOn(line: readonly Letter[], next: readonly Letter[], shapes: AreaShapes): boolean {
-  const high = median(line.map(({ height }) => height));
-  const foot = (run: readonly Letter[]) => median(run.map(({ bottom }) => bottom));
-  const gap = next[0].left - Math.max(...line.map(({ right }) => right));
-  return (
-    line[0].on === next[0].on &&
-    Math.abs(foot(line) - foot(next)) <= Math.max(1.5, lineOffMax * high) &&
-    Math.abs(median(next.map(({ height }) => height)) - high) <= 0.25 * high + 1 &&
-    gap > -high &&
-    gap <= partsGapMax * high &&
-    colourOff(shapes, line[0].area, next[0].area) <= levelsAlike
-  );
-}
-
-/** Widest gap between two runs of one line, in heights. */
-const partsGapMax = 2;
 
 function isText(line: readonly Letter[]): boolean {
   if (line.length < 2) return false;
@@ -106,7 +85,7 @@ function isText(line: readonly Letter[]): boolean {
   if (across < high) return false;
   if (median(line.map(({ thick }) => thick)) > strokeMax * high) return false;
   if (median(line.slice(1).map(({ left }, i) => left - line[i].right)) > gapUsualMax * high) return false;
-  if (share(({ bottom }) => Math.abs(bottom - foot) <= Math.max(1.5, lineOffMax * high)) < onLineShareMin) return false;
+  if (share(({ bottom }) => Math.abs(bottom - foot) <= lineOff(high)) < onLineShareMin) return false;
   // Bars, dots, stars: letters differ.
   if (share(({ full }) => full > 0.93) > blocksShareMax) return false;
   if (line.every((letter) => areAlike(letter, line[0]))) return false;
@@ -143,25 +122,23 @@ function median(values: readonly number[]): number {
 }
 
 /** Gives dots, accents and points to the run they stand by. */
-function addMarks(runs: readonly (readonly Letter[])[], runOf: Int32Array, map: AreaMap, shapes: AreaShapes): void {
+function addMarks(runs: readonly TextLine[], runOf: Int32Array, map: AreaMap, shapes: AreaShapes): void {
   const { boxes, inside, border } = shapes;
-  const byGround = new Map<number, number[]>();
-  for (let a = 0; a < map.count; a++) {
-    if (runOf[a] >= 0 || inside[a] < 0 || border[a] > 0) continue;
-    const list = byGround.get(inside[a]);
-    if (list) list.push(a);
-    else byGround.set(inside[a], [a]);
-  }
-  runs.forEach((line, run) => {
-    const high = median(line.map(({ height }) => height));
-    const left = line[0].left - 0.4 * high;
-    const right = Math.max(...line.map((letter) => letter.right)) + 0.4 * high;
-    const top = Math.min(...line.map((letter) => letter.top)) - 0.45 * high;
-    const bottom = Math.max(...line.map((letter) => letter.bottom)) + 0.3 * high;
-    for (const a of byGround.get(line[0].on) ?? []) {
-      const [l, t, r, b] = boxes.subarray(a * 4, a * 4 + 4);
-      if (runOf[a] >= 0 || l < left || r > right || t < top || b > bottom || b - t > 1.6 * high) continue;
-      if (colourOff(shapes, a, line[0].area) <= levelsAlike) runOf[a] = run;
+  const leftOf = (a: number) => boxes[a * 4];
+  const may = Array.from(runOf.keys()).filter((a) => runOf[a] < 0 && inside[a] >= 0 && border[a] === 0);
+  const byTop = new ByRow<number>(map.height);
+  for (const a of may.sort((one, other) => leftOf(one) - leftOf(other))) byTop.add(inside[a], boxes[a * 4 + 1], a);
+  runs.forEach(({ letters, on, high, left: start, right: end }, run) => {
+    const [left, right] = [start - 0.4 * high, end + 0.4 * high];
+    const top = Math.min(...letters.map((letter) => letter.top)) - 0.45 * high;
+    const bottom = Math.max(...letters.map((letter) => letter.bottom)) + 0.3 * high;
+    for (const row of byTop.between(on, top, bottom)) {
+      for (let at = firstFrom(row, left, leftOf); at < row.length && leftOf(row[at]) <= right; at++) {
+        const a = row[at];
+        const [t, r, b] = boxes.subarray(a * 4 + 1, a * 4 + 4);
+        if (runOf[a] >= 0 || r > right || b > bottom || b - t > 1.6 * high) continue;
+        if (colourOff(shapes, a, letters[0].area) <= levelsAlike) runOf[a] = run;
+      }
     }
   });
 }

@@ -4,6 +4,7 @@ import { fitClosed } from "../curves/fit-curve.ts";
 import { Points } from "../curves/points.ts";
 import { asCircle, asRect } from "../curves/primitives.ts";
 import { depthMax, type SnapInput, snapContour } from "../curves/snap.ts";
+import { keepTo } from "../deadline.ts";
 import { type Drawing, type Fill, inOneColour, type Outline, type Shape } from "../drawing.ts";
 import { asRound } from "../lines/as-round.ts";
 import type { Lines } from "../lines/lift.ts";
@@ -31,7 +32,7 @@ export function drawAreas(
   areas: Areas,
   pixels: Uint8Array,
   settings: Settings,
-  { lines = null, runOf = null, chain = contours(areas.map), objects = null }: Found = {},
+  { lines = null, runOf = null, chain = contours(areas.map), objects = null, deadlineMs = Number.POSITIVE_INFINITY }: Found = {},
 ): Drawing {
   const { map, planes, radials, opaque, empty } = areas;
   const { width, height, count } = map;
@@ -59,6 +60,7 @@ export function drawAreas(
   const plate = cutout || opaque.includes(0) ? -1 : order[0];
   const own = count <= ownCountMax && (lines?.strokes.length ?? 0) >= ownStrokesMin;
   for (const area of order) {
+    keepTo(deadlineMs);
     if (empty[area] === 1 && strokes.after(area).length === 0) continue;
     const elements = sheet.on(layering.layer[area]);
     const outer = chain.all[chain.outer[area]];
@@ -103,6 +105,8 @@ interface Found {
   readonly chain?: Contours;
   /** Where groups are objects. */
   readonly objects?: Objects | null;
+  /** Past it, `DeadlinePassedError` is thrown. */
+  readonly deadlineMs?: number;
 }
 
 /** An area's outer outline and the holes cut into it as a shape, in its plainest form; null where nothing is left of it. */
