@@ -103,7 +103,8 @@ function traceAreas(image: Raster, settings: Settings, deadlineMs: number): Trac
   const stage = prepare(image, scale, { ...settings, lambda: settings.lambda * Math.min(1, reduced) }, deadlineMs);
   const expected = outlineLength(stage.merging, stage.merging.merges) * bytesPerLength;
   // Drawing what is sure to be far too much would only cost time.
-  const attempt = expected < settings.bytesMax * 1.5 ? draw(stage, stage.merging.merges, image, settings, deadlineMs) : null;
+  const attempt =
+    expected < settings.bytesMax * 1.5 ? draw(stage, stage.merging.merges, image, settings, deadlineMs) : null;
   if (attempt && attempt.bytes <= settings.bytesMax) return attempt;
   return withinBudget(stage, attempt, image, settings, deadlineMs);
 }
@@ -186,7 +187,11 @@ function draw(
   const beneath = lifted ?? { areas, pixels, runOf, lines: null };
   const found = { ...beneath, chain: lifted ? contours(lifted.areas.map) : chain };
   const grouped = settings.objects ? groupObjects(found, inked, deadlineMs) : null;
-  const drawn = drawAreas(grouped?.areas ?? found.areas, beneath.pixels, settings, { ...found, ...grouped, deadlineMs });
+  const drawn = drawAreas(grouped?.areas ?? found.areas, beneath.pixels, settings, {
+    ...found,
+    ...grouped,
+    deadlineMs,
+  });
   const field = bent ? [drawField(bent)] : [];
   const groups = shadow ? [inPalette(shadow, shade, areas.palette), ...drawn.groups] : [...field, ...drawn.groups];
   keepTo(deadlineMs);

@@ -33,7 +33,7 @@ export class ByRow<T> {
   }
 }
 
-/** Where the first of `things`, which rise by `of`, is that is no less than `least`. */
+/** The index of the first of `things`, which are sorted by `of`, that is no less than `least`. */
 export function firstFrom<T>(things: readonly T[], least: number, of: (thing: T) => number): number {
   let low = 0;
   let high = things.length;

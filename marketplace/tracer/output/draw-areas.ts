@@ -32,7 +32,13 @@ export function drawAreas(
   areas: Areas,
   pixels: Uint8Array,
   settings: Settings,
-  { lines = null, runOf = null, chain = contours(areas.map), objects = null, deadlineMs = Number.POSITIVE_INFINITY }: Found = {},
+  {
+    lines = null,
+    runOf = null,
+    chain = contours(areas.map),
+    objects = null,
+    deadlineMs = Number.POSITIVE_INFINITY,
+  }: Found = {},
 ): Drawing {
   const { map, planes, radials, opaque, empty } = areas;
   const { width, height, count } = map;

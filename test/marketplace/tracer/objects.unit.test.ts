@@ -1,4 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { contours } from "../../../marketplace/tracer/curves/contours.ts";
+import { type Letter, lettersOf } from "../../../marketplace/tracer/objects/letters.ts";
+import { shapesOf } from "../../../marketplace/tracer/objects/shapes-of-areas.ts";
+import { joinLines } from "../../../marketplace/tracer/objects/text-lines.ts";
+import { findTextRuns } from "../../../marketplace/tracer/objects/text-runs.ts";
+import { components } from "../../../marketplace/tracer/regions/components.ts";
 import { readSvg } from "../../../marketplace/tracer/sanitize/read-svg.ts";
 import { trace } from "../../../marketplace/tracer/trace.ts";
 import { characters } from "../../bench/svg/layered/characters.ts";
@@ -58,4 +64,62 @@ describe("text", () => {
     const { layers } = trace(picture(320, 120, ground + body));
     expect(layers.filter(({ name }) => name === "text")).toEqual([]);
   });
+
+  test("words that are far from each other are each a run with its dots; twice as many are not looked at four times as often", () => {
+    const looks = [500, 1000].map((count) => {
+      const { map, chain, shapes } = pairsOfLetters(count);
+      const boxes = counted(shapes.boxes);
+      const runOf = findTextRuns(map, chain, { ...shapes, boxes: boxes.seen })!.filter((run) => run >= 0);
+      expect([new Set(runOf).size, runOf.length]).toEqual([count, 3 * count]);
+
+      const letters = lettersOf(map, chain, shapes).map((letter) => counted(letter));
+      const pairs = Array.from({ length: count }, () => [] as Letter[]);
+      for (const { seen } of letters) pairs[pairAt(seen)]!.push(seen);
+      const before = letters.reduce((sum, { reads }) => sum + reads(), 0);
+      expect(joinLines(pairs, map.height, shapes)).toHaveLength(count);
+      return { boxes: boxes.reads(), letters: letters.reduce((sum, { reads }) => sum + reads(), 0) - before };
+    });
+    for (const of of ["boxes", "letters"] as const) expect(looks[1]![of] / looks[0]![of]).toBeLessThan(2.7);
+  });
 });
+
+/** The number of the word a letter is of. */
+function pairAt({ left, top }: Letter): number {
+  return Math.floor((top - 6) / 13) * 25 + Math.floor((left - 6) / 36);
+}
+
+/** Something, and how often what it consists of was read. */
+function counted<T extends object>(thing: T): { seen: T; reads: () => number } {
+  let reads = 0;
+  const seen = new Proxy(thing, {
+    get: (target, name) => {
+      reads++;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  return { seen, reads: () => reads };
+}
+
+/** Words of an L with a dot above it and a T, 8 px high, two and a half heights apart, as areas of one ground. */
+function pairsOfLetters(count: number) {
+  const across = 25;
+  const [width, height] = [across * 36 + 10, (count / across) * 13 + 10];
+  const labels = new Int32Array(width * height);
+  const fill = (label: number, x: number, y: number, wide: number, high: number) => {
+    for (let row = y; row < y + high; row++) labels.fill(label, row * width + x, row * width + x + wide);
+  };
+  for (let i = 0; i < count; i++) {
+    const [x, y] = [6 + (i % across) * 36, 6 + Math.floor(i / across) * 13];
+    fill(1, x + 2, y - 3, 2, 2);
+    fill(1, x, y, 2, 8);
+    fill(1, x, y + 6, 5, 2);
+    fill(2, x + 7, y, 6, 2);
+    fill(2, x + 9, y, 2, 8);
+  }
+  const map = components(labels, width, height, 3);
+  const chain = contours(map);
+  const clean = new Uint8Array(labels.length * 4).fill(255);
+  for (const [p, label] of labels.entries()) if (label > 0) clean.fill(0, p * 4, p * 4 + 3);
+  return { map, chain, shapes: shapesOf(map, chain, clean) };
+}

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { DeadlinePassedError } from "../../../marketplace/tracer/deadline.ts";
 import type { TraceOptions } from "../../../marketplace/tracer/options.ts";
 import { renderRaster, scoreTrace } from "../../../marketplace/tracer/pool/render.ts";
@@ -419,6 +419,26 @@ describe("limits", () => {
 
   test("a deadline that has passed ends the trace", () => {
     expect(() => trace(noise(400, 300), {}, { deadlineMs: performance.now() })).toThrow(DeadlinePassedError);
+  });
+
+  test("a deadline that passes at any moment ends the trace, also while it is drawn", () => {
+    const image = picture(200, 160, logo);
+    let looks = 0;
+    let passesAt = Number.POSITIVE_INFINITY;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => (++looks > passesAt ? 1 : 0));
+    try {
+      const { paths } = trace(image, { layers: true }, { deadlineMs: 0 });
+      const all = looks;
+      // Before the merge, between the stages of the drawing, and at each element.
+      expect(all).toBeGreaterThan(3 + paths);
+      for (passesAt = 0; passesAt < all; passesAt++) {
+        looks = 0;
+        expect(() => trace(image, { layers: true }, { deadlineMs: 0 })).toThrow(DeadlinePassedError);
+        expect(looks).toBe(passesAt + 1);
+      }
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   test("what there is no time for is traced from fewer pixels, at its own size still", () => {
