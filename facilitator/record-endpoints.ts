@@ -17,11 +17,17 @@ import {
   type Served,
 } from "./payments.ts";
 import { type StatsNeeds, stats, statsQuery, statsShape } from "./stats.ts";
-import { type TransactionsNeeds, transactions, transactionsQuery, transactionsShape } from "./transactions.ts";
+import {
+  readList,
+  type TransactionsNeeds,
+  transactions,
+  transactionsQuery,
+  transactionsShape,
+} from "./transactions.ts";
 
 type Needs = TransactionsNeeds & StatsNeeds & { readonly config: Served; readonly reads: Reads };
 
-/** The public record. Not cached: who settled a payment may look for it at once. */
+/** The public record. Not cached: who settled a payment may look for it at once, by any filter; only totals and the list of all may be a moment old. */
 export function recordEndpoints(context: Needs): Endpoint[] {
   return [statsEndpoint(context), transactionsEndpoint(context), paymentEndpoint(context), authorizedEndpoint(context)];
 }
@@ -99,7 +105,7 @@ function transactionsEndpoint(context: Needs): Endpoint {
     },
     handler: async (request, response) => {
       const query = readQuery(transactionsQuery, request.query);
-      response.json(await context.reads.run((db) => transactions({ ...context, db }, query)));
+      response.json(await readList(context, query, (db) => transactions({ ...context, db }, query)));
     },
   };
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Database } from "../shared/postgres.ts";
+import type { Reads } from "../shared/reads.ts";
 import type { Config } from "./config.ts";
 import { type Explorers, explorerUrl } from "./explorer.ts";
 import { encodeOpaque, moment, oneOf, opaque, type Read, text, whole } from "./http/query.ts";
@@ -92,6 +93,20 @@ export async function transactions(
     transactions: page.map((row) => recordOf(context.config, row)),
     cursor: encodedPlace(last && rows.length > query.limit ? `${last.created_micros}.${last.id}` : edge),
   };
+}
+
+/**
+ * Someone's own payments, and what is new since a moment, are read where they are at once: a replica may have them a moment later,
+ * and who goes on from there would miss them.
+ */
+export function readList<T>(
+  { db, reads }: { readonly db: Database; readonly reads: Reads },
+  { payer, pay_to: payTo, resource, since, status }: Asked,
+  work: (db: Database) => Promise<T>,
+): Promise<T> {
+  const isUnfinished = status === "in_progress" || status === "unknown";
+  const isOwn = [payer, payTo, resource, since].some((filter) => filter !== undefined);
+  return isOwn || isUnfinished ? work(db) : reads.run(work);
 }
 
 function encodedPlace(place: string | undefined): string | null {

@@ -4,13 +4,18 @@ import { type EnvReader, Secret } from "./env.ts";
 import { ApiError } from "./errors.ts";
 import type { Log } from "./log.ts";
 import { type Family, Gauge } from "./metrics.ts";
-import { connect, type Database, type PoolOptions } from "./postgres.ts";
+import { connect, type Database, isDatabaseAway, type PoolOptions } from "./postgres.ts";
 import type { Disposer } from "./process.ts";
+import { checkedReplica, Overdue, type State, stateOf } from "./replica.ts";
 
 /** How old what is read may be. */
 const behindMaxMs = 2_000;
 export const lookEveryMs = 500;
 const answerWithinMs = 1_000;
+/** The server ends a statement before its client gives it up. */
+const statementMaxMs = 1_800;
+/** How long a replica is read that cannot be compared, because the primary does not answer. */
+const aloneMaxMs = 5 * 60_000;
 
 /**
  * Reads what may be a moment old (listings, public pages, the public record) from a replica of the database, and from the primary
@@ -20,28 +25,36 @@ const answerWithinMs = 1_000;
 export class Reads {
   readonly #primary: Database;
   readonly #replica: Database | undefined;
+  readonly #checked: Database | undefined;
   readonly #log: Log;
-  /** How far the primary's log had got, the newest last. */
-  #written: ReadonlyArray<{ readonly at: number; readonly position: bigint }> = [];
-  #database: string | undefined;
-  /** Everything committed until then is known to be in the replica. */
+  /** What the primary was like, the newest last. */
+  #written: ReadonlyArray<State & { readonly at: number }> = [];
+  /** Everything committed until then is known to be in the replica; of one that is read alone, when it was last looked at. */
   #freshAt = 0;
+  #isAlone = false;
   #wasFresh: boolean | undefined;
 
   constructor(primary: Database, replica: Database | undefined, log: Log) {
     this.#primary = primary;
     this.#replica = replica;
+    this.#checked = replica && checkedReplica(replica, statementMaxMs, (state) => this.#check(state));
     this.#log = log;
   }
 
-  /** Does work that only reads. What the replica fails at or does not know is asked of the primary. */
+  /**
+   * Does work that only reads. What the replica fails at or does not know is asked of the primary, but for what took too long: that
+   * would take the primary's time, too. 503 then.
+   */
   async run<T>(work: (db: Database) => Promise<T>): Promise<T> {
-    if (!this.#replica || !this.#isFresh()) return work(this.#primary);
+    if (!this.#checked || !this.#isFresh()) return work(this.#primary);
     try {
-      return await work(this.#replica);
+      return await work(this.#checked);
     } catch (error) {
-      if (error instanceof ApiError && error.code !== "not_found" && error.code !== "unavailable") throw error;
-      if (!(error instanceof ApiError && error.code === "not_found")) this.#freshAt = 0;
+      const isUnknown = error instanceof ApiError && error.code === "not_found";
+      const cause = error instanceof ApiError ? error.cause : error;
+      if (cause instanceof Overdue) throw tooLong(cause);
+      if (error instanceof ApiError && !isUnknown && !(error.code === "unavailable" && cause)) throw error;
+      if (isDatabaseAway(cause) && !isPoolFull(cause)) this.#freshAt = 0;
       return work(this.#primary);
     }
   }
@@ -53,7 +66,7 @@ export class Reads {
   async look(): Promise<void> {
     if (!this.#replica) return;
     const at = Date.now();
-    const [primary, replica] = await Promise.allSettled([stateOf(this.#primary), stateOf(this.#replica)]);
+    const [primary, replica] = await Promise.allSettled([stateInTime(this.#primary), stateInTime(this.#replica)]);
     try {
       if (replica.status === "rejected") throw replica.reason;
       if (primary.status === "fulfilled") this.#compare(at, primary.value, replica.value);
@@ -66,22 +79,31 @@ export class Reads {
   }
 
   #compare(at: number, primary: State, replica: State): void {
-    this.#database = primary.database;
-    this.#written = [...this.#written.filter((one) => at - one.at <= behindMaxMs), { at, position: primary.position }];
-    if (replica.database !== primary.database) throw new Error("the replica is of another database");
-    if (!replica.isStandby && replica.startedAt !== primary.startedAt) throw new Error("the replica is none any more");
+    this.#isAlone = false;
+    this.#written = [...this.#written.filter((one) => at - one.at <= behindMaxMs), { at, ...primary }];
+    requireCopy(replica, primary);
     const replayed = this.#written.findLast(({ position }) => position <= replica.position);
     if (replayed) this.#freshAt = Math.max(this.#freshAt, replayed.at);
   }
 
-  #goOnAlone(at: number, { database, isStandby, position }: State, cause: unknown): void {
+  #goOnAlone(at: number, replica: State, cause: unknown): void {
     const last = this.#written.at(-1);
-    if (!last || last.position > position || database !== this.#database || !isStandby) throw cause;
+    if (!last || at - last.at > aloneMaxMs || last.position > replica.position || !replica.isStandby) throw cause;
+    requireCopy(replica, last);
+    this.#isAlone = true;
     this.#freshAt = at;
   }
 
+  /** Of the server that is about to be read, which need not be the one that was looked at. */
+  #check(replica: State): void {
+    const now = Date.now();
+    const required = this.#written.find(({ at }) => now - at <= behindMaxMs) ?? this.#written.at(-1);
+    if (!required || replica.position < required.position) throw new Error("this replica is too far behind");
+    requireCopy(replica, required);
+  }
+
   get now(): ReadsNow {
-    const behind = this.#replica && this.#freshAt > 0 ? Date.now() - this.#freshAt : null;
+    const behind = this.#replica && this.#freshAt > 0 && !this.#isAlone ? Date.now() - this.#freshAt : null;
     return { from: this.#isFresh() ? "replica" : "primary", behind };
   }
 
@@ -108,29 +130,31 @@ export class Reads {
   }
 }
 
-interface State {
-  readonly database: string;
-  readonly startedAt: string;
-  readonly isStandby: boolean;
-  readonly position: bigint;
+function requireCopy(replica: State, primary: State): void {
+  if (replica.database !== primary.database) throw new Error("the replica is of another database");
+  if (!replica.isStandby && replica.startedAt !== primary.startedAt) throw new Error("the replica is none any more");
 }
 
-async function stateOf(db: Database): Promise<State> {
-  const asked = db.query<State>({
-    name: "position in the log",
-    text: `
-      select (select system_identifier from pg_control_system()) || ' ' || current_database() as database,
-             pg_postmaster_start_time()::text as "startedAt", pg_is_in_recovery() as "isStandby",
-             pg_wal_lsn_diff(case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end, '0/0')
-               as position`,
+function tooLong(cause: Error): ApiError {
+  return new ApiError("unavailable", "This takes too long to read right now; try again shortly.", {
+    cause,
+    headers: { "retry-after": "5" },
   });
+}
+
+/** Its readers are slow, and it may keep up all the same. */
+function isPoolFull(error: unknown): boolean {
+  return (error as Error).message.startsWith("timeout exceeded when trying to connect");
+}
+
+async function stateInTime(db: Database): Promise<State> {
+  const asked = stateOf(db);
   const late = new AbortController();
   const silence = pause(answerWithinMs, undefined, { signal: late.signal }).then(() => {
     throw new Error(`no answer within ${answerWithinMs} ms`);
   });
   try {
-    const { rows } = await Promise.race([asked, silence]);
-    return rows[0]!;
+    return await Promise.race([asked, silence]);
   } finally {
     late.abort();
     silence.catch(() => {});
@@ -170,7 +194,9 @@ export const readsShape = z
     behind: z
       .int()
       .nullable()
-      .describe("Milliseconds that the replica is behind at most; null without one, and while it does not answer."),
+      .describe(
+        "Milliseconds that the replica is behind at most; null without one, and while it or the primary does not answer.",
+      ),
   })
   .describe("Where listings, public pages and the public record are read.")
   .meta({ id: "Reads" });

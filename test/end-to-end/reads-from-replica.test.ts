@@ -8,7 +8,10 @@ import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
 import { migrations as marketplaceMigrations } from "../../marketplace/migrations/all.ts";
 import { createServer } from "../../marketplace/server.ts";
-import type { Reads } from "../../shared/reads.ts";
+import type { ApiError } from "../../shared/errors.ts";
+import { createLog } from "../../shared/log.ts";
+import { connect, type Database } from "../../shared/postgres.ts";
+import { Reads } from "../../shared/reads.ts";
 import { echoAgent, marketplaceContext, seedMarket } from "../support/marketplace.ts";
 import { startPair } from "../support/standby.ts";
 
@@ -118,6 +121,65 @@ test("what a creator has just done is shown to them at once, and to all others w
   await pair.tellStandby("select pg_wal_replay_resume()");
   await isReadFrom(context.reads, "replica");
   await expect.poll(() => listed("/api/v1/agents", seeded.key)).toContain(address);
+});
+
+test("of several servers behind the replica's address one that is too far behind is not read, and one that has caught up is", async ({
+  pair,
+}) => {
+  const options = { poolMax: 2, applicationName: "reads" };
+  const [primary, replica] = [1, 2].map(() => connect(pair.primary.urlOf("marketplace"), options)) as [
+    Database,
+    Database,
+  ];
+  const reads = new Reads(primary, replica, createLog("reads", "silent"));
+  const isStandbyRead = async () => {
+    await reads.look();
+    const { rows } = await reads.run((db) => db.query<{ is: boolean }>("select pg_is_in_recovery() as is"));
+    return rows[0]!.is;
+  };
+  await pair.tellStandby("select pg_wal_replay_pause()");
+  await expect
+    .poll(async () => (await pair.tellStandby("select pg_get_wal_replay_pause_state() as state"))[0].state)
+    .toBe("paused");
+  await primary.query("create table behind ()");
+  const writtenAt = Date.now();
+  // Until what was written is older than what is read may be.
+  await expect
+    .poll(
+      async () => {
+        await reads.look();
+        return { from: reads.now.from, isOld: Date.now() - writtenAt > 2_100 };
+      },
+      { timeout: 60_000 },
+    )
+    .toEqual({ from: "replica", isOld: true });
+  // From here on the address gives the other server to whoever connects.
+  const held = await replica.connect();
+  (replica as unknown as { options: { connectionString: string } }).options.connectionString =
+    pair.standbyUrlOf("marketplace");
+  const { rows } = await reads.run((db) => db.query<{ is: boolean }>("select pg_is_in_recovery() as is"));
+  expect(rows).toEqual([{ is: false }]);
+  await pair.tellStandby("select pg_wal_replay_resume()");
+  await expect.poll(isStandbyRead, { timeout: 60_000 }).toBe(true);
+  held.release();
+  await Promise.all([primary.end(), replica.end()]);
+});
+
+test("what the replica takes too long to read is answered 503 and asked of no other server", async ({
+  market: { context },
+}) => {
+  const read = async () => {
+    await context.reads.look();
+    let servers = 0;
+    const failure = await context.reads
+      .run(async (db) => {
+        servers += 1;
+        if (db !== context.db) await db.query("select pg_sleep(600)");
+      })
+      .catch((error: ApiError) => error.code);
+    return { servers, failure };
+  };
+  await expect.poll(read, { timeout: 60_000 }).toEqual({ servers: 1, failure: "unavailable" });
 });
 
 test("a replica that goes away takes no answer with it, one of another database is not read, and one that is back is", async ({

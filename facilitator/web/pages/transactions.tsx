@@ -11,6 +11,7 @@ import { Segments } from "../../../shared/page/tabs.tsx";
 import type { Reads } from "../../../shared/reads.ts";
 import { type Read, readQuery } from "../../http/query.ts";
 import {
+  readList,
   type Transactions,
   type TransactionsNeeds,
   transactions,
@@ -39,7 +40,7 @@ export function transactionsPages(context: ReadNeeds, environments: readonly Env
       scriptBytesMax: 2_048,
       show: async (visit) => {
         const query = readQuery(transactionsQuery, given(visit, rowsAPage));
-        const listed = await context.reads.run((db) => withUnfinished({ ...context, db }, query));
+        const listed = await readList(context, query, (db) => withUnfinished({ ...context, db }, query));
         const networks = context.schemes.all.map(({ network }) => network);
         const served = networks.filter((network) => context.config.environmentOf(network) === visit.env);
         return {
