@@ -32,6 +32,9 @@ create table account_letters (
   subject text not null,
   text text not null,
   since timestamp with time zone default now() not null,
+  kind text default 'other'::text not null,
+  claimed_until timestamp with time zone,
+  awaits text,
   constraint account_letters_pkey PRIMARY KEY (id),
   constraint account_letters_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
 );

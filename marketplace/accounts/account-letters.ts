@@ -5,56 +5,97 @@ import type { Mailer } from "../sign-in/mail.ts";
 
 /** Letters that a copy of the service sends in one go. */
 const lettersMax = 20;
-/** Waiting for one account: who changes more at once is told of the first. */
+/** Of one kind, waiting for one account: who changes more at once is told of the first. */
 const waitingMax = 20;
 /** A letter that no mail server took for so long says nothing new. */
 const keptDays = 7;
+/** A letter whose sender, or whose passkey, takes longer may be sent by another. */
+const claimMinutes = 15;
 
 /** Has the holder told by e-mail what was changed in how their account is entered; in the transaction that changes it, where there is one. */
-export async function noteLetter(db: Queryable, accountId: AccountId, { subject, text }: Letter): Promise<void> {
+export async function noteLetter(db: Queryable, accountId: AccountId, letter: Letter): Promise<void> {
+  await keep(db, accountId, letter, null);
+}
+
+/**
+ * The letter of a passkey that is about to be stored, so that none is stored without: it is sent when `letterIsDue` says so, or later by
+ * itself if the account has the passkey by then. Answers its id.
+ */
+export function prepareLetter(
+  db: Queryable,
+  accountId: AccountId,
+  letter: Letter,
+  credentialId: string,
+): Promise<string | undefined> {
+  return keep(db, accountId, letter, credentialId);
+}
+
+export async function letterIsDue(db: Queryable, id: string, { subject, text }: Letter): Promise<void> {
   await db.query(
-    `insert into account_letters (account_id, subject, text)
-     select $1, $2, $3 where (select count(*) from account_letters where account_id = $1) < ${waitingMax}`,
-    [accountId, subject, text],
+    "update account_letters set subject = $2, text = $3, claimed_until = null, awaits = null where id = $1",
+    [id, subject, text],
   );
 }
 
+export async function dropLetter(db: Queryable, id: string): Promise<void> {
+  await db.query("delete from account_letters where id = $1", [id]);
+}
+
+async function keep(
+  db: Queryable,
+  accountId: AccountId,
+  { kind, subject, text }: Letter,
+  awaits: string | null,
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ id: string }>(
+    `insert into account_letters (account_id, kind, subject, text, awaits, claimed_until)
+     select $1, $2, $3, $4, $5, case when $5::text is not null then now() + interval '${claimMinutes} minutes' end
+     where (select count(*) from account_letters where account_id = $1 and kind = $2) < ${waitingMax}
+     returning id`,
+    [accountId, kind, subject, text, awaits],
+  );
+  return rows[0]?.id;
+}
+
 export interface Letter {
+  readonly kind: "passkey" | "client";
   readonly subject: string;
   readonly text: string;
 }
 
 /** Says what to do about it, which is the same for all. */
-export function securityLetter(publicUrl: string, subject: string, what: string): Letter {
+export function securityLetter(publicUrl: string, kind: Letter["kind"], subject: string, what: string): Letter {
   const ifNot = `If it was not you, sign in, undo it at ${publicUrl}/settings/account or ${publicUrl}/settings/keys, and sign out everywhere else there.`;
-  return { subject: `${subject} (${new URL(publicUrl).host})`, text: [what, ifNot].join("\n\n") };
+  return { kind, subject: `${subject} (${new URL(publicUrl).host})`, text: [what, ifNot].join("\n\n") };
 }
 
 /**
- * Sends what is noted. Copies share the work: each letter is claimed before it is sent, so that none is sent twice, and given back
- * when the mail server does not take it.
+ * Sends what is noted. Copies share the work: each letter is claimed before it is sent, so that two copies do not send it, and goes when
+ * the mail server has taken it. One whose copy ends meanwhile is sent when its claim has, perhaps again.
  */
 export async function sendAccountLetters({ db, mailer }: Needs): Promise<void> {
   await db.query(`delete from account_letters where since < now() - interval '${keptDays} days'`);
+  await db.query(
+    `delete from account_letters l where awaits is not null and claimed_until < now() and not exists (
+       select from sign_in_passkeys p join sign_in_users u on u.id = p.user_id
+       where p.credential_id = l.awaits and u.account_id = l.account_id)`,
+  );
   if (!mailer) return;
   const { rows } = await db.query<Kept>(
-    `delete from account_letters where id in (
-       select id from account_letters order by since limit ${lettersMax} for update skip locked
-     ) returning account_id, subject, text, since`,
+    `update account_letters set claimed_until = now() + interval '${claimMinutes} minutes', awaits = null where id in (
+       select id from account_letters where claimed_until is null or claimed_until < now()
+       order by since limit ${lettersMax} for update skip locked
+     ) returning id, account_id, subject, text`,
   );
   const failures: unknown[] = [];
   for (const letter of rows) {
     try {
       const email = await emailOf(db, letter.account_id);
       if (email) await mailer.send(email, letter.subject, letter.text);
+      await dropLetter(db, letter.id);
     } catch (error) {
       failures.push(error);
-      await db.query("insert into account_letters (account_id, subject, text, since) values ($1, $2, $3, $4)", [
-        letter.account_id,
-        letter.subject,
-        letter.text,
-        letter.since,
-      ]);
+      await db.query("update account_letters set claimed_until = null where id = $1", [letter.id]);
     }
   }
   if (failures.length > 0) throw failures[0];
@@ -65,7 +106,7 @@ interface Needs {
   readonly mailer: Mailer | undefined;
 }
 
-interface Kept extends Letter {
+interface Kept extends Omit<Letter, "kind"> {
+  readonly id: string;
   readonly account_id: AccountId;
-  readonly since: Date;
 }

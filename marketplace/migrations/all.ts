@@ -53,6 +53,7 @@ import { oauth } from "./0071-oauth.ts";
 import { oauthLimits } from "./0072-oauth-limits.ts";
 import { oauthLimitIndexes } from "./0073-oauth-limit-indexes.ts";
 import { accountLetters } from "./0077-account-letters.ts";
+import { keptLetters } from "./0078-kept-letters.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -110,4 +111,5 @@ export const migrations: readonly Migration[] = [
   oauthLimits,
   oauthLimitIndexes,
   accountLetters,
+  keptLetters,
 ];

@@ -42,7 +42,7 @@ export async function allow(needs: GrantNeeds, request: AccessRequest, settings:
       [request.clientId, id],
     );
     const what = `The client “${request.clientName}” was allowed to run agents on your account’s credits, within the caps that were set.`;
-    await noteLetter(tx, accountId, securityLetter(needs.config.publicUrl, "A client was allowed", what));
+    await noteLetter(tx, accountId, securityLetter(needs.config.publicUrl, "client", "A client was allowed", what));
     return issue(tx, "code", id, codeSeconds, request);
   });
   return answerAddress(needs, request, { code });

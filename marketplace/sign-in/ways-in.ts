@@ -39,7 +39,8 @@ export async function removeWayIn({ db, ways, publicUrl }: WaysNeeds, session: S
       await requireFresh(tx, session);
       const account = await accountOfUser(tx, session.userId);
       const what = `The passkey “${way.name}” was removed from your account: it signs nobody in any more.`;
-      if (account) await noteLetter(tx, account.id, securityLetter(publicUrl, "A passkey was removed", what));
+      if (account)
+        await noteLetter(tx, account.id, securityLetter(publicUrl, "passkey", "A passkey was removed", what));
     }
     const table = way.kind === "passkey" ? "sign_in_passkeys" : "sign_in_identities";
     await tx.query(`delete from ${table} where id = $1 and user_id = $2`, [id, session.userId]);

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { noteLetter, securityLetter, sendAccountLetters } from "../../marketplace/accounts/account-letters.ts";
+import {
+  noteLetter,
+  prepareLetter,
+  securityLetter,
+  sendAccountLetters,
+} from "../../marketplace/accounts/account-letters.ts";
 import { createAccount, findAccount } from "../../marketplace/accounts/create.ts";
 import { noteMove, sendSuspensionLetters } from "../../marketplace/accounts/suspension-letters.ts";
 import { linkEmail } from "../../marketplace/accounts/users.ts";
@@ -135,7 +140,7 @@ test("what changed in how an account is entered is told by one letter, though ev
   await away.stop();
   await inTransaction(market.context.db, async (tx) => {
     const { id } = (await findAccount(tx, handle))!;
-    await noteLetter(tx, id, securityLetter(mailing.url, "A passkey was added", "It signs in."));
+    await noteLetter(tx, id, securityLetter(mailing.url, "passkey", "A passkey was added", "It signs in."));
     await expect(sendAccountLetters({ db: tx, mailer })).rejects.toThrow("could not be sent");
   });
   mailer.stop();
@@ -145,6 +150,35 @@ test("what changed in how an account is entered is told by one letter, though ev
   await sendAccountLetters({ db, mailer: signIn.mailer });
   expect(mail.lettersTo(email)).toBe(1);
   expect(await mail.letterTo(email)).toContain(`${mailing.url}/settings/keys`);
+});
+
+test("a letter outlives the copy that was sending it, one of a passkey that never came is not sent, and clients' letters displace no passkey's", async () => {
+  const { browser, handle } = await creator();
+  const { email } = (await browser.get("/api/account")).body;
+  const { db, signIn } = mailing.context;
+  const { id } = (await findAccount(db, handle))!;
+  const letter = (kind: "passkey" | "client", subject: string) => securityLetter(mailing.url, kind, subject, "It.");
+  await inTransaction(db, async (tx) => {
+    for (let n = 0; n < 21; n += 1) await noteLetter(tx, id, letter("client", "A client was allowed"));
+    await noteLetter(tx, id, letter("passkey", "A passkey was added"));
+    await prepareLetter(tx, id, letter("passkey", "A passkey never came"), "never-stored");
+    await tx.query("update account_letters set claimed_until = now() + interval '1 hour' where account_id = $1", [id]);
+  });
+  const send = () => sendAccountLetters({ db, mailer: signIn.mailer });
+  const kept = async () => {
+    const asked =
+      "select subject, count(*)::integer as n from account_letters where account_id = $1 group by 1 order by 1";
+    return (await db.query<{ subject: string; n: number }>(asked, [id])).rows.map(({ n }) => n);
+  };
+  await send();
+  expect(mail.lettersTo(email)).toBe(0);
+  expect(await kept()).toEqual([20, 1, 1]);
+  await db.query("delete from account_letters where account_id = $1 and kind = 'client'", [id]);
+  await db.query("update account_letters set claimed_until = now() - interval '1 minute' where account_id = $1", [id]);
+  await send();
+  await expect.poll(kept).toEqual([]);
+  expect(mail.lettersTo(email)).toBe(1);
+  expect(await mail.letterTo(email)).toContain("A passkey was added");
 });
 
 describe("the creator of an agent that has stopped", () => {

@@ -127,6 +127,20 @@ test("a passkey is added and removed within ten minutes of signing in alone, and
   expect((await browser.delete(`/api/account/ways-in/${id}`)).status).toBe(403);
   expect((await browser.get("/api/account/ways-in")).body.ways).toHaveLength(2);
   expect(await letters()).toEqual(["A passkey was added (localhost:4020)"]);
+  // An operator who shows a code is at home again, however old the session is.
+  await signedIn(3 * 24 * 60);
+  await db.query("insert into operators (account_id, totp_secret) select id, '' from accounts where handle = $1", [
+    handle,
+  ]);
+  await db.query(
+    `insert into operator_confirmations (session_id, account_id, until)
+     select s.id, a.id, now() + interval '10 minutes' from sign_in_sessions s join sign_in_users u on u.id = s.user_id
+     join accounts a on a.id = u.account_id where a.handle = $1`,
+    [handle],
+  );
+  expect((await add(browser)).status).toBe(201);
+  await db.query("delete from operator_confirmations");
+  await db.query("delete from account_letters where id = (select id from account_letters order by since desc limit 1)");
   await signedIn(1);
   expect((await browser.delete(`/api/account/ways-in/${id}`)).status).toBe(200);
   expect(await letters()).toEqual(["A passkey was added (localhost:4020)", "A passkey was removed (localhost:4020)"]);
