@@ -232,7 +232,7 @@ export interface paths {
         readonly put?: never;
         /**
          * An image as SVG for $0.01 over x402; no account, no key.
-         * @description Without a payment the answer is a 402 with the quote, and no buyer is charged. With one it is the SVG. Object layers and wide HD are for API keys only; asking for them here is refused before the payment is used.
+         * @description Without a payment the answer is a 402 with the quote, and no buyer is charged. With one it is the SVG. Object layers and wide HD are for API keys only; asking for them, or sending `max_credits`, is a 400 here before the payment is used.
          */
         readonly post: operations["payVectorize"];
         readonly delete?: never;
@@ -252,7 +252,7 @@ export interface paths {
         readonly put?: never;
         /**
          * A prompt as SVG for $0.03 over x402; no account, no key.
-         * @description Without a payment the answer is a 402 with the quote, and no buyer is charged. With one it is the SVG. Object layers and wide HD are for API keys only; asking for them here is refused before the payment is used.
+         * @description Without a payment the answer is a 402 with the quote, and no buyer is charged. With one it is the SVG. Object layers and wide HD are for API keys only; asking for them, or sending `max_credits`, is a 400 here before the payment is used.
          */
         readonly post: operations["payGenerateSvg"];
         readonly delete?: never;
@@ -272,7 +272,7 @@ export interface paths {
         readonly put?: never;
         /**
          * The same in HD for $0.08 over x402.
-         * @description Without a payment the answer is a 402 with the quote, and no buyer is charged. With one it is the SVG. Object layers and wide HD are for API keys only; asking for them here is refused before the payment is used.
+         * @description Without a payment the answer is a 402 with the quote, and no buyer is charged. With one it is the SVG. Object layers and wide HD are for API keys only; asking for them, or sending `max_credits`, is a 400 here before the payment is used.
          */
         readonly post: operations["payGenerateSvgHd"];
         readonly delete?: never;
@@ -487,14 +487,18 @@ export interface components {
              * @enum {string}
              */
             readonly state: "unseen" | "verified" | "running" | "settling" | "unknown" | "settled" | "failed";
-            /** @description The agent has given a result; the same payment fetches it once it is settled. */
+            /** @description The agent has given a result; the same payment fetches it once it is settled and until it was delivered. */
             readonly ran: boolean;
+            /** @description The result was handed out: the same payment fetches it no more, and is not to be paid anew. */
+            readonly delivered: boolean;
+            readonly delivered_at: string | null;
             readonly transaction: string | null;
             /** @description Where people look the transaction up. */
             readonly explorer: string | null;
             readonly verified_at: string | null;
             /** @description When the facilitator began to settle it. */
             readonly claimed_at: string | null;
+            /** @description As the facilitator tells it; null where it does not answer, too. */
             readonly settled_at: string | null;
             /** @description Until then a payment that is not settled can still be. */
             readonly can_land_until: string | null;
@@ -1184,13 +1188,22 @@ export interface operations {
     readonly getPaymentProgress: {
         readonly parameters: {
             readonly query?: {
-                /** @description CAIP-2 id, or its version 1 name. */
+                /**
+                 * @description CAIP-2 id, or its version 1 name.
+                 * @example eip155:8453
+                 */
                 readonly network?: string;
-                /** @description On EVM networks, beside `nonce`: the address that signed (`authorization.from`). */
+                /**
+                 * @description On EVM networks, beside `nonce`: the address that signed (`authorization.from`).
+                 * @example 0x1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b
+                 */
                 readonly payer?: string;
-                /** @description On EVM networks: as it was signed (`authorization.nonce`). */
+                /**
+                 * @description On EVM networks: as it was signed (`authorization.nonce`).
+                 * @example 0x2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c2c
+                 */
                 readonly nonce?: string;
-                /** @description On Hedera: the transaction id that the payer gave it. */
+                /** @description On Hedera: the transaction id that the payer gave it, with `@` and `.` or with dashes. */
                 readonly transaction?: string;
             };
             readonly header?: never;
@@ -1209,6 +1222,8 @@ export interface operations {
                      *       "network": "eip155:8453",
                      *       "state": "settling",
                      *       "ran": true,
+                     *       "delivered": false,
+                     *       "delivered_at": null,
                      *       "transaction": "0x9c9c9c9c9c9c9c9c9c9c9c9c9c9c9c9c9c9c9c9c9c9c9c9c9c9c9c9c9c9c9c9c",
                      *       "explorer": null,
                      *       "verified_at": "2026-03-02T09:30:00.000Z",

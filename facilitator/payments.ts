@@ -3,7 +3,7 @@ import { ApiError } from "../shared/errors.ts";
 import { networkOf, networksOf, toCaip2 } from "../shared/networks.ts";
 import type { Database } from "../shared/postgres.ts";
 import { type Explorers, explorerUrl } from "./explorer.ts";
-import { malformed, type Read, text } from "./http/query.ts";
+import { malformed, missing, type Read, text } from "./http/query.ts";
 import type { Charged } from "./network-fees.ts";
 import type { Hex } from "./schemes/exact-evm/hex.ts";
 import { paymentKeyOf } from "./schemes/exact-evm/payload.ts";
@@ -93,6 +93,9 @@ async function findByAuthorization(
   asked: Read<typeof authorizationQuery>,
 ): Promise<PaymentRow> {
   const { network = "", payer = "", nonce = "", asset } = asked;
+  for (const [name, given] of Object.entries({ network, payer, nonce })) {
+    if (given === "") throw missing(name);
+  }
   const chain = toCaip2(network);
   if (!/^eip155:\d{1,15}$/.test(chain)) {
     throw malformed("network", "an EVM network; a Hedera payment is found by its transaction id");

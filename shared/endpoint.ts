@@ -23,6 +23,8 @@ export interface Endpoint<Access extends string = string, Tag extends string = s
   readonly price?: Price;
   readonly pathParameters?: Shapes;
   readonly query?: z.ZodObject | QueryParameters;
+  /** The parameters of a first call, where those that must be there are not enough. */
+  readonly exampleQuery?: Readonly<Record<string, string>>;
   /** Request headers with a meaning of their own; a call may leave each of them out. */
   readonly headers?: Shapes;
   readonly body?: RequestBody;

@@ -117,7 +117,7 @@ function bodyContent({ shape, example }: RequestBody, { schemas, bodyNames }: Co
   return { "application/json": { ...content["application/json"], schema: { $ref: `#/components/schemas/${name}` } } };
 }
 
-function parametersOf({ pathParameters = {}, query = {}, headers = {} }: Endpoint): object[] {
+function parametersOf({ pathParameters = {}, query = {}, exampleQuery = {}, headers = {} }: Endpoint): object[] {
   const inQuery = query instanceof z.ZodType ? queryParametersOf(query) : query;
   return [
     ...Object.entries(pathParameters).map(([name, shape]) => ({
@@ -127,7 +127,8 @@ function parametersOf({ pathParameters = {}, query = {}, headers = {} }: Endpoin
       ...described(shape),
     })),
     ...Object.entries(inQuery).map(([name, { description, schema, required = false }]) => {
-      return { name, in: "query", required, description, schema };
+      const example = exampleQuery[name];
+      return { name, in: "query", required, description, schema, ...(example !== undefined && { example }) };
     }),
     ...Object.entries(headers).map(([name, shape]) => ({ name, in: "header", required: false, ...described(shape) })),
   ];

@@ -51,6 +51,7 @@ export interface Known {
 export async function failureOf(answer: Answer, payment: SignedPayment, known: Known): Promise<Failure> {
   const { status, body } = answer;
   const facts = { payment };
+  if (status === 402 && reasonIn(body) === "already_settled") return refused(answer, payment, known);
   // One that is not settled can still be, for as long as it was signed for: it is used again, or runs out.
   if (body.charged === true || "success" in body) return { error: failedRun(body, payment), isKept: true };
   // Known before it was begun: the signature stays good, and is used again while it can still land.
@@ -77,12 +78,16 @@ export function failedRun(body: Answer["body"], payment?: SignedPayment): RunFai
 }
 
 async function refused({ body }: Answer, payment: SignedPayment, known: Known): Promise<Failure> {
-  const [, reason = "payment_required", text = ""] = /^(\w+): ?(.*)$/s.exec(String(body.error)) ?? [];
+  const reason = reasonIn(body) ?? "payment_required";
+  const text = String(body.error).replace(/^\w+: ?/, "");
   const isUsed = reason === "already_settled";
   const { charged, isOver } = isUsed ? used : await standingOf(payment, known);
   const error = new PaymentRefusedError(reason, text || String(body.error), { payment, charged });
   return { error, isKept: !isOver && (known.isOpen || charged !== false) };
 }
+
+/** Why a payment was refused, as a 402 begins: `already_settled: …`. */
+const reasonIn = ({ error }: Answer["body"]) => /^(\w+):/.exec(String(error))?.[1];
 
 /** Whether it moved money, and whether it no longer can. What is not known is unknown, and never free of charge. */
 async function standingOf(

@@ -100,6 +100,10 @@ export interface Parameter<T> {
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 export type Read<P extends Parameters> = { readonly [N in keyof P]: P[N] extends Parameter<infer T> ? T : never };
 
+export function missing(name: string): ApiError {
+  return new ApiError("bad_request", `${name} is required.`, { body: { field: name } });
+}
+
 export function malformed(name: string, expected: string): ApiError {
   return new ApiError("bad_request", `${name} must be ${expected}.`, { body: { field: name } });
 }

@@ -4,6 +4,9 @@ export interface PaymentProgress {
   readonly state: ProgressState;
   /** The agent has given a result. */
   readonly ran: boolean;
+  /** Its result was handed out to who holds the payment. */
+  readonly delivered: boolean;
+  readonly delivered_at: string | null;
   readonly transaction: string | null;
   readonly explorer: string | null;
   readonly verified_at: string | null;

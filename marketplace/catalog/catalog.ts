@@ -8,7 +8,7 @@ import { credits, priceInDollars } from "../credits/amount.ts";
 import { agentOffer } from "../payments/agent-call.ts";
 import type { Offer } from "../payments/quotes/offer.ts";
 import { svgOffer } from "../svg/paid.ts";
-import { type SvgProduct, svgProducts } from "../svg/products.ts";
+import { type SvgProduct, svgProducts, svgToolName } from "../svg/products.ts";
 import type { CatalogQuery } from "./shapes.ts";
 
 /** Something that is paid with the request that asks for it, and all that such a request takes. */
@@ -17,6 +17,8 @@ export interface CatalogItem {
   readonly url: string;
   /** `handle/slug`; null for what the platform sells itself. */
   readonly agent: string | null;
+  /** Its tool on the tool server that asks for no key. */
+  readonly mcp_tool: string | null;
   readonly name: string;
   readonly description: string;
   readonly price_usd: number;
@@ -83,7 +85,7 @@ async function liveAgent({ versions }: FindNeeds, row: Omit<LiveAgent, "address"
 function agentItem({ config }: Pick<CatalogNeeds, "config">, agent: LiveAgent): CatalogItem {
   const { name, outputKind, priceCredits } = agent.version;
   const networks = priceCredits > 0n ? agent.wallets.map(({ network }) => network) : [];
-  const of = { agent: agent.address, name, price: priceCredits, outputKind, networks };
+  const of = { agent: agent.address, tool: agent.toolName, name, price: priceCredits, outputKind, networks };
   return itemOf(agentOffer({ config }, agent), of);
 }
 
@@ -92,22 +94,34 @@ function drawingItems({ config }: Pick<CatalogNeeds, "config">): CatalogItem[] {
   if (networks.length === 0) return [];
   return (Object.keys(svgProducts) as SvgProduct[]).map((product) => {
     const { name, price } = svgProducts[product];
-    return itemOf(svgOffer({ config }, product), { agent: null, name, price, outputKind: "json", networks });
+    return itemOf(svgOffer({ config }, product), {
+      agent: null,
+      tool: svgToolName(product),
+      name,
+      price,
+      outputKind: "json",
+      networks,
+    });
   });
 }
 
 interface Sold {
   readonly agent: string | null;
+  readonly tool: string;
   readonly name: string;
   readonly price: bigint;
   readonly outputKind: OutputKind;
   readonly networks: readonly string[];
 }
 
-function itemOf({ url, description, input }: Offer, { agent, name, price, outputKind, networks }: Sold): CatalogItem {
+function itemOf(
+  { url, description, input }: Offer,
+  { agent, tool, name, price, outputKind, networks }: Sold,
+): CatalogItem {
   return {
     url,
     agent,
+    mcp_tool: tool,
     name,
     description,
     price_usd: priceInDollars(credits(price)),

@@ -23,6 +23,7 @@ const addressesMax = 1_000;
 const exampleItem = {
   url: `${exampleUrl}/api/agent/${exampleAgent}`,
   agent: exampleAgent,
+  mcp_tool: "ada--summarizer",
   name: "Summarizer",
   description: "The gist of a text in one sentence.",
   price_usd: 0.05,

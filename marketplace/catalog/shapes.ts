@@ -14,7 +14,8 @@ export const catalogQuery = z.object({
   network: listQuery.shape.network,
   max_price: wholeNumber(0, priceMax).optional().describe("Only agents of which one run costs at most so many cents."),
   sort: z.enum(sorts).optional().describe("`relevance` goes with `q` and is its default; otherwise it is `newest`."),
-  limit: wholeNumber(1, 50).default(20).describe("Agents a page."),
+  free: listQuery.shape.free,
+  limit: wholeNumber(1, 100).default(20).describe("Agents a page."),
   cursor: z.string().max(200).optional().describe("`cursor` of the page before, with the other parameters unchanged."),
 });
 
@@ -25,6 +26,7 @@ const item = covering<CatalogItem>()(
     .object({
       url: z.string().describe("POST the input here: without a payment for the price, with one for the result."),
       agent: z.string().nullable().describe("`handle/slug`; null for what the platform sells itself."),
+      mcp_tool: z.string().nullable().describe("Its tool on the server without a key, POST /api/x402/mcp."),
       name: z.string(),
       description: z.string(),
       price_usd: z.number().describe("Of one call; 0 answers at once, without a payment."),

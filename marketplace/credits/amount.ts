@@ -7,6 +7,11 @@ export function credits(value: bigint): Credits {
   return value as Credits;
 }
 
+/** Counted, as a sentence has it: `1 credit`. */
+export function creditsText(count: number | bigint): string {
+  return `${count} ${BigInt(count) === 1n ? "credit" : "credits"}`;
+}
+
 const basisPointsWhole = 10_000n;
 
 /** What the platform keeps of a price: rounded down, so the creator gets the remainder. */

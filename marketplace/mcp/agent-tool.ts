@@ -1,7 +1,7 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import type { LiveAgent } from "../agents/find.ts";
 import type { ConnectorId } from "../connectors/connector.ts";
-import { dollarText } from "../credits/amount.ts";
+import { creditsText, dollarText } from "../credits/amount.ts";
 
 /** An agent as a tool. It has no output schema: its creator may republish it on a connector that answers in another shape. */
 export function asTool(name: string, { address, version }: LiveAgent): Tool {
@@ -30,7 +30,7 @@ export function asTool(name: string, { address, version }: LiveAgent): Tool {
 
 export function priceText(credits: number): string {
   if (credits === 0) return "Free.";
-  return `Costs ${credits} ${credits === 1 ? "credit" : "credits"} (US${dollarText(BigInt(credits))}) a run; a failed run costs nothing.`;
+  return `Costs ${creditsText(credits)} (US${dollarText(BigInt(credits))}) a run; a failed run costs nothing.`;
 }
 
 /** As the specification tells them; whatever answers like a text agent is not listed. */

@@ -1,14 +1,15 @@
 import { z } from "zod";
 import { ApiError } from "../../shared/errors.ts";
-import type { Queryable } from "../../shared/postgres.ts";
+import { parseAddress } from "../agent-address.ts";
 import { findLiveAgent } from "../agents/find.ts";
-import { agentInScope, type ScopedAgent } from "../agents/scope.ts";
+import { addressOfTool, agentInScope, type ScopedAgent } from "../agents/scope.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
 import { parse } from "../parse.ts";
 import { type RunNeeds, runAgent } from "../runs/run.ts";
 import { asTool } from "./agent-tool.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
 import { schemaOf } from "./json-schema.ts";
+import { adviceOutOfScope } from "./out-of-scope.ts";
 import { runResult, structured } from "./results.ts";
 
 /*
@@ -31,7 +32,7 @@ export function describeTool(needs: AnyAgentNeeds): BuiltInTool {
     },
     isFor: findsAgents,
     call: async ({ caller, input: given }) => {
-      const { tool, address } = await chosen(needs.db, caller, parse(input, given, "bad_request").agent);
+      const { tool, address } = await chosen(needs, caller, parse(input, given, "bad_request").agent);
       const { title, description, inputSchema, annotations, _meta } = asTool(tool, await findLiveAgent(needs, address));
       const told = {
         agent: address,
@@ -64,7 +65,7 @@ export function runTool(needs: AnyAgentNeeds): BuiltInTool {
     isFor: findsAgents,
     call: async ({ caller, input: given, maxCredits = Infinity, idempotencyKey }) => {
       const asked = parse(input, given, "bad_request");
-      const { address } = await chosen(needs.db, caller, asked.agent);
+      const { address } = await chosen(needs, caller, asked.agent);
       const most = Math.min(maxCredits, asked.max_credits ?? Infinity);
       const run = {
         agent: address,
@@ -84,9 +85,11 @@ export function findsAgents({ key }: Caller): boolean {
   return key.tools === "search" && key.scope !== "rest_only";
 }
 
-async function chosen(db: Queryable, caller: Caller, name: string): Promise<ScopedAgent> {
-  const found = await agentInScope(db, caller, name);
+async function chosen(needs: AnyAgentNeeds, caller: Caller, name: string): Promise<ScopedAgent> {
+  const found = await agentInScope(needs.db, caller, name);
   if (found) return found;
-  const message = `"agent" ${JSON.stringify(name.slice(0, 64))} is none that this key can use; agents_search finds those it can.`;
+  const address = parseAddress(name) ?? (await addressOfTool(needs.db, name));
+  const advice = await adviceOutOfScope(needs, caller, address);
+  const message = `"agent" ${JSON.stringify(name.slice(0, 64))} is none that this key can use; agents_search finds those it can.${advice === undefined ? "" : ` ${advice}`}`;
   throw new ApiError("bad_request", message, { body: { field: "agent" } });
 }

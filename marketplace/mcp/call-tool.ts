@@ -3,12 +3,13 @@ import type { Request } from "express";
 import { z } from "zod";
 import { asApiError } from "../../shared/http.ts";
 import type { Log } from "../../shared/log.ts";
-import { agentOfTool } from "../agents/scope.ts";
+import { addressOfTool, agentOfTool } from "../agents/scope.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
 import { parse } from "../parse.ts";
 import { readIdempotencyKey } from "../runs/idempotency-key.ts";
 import { type RunNeeds, runAgent } from "../runs/run.ts";
 import type { BuiltInTool, ReportProgress } from "./built-in-tool.ts";
+import { adviceOutOfScope } from "./out-of-scope.ts";
 import { reportWaiting } from "./progress.ts";
 import { failureResult, runResult } from "./results.ts";
 import { invalidParams, RpcError } from "./rpc-error.ts";
@@ -42,7 +43,10 @@ export async function callTool(
   } finally {
     progress.stop();
   }
-  throw new RpcError(invalidParams, `There is no tool ${JSON.stringify(name.slice(0, 64))} for this key.`);
+  const address = await addressOfTool(context.db, name);
+  const advice = await adviceOutOfScope(context, caller, address).catch(() => undefined);
+  const missing = `There is no tool ${JSON.stringify(name.slice(0, 64))} for this key.`;
+  throw new RpcError(invalidParams, advice === undefined ? missing : `${missing} ${advice}`);
 }
 
 export interface CallNeeds extends RunNeeds {

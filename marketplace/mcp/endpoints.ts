@@ -53,9 +53,10 @@ export function mcpEndpoints(needs: Needs): Endpoint[] {
     tag: "Tool server",
     summary:
       "The tool server without a key: a call answers its price, and with a payment over x402 in " +
-      '`_meta["x402/payment"]` the result. Any agent that is paid per call answers to its tool name.',
+      '`_meta["x402/payment"]` the result. Any agent that can be called without an account answers to its tool name.',
     description:
-      "The same protocols as with a key. Its list of tools holds the drawings; agents are found over REST. With `?x402Version=1` the " +
+      "The same protocols as with a key. Its list of tools holds the drawings; agents are found over REST, which tells their tool as " +
+      "`mcp_tool` (listCatalog). A free agent answers at once. With `?x402Version=1` the " +
       "price is told as version 1 of x402 has it; payments of both versions are taken.",
     access: "public",
     before: [requireSameOrigin(needs)],

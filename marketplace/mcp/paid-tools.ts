@@ -15,10 +15,12 @@ import type { PaidWork, Redemption } from "../payments/paid-calls/redemption.ts"
 import { type SignInRequest, signInExtension } from "../payments/paid-calls/sign-in-with-x.ts";
 import { type PaymentPayload, paidCallIdOf } from "../payments/payment-payload.ts";
 import type { Offer } from "../payments/quotes/offer.ts";
+import { withCharge } from "../payments/refused-input.ts";
+import { runFree } from "../runs/free-run.ts";
+import { prepareAgent } from "../runs/prepare.ts";
 import { drawUnsold, isSold, type PaidSvgNeeds, paidSvgWork, svgOffer } from "../svg/paid.ts";
-import { type SvgProduct, svgProducts } from "../svg/products.ts";
+import { type SvgProduct, svgProducts, svgToolName } from "../svg/products.ts";
 import type { ReportProgress } from "./built-in-tool.ts";
-import { svgToolName } from "./drawing-tools.ts";
 import { quoteResult, readPayment } from "./paid-quote.ts";
 import { reportWaiting } from "./progress.ts";
 import { contentOf, failureResult, structured, text } from "./results.ts";
@@ -27,7 +29,7 @@ import { invalidParams, RpcError } from "./rpc-error.ts";
 /**
  * Calls a tool for a payment instead of a key, as x402's transport for MCP has it: without a payment in
  * `_meta["x402/payment"]` the result tells the price, with one it is what was bought. Nothing but the three drawings is
- * listed; any agent that can be paid per call answers to its tool name.
+ * listed; any agent that can be called without an account answers to its tool name, a free one at once.
  */
 export async function callPaidTool(
   context: PaidToolNeeds,
@@ -47,6 +49,7 @@ export async function callPaidTool(
     const quote = (error: string, signIn?: SignInRequest) =>
       quoteResult(context, name, offer, { version, error, signIn, bodyDigest });
     const from = response.req.ip ?? "";
+    if (goods.agent?.version.priceCredits === 0n) return await runFreeTool(context, goods.agent, input, from);
     if (goods.agent)
       await requireModelFunds(context, goods.agent, typeof payload === "object" ? paidCallIdOf(payload) : "none");
     const drawn = await goods.unsold?.(input, payload, from);
@@ -67,7 +70,7 @@ export async function callPaidTool(
   } catch (thrown) {
     const debt = goods.agent && (await debtInstead(context, shown, goods.agent.address, thrown).catch(() => undefined));
     if (debt) return answerResult(answerTo(debt, replay));
-    const error = asApiError(thrown);
+    const error = asApiError(await withCharge(context, thrown, payload));
     if (error.status === 500) context.log.error({ err: error.cause ?? thrown, tool: name }, error.message);
     return failureResult(error);
   } finally {
@@ -102,12 +105,26 @@ async function findGoods(context: PaidToolNeeds, name: string): Promise<Goods | 
   }
   const address = await addressOfTool(context.db, name);
   const agent = address === undefined ? undefined : await findLiveAgent(context, address);
-  if (!agent || agent.version.priceCredits === 0n || agent.version.needsAccount) return undefined;
+  if (!agent || agent.version.needsAccount) return undefined;
   return {
     agent,
     offer: agentOffer(context, agent),
     prepare: async (input) => agentWork(agent, input),
   };
+}
+
+/** As over HTTP: within the limits of callers without a key, and whatever payment came is not taken. */
+async function runFreeTool(
+  context: PaidToolNeeds,
+  agent: LiveAgent,
+  input: Readonly<Record<string, unknown>>,
+  from: string,
+): Promise<CallToolResult> {
+  await context.anonymousLimits.admitFreeCall(from, agent.id);
+  const { runId, outcome } = await runFree(context, prepareAgent(agent, input));
+  const _meta = { run_id: runId, charged: false };
+  if (outcome.success) return { ...contentOf(outcome.output, outcome.receipt ?? null), _meta };
+  return { isError: true, content: [text(outcome.error)], _meta };
 }
 
 function shownIn(
@@ -155,9 +172,11 @@ async function outcomeResult(
   return { ...content, _meta: { run_id: runId, [settlementKey]: settlement } };
 }
 
-function answerResult({ text: words, meta, settlement }: Answer): CallToolResult {
+/** A 402 is told as a quote is, where clients of x402 read it. */
+function answerResult({ status, body, text: words, meta, settlement }: Answer): CallToolResult {
   const _meta = { ...meta, ...(settlement && { [settlementKey]: settlement }) };
-  return { isError: true, content: [text(words)], ...(meta && { _meta }) };
+  const told = status === 402 ? structured(body) : { content: [text(words)] };
+  return { isError: true, ...told, ...(meta && { _meta }) };
 }
 
 const replay = "Call again with the same payment";

@@ -2,6 +2,7 @@ import { basename, extname } from "node:path";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import type { ApiError, ErrorCode } from "../../shared/errors.ts";
 import type { Output } from "../connectors/result.ts";
+import { creditsText } from "../credits/amount.ts";
 import { contentTypes, type FileKind } from "../files/files.ts";
 import type { RunAnswer } from "../runs/asked-run.ts";
 
@@ -25,9 +26,10 @@ export function failureResult({ code, message, body, headers }: ApiError): CallT
   const waitSeconds = retryAfterSeconds === undefined ? undefined : Number(retryAfterSeconds);
   const funds =
     code === "payment_required"
-      ? ` It costs ${body.credits_required} credits; ${body.credits_remaining} are left.`
+      ? ` It costs ${creditsText(Number(body.credits_required))}; ${body.credits_remaining} are left.`
       : "";
-  const charge = unsure.has(code) && body.charged !== false ? "" : " Nothing was charged.";
+  const isFree = body.charged === false || (body.charged === undefined && !unsure.has(code));
+  const charge = isFree ? " Nothing was charged." : "";
   const wait = waitSeconds === undefined ? "" : ` Wait ${waitSeconds} seconds before that.`;
   return {
     isError: true,

@@ -1,11 +1,13 @@
 import { z } from "zod";
 import type { Queryable } from "../../shared/postgres.ts";
 import { searchScope } from "../agents/search-scope.ts";
+import type { Caller } from "../api-keys/authenticate.ts";
 import { parse } from "../parse.ts";
 import { searchText } from "../query.ts";
 import { findsAgents } from "./any-agent-tools.ts";
 import type { BuiltInTool } from "./built-in-tool.ts";
 import { schemaOf } from "./json-schema.ts";
+import { adviceOnNothing } from "./out-of-scope.ts";
 import { structured } from "./results.ts";
 
 const input = z.object({
@@ -30,6 +32,7 @@ const output = z.object({
       price_credits: z.int(),
     }),
   ),
+  hint: z.string().optional().describe("Where none was found: which agents are searched, and how that is changed."),
 });
 
 /** For models that are not shown every tool: finds those of the key's own scope. */
@@ -49,7 +52,7 @@ export function searchTool({ db }: SearchNeeds): BuiltInTool {
     call: async (call) => {
       const { query, limit } = parse(input, call.input, "bad_request");
       const agents = await searchScope(db, call.caller, query, limit);
-      return { ...structured({ agents }), _meta: { credits_used: 0 } };
+      return { ...structured({ agents, ...hintOn(agents, call.caller) }), _meta: { credits_used: 0 } };
     },
   };
 }
@@ -76,10 +79,13 @@ export function leanSearchTool({ db }: SearchNeeds): BuiltInTool {
       const agents = found.map(({ agent, name, description, price_credits }) => {
         return { agent, name, description: firstSentence(description), price_credits };
       });
-      return { ...structured({ agents }), _meta: { credits_used: 0 } };
+      return { ...structured({ agents, ...hintOn(agents, call.caller) }), _meta: { credits_used: 0 } };
     },
   };
 }
+
+const hintOn = (found: readonly object[], caller: Caller) =>
+  found.length === 0 ? { hint: adviceOnNothing(caller) } : {};
 
 /** What an agent does stands first; agent_describe tells the rest. */
 function firstSentence(text: string): string {

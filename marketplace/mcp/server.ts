@@ -72,7 +72,7 @@ const instructions =
 
 const paidInstructions =
   "Tools here are paid with the call, over x402 and without an account: a call without a payment answers its price; " +
-  'call again with the payment in _meta["x402/payment"]. A run that fails costs nothing.';
+  'call again with the payment in _meta["x402/payment"]. A run that fails costs nothing. A free agent answers at once.';
 
 /** Used only where a user is asked for input, which happens nowhere here; the default is costly to make per request. */
 const jsonSchemaValidator = {

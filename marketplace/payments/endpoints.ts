@@ -16,6 +16,7 @@ import { debtText } from "./paid-calls/debt-of-call.ts";
 import { type PayAgentNeeds, payAgent } from "./pay-agent.ts";
 import { progressEndpoint } from "./progress-endpoint.ts";
 import { type PurchaseNeeds, purchaseBody, purchaseCredits, purchaseMax } from "./purchase.ts";
+import { inputRefusals } from "./refused-input.ts";
 import {
   debtsShape,
   examplePaid,
@@ -81,7 +82,8 @@ function agentCallEndpoint(needs: PayAgentNeeds): Endpoint {
         { description: "The payment was settled for an agent that is gone. What it owes stays on record." },
       ),
       500: failedAnswer,
-      ...refusals(403, 404, 409, 422, 429, 503),
+      ...inputRefusals,
+      ...refusals(403, 404, 409, 429, 503),
     },
     handler: (request, response) => payAgent(needs, request, response),
   };
@@ -107,6 +109,7 @@ const purchase = {
     ),
     402: quoteAnswer("/api/v1/credits/purchase", 500n),
     500: failedAnswer,
+    400: inputRefusals[400],
     ...refusals(429, 503),
   },
 } as const satisfies Partial<Endpoint>;

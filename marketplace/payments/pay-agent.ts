@@ -17,6 +17,7 @@ import {
   settledByQuote,
 } from "./paid-calls/debt-of-call.ts";
 import { type PaymentPayload, paidCallIdOf, readPaymentHeader } from "./payment-payload.ts";
+import { withCharge } from "./refused-input.ts";
 
 /** Answers with the agent's result for a payment to its creator. A free agent simply answers. */
 export async function payAgent(context: PayAgentNeeds, request: Request, response: Response): Promise<void> {
@@ -50,12 +51,14 @@ async function callAgent(
   payload: PaymentPayload | string | undefined,
 ): Promise<void> {
   const body = pendingBody(response);
-  if (typeof payload === "object") await body.json();
   const from = request.ip ?? "";
-  const speculative =
-    typeof payload === "object" ? context.speculativeVerification.verify(address, payload, from) : undefined;
+  let speculative: ReturnType<SpeculativeVerification["verify"]> | undefined;
   let isRedeemed = false;
   try {
+    if (typeof payload === "object") {
+      await body.json();
+      speculative = context.speculativeVerification.verify(address, payload, from);
+    }
     let isWithdrawn = false;
     const agent = await findAgentSoldPerCall(context, address).catch((error) => {
       isWithdrawn = true;
@@ -83,10 +86,10 @@ async function callAgent(
     return await answerPayment(context, { request, response }, { offer, work }, { payload, speculative });
   } catch (error) {
     const isRefused = error instanceof ApiError && error.status < 500;
-    if (typeof payload !== "object") throw error;
+    if (typeof payload !== "object") throw await withCharge(context, error, payload);
     if (isRefused && !isRedeemed) await context.speculativeVerification.giveUp(speculative, payload, from);
     else await releaseSpeculative(context, speculative);
-    throw error;
+    throw isRedeemed ? error : await withCharge(context, error, payload, speculative);
   }
 }
 

@@ -10,6 +10,7 @@ import { moment } from "../http/shapes.ts";
 import { readQuery } from "../query.ts";
 import type { FacilitatorClient } from "./facilitator/client.ts";
 import { PaymentStates } from "./facilitator/payment-states.ts";
+import type { PaidCalls } from "./paid-calls/store.ts";
 import { paymentProgress, progressQuery } from "./progress.ts";
 import { examplePaid } from "./shapes.ts";
 
@@ -24,12 +25,20 @@ const progressShape = covering<PaymentProgress>()(
             "on. `running`: a post of it is at work. `settling`: its money is on its way. `unknown`: its end was not seen; " +
             "do not pay again. `settled` and `failed` are ends.",
         ),
-      ran: z.boolean().describe("The agent has given a result; the same payment fetches it once it is settled."),
+      ran: z
+        .boolean()
+        .describe(
+          "The agent has given a result; the same payment fetches it once it is settled and until it was delivered.",
+        ),
+      delivered: z
+        .boolean()
+        .describe("The result was handed out: the same payment fetches it no more, and is not to be paid anew."),
+      delivered_at: moment.nullable(),
       transaction: z.string().nullable(),
       explorer: z.string().nullable().describe("Where people look the transaction up."),
       verified_at: moment.nullable(),
       claimed_at: moment.nullable().describe("When the facilitator began to settle it."),
-      settled_at: moment.nullable(),
+      settled_at: moment.nullable().describe("As the facilitator tells it; null where it does not answer, too."),
       can_land_until: moment.nullable().describe("Until then a payment that is not settled can still be."),
     })
     .meta({ id: "PaymentProgress" }),
@@ -38,10 +47,11 @@ const progressShape = covering<PaymentProgress>()(
 interface ProgressNeeds {
   readonly db: Database;
   readonly facilitator: FacilitatorClient;
+  readonly paidCalls: PaidCalls;
 }
 
 /** For a page that shows its buyer how the payment goes. */
-export function progressEndpoint({ db, facilitator }: ProgressNeeds): Endpoint {
+export function progressEndpoint({ db, facilitator, paidCalls }: ProgressNeeds): Endpoint {
   const states = new PaymentStates(facilitator);
   return {
     method: "get",
@@ -54,11 +64,14 @@ export function progressEndpoint({ db, facilitator }: ProgressNeeds): Endpoint {
       "posted again.",
     access: "public",
     query: progressQuery,
+    exampleQuery: { network: examplePaid.network, payer: `0x${"1b".repeat(20)}`, nonce: `0x${"2c".repeat(32)}` },
     answers: {
       200: jsonAnswer(progressShape, {
         network: examplePaid.network,
         state: "settling",
         ran: true,
+        delivered: false,
+        delivered_at: null,
         transaction: `0x${"9c".repeat(32)}`,
         explorer: null,
         verified_at: exampleTime,
@@ -70,7 +83,7 @@ export function progressEndpoint({ db, facilitator }: ProgressNeeds): Endpoint {
     },
     handler: async (request, response) => {
       const asked = readQuery(progressQuery, request.query);
-      response.json(await paymentProgress({ db, states }, asked, request.ip ?? ""));
+      response.json(await paymentProgress({ db, paidCalls, states }, asked, request.ip ?? ""));
     },
   };
 }

@@ -5,8 +5,11 @@ import type { Queryable } from "../../shared/postgres.ts";
 import type { PaymentProgress, ProgressState } from "../answers/payment-progress.ts";
 import { stablecoinOn } from "../stablecoins.ts";
 import type { Heard, PaymentStates } from "./facilitator/payment-states.ts";
+import type { LeavingResults } from "./paid-calls/leaving-results.ts";
+import type { PaidCalls } from "./paid-calls/store.ts";
 import type { PaidCallId } from "./payment-payload.ts";
 
+const hederaId = /^(0\.0\.\d{1,19})(?:@(\d{1,19})\.|-(\d{1,19})-)(\d{1,9})$/;
 const hex = (bytes: number) => new RegExp(`^0x[0-9a-fA-F]{${2 * bytes}}$`);
 
 export const progressQuery = z.object({
@@ -23,9 +26,9 @@ export const progressQuery = z.object({
     .describe("On EVM networks: as it was signed (`authorization.nonce`)."),
   transaction: z
     .string()
-    .regex(/^0\.0\.\d{1,19}@\d{1,19}\.\d{1,9}$/, "must be a transaction id such as 0.0.5@1.000000002")
+    .regex(hederaId, "must be a transaction id such as 0.0.5@1.000000002 or 0.0.5-1-000000002")
     .optional()
-    .describe("On Hedera: the transaction id that the payer gave it."),
+    .describe("On Hedera: the transaction id that the payer gave it, with `@` and `.` or with dashes."),
 });
 
 /**
@@ -34,13 +37,16 @@ export const progressQuery = z.object({
  * ApiError 400 naming the parameter, 429 when too much is asked about payments that nothing is known of.
  */
 export async function paymentProgress(
-  { db, states }: Needs,
+  { db, paidCalls, states }: Needs,
   asked: z.infer<typeof progressQuery>,
   address: string,
 ): Promise<PaymentProgress> {
   const id = paymentNamed(asked);
-  const call = await findCall(db, id);
-  const record = await (call ? states.ofCall(id) : states.ofStranger(id, address));
+  // Looked at first: what ends there is in the record.
+  const leaving = paidCalls.leaving.find(id);
+  const recorded = await findCall(db, id);
+  const call = recorded && withLeaving(recorded, leaving);
+  const record = await (call ? states.ofCall(id, stepOf(call)) : states.ofStranger(id, address));
   const known = typeof record === "object" ? record : undefined;
   const state = stateOf(call, record);
   const isOver = state === "settled" || state === "failed";
@@ -48,6 +54,8 @@ export async function paymentProgress(
     network: id.network,
     state,
     ran: call?.ran ?? false,
+    delivered: Boolean(call?.deliveredAt),
+    delivered_at: call?.deliveredAt?.toISOString() ?? null,
     transaction: call?.transaction ?? known?.transaction ?? null,
     explorer: known?.explorer ?? null,
     verified_at: call?.createdAt.toISOString() ?? null,
@@ -59,6 +67,7 @@ export async function paymentProgress(
 
 interface Needs {
   readonly db: Queryable;
+  readonly paidCalls: Pick<PaidCalls, "leaving">;
   readonly states: PaymentStates;
 }
 
@@ -66,9 +75,19 @@ interface Call {
   readonly createdAt: Date;
   readonly ran: boolean;
   readonly transaction: string | null;
+  readonly deliveredAt: Date | null;
   /** A post of the payment is working on it. */
   readonly leased: boolean;
 }
+
+function withLeaving(call: Call, leaving: ReturnType<LeavingResults["find"]>): Call {
+  if (!leaving) return call;
+  const { transaction, deliveredAt } = leaving;
+  return { ...call, transaction: call.transaction ?? transaction, deliveredAt: call.deliveredAt ?? deliveredAt };
+}
+
+/** What the facilitator said of an earlier step says nothing of this one. */
+const stepOf = ({ ran, transaction }: Call) => `${ran ? "ran" : "begun"}${transaction === null ? "" : ", settled"}`;
 
 /** What is not known is unknown, and never failed. */
 function stateOf(call: Call | undefined, record: Heard): ProgressState {
@@ -101,8 +120,8 @@ function paymentNamed({ network, payer, nonce, transaction }: z.infer<typeof pro
     return { network: chain, key: `${coin.asset}:${payer}:${nonce}`.toLowerCase() };
   }
   if (transaction === undefined) throw refused("transaction", "is required");
-  const [start = "", nanos = ""] = transaction.split(/\.(?=\d+$)/);
-  return { network: chain, key: `${start}.${nanos.padStart(9, "0")}` };
+  const [, feePayer, seconds, dashedSeconds, nanos = ""] = hederaId.exec(transaction) ?? [];
+  return { network: chain, key: `${feePayer}@${seconds ?? dashedSeconds}.${nanos.padStart(9, "0")}` };
 }
 
 function refused(field: string, problem: string): ApiError {
@@ -114,6 +133,7 @@ async function findCall(db: Queryable, { network, key }: PaidCallId): Promise<Ca
     name: "read progress of paid call",
     text: `
       select created_at as "createdAt", output is not null as ran, transaction_id as transaction,
+        delivered_at as "deliveredAt",
         coalesce(lease_until > now(), false) as leased
       from paid_calls where network = $1 and payment_key = $2`,
     values: [network, key],

@@ -10,6 +10,7 @@ import { type ProcessNeeds, resume } from "./paid-calls/process.ts";
 import type { CreditPurchase } from "./paid-calls/redemption.ts";
 import { readPaymentHeader } from "./payment-payload.ts";
 import { atomicPerCredit, type Offer } from "./quotes/offer.ts";
+import { withCharge } from "./refused-input.ts";
 
 export const purchaseMax = 1_000_000;
 export const purchaseBody = z.object({ credits: z.int().min(1).max(purchaseMax) });
@@ -21,13 +22,18 @@ export async function purchaseCredits(
   request: Request,
   response: Response,
 ): Promise<void> {
-  const { credits: bought } = parse(purchaseBody, (await pendingBody(response).json()) ?? {}, "bad_request");
-  const offer = purchaseOffer(context, accountId, bought);
   const payload = readPaymentHeader(request.headers);
+  const { credits: bought } = await readPurchase(response).catch(async (error: unknown) => {
+    throw await withCharge(context, error, payload);
+  });
+  const offer = purchaseOffer(context, accountId, bought);
   if (typeof payload !== "object") return answerQuote(context, { request, response }, offer, payload);
   const work = purchaseWork(accountId, bought);
   return answerPayment(context, { request, response }, { offer, work }, { payload });
 }
+
+const readPurchase = async (response: Response) =>
+  parse(purchaseBody, (await pendingBody(response).json()) ?? {}, "bad_request");
 
 export type PurchaseNeeds = PaymentNeeds & { readonly config: Pick<Config, "publicUrl" | "platformWallets"> };
 

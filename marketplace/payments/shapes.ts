@@ -65,6 +65,20 @@ export const quoteShape = z
   })
   .meta({ id: "PaymentQuote" });
 
+/** A payment that bought its result already: with no offer, for who signs one pays twice. */
+const spentShape = z
+  .object({
+    x402Version: z.int(),
+    error: z.string().describe("Begins with `already_settled`."),
+    charged: z.literal(true).describe("This payment was charged, once: for the result that was handed out."),
+    advice: z.string(),
+    accepts: z.tuple([]).describe("Empty: there is nothing to sign."),
+  })
+  .meta({ id: "PaymentSpent" });
+
+/** What a 402 carries where calls are paid one by one. */
+const unpaidShape = z.union([quoteShape, spentShape]);
+
 const debt = {
   agent: z.string().describe("`handle/slug`."),
   network: z.string(),
@@ -120,13 +134,21 @@ export function quoteAnswer(path: string, price: bigint): Answer {
   const amount = String(price * atomicPerCredit);
   const terms = { scheme: "exact" as const, network, asset, amount, payTo, resource: `${exampleUrl}${path}` };
   const extra = { ...domain, quoteId: "q1.7Yk2wq" };
-  return jsonAnswer(quoteShape, {
-    x402Version: 1,
-    error: "Payment is required.",
-    accepts: [{ ...terms, maxTimeoutSeconds, extra }],
-    guide: `${exampleUrl}/llms.txt`,
-    catalog: `${exampleUrl}/api/x402/catalog`,
-  });
+  return jsonAnswer(
+    unpaidShape,
+    {
+      x402Version: 1,
+      error: "Payment is required.",
+      accepts: [{ ...terms, maxTimeoutSeconds, extra }],
+      guide: `${exampleUrl}/llms.txt`,
+      catalog: `${exampleUrl}/api/x402/catalog`,
+    },
+    {
+      description:
+        "Without `charged`: not paid, and nothing was charged; sign one of `accepts`. With `charged: true` the payment that came " +
+        "has bought its result already, which was handed out: there is no offer, and nothing is to be paid anew.",
+    },
+  );
 }
 
 export const paidAnswer: Answer = jsonAnswer(

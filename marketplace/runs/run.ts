@@ -6,7 +6,7 @@ import type { AgentLookup, FindNeeds } from "../agents/find.ts";
 import type { BackgroundWork } from "../background-work.ts";
 import type { Config } from "../config.ts";
 import { RefusalError } from "../connectors/refusal.ts";
-import { type Credits, platformFee } from "../credits/amount.ts";
+import { type Credits, creditsText, platformFee } from "../credits/amount.ts";
 import type { BalanceLookup } from "../credits/balance.ts";
 import { capture, type Hold, hold, type Resolved, release } from "../credits/ledger.ts";
 import type { Events } from "../events.ts";
@@ -77,7 +77,13 @@ async function startRun(
   const { runnable } = prepared;
   const { priceCredits, version: agentVersion } = runnable;
   if (maxCredits !== undefined && priceCredits > BigInt(maxCredits)) {
-    throw await unpayable(context, buyer, priceCredits, "request", `The run costs more than ${maxCredits} credits.`);
+    throw await unpayable(
+      context,
+      buyer,
+      priceCredits,
+      "request",
+      `The run costs more than ${creditsText(maxCredits)}.`,
+    );
   }
   const id = newId("run");
   const { accountId, key } = buyer;

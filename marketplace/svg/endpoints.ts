@@ -9,6 +9,7 @@ import { exampleUrl } from "../http/examples.ts";
 import { refusals } from "../http/refusals.ts";
 import { parse } from "../parse.ts";
 import { noteArrival } from "../payments/http-transport.ts";
+import { inputRefusals } from "../payments/refused-input.ts";
 import { failedAnswer, paymentRequestHeaders, quoteAnswer, settlementHeaders } from "../payments/shapes.ts";
 import type { Buyer } from "../runs/asked-run.ts";
 import { idempotencyHeaders, readIdempotencyKey, replayedHeader } from "../runs/idempotency-key.ts";
@@ -182,7 +183,7 @@ function paidEndpoint(
     summary,
     description:
       "Without a payment the answer is a 402 with the quote, and no buyer is charged. With one it is the SVG. Object layers " +
-      "and wide HD are for API keys only; asking for them here is refused before the payment is used.",
+      "and wide HD are for API keys only; asking for them, or sending `max_credits`, is a 400 here before the payment is used.",
     access: "public",
     price: dollarAmount(svgProducts[product].price),
     before: [noteArrival],
@@ -192,7 +193,8 @@ function paidEndpoint(
       200: drawn(settlementHeaders),
       402: quoteAnswer(`/api/x402/${product}`, svgProducts[product].price),
       500: failedAnswer,
-      ...refusals(422, 429, 502, 503),
+      ...inputRefusals,
+      ...refusals(429, 502, 503),
     },
     handler: (request, response) => paySvg(needs, offer, product, request, response),
   };

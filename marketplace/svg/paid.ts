@@ -5,12 +5,14 @@ import { ApiError } from "../../shared/errors.ts";
 import { digestOfText, ownEventLoopTurn } from "../../shared/event-loop.ts";
 import { pendingBody } from "../../shared/request-body.ts";
 import type { Config } from "../config.ts";
+import { dollarText } from "../credits/amount.ts";
 import { platformAccount } from "../ids.ts";
 import { parse } from "../parse.ts";
 import { answerPayment, answerQuote, type PaymentNeeds } from "../payments/http-transport.ts";
 import type { PaidRun } from "../payments/paid-calls/redemption.ts";
 import { type PaymentPayload, paidCallIdOf, readPaymentHeader } from "../payments/payment-payload.ts";
 import { atomicPerCredit, type Offer } from "../payments/quotes/offer.ts";
+import { withCharge } from "../payments/refused-input.ts";
 import { type FreeRunNeeds, runFree } from "../runs/free-run.ts";
 import {
   type DrawNeeds,
@@ -33,6 +35,17 @@ export async function paySvg(
   response: Response,
 ): Promise<void> {
   const payload = readPaymentHeader(request.headers);
+  await answerOrder(context, offer, product, { payload, request, response }).catch(async (error: unknown) => {
+    throw await withCharge(context, error, payload);
+  });
+}
+
+async function answerOrder(
+  context: PaidSvgNeeds,
+  offer: Offer,
+  product: SvgProduct,
+  { payload, request, response }: Posted,
+): Promise<void> {
   const body = pendingBody(response);
   const from = request.ip ?? "";
   if (!(await isSold(context, product, payload))) {
@@ -42,6 +55,12 @@ export async function paySvg(
   if (typeof payload !== "object") return answerQuote(context, { request, response }, offer, payload);
   const work = await paidSvgWork(context, product, (await body.json()) ?? {}, from);
   return answerPayment(context, { request, response }, { offer, work }, { payload });
+}
+
+interface Posted {
+  readonly payload: PaymentPayload | string | undefined;
+  readonly request: Request;
+  readonly response: Response;
 }
 
 /** What answering with a drawing takes, paid for or for nothing. */
@@ -80,6 +99,7 @@ export async function drawUnsold(
   input: unknown,
   from: string,
 ): Promise<(SvgResult & { svg: string }) | undefined> {
+  refuseLimit(product, input);
   const order = readOrNot(product, input ?? {}, from);
   if (!order) return undefined;
   await context.anonymousLimits.admitFreeCall(from, svgProducts[product].id);
@@ -117,6 +137,7 @@ function readOrNot(product: SvgProduct, input: unknown, from: string): SvgOrder 
 
 /** What costs more to make than the fixed price is refused before the payment is looked at, saying where it can be had. */
 function readPaidOrder(product: SvgProduct, input: unknown, from: string): SvgOrder {
+  refuseLimit(product, input);
   const customer = { ownerId: platformAccount, party: `from ${clientOf(from)}` };
   if (product === "svg-vectorize") {
     const request = parse(vectorizeRequest, input, "bad_request");
@@ -134,6 +155,14 @@ function readPaidOrder(product: SvgProduct, input: unknown, from: string): SvgOr
   return { product, request: { ...request, hd }, ...customer };
 }
 
+/** Whoever sends the limit that credits have means one: it is not left out in silence. */
+function refuseLimit(product: SvgProduct, input: unknown): void {
+  if (typeof input !== "object" || input === null || !("max_credits" in input)) return;
+  const price = dollarText(svgProducts[product].price);
+  const where = `is for runs paid with credits. Here the price is fixed, ${price}, and in the quote before you pay.`;
+  throw elsewhere("max_credits", where);
+}
+
 const keyOnly = (what: string) => `${what} available with an API key only: POST /api/v1/svg/generate or vectorize.`;
 
 function elsewhere(field: string, where: string): ApiError {
@@ -145,11 +174,11 @@ interface OfferNeeds {
 }
 
 export function svgOffer({ config }: OfferNeeds, product: SvgProduct): Offer {
-  const { id, name, price } = svgProducts[product];
+  const { id, does, takes, price } = svgProducts[product];
   return {
     product: id,
     url: `${config.publicUrl}/api/x402/${product}`,
-    description: name,
+    description: `${does} ${takes}`,
     amount: price * atomicPerCredit,
     wallets: () => config.platformWallets,
     input: { schema: z.toJSONSchema(paidRequests[product], { io: "input" }), example: exampleOrders[product] },

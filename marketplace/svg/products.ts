@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 import type { Tools } from "../connectors/connector.ts";
 import { type RefusalCode, RefusalError } from "../connectors/refusal.ts";
 import { ConnectorError, type Output } from "../connectors/result.ts";
-import { credits, priceInDollars } from "../credits/amount.ts";
+import { credits, creditsText, priceInDollars } from "../credits/amount.ts";
 import { type AccountId, type AgentId, platformAccount, type RunId } from "../ids.ts";
 import type { PreparedRun } from "../runs/prepare.ts";
 import type { Runnable } from "../runs/runnable.ts";
@@ -21,16 +21,46 @@ import { vectorize } from "./vectorize.ts";
 
 /** The three things the platform sells itself, with their price in credits; a credit is a cent. */
 export const svgProducts = {
-  "svg-vectorize": { id: "agt_svg_vectorize", name: "Image to SVG", price: 1n },
-  "svg-generate": { id: "agt_svg_generate", name: "Prompt to SVG", price: 3n },
-  "svg-generate-hd": { id: "agt_svg_generate_hd", name: "Prompt to SVG, HD", price: 8n },
-} as const satisfies Record<string, { id: AgentId; name: string; price: bigint }>;
+  "svg-vectorize": {
+    id: "agt_svg_vectorize",
+    name: "Image to SVG",
+    price: 1n,
+    does: "Turns a PNG, JPEG or WebP image into an SVG.",
+    takes: "Takes `image`: an https URL, a data: URI or base64.",
+  },
+  "svg-generate": {
+    id: "agt_svg_generate",
+    name: "Prompt to SVG",
+    price: 3n,
+    does: "Draws what the prompt says as an SVG.",
+    takes: "Takes `prompt`: up to 2,000 characters; style, aspect, colours and background if you like.",
+  },
+  "svg-generate-hd": {
+    id: "agt_svg_generate_hd",
+    name: "Prompt to SVG, HD",
+    price: 8n,
+    does: "Draws what the prompt says as an SVG, in more detail.",
+    takes: "Takes `prompt`: up to 2,000 characters; style, aspect, colours and background if you like.",
+  },
+} as const satisfies Record<string, Product>;
+
+interface Product {
+  readonly id: AgentId;
+  readonly name: string;
+  /** In credits. */
+  readonly price: bigint;
+  readonly does: string;
+  /** The input that it needs, for who has not read its schema. */
+  readonly takes: string;
+}
 
 export type SvgProduct = keyof typeof svgProducts;
 
+/** Its name on the tool servers. */
+export const svgToolName = (product: SvgProduct) => product.replaceAll("-", "_");
+
 export function creditText(product: SvgProduct): string {
-  const { price } = svgProducts[product];
-  return price === 1n ? "1 credit" : `${price} credits`;
+  return creditsText(svgProducts[product].price);
 }
 
 /** What was asked for, as its product. */

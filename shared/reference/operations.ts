@@ -78,7 +78,7 @@ function operationOf<Access extends string>(endpoint: Endpoint<Access>, facts: R
     answers: answersOf({ ...facts.usualAnswers(endpoint), ...endpoint.answers }, facts),
     call: {
       method: method.toUpperCase(),
-      url: publicUrl + examplePath(path, parameters),
+      url: publicUrl + examplePath(endpoint, parameters),
       sends: access.sends,
       body: body?.example,
     },
@@ -125,9 +125,11 @@ function exampleText(
 /** What stands for a path's parameters in examples; their names stand for those that only an earlier answer knows. */
 const exampleParameters: Readonly<Record<string, string>> = { handle: "ada", slug: "summarizer" };
 
-function examplePath(path: string, parameters: readonly FieldRow[]): string {
+function examplePath({ path, exampleQuery }: Endpoint, parameters: readonly FieldRow[]): string {
   const needed = parameters.filter(({ name, required }) => required && name.startsWith("?"));
-  const query = needed.map(({ name }) => `${name.slice(1)}={${name.slice(1)}}`).join("&");
+  const query = exampleQuery
+    ? String(new URLSearchParams(exampleQuery))
+    : needed.map(({ name }) => `${name.slice(1)}={${name.slice(1)}}`).join("&");
   const filled = path.replaceAll(/\{(\w+)\}/g, (all, name: string) => exampleParameters[name] ?? all);
   return query ? `${filled}?${query}` : filled;
 }

@@ -12,8 +12,10 @@ import { createPublicClient, http } from "viem";
 import { expect } from "vitest";
 import { usdcStandIn } from "../../infra/local-evm/artifacts.ts";
 import { moveAccount } from "../../marketplace/accounts/state.ts";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../marketplace/agents/state.ts";
 import { paidTest } from "../support/fixtures.ts";
+import { call, echoAgent } from "../support/marketplace.ts";
 import { callTool, textOf, toolNames } from "../support/mcp.ts";
 import type { PaidMarket } from "../support/paid-market.ts";
 import { bareProof, encodeHeader, payQuote, post, settleFirst } from "../support/pay-call.ts";
@@ -79,7 +81,8 @@ test.for(["hedera", "evm"] as const)("a payment on %s buys one result, once", as
   const again = await callTool(client, "svg_vectorize", { image }, { "x402/payment": payment });
   expect(again).toMatchObject({
     isError: true,
-    structuredContent: { error: expect.stringContaining("already_settled") },
+    structuredContent: { error: expect.stringContaining("already_settled"), charged: true, accepts: [] },
+    _meta: { charged: true, "x402/payment-response": { success: false, errorReason: "already_settled" } },
   });
   expect(textOf(again)).not.toContain("<svg");
 });
@@ -135,6 +138,23 @@ test("an agent that is paid per call answers to its tool name, and its creator i
   expect(answer._meta?.["x402/payment-response"]).toMatchObject({ success: true, network: "eip155:84532" });
 });
 
+test("a free agent answers to the tool that the catalogue names, within the limits of callers without a key", async ({
+  paid,
+}) => {
+  const { context, url } = paid.marketplace;
+  await publishAgent(context, paid.market.creator, "gratis", { ...echoAgent, name: "Gratis", price_credits: 0 });
+  const { body } = await call(url, "/api/x402/catalog?free=true");
+  expect(body.agents).toHaveLength(1);
+  const { mcp_tool: free, price_usd: price } = body.agents[0];
+  expect(price).toBe(0);
+  const ran = await callTool(client, free, { text: "hello" });
+  expect(textOf(ran)).toContain("Asked: hello");
+  expect(ran).toMatchObject({ _meta: { run_id: expect.stringMatching(/^run_/), charged: false } });
+  expect(await callTool(client, free, {})).toMatchObject({ isError: true, _meta: { field: "text", charged: false } });
+  const { rows } = await context.db.query("select 1 from rate_limits where subject like 'free-of:%'");
+  expect(rows).toHaveLength(1);
+});
+
 test("the same payment sent twice at once is one run and one charge", async ({ paid }) => {
   const payment = await paymentFor(paid, await callTool(client, tool, { text: "twice" }), "evm");
   const asked = paid.marketplace.model.requests.length;
@@ -155,10 +175,11 @@ test("an agent that fails is not charged; what cannot be done without a key is r
   for (const [name, input, field] of [
     ["svg_vectorize", { image, layers: true }, "layers"],
     ["svg_generate_hd", { prompt: "x", aspect: "wide" }, "aspect"],
+    ["svg_vectorize", { image, max_credits: 2 }, "max_credits"],
     [tool, {}, "text"],
   ] as const) {
     const refused = (await pay(paid, name, input)).answer;
-    expect(refused).toMatchObject({ isError: true, _meta: { field } });
+    expect(refused).toMatchObject({ isError: true, _meta: { field, charged: false } });
   }
 });
 

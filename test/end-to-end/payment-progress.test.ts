@@ -47,6 +47,8 @@ async function progress(paid: PaidMarket, query: Record<string, string>) {
 
 const nothing = {
   ran: false,
+  delivered: false,
+  delivered_at: null,
   transaction: null,
   explorer: null,
   verified_at: null,
@@ -65,9 +67,16 @@ describe.each(["evm", "hedera"] as const)("a payment on %s", (chain) => {
     await expect.poll(() => progress(paid, query)).toMatchObject({ state: "running", ran: false, settled_at: null });
     const { status, body: result } = await answered;
     expect(status).toBe(200);
+    // Whoever has the answer has its transaction: it is settled from the first question on.
     const settled = { state: "settled", network, ran: true, can_land_until: null };
-    await expect.poll(() => progress(paid, query), { timeout: 5_000 }).toMatchObject(settled);
+    expect(await progress(paid, query)).toMatchObject(settled);
+    const delivered = { ...settled, delivered: true, delivered_at: expect.any(String), settled_at: expect.any(String) };
+    await expect.poll(() => progress(paid, query), { timeout: 10_000 }).toMatchObject(delivered);
     const told = await progress(paid, query);
+    if (chain === "hedera") {
+      const [, payer, seconds, nanos] = /^(.+)@(\d+)\.(\d+)$/.exec(query.transaction ?? "")!;
+      expect(await progress(paid, { ...query, transaction: `${payer}-${seconds}-${nanos}` })).toEqual(told);
+    }
     const times = [told.verified_at, told.claimed_at, told.settled_at].map((time) => new Date(time).getTime());
     expect(times).toEqual(times.toSorted());
     expect(told.transaction).toEqual(expect.any(String));
@@ -93,7 +102,10 @@ describe.each(["evm", "hedera"] as const)("a payment on %s", (chain) => {
     expect((await present(paid, proof)).status).toBe(503);
     paid.toFacilitator.behave(() => "pass");
     await expect.poll(() => progress(paid, query), { timeout: 5_000 }).toMatchObject({ state: "settled", ran: true });
+    expect(await progress(paid, query)).toMatchObject({ delivered: false, delivered_at: null });
     expect((await present(paid, proof)).status).toBe(200);
+    const fetched = { state: "settled", delivered: true, settled_at: expect.any(String) };
+    await expect.poll(() => progress(paid, query), { timeout: 10_000 }).toMatchObject(fetched);
   });
 
   test.for([
@@ -200,6 +212,16 @@ test("strangers' questions leave those about calls theirs: a payment is seen to 
   expect((await answered).status).toBe(200);
   await flood;
   expect(told).not.toContain("unknown");
+});
+
+test("the documents' example of the question is one that is answered", async ({ paid }) => {
+  const { paths } = (await call(paid.marketplace.url, "/openapi.json")).body;
+  const parameters: Array<{ name: string; example?: string }> = paths["/api/payments"].get.parameters;
+  const example = parameters.flatMap(({ name, example: given }) => (given === undefined ? [] : [[name, given]]));
+  expect(example.map(([name]) => name)).toEqual(["network", "payer", "nonce"]);
+  const ask = () => askAbout(paid, Object.fromEntries(example), "198.51.100.99");
+  // Others may have asked too much within this second.
+  await expect.poll(ask, { timeout: 10_000 }).toMatchObject({ status: 200, body: { state: "unseen" } });
 });
 
 const payer = `0x${"1b".repeat(20)}`;

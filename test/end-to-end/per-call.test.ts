@@ -123,8 +123,15 @@ describe.each([
     await expect.poll(balance).toBe(before + 50_000);
 
     const again = await post(proof);
-    expect(again.status).toBe(402);
-    expect(again.body.error).toContain("already_settled");
+    // No offer: who signs one pays twice.
+    expect(again).toMatchObject({
+      status: 402,
+      body: { error: expect.stringMatching(/^already_settled: /), charged: true, accepts: [] },
+    });
+    expect(again.body.advice).toMatch(/^Do not pay anew/);
+    expect(again.headers.get("payment-required")).toBeNull();
+    const told = decode(again.headers.get("payment-response"));
+    expect(told).toEqual({ ...result, success: false, errorReason: "already_settled" });
     expect(await balance()).toBe(before + 50_000);
   });
 
@@ -353,13 +360,19 @@ describe("what is refused costs nothing", () => {
   test("a missing input is 400 and a broken rule 422, and the payment stays unused", async () => {
     const proof = await hederaPayment();
     const before = (await settled()).rows[0].count;
-    expect((await post(proof, { body: {} })).status).toBe(400);
-    expect(await post(proof, { body: { text: "x".repeat(51) } })).toMatchObject({
-      status: 422,
-      body: { field: "text" },
-    });
+    const tooLong = { text: "x".repeat(51) };
+    for (const [body, status] of [
+      [{}, 400],
+      [tooLong, 422],
+    ] as const) {
+      expect(await post(proof, { body })).toMatchObject({ status, body: { field: "text", charged: false } });
+    }
+    expect(await post(proof, { body: "no JSON" })).toMatchObject({ status: 400, body: { charged: false } });
     expect((await settled()).rows[0].count).toBe(before);
     expect((await post(proof)).status).toBe(200);
+    // Now it is charged, and a refusal does not say otherwise.
+    const later = async () => (await post(proof, { body: tooLong })).body.charged;
+    await expect.poll(later).toBe(true);
   });
 
   test("a payment over another amount is 402 with the facilitator's reason and a fresh quote", async () => {
@@ -390,6 +403,7 @@ describe("what is refused costs nothing", () => {
     await publishAgent(paid.marketplace.context, paid.market.creator, "gratis", { ...echoAgent, price_credits: 0 });
     const url = `${paid.marketplace.url}/api/agent/${paid.market.creator.handle}/gratis`;
     expect(await post(undefined, { url })).toMatchObject({ status: 200, body: { success: true } });
+    expect(await post(undefined, { url, body: {} })).toMatchObject({ status: 400, body: { charged: false } });
   });
 });
 

@@ -149,9 +149,11 @@ describe("by what its payer signed", () => {
     ["nonce", `network=eip155:84532&payer=${payer}`],
     ["nonce", `network=eip155:84532&payer=${payer}&nonce=${nonce.replace("2c", "zz")}`],
     ["asset", `network=eip155:84532&payer=${payer}&nonce=${nonce}&asset=USDC`],
-  ])("what is wrong with the %s is a 400 that names it: %s", async ([field, query], { facilitator }) => {
+  ] as const)("what is wrong with the %s is a 400 that names it: %s", async ([field, query], { facilitator }) => {
     const { status, body } = await facilitator.get(`/payments?${query}`);
     expect({ status, field: body.field }).toEqual({ status: 400, field });
+    const isLeftOut = !new URLSearchParams(query).has(field);
+    expect(body.error === `${field} is required.`).toBe(isLeftOut);
   });
 });
 

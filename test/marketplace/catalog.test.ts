@@ -29,11 +29,17 @@ describe("what is paid per call", () => {
     const echo = body.agents.find(({ agent }: { agent: string }) => agent === seeded.agent.address);
     expect(echo).toMatchObject({
       url: `${market.context.config.publicUrl}/api/agent/${seeded.agent.address}`,
+      mcp_tool: seeded.agent.address.replace("/", "--"),
       price_usd: 0.05,
       networks: [network],
       output_kind: "text",
     });
     expect(body.drawings.map(({ price_usd: price }: { price_usd: number }) => price)).toEqual([0.01, 0.03, 0.08]);
+    for (const { name, description, mcp_tool: tool, input_schema: schema } of body.drawings) {
+      expect(tool).toMatch(/^svg_/);
+      expect(description).not.toBe(name);
+      for (const needed of schema.required) expect(description).toContain(`\`${needed}\``);
+    }
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     for (const item of [...body.agents, ...body.drawings]) {
       expect(ajv.validate(item.input_schema, item.example), item.name).toBe(true);
@@ -46,12 +52,16 @@ describe("what is paid per call", () => {
     const first = (await call(market.url, "/api/x402/catalog?limit=1")).body;
     const second = (await call(market.url, `/api/x402/catalog?limit=1&cursor=${first.cursor}`)).body;
     expect([first.agents.length, second.agents.length, second.cursor]).toEqual([1, 1, null]);
-    const free = await call(market.url, "/api/x402/catalog?max_price=0");
-    expect(free.body.agents.map(({ name }: { name: string }) => name)).toEqual(["Gratis"]);
-    const wrong = await call(market.url, "/api/x402/catalog?limit=51");
+    for (const narrowed of ["max_price=0", "free=true&limit=100"]) {
+      const free = await call(market.url, `/api/x402/catalog?${narrowed}`);
+      expect(free.body.agents.map(({ name }: { name: string }) => name)).toEqual(["Gratis"]);
+    }
+    const misread = await call(market.url, "/api/x402/catalog?free=yes");
+    expect(misread).toMatchObject({ status: 400, body: { field: "free" } });
+    const wrong = await call(market.url, "/api/x402/catalog?limit=101");
     expect(wrong).toMatchObject({
       status: 400,
-      body: { field: "limit", error: expect.stringContaining("from 1 to 50") },
+      body: { field: "limit", error: expect.stringContaining("from 1 to 100") },
     });
   });
 

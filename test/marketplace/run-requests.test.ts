@@ -126,6 +126,7 @@ describe("max_credits", () => {
       status: 402,
       body: { credits_required: 5, credits_remaining: 20, limit_source: "request" },
     });
+    expect((await post(1)).body.error).toBe("The run costs more than 1 credit.");
     expect((await post(5)).body).toMatchObject({ success: true, credits_used: 5 });
     for (const wrong of [-1, 1.5, "5"]) expect((await post(wrong)).status).toBe(400);
   });

@@ -24,12 +24,12 @@ export class PaymentStates {
 
   /**
    * Of a payment that a call was begun with. `unheard` when the facilitator gave no answer; while too much is asked, what it
-   * said a moment ago.
+   * said a moment ago. What it said before the call's last step (`step` names that) is asked again.
    */
-  async ofCall(id: PaidCallId): Promise<Heard> {
+  async ofCall(id: PaidCallId, step: string): Promise<Heard> {
     const known = this.#known(id);
-    if (known && isFresh(known)) return known.answer;
-    if (this.#ofCalls.take()) return this.#ask(id);
+    if (known?.step === step && isFresh(known)) return known.answer;
+    if (this.#ofCalls.take()) return this.#ask(id, step);
     return known && Date.now() - known.at < lateMs ? known.answer : "unheard";
   }
 
@@ -45,11 +45,11 @@ export class PaymentStates {
     return this.#asked.get(nameOf(id));
   }
 
-  #ask(id: PaidCallId): Promise<Heard> {
+  #ask(id: PaidCallId, step?: string): Promise<Heard> {
     const name = nameOf(id);
     const answer = this.#facilitator.paymentState(id).then(readState, () => "unheard" as const);
     this.#asked.delete(name);
-    this.#asked.set(name, { at: Date.now(), answer });
+    this.#asked.set(name, { at: Date.now(), step, answer });
     if (this.#asked.size > askedMax) this.#asked.delete(this.#asked.keys().next().value as string);
     return answer;
   }
@@ -86,6 +86,7 @@ export type Heard = PaymentState | "none" | "unheard";
 
 interface Asked {
   readonly at: number;
+  readonly step: string | undefined;
   readonly answer: Promise<Heard>;
 }
 

@@ -5,7 +5,7 @@ import type { BackgroundWork } from "../../background-work.ts";
 import type { Remedy } from "../../connectors/result.ts";
 import { answerOf } from "../../runs/precheck.ts";
 import { debtText } from "./debt-of-call.ts";
-import type { DebtOutcome, Delivered, Failed, PaidResult, Unknown } from "./redemption.ts";
+import type { DebtOutcome, Delivered, Failed, PaidResult, Spent, Unknown } from "./redemption.ts";
 import type { PaidCalls } from "./store.ts";
 
 /*
@@ -13,6 +13,7 @@ import type { PaidCalls } from "./store.ts";
  *
  *   delivered  200, the result                                        the settlement beside it
  *   refused    402, a new quote that says why                         HTTP: the refused settlement beside it, if there was one
+ *   spent      402, without an offer: who signs one pays twice            the settlement beside it, as `already_settled`
  *   failed     500; what cannot work 400, 409, 422, 429 or 503        the settlement beside it where the buyer is charged
  *   debt       410, what the agent owes                               the settlement beside it
  *   unknown    503, to be asked again in 5 seconds
@@ -29,10 +30,16 @@ export interface Answer {
 }
 
 /** `replay` tells the buyer, in the transport's words, how the same payment is presented again. */
-export function answerTo(redemption: Failed | DebtOutcome | Unknown, replay: string): Answer {
+export function answerTo(redemption: Failed | Spent | DebtOutcome | Unknown, replay: string): Answer {
   switch (redemption.outcome) {
     case "failed":
       return answerToFailure(redemption, replay);
+    case "spent": {
+      const { advice, settlement } = redemption;
+      const error = `already_settled: ${redemption.message}`;
+      const body = { x402Version: 1, error, charged: true, advice, accepts: [] };
+      return { status: 402, headers: {}, body, text: `${error} ${advice}`, meta: { charged: true }, settlement };
+    }
     case "debt": {
       const { debt, settlement } = redemption;
       const meta = { charged: true, debt };
@@ -103,6 +110,7 @@ export async function deliverResponse<Body>(
     await conclude(null);
     throw error;
   }
+  if (leased) paidCalls.leaving.note(leased.call.id, { transaction: leased.call.transaction, deliveredAt: null });
   const deliveredAt = new Date();
   onceClosed(response, () => backgroundWork.detach(conclude(response.writableFinished ? deliveredAt : null)));
   return body;

@@ -22,6 +22,7 @@ import {
   type PaidWork,
   type Redemption,
   refusalOf,
+  type Spent,
   type Work,
 } from "./redemption.ts";
 import { nextStep, stateOf } from "./states.ts";
@@ -65,6 +66,12 @@ export function delivered(work: Work, call: Progress, leased?: Delivered["leased
   const { runId, receipt } = call;
   const result = { runId, output: call.output as Output, receipt, settlement: settlementOf(work, call) };
   return { outcome: "delivered", result, ...(leased && { leased }) };
+}
+
+/** A payment that bought its result, with the settlement as a facilitator tells it again. */
+export function spent(work: Work, call: Progress, why: Pick<Spent, "message" | "advice">): Spent {
+  const settlement = { ...settlementOf(work, call), success: false, errorReason: "already_settled" };
+  return { outcome: "spent", ...why, settlement };
 }
 
 function settlementOf(

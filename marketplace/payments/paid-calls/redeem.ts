@@ -14,7 +14,7 @@ import { claimSettled, holderOf, namedRequirements } from "./authority.ts";
 import { asBought } from "./bought-input.ts";
 import { agentIn, effectKeyOf } from "./carry-out.ts";
 import type { LeasedCall, PaidCall } from "./paid-call.ts";
-import { delivered, type ProcessNeeds, processCall } from "./process.ts";
+import { delivered, type ProcessNeeds, processCall, spent } from "./process.ts";
 import {
   type Asked,
   isSettled,
@@ -39,8 +39,10 @@ export async function redeem(context: RedeemNeeds, bought: PaidWork, presented: 
   try {
     context.failedPayments.refuseOverBound(from, payload.payment?.payer);
     const redemption = await redeemOnce(context, bought, presented, holdIds);
-    if (redemption.outcome === "refused") context.failedPayments.note(from, payload.payment, redemption.reason);
-    isUnused = redemption.outcome === "refused" || (redemption.outcome === "failed" && !redemption.settlement);
+    const { outcome } = redemption;
+    if (outcome === "refused") context.failedPayments.note(from, payload.payment, redemption.reason);
+    if (outcome === "spent") context.failedPayments.note(from, payload.payment, "already_settled");
+    isUnused = outcome === "refused" || outcome === "spent" || (outcome === "failed" && !redemption.settlement);
     return redemption;
   } finally {
     // Nothing of this post will be settled: the buyer may spend the money on another payment at once.
@@ -235,10 +237,10 @@ function ending(work: Work, { deliveredAt, output, transaction, isRecent, ...cal
   const copy = () => delivered(work, progress);
   if (deliveredAt !== null) {
     const isWaiting = work.presented && deliveredAt > work.presented.receivedAt;
-    return isWaiting ? copy() : { outcome: "refused", reason: "already_settled", message: resultDelivered };
+    return isWaiting ? copy() : spent(work, progress, resultDelivered);
   }
   if (work.isHolder || output === null || transaction === null) return undefined;
-  return isRecent ? copy() : { outcome: "refused", reason: "already_settled", message: resultNotKept };
+  return isRecent ? copy() : spent(work, progress, resultNotKept);
 }
 
 function unreachable({ facilitator }: RedeemNeeds): ApiError {
@@ -252,5 +254,12 @@ const usedForAnother: Refused = {
   reason: "payment_used_for_another_call",
   message: "This payment was made for another call: it buys the agent and the input it was first used with.",
 };
-const resultDelivered = "This payment has been used: its result was delivered.";
-const resultNotKept = "This payment has been used: its result is kept for who shows the wallet that paid.";
+const resultDelivered = {
+  message: "This payment has been used: its result was delivered.",
+  advice:
+    "Do not pay anew for this call: the answer that was delivered is what it bought. Another payment buys another run.",
+};
+const resultNotKept = {
+  message: "This payment has been used: its result is kept for who shows the wallet that paid.",
+  advice: "Do not pay anew for this call: send the quote that it was settled for with the payment (`accepted`, whole).",
+};

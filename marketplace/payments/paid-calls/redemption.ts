@@ -80,7 +80,7 @@ export interface Work extends Omit<Asked, "presented"> {
   readonly presented?: Presented;
 }
 
-export type Redemption = Delivered | Refused | Failed | DebtOutcome | Unknown;
+export type Redemption = Delivered | Refused | Spent | Failed | DebtOutcome | Unknown;
 
 /** The payment was not taken; the buyer was not charged for it here. */
 export interface Refused {
@@ -90,6 +90,14 @@ export interface Refused {
   readonly settlement?: SettleResponse;
   /** It would be taken from a presenter who shows the payer's wallet. */
   readonly signIn?: SignInRequest;
+}
+
+/** The payment bought a result once, and gives this presenter none any more; `message` says why. */
+export interface Spent {
+  readonly outcome: "spent";
+  readonly message: string;
+  readonly advice: string;
+  readonly settlement: SettleResponse;
 }
 
 /** The agent failed. With a settlement the payment is charged, and good for another try. */

@@ -7,6 +7,7 @@ import { closeRun } from "../../runs/record.ts";
 import { endDebt } from "../debts.ts";
 import type { PaidCallId } from "../payment-payload.ts";
 import { beginCalls, concludeCalls, type EndedCall, type KeptResult, keepResults } from "./batched-writes.ts";
+import { LeavingResults } from "./leaving-results.ts";
 import type { AbandonedCall, LeasedCall, NewPaidCall, PaidCall } from "./paid-call.ts";
 import { type Actor, inStates, legalFor, requireLegal } from "./states.ts";
 import { WaitingPosts } from "./waiting-posts.ts";
@@ -21,6 +22,7 @@ export class PaidCalls {
   readonly #leaseMs: number;
   /** The payments this copy of the service was lately asked for, oldest first. */
   readonly #seen = new Set<string>();
+  readonly leaving = new LeavingResults();
   readonly waitingPosts = new WaitingPosts((id) => this.find(id));
   /**
    * Begins a payment's call; undefined when the payment was used before, by any caller, on any copy of the service. A call
@@ -142,6 +144,11 @@ export class PaidCalls {
    * payment, for nothing.
    */
   async conclude(call: LeasedCall, handedOutAt: Date | null): Promise<void> {
+    if (handedOutAt !== null) this.leaving.note(call.id, { transaction: call.transaction, deliveredAt: handedOutAt });
+    await this.#concludeAtLast(call, handedOutAt).finally(() => this.leaving.end(call.id));
+  }
+
+  async #concludeAtLast(call: LeasedCall, handedOutAt: Date | null): Promise<void> {
     for (const pauseMs of concludeAgainMs) {
       try {
         await this.#conclude({ ...call, handedOutAt });

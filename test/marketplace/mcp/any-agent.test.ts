@@ -117,6 +117,8 @@ test("what cannot be run is told so that a model can act on it, and costs nothin
       const answer = await refused(tool, { agent });
       expect(answer).toMatchObject({ isError: true, _meta: { field: "agent" } });
       expect(textOf(answer)).toContain("agents_search");
+      // Only of what everybody may see is it said how the key would reach it.
+      expect(textOf(answer).includes("is live, but outside the scope")).toBe(agent === other.agent.address);
     }
   }
   const dear = await refused("agent_run", { agent: address, input: { text: "x" }, max_credits: 4 });

@@ -40,19 +40,35 @@ describe("tools of a key", () => {
     expect(await toolNames(restOnly)).toEqual(["svg_generate", "svg_vectorize"]);
   });
 
-  test("are all it can call: what another key sees is told apart by nothing from what is not there", async () => {
+  test("are all it can call: what is live elsewhere is said with how to reach it, and nothing of what is not public", async ({
+    market,
+  }) => {
     const refused = async (client: Client, name: string) =>
       callTool(client, name, { text: "hello" }).then(
         () => "answered",
-        (error) => ({ code: error.code, message: error.message.replace(name, "NAME") }),
+        (error: { code: number; message: string }) => ({
+          code: error.code,
+          message: error.message.replace(name, "NAME"),
+        }),
       );
     const nothing = await refused(owner, "no--such-agent");
     expect(nothing).toMatchObject({ code: -32602 });
-    expect(await refused(owner, toolOf(theirs))).toEqual(nothing);
-    expect(await refused(chooser, toolOf(mine))).toEqual(nothing);
-    for (const name of [toolOf(mine), toolOf(theirs), "agents_search"]) {
-      expect(await refused(restOnly, name)).toEqual(nothing);
+    for (const [client, scope, { agent }] of [
+      [owner, "own_agents", theirs],
+      [chooser, "chosen_agents", mine],
+      [restOnly, "rest_only", mine],
+    ] as const) {
+      const name = agent.address.replace("/", "--");
+      const elsewhere = await refused(client, name);
+      expect(elsewhere).toMatchObject({ code: -32602 });
+      for (const said of [agent.address, `(${scope})`, "PATCH /api/account/keys/key_", "`scope`", "`agents`"]) {
+        expect(elsewhere).toMatchObject({ message: expect.stringContaining(said) });
+      }
     }
+    expect(await refused(restOnly, "agents_search")).toEqual(nothing);
+    await moveAgent(market.context.db, theirs.agent.address, "unpublish");
+    expect(await refused(owner, toolOf(theirs))).toEqual(nothing);
+    await publishAgent(market.context, theirs.creator, "echo", echoAgent);
   });
 
   test("never mix, however many ask at once", async () => {
@@ -189,6 +205,10 @@ describe("agents_search", () => {
       expect(await search(chooser, query)).toEqual([toolOf(theirs)]);
     }
     expect(await search(chooser, "nothing")).toEqual([]);
+    const { structuredContent } = await callTool(chooser, "agents_search", { query: "nothing" });
+    expect(structuredContent).toMatchObject({
+      hint: expect.stringMatching(/chosen_agents.*PATCH \/api\/account\/keys/),
+    });
     expect(await search(chooser, "!!")).toEqual([]);
     expect(await search(owner, "echo")).toEqual([toolOf(mine)]);
     const wrong = await callTool(owner, "agents_search", { query: "x", limit: 51 });

@@ -271,9 +271,13 @@ describe("the fixed-price routes", () => {
     ["svg-generate", { prompt: "A fox", hd: true }, "hd", "/api/x402/svg-generate-hd"],
     ["svg-generate-hd", { prompt: "A fox", hd: false }, "hd", "/api/x402/svg-generate."],
     ["svg-generate", { prompt: "A fox", hd: "true" }, "hd", "true or false"],
+    ["svg-generate", { prompt: "A fox", max_credits: 2 }, "max_credits", "$0.03, and in the quote"],
   ])("%s refuses what it does not draw before it settles: %j", async (product, body, field, where) => {
     const { proof, answer } = await pay(product, body);
-    expect(answer).toMatchObject({ status: 400, body: { field, error: expect.stringContaining(where) } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { field, charged: false, error: expect.stringContaining(where) },
+    });
     expect(await isUnspent(proof)).toMatchObject({ isValid: true });
   });
 

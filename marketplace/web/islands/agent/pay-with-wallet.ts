@@ -54,14 +54,15 @@ async function conclude(paying: Paying, kept: KeptPayment, delivered: Delivered)
     outcome.show({ runId, output: body.output as Output, receipt, paid, ms: undefined, isFoundAgain: isAgain });
     return;
   }
-  if (body.charged === true) {
+  const isSpent = status === 402 && isUsed(error);
+  if (body.charged === true && !isSpent) {
     outcome.payment(kept, await watch.last());
     if (status === 410) forget(agent);
     const again = status === 410 ? [] : [askAgainButton(paying, kept, "Run again without paying")];
     return outcome.tell("bad", error, String(body.advice ?? "The payment was settled and stays on record."), ...again);
   }
   forget(agent);
-  if (status === 402 && isUsed(error)) {
+  if (isSpent) {
     outcome.payment(kept, await watch.last());
     return outcome.tell("bad", "This payment was used already", usedSaid(kept, error));
   }

@@ -103,7 +103,8 @@ async function conclude(product: Product, kept: KeptPayment, { status, body, wat
     view.payment(kept, await watch.last());
     return { ...(body as unknown as Made), paid_usdc: usdc(kept.amount) };
   }
-  if (body.charged === true) {
+  const isSpent = status === 402 && isUsed(error);
+  if (body.charged === true && !isSpent) {
     view.payment(kept, await watch.last());
     if (status === 410) forget(product);
     const advice = String(body.advice ?? "The payment was settled and stays on record.");
@@ -111,7 +112,7 @@ async function conclude(product: Product, kept: KeptPayment, { status, body, wat
     throw new AskFailedError(advice + again, { title: error });
   }
   forget(product);
-  if (status === 402 && isUsed(error)) {
+  if (isSpent) {
     view.payment(kept, await watch.last());
     throw notPaid(usedSaid(kept, error), "This payment was used already.");
   }

@@ -1,0 +1,35 @@
+import { ApiError } from "../../shared/errors.ts";
+import { type FindNeeds, findLiveAgent } from "../agents/find.ts";
+import type { Caller } from "../api-keys/authenticate.ts";
+
+/**
+ * What a key is told that names an agent which is live for everybody and outside its scope; undefined for any other agent, so
+ * that nothing is told of what is not public. `address` is `handle/slug`.
+ */
+export async function adviceOutOfScope(
+  needs: FindNeeds,
+  caller: Caller,
+  address: string | undefined,
+): Promise<string | undefined> {
+  const agent = address === undefined ? undefined : await findLiveAgent(needs, address).catch(undefinedIfGone);
+  if (!agent) return undefined;
+  return (
+    `${agent.address} is live, but outside the scope of this key (${caller.key.scope}). ` +
+    `${toChange(caller)} \`scope\` "chosen_agents", with "${agent.address}" among \`agents\`. Over REST the key runs it as it is: ` +
+    "POST /api/v1/run."
+  );
+}
+
+/** What a key is told whose search found nothing. */
+export function adviceOnNothing(caller: Caller): string {
+  return (
+    `Only the agents in this key's scope (${caller.key.scope}) are searched; GET /api/v1/agents lists all that are live. ` +
+    `${toChange(caller)} \`scope\` "chosen_agents", and in \`agents\` each "handle/slug" that it is to see.`
+  );
+}
+
+const toChange = ({ key }: Caller) => `Its owner changes that signed in, by PATCH /api/account/keys/${key.id}:`;
+
+function undefinedIfGone(error: unknown): undefined {
+  if (!(error instanceof ApiError) || error.code !== "not_found") throw error;
+}

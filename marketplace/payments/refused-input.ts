@@ -1,0 +1,53 @@
+import { type Answers, jsonAnswer } from "../../shared/endpoint.ts";
+import { ApiError } from "../../shared/errors.ts";
+import { errorShape } from "../http/shapes.ts";
+import type { SpeculativeVerdict } from "./facilitator/speculative-verification.ts";
+import { isSettled } from "./paid-calls/redemption.ts";
+import type { PaidCalls } from "./paid-calls/store.ts";
+import { type PaymentPayload, paidCallIdOf } from "./payment-payload.ts";
+
+/**
+ * What is wrong with the input, with `charged` beside it: false where nothing was charged, true for a payment that an earlier
+ * post had settled. Without it where that is not known: the payment is under way, or was settled elsewhere. Any other error is
+ * left as it is.
+ */
+export async function withCharge(
+  { paidCalls }: { readonly paidCalls: PaidCalls },
+  error: unknown,
+  payload: PaymentPayload | string | undefined,
+  asked?: Promise<SpeculativeVerdict | undefined>,
+): Promise<unknown> {
+  if (!(error instanceof ApiError) || (error.status !== 400 && error.status !== 422)) return error;
+  if (error.body.charged !== undefined) return error;
+  const charged = await isCharged(paidCalls, payload, asked).catch(() => undefined);
+  if (charged === undefined) return error;
+  const { code, message, body, headers, cause } = error;
+  return new ApiError(code, message, { body: { ...body, charged }, headers, cause });
+}
+
+async function isCharged(
+  paidCalls: PaidCalls,
+  payload: PaymentPayload | string | undefined,
+  asked: Promise<SpeculativeVerdict | undefined> | undefined,
+): Promise<boolean | undefined> {
+  const id = typeof payload === "object" ? paidCallIdOf(payload) : undefined;
+  if (id === undefined) return false;
+  const call = await paidCalls.find(id);
+  if (call) return call.transaction === null ? undefined : true;
+  const verdict = await (await asked)?.verdict;
+  return verdict && isSettled(verdict) ? undefined : false;
+}
+
+/** The 400 and the 422 of what is paid with the request. */
+export const inputRefusals = {
+  400: jsonAnswer(
+    errorShape,
+    { error: '"text" is required.', field: "text", charged: false },
+    { description: "Not JSON, or an input is missing or unknown. Refused before the payment was used: see `charged`." },
+  ),
+  422: jsonAnswer(
+    errorShape,
+    { error: '"text" must be at most 50 characters long.', field: "text", charged: false },
+    { description: "A value broke a declared rule; `field` names it. Before any charge, `charged` is false." },
+  ),
+} satisfies Answers;
