@@ -20,7 +20,7 @@ export async function llmsTxt(facts: DocsFacts, endpoints: readonly Endpoint[]):
     "fields drawing": () => fieldTable(svgShape),
     drawings: drawingTable,
     pages: () => pagesOf(publicUrl),
-    addresses: () => addressesOf(endpoints, publicUrl),
+    addresses: () => addressesOf(endpoints),
   });
   return text;
 }
@@ -42,10 +42,8 @@ function pagesOf(publicUrl: string): string {
     .join("\n");
 }
 
-function addressesOf(endpoints: readonly Endpoint[], publicUrl: string): string {
-  return endpoints
-    .map(({ method, path, summary }) => `- [${method.toUpperCase()} ${path}](${publicUrl}${path}): ${summary}`)
-    .join("\n");
+function addressesOf(endpoints: readonly Endpoint[]): string {
+  return endpoints.map(({ method, path, summary }) => `- ${method.toUpperCase()} ${path}: ${summary}`).join("\n");
 }
 
 function drawingTable(): string {

@@ -52,9 +52,14 @@ export const statusNotes = {
     note(503, "Not possible right now, or a named request still runs", "did not move", "ask again after `Retry-After`"),
   ],
   payAgent: [
-    note(200, "The agent answered, or the same payment was posted again", "moved", "read `output`"),
+    note(200, "The agent answered, or a lost answer was fetched", "moved", "read `output`, and keep it"),
     note(400, "Not JSON, or a required field is missing", "see `charged`", "mend the body"),
-    note(402, "No payment, a refused one, or the price changed", "did not move", "sign one of the offers"),
+    note(
+      402,
+      "No payment, a refused one, or the price changed; `already_settled`: its result was handed out",
+      "see `charged`",
+      "sign one of the offers; with `charged` true only for another run",
+    ),
     note(403, "A page of another site asked for what pages may not have", "did not move", "ask from a server"),
     note(404, "No live agent there", "did not move", "find another"),
     common[408],
