@@ -5,12 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { builtAssets } from "./browser-sources.ts";
 
 /** Where it is on every site: what `npm install` and `npx` take as an address. */
 export const clientPackagePath = "/client.tgz";
 
 const packed = "client.tgz";
+
+/** Where `npm run build` leaves it; not among the assets, which are bundled. */
+const builtPackage = fileURLToPath(new URL("../../web/client", import.meta.url));
 
 export interface ClientPackage {
   readonly bytes: Buffer;
@@ -29,7 +31,7 @@ export function readClientPackage(): Promise<ClientPackage> {
 let known: Promise<ClientPackage> | undefined;
 
 async function read(): Promise<ClientPackage> {
-  if (import.meta.url.endsWith(".js")) return described(await readFile(join(builtAssets, packed)));
+  if (import.meta.url.endsWith(".js")) return described(await readFile(join(builtPackage, packed)));
   const directory = await mkdtemp(join(tmpdir(), "client-package-"));
   try {
     return described(await readFile(await packClient(directory)));
