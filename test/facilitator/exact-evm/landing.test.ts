@@ -15,6 +15,7 @@ import { edited } from "../../support/edit.ts";
 import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
 import { newBuyer, paymentBody, signAuthorization } from "../../support/evm-payments.ts";
 import { spawnFacilitator, startFacilitator } from "../../support/facilitator.ts";
+import { freshDatabase } from "../../support/postgres.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
 
 let setting: EvmSetting;
@@ -423,7 +424,9 @@ describe("a contract that says no only when it is mined", () => {
     const { address } = privateKeyToAccount(second);
     await setting.chain.fund(address, { wei: 10n ** 19n });
     const signers = `${setting.variables.EIP155_84532_SIGNERS},${second}`;
-    const daemon = await startFacilitator({ ...setting.variables, EIP155_84532_SIGNERS: signers });
+    // By itself it looks after both.
+    const database = { FACILITATOR_DATABASE_URL: await freshDatabase("facilitator") };
+    const daemon = await startFacilitator({ ...setting.variables, ...database, EIP155_84532_SIGNERS: signers });
     try {
       const wallet = await setting.chain.deploy(fickleWallet, [address]);
       await setting.chain.fund(wallet, { usdc: 1_000_000n });
