@@ -651,13 +651,13 @@ export interface components {
             /** @description PNG, JPEG or WebP: an https URL, a data: URI or base64. At most 10 MB and 16 megapixels. */
             readonly image: string;
             /**
-             * @description cutout: no two shapes overlap, but for a hair along shared edges, so that no gap shows.
+             * @description cutout: no two shapes overlap, but for a hair along shared edges.
              * @default stacked
              * @enum {string}
              */
             readonly mode?: "stacked" | "cutout";
             /**
-             * @description What kind of picture it is; auto looks for itself. photo makes a small poster; lineart ink on white paper, whatever shadows lie on it.
+             * @description What kind of picture it is; auto looks for itself. photo: a small poster; lineart: ink on white paper, shadows gone.
              * @default auto
              * @enum {string}
              */
@@ -780,13 +780,13 @@ export interface components {
             /** @description PNG, JPEG or WebP: an https URL, a data: URI or base64. At most 10 MB and 16 megapixels. */
             readonly image: string;
             /**
-             * @description cutout: no two shapes overlap, but for a hair along shared edges, so that no gap shows.
+             * @description cutout: no two shapes overlap, but for a hair along shared edges.
              * @default stacked
              * @enum {string}
              */
             readonly mode?: "stacked" | "cutout";
             /**
-             * @description What kind of picture it is; auto looks for itself. photo makes a small poster; lineart ink on white paper, whatever shadows lie on it.
+             * @description What kind of picture it is; auto looks for itself. photo: a small poster; lineart: ink on white paper, shadows gone.
              * @default auto
              * @enum {string}
              */

@@ -30,12 +30,12 @@ export const vectorizeRequest = z.object({
   mode: z
     .enum(["stacked", "cutout"])
     .default("stacked")
-    .describe("cutout: no two shapes overlap, but for a hair along shared edges, so that no gap shows."),
+    .describe("cutout: no two shapes overlap, but for a hair along shared edges."),
   style: z
     .enum(["auto", "logo", "icon", "lineart", "photo", "pixel"])
     .default("auto")
     .describe(
-      "What kind of picture it is; auto looks for itself. photo makes a small poster; lineart ink on white paper, whatever shadows lie on it.",
+      "What kind of picture it is; auto looks for itself. photo: a small poster; lineart: ink on white paper, shadows gone.",
     ),
   colors: wholeFrom(2, 256)
     .optional()

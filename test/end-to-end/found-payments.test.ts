@@ -85,10 +85,9 @@ test("a creator's payouts are shown to everybody only when switched on, and add 
   }
   expect((await call(url, path)).status).toBe(404);
   await showProof(context.db, paid.market.creator.id, true);
-  const settled = () =>
-    context.db.query("select network, transaction_id from paid_calls where transaction_id is not null");
-  await expect.poll(async () => (await settled()).rows.length).toBeGreaterThanOrEqual(2);
-  await expect.poll(async () => (await call(url, path)).body.counted).toBe((await settled()).rows.length);
+  // A call's transaction is recorded after its answer has left.
+  const recorded = () => context.db.query<{ transaction_id: string | null }>("select transaction_id from paid_calls");
+  await expect.poll(async () => (await recorded()).rows.filter((row) => row.transaction_id === null)).toEqual([]);
   const { totals, counted, is_complete } = (await call(url, path)).body;
   const rows: Array<{ network: string; amount: string; transaction: string; pay_to: string }> = [];
   for (let cursor = ""; rows.length <= counted; ) {
@@ -99,7 +98,7 @@ test("a creator's payouts are shown to everybody only when switched on, and add 
   }
   expect(is_complete).toBe(true);
   expect(rows).toHaveLength(counted);
-  const known = (await settled()).rows.map(({ transaction_id }) => transaction_id);
+  const known = (await recorded()).rows.map(({ transaction_id }) => transaction_id);
   expect(rows.map(({ transaction }) => transaction).toSorted()).toEqual(known.toSorted());
   for (const { network, amount, payouts } of totals) {
     const own = rows.filter((row) => row.network === network);
