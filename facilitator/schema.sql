@@ -425,6 +425,15 @@ AS $function$
       return null;
     end $function$;
 
+CREATE OR REPLACE FUNCTION public.payment_as_it_is(wanted bigint)
+ RETURNS SETOF payments
+ LANGUAGE plpgsql
+ STRICT ROWS 1
+AS $function$
+    begin
+      return query select * from payments where id = wanted;
+    end $function$;
+
 CREATE OR REPLACE FUNCTION public.place_holds(networks text[], keys text[], payers text[], assets text[], amounts numeric[], balances numeric[], expiries timestamp with time zone[], holder_ids uuid[], shown_untils timestamp with time zone[])
  RETURNS TABLE(item bigint, hold_id bigint, payment_id bigint, in_flight numeric, settled_until timestamp with time zone, transactions text[])
  LANGUAGE plpgsql

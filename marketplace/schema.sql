@@ -847,6 +847,7 @@ create table suspension_letters (
   subject text not null,
   reason text,
   since timestamp with time zone default now() not null,
+  claimed_until timestamp with time zone,
   constraint suspension_letters_pkey PRIMARY KEY (account_id, subject),
   constraint suspension_letters_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
 );

@@ -68,7 +68,7 @@ export class HoldStore {
       text: `
         select h.item, h.hold_id, h.in_flight, h.settled_until::text, h.transactions, p.*
           from set_config('synchronous_commit', 'off', true),
-               place_holds($1, $2, $3, $4, $5, $6, $7, $8, $9) h left join payments p on p.id = h.payment_id`,
+               place_holds($1, $2, $3, $4, $5, $6, $7, $8, $9) h left join lateral payment_as_it_is(h.payment_id) p on true`,
       values: [
         wanted.map(({ network }) => network),
         wanted.map(({ payment }) => payment.key),

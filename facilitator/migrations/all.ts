@@ -16,6 +16,7 @@ import { heartbeats } from "./0019-heartbeats.ts";
 import { listingDays } from "./0020-listing-days.ts";
 import { networkFees } from "./0021-network-fees.ts";
 import { signerLeases } from "./0023-signer-leases.ts";
+import { paymentAsItIs } from "./0024-payment-as-it-is.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   listingDays,
   networkFees,
   signerLeases,
+  paymentAsItIs,
 ];

@@ -1,7 +1,7 @@
 import type { Log } from "../../shared/log.ts";
 import type { SettleResponse } from "../../shared/x402.ts";
 import type { Outcome, Payment, PaymentRequest } from "../schemes/scheme.ts";
-import { isClaimable, isForSameTerms, type PaymentRecord } from "./payment-record.ts";
+import { anotherPayment, isClaimable, isForSameTerms, isSamePayment, type PaymentRecord } from "./payment-record.ts";
 import type { SettlementStore } from "./store.ts";
 
 /** The answer to write, and what to do should it certainly not have reached the caller. */
@@ -42,6 +42,10 @@ export async function resume(
   deadline: Date,
 ): Promise<Settled> {
   const record = await untilEnded(context, request, payment, first, deadline);
+  if (record && !isSamePayment(record, payment)) {
+    const { refused: reason, message } = anotherPayment;
+    return answer(context, request, payment, { outcome: "failed", reason, message, transaction: "", retryable: false });
+  }
   if (record?.state === "settled") {
     const byAnother = record.landedByAnother && ({ byAnother: true } as const);
     const outcome: Outcome = { outcome: "settled", transaction: record.transaction, ...byAnother };

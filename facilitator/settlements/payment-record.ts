@@ -54,7 +54,7 @@ export async function refusalToTell(
 }
 
 /** The same message, not the same bytes: signatures can be rewritten. Without its digest, its fields. */
-function isSamePayment(
+export function isSamePayment(
   record: PaymentRecord,
   { payer, payTo, asset, amount, messageDigest, expiresAt }: Payment,
 ): boolean {

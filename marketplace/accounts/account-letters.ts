@@ -1,16 +1,12 @@
 import type { Queryable } from "../../shared/postgres.ts";
-import { emailOf } from "../account-email.ts";
 import type { AccountId } from "../ids.ts";
 import type { Mailer } from "../sign-in/mail.ts";
+import { claimMinutes, lettersMax, sendClaimed } from "./waiting-letters.ts";
 
-/** Letters that a copy of the service sends in one go. */
-const lettersMax = 20;
 /** Of one kind, waiting for one account: who changes more at once is told of the first. */
 const waitingMax = 20;
 /** A letter that no mail server took for so long says nothing new. */
 const keptDays = 7;
-/** A letter whose sender, or whose passkey, takes longer may be sent by another. */
-const claimMinutes = 15;
 
 /** Has the holder told by e-mail what was changed in how their account is entered; in the transaction that changes it, where there is one. */
 export async function noteLetter(db: Queryable, accountId: AccountId, letter: Letter): Promise<void> {
@@ -69,10 +65,7 @@ export function securityLetter(publicUrl: string, kind: Letter["kind"], subject:
   return { kind, subject: `${subject} (${new URL(publicUrl).host})`, text: [what, ifNot].join("\n\n") };
 }
 
-/**
- * Sends what is noted. Copies share the work: each letter is claimed before it is sent, so that two copies do not send it, and goes when
- * the mail server has taken it. One whose copy ends meanwhile is sent when its claim has, perhaps again.
- */
+/** Sends what is noted; copies share the work. */
 export async function sendAccountLetters({ db, mailer }: Needs): Promise<void> {
   await db.query(`delete from account_letters where since < now() - interval '${keptDays} days'`);
   await db.query(
@@ -87,18 +80,14 @@ export async function sendAccountLetters({ db, mailer }: Needs): Promise<void> {
        order by since limit ${lettersMax} for update skip locked
      ) returning id, account_id, subject, text`,
   );
-  const failures: unknown[] = [];
-  for (const letter of rows) {
-    try {
-      const email = await emailOf(db, letter.account_id);
-      if (email) await mailer.send(email, letter.subject, letter.text);
-      await dropLetter(db, letter.id);
-    } catch (error) {
-      failures.push(error);
-      await db.query("update account_letters set claimed_until = null where id = $1", [letter.id]);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
+  const letters = rows.map(({ id, account_id, subject, text }) => ({
+    accountId: account_id,
+    subject,
+    text,
+    remove: () => dropLetter(db, id),
+    release: () => db.query("update account_letters set claimed_until = null where id = $1", [id]),
+  }));
+  await sendClaimed(db, mailer, letters);
 }
 
 interface Needs {

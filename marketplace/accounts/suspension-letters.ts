@@ -1,17 +1,14 @@
 import type { Queryable, Transaction } from "../../shared/postgres.ts";
-import { emailOf } from "../account-email.ts";
 import type { AccountId } from "../ids.ts";
 import type { Mailer } from "../sign-in/mail.ts";
-
-/** Letters that a copy of the service sends in one go. */
-const lettersMax = 20;
+import { claimMinutes, lettersMax, sendClaimed } from "./waiting-letters.ts";
 
 /** Has the creator told by e-mail that an account or an agent was suspended, and why; not any more once it was restored. */
 export async function noteMove(tx: Transaction, { move, accountId, subject, reason }: Moved): Promise<void> {
   if (move === "suspend") {
     await tx.query(
       `insert into suspension_letters (account_id, subject, reason) values ($1, $2, $3)
-       on conflict (account_id, subject) do update set reason = excluded.reason`,
+       on conflict (account_id, subject) do update set reason = excluded.reason, claimed_until = null`,
       [accountId, subject, reason ?? null],
     );
   } else {
@@ -27,28 +24,27 @@ interface Moved {
   readonly reason: string | undefined;
 }
 
-/**
- * Sends what is noted. Copies share the work: each letter is claimed before it is sent, so that none is sent twice, and given back
- * when the mail server does not take it.
- */
+/** Sends what is noted; copies share the work. What was suspended anew meanwhile keeps its newer letter. */
 export async function sendSuspensionLetters({ db, mailer, publicUrl }: Needs): Promise<void> {
   if (!mailer) return;
   const { rows } = await db.query<Letter>(
-    `delete from suspension_letters where (account_id, subject) in (
-       select account_id, subject from suspension_letters order by since limit ${lettersMax} for update skip locked
-     ) returning account_id, subject, reason, since`,
+    `update suspension_letters set claimed_until = now() + interval '${claimMinutes} minutes' where (account_id, subject) in (
+       select account_id, subject from suspension_letters where claimed_until is null or claimed_until < now()
+       order by since limit ${lettersMax} for update skip locked
+     ) returning account_id, subject, reason, claimed_until::text as claim`,
   );
-  const failures: unknown[] = [];
-  for (const letter of rows) {
-    try {
-      const email = await emailOf(db, letter.account_id);
-      if (email) await mailer.send(email, `${letter.subject} is suspended`, textOf(letter, publicUrl));
-    } catch (error) {
-      failures.push(error);
-      await giveBack(db, letter);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
+  const letters = rows.map((letter) => {
+    const claimed = [letter.account_id, letter.subject, letter.claim];
+    const isClaimed = "account_id = $1 and subject = $2 and claimed_until = $3::timestamptz";
+    return {
+      accountId: letter.account_id,
+      subject: `${letter.subject} is suspended`,
+      text: textOf(letter, publicUrl),
+      remove: () => db.query(`delete from suspension_letters where ${isClaimed}`, claimed),
+      release: () => db.query(`update suspension_letters set claimed_until = null where ${isClaimed}`, claimed),
+    };
+  });
+  await sendClaimed(db, mailer, letters);
 }
 
 interface Needs {
@@ -61,18 +57,8 @@ interface Letter {
   readonly account_id: AccountId;
   readonly subject: string;
   readonly reason: string | null;
-  readonly since: Date;
-}
-
-/** Unless it was suspended anew meanwhile, which says why itself, or restored. */
-function giveBack(db: Queryable, { account_id, subject, reason, since }: Letter) {
-  return db.query(
-    `insert into suspension_letters (account_id, subject, reason, since)
-     select $1, $2, $3, $4 where exists (select from accounts where id = $1 and handle = $2 and state = 'suspended')
-       or exists (select from agents where account_id = $1 and handle || '/' || slug = $2 and state = 'suspended')
-     on conflict do nothing`,
-    [account_id, subject, reason, since],
-  );
+  /** Until when this copy has it; a newer letter of the same has none. */
+  readonly claim: string;
 }
 
 function textOf({ subject, reason }: Letter, publicUrl: string): string {

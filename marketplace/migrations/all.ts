@@ -54,6 +54,7 @@ import { oauthLimits } from "./0072-oauth-limits.ts";
 import { oauthLimitIndexes } from "./0073-oauth-limit-indexes.ts";
 import { accountLetters } from "./0077-account-letters.ts";
 import { keptLetters } from "./0078-kept-letters.ts";
+import { claimedSuspensionLetters } from "./0079-claimed-suspension-letters.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -112,4 +113,5 @@ export const migrations: readonly Migration[] = [
   oauthLimitIndexes,
   accountLetters,
   keptLetters,
+  claimedSuspensionLetters,
 ];

@@ -7,7 +7,7 @@ import { documented } from "../support/documented.ts";
 import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
-import { hederaProof, hederaVariables } from "../support/hedera-payments.ts";
+import { hederaProof, hederaTerms, hederaVariables } from "../support/hedera-payments.ts";
 import { freshDatabase } from "../support/postgres.ts";
 
 let setting: EvmSetting;
@@ -94,7 +94,7 @@ test("another fee payer that has money sends it instead, and its caller hears of
 
 test("on Hedera the same: the node's refusal is 503, nothing is claimed, and the payment settles once there is HBAR", async () => {
   const { ledger } = open;
-  const { feePayer, buyer, creator, operator } = ledger.accounts;
+  const { feePayer, buyer, operator } = ledger.accounts;
   const FACILITATOR_DATABASE_URL = await freshDatabase("facilitator");
   const daemon = documented(await startFacilitator({ FACILITATOR_DATABASE_URL, ...hederaVariables(ledger) }));
   const move = (tinybars: bigint) =>
@@ -105,15 +105,7 @@ test("on Hedera the same: the node's refusal is 503, nothing is claimed, and the
       PrivateKey.fromStringDer(feePayer.privateKey),
     );
   try {
-    const terms = {
-      scheme: "exact",
-      network: "hedera:testnet",
-      asset: ledger.usdc,
-      amount: "1000",
-      payTo: creator.accountId,
-      maxTimeoutSeconds: 120,
-      extra: { feePayer: feePayer.accountId },
-    };
+    const terms = hederaTerms(ledger, feePayer.accountId);
     const body = {
       paymentPayload: await hederaProof(buyer, terms, { url: "https://a.example.com" }),
       paymentRequirements: terms,

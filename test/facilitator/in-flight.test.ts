@@ -4,7 +4,7 @@ import { HoldStore } from "../../facilitator/holds/store.ts";
 import { parsePaymentRequest } from "../../facilitator/payment-request.ts";
 import type { Payment, PaymentRequest } from "../../facilitator/schemes/scheme.ts";
 import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/local-hedera.ts";
-import { connect } from "../../shared/postgres.ts";
+import { connect, type Database } from "../../shared/postgres.ts";
 import { newLedgerBuyer } from "../bench/ledger-process.ts";
 import { documented } from "../support/documented.ts";
 import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
@@ -189,6 +189,45 @@ test("verifying and releasing payments of the same payers on two copies never en
     await Promise.all([db!.end(), otherDb!.end()]);
   }
 });
+
+test("a payment that is claimed while its hold waits for a lock is answered with as it was claimed", async () => {
+  const url = setting.variables.FACILITATOR_DATABASE_URL as string;
+  const db = connect(url, { poolMax: 4, statements, applicationName: "waiting" });
+  const [store, network] = [new HoldStore(db), "waiting"];
+  const [first, asked] = ["payer a", "payer b"].map(
+    (payer): Payment => ({
+      ...{ key: `key of ${payer}`, payer, payTo: "shop", asset: "coin", amount: 1n, messageDigest: Buffer.alloc(32) },
+      expiresAt: new Date(Date.now() + 600_000),
+    }),
+  ) as [Payment, Payment];
+  const settlements = one().context.store;
+  const terms = { resourceUrl: undefined, failuresMax: 0, failuresPerDayMax: 0 };
+  const another = await db.connect();
+  try {
+    const opened = await settlements.claim(network, "exact", asked, terms);
+    await settlements.openClaim(opened!);
+    await store.placeHold(network, first, 1_000n);
+    await another.query("begin");
+    await another.query("select from payers_in_flight where network = $1 for update", [network]);
+    const placing = Promise.all([first, asked].map((payment) => store.placeHold(network, payment, 1_000n)));
+    await expect.poll(() => waitingForLocks(db), { timeout: 30_000 }).toBe(1);
+    expect(await settlements.claim(network, "exact", asked, terms)).toBeDefined();
+    await another.query("commit");
+    expect((await placing)[1]).toMatchObject({ record: { state: "claimed", retryable: false } });
+  } finally {
+    another.release();
+    await db.query("delete from payments where network = $1", [network]);
+    await db.end();
+  }
+});
+
+async function waitingForLocks(db: Database): Promise<number> {
+  const { rows } = await db.query(
+    `select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%place_holds%'`,
+  );
+  return rows.length;
+}
 
 describe("a mirror that lags", () => {
   test("does not let a wallet spend twice what it has just paid, and lets it go on when it has caught up", async () => {

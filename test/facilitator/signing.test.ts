@@ -10,7 +10,7 @@ import { Secret } from "../../shared/env.ts";
 import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
-import { hederaProof, hederaVariables } from "../support/hedera-payments.ts";
+import { hederaProof, hederaTerms, hederaVariables } from "../support/hedera-payments.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { startRpcProxy } from "../support/rpc-proxy.ts";
 
@@ -62,19 +62,11 @@ test("keys that never leave a KMS settle payments on an EVM chain and on Hedera"
     publicKey: hbarKey.publicKey.toStringRaw(),
     tinybars: 10n ** 10n,
   });
-  const { buyer, creator } = ledger.accounts;
+  const { buyer } = ledger.accounts;
   const hedera = { ...hederaVariables(ledger), HEDERA_TESTNET_FEE_PAYERS: `${accountId}:kms:hbar` };
   const daemon = await daemonWith(hedera);
   try {
-    const terms = {
-      scheme: "exact",
-      network: "hedera:testnet",
-      asset: ledger.usdc,
-      amount: "1000",
-      payTo: creator.accountId,
-      maxTimeoutSeconds: 120,
-      extra: { feePayer: accountId },
-    };
+    const terms = hederaTerms(ledger, accountId);
     const paymentPayload = await hederaProof(buyer, terms, { url: "https://a.example.com" });
     const onEvm = await Promise.all(Array.from({ length: 8 }, pay));
     const answers = await Promise.all(

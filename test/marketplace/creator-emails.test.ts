@@ -14,7 +14,7 @@ import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { credits } from "../../marketplace/credits/amount.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";
 import { runCommand } from "../../marketplace/operator/command-line.ts";
-import { createMailer } from "../../marketplace/sign-in/mail.ts";
+import { createMailer, type Mailer } from "../../marketplace/sign-in/mail.ts";
 import { Secret } from "../../shared/env.ts";
 import { inTransaction } from "../../shared/postgres.ts";
 import { type Browser, newEmail, withAccount } from "../support/browser.ts";
@@ -127,6 +127,37 @@ describe("a creator whose agent or account is suspended", () => {
       await noteMove(tx, { move: "suspend", accountId, subject: handle, reason: "By mistake." });
       await noteMove(tx, { move: "restore", accountId, subject: handle, reason: "It was a mistake." });
     });
+    await send();
+    expect(mail.lettersTo(email)).toBe(2);
+  });
+
+  test("is told though the copy that was sending it ended, and of a new suspension that came while the letter was sent", async () => {
+    const { handle, email } = await written();
+    const { db, signIn } = mailing.context;
+    const { id: accountId } = (await findAccount(db, handle))!;
+    const suspend = (reason: string) =>
+      inTransaction(db, (tx) => noteMove(tx, { move: "suspend", accountId, subject: handle, reason }));
+    const claimUntil = (until: string) =>
+      db.query(`update suspension_letters set claimed_until = now() + interval '${until}' where account_id = $1`, [
+        accountId,
+      ]);
+    await suspend("The first time.");
+    await claimUntil("1 hour");
+    await send();
+    expect(mail.lettersTo(email)).toBe(0);
+    await claimUntil("-1 second");
+    const mailer: Mailer = {
+      ...signIn.mailer!,
+      send: async (...letter) => {
+        if (letter[0] === email) await suspend("The second time.");
+        await signIn.mailer!.send(...letter);
+      },
+    };
+    await sendSuspensionLetters({ db, mailer, publicUrl: mailing.url });
+    await until(() => mail.lettersTo(email) === 1);
+    await send();
+    await until(() => mail.lettersTo(email) === 2);
+    expect(await mail.letterTo(email)).toContain("The second time.");
     await send();
     expect(mail.lettersTo(email)).toBe(2);
   });

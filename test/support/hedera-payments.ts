@@ -10,6 +10,19 @@ export interface HederaTerms {
   readonly extra: { readonly feePayer: string };
 }
 
+/** A thousandth of a USDC to the local ledger's creator. */
+export function hederaTerms(ledger: Pick<LocalHedera, "usdc" | "accounts">, feePayer: string) {
+  return {
+    scheme: "exact",
+    network: "hedera:testnet",
+    asset: ledger.usdc,
+    amount: "1000",
+    payTo: ledger.accounts.creator.accountId,
+    maxTimeoutSeconds: 120,
+    extra: { feePayer },
+  };
+}
+
 export interface HederaBuyer {
   readonly accountId: string;
   readonly privateKey: string;

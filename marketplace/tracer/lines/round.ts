@@ -106,7 +106,8 @@ function shapeThrough(points: readonly Place[], missMax: number): Shape | null {
   return ellipseThrough(points, missMax) ?? rectThrough(points, missMax);
 }
 
-function boxOf(points: readonly Place[]) {
+/** What the points lie in. */
+export function boxOf(points: readonly Place[]) {
   let [left, top, right, bottom] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, -1, -1];
   for (const { x, y } of points) {
     left = Math.min(left, x);

@@ -1,5 +1,6 @@
 import type { Element, Group, Shape } from "../drawing.ts";
 import { pointsAlong } from "../lines/points-along.ts";
+import { boxOf } from "../lines/round.ts";
 
 /** Groups with ids of their own: what each is, as far as that is known, and a number. */
 export function namedGroups(groups: readonly Group[]): Group[] {
@@ -18,8 +19,8 @@ function kindOf(elements: readonly Element[]): string {
   const [first, ...more] = elements;
   if (!first) return "object";
   if (elements.every(({ fill }) => fill.kind === "none") && more.length > 0) return "lines";
-  const around = boxOf(first.shape);
-  return more.every(({ shape }) => isWithin(boxOf(shape), around)) ? shapeName(first.shape) : "object";
+  const around = boxOf(pointsAlong(first.shape));
+  return more.every(({ shape }) => isWithin(boxOf(pointsAlong(shape)), around)) ? shapeName(first.shape) : "object";
 }
 
 function shapeName(shape: Shape): string {
@@ -39,20 +40,8 @@ function shapeName(shape: Shape): string {
 /** A rectangle this many times as long as wide is a line. */
 const lineRatio = 12;
 
-type Box = readonly [number, number, number, number];
+type Box = ReturnType<typeof boxOf>;
 
-function boxOf(shape: Shape): Box {
-  const places = pointsAlong(shape);
-  let [left, top, right, bottom] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, -1, -1];
-  for (const { x, y } of places) {
-    left = Math.min(left, x);
-    top = Math.min(top, y);
-    right = Math.max(right, x);
-    bottom = Math.max(bottom, y);
-  }
-  return [left, top, right, bottom];
-}
-
-function isWithin([left, top, right, bottom]: Box, around: Box): boolean {
-  return left > around[0] - 1 && top > around[1] - 1 && right < around[2] + 1 && bottom < around[3] + 1;
+function isWithin({ left, top, right, bottom }: Box, around: Box): boolean {
+  return left > around.left - 1 && top > around.top - 1 && right < around.right + 1 && bottom < around.bottom + 1;
 }

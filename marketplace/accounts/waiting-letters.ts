@@ -1,0 +1,39 @@
+import type { Queryable } from "../../shared/postgres.ts";
+import { emailOf } from "../account-email.ts";
+import type { AccountId } from "../ids.ts";
+import type { Mailer } from "../sign-in/mail.ts";
+
+/** Letters that a copy of the service claims in one go. */
+export const lettersMax = 20;
+/** A letter whose sender takes longer may be sent by another copy. */
+export const claimMinutes = 15;
+
+/** A letter that this copy has claimed. */
+export interface ClaimedLetter {
+  readonly accountId: AccountId;
+  readonly subject: string;
+  readonly text: string;
+  /** The mail server has taken it, or its account has no address. */
+  readonly remove: () => Promise<unknown>;
+  /** Any copy may send it now. */
+  readonly release: () => Promise<unknown>;
+}
+
+/**
+ * Each letter is claimed before it is sent, so that two copies do not send it, and removed when the mail server has taken it: one whose
+ * copy ends meanwhile is sent when its claim has lapsed, perhaps again. Throws the first failure when all were tried.
+ */
+export async function sendClaimed(db: Queryable, mailer: Mailer, letters: readonly ClaimedLetter[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const { accountId, subject, text, remove, release } of letters) {
+    try {
+      const email = await emailOf(db, accountId);
+      if (email) await mailer.send(email, subject, text);
+      await remove();
+    } catch (error) {
+      failures.push(error);
+      await release();
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
