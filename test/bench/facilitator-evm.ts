@@ -35,6 +35,7 @@ export async function benchFacilitatorEvm(): Promise<void> {
     await chain.fund(privateKeyToAccount(key).address, { wei: parseEther("100") });
   const ours = await startChild("../../facilitator/main.ts", "FACILITATOR_PORT", {
     LOG_LEVEL: "error",
+    FACILITATOR_MIGRATE: "on",
     FACILITATOR_DATABASE_URL: await postgres.createDatabase("facilitator"),
     EIP155_84532_RPC_URL: chain.rpcUrl,
     EIP155_84532_SIGNERS: ourKey,
