@@ -3,7 +3,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import type { PaymentRequirements } from "../../shared/x402.ts";
 import type { Config } from "../config.ts";
 import type { FacilitatorClient } from "../payments/facilitator/client.ts";
-import { type SignInRequest, signInChallenge, signInExtension } from "../payments/paid-calls/sign-in-with-x.ts";
+import { type SignInRequest, signInChallenge, signInExtension } from "../payments/sign-in-with-x.ts";
 import { decodeHeader, type PaymentPayload, parsePaymentPayload } from "../payments/payment-payload.ts";
 import type { Offer } from "../payments/quotes/offer.ts";
 import { acceptsOf, paymentRequired } from "../payments/quotes/payment-required.ts";

@@ -12,7 +12,7 @@ import { type Answer, answerTo, deliverResponse } from "../payments/paid-calls/a
 import { type DebtNeeds, debtInstead, type ShownPayment } from "../payments/paid-calls/debt-of-call.ts";
 import { redeem } from "../payments/paid-calls/redeem.ts";
 import type { PaidWork, Redemption } from "../payments/paid-calls/redemption.ts";
-import { type SignInRequest, signInExtension } from "../payments/paid-calls/sign-in-with-x.ts";
+import { type SignInRequest, signInExtension } from "../payments/sign-in-with-x.ts";
 import { type PaymentPayload, paidCallIdOf } from "../payments/payment-payload.ts";
 import type { Offer } from "../payments/quotes/offer.ts";
 import { withCharge } from "../payments/refused-input.ts";

@@ -7,7 +7,7 @@ import { agentPathParameters } from "../agents/shapes.ts";
 import type { Config } from "../config.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { isFromForeignPage } from "../http/same-origin.ts";
-import { signInHeader } from "./paid-calls/sign-in-with-x.ts";
+import { signInHeader } from "./sign-in-with-x.ts";
 
 /*
  * Pages of other origins may ask for quotes and post payments: the payment is the authorization, and no cookie or key counts on

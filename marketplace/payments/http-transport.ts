@@ -8,7 +8,7 @@ import type { SpeculativeVerdict } from "./facilitator/speculative-verification.
 import { type Answer, answerTo, deliverResponse } from "./paid-calls/answers.ts";
 import { type RedeemNeeds, redeem } from "./paid-calls/redeem.ts";
 import type { DebtOutcome, PaidWork } from "./paid-calls/redemption.ts";
-import { type SignInRequest, signInHeader } from "./paid-calls/sign-in-with-x.ts";
+import { type SignInRequest, signInHeader } from "./sign-in-with-x.ts";
 import { encodeHeader, type PaymentPayload } from "./payment-payload.ts";
 import type { Offer } from "./quotes/offer.ts";
 import { paymentRequired } from "./quotes/payment-required.ts";

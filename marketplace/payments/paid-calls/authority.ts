@@ -18,7 +18,7 @@ import { isSameWallet, requirementsPaying } from "../quotes/payment-requirements
 import { isHeldSecret, type QuotedId, type QuoteIds, unquotedId } from "../quotes/quote-id.ts";
 import type { PaidCall } from "./paid-call.ts";
 import { type Asked, type Presented, type Refused, refusalOf, type Unknown, type Work } from "./redemption.ts";
-import { refusalOfSignIn } from "./sign-in-with-x.ts";
+import { refusalOfSignIn } from "../sign-in-with-x.ts";
 
 /*
  * Who may redeem a payment. One that is not settled yet is known only to its signer and to those whom the signer gave it. One

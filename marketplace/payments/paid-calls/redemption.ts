@@ -8,7 +8,7 @@ import type { SpeculativeVerdict } from "../facilitator/speculative-verification
 import type { PaidCallId, PaymentId, PaymentPayload, SettleRequirements } from "../payment-payload.ts";
 import type { Offer } from "../quotes/offer.ts";
 import type { LeasedCall } from "./paid-call.ts";
-import type { SignInRequest } from "./sign-in-with-x.ts";
+import type { SignInRequest } from "../sign-in-with-x.ts";
 
 /** What one payment buys, ready to be done: everything that could refuse it was asked. */
 export type PaidWork = PaidRun | CreditPurchase;

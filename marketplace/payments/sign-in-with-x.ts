@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
-import { ApiError } from "../../../shared/errors.ts";
-import type { Database } from "../../../shared/postgres.ts";
-import { type Chains, requireProof } from "../../accounts/wallet-proof.ts";
-import type { AccountId } from "../../ids.ts";
+import { ApiError } from "../../shared/errors.ts";
+import type { Database } from "../../shared/postgres.ts";
+import { type Chains, requireProof } from "../accounts/wallet-proof.ts";
+import type { AccountId } from "../ids.ts";
 
 /*
  * The `sign-in-with-x` extension of x402 version 2 (CAIP-122; its text is EIP-4361's), by which the presenter of a payment
