@@ -8,14 +8,15 @@ import type { Log } from "../../shared/log.ts";
 import { type FindNeeds, findLiveAgent, type LiveAgent } from "../agents/find.ts";
 import { addressOfTool } from "../agents/scope.ts";
 import { agentOffer, agentWork, requireModelFunds } from "../payments/agent-call.ts";
-import { type Answer, answerTo, deliverResponse } from "../payments/paid-calls/answers.ts";
+import { type Answer, answerTo } from "../payments/paid-calls/answers.ts";
 import { type DebtNeeds, debtInstead, type ShownPayment } from "../payments/paid-calls/debt-of-call.ts";
+import { deliver } from "../payments/paid-calls/deliver.ts";
 import { redeem } from "../payments/paid-calls/redeem.ts";
 import type { PaidWork, Redemption } from "../payments/paid-calls/redemption.ts";
-import { type SignInRequest, signInExtension } from "../payments/sign-in-with-x.ts";
 import { type PaymentPayload, paidCallIdOf } from "../payments/payment-payload.ts";
 import type { Offer } from "../payments/quotes/offer.ts";
 import { withCharge } from "../payments/refused-input.ts";
+import { type SignInRequest, signInExtension } from "../payments/sign-in-with-x.ts";
 import { runFree } from "../runs/free-run.ts";
 import { prepareAgent } from "../runs/prepare.ts";
 import { drawUnsold, isSold, type PaidSvgNeeds, paidSvgWork, svgOffer } from "../svg/paid.ts";
@@ -165,7 +166,7 @@ async function outcomeResult(
 ): Promise<CallToolResult> {
   if (redemption.outcome !== "delivered") return answerResult(answerTo(redemption, replay));
   const present = work.kind === "run" ? work.present : undefined;
-  const content = await deliverResponse(context, response, redemption, async ({ output, receipt }) =>
+  const content = await deliver(context, response, redemption, async ({ output, receipt }) =>
     present ? structured(await present(output)) : contentOf(output, receipt),
   );
   const { settlement, runId } = redemption.result;

@@ -5,15 +5,16 @@ import type { AnonymousLimits } from "../anonymous-limits.ts";
 import type { Config } from "../config.ts";
 import type { FacilitatorClient } from "./facilitator/client.ts";
 import type { SpeculativeVerdict } from "./facilitator/speculative-verification.ts";
-import { type Answer, answerTo, deliverResponse } from "./paid-calls/answers.ts";
+import { type Answer, answerTo } from "./paid-calls/answers.ts";
+import { deliver } from "./paid-calls/deliver.ts";
 import { type RedeemNeeds, redeem } from "./paid-calls/redeem.ts";
 import type { DebtOutcome, PaidWork } from "./paid-calls/redemption.ts";
-import { type SignInRequest, signInHeader } from "./sign-in-with-x.ts";
 import { encodeHeader, type PaymentPayload } from "./payment-payload.ts";
 import type { Offer } from "./quotes/offer.ts";
 import { paymentRequired } from "./quotes/payment-required.ts";
 import { quotedRequirements } from "./quotes/payment-requirements.ts";
 import type { QuoteIds } from "./quotes/quote-id.ts";
+import { type SignInRequest, signInHeader } from "./sign-in-with-x.ts";
 
 /** 402 with a quote, for a request without a payment; `unreadable` says why a payment that came cannot be read. */
 export async function answerQuote(
@@ -50,7 +51,7 @@ export async function answerPayment(
   switch (redemption.outcome) {
     case "delivered": {
       const present = work.kind === "run" ? work.present : undefined;
-      const body = await deliverResponse(context, response, redemption, ({ runId, output, receipt }) =>
+      const body = await deliver(context, response, redemption, ({ runId, output, receipt }) =>
         present ? present(output) : { success: true, run_id: runId, output, receipt },
       );
       setSettlementHeaders(response, redemption.result.settlement);

@@ -1,12 +1,8 @@
-import type { Response } from "express";
-import { onceClosed } from "../../../shared/response-closed.ts";
 import type { SettleResponse } from "../../../shared/x402.ts";
-import type { BackgroundWork } from "../../background-work.ts";
 import type { Remedy } from "../../connectors/result.ts";
 import { answerOf } from "../../runs/precheck.ts";
 import { debtText } from "./debt-of-call.ts";
-import type { DebtOutcome, Delivered, Failed, PaidResult, Spent, Unknown } from "./redemption.ts";
-import type { PaidCalls } from "./store.ts";
+import type { DebtOutcome, Failed, Spent, Unknown } from "./redemption.ts";
 
 /*
  * What a buyer is told about each outcome, over HTTP (http-transport.ts) and by the tool server (mcp/paid-tools.ts) alike:
@@ -87,31 +83,4 @@ const remedies: Readonly<Record<Remedy, (replay: string) => string>> = {
 
 function lower(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
-}
-
-/**
- * The result as `ready` puts it, to be written to `response` next. It is recorded as delivered once it has left, and not before:
- * whatever becomes of the buyer or of this process until then, the same payment fetches it. The time that is recorded is that
- * before the writing, so that a buyer who has read it cannot pass for one who was still waiting.
- */
-export async function deliverResponse<Body>(
-  { backgroundWork, paidCalls }: { readonly backgroundWork: BackgroundWork; readonly paidCalls: PaidCalls },
-  response: Response,
-  { result, leased }: Delivered,
-  ready: (result: PaidResult) => Body | Promise<Body>,
-): Promise<Body> {
-  const conclude = async (deliveredAt: Date | null) => {
-    if (leased) await paidCalls.conclude(leased.call, leased.isHolder ? deliveredAt : null);
-  };
-  let body: Body;
-  try {
-    body = await ready(result);
-  } catch (error) {
-    await conclude(null);
-    throw error;
-  }
-  if (leased) paidCalls.leaving.note(leased.call.id, { transaction: leased.call.transaction, deliveredAt: null });
-  const deliveredAt = new Date();
-  onceClosed(response, () => backgroundWork.detach(conclude(response.writableFinished ? deliveredAt : null)));
-  return body;
 }

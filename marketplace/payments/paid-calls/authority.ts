@@ -16,9 +16,9 @@ import {
 import { isPaidBy } from "../quotes/offer.ts";
 import { isSameWallet, requirementsPaying } from "../quotes/payment-requirements.ts";
 import { isHeldSecret, type QuotedId, type QuoteIds, unquotedId } from "../quotes/quote-id.ts";
+import { refusalOfSignIn } from "../sign-in-with-x.ts";
 import type { PaidCall } from "./paid-call.ts";
 import { type Asked, type Presented, type Refused, refusalOf, type Unknown, type Work } from "./redemption.ts";
-import { refusalOfSignIn } from "../sign-in-with-x.ts";
 
 /*
  * Who may redeem a payment. One that is not settled yet is known only to its signer and to those whom the signer gave it. One
@@ -85,7 +85,10 @@ export async function claimQuoted(context: ClaimNeeds, shown: Shown): Promise<Cl
   return claimed && "unquoted" in claimed ? undefined : claimed;
 }
 
-/** As settled for one of these quotes; or for none, as the last answer had it; undefined when there is none to ask about. */
+/**
+ * Asks the facilitator about each of these quotes whether the payment was settled for it. `unquoted`: it was settled, and for none of
+ * them. Undefined without a quote to ask about.
+ */
 async function claimFor(
   context: ClaimNeeds,
   shown: Shown,
@@ -240,7 +243,7 @@ const unquotedGoodForMs = 7 * 86_400_000;
 const notForThis: Refused = {
   outcome: "refused",
   reason: "payment_for_something_else",
-  message: "What was paid is not what this costs, or was not paid to who sells it.",
+  message: "What was paid is not what this costs, or was not paid to its seller.",
 };
 
 const signInAdvice =

@@ -19,7 +19,7 @@ import type { CreditPurchase, PaidWork } from "./redemption.ts";
 
 /**
  * Does once what a payment buys, within `deadlineMs` where one is given. A failure is an outcome; throws only the 503 or 429 of a run
- * that was not begun, because its creator cannot pay for the model any more or the buyer has not paid too often.
+ * that was not begun, because its creator cannot pay for the model any more, or its buyer has left too many runs unpaid.
  */
 export function carryOut(context: CarryOutNeeds, bought: PaidWork, call: Carried): Promise<Outcome> {
   return bought.kind === "run" ? runPaid(context, bought.prepared, call) : creditAccount(context, bought, call.id);

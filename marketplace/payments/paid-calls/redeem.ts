@@ -59,13 +59,14 @@ export interface RedeemNeeds extends ProcessNeeds {
   readonly versions: Versions;
 }
 
+/** Begins the call or replays it, whichever what other posts of the same payment do meanwhile asks for, until it has an outcome. */
 async function redeemOnce(
   context: RedeemNeeds,
   bought: PaidWork,
   presented: Presented,
   holdIds: string[],
 ): Promise<Redemption> {
-  const { payload, offer } = presented;
+  const { payload } = presented;
   if (!stablecoinOn(payload.network)) return notOffered(payload);
   const { payment } = payload;
   if (!payment) {
@@ -74,8 +75,24 @@ async function redeemOnce(
   }
   const id: PaidCallId = { network: payload.network, key: payment.key };
   const asked: Asked = { bought, payload, payment, id, presented, holdIds };
+  let next = await lookUp(context, asked);
+  while (!("outcome" in next)) {
+    next =
+      "seen" in next
+        ? await replay(context, asked, next.seen)
+        : await begin(context, asked, next.forgotten.requirements);
+  }
+  return next;
+}
+
+/** An outcome, or a row to go on from: another post's that was seen, or one that is forgotten since, having charged nothing. */
+type Next = Redemption | { readonly seen: PaidCall } | { readonly forgotten: PaidCall };
+
+async function lookUp(context: RedeemNeeds, asked: Asked): Promise<Next> {
+  const { id, payload, presented } = asked;
+  const { offer } = presented;
   const call = context.paidCalls.markSeenHere(id) ? await context.paidCalls.find(id) : undefined;
-  if (call) return replay(context, asked, call);
+  if (call) return { seen: call };
   const requirements = await requirementsFor(context, offer, payload).catch((error: unknown) => ({ error }));
   const paid = paidIn(payload);
   if (requirements && !("error" in requirements) && (!paid || isPaying(paid, requirements)) && !offer.isWithdrawn) {
@@ -85,7 +102,7 @@ async function redeemOnce(
   }
   // What is not offered any more was offered to the buyer who used or settled this payment before.
   const first = await context.paidCalls.find(id);
-  if (first) return replay(context, asked, first);
+  if (first) return { seen: first };
   const claimed = await beginOnOtherTerms(context, asked);
   if (claimed) return claimed;
   if (offer.isWithdrawn) throw new ApiError("not_found", "There is no such agent.");
@@ -111,7 +128,7 @@ async function begin(
   asked: Asked,
   requirements: PaymentRequirements,
   speculative?: VerifyResponse,
-): Promise<Redemption> {
+): Promise<Next> {
   const verdict = speculative ?? (await context.facilitator.verify(facilitatorRequest(asked.payload, requirements)));
   if (verdict?.holdId !== undefined) asked.holdIds.push(verdict.holdId);
   if (verdict?.isValid) {
@@ -120,7 +137,7 @@ async function begin(
     if (leased) return processCall(context, work, leased);
   }
   const call = await context.paidCalls.find(asked.id);
-  if (call) return replay(context, asked, call);
+  if (call) return { seen: call };
   if (!verdict) throw unreachable(context);
   if (verdict.isValid) return outcomeUnknown;
   if (isSettled(verdict)) return beginSettled(context, asked);
@@ -129,7 +146,7 @@ async function begin(
 }
 
 /** The buyer settled it with the facilitator and now presents it. */
-async function beginSettled(context: RedeemNeeds, asked: Asked): Promise<Redemption> {
+async function beginSettled(context: RedeemNeeds, asked: Asked): Promise<Next> {
   const claimed = await claimSettled(context, asked);
   if ("outcome" in claimed) return claimed;
   const { requirements, isHolder, settlement } = claimed;
@@ -137,11 +154,11 @@ async function beginSettled(context: RedeemNeeds, asked: Asked): Promise<Redempt
   const leased = await take(context, work, settlement.payer, settlement.transaction);
   if (leased) return processCall(context, work, leased);
   const call = await context.paidCalls.find(asked.id);
-  return call ? replay(context, asked, call) : outcomeUnknown;
+  return call ? { seen: call } : outcomeUnknown;
 }
 
 /** The same where price or wallet have changed since it was quoted. One that is not settled is leased to those of now. */
-async function beginOnOtherTerms(context: RedeemNeeds, asked: Asked): Promise<Redemption | undefined> {
+async function beginOnOtherTerms(context: RedeemNeeds, asked: Asked): Promise<Next | undefined> {
   const paid = paidIn(asked.payload);
   const requirements = paid && (await requirementsPaying(context, asked.payload, paid).catch(() => undefined));
   const verdict = requirements && (await context.facilitator.verify(facilitatorRequest(asked.payload, requirements)));
@@ -170,7 +187,7 @@ function take(context: RedeemNeeds, work: Work, payer?: string, transaction?: st
 }
 
 /** A payment seen before: waits for the post that works on it, or goes on with it. */
-async function replay(context: RedeemNeeds, posted: Asked, first: PaidCall): Promise<Redemption> {
+async function replay(context: RedeemNeeds, posted: Asked, first: PaidCall): Promise<Next> {
   const asked = await asBought(context.versions, posted, first);
   if ("outcome" in asked) return asked;
   const isSame = first.digest.equals(asked.bought.digest);
@@ -180,22 +197,17 @@ async function replay(context: RedeemNeeds, posted: Asked, first: PaidCall): Pro
   // The requirements it was first used under.
   const work: Work = { ...asked, ...holder, requirements: first.requirements };
   if (!isSame) return replayWithOtherInput(context, work, first);
-  return replayWithSameInput(context, posted, work, first);
+  return replayWithSameInput(context, work, first);
 }
 
-async function replayWithSameInput(
-  context: RedeemNeeds,
-  posted: Asked,
-  work: Work,
-  first: PaidCall,
-): Promise<Redemption> {
+async function replayWithSameInput(context: RedeemNeeds, work: Work, first: PaidCall): Promise<Next> {
   const deadline = Date.now() + imageRunMs;
   let call: PaidCall | undefined = first;
   let waiting: ReturnType<WaitingPosts["enter"]>;
   try {
     for (let pauseMs = 20; Date.now() < deadline; pauseMs = Math.min(pauseMs * 1.5, 500)) {
       // The post that worked on it found the agent failing or the payment bad, and charged nothing.
-      if (!call) return begin(context, posted, first.requirements);
+      if (!call) return { forgotten: first };
       if (!call.digest.equals(work.bought.digest)) return usedForAnother;
       const over = call.leased ? undefined : ending(work, call);
       if (over) return over;
@@ -260,6 +272,6 @@ const resultDelivered = {
     "Do not pay anew for this call: the answer that was delivered is what it bought. Another payment buys another run.",
 };
 const resultNotKept = {
-  message: "This payment has been used: its result is kept for who shows the wallet that paid.",
+  message: "This payment has been used: its result is kept for the presenter who shows the wallet that paid.",
   advice: "Do not pay anew for this call: send the quote that it was settled for with the payment (`accepted`, whole).",
 };

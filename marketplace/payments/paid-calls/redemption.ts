@@ -7,8 +7,8 @@ import type { PreparedRun } from "../../runs/prepare.ts";
 import type { SpeculativeVerdict } from "../facilitator/speculative-verification.ts";
 import type { PaidCallId, PaymentId, PaymentPayload, SettleRequirements } from "../payment-payload.ts";
 import type { Offer } from "../quotes/offer.ts";
-import type { LeasedCall } from "./paid-call.ts";
 import type { SignInRequest } from "../sign-in-with-x.ts";
+import type { LeasedCall } from "./paid-call.ts";
 
 /** What one payment buys, ready to be done: everything that could refuse it was asked. */
 export type PaidWork = PaidRun | CreditPurchase;
@@ -133,7 +133,7 @@ export interface Unknown {
   readonly message: string;
 }
 
-/** A result, to be delivered by `deliverResponse` (answers.ts) and nothing else. */
+/** A result, to be delivered by `deliver` (deliver.ts) and nothing else. */
 export interface Delivered {
   readonly outcome: "delivered";
   readonly result: PaidResult;
