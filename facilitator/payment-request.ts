@@ -1,14 +1,19 @@
 import { integerAt, isGiven, type JsonObject, objectAt, textAt } from "../shared/json.ts";
 import { toCaip2 } from "../shared/networks.ts";
 import { type PaymentRequirements, publicUrl, termsDigest } from "../shared/x402.ts";
-import { announcementOfPayment } from "./discovery/announcement.ts";
+import { type Announcement, announcementOfPayment } from "./discovery/announcement.ts";
 import { type PaymentRequest, type Refusal, refuse } from "./schemes/scheme.ts";
 
+/** What a caller posts: the payment, and what the caller wants listed with it, unread. */
+export interface ReceivedPayment extends PaymentRequest {
+  readonly announcement: Announcement | undefined;
+}
+
 /**
- * Body of /verify and /settle → PaymentRequest, for both protocol versions. A body of the wrong shape throws
+ * Body of /verify and /settle → ReceivedPayment, for both protocol versions. A body of the wrong shape throws
  * ApiError 400 naming the field; one that is well-formed and not acceptable is a Refusal.
  */
-export function parsePaymentRequest(body: unknown): PaymentRequest | Refusal {
+export function parsePaymentRequest(body: unknown): ReceivedPayment | Refusal {
   const envelope = objectAt(body, "", "Body");
   const payload = objectAt(envelope, "paymentPayload");
   const requirements = objectAt(envelope, "paymentRequirements");

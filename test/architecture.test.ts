@@ -19,27 +19,27 @@ const folders = [
   "facilitator/web/islands",
   "infra",
 ];
-let house: string;
+let copy: string;
 
 /** The project's own compiler settings around one tiny file a folder, so that an import is all that can be wrong. */
 beforeEach(async () => {
-  house = await mkdtemp(join(tmpdir(), "house-"));
-  await cp(join(root, "tsconfig.base.json"), join(house, "tsconfig.base.json"));
-  await symlink(join(root, "node_modules"), join(house, "node_modules"));
-  await writeFile(join(house, "package.json"), '{ "type": "module" }');
+  copy = await mkdtemp(join(tmpdir(), "architecture-"));
+  await cp(join(root, "tsconfig.base.json"), join(copy, "tsconfig.base.json"));
+  await symlink(join(root, "node_modules"), join(copy, "node_modules"));
+  await writeFile(join(copy, "package.json"), '{ "type": "module" }');
   for (const folder of folders) {
-    await mkdir(join(house, folder), { recursive: true });
-    await cp(join(root, folder, "tsconfig.json"), join(house, folder, "tsconfig.json"));
-    await writeFile(join(house, folder, "own.ts"), "export const own = 1;\n");
+    await mkdir(join(copy, folder), { recursive: true });
+    await cp(join(root, folder, "tsconfig.json"), join(copy, folder, "tsconfig.json"));
+    await writeFile(join(copy, folder, "own.ts"), "export const own = 1;\n");
   }
 });
 
-afterEach(() => rm(house, { recursive: true, force: true }));
+afterEach(() => rm(copy, { recursive: true, force: true }));
 
 async function build(folder: string, source: string): Promise<string> {
-  await writeFile(join(house, folder, "importer.ts"), source);
+  await writeFile(join(copy, folder, "importer.ts"), source);
   const tsc = join(root, "node_modules/typescript/bin/tsc");
-  const { stdout } = await promisify(execFile)(process.execPath, [tsc, "-b", join(house, folder)]).catch(
+  const { stdout } = await promisify(execFile)(process.execPath, [tsc, "-b", join(copy, folder)]).catch(
     (error) => error,
   );
   return stdout;
@@ -47,7 +47,7 @@ async function build(folder: string, source: string): Promise<string> {
 
 const importOf = (folder: string) => `import { own } from "../${folder}/own.ts";\nexport const borrowed = own;\n`;
 
-describe("an import that the plan of the house forbids fails the build", () => {
+describe("an import that the architecture forbids fails the build", () => {
   test.each([
     ["facilitator", "marketplace"],
     ["marketplace", "facilitator"],

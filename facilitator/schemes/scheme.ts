@@ -2,7 +2,6 @@ import { ApiError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { PaymentRequirements, SupportedKind } from "../../shared/x402.ts";
-import type { Announcement } from "../discovery/announcement.ts";
 
 /**
  * What the daemon needs from a way of paying on one network. `decode` and `check` together are the rules of the
@@ -51,7 +50,7 @@ export interface Scheme<P extends Payment = Payment> {
   start(): Promise<void>;
   /** What is done in the background while it is open. */
   readonly upkeep: readonly Upkeep[];
-  /** Gives this copy's fee payers to the others, which is about to stop. */
+  /** Gives this copy's fee payers to the other copies, before it stops. */
   handOver(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -85,8 +84,6 @@ export interface PaymentRequest {
   readonly resourceUrl: string | undefined;
   /** Of what was asked for, where it names a quote (shared/x402.ts). */
   readonly termsDigest: string | undefined;
-  /** What the caller wants listed, unread; undefined when nothing. */
-  readonly announcement: Announcement | undefined;
 }
 
 /** A payment whose meaning is certain, however it was encoded. */

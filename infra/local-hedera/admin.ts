@@ -5,9 +5,9 @@ import { type HttpServer, listenOnLoopback } from "./loopback.ts";
 
 /** The switchboard, over loopback HTTP: faults and faucet. `GET /` says what there is. */
 export function startAdmin(faults: Faults, faucet: Faucet, nodes: string[], port: number): Promise<HttpServer> {
-  const desk: Desk = { faults, faucet, nodes };
+  const needs: AdminNeeds = { faults, faucet, nodes };
   const server = createServer((request, response) => {
-    answer(desk, request).then(
+    answer(needs, request).then(
       (body) => send(response, 200, body),
       (error) => {
         if (error instanceof BadRequestError) send(response, error.status, { error: error.message });
@@ -19,29 +19,29 @@ export function startAdmin(faults: Faults, faucet: Faucet, nodes: string[], port
   return listenOnLoopback(server, port);
 }
 
-const answer = async (desk: Desk, request: IncomingMessage): Promise<object> => {
+const answer = async (needs: AdminNeeds, request: IncomingMessage): Promise<object> => {
   refuseBrowsers(request);
   const { pathname } = new URL(request.url ?? "/", "http://admin");
   switch (`${request.method} ${pathname}`) {
     case "GET /":
       return HELP;
     case "GET /faults":
-      return desk.faults.current();
+      return needs.faults.current();
     case "DELETE /faults":
-      desk.faults.clear();
-      return desk.faults.current();
+      needs.faults.clear();
+      return needs.faults.current();
     case "POST /faults":
-      return setFaults(desk, await readFields(request));
+      return setFaults(needs, await readFields(request));
     case "POST /accounts":
-      return createAccount(desk, await readFields(request));
+      return createAccount(needs, await readFields(request));
     case "POST /faucet":
-      return give(desk, await readFields(request));
+      return give(needs, await readFields(request));
     default:
       throw new BadRequestError(`${request.method} ${pathname}: not here; GET / lists what there is`, 404);
   }
 };
 
-const setFaults = ({ faults, nodes }: Desk, fields: Fields): object => {
+const setFaults = ({ faults, nodes }: AdminNeeds, fields: Fields): object => {
   const { node, ...values } = fields;
   if (node !== undefined && !nodes.includes(node as string)) {
     throw new BadRequestError(`node: must be one of ${nodes.join(", ")}`);
@@ -57,7 +57,7 @@ const setFaults = ({ faults, nodes }: Desk, fields: Fields): object => {
   return faults.current();
 };
 
-const createAccount = ({ faucet }: Desk, fields: Fields): object => {
+const createAccount = ({ faucet }: AdminNeeds, fields: Fields): object => {
   onlyKnown(fields, ["publicKey", "hbar", "associate", "maxAutoAssociations", "receiverSignatureRequired"]);
   const { publicKey, hbar, associate, maxAutoAssociations, receiverSignatureRequired } = fields;
   if (typeof publicKey !== "string") throw new BadRequestError("publicKey: must be a text, the key in hex");
@@ -76,7 +76,7 @@ const createAccount = ({ faucet }: Desk, fields: Fields): object => {
   });
 };
 
-const give = ({ faucet }: Desk, fields: Fields): object => {
+const give = ({ faucet }: AdminNeeds, fields: Fields): object => {
   onlyKnown(fields, ["account", "hbar", "token", "amount", "associate"]);
   const { account, hbar, token, amount, associate } = fields;
   if (typeof account !== "string") throw new BadRequestError("account: must be an account id such as 0.0.1003");
@@ -163,5 +163,5 @@ const HELP = {
 
 const BODY_BYTES_MAX = 65_536;
 
-type Desk = { faults: Faults; faucet: Faucet; nodes: string[] };
+type AdminNeeds = { faults: Faults; faucet: Faucet; nodes: string[] };
 type Fields = Record<string, unknown>;

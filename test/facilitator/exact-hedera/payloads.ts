@@ -57,7 +57,6 @@ export function request(transaction: unknown, change: RequestChange = {}): Payme
     payload: { transaction },
     resourceUrl: undefined,
     termsDigest: undefined,
-    announcement: undefined,
     ...change.envelope,
   } as PaymentRequest;
 }

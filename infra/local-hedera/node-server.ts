@@ -1,12 +1,12 @@
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from "@grpc/grpc-js";
 import { proto } from "@hiero-ledger/proto";
-import type { ChainContext } from "../context.ts";
-import type { Consensus } from "../pipeline/consensus.ts";
-import { submit } from "../pipeline/ingest.ts";
-import { answerQuery } from "../queries.ts";
-import type { EntityNumber } from "./ids.ts";
-import { statusCode } from "./refusal.ts";
-import { serviceTable } from "./service-table.ts";
+import type { ChainContext } from "./context.ts";
+import type { EntityNumber } from "./hapi/ids.ts";
+import { statusCode } from "./hapi/refusal.ts";
+import { serviceTable } from "./hapi/service-table.ts";
+import type { Consensus } from "./pipeline/consensus.ts";
+import { submit } from "./pipeline/ingest.ts";
+import { answerQuery } from "./queries.ts";
 
 /** One consensus node: a gRPC server on one loopback port, answering as one node account of the shared chain. */
 export async function startNode(
