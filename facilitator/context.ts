@@ -6,7 +6,7 @@ import type { Reads } from "../shared/reads.ts";
 import type { ValkeyCounts } from "../shared/valkey-counts.ts";
 import type { Config } from "./config.ts";
 import type { Catalog } from "./discovery/catalog.ts";
-import type { UnpaidFetch } from "./discovery/ownership.ts";
+import type { UnpaidFetch } from "./discovery/unpaid-fetch.ts";
 import type { Events } from "./events.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 import type { HoldStore } from "./holds/store.ts";

@@ -1,13 +1,9 @@
-/** Where a person can look a transaction up; null on a network without a public explorer, or not served any more. */
+import { transactionUrl } from "../shared/networks.ts";
+
+/** Where people can look a transaction up; null on a network without a public explorer, or not served any more. */
 export function explorerUrl({ evm, hedera }: Explorers, network: string, transaction: string | null): string | null {
   const base = [...evm, ...hedera].find((served) => served.network === network)?.explorer;
-  return transaction ? transactionUrl(network, base, transaction) : null;
-}
-
-/** `explorer`: what begins the network's links. */
-export function transactionUrl(network: string, explorer: string | undefined, transaction: string): string | null {
-  if (explorer === undefined) return null;
-  return network.startsWith("hedera:") ? `${explorer}/transaction/${transaction}` : `${explorer}/tx/${transaction}`;
+  return (transaction && transactionUrl(network, base, transaction)) || null;
 }
 
 /** The networks that are served, with where each begins its links (config.ts). */

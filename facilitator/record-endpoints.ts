@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { jsonAnswer } from "../shared/endpoint.ts";
 import { noStore } from "../shared/http.ts";
-import { networkOf } from "../shared/networks.ts";
+import { networkOf, transactionUrl } from "../shared/networks.ts";
 import type { Reads } from "../shared/reads.ts";
-import { transactionUrl } from "./explorer.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { refusals } from "./http/error-shape.ts";
 import { readQuery } from "./http/query.ts";
@@ -27,7 +26,10 @@ import {
 
 type Needs = TransactionsNeeds & StatsNeeds & { readonly config: Served; readonly reads: Reads };
 
-/** The public record. Not cached: who settled a payment may look for it at once, by any filter; only totals and the list of all may be a moment old. */
+/**
+ * The public record. Not cached: who settled a payment may look for it at once, by any filter; only totals and the list of all may
+ * be a moment old.
+ */
 export function recordEndpoints(context: Needs): Endpoint[] {
   return [statsEndpoint(context), transactionsEndpoint(context), paymentEndpoint(context), authorizedEndpoint(context)];
 }
@@ -183,7 +185,7 @@ const example = {
   payTo: "0.0.1004",
   asset: networkOf(exampleNetwork)?.stablecoins[0]?.asset ?? "",
   transaction: exampleTransaction,
-  explorer: transactionUrl(exampleNetwork, networkOf(exampleNetwork)?.explorer, exampleTransaction),
+  explorer: transactionUrl(exampleNetwork, networkOf(exampleNetwork)?.explorer, exampleTransaction) ?? null,
   time: "2026-03-02T09:30:00.000Z",
 };
 

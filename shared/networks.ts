@@ -41,6 +41,16 @@ export function v1NameOf(id: string): string | undefined {
   return networks.get(id)?.v1Names[0];
 }
 
+/** The one spelling of an account, by which it is compared and signed over: the case of an EVM address says nothing. */
+export function canonicalAccount(network: string, account: string): string {
+  return network.startsWith("eip155:") ? account.toLowerCase() : account;
+}
+
+/** Where people look a transaction up; undefined without a public explorer. `explorer`: what begins the network's links. */
+export function transactionUrl(network: string, explorer: string | undefined, transaction: string): string | undefined {
+  return explorer && `${explorer}/${network.startsWith("hedera:") ? "transaction" : "tx"}/${transaction}`;
+}
+
 /** Whether the chains of a list are main networks or test networks. */
 function on(environment: Environment): (row: NetworkRow) => Network {
   return (row) => ({ ...row, environment });

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { canonicalAccount } from "./networks.ts";
 
 /**
  * The x402 wire contract, versions 1 and 2, as resource servers, buyers and facilitators speak it.
@@ -75,7 +76,7 @@ export function termsDigest(
 ): string | undefined {
   const quoteId = extra?.quoteId;
   if (typeof quoteId !== "string" || quoteId === "" || quoteId.length > quoteIdLengthMax) return undefined;
-  const address = (text: string) => (network.startsWith("eip155:") ? text.toLowerCase() : text);
+  const address = (text: string) => canonicalAccount(network, text);
   // As JSON, so that no two lists of texts are written alike.
   const terms = [scheme, network, address(asset), address(payTo), amount, quoteId, resource ?? null];
   return createHash("sha256").update(JSON.stringify(terms)).digest("hex");

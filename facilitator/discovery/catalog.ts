@@ -1,17 +1,10 @@
 import type { Log } from "../../shared/log.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { type ListingRequest, ListingRequestQueue } from "./listing-requests.ts";
-import {
-  askResource,
-  type PaymentRequired,
-  type Problem,
-  permanent,
-  requirementsFor,
-  transient,
-  type UnpaidFetch,
-} from "./ownership.ts";
+import { askResource, type PaymentRequired, type Problem, permanent, requirementsFor, transient } from "./ownership.ts";
 import { SchemaChecker } from "./schema-check.ts";
 import { type Listing, ListingStore } from "./store.ts";
+import type { UnpaidFetch } from "./unpaid-fetch.ts";
 import { readAnnouncement } from "./validate.ts";
 
 const workersMax = 8;

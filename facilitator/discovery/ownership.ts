@@ -1,30 +1,8 @@
 import type { JsonObject } from "../../shared/json.ts";
-import { JsonScan, usualJson } from "../../shared/json-scan.ts";
 import { type Announcement, announcementOfPaymentRequired } from "./announcement.ts";
 import { type AcceptedRequirements, readAcceptedRequirements } from "./payment-requirements.ts";
+import { askBounds, parseAnswer, type UnpaidAnswer, type UnpaidAsk, type UnpaidFetch } from "./unpaid-fetch.ts";
 import type { Declaration } from "./validate.ts";
-
-const probeTimeoutMs = 5_000;
-const answerBytesMax = 256 * 1024;
-
-/** Must refuse private addresses, and answer a redirect as it is instead of following it. */
-export type UnpaidFetch = (url: string, ask: UnpaidAsk) => Promise<UnpaidAnswer>;
-
-export interface UnpaidAsk {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-  readonly timeoutMs: number;
-  readonly bytesMax: number;
-  readonly signal: AbortSignal;
-}
-
-export interface UnpaidAnswer {
-  readonly status: number;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly body: Buffer;
-}
 
 /**
  * Asks the resource itself, once and without paying, whom it wants to be paid. Only its own word binds a listing to a
@@ -35,7 +13,7 @@ export async function askResource(
   declaration: Declaration,
   signal: AbortSignal,
 ): Promise<PaymentRequired | Problem> {
-  const ask = { ...unpaidRequest(declaration), timeoutMs: probeTimeoutMs, bytesMax: answerBytesMax, signal };
+  const ask = { ...unpaidRequest(declaration), ...askBounds, signal };
   const answer = await fetchUnpaid(declaration.probeUrl, ask).catch((error: Error) => error);
   if (answer instanceof Error) return transient(`the resource could not be asked: ${answer.message}`);
   const answers = paymentRequiredIn(answer, declaration.type);
@@ -97,27 +75,16 @@ function unpaidRequest({ type, input }: Declaration): Pick<UnpaidAsk, "method" |
 function paymentRequiredIn({ status, headers, body }: UnpaidAnswer, type: "http" | "mcp"): readonly JsonObject[] {
   if (status === 402) {
     const header = headers["payment-required"];
-    const inHeader = typeof header === "string" ? parse(Buffer.from(header, "base64").toString()) : undefined;
-    return [inHeader, parse(body.toString())].filter((quote) => quote !== undefined);
+    const inHeader = typeof header === "string" ? parseAnswer(Buffer.from(header, "base64").toString()) : undefined;
+    return [inHeader, parseAnswer(body.toString())].filter((quote) => quote !== undefined);
   }
   if (status !== 200 || type !== "mcp") return [];
   const event = /^data: ?(.*)$/m.exec(body.toString())?.[1];
-  const result = parse(event ?? body.toString())?.result as JsonObject | undefined;
+  const result = parseAnswer(event ?? body.toString())?.result as JsonObject | undefined;
   const quote = result?.structuredContent as JsonObject | undefined;
   return quote && typeof quote === "object" ? [quote] : [];
 }
 
 function acceptsOf({ accepts }: JsonObject): readonly AcceptedRequirements[] {
   return Array.isArray(accepts) ? accepts.slice(0, 50).flatMap((entry) => readAcceptedRequirements(entry) ?? []) : [];
-}
-
-/** A quote is small; what is nested or cut up beyond that is a trap for the reader. */
-function parse(text: string): JsonObject | undefined {
-  try {
-    new JsonScan(usualJson).see(Buffer.from(text));
-    const value = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -4,7 +4,7 @@ import type { Database } from "../../shared/postgres.ts";
 import { asResource, type DiscoveredResource, isListed, selectResources } from "./listing.ts";
 
 const pageSize = 20;
-/** Whoever looks through more reads the listing as JSON. */
+/** A program that looks through more reads the listing as JSON. */
 export const offsetMax = 2_000;
 const recordDays = 30;
 

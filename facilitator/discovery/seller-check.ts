@@ -1,6 +1,5 @@
 import { ApiError } from "../../shared/errors.ts";
-import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { JsonScan, usualJson } from "../../shared/json-scan.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { urlProblem } from "../../shared/public-address.ts";
 import type { SupportedResponse } from "../../shared/x402.ts";
@@ -8,11 +7,8 @@ import type { CallCounts } from "../limits/call-counts.ts";
 import { announcementOfPaymentRequired } from "./announcement.ts";
 import { type Finding, judge, type Reading, readQuote } from "./check-offers.ts";
 import { isListed } from "./listing.ts";
-import type { UnpaidAnswer, UnpaidFetch } from "./ownership.ts";
+import { askBounds, parseAnswer, type UnpaidAnswer, type UnpaidFetch } from "./unpaid-fetch.ts";
 import { isLocalhost, readAnnouncement } from "./validate.ts";
-
-const answerBytesMax = 256 * 1024;
-const timeoutMs = 5_000;
 
 export interface CheckNeeds {
   readonly db: Database;
@@ -89,7 +85,7 @@ function readTarget(given: string, { allowLocalhost }: CheckNeeds): URL {
 
 /** Many routes that are paid for take POST alone. */
 async function ask(fetchUnpaid: UnpaidFetch, url: string): Promise<UnpaidAnswer | Error> {
-  const common = { timeoutMs, bytesMax: answerBytesMax, signal: AbortSignal.timeout(2 * timeoutMs) };
+  const common = { ...askBounds, signal: AbortSignal.timeout(2 * askBounds.timeoutMs) };
   const first = await fetchUnpaid(url, { method: "GET", ...common }).catch((error: Error) => error);
   if (first instanceof Error || ![404, 405].includes(first.status)) return first;
   const headers = { "content-type": "application/json" };
@@ -110,7 +106,7 @@ function statusFinding(status: number | undefined): Finding {
     status === 402,
     "c.1",
     "It answers 402 to a request without payment",
-    "Answer 402 with a quote to whoever has not paid.",
+    "Answer 402 with a quote to every request without a payment.",
   );
 }
 
@@ -123,24 +119,14 @@ interface Quote {
 /** Version 1 is read from the body, version 2 from a header of either name. */
 function quotesIn({ status, headers, body }: UnpaidAnswer): readonly Quote[] {
   if (status !== 402) return [];
-  const inBody = parse(body.toString());
+  const inBody = parseAnswer(body.toString());
   const found: Quote[] = [{ version: 1, from: "the body", quote: inBody?.x402Version === 2 ? undefined : inBody }];
   for (const name of ["payment-required", "x-payment-required"]) {
     const value = headers[name];
     if (typeof value !== "string") continue;
-    found.push({ version: 2, from: name.toUpperCase(), quote: parse(Buffer.from(value, "base64").toString()) });
+    found.push({ version: 2, from: name.toUpperCase(), quote: parseAnswer(Buffer.from(value, "base64").toString()) });
   }
   return found;
-}
-
-function parse(text: string): JsonObject | undefined {
-  try {
-    new JsonScan(usualJson).see(Buffer.from(text));
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** What clients of a version find nothing of. */

@@ -1,7 +1,44 @@
 import { request } from "undici";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import { JsonScan, usualJson } from "../../shared/json-scan.ts";
 import type { Outbound } from "../../shared/outbound.ts";
-import type { UnpaidAnswer, UnpaidAsk, UnpaidFetch } from "./ownership.ts";
 import { isLocalhost } from "./validate.ts";
+
+/** Must refuse private addresses, and answer a redirect as it is instead of following it. */
+export type UnpaidFetch = (url: string, ask: UnpaidAsk) => Promise<UnpaidAnswer>;
+
+export interface UnpaidAsk {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly timeoutMs: number;
+  readonly bytesMax: number;
+  readonly signal: AbortSignal;
+}
+
+export interface UnpaidAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+/** How long a resource may take for its answer, and how much it may say. */
+export const askBounds = { timeoutMs: 5_000, bytesMax: 256 * 1024 } as const;
+
+/**
+ * The JSON object that a resource answered; undefined when it is none. What is nested or cut up beyond the usual is a trap for the
+ * reader.
+ */
+export function parseAnswer(text: string): JsonObject | undefined {
+  try {
+    new JsonScan(usualJson).see(Buffer.from(text));
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** The one way from the daemon to a URL that a caller named: through the outbound guard, and following no redirect. */
 export function createUnpaidFetch(outbound: Outbound, { allowLocalhost }: { allowLocalhost: boolean }): UnpaidFetch {

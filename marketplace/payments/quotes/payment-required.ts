@@ -1,8 +1,8 @@
 import { v1NameOf } from "../../../shared/networks.ts";
 import type { PaymentRequirements } from "../../../shared/x402.ts";
-import { type SignInRequest, signInChallenge, signInExtension } from "../sign-in-with-x.ts";
 import { encodeHeader } from "../payment-payload.ts";
 import { proofShape } from "../proof-shape.ts";
+import { type SignInRequest, signInChallenge, signInExtension } from "../sign-in-with-x.ts";
 import type { Offer } from "./offer.ts";
 import type { QuoteIds } from "./quote-id.ts";
 

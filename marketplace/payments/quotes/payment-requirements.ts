@@ -1,4 +1,5 @@
 import { ApiError } from "../../../shared/errors.ts";
+import { canonicalAccount } from "../../../shared/networks.ts";
 import type { PaymentRequirements, SupportedResponse } from "../../../shared/x402.ts";
 import { stablecoinOn } from "../../stablecoins.ts";
 import { maxTimeoutSeconds } from "../../time-limits.ts";
@@ -48,8 +49,8 @@ export async function requirementsFor(
 }
 
 /**
- * Requirements on the payment's chain that are met by paying this. Only the fee payer may be another of the facilitator's than a quote would name
- * now, since it can change between quote and payment. Undefined where the facilitator does not settle.
+ * The requirements on the payment's chain that ask for this amount to this wallet. They name the payment's own fee payer if that is one
+ * of the facilitator's: which one a quote names can change between quote and payment. Undefined where the facilitator does not settle.
  */
 export async function requirementsPaying(
   context: Needs,
@@ -69,7 +70,7 @@ export function isPaying(paid: Paid, { network, payTo, amount }: PaymentRequirem
 }
 
 export function isSameWallet(network: string, one: string, other: string): boolean {
-  return network.startsWith("eip155:") ? one.toLowerCase() === other.toLowerCase() : one === other;
+  return canonicalAccount(network, one) === canonicalAccount(network, other);
 }
 
 function entryFor(

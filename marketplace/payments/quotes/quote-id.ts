@@ -1,4 +1,5 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
+import { canonicalAccount } from "../../../shared/networks.ts";
 import type { Queryable } from "../../../shared/postgres.ts";
 import { maxTimeoutSeconds } from "../../time-limits.ts";
 
@@ -71,7 +72,7 @@ export class QuoteIds {
 
   #mac(secret: Buffer, atSeconds: number, [kind, head, quoted]: [string, string, Quoted]): Buffer {
     const { product, network, asset, payTo, amount } = quoted;
-    const address = (text: string) => (network.startsWith("eip155:") ? text.toLowerCase() : text);
+    const address = (text: string) => canonicalAccount(network, text);
     const said = JSON.stringify([kind, head, product, network, address(asset), address(payTo), amount]);
     const key = this.#keyOf(secret, Math.floor(atSeconds / 86_400));
     return createHmac("sha256", key).update(said).digest().subarray(0, macBytes);

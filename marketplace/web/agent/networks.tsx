@@ -1,15 +1,14 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-import { networkOf } from "../../../shared/networks.ts";
+import { networkOf, transactionUrl } from "../../../shared/networks.ts";
 
 /** `Base`; its id where the table of chains has no name for it. */
 export function networkName(network: string): string {
   return networkOf(network)?.name ?? network;
 }
 
-/** Where a person looks a transaction up; undefined where there is no public explorer. */
+/** Where people look a transaction up; undefined where there is no public explorer. */
 export function explorerOf(network: string, transaction: string): string | undefined {
-  const explorer = networkOf(network)?.explorer;
-  return explorer && `${explorer}/${network.startsWith("hedera:") ? "transaction" : "tx"}/${transaction}`;
+  return transactionUrl(network, networkOf(network)?.explorer, transaction);
 }
 
 /** The chains, each as its mark with its name for who hears the page. */

@@ -1,9 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
-import { networkOf } from "../../../shared/networks.ts";
 import { Hash } from "../../../shared/page/copy.tsx";
 import { Table } from "../../../shared/page/table.tsx";
 import { Time } from "../../../shared/page/time.tsx";
-import { networkName } from "../agent/networks.tsx";
+import { explorerOf, networkName } from "../agent/networks.tsx";
 import type { SettledCall } from "./figures.ts";
 import { usdc } from "./usdc.ts";
 
@@ -20,16 +19,10 @@ export function SettledTable({ label, calls }: { label: string; calls: readonly 
         {
           head: "Transaction",
           cell: ({ network, transaction }) => (
-            <Hash short value={transaction} label="Copy transaction" href={explorerLink(network, transaction)} />
+            <Hash short value={transaction} label="Copy transaction" href={explorerOf(network, transaction)} />
           ),
         },
       ]}
     />
   );
-}
-
-function explorerLink(network: string, transaction: string): string | undefined {
-  const explorer = networkOf(network)?.explorer;
-  if (!explorer) return undefined;
-  return network.startsWith("hedera:") ? `${explorer}/transaction/${transaction}` : `${explorer}/tx/${transaction}`;
 }

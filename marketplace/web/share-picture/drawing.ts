@@ -1,3 +1,4 @@
+import { markRails, siteName } from "../brand.tsx";
 import { type Font, fonts } from "./font.ts";
 
 export const pictureSize = { width: 1200, height: 630 } as const;
@@ -129,6 +130,6 @@ const rails = `<g fill="none" stroke="#e4e7ec" stroke-width="3">
 <circle cx="1100" cy="94" r="20" fill="${accent}"/>`;
 
 const brand = `<g transform="translate(80 70) scale(2)"><rect width="24" height="24" rx="6.5" fill="${ink}"/>
-<path d="M4.5 7.25h2.25c4.5 0 4 4.75 8.25 4.75M4.5 12H15M4.5 16.75h2.25c4.5 0 4-4.75 8.25-4.75" fill="none" stroke="#ffffff" stroke-width="1.75" stroke-linecap="round"/>
+<path d="${markRails}" fill="none" stroke="#ffffff" stroke-width="1.75" stroke-linecap="round"/>
 <circle cx="17.25" cy="12" r="2.75" fill="#7d94ff"/></g>
-<text x="146" y="104" font-family="Geist" font-weight="600" font-size="30" fill="${ink}" letter-spacing="-0.6">Agent Marketplace</text>`;
+<text x="146" y="104" font-family="Geist" font-weight="600" font-size="30" fill="${ink}" letter-spacing="-0.6">${siteName}</text>`;

@@ -1,13 +1,12 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import type { ComponentChildren } from "preact";
-import { networkOf } from "../../../../shared/networks.ts";
 import { Badge } from "../../../../shared/page/badge.tsx";
 import { Hash } from "../../../../shared/page/copy.tsx";
 import { noFigure } from "../../../../shared/page/figures.ts";
 import type { Column } from "../../../../shared/page/table.tsx";
 import { effectOf } from "../../../credits/statement.ts";
 import type { AccountStatement } from "../../../credits/statement-totals.ts";
-import { NetworkMark } from "../../agent/networks.tsx";
+import { explorerOf, NetworkMark } from "../../agent/networks.tsx";
 import type { StatementAsked } from "./asked.ts";
 
 type Posting = AccountStatement["postings"][number];
@@ -113,7 +112,7 @@ function byOf({ kind, key }: Posting): string {
 function proofOf({ run_id: runId, payment, id }: Posting, linksRuns: boolean): ComponentChildren {
   if (payment) {
     const { network, transaction } = payment;
-    return <Hash short value={transaction} label="Copy transaction" href={explorerLink(network, transaction)} />;
+    return <Hash short value={transaction} label="Copy transaction" href={explorerOf(network, transaction)} />;
   }
   const shown = runId ?? id;
   if (runId && linksRuns) {
@@ -132,9 +131,3 @@ function proofOf({ run_id: runId, payment, id }: Posting, linksRuns: boolean): C
 
 /** `run_01k8…j1k3`: ids of runs made together begin alike. */
 const cut = (id: string) => (id.length > 18 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id);
-
-function explorerLink(network: string, transaction: string): string | undefined {
-  const explorer = networkOf(network)?.explorer;
-  if (!explorer) return undefined;
-  return network.startsWith("hedera:") ? `${explorer}/transaction/${transaction}` : `${explorer}/tx/${transaction}`;
-}
