@@ -1,7 +1,7 @@
 import { killGroup } from "./child.ts";
 import type { StackLock } from "./stack-lock.ts";
 
-/** What runs, in the order it must stop: services first, then the ground they stand on. */
+/** What runs, in the order it must stop: the two services first, then the backing services that they use. */
 export class Parts {
   readonly #lock: StackLock;
   readonly #parts: Part[] = [];
@@ -37,7 +37,7 @@ export class Parts {
   }
 
   async #stopAll(): Promise<void> {
-    for (const kind of ["service", "ground"] as const) {
+    for (const kind of ["service", "backing"] as const) {
       await Promise.all(this.#parts.filter((part) => part.kind === kind).map(stop));
     }
   }
@@ -45,13 +45,13 @@ export class Parts {
 
 export interface Part {
   readonly name: string;
-  readonly kind: "service" | "ground";
+  readonly kind: "service" | "backing";
   /** Leader of a process group; none for what runs in this very process. */
   readonly pid?: number;
   stop(): Promise<void>;
 }
 
-const patienceMs = { service: 2_500, ground: 1_500 };
+const patienceMs = { service: 2_500, backing: 1_500 };
 
 async function stop(part: Part): Promise<void> {
   let impatience: NodeJS.Timeout | undefined;

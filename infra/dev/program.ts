@@ -7,7 +7,7 @@ export type RunProgram = <T>(options: ProgramOptions<T>) => Promise<T>;
 
 export interface ProgramOptions<T> {
   readonly name: string;
-  readonly kind: "service" | "ground";
+  readonly kind: "service" | "backing";
   readonly file: string;
   readonly logName: string;
   readonly env: Record<string, string>;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Ground, type LocalHedera, xToken } from "./ground.ts";
+import { type BackingServices, type LocalHedera, xToken } from "./backing-services.ts";
 import type { Settings } from "./settings.ts";
 import { developmentSealingKey, developmentSessionSecret, type EvmWallets } from "./wallets.ts";
 
@@ -7,7 +7,7 @@ import { developmentSealingKey, developmentSessionSecret, type EvmWallets } from
 export interface EnvOptions {
   readonly settings: Settings;
   readonly wallets: EvmWallets;
-  readonly ground: Ground;
+  readonly backing: BackingServices;
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -18,8 +18,8 @@ export function serviceUrls({ ports }: Settings): { readonly facilitator: string
   };
 }
 
-export async function facilitatorEnv({ settings, wallets, ground }: EnvOptions): Promise<Record<string, string>> {
-  const [{ facilitatorDatabase }, hedera, chain] = await Promise.all([ground.databases, ground.hedera, ground.evm]);
+export async function facilitatorEnv({ settings, wallets, backing }: EnvOptions): Promise<Record<string, string>> {
+  const [{ facilitatorDatabase }, hedera, chain] = await Promise.all([backing.databases, backing.hedera, backing.evm]);
   const { accountId, privateKey } = hedera.accounts.feePayer;
   return {
     FACILITATOR_DATABASE_URL: facilitatorDatabase,
@@ -37,11 +37,11 @@ export async function facilitatorEnv({ settings, wallets, ground }: EnvOptions):
 }
 
 export async function marketplaceEnv(options: EnvOptions): Promise<Record<string, string>> {
-  const { settings, wallets, ground, env } = options;
+  const { settings, wallets, backing, env } = options;
   const { dataDirectory, ports } = settings;
   const urls = serviceUrls(settings);
-  const [{ marketplaceDatabase }, models, x] = await Promise.all([ground.databases, ground.models, ground.x]);
-  const [hedera, chain] = await Promise.all([ground.hedera, ground.evm]);
+  const [{ marketplaceDatabase }, models, x] = await Promise.all([backing.databases, backing.models, backing.x]);
+  const [hedera, chain] = await Promise.all([backing.hedera, backing.evm]);
   const { accountId, privateKey } = hedera.accounts.operator;
   const platform = [
     `${hedera.network}=${hedera.accounts.platform.accountId}`,

@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { startBackingServices } from "./backing-services.ts";
 import { writeDemoWallet } from "./demo-wallet.ts";
-import { startGround } from "./ground.ts";
 import type { Parts } from "./parts.ts";
 import { inherited, programRunner, type RunProgram } from "./program.ts";
 import { type SeededMarketplace, seedMarketplace } from "./seed.ts";
@@ -26,8 +26,8 @@ export async function startStack({ settings, parts, env, cameUp, note }: StackOp
   };
   const program = programRunner(parts, env, logs);
   const wallets = evmWallets(env);
-  const ground = startGround({ settings, parts, wallets, program, timed, note });
-  const options: EnvOptions = { settings, wallets, ground, env };
+  const backing = startBackingServices({ settings, parts, wallets, program, timed, note });
+  const options: EnvOptions = { settings, wallets, backing, env };
   const urls = serviceUrls(settings);
   const seeded = timed("Demo accounts and agents", "", seed(options));
   await Promise.all([
@@ -75,8 +75,8 @@ async function startMarketplace(program: RunProgram, options: EnvOptions): Promi
   });
 }
 
-async function demoWallet({ settings, wallets, ground, env }: EnvOptions): Promise<Record<string, string>> {
-  const [hedera, chain] = await Promise.all([ground.hedera, ground.evm]);
+async function demoWallet({ settings, wallets, backing, env }: EnvOptions): Promise<Record<string, string>> {
+  const [hedera, chain] = await Promise.all([backing.hedera, backing.evm]);
   const file = join(settings.dataDirectory, "demo-wallet.js");
   return writeDemoWallet(file, env.MARKETPLACE_PUBLIC_URL ?? serviceUrls(settings).marketplace, {
     evm: { network: `eip155:${chain.chainId}`, privateKey: wallets.buyer.privateKey },
@@ -85,13 +85,13 @@ async function demoWallet({ settings, wallets, ground, env }: EnvOptions): Promi
 }
 
 async function seed(options: EnvOptions): Promise<SeededMarketplace> {
-  const { settings, wallets, ground, env } = options;
-  const [hedera, chain] = await Promise.all([ground.hedera, ground.evm]);
+  const { settings, wallets, backing, env } = options;
+  const [hedera, chain] = await Promise.all([backing.hedera, backing.evm]);
   return seedMarketplace({
     dataDirectory: settings.dataDirectory,
     env: { ...inherited(env), ...(await marketplaceEnv(options)) },
-    demoService: (await ground.models).url,
-    demoTools: (await ground.mcp).mcpUrl,
+    demoService: (await backing.models).url,
+    demoTools: (await backing.mcp).mcpUrl,
     payoutWallets: {
       [hedera.network]: hedera.accounts.creator.accountId,
       [`eip155:${chain.chainId}`]: wallets.creator.address,
@@ -100,8 +100,8 @@ async function seed(options: EnvOptions): Promise<SeededMarketplace> {
 }
 
 async function describeStack(options: EnvOptions, seeded: SeededMarketplace): Promise<StackFile> {
-  const { settings, wallets, ground } = options;
-  const [hedera, chain] = await Promise.all([ground.hedera, ground.evm]);
+  const { settings, wallets, backing } = options;
+  const [hedera, chain] = await Promise.all([backing.hedera, backing.evm]);
   const { accountId, privateKey } = hedera.accounts.buyer;
   return {
     ...serviceUrls(settings),

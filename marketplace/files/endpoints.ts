@@ -17,11 +17,11 @@ interface Needs {
 }
 
 export function fileEndpoints(needs: Needs): Endpoint[] {
-  return [fileEndpoint(needs), ...[byKey, signedIn].flatMap((door) => ownFilesEndpoints(needs, door))];
+  return [fileEndpoint(needs), ...[byKey, signedIn].flatMap((route) => ownFilesEndpoints(needs, route))];
 }
 
-/** In which way the owner of files comes in. */
-interface Door {
+/** By which routes, and with which proof, the owner of files asks for them. */
+interface OwnerRoute {
   readonly access: "apiKey" | "account";
   readonly path: string;
   /** What operations by it are called besides. */
@@ -29,30 +29,30 @@ interface Door {
   readonly ownerOf: (response: Response) => AccountId;
 }
 
-const byKey: Door = {
+const byKey: OwnerRoute = {
   access: "apiKey",
   path: "/api/v1/files",
   suffix: "",
   ownerOf: (response) => callerOf(response).accountId,
 };
 
-const signedIn: Door = {
+const signedIn: OwnerRoute = {
   access: "account",
   path: "/api/account/files",
   suffix: "SignedIn",
   ownerOf: (response) => accountOf(response).id,
 };
 
-function ownFilesEndpoints(needs: Needs, door: Door): Endpoint[] {
+function ownFilesEndpoints(needs: Needs, route: OwnerRoute): Endpoint[] {
   return [
-    filesEndpoint(needs, door),
-    visibilityEndpoint(needs, door, {
+    filesEndpoint(needs, route),
+    visibilityEndpoint(needs, route, {
       act: "hide",
       summary: "Take a file of the account's agents down: its address then answers 410.",
       description: "The file is kept, and showFile brings it back. Hiding what is hidden changes nothing.",
       hidden: true,
     }),
-    visibilityEndpoint(needs, door, {
+    visibilityEndpoint(needs, route, {
       act: "show",
       summary: "Show a hidden file again.",
       description: "Its address answers with the file as before. Showing what is not hidden changes nothing.",
@@ -123,7 +123,7 @@ const filesShape = z
   })
   .meta({ id: "Files" });
 
-function filesEndpoint({ tools }: Needs, { access, path, suffix, ownerOf }: Door): Endpoint {
+function filesEndpoint({ tools }: Needs, { access, path, suffix, ownerOf }: OwnerRoute): Endpoint {
   const file = {
     name: exampleName,
     url: `${exampleUrl}/files/${exampleName}`,
@@ -156,7 +156,7 @@ const visibilityShape = z.object({ name: z.string(), hidden: z.boolean() }).meta
 
 function visibilityEndpoint(
   { tools }: Needs,
-  { access, path, suffix, ownerOf }: Door,
+  { access, path, suffix, ownerOf }: OwnerRoute,
   { act, hidden, ...said }: Pick<Endpoint, "summary" | "description"> & { act: "hide" | "show"; hidden: boolean },
 ): Endpoint {
   return {

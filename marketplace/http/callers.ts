@@ -1,5 +1,5 @@
 import type { Response } from "express";
-// Types only: the rooms say what an account, a caller and a session are, and their endpoints ask here who calls.
+// Types only: those folders say what an account, a caller and a session are, and their endpoints ask here who calls.
 import type { Account } from "../accounts/create.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
 import type { Session } from "../sign-in/sessions.ts";

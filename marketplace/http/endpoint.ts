@@ -4,12 +4,13 @@ import type { Endpoint as AnyEndpoint } from "../../shared/endpoint.ts";
 export type Endpoint = AnyEndpoint<Access, Tag>;
 
 /**
- * Who may call. `public`: anybody, as often as an address may ask; `unlimited`: anybody, for what watches the service. `apiKey`: an agent's buyer or its program. `session`: a person who is signed in, `account`: one who has an
- * open account; neither is let in from a page of another origin. `operator`: one of the operator's, who showed a code a moment ago.
+ * Who may call. `public`: any caller, as often as an address may ask; `unlimited`: any caller, for probes and metrics, without a limit.
+ * `apiKey`: a buyer's or a creator's program. `session`: a person who is signed in; `account`: one who has an open account; neither is
+ * let in from a page of another origin. `operator`: a person of the operator's, who showed a code within the last minutes.
  */
 export type Access = "public" | "unlimited" | "apiKey" | "session" | "account" | "operator";
 
-/** Whether it asks nobody who they are. */
+/** Whether a caller need not say who it is. */
 export function isOpen(access: Access): boolean {
   return access === "public" || access === "unlimited";
 }

@@ -130,13 +130,13 @@ export async function countFailure(db: Queryable, agentId: AgentId, { id, addres
 }
 
 /** What agents have for models, in the order asked; nothing is locked. */
-export async function readRoom(
+export async function readModelBudgets(
   db: Queryable,
   { budgetPerDay }: ModelFundsConfig,
   agentIds: readonly AgentId[],
-): Promise<Array<Room | undefined>> {
-  const { rows } = await db.query<Room & { id: AgentId }>({
-    name: "read room for models",
+): Promise<Array<ModelBudget | undefined>> {
+  const { rows } = await db.query<ModelBudget & { id: AgentId }>({
+    name: "read model budgets",
     text: `
       select a.id, coalesce(a.model_credits_per_day, $2::bigint) as budget, coalesce(d.taken, 0) as "setAside",
         coalesce(d.spent, 0) + coalesce(c.borne, 0) as spent, coalesce(c.open, 0) as open,
@@ -155,7 +155,7 @@ export async function readRoom(
   return agentIds.map((id) => found.get(id));
 }
 
-export interface Room {
+export interface ModelBudget {
   readonly budget: bigint;
   /** From the creator's balance, today; what is spent of it, what calls under way have claimed of it. */
   readonly setAside: bigint;

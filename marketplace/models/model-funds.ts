@@ -16,9 +16,9 @@ import {
   claimAll,
   countFailure,
   endAll,
+  type ModelBudget,
   type ModelBuyer,
-  type Room,
-  readRoom,
+  readModelBudgets,
   type Shortage,
 } from "./model-claims.ts";
 import type { ModelUser, PauseReason } from "./version-model.ts";
@@ -31,7 +31,7 @@ import type { ModelUser, PauseReason } from "./version-model.ts";
 export class ModelFunds {
   readonly #claim: (claim: Claim) => Promise<"ok" | Shortage | BuyerLimit | CannotPay>;
   readonly #end: (ended: Ended) => Promise<boolean>;
-  readonly #room: (agentId: AgentId) => Promise<Room | undefined>;
+  readonly #budgetOf: (agentId: AgentId) => Promise<ModelBudget | undefined>;
   readonly #needs: Needs;
   /** Agents whose last claim was refused: their next claim is preceded by a read, which locks and writes nothing. */
   readonly #refused = new Set<AgentId>();
@@ -43,12 +43,13 @@ export class ModelFunds {
     this.#needs = needs;
     this.#claim = batched((claims) => claimAll(db, config, claims), { sizeMax: 200, windowMs: 0 });
     this.#end = batched((ended) => endAll(db, ended), { sizeMax: 200, windowMs: 5 });
-    this.#room = batched((agentIds) => readRoom(db, config, agentIds), { sizeMax: 200, windowMs: 0 });
+    this.#budgetOf = batched((agentIds) => readModelBudgets(db, config, agentIds), { sizeMax: 200, windowMs: 0 });
   }
 
   /**
-   * Claims what a run's model costs; undefined where that is nothing. 503 with Retry-After for an agent that is paused or whose creator cannot pay now; its creator is told. 429 for a
-   * buyer whose runs of it have failed too often at the creator's cost. What is claimed ends with the run: in the ledger's own statement, or by `end`.
+   * Claims what a run's model costs; undefined where that is nothing. Throws 503 with Retry-After for an agent that is paused or whose
+   * creator cannot pay now, and tells the creator; 429 for a buyer whose runs of it have failed too often at the creator's cost. The
+   * claim ends with the run: in the ledger's own statement, or by `end`.
    */
   async charge(
     agent: ModelUser,
@@ -131,13 +132,13 @@ export class ModelFunds {
 
   /** What an agent's models have cost today, for its creator; null where it calls no model of the platform's. */
   async stateOf(id: AgentId, { model }: Pick<ModelUser, "model">): Promise<ModelState | null> {
-    const room = model && (await this.#room(id));
-    if (!room) return null;
+    const left = model && (await this.#budgetOf(id));
+    if (!left) return null;
     return {
       credits_per_run: toSafeNumber(model.cost),
-      credits_per_day: toSafeNumber(room.budget),
-      credits_used_today: toSafeNumber(room.spent),
-      stopped_for: model.pausedFor ?? (model.cost > 0n ? shortageOf(room, model.cost) : undefined) ?? null,
+      credits_per_day: toSafeNumber(left.budget),
+      credits_used_today: toSafeNumber(left.spent),
+      stopped_for: model.pausedFor ?? (model.cost > 0n ? shortageOf(left, model.cost) : undefined) ?? null,
     };
   }
 
@@ -153,8 +154,8 @@ export class ModelFunds {
   }
 
   async #look(id: AgentId, cost: bigint): Promise<Stop | undefined> {
-    const room = await this.#room(id);
-    return room && shortageOf(room, cost);
+    const left = await this.#budgetOf(id);
+    return left && shortageOf(left, cost);
   }
 
   #refusal(agent: ModelUser, reason: Stop | "busy"): ApiError {
@@ -203,7 +204,7 @@ function buyerRefusal(limit: BuyerLimit): ApiError {
 }
 
 /** What certainly keeps one more call from being claimed; calls under way may still turn out to cost nothing. */
-function shortageOf({ budget, spent, open, setAside, spendable }: Room, cost: bigint): Stop | undefined {
+function shortageOf({ budget, spent, open, setAside, spendable }: ModelBudget, cost: bigint): Stop | undefined {
   if (spent + cost > budget) return "model_budget_spent";
   if (open === 0n && setAside - spent + spendable < cost) return "model_balance_spent";
   return undefined;

@@ -15,7 +15,7 @@ import { withCharge } from "./refused-input.ts";
 export const purchaseMax = 1_000_000;
 export const purchaseBody = z.object({ credits: z.int().min(1).max(purchaseMax) });
 
-/** Answers with credits for a payment to the platform, credited to the account exactly once, whoever of its holders posts it. */
+/** Answers with credits for a payment to the platform, credited to the account exactly once, whichever of its holders posts it. */
 export async function purchaseCredits(
   context: PurchaseNeeds,
   accountId: AccountId,
@@ -48,7 +48,7 @@ export async function creditAbandonedPurchases(context: ProcessNeeds): Promise<v
   }
 }
 
-/** The same at every door, and named by the one for programs: an offer that a catalogue lists is for those. */
+/** The same on both routes, with the URL of the one for programs: an offer that a catalogue lists is for those. */
 function purchaseOffer({ config }: PurchaseNeeds, accountId: AccountId, bought: number): Offer {
   return {
     product: productOf(accountId, bought),

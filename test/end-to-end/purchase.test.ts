@@ -81,17 +81,17 @@ describe("buying credits", () => {
     await proveLedger(paid.marketplace.context);
   });
 
-  test("by who is signed in adds them to their own account, once, from two tabs and through both doors", async ({
+  test("by who is signed in adds them to their own account, once, from two tabs and by both routes", async ({
     paid,
     buy,
   }) => {
     const { browser } = await withAccount(paid.marketplace);
-    const door = "/api/account/credits/purchase";
-    const quote = await browser.post(door, { credits: 9 });
+    const path = "/api/account/credits/purchase";
+    const quote = await browser.post(path, { credits: 9 });
     expect(quote.status).toBe(402);
     const proof = await payQuote(paid, "evm", quote);
     const pay = (who: typeof browser, credits: number) =>
-      who.post(door, { credits }, { "payment-signature": encodeHeader(proof) });
+      who.post(path, { credits }, { "payment-signature": encodeHeader(proof) });
     const answers = await Promise.all([pay(browser, 9), pay(browser, 9)]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect((await browser.get("/api/account/credits")).body.credits).toBe(9);

@@ -17,7 +17,7 @@ import { marketplaceEndpoints } from "../../marketplace/endpoints.ts";
 import { docsPages } from "../../marketplace/web/docs/chapters.ts";
 import { referenceOf } from "../../marketplace/web/docs/reference.ts";
 import { statusNotes } from "../../marketplace/web/docs/statuses.ts";
-import { docsText, docsTwin } from "../../marketplace/web/docs/texts.ts";
+import { docsMarkdown, docsText } from "../../marketplace/web/docs/texts.ts";
 import { snippetsOf } from "../../shared/reference/call-snippets.ts";
 import { fieldRows } from "../../shared/reference/schema-rows.ts";
 import { compiled } from "../support/compiled.ts";
@@ -253,7 +253,7 @@ test("every page of the documentation has a twin in Markdown, without the commen
       (await readFile(join(project, "marketplace/web/docs/pages", file), "utf8")).split("\n")[0],
     );
   }
-  expect(await docsTwin(facts(), "networks.md")).toContain("`eip155:84532`");
+  expect(await docsMarkdown(facts(), "networks.md")).toContain("`eip155:84532`");
   const missing = await fetch(`${paid.marketplace.url}/docs/no-such-page.md`);
   expect(missing.status).toBe(404);
 });

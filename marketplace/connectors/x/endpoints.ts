@@ -55,7 +55,7 @@ export function rewardEndpoints({ db }: { readonly db: Database }): Endpoint[] {
     transaction_id: "0.0.4512300@1772443800.000000001",
     created_at: exampleTime,
   } as const;
-  const door = (
+  const rewardsEndpoint = (
     way: Pick<Endpoint, "path" | "id" | "access">,
     ownerOf: (response: Response) => AccountId,
   ): Endpoint => ({
@@ -74,8 +74,11 @@ export function rewardEndpoints({ db }: { readonly db: Database }): Endpoint[] {
     },
   });
   return [
-    door({ path: "/api/v1/rewards", id: "listRewards", access: "apiKey" }, (response) => callerOf(response).accountId),
-    door(
+    rewardsEndpoint(
+      { path: "/api/v1/rewards", id: "listRewards", access: "apiKey" },
+      (response) => callerOf(response).accountId,
+    ),
+    rewardsEndpoint(
       { path: "/api/account/rewards", id: "listRewardsSignedIn", access: "account" },
       (response) => accountOf(response).id,
     ),

@@ -33,7 +33,7 @@ export class PaymentStates {
     return known && Date.now() - known.at < lateMs ? known.answer : "unheard";
   }
 
-  /** Of a payment that nothing is known of here, for whoever asks from this address. Throws ApiError 429 when they ask too much. */
+  /** Of a payment that nothing is known of here, for a caller at this address. Throws ApiError 429 when the caller asks too much. */
   async ofStranger(id: PaidCallId, address: string): Promise<Heard> {
     const known = this.#known(id);
     if (known && isFresh(known)) return known.answer;

@@ -9,7 +9,7 @@ import { docsPages } from "./chapters.ts";
 import { llmsFullTxt, llmsTxt } from "./llms-txt.ts";
 import { operationIndex, operationMarkdown } from "./operation-markdown.ts";
 import { referenceOf } from "./reference.ts";
-import { type DocsFacts, docsTwin } from "./texts.ts";
+import { type DocsFacts, docsMarkdown } from "./texts.ts";
 
 /** The Markdown twins of the documentation's pages, and the site index for language models. */
 export function docsEndpoints(facts: DocsFacts, all: () => readonly Endpoint[]): Endpoint[] {
@@ -69,7 +69,7 @@ function startEndpoint(facts: DocsFacts): Endpoint {
     summary: "The documentation's first page as Markdown.",
     description: "Every page of the documentation has such a twin: its address with `.md` behind it.",
     answers: { 200: markdown },
-    handler: async (request, response) => sendMarkdown(request, response, await docsTwin(facts, "start.md")),
+    handler: async (request, response) => sendMarkdown(request, response, await docsMarkdown(facts, "start.md")),
   };
 }
 
@@ -85,7 +85,7 @@ function pageEndpoint(facts: DocsFacts, operations: () => readonly Operation[]):
     handler: async (request: Request, response: Response) => {
       const page = docsPages.find(({ slug }) => slug !== "" && slug === request.params.page);
       if (!page) throw noSuchPage();
-      const text = page.file ? await docsTwin(facts, page.file) : operationIndex(operations());
+      const text = page.file ? await docsMarkdown(facts, page.file) : operationIndex(operations());
       sendMarkdown(request, response, text);
     },
   };

@@ -1,4 +1,7 @@
-/** What an answer means for the caller's money, and what to do. The statuses are those that the endpoint documents; a test holds both to each other. */
+/**
+ * What an answer means for the caller's money, and what to do. The statuses are those that the endpoint documents; a test holds
+ * both to each other.
+ */
 export interface StatusNote {
   readonly status: number;
   readonly means: string;

@@ -85,7 +85,7 @@ describe("a run through a tool", () => {
     expect(again._meta).toMatchObject({ receipt, idempotent_replayed: true });
   });
 
-  test("named by the caller happens once, however often and on whichever door it is asked for", async () => {
+  test("named by the caller happens once, however often and on whichever route it is asked for", async () => {
     const { client, tool, key, agent } = await seed();
     const meta = { idempotency_key: "job-1" };
     const [one, two] = await Promise.all([1, 2].map(() => callTool(client, tool, { text: "hello" }, meta)));

@@ -17,7 +17,7 @@ export interface Buying {
   readonly keptAs: string;
 }
 
-const door = "/api/account/credits/purchase";
+const purchasePath = "/api/account/credits/purchase";
 
 /** Asks what the credits cost, has the wallet sign that, and posts the payment until it is known what became of it. */
 export async function buy(buying: Buying, provider: Provider, network: string): Promise<void> {
@@ -26,7 +26,7 @@ export async function buy(buying: Buying, provider: Provider, network: string): 
   const body = JSON.stringify(input);
   view.payment({});
   const agreesTo = async (credits: number) => credits === input.credits;
-  const signed = await signPayment({ url: door, body, provider, network, agreesTo, view });
+  const signed = await signPayment({ url: purchasePath, body, provider, network, agreesTo, view });
   if ("title" in signed) return view.tell(signed.title, signed.said);
   const kept = { ...signed, input };
   keep(keptAs, { payment: kept });
@@ -36,7 +36,7 @@ export async function buy(buying: Buying, provider: Provider, network: string): 
 /** Posts a payment, again and again where its answer is lost: it is charged and credited once. */
 export async function deliver(buying: Buying, kept: KeptPayment, isResumed: boolean): Promise<void> {
   const { view } = buying;
-  const delivered = await postPayment(door, kept, view, isResumed);
+  const delivered = await postPayment(purchasePath, kept, view, isResumed);
   if (!delivered) return view.offerToAsk(kept, view.last, "The end of this payment is not known yet", doNotPay);
   await conclude(buying, kept, delivered, await delivered.watch.last());
 }

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 /** Those that connect to what the operator configured, and to nothing else. */
-const operatorDoors = [
+const clientsOfConfigured = [
   "connectors/endpoint.ts",
   "connectors/evm.ts",
   "connectors/hedera/hedera.ts",
@@ -19,14 +19,14 @@ const operatorDoors = [
 /** Programs for readers to copy: texts here, which this service never runs. */
 const shownPrograms = ["web/agent/snippets.ts", "../shared/reference/call-snippets.ts"];
 
-test("nothing in the marketplace opens a connection but the outbound guard and the doors to what the operator configured", () => {
+test("nothing in the marketplace opens a connection but the outbound guard and the clients of what the operator configured", () => {
   const root = fileURLToPath(new URL("../../../marketplace/", import.meta.url));
   const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
   expect(files.length).toBeGreaterThan(100);
   // Islands run in the browser, whose policy lets them connect to this service alone.
   const ofService = files.filter((name) => !name.startsWith("web/islands/") && !shownPrograms.includes(name));
-  const doors = ofService.filter((name) => opensConnections(readFileSync(root + name, "utf8")));
-  expect(doors.map((name) => name.replaceAll("\\", "/")).sort()).toEqual(operatorDoors);
+  const connecting = ofService.filter((name) => opensConnections(readFileSync(root + name, "utf8")));
+  expect(connecting.map((name) => name.replaceAll("\\", "/")).sort()).toEqual(clientsOfConfigured);
 });
 
 test.each([

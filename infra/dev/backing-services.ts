@@ -10,8 +10,8 @@ import type { RunProgram } from "./program.ts";
 import type { Settings } from "./settings.ts";
 import type { EvmWallets } from "./wallets.ts";
 
-/** What both services stand on; each part is there as soon as it is up. */
-export interface Ground {
+/** The backing services of facilitator and marketplace; each is there as soon as it is up. */
+export interface BackingServices {
   readonly databases: Promise<Databases>;
   readonly hedera: Promise<LocalHedera>;
   readonly evm: Promise<EvmChain>;
@@ -37,7 +37,7 @@ export interface LocalHedera {
 }
 
 /** Starts PostgreSQL, the two chains and the mocks, all at once. */
-export function startGround(options: GroundOptions): Ground {
+export function startBackingServices(options: BackingOptions): BackingServices {
   const { ports } = options.settings;
   const { timed } = options;
   return {
@@ -50,7 +50,7 @@ export function startGround(options: GroundOptions): Ground {
   };
 }
 
-interface GroundOptions {
+interface BackingOptions {
   readonly settings: Settings;
   readonly parts: Parts;
   readonly wallets: EvmWallets;
@@ -60,11 +60,11 @@ interface GroundOptions {
   note(message: string): void;
 }
 
-async function startDatabases({ settings, parts }: GroundOptions): Promise<Databases> {
+async function startDatabases({ settings, parts }: BackingOptions): Promise<Databases> {
   const { dataDirectory, ports } = settings;
   const directory = join(dataDirectory, "postgres");
   const postgres = await startPostgres({ directory, port: ports.postgres.number, durable: true });
-  await parts.adopt({ name: "PostgreSQL", kind: "ground", pid: postgres.pid, stop: () => postgres.stop() });
+  await parts.adopt({ name: "PostgreSQL", kind: "backing", pid: postgres.pid, stop: () => postgres.stop() });
   const [facilitatorDatabase, marketplaceDatabase] = await Promise.all([
     postgres.createDatabase("facilitator"),
     postgres.createDatabase("marketplace"),
@@ -72,13 +72,13 @@ async function startDatabases({ settings, parts }: GroundOptions): Promise<Datab
   return { facilitatorDatabase, marketplaceDatabase };
 }
 
-function startHedera({ settings, program, note }: GroundOptions): Promise<LocalHedera> {
+function startHedera({ settings, program, note }: BackingOptions): Promise<LocalHedera> {
   const { dataDirectory, ports } = settings;
   const stateFile = join(dataDirectory, "hedera.json");
   if (setAsideUnlessJson(stateFile)) note(`${stateFile} was damaged and is set aside; the local Hedera begins anew`);
   return program({
     name: "Hedera (local)",
-    kind: "ground",
+    kind: "backing",
     file: "infra/local-hedera/main.ts",
     logName: "local-hedera",
     env: {
@@ -94,33 +94,33 @@ function startHedera({ settings, program, note }: GroundOptions): Promise<LocalH
   });
 }
 
-async function startEvm({ settings, parts, wallets, note }: GroundOptions): Promise<EvmChain> {
+async function startEvm({ settings, parts, wallets, note }: BackingOptions): Promise<EvmChain> {
   const { dataDirectory, ports } = settings;
   const stateFile = join(dataDirectory, "evm.json");
   const chain = await startEvmChain({ port: ports.evm.number, stateFile, blockTimeSeconds: 5 });
   if (chain.origin.startsWith("older")) note(`${stateFile} was damaged; the EVM chain goes on from an older copy`);
-  await parts.adopt({ name: "EVM chain (anvil)", kind: "ground", pid: chain.pid, stop: () => chain.stop() });
+  await parts.adopt({ name: "EVM chain (anvil)", kind: "backing", pid: chain.pid, stop: () => chain.stop() });
   const [feePayer, buyer] = [wallets.feePayer.address, wallets.buyer.address];
   if ((await chain.balances(feePayer)).wei < ether) await chain.fund(feePayer, { wei: 10n * ether });
   if ((await chain.balances(buyer)).usdc < 10n * dollar) await chain.fund(buyer, { usdc: 1000n * dollar });
   return chain;
 }
 
-async function startModels({ settings, parts }: GroundOptions): Promise<MockModels> {
+async function startModels({ settings, parts }: BackingOptions): Promise<MockModels> {
   const models = await startMockModels({ port: settings.ports.model.number });
-  await parts.adopt({ name: "Mock models", kind: "ground", stop: () => models.stop() });
+  await parts.adopt({ name: "Mock models", kind: "backing", stop: () => models.stop() });
   return models;
 }
 
-async function startX({ settings, parts }: GroundOptions): Promise<MockX> {
+async function startX({ settings, parts }: BackingOptions): Promise<MockX> {
   const x = await startMockX({ port: settings.ports.x.number, token: xToken });
-  await parts.adopt({ name: "Mock X", kind: "ground", stop: () => x.stop() });
+  await parts.adopt({ name: "Mock X", kind: "backing", stop: () => x.stop() });
   return x;
 }
 
-async function startMcp({ settings, parts }: GroundOptions): Promise<MockMcp> {
+async function startMcp({ settings, parts }: BackingOptions): Promise<MockMcp> {
   const mcp = await startMockMcp({ port: settings.ports.mcp.number });
-  await parts.adopt({ name: "MCP tools (local)", kind: "ground", stop: () => mcp.stop() });
+  await parts.adopt({ name: "MCP tools (local)", kind: "backing", stop: () => mcp.stop() });
   return mcp;
 }
 
