@@ -10,43 +10,37 @@ export interface Snippet {
 }
 
 /** The stock packages, pointed at this service. */
-export function snippets({ origin, network }: { origin: string; network: string }): readonly Snippet[] {
-  const routes = `"GET /weather": { accepts: { scheme: "exact", network: "${network}", payTo: "0x…", price: "$0.01" } }`;
+export function snippets(at: At): readonly Snippet[] {
   return [
-    {
-      id: "express",
-      title: "Express",
-      language: "typescript",
-      proof: "test",
-      code: `import { HTTPFacilitatorClient } from "@x402/core/server";
+    { id: "express", title: "Express", language: "typescript", proof: "test", code: middleware("@x402/express", at) },
+    { id: "hono", title: "Hono", language: "typescript", proof: "test", code: middleware("@x402/hono", at) },
+    { id: "next", title: "Next", language: "typescript", proof: "hand", code: nextProxy(at) },
+    { id: "fastapi", title: "FastAPI", language: "python", proof: "none", code: fastApi(at) },
+    { id: "go", title: "Go, gin", language: undefined, proof: "none", code: goGin(at) },
+  ];
+}
+
+interface At {
+  readonly origin: string;
+  readonly network: string;
+}
+
+const middleware = (
+  packageName: string,
+  { origin, network }: At,
+) => `import { HTTPFacilitatorClient } from "@x402/core/server";
 import { ExactEvmScheme } from "@x402/evm/exact/server";
-import { paymentMiddlewareFromConfig } from "@x402/express";
+import { paymentMiddlewareFromConfig } from "${packageName}";
 
 const facilitator = new HTTPFacilitatorClient({ url: "${origin}" });
 app.use(paymentMiddlewareFromConfig({
-  ${routes},
-}, facilitator, [{ network: "${network}", server: new ExactEvmScheme() }]));`,
-    },
-    {
-      id: "hono",
-      title: "Hono",
-      language: "typescript",
-      proof: "test",
-      code: `import { HTTPFacilitatorClient } from "@x402/core/server";
-import { ExactEvmScheme } from "@x402/evm/exact/server";
-import { paymentMiddlewareFromConfig } from "@x402/hono";
+  "GET /weather": { accepts: { scheme: "exact", network: "${network}", payTo: "0x…", price: "$0.01" } },
+}, facilitator, [{ network: "${network}", server: new ExactEvmScheme() }]));`;
 
-const facilitator = new HTTPFacilitatorClient({ url: "${origin}" });
-app.use(paymentMiddlewareFromConfig({
-  ${routes},
-}, facilitator, [{ network: "${network}", server: new ExactEvmScheme() }]));`,
-    },
-    {
-      id: "next",
-      title: "Next",
-      language: "typescript",
-      proof: "hand",
-      code: `import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server";
+const nextProxy = ({
+  origin,
+  network,
+}: At) => `import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server";
 import { registerExactEvmScheme } from "@x402/evm/exact/server";
 import { paymentProxy } from "@x402/next";
 
@@ -54,14 +48,12 @@ const server = new x402ResourceServer(new HTTPFacilitatorClient({ url: "${origin
 registerExactEvmScheme(server, { networks: ["${network}"] });
 export const proxy = paymentProxy({
   "/weather": { accepts: [{ scheme: "exact", network: "${network}", payTo: "0x…", price: "$0.01" }] },
-}, server);`,
-    },
-    {
-      id: "fastapi",
-      title: "FastAPI",
-      language: "python",
-      proof: "none",
-      code: `from x402.http import FacilitatorConfig, HTTPFacilitatorClient, PaymentOption
+}, server);`;
+
+const fastApi = ({
+  origin,
+  network,
+}: At) => `from x402.http import FacilitatorConfig, HTTPFacilitatorClient, PaymentOption
 from x402.http.middleware.fastapi import PaymentMiddlewareASGI
 from x402.http.types import RouteConfig
 from x402.mechanisms.evm.exact import ExactEvmServerScheme
@@ -72,19 +64,11 @@ server.register("${network}", ExactEvmServerScheme())
 app.add_middleware(PaymentMiddlewareASGI, server=server, routes={
     "GET /weather": RouteConfig(accepts=[PaymentOption(
         scheme="exact", price="$0.01", network="${network}", pay_to="0x…")]),
-})`,
-    },
-    {
-      id: "go",
-      title: "Go, gin",
-      language: undefined,
-      proof: "none",
-      code: `r.Use(ginmw.X402Payment(ginmw.Config{
+})`;
+
+const goGin = ({ origin, network }: At) => `r.Use(ginmw.X402Payment(ginmw.Config{
 	Routes: x402http.RoutesConfig{"GET /weather": {Accepts: x402http.PaymentOptions{
 		{Scheme: "exact", Price: "$0.01", Network: "${network}", PayTo: "0x…"}}}},
 	Facilitator: x402http.NewHTTPFacilitatorClient(&x402http.FacilitatorConfig{URL: "${origin}"}),
 	Schemes:     []ginmw.SchemeConfig{{Network: "${network}", Server: evm.NewExactEvmScheme()}},
-}))`,
-    },
-  ];
-}
+}))`;

@@ -26,88 +26,112 @@ export function resourcePage(context: Pick<SiteNeeds, "reads">, environments: re
         title: record.resource.serviceName ?? record.resource.resource,
         section: "/resources",
         isPublic: true,
-        body: <One record={record} to={(path) => inEnv(path, visit.env, environments)} />,
+        body: <ResourceView record={record} to={(path) => inEnv(path, visit.env, environments)} />,
       };
     },
   };
 }
 
-function One({ record: { resource, days }, to }: { record: ResourceRecord; to: (path: string) => string }) {
-  const settled = days.reduce((sum, day) => sum + day.settled, 0);
-  const failed = days.reduce((sum, day) => sum + day.failed, 0);
-  const name = resource.serviceName ?? new URL(resource.resource).host;
+interface ResourceProps {
+  readonly record: ResourceRecord;
+  readonly to: (path: string) => string;
+}
+
+function ResourceView({ record, to }: ResourceProps) {
+  const { resource, days } = record;
   return (
     <div class="wrap page stack stack-6">
-      <div class="page-head">
-        <Crumbs trail={[{ href: to("/resources"), label: "Resources" }]} here={name} />
-        <div class="row row-3">
-          <h1 class="said">{name}</h1>
-          <Badge tone="ok" dot>
-            listed
-          </Badge>
-        </div>
-        <p class="small dim mono said">{resource.resource}</p>
-        {resource.description && <p class="measure">{resource.description}</p>}
-      </div>
+      <ResourceHead record={record} to={to} />
       <div class="cols cols-7-5">
         <div class="stack stack-6">
-          <Card
-            id="paid"
-            title="Settled payments"
-            aside={
-              <span class="small faint num">
-                {settled + failed === 0
-                  ? "none in 90 days"
-                  : `${figures(settled)} in 90 days, ${percent(settled / (settled + failed))} of those sent`}
-              </span>
-            }
-            foot={
-              <GoLink class="small push" href={to(`/transactions?resource=${encodeURIComponent(resource.resource)}`)}>
-                Its payments
-              </GoLink>
-            }
-          >
-            <PaidDays days={days} />
-          </Card>
+          <SettledPayments record={record} to={to} />
           <Card id="price" title="Price" aside={<span class="small faint">USDC, from settled payments</span>}>
             <PriceHistory days={days} />
           </Card>
         </div>
-        <Card
-          id="terms"
-          title="How it is paid"
-          foot={
-            <GoLink class="small push" href={to(`/resources/check?url=${encodeURIComponent(resource.resource)}`)}>
-              Check it now
-            </GoLink>
-          }
-        >
-          {(resource.accepts ?? []).slice(0, 10).map(({ network, amount, payTo, scheme }) => (
-            <KeyValues
-              entries={[
-                ["Price now", `${amountIn(amount)} USDC`],
-                ["Network", <NetworkMark network={network} />],
-                ["Scheme", scheme],
-                [
-                  "Paid to",
-                  <Hash
-                    short
-                    value={payTo}
-                    label={`Copy payee ${payTo}`}
-                    href={to(`/payees/${encodeURIComponent(payTo)}`)}
-                  />,
-                ],
-              ]}
-            />
-          ))}
-          <KeyValues
-            entries={[
-              ["Reads as", `x402 version ${resource.x402Version}`],
-              ["Last paid", <Time at={resource.lastUpdated} show="moment" />],
-            ]}
-          />
-        </Card>
+        <Terms resource={resource} to={to} />
       </div>
     </div>
+  );
+}
+
+function ResourceHead({ record: { resource }, to }: ResourceProps) {
+  const name = resource.serviceName ?? new URL(resource.resource).host;
+  return (
+    <div class="page-head">
+      <Crumbs trail={[{ href: to("/resources"), label: "Resources" }]} here={name} />
+      <div class="row row-3">
+        <h1 class="said">{name}</h1>
+        <Badge tone="ok" dot>
+          listed
+        </Badge>
+      </div>
+      <p class="small dim mono said">{resource.resource}</p>
+      {resource.description && <p class="measure">{resource.description}</p>}
+    </div>
+  );
+}
+
+function SettledPayments({ record: { resource, days }, to }: ResourceProps) {
+  const settled = days.reduce((sum, day) => sum + day.settled, 0);
+  const failed = days.reduce((sum, day) => sum + day.failed, 0);
+  return (
+    <Card
+      id="paid"
+      title="Settled payments"
+      aside={
+        <span class="small faint num">
+          {settled + failed === 0
+            ? "none in 90 days"
+            : `${figures(settled)} in 90 days, ${percent(settled / (settled + failed))} of those sent`}
+        </span>
+      }
+      foot={
+        <GoLink class="small push" href={to(`/transactions?resource=${encodeURIComponent(resource.resource)}`)}>
+          Its payments
+        </GoLink>
+      }
+    >
+      <PaidDays days={days} />
+    </Card>
+  );
+}
+
+function Terms({ resource, to }: { resource: ResourceRecord["resource"]; to: ResourceProps["to"] }) {
+  return (
+    <Card
+      id="terms"
+      title="How it is paid"
+      foot={
+        <GoLink class="small push" href={to(`/resources/check?url=${encodeURIComponent(resource.resource)}`)}>
+          Check it now
+        </GoLink>
+      }
+    >
+      {(resource.accepts ?? []).slice(0, 10).map(({ network, amount, payTo, scheme }) => (
+        <KeyValues
+          entries={[
+            ["Price now", `${amountIn(amount)} USDC`],
+            ["Network", <NetworkMark network={network} />],
+            ["Scheme", scheme],
+            [
+              "Paid to",
+              <Hash
+                short
+                value={payTo}
+                label={`Copy payee ${payTo}`}
+                href={to(`/payees/${encodeURIComponent(payTo)}`)}
+              />,
+            ],
+          ]}
+        />
+      ))}
+      <KeyValues
+        entries={[
+          ["Reads as", `x402 version ${resource.x402Version}`],
+          ["Last paid", <Time at={resource.lastUpdated} show="moment" />],
+        ]}
+      />
+    </Card>
   );
 }
