@@ -50,7 +50,7 @@ export interface AgentMarketplaceOptions extends Omit<CallOptions, "signal"> {
   readonly session?: string | undefined;
   /** Stands in for the global one. */
   readonly fetch?: typeof fetch | undefined;
-  /** A key in a page is everybody's who opens it. */
+  /** A key in a page is in the hands of every visitor who opens it. */
   readonly dangerouslyAllowBrowser?: boolean | undefined;
 }
 

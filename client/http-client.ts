@@ -13,7 +13,7 @@ export interface Call {
    * turned away by a limit, before anything was done.
    */
   readonly repeat: "always" | "turned away";
-  /** How often at most, where nobody says otherwise. */
+  /** How often at most, where the client's settings do not say otherwise. */
   readonly retries?: number;
 }
 

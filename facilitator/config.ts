@@ -77,7 +77,7 @@ export interface Config {
   /** Reverse proxies in front that may name the client's address. */
   readonly trustProxy: number;
   readonly http: HttpLimits;
-  /** How long it serves whoever comes after it was told to stop. */
+  /** How long it answers requests after it was told to stop. */
   readonly drainMs: number;
   /** Whom people write to about a weakness. */
   readonly securityContact: string | undefined;

@@ -59,7 +59,7 @@ export class Heartbeats {
     });
   }
 
-  /** Counts a payment whose end the reconciler found. Nobody waits for it. */
+  /** Counts a payment whose end the reconciler found. The reconciler does not wait for it. */
   countReconciled(network: string, outcome: string): void {
     this.#db
       .query({

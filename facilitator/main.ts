@@ -11,7 +11,7 @@ await runUntilSignal(async (fail) => {
   const disposer = new Disposer();
   disposer.add(() => context.stop());
   try {
-    // Nobody waits for a chain: this copy is ready once a network is there, and ends if one is configured wrongly.
+    // The start waits for no chain: this copy is ready once a network is there, and ends if one is configured wrongly.
     context.schemes.start(context.log).catch(fail);
     const jobs = startJobs(context);
     disposer.add(() => jobs.stop());

@@ -23,7 +23,7 @@ export interface NetworkFee {
 }
 
 /**
- * What fee payers paid for settlements. /settle does not wait for it: the chain is asked when somebody looks at the payment for
+ * What fee payers paid for settlements. /settle does not wait for it: the chain is asked when a reader looks at the payment for
  * the first time, and what it says is kept.
  */
 export class NetworkFees {

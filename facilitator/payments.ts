@@ -125,7 +125,7 @@ export interface PaymentStory extends Omit<PaymentState, "transaction"> {
   readonly transaction: string | null;
   readonly broadcastAt: Date | undefined;
   readonly feePayer: string | undefined;
-  /** It failed in a way that left it valid: whoever presents it may send it again. */
+  /** It failed in a way that left it valid: a caller who presents it may have it sent again. */
   readonly retryable: boolean;
   /** It landed in a transaction that is none of this service's. */
   readonly landedByAnother: boolean;

@@ -1,4 +1,7 @@
-/** What a reason of /verify, /settle or a failed payment means, in the words of a person who reads it. docs/payment-rules.md has the rules. */
+/**
+ * What a reason of /verify, /settle or a failed payment means, in the words of a person who reads it. docs/payment-rules.md has the
+ * rules.
+ */
 export interface ReasonMeaning {
   readonly code: string;
   readonly means: string;
@@ -112,7 +115,7 @@ const hedera: readonly Row[] = [
   ["asset_mismatch", "It moves another asset", again],
   ["asset_sum_non_zero", "Its token transfers do not sum to zero", library],
   ["contains_non_transfer_ops", "It does something else than a transfer", library],
-  ["extra_positive_transfers", "Somebody else than the payee would receive something", again],
+  ["extra_positive_transfers", "Another account than the payee would receive something", again],
   ["fee_payer_mismatch", "Its fee would be paid by another account", again],
   ["fee_payer_transferring_funds", "It would take tokens from a fee payer", again],
   ["fee_payer_transferring_hbar", "It would take HBAR from a fee payer", again],

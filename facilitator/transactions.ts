@@ -96,8 +96,8 @@ export async function transactions(
 }
 
 /**
- * Someone's own payments, and what is new since a moment, are read where they are at once: a replica may have them a moment later,
- * and who goes on from there would miss them.
+ * An account's own payments, and what is new since a moment, are read where they are at once: a replica may have them a moment later,
+ * and a caller who goes on from there would miss them.
  */
 export function readList<T>(
   { db, reads }: { readonly db: Database; readonly reads: Reads },

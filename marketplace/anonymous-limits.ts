@@ -27,7 +27,7 @@ export function readAnonymousLimits(env: EnvReader): AnonymousLimitsConfig {
   };
 }
 
-/** Bounds what everybody may read, by each copy on its own unless a Valkey counts. */
+/** Bounds how often an address may read what is public, by each copy on its own unless a Valkey counts. */
 export function limitPublic({ config, valkey }: PublicNeeds, what: "data" | "pages"): RequestHandler {
   return limitRequests({
     perMinute: config.anonymousLimits.requestsPerAddress,
@@ -45,7 +45,8 @@ interface PublicNeeds {
 /**
  * Bounds the calls of unknown callers. Quotes are asked for often, so where a limit is high a copy takes a sixtieth of it
  * at a time and counts that down by itself: copies together let through no more than the limit allows, and few calls wait
- * for the database; a Valkey is asked for each call. All throw 429 with Retry-After, the address's limit first, so that one address cannot use up a whole agent's.
+ * for the database; a Valkey is asked for each call. All throw 429 with Retry-After, the address's limit first, so that one address
+ * cannot use up a whole agent's.
  */
 export class AnonymousLimits {
   readonly #limits: AnonymousLimitsConfig;

@@ -96,9 +96,9 @@ export interface Config extends StoreConfig {
   readonly publicUrl: string;
   readonly trustProxy: string | number | boolean;
   readonly http: HttpLimits;
-  /** Who shows it reads the figures; undefined: nobody does. */
+  /** A scraper that shows it reads the figures; undefined: none does. */
   readonly metricsToken: Secret | undefined;
-  /** How long it serves whoever comes after it was told to stop. */
+  /** How long it answers requests after it was told to stop. */
   readonly drainMs: number;
   /** Whom people write to about a weakness. */
   readonly securityContact: string | undefined;

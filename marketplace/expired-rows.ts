@@ -3,9 +3,9 @@ import type { Queryable } from "../shared/postgres.ts";
 const signInTables = ["sign_in_sessions", "sign_in_verifications", "sign_in_links", "wallets_shown"];
 
 /**
- * Deletes the rows whose time is over: sessions, links, challenges, wallet proofs, OAuth clients, requests and tokens past their end; users who have neither
- * a session nor an account; reservations of ended runs; counts of failed runs and of calls of an hour ago; and
- * reports of agents, 90 days after they were resolved, or a year after they came. No verb reads them any more.
+ * Deletes the rows whose time is over: sessions, links, challenges, wallet proofs, OAuth clients, requests and tokens past their
+ * end; users who have neither a session nor an account; reservations of ended runs; counts of failed runs and of calls of an hour
+ * ago; and reports of agents, 90 days after they were resolved, or a year after they came. No verb reads them any more.
  */
 export async function deleteExpiredRows(db: Queryable): Promise<void> {
   for (const table of [...signInTables, "oauth_requests", "oauth_clients", "oauth_secrets"]) {

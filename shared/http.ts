@@ -127,7 +127,7 @@ export async function listen(app: Express, options: { host: string; port: number
   };
 }
 
-/** Whether the copy that was asked is about to stop, and nobody should be sent to it any more. */
+/** Whether the copy that was asked is about to stop, and a balancer should send it no more requests. */
 export function isLeaving({ app }: Request): boolean {
   return (app.locals.leaving as Leaving | undefined)?.begun ?? false;
 }
@@ -194,7 +194,7 @@ function messagesOf(app: Express) {
 export interface Listening extends Running {
   readonly url: string;
   readonly port: number;
-  /** Says by `/readyz` that nobody should be sent here any more, and serves who comes for so long all the same. */
+  /** Says by `/readyz` that a balancer should send no more requests here, and answers those that come for so long all the same. */
   leave(drainMs: number): Promise<void>;
   /** Refuses new connections and waits for running requests. */
   stop(): Promise<void>;

@@ -3,7 +3,7 @@ import { Server as NetServer, type Socket } from "node:net";
 import { z } from "zod";
 import type { EnvReader } from "./env.ts";
 
-/** How long a copy that is told to stop goes on to serve whoever comes, until balancers have noticed. */
+/** How long a copy that is told to stop goes on to answer requests, until balancers have noticed. */
 export function readDrainMs(env: EnvReader): number {
   return env.integer("DRAIN_MS", 5_000, { max: 60_000 });
 }
@@ -11,7 +11,7 @@ export function readDrainMs(env: EnvReader): number {
 /** In the answers of both services' `/readyz`. */
 export const leavingShape = z
   .boolean()
-  .describe("This copy was told to stop; it answers whoever comes for a few seconds more.");
+  .describe("This copy was told to stop; it answers requests for a few seconds more.");
 
 /**
  * Empties a server's connections so that no call is lost. From `begin` on every answer asks its client to come back by a new

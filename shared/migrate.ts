@@ -24,7 +24,7 @@ interface Online {
   readonly online: readonly string[];
 }
 
-/** Brings a database to the newest schema. Whoever else wants to meanwhile waits, and finds it done. */
+/** Brings a database to the newest schema. Another copy that wants to meanwhile waits, and finds it done. */
 export async function migrate(url: string, migrations: readonly Migration[]): Promise<string[]> {
   if ((await missingMigrations(url, migrations)).length === 0) return [];
   const guard = await clientOf(url);
@@ -78,7 +78,7 @@ interface Schema {
   readonly migrates: boolean;
 }
 
-/** On a database that is empty, so that nobody is kept from anything. */
+/** On a database that is empty, whose locks keep no query waiting. */
 async function runTogether(db: knex.Knex, migrations: readonly Migration[]): Promise<string[]> {
   const together = migrations.map((migration) => ({ name: migration.name, sql: sqlOf(migration) }));
   const [, applied] = (await db.migrate.latest(configOf(together))) as [number, string[]];
@@ -92,7 +92,7 @@ async function runEach(db: knex.Knex, migrations: readonly Migration[], missing:
 }
 
 /**
- * A statement that waits for a lock makes everybody after it wait as well. So a step waits a moment only, gives up, and is begun
+ * A statement that waits for a lock makes every statement after it wait as well. So a step waits a moment only, gives up, and is begun
  * again, until what it waited for has ended.
  */
 async function untilUnblocked(

@@ -49,7 +49,7 @@ export function openApiDocument<Access extends string, Tag extends string>(
   };
 }
 
-/** The document is for everybody; what it describes is its operator's. */
+/** The document is public; what it describes is its operator's. */
 const license = { name: "Proprietary", identifier: "LicenseRef-Proprietary" };
 
 /** Named shapes, as the document's components. */

@@ -19,10 +19,11 @@ export function connect(url: string, options: PoolOptions): Database {
     application_name: options.applicationName,
     connectionTimeoutMillis: options.givesUpAfterMs ?? 10_000,
     idleTimeoutMillis: 30_000,
-    // A machine that vanishes closes nothing: its transaction's locks end by the first, and others' waits for them by the
-    // second; a connection to one that vanished is given up by the third.
+    // A machine that vanishes closes no connection. When it was a copy of ours, its open transaction and the locks of that end by this;
     idle_in_transaction_session_timeout: 10_000,
+    // other copies that wait for those locks stop waiting by this;
     lock_timeout: 10_000,
+    // and when it was the database, its answer is no longer waited for by this.
     query_timeout: options.givesUpAfterMs ?? 60_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,

@@ -10,7 +10,8 @@ const chunkBytesMin = 64;
 
 /**
  * Hands over a body chunk by chunk; where `take` answers a promise, nothing is read until it resolves. What `take` throws
- * ends the reading, as does `giveUp` with an error at any time. Throws ApiError: 413 beyond `bytesMax`, 408 when nothing comes any more, 400 when it is cut off.
+ * ends the reading, as does `giveUp` with an error at any time. Throws ApiError: 413 beyond `bytesMax`, 408 when nothing comes any
+ * more, 400 when it is cut off.
  */
 export function receiveBody(
   request: IncomingMessage,

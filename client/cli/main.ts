@@ -64,7 +64,7 @@ function tellRetry({ waitMs, status }: Retry): void {
 }
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // Whoever reads has read enough.
+  // The program that reads has read enough.
   if (error.code === "EPIPE") process.exit();
   tell(`Standard output cannot be written: ${error.message}. What is missing there may have been charged.`);
   process.exit(5);

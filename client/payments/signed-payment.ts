@@ -1,5 +1,5 @@
 /**
- * A payment that was signed. It can be kept as JSON. Whoever has it can have what it buys, and post it as often as it takes: its
+ * A payment that was signed. It can be kept as JSON. A holder can have what it buys, and post it as often as it takes: its
  * money moves once at most.
  */
 export interface SignedPayment {

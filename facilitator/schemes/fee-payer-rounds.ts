@@ -2,8 +2,8 @@ import type { FeePayerFunds, FundsReading } from "./fee-payers.ts";
 import type { SignerLeases } from "./signer-leases.ts";
 
 /**
- * Keeps what is known of a network's fee payers new: the balances of those that this copy looks after are read from the network, those of all
- * others as their copies found them.
+ * Keeps what is known of a network's fee payers new: the balances of those that this copy looks after are read from the network,
+ * those of all others as their copies found them.
  */
 export class FeePayerRounds {
   readonly #members: readonly Member[];
@@ -32,7 +32,7 @@ export class FeePayerRounds {
   }
 
   async readBalances(): Promise<void> {
-    // One whose key is away everywhere is nobody's: each copy reads it until something is known of it.
+    // One whose key is away everywhere is leased by no copy: each reads it until something is known of it.
     const own = this.#members.filter(
       ({ id, funds, signs }) => this.#leases.holds(id) || funds.isRefused || !(signs() || funds.isKnown),
     );

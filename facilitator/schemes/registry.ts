@@ -68,7 +68,7 @@ export class SchemeRegistry {
     );
   }
 
-  /** Nobody waits for it: what is not given back lapses. */
+  /** A copy that stops does not wait for it: the leases that are not given back lapse. */
   handOver(log: Log): void {
     for (const { network, handOver } of this.all) {
       handOver().catch((err) =>

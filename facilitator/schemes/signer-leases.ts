@@ -36,8 +36,8 @@ export class SignerLeases {
   }
 
   /**
-   * Renews what this copy holds, takes what is its share and nobody's, and gives back what is another copy's share. Only fee payers
-   * whose keys it can use are shared out to it. A copy that cannot ask the network has no share, as long as there are others.
+   * Renews what this copy holds, takes what is its share and leased by no copy, and gives back what is another copy's share. Only fee
+   * payers whose keys it can use are shared out to it. A copy that cannot ask the network has no share, as long as there are others.
    */
   async renew(canAsk: boolean, usable: readonly string[]): Promise<void> {
     if (this.#isLeaving) return;
@@ -94,8 +94,8 @@ export const renewEveryMs = 2_500;
 const leaseSeconds = 10;
 
 /**
- * Each fee payer is the share of one of the copies that serve it, the one whose hash with it is the highest. One that its holder does
- * not serve any more is nobody's.
+ * Each fee payer is the share of one of the copies that serve it, the one whose hash with it is the highest. A fee payer that its
+ * holder does not serve any more is free to be leased.
  */
 const renewal = `
   with here as (

@@ -20,7 +20,7 @@ async function finish({ store, schemes, events, log }: Needs, payment: Abandoned
   if (!scheme) return;
   try {
     const outcome = await scheme.find(payment);
-    // A bare claim was sent all the same if the database has lost its last moments since.
+    // A row without signed bytes may have been sent all the same: a database that failed over has lost its last moments.
     if (outcome.outcome === "unknown" && payment.state === "claimed") return await store.openClaim(payment);
     await store.finish(payment, outcome, Date.now() - payment.createdAt.getTime(), false);
     if (outcome.outcome !== "unknown") events.reconciled(payment.network, payment.key, outcome);

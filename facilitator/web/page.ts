@@ -46,7 +46,7 @@ export interface Raw {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One request for a page. Nobody is known here: no account, no cookie. */
+/** One request for a page. A visitor has no account here, and no cookie. */
 export interface Visit {
   readonly request: Request;
   readonly path: string;

@@ -5,7 +5,7 @@ import { Table } from "../../shared/page/table.tsx";
 import type { ResourceDay } from "../discovery/resource-record.ts";
 import { usdc } from "./words.tsx";
 
-/** A bar a day by how its payments ended: nobody asks a resource, so a day without one says nothing. */
+/** A bar a day by how its payments ended: resources are not probed, so a day without one says nothing. */
 export function PaidDays({ days }: { days: readonly ResourceDay[] }) {
   const paid = days.filter(({ settled, failed }) => settled + failed > 0);
   const worse = paid.filter(({ failed }) => failed > 0);

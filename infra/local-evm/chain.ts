@@ -90,7 +90,10 @@ function clientOf(rpcUrl: string) {
     .extend(walletActions);
 }
 
-/** Sends transactions of the minter and waits until they are mined. Nonces are given out here: anvil's own count is late when many arrive at once. */
+/**
+ * Sends transactions of the minter and waits until they are mined. Nonces are given out here: anvil's own count is late when many
+ * arrive at once.
+ */
 function minerOf(client: ReturnType<typeof clientOf>) {
   let nonce: number | undefined;
   let lastSent: Promise<unknown> = Promise.resolve();

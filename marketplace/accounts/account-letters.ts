@@ -8,7 +8,10 @@ const waitingMax = 20;
 /** A letter that no mail server took for so long says nothing new. */
 const keptDays = 7;
 
-/** Has the holder told by e-mail what was changed in how their account is entered; in the transaction that changes it, where there is one. */
+/**
+ * Has the holder told by e-mail what was changed in how their account is entered; in the transaction that changes it, where there
+ * is one.
+ */
 export async function noteLetter(db: Queryable, accountId: AccountId, letter: Letter): Promise<void> {
   await keep(db, accountId, letter, null);
 }

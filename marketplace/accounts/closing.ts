@@ -44,7 +44,7 @@ export async function readClosing(db: Queryable, { id }: Account): Promise<Closi
 
 /**
  * Closes an account for its holder, for good. Its own handle is asked for, to be sure. 422 for another; 409 while credits are left
- * that were not given up, while runs are under way, and while somebody's payment is.
+ * that were not given up, while runs are under way, and while a wallet's payment is.
  */
 export async function closeOwnAccount(db: Database, account: Account, asked: AskedClosing): Promise<Account> {
   if (asked.handle.trim().toLowerCase() !== account.handle) {
@@ -62,7 +62,7 @@ interface AskedClosing {
 }
 
 /**
- * Refuses to close while somebody's money is on its way: what wallets paid for is delivered first, and what the holder bought is
+ * Refuses to close while a wallet's money is on its way: what wallets paid for is delivered first, and what the holder bought is
  * credited first. 409.
  */
 function refuseWhilePaid({ calls_owed: owed, purchases_under_way: bought }: Closing): void {

@@ -124,7 +124,7 @@ const aboutRequest = z.strictObject({
     .string()
     .max(10 * aboutMax)
     .nullable()
-    .describe(`Up to ${aboutMax} characters in one line, shown to everybody; null for nothing.`),
+    .describe(`Up to ${aboutMax} characters in one line, shown to every visitor; null for nothing.`),
 });
 
 function aboutEndpoint({ db }: Needs): Endpoint {

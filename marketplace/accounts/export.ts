@@ -54,7 +54,10 @@ async function* statementOf(db: Queryable, id: AccountId): AsyncGenerator<string
 
 const micros = microsOf("r.created_at");
 
-/** Each in the order of `at`, from after $2. Ids begin with the time they were made at; runs are read newest first, as their index has them. */
+/**
+ * Each in the order of `at`, from after $2. Ids begin with the time they were made at; runs are read newest first, as their index
+ * has them.
+ */
 const lists = {
   keys: `
     select id as at, json_build_object('id', id, 'name', name, 'start', start, 'last4', last4, 'scope', scope,

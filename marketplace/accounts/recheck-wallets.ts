@@ -13,8 +13,8 @@ const payableCheckedEvery = "6 hours";
 
 /**
  * Checks proved wallets again, the one checked longest ago first: one that can be paid every six hours, one that could not
- * be paid every ten minutes, also one that signed and never could. Copies of the service share the work. A chain that does not answer changes nothing: the
- * wallet is checked again in the next run.
+ * be paid every ten minutes, also one that signed and never could. Copies of the service share the work. A chain that does not
+ * answer changes nothing: the wallet is checked again in the next run.
  */
 export async function recheckWallets({ db, tools, events }: Needs): Promise<void> {
   const due = [...(await claim(db, current)), ...(await claim(db, signed))];

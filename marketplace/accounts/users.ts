@@ -31,7 +31,7 @@ export async function openAccount(db: Database, userId: string, handle: string):
 
 /**
  * The same for who is signed in. 403 for a wallet alone, and for an e-mail address that was not shown to be theirs: the account could
- * never be reached again without the one, and by somebody else without the other.
+ * never be reached again without the one, and by another person without the other.
  */
 export async function openAccountFor(db: Database, person: SignedIn, handle: string): Promise<Account> {
   if (person.wallet) throw new ApiError("forbidden", "A session signed in with a wallet can have no account.");

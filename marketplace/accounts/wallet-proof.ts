@@ -33,8 +33,9 @@ export function challengeText(wallet: Wallet, purpose: string, host: string, non
 
 /**
  * Refuses a signature of `message` that the wallet's holder cannot have made. EVM: personal_sign, or whatever the
- * contract at the address accepts (EIP-1271), be it deployed or still to be (EIP-6492). Hedera: the account's one key, over the text itself or the way
- * `hedera_signMessage` (HIP-820) and `personal_sign` wrap it. 422 when it does not hold, 503 when the chain is silent.
+ * contract at the address accepts (EIP-1271), be it deployed or still to be (EIP-6492). Hedera: the account's one key, over the
+ * text itself or the way `hedera_signMessage` (HIP-820) and `personal_sign` wrap it. 422 when it does not hold, 503 when the chain
+ * is silent.
  */
 export async function requireProof(chains: Chains, wallet: Wallet, message: string, signature: string): Promise<void> {
   const holds = await (wallet.network.startsWith("eip155:")

@@ -81,7 +81,10 @@ export const grantRequest = z.strictObject({
     .describe("Granted once, however often it is asked for."),
 });
 
-/** Gives credits to another's account. 409 for a reference that was granted before and the operator's own account, 429 past the day's cap. */
+/**
+ * Gives credits to another's account. 409 for a reference that was granted before and the operator's own account, 429 past the
+ * day's cap.
+ */
 export async function grantAs(db: Database, operator: Operator, handle: string, said: unknown): Promise<Granted> {
   const asked = parse(grantRequest, said, "invalid_value");
   const account = await accountByHandle(db, withoutNul(handle));

@@ -15,7 +15,7 @@ export interface Operator {
   readonly confirmedUntil: Date | undefined;
 }
 
-/** The operator whose session it is; undefined for everybody else, also for one whose account is not open. */
+/** The operator whose session it is; undefined for every other person, also for one whose account is not open. */
 export async function readOperator(db: Queryable, session: Session): Promise<Operator | undefined> {
   const { rows } = await db.query<{ id: AccountId; handle: string; until: Date | null }>({
     name: "read operator",

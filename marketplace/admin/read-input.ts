@@ -12,7 +12,10 @@ export const readInputRequest = z.strictObject({
   note: z.string().trim().min(1, "must say why").max(2_000).describe("Why, for operators alone."),
 });
 
-/** What a run was asked. Reading it is an act: it is logged before it is shown, and the buyer sees that it was read. 404 when none is kept. */
+/**
+ * What a run was asked. Reading it is an act: it is logged before it is shown, and the buyer sees that it was read. 404 when none
+ * is kept.
+ */
 export async function readInputAs(db: Database, operator: Operator, id: string, said: unknown): Promise<ReadInput> {
   const { note } = parse(readInputRequest, said, "invalid_value");
   return inTransaction(db, async (tx) => {

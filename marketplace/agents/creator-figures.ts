@@ -12,7 +12,7 @@ export const figuresQuery = z.object({
 /** How an agent does, for its creator, whose own runs do not count. */
 export interface CreatorFigures extends Revenue {
   readonly runs: number;
-  /** Of those; nobody paid for them. */
+  /** Of those; no buyer was charged for them. */
   readonly failed: number;
   /** Between 0 and 1. */
   readonly success_rate: number | null;

@@ -14,7 +14,7 @@ export interface CreatorProfile {
   readonly runs: number;
   readonly succeeded: number;
   readonly lastSuccessAt: Date | null;
-  /** Everybody may see every payout to it. */
+  /** Every visitor may see every payout to it. */
   readonly showsProof: boolean;
   /** Where its agents are paid per call; none while no listed agent is. */
   readonly wallets: readonly PayoutWallet[];

@@ -24,7 +24,7 @@ interface Needs extends DescribeNeeds {
   readonly reads: Reads;
 }
 
-/** Creators see at once what they have just done to agents of their own; for everybody else a moment does not matter. */
+/** Creators see at once what they have just done to agents of their own; for other readers a moment does not matter. */
 function readFor<T>(
   { db, reads }: Needs,
   response: Response,

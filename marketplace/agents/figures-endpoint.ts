@@ -14,7 +14,7 @@ import { agentPathParameters } from "./shapes.ts";
 
 const sums = {
   runs: z.int(),
-  failed: z.int().describe("Of those; nobody paid for them."),
+  failed: z.int().describe("Of those; no buyer was charged for them."),
   credits: wholeCredits.describe("Earned, less the platform's fee."),
   usdc: z.string().describe("Settled, to the creator's wallets; with six decimals."),
 };

@@ -6,7 +6,8 @@ import { percentDecoded } from "../percent-decoded.ts";
 /**
  * Finds secrets in what a run gives out, also where they come back encoded: by percent, JSON, HTML, hex, as numbers of
  * bytes or in base64 at any offset (as part of Basic credentials, say), packed and in base64, or in two of those, one
- * within the other; and of a long one a longer part. Case and everything that is no letter or digit make no difference, so that no line break, dash or quotation mark hides one.
+ * within the other; and of a long one a longer part. Case and everything that is no letter or digit make no difference, so that no
+ * line break, dash or quotation mark hides one.
  */
 export class SecretSearch {
   readonly #needles = new Map<number, string[]>();

@@ -13,7 +13,7 @@ export const usualCallsPerMinute = 60;
 
 /**
  * Makes a key. `token` is in this answer and nowhere else, ever. 409 when all five slots of the account are in use; 422
- * naming the field, as for a rate limit above the account's ceiling. That of a client is told to nobody: the client shows tokens.
+ * naming the field, as for a rate limit above the account's ceiling. That of a client is never shown: the client shows tokens.
  */
 export async function createKey(db: Queryable, input: NewKey): Promise<{ id: KeyId; name: string; token: string }> {
   const { accountId, scope = "own_agents", agents = [], tools = "all", maxCreditsPerDay, maxCreditsPerMonth } = input;

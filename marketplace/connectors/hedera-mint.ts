@@ -52,7 +52,7 @@ const guide: Guide = {
   brings: bringsOf.token,
   template: ({ hedera }) => ({
     name: "Attendance badge",
-    description: "Mints a badge for somebody who was there.",
+    description: "Mints a badge for a visitor who was there.",
     category: "on-chain",
     tags: ["nft", "badge"],
     price_credits: 30,

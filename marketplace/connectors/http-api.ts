@@ -56,7 +56,7 @@ const guide: Guide = {
       { name: "to", label: "To", type: "string", required: true, pattern: "^[A-Z]{3}$", example: "EUR" },
     ],
     accepts_extra_instructions: false,
-    // Open to everybody, without a key: api.frankfurter.dev.
+    // Open to every caller, without a key: api.frankfurter.dev.
     settings: { url: "https://api.frankfurter.dev/v1/latest?base={{from}}&symbols={{to}}" },
   }),
 };

@@ -69,7 +69,7 @@ const guide: Guide = {
       },
     ],
     accepts_extra_instructions: false,
-    // Open to everybody, without a key: docs.devin.ai, DeepWiki MCP.
+    // Open to every caller, without a key: docs.devin.ai, DeepWiki MCP.
     settings: {
       url: "https://mcp.deepwiki.com/mcp",
       tool: "ask_question",

@@ -19,8 +19,8 @@ const platform: Holder = { account: "platform", agent: "platform" };
 /**
  * The OpenAI-compatible endpoints that the operator configured. Answers the assistant's text, or the bytes of images;
  * throws ConnectorError for everything that is not a whole answer. An agent's call is held to what the operator lists,
- * and its charge knows afterwards whether it has to be paid for; what the platform asks for itself is its own affair. What an endpoint says about an error can quote
- * the prompt, so only its status and code reach the log.
+ * and its charge knows afterwards whether it has to be paid for; what the platform asks for itself is its own affair. What an
+ * endpoint says about an error can quote the prompt, so only its status and code reach the log.
  */
 export function createModelClient(options: ModelClientOptions): ModelClient {
   const { chat, images, list, outbound } = options;

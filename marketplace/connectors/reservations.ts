@@ -21,7 +21,10 @@ export class Reservations {
     this.#events = events;
   }
 
-  /** Takes all that the effect `key` will spend, and keeps it until `end`. Throws RefusalError, and takes nothing, where it is not to be had. */
+  /**
+   * Takes all that the effect `key` will spend, and keeps it until `end`. Throws RefusalError, and takes nothing, where it is not
+   * to be had.
+   */
   async take(key: string, agentId: AgentId, spending: Spending): Promise<void> {
     await reserve(this.#db, key, agentId, spending, this.#leaseMs);
     this.#held.add(key);

@@ -6,7 +6,7 @@ export type Output =
   | ({ readonly kind: "json"; readonly data: object } & StandIn)
   | { readonly kind: "receipt"; readonly status: string; readonly transactionId: string };
 
-/** A mock model made it, in development: nobody is to take it for a model's. */
+/** A mock model made it, in development: it must not pass for a model's. */
 export interface StandIn {
   readonly stand_in?: true;
 }

@@ -88,7 +88,7 @@ function heldChecks(problems: readonly Problem[]): Check[] {
 
 async function payChecks({ db }: PublishNeeds, owner: Account, { definition }: Draft): Promise<Check[]> {
   const price = Number(definition.price_credits);
-  if (price === 0) return [note("ok", "Free: nobody pays for a run")];
+  if (price === 0) return [note("ok", "Free: no buyer pays for a run")];
   if (connectors.get(definition.connector)?.needsAccount) {
     return [note("ok", "Sold for credits", { detail: "a run needs a buyer with an account" })];
   }

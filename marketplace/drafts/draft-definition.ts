@@ -7,7 +7,7 @@ const charactersMax = 262_144;
 const depthMax = 60;
 
 /**
- * A definition as somebody is writing it: the parts are of the right kind so that a form can show them, and everything else waits
+ * A definition as its creator is writing it: the parts are of the right kind so that a form can show them, and everything else waits
  * for the checks. A number that is none yet stays the text that was typed.
  */
 export const draftDefinitionShape = z

@@ -3,7 +3,7 @@ import { type FindNeeds, findLiveAgent } from "../agents/find.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
 
 /**
- * What a key is told that names an agent which is live for everybody and outside its scope; undefined for any other agent, so
+ * What a key is told that names an agent which is live for every buyer and outside its scope; undefined for any other agent, so
  * that nothing is told of what is not public. `address` is `handle/slug`.
  */
 export async function adviceOutOfScope(

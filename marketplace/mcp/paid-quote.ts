@@ -3,12 +3,12 @@ import type { JsonObject } from "../../shared/json.ts";
 import type { PaymentRequirements } from "../../shared/x402.ts";
 import type { Config } from "../config.ts";
 import type { FacilitatorClient } from "../payments/facilitator/client.ts";
-import { type SignInRequest, signInChallenge, signInExtension } from "../payments/sign-in-with-x.ts";
 import { decodeHeader, type PaymentPayload, parsePaymentPayload } from "../payments/payment-payload.ts";
 import type { Offer } from "../payments/quotes/offer.ts";
 import { acceptsOf, paymentRequired } from "../payments/quotes/payment-required.ts";
 import { quotedRequirements } from "../payments/quotes/payment-requirements.ts";
 import type { QuoteIds } from "../payments/quotes/quote-id.ts";
+import { type SignInRequest, signInChallenge, signInExtension } from "../payments/sign-in-with-x.ts";
 import { structured } from "./results.ts";
 
 /** Where clients put the payment: the specification's name, and an older one. */

@@ -6,7 +6,7 @@ import { newId } from "../ids.ts";
 import { admitOrRefuse } from "../rate-limit.ts";
 import { OAuthRefusal } from "./refusal.ts";
 
-/** Of those that registered and nobody allows anything now; the oldest go first. */
+/** Of those that registered and no person allows anything now; the oldest go first. */
 const unallowedMax = 20_000;
 const registrationsAnHour = 50;
 const documentsAMinute = 20;
@@ -26,7 +26,7 @@ export const clientMetadata = z.object({
 
 /**
  * Remembers a client that registers itself (RFC 7591), for a day; one that a person allowed something, for longer. It gets no
- * secret: programs on people's machines keep none. Whoever registers many crowds out their own, and nobody else's for long.
+ * secret: programs on people's machines keep none. A program that registers many crowds out its own, and no other's for long.
  */
 export async function registerClient(
   db: Queryable,

@@ -42,7 +42,7 @@ function metadataEndpoints(needs: Needs): Endpoint[] {
     id,
     summary: "What the tool server takes besides keys (RFC 9728).",
     description:
-      "Answers where MCP clients are allowed to run agents for a person. A service that nobody can sign in to answers 404.",
+      "Answers where MCP clients are allowed to run agents for a person. A service without sign-in answers 404.",
     answers: { 200: jsonAnswer(resourceShape, resourceMetadata(example)), ...refusals(404) },
     handler: answerIfSetUp(needs, (_request, response) => void response.json(resourceMetadata(needs))),
   });
@@ -72,7 +72,7 @@ function registerEndpoint(needs: Needs): Endpoint {
     id: "registerOAuthClient",
     summary: "Register a client (RFC 7591).",
     description:
-      "It is forgotten after a day, or 90 days after a person last allowed it something; sooner, the oldest first, where there are too many that nobody allows anything. It gets an id and no secret.",
+      "It is forgotten after a day, or 90 days after a person last allowed it something; sooner, the oldest first, where there are too many that no person allows anything. It gets an id and no secret.",
     body: requestBody(clientMetadata, { client_name: "Paper Desk", redirect_uris }, smallBody),
     answers: {
       201: jsonAnswer(
@@ -126,7 +126,7 @@ function authorizeEndpoint(needs: Needs): Endpoint {
     id: "authorizeOAuthClient",
     summary: "Where a client sends a person to be allowed to run agents.",
     description:
-      "Leads to the page that asks them. What is wrong with a request is shown here (400): nobody is led to the client's address before they answered.",
+      "Leads to the page that asks them. What is wrong with a request is shown here (400): the person is led to the client's address only after answering.",
     query: authorizeQuery,
     answers: {
       303: { headers: { Location: z.string().describe("The page.") } },
@@ -219,7 +219,7 @@ function answerIfSetUp(
   answer: (request: Request, response: Response) => void | Promise<void>,
 ): RequestHandler {
   return async (request, response) => {
-    if (!isSetUp(needs)) throw new ApiError("not_found", "Nobody can sign in here.");
+    if (!isSetUp(needs)) throw new ApiError("not_found", "This service has no sign-in.");
     try {
       await answer(request, response);
     } catch (error) {

@@ -178,7 +178,7 @@ interface Secret {
   readonly isGood: boolean;
 }
 
-/** Somebody else has it: everything that was issued with the key ends, and the person sees it revoked. */
+/** A second program has it, so it was stolen: everything that was issued with the key ends, and the person sees it revoked. */
 async function endAll(db: Queryable, keyId: KeyId): Promise<OAuthRefusal> {
   await db.query("update api_keys set revoked_at = now() where id = $1 and revoked_at is null", [keyId]);
   return spent();

@@ -5,7 +5,7 @@ import { type ClientNeeds, findClient } from "./clients.ts";
 import { type MetadataNeeds, scope, toolServerOf } from "./metadata.ts";
 import { OAuthRefusal } from "./refusal.ts";
 
-/** From one address, that nobody has answered. */
+/** From one address, that no person has answered. */
 const openRequestsMax = 100;
 
 export type Asked = Readonly<Record<string, unknown>>;
@@ -21,8 +21,8 @@ export interface AccessRequest {
 }
 
 /**
- * Keeps a client's request until a person has answered it; answers its id. Whatever is wrong with it is shown here: anybody may
- * register a client, so nobody is led to its address before they said so.
+ * Keeps a client's request until a person has answered it; answers its id. Whatever is wrong with it is shown here: any program may
+ * register a client, so a person is led to its address only after saying so.
  */
 export async function beginRequest(needs: ClientNeeds & MetadataNeeds, asked: Asked, from: string): Promise<string> {
   const client = await findClient(needs, textOf(asked, "client_id"), from);

@@ -16,7 +16,7 @@ interface Needs {
   readonly db: Database;
 }
 
-/** Creators who show every payout to everybody. */
+/** Creators who show every payout to every visitor. */
 export function proofEndpoints(needs: Needs): Endpoint[] {
   return [readEndpoint(needs), showEndpoint(needs)];
 }
@@ -94,7 +94,7 @@ function readEndpoint({ db }: Needs): Endpoint {
   };
 }
 
-const showRequest = z.strictObject({ shown: z.boolean().describe("Whether everybody sees every payout.") });
+const showRequest = z.strictObject({ shown: z.boolean().describe("Whether every visitor sees every payout.") });
 
 function showEndpoint({ db }: Needs): Endpoint {
   return {
@@ -102,7 +102,7 @@ function showEndpoint({ db }: Needs): Endpoint {
     path: "/api/account/proof",
     id: "showLedgerProof",
     tag: "Payout wallets",
-    summary: "Show every payout to everybody, or no longer.",
+    summary: "Show every payout to every visitor, or no longer.",
     description:
       "What is shown: when, how much, to which wallet, in which transaction. Who paid, and for which agent, is not.",
     access: "account",

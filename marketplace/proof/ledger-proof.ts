@@ -4,13 +4,13 @@ import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
 import { followsPlace, microsOf, type Place, pageOf, pageQuery, placeValues, wholeNumber } from "../query.ts";
 
-/** So many of the newest payouts are added up: a page that anybody may ask for costs no more than that. */
+/** So many of the newest payouts are added up: a page that any visitor may ask for costs no more than that. */
 export const countedMax = 10_000;
 
 const { cursor } = pageQuery(/^[0-9a-f]{16}$/);
 export const proofQuery = z.object({ cursor, limit: wholeNumber(1, 500).default(50).describe("Payouts a page.") });
 
-/** Shows every payout of a creator to everybody, or no longer. Repeated, it changes nothing. */
+/** Shows every payout of a creator to every visitor, or no longer. Repeated, it changes nothing. */
 export async function showProof(db: Queryable, accountId: AccountId, isShown: boolean): Promise<void> {
   if (isShown) {
     await db.query("insert into ledger_proofs (account_id) values ($1) on conflict do nothing", [accountId]);

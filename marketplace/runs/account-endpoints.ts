@@ -141,7 +141,7 @@ function shareEndpoint(db: Database): Endpoint {
     path: "/api/account/runs/{run_id}/share",
     id: "shareRun",
     tag: "Runs",
-    summary: "Show one of them to everybody who has its link.",
+    summary: "Show one of them to every visitor who has its link.",
     description:
       "The link cannot be guessed, is kept from search engines, and ends when it is revoked, or with the run. It shows what " +
       "the run gave, and what it was asked only if `with_input` is true. Asking again keeps the link.",

@@ -28,7 +28,7 @@ const hiddenImages = z.array(z.string()).describe("Of its images, those that the
 export const shareShape = covering<Share>()(
   z
     .object({
-      token: z.string().describe("The run is at `/runs/shared/{token}`, for everybody who knows it."),
+      token: z.string().describe("The run is at `/runs/shared/{token}`, for every visitor who knows it."),
       with_input: z.boolean(),
       created_at: moment,
     })

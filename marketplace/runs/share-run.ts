@@ -7,7 +7,7 @@ import { askedInput, type Kept } from "./kept-input.ts";
 import { asShare, hiddenImages, noSuchRun, type Share, type Shared } from "./own-run.ts";
 
 /**
- * Shows one of the account's own runs, once it has ended, to whoever has the link, and the input only if that is asked for.
+ * Shows one of the account's own runs, once it has ended, to every visitor who has the link, and the input only if that is asked for.
  * Again changes what is shown under the same link. 404 for another account's run, 409 while it runs.
  */
 export async function shareRun(
@@ -42,7 +42,7 @@ export async function revokeShare(db: Queryable, accountId: AccountId, id: strin
   await db.query("delete from run_shares where run_id = $1 and account_id = $2", own);
 }
 
-/** A run as whoever has its link sees it. Who ran it, by what key and when it was shared is not told. */
+/** A run as a visitor who has its link sees it. Who ran it, by what key and when it was shared is not told. */
 export interface SharedRun {
   readonly run_id: RunId;
   readonly agent: string;

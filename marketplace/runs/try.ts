@@ -16,8 +16,8 @@ import { requireSafe } from "./prepare.ts";
 export const triesPerMinute = 10;
 
 /**
- * Runs a version of the account's own agent, the newest unless one is named, live or not, for free. 400 and 422 as for a run; 409 where a run
- * could not be taken back, 429 past `triesPerMinute`, and past what the platform bears of models a day.
+ * Runs a version of the account's own agent, the newest unless one is named, live or not, for free. 400 and 422 as for a run; 409
+ * where a run could not be taken back, 429 past `triesPerMinute`, and past what the platform bears of models a day.
  */
 export async function tryAgent(
   context: TryNeeds,

@@ -34,7 +34,8 @@ export function createAuth(options: AuthOptions) {
     secret,
     database: db,
     ...columns,
-    // Passkeys are added within minutes of signing in, or of an operator's code, by fresh-session.ts: a rule of its own would refuse that code.
+    // Passkeys are added within minutes of signing in, or of an operator's code, by fresh-session.ts: a rule of its own would
+    // refuse that code.
     session: { ...columns.session, expiresIn: 7 * day, updateAge: day, freshAge: 0 },
     account: { ...columns.account, accountLinking: { enabled: true }, updateAccountOnSignIn: false },
     databaseHooks: {

@@ -4,7 +4,10 @@ import type { Session } from "./sessions.ts";
 
 export const freshMinutes = 10;
 
-/** Whether the person signed in here, or as an operator showed a code, within the last minutes: whoever finds a device open did not. */
+/**
+ * Whether the person signed in here, or as an operator showed a code, within the last minutes: a stranger who finds the device open
+ * did not.
+ */
 export async function isFresh(db: Queryable, { id }: Session): Promise<boolean> {
   const { rows } = await db.query<{ fresh: boolean }>(
     `select created_at > now() - interval '${freshMinutes} minutes'

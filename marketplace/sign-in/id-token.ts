@@ -2,8 +2,9 @@ import type { OidcConfig } from "./config.ts";
 
 /**
  * The subject of an ID token. better-auth has checked its signature, nonce and expiry, and that this service is in its
- * audience, where there was a token; this checks what better-auth leaves open (OpenID Connect Core §3.1.3.7, §5.3.2). Throws when the token is
- * missing, another issuer's, meant for other audiences too, without an expiry, or about another person than the profile.
+ * audience, where there was a token; this checks what better-auth leaves open (OpenID Connect Core §3.1.3.7, §5.3.2). Throws when
+ * the token is missing, another issuer's, meant for other audiences too, without an expiry, or about another person than the
+ * profile.
  */
 export function subjectOf(config: OidcConfig, idToken: string | undefined, profile: { sub?: unknown }): string {
   if (idToken === undefined) throw new Error("the provider sent no ID token");

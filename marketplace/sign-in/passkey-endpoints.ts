@@ -72,7 +72,7 @@ function askToAddEndpoint({ signIn }: EnterNeeds): Endpoint {
     tag: "Sign-in",
     summary: "What a browser makes a passkey of.",
     description:
-      "Within ten minutes of signing in, so that a device that was left open makes nobody at home here for good. The holder is told by mail of what is added.",
+      "Within ten minutes of signing in, so that a stranger at a device that was left open cannot add a way in that lasts. The holder is told by mail of what is added.",
     access: "account",
     answers: { 200: options, ...refusals(404, 409) },
     handler: async (request, response) => {

@@ -62,10 +62,10 @@ export class Passkeys {
     return added;
   }
 
-  /** What the browser is to sign to sign in, whoever it may be. */
+  /** What the browser is to sign to sign in, before it is known whose it is. */
   async askToEnter(request: Request, response: Response): Promise<Options> {
     const { api } = this.#require();
-    // Without the session: a person's passkeys are told to nobody, and whoever is signed in may sign in as another.
+    // Without the session: a person's passkeys are not listed to a visitor, and a person who is signed in may sign in as another.
     const headers = new Headers(headersOf(request));
     headers.delete("cookie");
     const answer = await api.generatePasskeyAuthenticationOptions({ headers, asResponse: true });
@@ -107,7 +107,10 @@ export class Passkeys {
     return rows[0]!.passkeys;
   }
 
-  /** Its authenticator's name where that is known, and otherwise the browser's. Of many that were added at once, those past the limit go. */
+  /**
+   * Its authenticator's name where that is known, and otherwise the browser's. Of many that were added at once, those past the
+   * limit go.
+   */
   async #named({ userId }: Session, id: string): Promise<AddedPasskey> {
     const { db } = this.#needs;
     const { rowCount } = await db.query(

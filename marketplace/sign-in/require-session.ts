@@ -60,7 +60,10 @@ export function requireAccount(context: SessionNeeds): RequestHandler[] {
   ];
 }
 
-/** Counts one change by the holder of an open account, as a form of a page makes it. 403 for an account that is not open, 429 past the limit. */
+/**
+ * Counts one change by the holder of an open account, as a form of a page makes it. 403 for an account that is not open, 429 past
+ * the limit.
+ */
 export async function admitAccountChange(db: Queryable, account: Account): Promise<void> {
   requireOpen(account);
   await admitOrRefuse(db, `changes:${account.id}`, changesPerMinute);

@@ -38,7 +38,7 @@ export async function removeWayIn({ db, ways, publicUrl }: WaysNeeds, session: S
     if (way.kind === "passkey") {
       await requireFresh(tx, session);
       const account = await accountOfUser(tx, session.userId);
-      const what = `The passkey “${way.name}” was removed from your account: it signs nobody in any more.`;
+      const what = `The passkey “${way.name}” was removed from your account: it cannot be used to sign in any more.`;
       if (account)
         await noteLetter(tx, account.id, securityLetter(publicUrl, "passkey", "A passkey was removed", what));
     }

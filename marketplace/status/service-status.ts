@@ -24,7 +24,10 @@ export class ServiceStatus {
     return this.#read.status;
   }
 
-  /** What was seen last, without waiting for anybody: at first nothing was. What is old is looked at anew meanwhile. */
+  /**
+   * What was seen last, without waiting for the database or the facilitator: at first nothing was. What is old is looked at anew
+   * meanwhile.
+   */
   seen(): Status | undefined {
     void this.read().catch(() => {});
     return this.#seen;

@@ -155,7 +155,7 @@ function readPaidOrder(product: SvgProduct, input: unknown, from: string): SvgOr
   return { product, request: { ...request, hd }, ...customer };
 }
 
-/** Whoever sends the limit that credits have means one: it is not left out in silence. */
+/** A buyer who sends the limit that credits have means it: it is not left out in silence. */
 function refuseLimit(product: SvgProduct, input: unknown): void {
   if (typeof input !== "object" || input === null || !("max_credits" in input)) return;
   const price = dollarText(svgProducts[product].price);

@@ -7,7 +7,10 @@ import { packClient } from "./client-package.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Part of `npm run build`: the stylesheet, islands and pictures of the website and the client's package, for compiled code to serve, and what it reads. */
+/**
+ * Part of `npm run build`: the stylesheet, islands and pictures of the website and the client's package, for compiled code to
+ * serve, and what it reads.
+ */
 const directory = here("../../dist/web/marketplace");
 await writeBundle(await bundle(browserSources), directory);
 const client = here("../../dist/web/client");

@@ -39,7 +39,10 @@ function described(bytes: Buffer): ClientPackage {
   return { bytes, etag: `"${createHash("sha256").update(bytes).digest("base64url")}"` };
 }
 
-/** Packs the client, which is compiled, into the directory, which has the whole package or none at any time. The same sources give the same bytes. */
+/**
+ * Packs the client, which is compiled, into the directory, which has the whole package or none at any time. The same sources give
+ * the same bytes.
+ */
 export async function packClient(directory: string): Promise<void> {
   const part = join(directory, `${randomUUID()}.part`);
   await writeFile(part, await packed());

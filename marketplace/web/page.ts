@@ -75,7 +75,7 @@ export interface Visit {
   readonly query: URLSearchParams;
   /** Who is signed in. */
   readonly viewer: Viewer | undefined;
-  /** Reads what may be a moment old, for who is not signed in; whoever is sees what they have just done. */
+  /** Reads what may be a moment old, for visitors who are not signed in; a person who is sees at once what they have done. */
   readonly read: Reads["run"];
   /** Whether the site has a page there, by its path as it is declared: nothing links to what there is not. */
   readonly has: (path: string) => boolean;

@@ -12,8 +12,9 @@ import { Rail } from "./rail.tsx";
 /**
  * Markdown as the kit's parts. It is read into tokens and each becomes an element here, so that no markup in it reaches the
  * page: HTML is shown as text, comments are left out, and links lead to pages, mail addresses and the web only.
- * Code is in colours where `loadHighlighter` was awaited before. Beyond the usual: `> [!NOTE] Title` is a callout (also WARNING, UNKNOWN, DONE), code blocks one after another whose info
- * string has `tab=` are tabs, and an ordered list after `<!-- rail -->` is a rail.
+ * Code is in colours where `loadHighlighter` was awaited before. Beyond the usual: `> [!NOTE] Title` is a callout (also WARNING,
+ * UNKNOWN, DONE), code blocks one after another whose info string has `tab=` are tabs, and an ordered list after `<!-- rail -->` is
+ * a rail.
  */
 export function Markdown({ text }: { readonly text: string }) {
   return <>{blocksOf(lexer(text), "c")}</>;

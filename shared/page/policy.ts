@@ -46,7 +46,7 @@ export function pageHeaders(widening?: Widening): Readonly<Record<string, string
 }
 
 /**
- * Of a page that is the same for everybody who shows no cookie: a shared cache answers a crowd for a second, and asks by its ETag;
+ * Of a page that is the same for every visitor without a cookie: a shared cache answers a crowd for a second, and asks by its ETag;
  * a browser always asks.
  */
 export const publicHeaders = { "cache-control": "public, max-age=0, s-maxage=1", vary: "cookie" } as const;

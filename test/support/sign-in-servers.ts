@@ -41,8 +41,8 @@ export interface MailServer {
 }
 
 /**
- * A real OpenID Connect provider, for the marketplace at `clientUrl`, whose users are e-mail addresses; one that begins with "unverified" is
- * not verified, of one that begins with "worded" it says so in words.
+ * A real OpenID Connect provider, for the marketplace at `clientUrl`, whose users are e-mail addresses; one that begins with
+ * "unverified" is not verified, of one that begins with "worded" it says so in words.
  */
 export async function startOidcProvider(clientUrl: string, options: { listen?: boolean } = {}): Promise<OidcServer> {
   const server = createServer();

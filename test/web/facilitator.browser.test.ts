@@ -29,7 +29,7 @@ test("what is not there is a page that says what to do", ({ site }) =>
 
 test("a payment's page changes by itself when the payment ends", async ({ site }) => {
   const { page, complaints, close } = await open(site, `/tx/${hash(9004)}`);
-  expect(await page.getByText("Nobody has seen the end of this payment yet").isVisible()).toBe(true);
+  expect(await page.getByText("This facilitator has not seen the end of this payment yet").isVisible()).toBe(true);
   await site.context.db.query("update payments set state = 'settled', finished_at = now() where transaction_id = $1", [
     hash(9004),
   ]);

@@ -82,7 +82,7 @@ plain(
     await page.keyboard.press("Enter");
     await page.getByText("The passkey has its new name here.").waitFor();
     await page.getByRole("button", { name: "Remove Passkey “Blue key”" }).press("Enter");
-    await page.getByText("The passkey signs nobody in any more.").waitFor();
+    await page.getByText("The passkey cannot be used to sign in any more.").waitFor();
     expect(complaints).toEqual([]);
     await close();
   },

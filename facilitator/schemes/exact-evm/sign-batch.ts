@@ -8,9 +8,10 @@ import type { Nonces } from "./nonces.ts";
 import type { EvmSigner, SignedTransaction } from "./signer.ts";
 
 /**
- * Signs calls for claimed payments and stores what was signed. A key may be far away and the nonces' row is locked for nobody's
- * sake but the row's: so the calls are signed first, with the nonces that are expected to be next, and then the row is locked and the
- * nonces are taken. One that turns out to be another's is signed for at once if the key is here, and otherwise left to the next batch.
+ * Signs calls for claimed payments and stores what was signed. A key may be far away, and the nonces' row is locked for no longer than
+ * the database needs: so the calls are signed first, with the nonces that are expected to be next, and then the row is locked and the
+ * nonces are taken. A call whose nonce another copy has taken is signed anew at once if the key is here, and otherwise left to the next
+ * batch.
  * So nonces have no gaps, a crash or a key that is away takes none, and any number of copies can share the address.
  */
 export async function signBatch<J extends Call>(needs: Needs, calls: readonly J[], fees: GasFees): Promise<Batch<J>> {

@@ -157,7 +157,7 @@ function Rule() {
     <div id="rule" class="stack stack-2">
       <p class="small faint measure">
         Self-payments are those of payers who only ever paid one payee that paid them back, or whose first money here
-        came from the same account as that payee’s. Refused payments name a payer that nobody has checked, so they are
+        came from the same account as that payee’s. Refused payments name a payer that was not checked, so they are
         never left out.
       </p>
       <Disclosure summary="The rule in SQL">

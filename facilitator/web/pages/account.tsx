@@ -149,7 +149,7 @@ function Others({ side, others, to }: Pick<ToldProps, "side" | "others" | "to">)
   return (
     <Card id="others" title={side === "payers" ? "Whom it paid most often" : "Who paid it most often"} bare>
       {others.length === 0 ? (
-        <Empty title="Nobody yet">Here would be the other side of its settled payments.</Empty>
+        <Empty title="No account yet">Here would be the other side of its settled payments.</Empty>
       ) : (
         <Table
           label="Table of the other side"

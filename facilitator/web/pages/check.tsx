@@ -63,7 +63,8 @@ function Body({ url, env, seen, refused, to }: BodyProps) {
         <Crumbs trail={[{ href: to("/resources"), label: "Resources" }]} here="Check my server" />
         <h1>Check my server</h1>
         <p class="dim measure">
-          Reads your 402 as clients read it, without paying. Each host is checked once a minute at most, whoever asks.
+          Reads your 402 as clients read it, without paying. Each host is checked once a minute at most, whichever
+          visitor asks.
         </p>
         <form class="row row-3" action="/resources/check">
           <input type="hidden" name="env" value={env} />
@@ -151,7 +152,7 @@ function Verdict({ seen: { readings, status, problem, answer, tookMs } }: { seen
         ? "New clients can pay, old ones cannot"
         : v1
           ? "Old clients can pay, new ones cannot"
-          : "Nobody can pay here through this facilitator";
+          : "No client can pay here through this facilitator";
   return (
     <Callout tone={v1 || v2 ? (v2 ? "ok" : "warn") : "bad"} title={title}>
       Checked in {tookMs} ms; again possible in a minute.

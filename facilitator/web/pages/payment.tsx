@@ -126,7 +126,9 @@ function Told({ story, json, now }: { story: PaymentStory; json: string; now: Da
       <div data-payment={json} data-state={`${story.state} ${story.transaction ?? ""}`}>
         <Callout
           tone={story.state === "unknown" ? "maybe" : "info"}
-          title={isSent ? "Nobody has seen the end of this payment yet" : "This payment is about to be sent"}
+          title={
+            isSent ? "This facilitator has not seen the end of this payment yet" : "This payment is about to be sent"
+          }
         >
           {isSent ? "It was sent" : "It has been claimed"}{" "}
           {isOver ? (

@@ -26,9 +26,9 @@ export function referencePages(endpoints: readonly Endpoint[]): Page[] {
 }
 
 const access: ReferenceFacts<Access>["access"] = {
-  payments: { name: "anybody; a known resource server has a limit of its own", sends: "nothing" },
-  reads: { name: "anybody", sends: "nothing" },
-  unlimited: { name: "anybody, without a limit", sends: "nothing" },
+  payments: { name: "any caller; a known resource server has a limit of its own", sends: "nothing" },
+  reads: { name: "any caller", sends: "nothing" },
+  unlimited: { name: "any caller, without a limit", sends: "nothing" },
 };
 
 function indexPage(operations: () => readonly Operation[]): Page {

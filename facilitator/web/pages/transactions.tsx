@@ -156,7 +156,7 @@ function Listed({ visit, listed, networks, to }: ListedProps) {
         <a class="link" href={to("/#rule")}>
           The rule in SQL
         </a>
-        . Refused payments name a payer that nobody has checked.
+        . Refused payments name a payer that was not checked.
       </p>
     </div>
   );

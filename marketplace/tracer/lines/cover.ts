@@ -102,8 +102,8 @@ function direction(from: Place, to: Place): readonly [number, number] {
 }
 
 /**
- * Which stroke each pixel of an area is of, and how much its edges miss; null when the strokes do not make up the area: when too much of it lies off
- * them, too much of them off it, or its edges elsewhere than theirs. `pixels` are places in the map of areas.
+ * Which stroke each pixel of an area belongs to, and how far its edges are off. Null when the strokes do not make up the area: too much
+ * of the area lies outside the strokes, too much of the strokes outside the area, or their edges differ. `pixels`: places in the map.
  */
 export function coverArea(
   pixels: Int32Array,

@@ -31,8 +31,8 @@ export interface Areas {
 }
 
 /**
- * From a label per pixel to described areas. `gradients` are the labels whose colour is a radial gradient or a field, which is drawn on its own; `shade` is the
- * colour of a shadow that was lifted off the picture.
+ * From a label per pixel to described areas. `gradients`: the labels whose colour is a radial gradient or a field, which are drawn on
+ * their own. `shade`: the colour of a shadow that was lifted off the picture.
  */
 export function describeAreas(
   picture: Segmented,

@@ -75,7 +75,7 @@ function viewOf(next: string, refusal?: Refusal): View {
             Confirm
           </Button>
         </form>
-        <p class="small dim">Lost your authenticator? Whoever runs this service gives you a new secret.</p>
+        <p class="small dim">Lost your authenticator? The person who runs this service gives you a new secret.</p>
       </SignInBox>
     ),
   };

@@ -40,7 +40,7 @@ export function auditLogPage({ db }: { readonly db: Database }): Page {
                   name="operator"
                   value={operator}
                   aria-label="Operator"
-                  placeholder="Everybody"
+                  placeholder="Every operator"
                   maxLength={30}
                 />
                 <Button>Show</Button>

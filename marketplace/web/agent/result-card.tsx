@@ -49,7 +49,10 @@ export function ResultCard({ told, publicUrl }: { told: Told; publicUrl?: string
   );
 }
 
-/** What a run gave, as what it is. Pictures that this service keeps are shown, where its address is told: pages load nothing from elsewhere. */
+/**
+ * What a run gave, as what it is. Pictures that this service keeps are shown, where its address is told: pages load nothing from
+ * elsewhere.
+ */
 export function RunOutput({ output, publicUrl }: { output: Output; publicUrl?: string | undefined }) {
   if ("images" in output) {
     return (

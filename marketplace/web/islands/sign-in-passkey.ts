@@ -26,7 +26,7 @@ async function enter(mediation: CredentialMediationRequirement): Promise<void> {
     await ask("sign-in/passkey", credential.toJSON());
     location.assign(way?.dataset.next ?? "/");
   } catch (error) {
-    // Nobody asked for what waits beside the form.
+    // The visitor did not ask for what waits beside the form.
     const isUnasked = mediation === "conditional" && error instanceof DOMException;
     if (said && !signal.aborted && !isUnasked) said.textContent = wordsFor(error);
   }

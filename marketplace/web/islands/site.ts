@@ -16,7 +16,7 @@ document.addEventListener("click", ({ target }) => {
   if (target.closest("[data-close]")) close(target);
 });
 
-/** What was done was said: reloading the page, or sending its address to somebody, does not say it again. */
+/** What was done was said: reloading the page, or sending its address to another person, does not say it again. */
 if (document.querySelector("[data-notice]")) {
   const here = new URL(location.href);
   here.searchParams.delete("done");

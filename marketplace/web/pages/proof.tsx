@@ -20,7 +20,7 @@ import { explorerOf, NetworkMark, networkName } from "../agent/networks.tsx";
 import { usdc } from "../home/usdc.ts";
 import type { Page, View, Visit } from "../page.ts";
 
-/** Every payout to a creator beside its transaction, for everybody, if the creator switched it on. */
+/** Every payout to a creator beside its transaction, for every visitor, if the creator switched it on. */
 export function proofPage({ db }: { readonly db: Database }): Page {
   return {
     path: "/proof/{handle}",

@@ -20,7 +20,7 @@ interface Needs {
   readonly config: { readonly publicUrl: string };
 }
 
-/** A run that its account shows to whoever has the link, and how to tell the operator that it should not. */
+/** A run that its account shows to every visitor who has the link, and how to tell the operator that it should not. */
 export function sharedRunPages(needs: Needs): Page[] {
   const path = "/runs/shared/{token}";
   return [
@@ -34,7 +34,7 @@ export function sharedRunPages(needs: Needs): Page[] {
   ];
 }
 
-/** Seen by nobody but who has the link: kept by no cache and no search engine. */
+/** Seen only by visitors who have the link: kept by no cache and no search engine. */
 const unlisted = {
   isPrivate: true,
   headers: { "cache-control": "no-store" },
@@ -95,7 +95,7 @@ function Shared({ run, json, token, publicUrl }: SharedProps) {
         <RunResultPart run={{ ...run, state: success ? "succeeded" : "failed" }} json={json} publicUrl={publicUrl} />
       )}
       <p class="small dim">
-        What you see was made by an agent for somebody who shared it; nobody has checked it.{" "}
+        What you see was made by an agent for a buyer who shared it; we have not checked it.{" "}
         <a class="link" href={`/runs/shared/${token}/report`}>
           Report this run
         </a>

@@ -17,7 +17,10 @@ import {
 const islands = ["sign-in-wallet.js"];
 const scriptBytesMax = 5_120;
 
-/** The ways in: a link by e-mail, a provider, a passkey, a wallet. A link's page opens nothing by being loaded, since mail scanners load it too. */
+/**
+ * The ways in: a link by e-mail, a provider, a passkey, a wallet. A link's page opens nothing by being loaded, since mail scanners
+ * load it too.
+ */
 export function signInPage(needs: SignInNeeds): Page {
   return {
     path: "/sign-in",

@@ -32,11 +32,11 @@ export function accountPage(needs: Needs): Page {
     scriptBytesMax: 4_096,
     notices: {
       renamed: "The handle is changed. The old address still leads to you.",
-      removed: "It signs nobody in any more.",
+      removed: "It cannot be used to sign in any more.",
       "passkey-added": "The passkey is added: it signs you in from now on.",
       "passkey-renamed": "The passkey has its new name here. Your password manager keeps its own.",
       "passkey-removed":
-        "The passkey signs nobody in any more. Your password manager still lists it: remove it there, too.",
+        "The passkey cannot be used to sign in any more. Your password manager still lists it: remove it there, too.",
       ended: "Signed out there.",
       "others-ended": "Signed out everywhere else.",
     },

@@ -23,7 +23,7 @@ export function closeAccountPage({ db }: { readonly db: Database }): Page {
       scriptBytesMax: 4_096,
       show: async ({ account }, refusal) => ({
         title: "Close the account",
-        lede: "For good. There is no way back, and nobody here can undo it.",
+        lede: "For good. There is no way back, and we cannot undo it.",
         body: <Asked handle={account.handle} closing={await readClosing(db, account)} refusal={refusal} />,
       }),
       acts: {
@@ -110,7 +110,7 @@ interface AskedProps {
   readonly refusal: Refusal | undefined;
 }
 
-/** Somebody's money is on its way: first it arrives. */
+/** A wallet's money is on its way: first it arrives. */
 function InTheWay({ closing }: { closing: Closing }) {
   const { runs_under_way: runs, held, calls_owed: owed, purchases_under_way: bought } = closing;
   if (!isInTheWay(closing)) return null;

@@ -74,7 +74,7 @@ export function Losses({ closing }: { closing: Closing }) {
       {keys > 0 && (
         <Line icon="warning" look="is-warn" text={keys === 1 ? "1 key answers 401" : `${keys} keys answer 401`} />
       )}
-      <Line icon="ok" look="is-ok" text="What wallets were paid stays theirs; your handle goes to nobody else" />
+      <Line icon="ok" look="is-ok" text="What wallets were paid stays theirs; your handle goes to no other account" />
     </ul>
   );
 }

@@ -46,8 +46,8 @@ export function HandleCard({ handle, host, liveAgents, refusal }: HandleCardProp
             liveAgents === 0 ? "Changing the handle changes your address" : `Changing the handle changes ${addresses}`
           }
         >
-          The old handle stays yours: calls under it reach the same agents, and nobody else can take it. Links on other
-          sites and tool names of MCP clients change. Once in {daysBetweenRenames} days.
+          The old handle stays yours: calls under it reach the same agents, and no other account can take it. Links on
+          other sites and tool names of MCP clients change. Once in {daysBetweenRenames} days.
         </Callout>
       </div>
     </Card>

@@ -27,7 +27,7 @@ export function runPage({ db, config }: RunPageNeeds): Page {
       path: "/runs/{id}",
       scriptBytesMax: 4_096,
       notices: {
-        shared: "The run is shared. Whoever has the link sees it.",
+        shared: "The run is shared. Anyone with the link sees it.",
         revoked: "The link is revoked. Nothing is under it any more.",
       },
       show: async ({ account, params }, refusal) => {

@@ -17,7 +17,7 @@ export function ShareCard({ run, publicUrl }: { run: RunReport; publicUrl: strin
         <>
           <p class="small dim">
             Shared <Time at={share.created_at} show="ago" />,{" "}
-            {share.with_input ? "with its input" : "without its input"}. Whoever has the link sees the run; search
+            {share.with_input ? "with its input" : "without its input"}. Anyone with the link sees the run; search
             engines are told to leave it out.
           </p>
           <p class="row row-2">

@@ -125,7 +125,7 @@ function Notes({ editor: { conflict, problem, draft } }: { editor: Editor }) {
         <Callout
           tone="warn"
           role="alert"
-          title="This draft was changed in another tab or by somebody else. Nothing of yours is lost."
+          title="This draft was changed in another tab or on another device. Nothing of yours is lost."
         >
           <div class="stack stack-3">
             <p>What stands here is yours and not saved. From what is saved to yours:</p>

@@ -5,7 +5,10 @@ import { type FieldType, fieldTypes } from "../../../input.ts";
 import { parse } from "../../../parse.ts";
 import { type Control, settingControls } from "./controls.ts";
 
-/** What the editor's form says, as a draft: what is no number yet stays the text that was typed. Throws ApiError for what is no form of ours. */
+/**
+ * What the editor's form says, as a draft: what is no number yet stays the text that was typed. Throws ApiError for what is no form
+ * of ours.
+ */
 export function draftOfForm(form: URLSearchParams): { definition: DraftDefinition; secrets: DraftSecrets } {
   return { definition: parse(draftDefinitionShape, definitionInForm(form), "invalid_value"), secrets: secretsIn(form) };
 }

@@ -60,7 +60,7 @@ function Head() {
     <div>
       <h1>Build</h1>
       <p class="dim small">
-        Pick a connector, change the template, publish. About ten minutes, free until somebody pays.
+        Pick a connector, change the template, publish. About ten minutes, free until a buyer pays.
       </p>
     </div>
   );

@@ -39,7 +39,7 @@ export function imagesPage({ db, tools }: { readonly db: Database; readonly tool
         ]);
         return {
           title: agent.name,
-          lede: "What this agent has drawn, newest first. A picture that you hide is gone for everybody until you show it again.",
+          lede: "What this agent has drawn, newest first. A picture that you hide is gone for every visitor until you show it again.",
           body: (
             <FiguresFrame agent={agent} agents={agents} tab="images">
               <Gallery slug={agent.slug} files={files} offset={offset} refusal={refusal} />

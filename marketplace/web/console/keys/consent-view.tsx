@@ -41,7 +41,7 @@ export function Consent({ visit: { account, path }, request, refusal }: ConsentP
           </p>
         </div>
         <Callout tone="warn" title="We do not know this client">
-          It named itself, and nobody checked it. After you allow it, your browser goes to{" "}
+          It named itself, and we have not checked it. After you allow it, your browser goes to{" "}
           <Destination address={redirectUri} />. Go on only if you started this there.
         </Callout>
         <form class="card key-form" method="post" action={path}>
@@ -103,7 +103,7 @@ function Allowed() {
   );
 }
 
-/** A host is shown where it stands for somebody: behind https. In a scheme of a program's own it is whatever the program wrote. */
+/** A host is shown where it names its owner: behind https. In a scheme of a program's own it is whatever the program wrote. */
 function Destination({ address }: { address: string }) {
   const { protocol, host } = new URL(address);
   if (protocol === "https:") return <code class="icode">{host}</code>;

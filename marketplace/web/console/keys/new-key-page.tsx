@@ -59,7 +59,7 @@ function NewKey({ token, publicUrl, hasTools }: { token: string; publicUrl: stri
   return (
     <ShownOnce
       title="Copy your new key now"
-      said="It is shown this once. We keep a fingerprint of it, so nobody can show it again, us included."
+      said="It is shown this once. We keep a fingerprint of it, so even we cannot show it again."
       label="New API key"
       secret={token}
       samples={hasTools ? samples : samples.slice(0, 2)}

@@ -20,7 +20,7 @@ const states = {
   unchecked: {
     name: "not signed",
     tone: "warn",
-    means: "Nobody has proved that it is yours",
+    means: "It is not proved to be yours",
     buyers: "not offered",
     act: "sign the text",
   },

@@ -82,7 +82,7 @@ function footOf(progress: PaymentProgress | undefined, { signedAt }: Partial<Kep
   return "You may reload this page: the same payment fetches the result, and nothing is paid twice.";
 }
 
-/** Its payer knows until when it can land, whoever else does not say. */
+/** The browser that signed it knows until when it can land, where the service does not say. */
 export function withEnd(progress: PaymentProgress, { endsAt }: Partial<KeptPayment>): PaymentProgress {
   if (progress.can_land_until !== null || endsAt === undefined) return progress;
   return { ...progress, can_land_until: new Date(endsAt).toISOString() };

@@ -23,7 +23,7 @@ export function swapIn(answer: Document, { rows, result, notes }: Asked): boolea
   return true;
 }
 
-/** The whole as a text. One that somebody has changed stays, under the state that it was made of: taking it is then a conflict. */
+/** The whole as a text. One that the creator has changed stays, under the state that it was made of: taking it is then a conflict. */
 function swapText(answer: Document): boolean {
   const [here, there] = [document, answer].map((page) => page.querySelector<HTMLTextAreaElement>("#yaml-text"));
   if (!here || !there) return true;
@@ -43,7 +43,7 @@ function swap(answer: Document, id: string): void {
   here.replaceChildren(...there.childNodes);
 }
 
-/** The buyer's form was posted with what stands in it; while somebody fills it in it stays. */
+/** The buyer's form was posted with what stands in it; while the creator fills it in it stays. */
 function swapBuyersForm(answer: Document): void {
   const here = document.getElementById("build-form");
   if (!here?.contains(document.activeElement)) swap(answer, "build-form");

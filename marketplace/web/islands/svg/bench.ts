@@ -153,7 +153,7 @@ export class Bench {
     return this.order((order) => this.#ask(pay, order));
   }
 
-  /** Has drawn what the form says, by whoever makes it. */
+  /** Has what the form says drawn by `makes`: the service, or a payment for it. */
   async order(makes: (order: Order) => Promise<Made>): Promise<void> {
     if (this.#state.since !== undefined) return;
     const draws = isDrawing(this.#form);
