@@ -1,9 +1,12 @@
 import { ApiError } from "../../shared/errors.ts";
-import { type Database, inTransaction } from "../../shared/postgres.ts";
+import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
 import type { Sealer } from "../sealing.ts";
+import { askForPasskey, requirePasskey } from "../sign-in/passkey-presence.ts";
+import type { Assertion } from "../sign-in/passkey-shapes.ts";
 import type { Session } from "../sign-in/sessions.ts";
 import { recordAct } from "./acts.ts";
 import { type Operator, placeOf, readOperator } from "./operators.ts";
+import { admitOperator } from "./require-operator.ts";
 import { stepOfCode } from "./totp.ts";
 
 export const confirmedMinutes = 10;
@@ -18,27 +21,62 @@ export async function confirmOperator(
   { db, sealer }: { readonly db: Database; readonly sealer: Sealer },
   session: Session,
   code: string,
-): Promise<Operator & { readonly confirmedUntil: Date }> {
-  const operator = await readOperator(db, session);
-  if (!operator) throw new ApiError("not_found", "There is nothing there.");
+): Promise<ConfirmedOperator> {
+  const operator = await operatorOf(db, session);
   const secret = Buffer.from(sealer.open(await claimAttempt(db, operator), placeOf(operator.id)), "base64");
   const step = stepOfCode(secret, code.replaceAll(" ", ""));
   if (step === undefined) throw refused("is not what your authenticator shows now");
-  const confirmedUntil = await inTransaction(db, async (tx) => {
+  return inTransaction(db, async (tx) => {
     const taken = await tx.query(
       "update operators set last_step = $2, attempts = 0 where account_id = $1 and last_step < $2",
       [operator.id, step],
     );
     if (taken.rowCount !== 1) throw refused("was used already; wait for the next one");
-    const { rows } = await tx.query<{ until: Date }>(
-      `insert into operator_confirmations (session_id, account_id, until) values ($1, $2, now() + interval '${confirmedMinutes} minutes')
-       on conflict (session_id) do update set account_id = excluded.account_id, until = excluded.until returning until`,
-      [session.id, operator.id],
-    );
-    await recordAct(tx, { operatorId: operator.id, act: "confirmed", subject: operator.handle, concerned: [] });
-    return rows[0]!.until;
+    return confirmed(tx, session, operator, "by a code");
   });
-  return { ...operator, confirmedUntil };
+}
+
+/** What the browser is to sign with a passkey of the operator's account. 404 for who is no operator, 409 for one without a passkey. */
+export async function askOperatorForPasskey(needs: PasskeyNeeds, session: Session): Promise<object> {
+  await operatorOf(needs.db, session);
+  return askForPasskey(needs, session);
+}
+
+/** The same as `confirmOperator`, by a passkey of the operator's account, whose authenticator checked who holds it. */
+export async function confirmByPasskey(
+  needs: PasskeyNeeds,
+  session: Session,
+  assertion: Assertion,
+): Promise<ConfirmedOperator> {
+  const operator = await operatorOf(needs.db, session);
+  const name = await requirePasskey(needs, session, assertion);
+  return inTransaction(needs.db, (tx) => confirmed(tx, session, operator, `by the passkey “${name}”`));
+}
+
+async function confirmed(tx: Transaction, session: Session, operator: Operator, way: string) {
+  const { rows } = await tx.query<{ until: Date }>(
+    `insert into operator_confirmations (session_id, account_id, until)
+       select $1, account_id, now() + interval '${confirmedMinutes} minutes' from operators where account_id = $2
+     on conflict (session_id) do update set account_id = excluded.account_id, until = excluded.until returning until`,
+    [session.id, operator.id],
+  );
+  if (!rows[0]) throw notThere();
+  await recordAct(tx, { operatorId: operator.id, act: "confirmed", subject: operator.handle, note: way, concerned: [] });
+  return { ...operator, confirmedUntil: rows[0].until };
+}
+
+async function operatorOf(db: Database, session: Session): Promise<Operator> {
+  const operator = await readOperator(db, session);
+  if (!operator) throw notThere();
+  await admitOperator(db, operator);
+  return operator;
+}
+
+type ConfirmedOperator = Operator & { readonly confirmedUntil: Date };
+
+interface PasskeyNeeds {
+  readonly db: Database;
+  readonly publicUrl: string;
 }
 
 /** Counts one more before the code is looked at, so that many at once are no more than one after another; answers the sealed secret. */
@@ -54,6 +92,11 @@ async function claimAttempt(db: Database, { id }: Operator): Promise<string> {
   throw new ApiError("rate_limited", `No more than ${attemptsPerHour} codes an hour.`, {
     headers: { "retry-after": "3600" },
   });
+}
+
+/** Who has no right is told the same as where there is nothing. */
+function notThere(): ApiError {
+  return new ApiError("not_found", "There is nothing there.");
 }
 
 function refused(what: string): ApiError {

@@ -8,20 +8,19 @@ import { refusals } from "../http/refusals.ts";
 import { parse } from "../parse.ts";
 import { readQuery, wholeNumber } from "../query.ts";
 import { listReports } from "../reports/operator-reports.ts";
-import type { Sealer } from "../sealing.ts";
 import { accountActsQuery, actsQuery, listActs, listActsOn } from "./acts.ts";
-import { confirmedMinutes, confirmOperator } from "./confirm.ts";
+import { type ConfirmNeeds, confirmEndpoints } from "./confirm-endpoints.ts";
 import { type FindNeeds, find, findQuery } from "./find.ts";
 import { accountsQuery, agentsQuery, listAccounts, listAllAgents } from "./lists.ts";
 import { operatorOf } from "./require-operator.ts";
 import * as shapes from "./shapes.ts";
 
-type Needs = FindNeeds & { readonly sealer: Sealer };
+type Needs = FindNeeds & ConfirmNeeds;
 
 /** What operators look at; act-endpoints.ts has what they do. The account concerned sees here what was done. */
 export function operatorEndpoints(needs: Needs): Endpoint[] {
   return [
-    confirmEndpoint(needs),
+    ...confirmEndpoints(needs),
     findEndpoint(needs),
     accountsEndpoint(needs),
     agentsEndpoint(needs),
@@ -29,29 +28,6 @@ export function operatorEndpoints(needs: Needs): Endpoint[] {
     actsEndpoint(needs),
     ownActsEndpoint(needs),
   ];
-}
-
-const confirmRequest = z.strictObject({
-  code: z.string().max(20).describe("Six digits, as the authenticator shows them now."),
-});
-
-function confirmEndpoint(needs: Needs): Endpoint {
-  return {
-    method: "post",
-    path: "/api/operator/confirm",
-    id: "confirmOperator",
-    tag: "Operators",
-    summary: `Show that it is you, for ${confirmedMinutes} minutes, by a code of your authenticator.`,
-    description: "A code is taken once (RFC 6238), ten an hour at most. Who is no operator gets 404.",
-    access: "session",
-    body: requestBody(confirmRequest, { code: "287082" }, settingsBody),
-    answers: { 200: jsonAnswer(shapes.confirmedShape, { confirmed_until: exampleTime }), ...refusals(404, 422) },
-    handler: async (request, response) => {
-      const { code } = parse(confirmRequest, request.body ?? {}, "bad_request");
-      const { confirmedUntil } = await confirmOperator(needs, sessionOf(response), code);
-      response.json({ confirmed_until: confirmedUntil.toISOString() });
-    },
-  };
 }
 
 function findEndpoint(needs: Needs): Endpoint {

@@ -55,6 +55,7 @@ import { oauthLimitIndexes } from "./0073-oauth-limit-indexes.ts";
 import { accountLetters } from "./0077-account-letters.ts";
 import { keptLetters } from "./0078-kept-letters.ts";
 import { claimedSuspensionLetters } from "./0079-claimed-suspension-letters.ts";
+import { passkeyChallenges } from "./0087-passkey-challenges.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -114,4 +115,5 @@ export const migrations: readonly Migration[] = [
   accountLetters,
   keptLetters,
   claimedSuspensionLetters,
+  passkeyChallenges,
 ];

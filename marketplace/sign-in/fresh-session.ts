@@ -5,14 +5,15 @@ import type { Session } from "./sessions.ts";
 export const freshMinutes = 10;
 
 /**
- * Whether the person signed in here, or as an operator showed a code, within the last minutes: a stranger who finds the device open
- * did not.
+ * Whether the person signed in here, or, as an operator, showed a code or a passkey, within the last minutes: a stranger who finds the
+ * device open did not. Of operators signing in is not enough, since a passkey that the mailbox alone could add would open their pages.
  */
 export async function isFresh(db: Queryable, { id }: Session): Promise<boolean> {
   const { rows } = await db.query<{ fresh: boolean }>(
     `select created_at > now() - interval '${freshMinutes} minutes'
+         and not exists (select from operators o join sign_in_users u on u.account_id = o.account_id where u.id = s.user_id)
        or exists (select from operator_confirmations where session_id = $1 and until > now()) as fresh
-     from sign_in_sessions where id = $1`,
+     from sign_in_sessions s where id = $1`,
     [id],
   );
   return rows[0]?.fresh ?? false;
@@ -23,6 +24,6 @@ export async function requireFresh(db: Queryable, session: Session): Promise<voi
   if (await isFresh(db, session)) return;
   throw new ApiError(
     "forbidden",
-    `Sign out and in again first: passkeys are added and removed within ${freshMinutes} minutes of signing in.`,
+    `Sign out and in again first, or show as an operator that it is you: passkeys are added and removed within ${freshMinutes} minutes of that.`,
   );
 }

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { accountByHandle } from "../../marketplace/accounts/create.ts";
+import { nameOperator as nameAccount } from "../../marketplace/admin/operators.ts";
 import { passkeysMax } from "../../marketplace/sign-in/passkeys.ts";
 import { Authenticator, type Bent, ownOrigin } from "../support/authenticator.ts";
 import { Browser, withAccount } from "../support/browser.ts";
@@ -23,6 +25,12 @@ async function add(browser: Browser, authenticator = new Authenticator(), bent: 
   const options = await browser.post("/api/account/passkeys/challenge");
   if (options.status !== 200) return { ...options, authenticator };
   return { authenticator, ...(await browser.post("/api/account/passkeys", authenticator.create(options.body, bent))) };
+}
+
+/** As the command line does. */
+async function nameOperator(handle: string) {
+  const { db, sealer } = market.context;
+  await nameAccount({ db, sealer }, await accountByHandle(db, handle));
 }
 
 async function holder() {
@@ -127,11 +135,11 @@ test("a passkey is added and removed within ten minutes of signing in alone, and
   expect((await browser.delete(`/api/account/ways-in/${id}`)).status).toBe(403);
   expect((await browser.get("/api/account/ways-in")).body.ways).toHaveLength(2);
   expect(await letters()).toEqual(["A passkey was added (localhost:4020)"]);
-  // An operator who shows a code is at home again, however old the session is.
+  // For an operator signing in is not enough, and a code is, however old the session is.
+  await nameOperator(handle);
+  await signedIn(1);
+  expect((await add(browser)).status).toBe(403);
   await signedIn(3 * 24 * 60);
-  await db.query("insert into operators (account_id, totp_secret) select id, '' from accounts where handle = $1", [
-    handle,
-  ]);
   await db.query(
     `insert into operator_confirmations (session_id, account_id, until)
      select s.id, a.id, now() + interval '10 minutes' from sign_in_sessions s join sign_in_users u on u.id = s.user_id
@@ -139,11 +147,67 @@ test("a passkey is added and removed within ten minutes of signing in alone, and
     [handle],
   );
   expect((await add(browser)).status).toBe(201);
-  await db.query("delete from operator_confirmations");
+  await db.query("delete from operators where account_id = (select id from accounts where handle = $1)", [handle]);
   await db.query("delete from account_letters where id = (select id from account_letters order by since desc limit 1)");
   await signedIn(1);
   expect((await browser.delete(`/api/account/ways-in/${id}`)).status).toBe(200);
   expect(await letters()).toEqual(["A passkey was added (localhost:4020)", "A passkey was removed (localhost:4020)"]);
+});
+
+describe("an operator", () => {
+  const askToConfirm = async (browser: Browser) =>
+    (await browser.post("/api/operator/confirm/passkey/challenge")).body as never;
+  const confirm = (browser: Browser, assertion: object) => browser.post("/api/operator/confirm/passkey", assertion);
+
+  test("is let in for ten minutes by a passkey of the account, once a challenge, and the audit log says by which", async () => {
+    const { browser, handle, authenticator, id } = await holder();
+    await browser.patch(`/api/account/ways-in/${id}`, { name: "Blue key" });
+    expect((await browser.post("/api/operator/confirm/passkey/challenge")).status).toBe(404);
+    await nameOperator(handle);
+    expect((await browser.get("/api/operator/acts")).status).toBe(403);
+    const assertion = authenticator.sign(await askToConfirm(browser));
+    const twice = await Promise.all([1, 2].map(() => confirm(browser, assertion)));
+    expect(twice.map(({ status }) => status).toSorted()).toEqual([200, 422]);
+    const until = Date.parse(twice.find(({ status }) => status === 200)?.body.confirmed_until);
+    expect(until - Date.now()).toBeLessThanOrEqual(10 * 60_000);
+    const { acts } = (await browser.get(`/api/operator/acts?operator=${handle}`)).body;
+    expect(acts).toMatchObject([{ operator: handle, act: "confirmed", note: "by the passkey “Blue key”" }]);
+  });
+
+  test("is not by another account's passkey, by an old, expired or another session's challenge, or unless asked who holds it", async () => {
+    const [{ browser, handle, authenticator }, other] = await Promise.all([holder(), holder()]);
+    await Promise.all([nameOperator(handle), nameOperator(other.handle)]);
+    const refused = async (assertion: object) => {
+      expect(await confirm(browser, assertion)).toMatchObject({ status: 422, body: { field: "response" } });
+      expect((await browser.get("/api/operator/acts")).status).toBe(403);
+    };
+    for (const bent of [
+      { isUnverified: true },
+      { id: other.authenticator.id },
+      { origin: "https://evil.example" },
+      { rpId: "evil.example" },
+    ]) {
+      await refused(authenticator.sign(await askToConfirm(browser), bent));
+    }
+    await refused(other.authenticator.sign(await askToConfirm(browser)));
+    const before = authenticator.sign(await askToConfirm(browser));
+    await askToConfirm(browser);
+    await refused(before);
+    // What was asked to sign in, and what another session was asked.
+    await refused(authenticator.sign(await askToEnter(browser)));
+    const { browser: elsewhere } = await enter(authenticator);
+    const theirs = authenticator.sign(await askToConfirm(elsewhere));
+    await askToConfirm(browser);
+    await refused(theirs);
+    const late = authenticator.sign(await askToConfirm(browser));
+    await market.context.db.query("update passkey_challenges set until = now()");
+    await refused(late);
+    await refused(authenticator.sign({ challenge: "", rpId: "localhost" } as never));
+    expect((await confirm(browser, { id: 5 })).status).toBe(400);
+    const { browser: without, handle: plain } = await withAccount(market);
+    await nameOperator(plain);
+    expect((await without.post("/api/operator/confirm/passkey/challenge")).status).toBe(409);
+  });
 });
 
 test("a page of another site, a session that is old and one without an account add none, nor does a body that is none", async () => {

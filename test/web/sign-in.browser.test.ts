@@ -1,5 +1,7 @@
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test as plain } from "vitest";
+import { accountByHandle } from "../../marketplace/accounts/create.ts";
+import { nameOperator } from "../../marketplace/admin/operators.ts";
 import { freePort } from "../../infra/dev/postgres.ts";
 import { open, visitEverywhere } from "./browser.ts";
 import { type Site, signIn, startSite, test } from "./site.ts";
@@ -38,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => named.stop());
 
 plain(
-  "a passkey is added, signs in where the device says who holds it, and is removed, by keyboard alone",
+  "a passkey is added, signs in where the device says who holds it, opens the operators' pages to one, and is removed, by keyboard alone",
   async () => {
     const { page, context, complaints, close } = await open(named, "/");
     const device = await context.newCDPSession(page);
@@ -76,6 +78,19 @@ plain(
     await page.getByRole("button", { name: "Sign in with a passkey" }).press("Enter");
     await page.waitForURL(`${named.url}/settings/account`);
     await page.getByText("used", { exact: false }).first().waitFor();
+
+    const { db, sealer } = named.context;
+    await nameOperator({ db, sealer }, await accountByHandle(db, handle));
+    await page.goto(`${named.url}/admin/reports`);
+    await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
+    await page.getByRole("button", { name: "Confirm with a passkey" }).press("Enter");
+    await page.getByText("No passkey was used. Nothing happened.").waitFor();
+    await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
+    await page.getByRole("button", { name: "Confirm with a passkey" }).press("Enter");
+    await page.waitForURL(`${named.url}/admin/reports`);
+    await page.getByRole("heading", { name: "Reports", level: 1 }).waitFor();
+
+    await page.goto(`${named.url}/settings/account`);
     await page.getByText("Rename", { exact: true }).first().press("Enter");
     await page.getByLabel("New name of Passkey “Chrome on Linux”").press("Control+a");
     await page.keyboard.type("Blue key");

@@ -10,10 +10,10 @@ if (button && said && takesPasskeys()) {
     button.disabled = true;
     said.textContent = "Look at your browser: it asks where to keep the passkey.";
     try {
-      const options = (await ask("passkeys/challenge")) as PublicKeyCredentialCreationOptionsJSON;
+      const options = (await ask("/api/account/passkeys/challenge")) as PublicKeyCredentialCreationOptionsJSON;
       const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
       const credential = (await navigator.credentials.create({ publicKey })) as PublicKeyCredential;
-      await ask("passkeys", credential.toJSON());
+      await ask("/api/account/passkeys", credential.toJSON());
       location.assign("/settings/account?done=passkey-added");
     } catch (error) {
       said.textContent = wordsFor(error);

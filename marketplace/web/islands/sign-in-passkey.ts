@@ -19,11 +19,11 @@ async function enter(mediation: CredentialMediationRequirement): Promise<void> {
   waiting = new AbortController();
   const { signal } = waiting;
   try {
-    const options = (await ask("sign-in/passkey/challenge")) as PublicKeyCredentialRequestOptionsJSON;
+    const options = (await ask("/api/account/sign-in/passkey/challenge")) as PublicKeyCredentialRequestOptionsJSON;
     if (signal.aborted) return;
     const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
     const credential = (await navigator.credentials.get({ publicKey, mediation, signal })) as PublicKeyCredential;
-    await ask("sign-in/passkey", credential.toJSON());
+    await ask("/api/account/sign-in/passkey", credential.toJSON());
     location.assign(way?.dataset.next ?? "/");
   } catch (error) {
     // The visitor did not ask for what waits beside the form.

@@ -69,7 +69,7 @@ export function Ways({ needs: { signIn, tools }, asked, problem }: WaysProps) {
       {problem && !problem.field && <Callout tone="bad" role="alert" title={problem.message} />}
       {email && <EmailForm asked={asked} error={problem?.field && problem.message} />}
       {email && oidc && <Or />}
-      {passkey && <PasskeyWay next={asked.next} isFirst={!oidc} />}
+      {passkey && <PasskeyWay next={asked.next} label="Sign in with a passkey" hasOr={!oidc} />}
       <div class="stack stack-2">
         {oidc && (
           <form method="post" action="/sign-in">
@@ -87,12 +87,12 @@ export function Ways({ needs: { signIn, tools }, asked, problem }: WaysProps) {
 }
 
 /** A passkey signs in the browser: an island shows the way where the browser can. */
-function PasskeyWay({ next, isFirst }: { next: string; isFirst: boolean }) {
+export function PasskeyWay({ next, label, hasOr }: { next: string; label: string; hasOr: boolean }) {
   return (
     <div class="stack stack-2" id="passkey-way" data-next={next} hidden>
-      {isFirst && <Or />}
+      {hasOr && <Or />}
       <Button id="passkey" type="button" size="large" block icon="fingerprint">
-        Sign in with a passkey
+        {label}
       </Button>
       <p class="small" id="passkey-said" role="status" />
     </div>

@@ -2,6 +2,7 @@
 import type { Database } from "../../../../shared/postgres.ts";
 import { readClosing } from "../../../accounts/closing.ts";
 import { renameAccount } from "../../../accounts/rename.ts";
+import { readOperator } from "../../../admin/operators.ts";
 import type { Config } from "../../../config.ts";
 import { isFresh } from "../../../sign-in/fresh-session.ts";
 import { endOtherSessions, endSession, listSessions } from "../../../sign-in/own-sessions.ts";
@@ -72,9 +73,10 @@ async function shown(
   { account, viewer }: AccountVisit,
   refusal: Refusal | undefined,
 ): Promise<ConsoleView> {
-  const [ways, fresh, sessions, closing] = await Promise.all([
+  const [ways, fresh, operator, sessions, closing] = await Promise.all([
     listWaysIn(db, signIn.ways, viewer.session),
     isFresh(db, viewer.session),
+    readOperator(db, viewer.session),
     listSessions(db, viewer.session),
     readClosing(db, account),
   ]);
@@ -87,9 +89,9 @@ async function shown(
       <>
         <RefusedNote refusal={refusal} fields={["handle"]} />
         <HandleCard handle={account.handle} host={host} liveAgents={closing.live_agents} refusal={refusal} />
-        <WaysIn ways={ways} provider={signIn.ways.oidc} takesPasskeys={signIn.ways.passkey} isFresh={fresh} />
+        <WaysIn ways={ways} provider={signIn.ways.oidc} takesPasskeys={signIn.ways.passkey} isFresh={fresh} isOperator={operator !== undefined} />
         <SessionList sessions={sessions} />
-        <div class="cols cols-2">
+        <div class="cols cols-2 cols-even">
           <DataCard />
           <CloseCard closing={closing} />
         </div>

@@ -1,15 +1,16 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Badge } from "../../../../shared/page/badge.tsx";
-import { Button } from "../../../../shared/page/button.tsx";
+import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
 import { Disclosure } from "../../../../shared/page/disclosure.tsx";
 import { Icon } from "../../../../shared/page/icon.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
 import { freshMinutes } from "../../../sign-in/fresh-session.ts";
 import { passkeyNameMax, type WayIn } from "../../../sign-in/ways-in.ts";
+import { confirmPath } from "../../admin/operator-page.tsx";
 import { signInPath } from "../../layout.tsx";
 
 /** How one signs in to this account. */
-export function WaysIn({ ways, provider, takesPasskeys, isFresh }: WaysInProps) {
+export function WaysIn({ ways, provider, takesPasskeys, isFresh, isOperator }: WaysInProps) {
   const hasProvider = ways.some(({ kind }) => kind === "provider");
   return (
     <section class="stack" aria-labelledby="ways">
@@ -36,7 +37,7 @@ export function WaysIn({ ways, provider, takesPasskeys, isFresh }: WaysInProps) 
           <Way way={way} isFresh={isFresh} />
         ))}
       </ul>
-      {takesPasskeys && !isFresh && <SignInAgain />}
+      {takesPasskeys && !isFresh && (isOperator ? <ConfirmFirst /> : <SignInAgain />)}
       <p class="small faint">
         The last way in cannot be removed.
         {provider && !hasProvider && ` ${provider} is added when you sign in there with this e-mail address.`}
@@ -52,6 +53,7 @@ interface WaysInProps {
   readonly takesPasskeys: boolean;
   /** Signed in a moment ago. */
   readonly isFresh: boolean;
+  readonly isOperator: boolean;
 }
 
 /** The way to a session that may change passkeys. */
@@ -62,6 +64,18 @@ function SignInAgain() {
       <p class="small dim">Passkeys are added and removed within {freshMinutes} minutes of signing in.</p>
       <Button size="small">Sign in again</Button>
     </form>
+  );
+}
+
+/** An operator's passkey opens the operators' pages, so that signing in does not add one. */
+function ConfirmFirst() {
+  return (
+    <div class="row">
+      <p class="small dim">An operator’s passkeys are added and removed after a code or a passkey.</p>
+      <ButtonLink size="small" href={`${confirmPath}?next=/settings/account`}>
+        Confirm
+      </ButtonLink>
+    </div>
   );
 }
 

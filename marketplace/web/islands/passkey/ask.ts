@@ -3,9 +3,9 @@ export function takesPasskeys(): boolean {
   return typeof PublicKeyCredential === "function" && "parseRequestOptionsFromJSON" in PublicKeyCredential;
 }
 
-/** Posts to the account's own part of the API; throws the service's own words when it refuses. */
+/** Posts to the API; throws the service's own words when it refuses. */
 export async function ask(path: string, body: object = {}): Promise<unknown> {
-  const response = await fetch(`/api/account/${path}`, {
+  const response = await fetch(path, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
