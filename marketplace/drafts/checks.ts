@@ -68,6 +68,7 @@ function problemCheck({ path, message, remedy }: Problem): Check {
 /** `fields.1.max` is "field 2, max". */
 function nameOf(path: readonly string[]): string {
   const [first = "", second, ...rest] = path;
+  if (first === "price_credits") return "the price";
   if (first === "fields" && second !== undefined) return [`Field ${Number(second) + 1}`, ...rest].join(", ");
   return (first === "settings" ? [second ?? "", ...rest] : path).join(" ").replaceAll("_", " ");
 }

@@ -9,6 +9,8 @@ export interface Bar {
   readonly value: number;
   /** Stacked on it, in the second colour. */
   readonly second?: number;
+  /** The exact figures, where the values are none that a person reads. */
+  readonly shown?: readonly [value: string, second?: string];
   /** Where its row of the table leads. */
   readonly href?: string;
   /** Of further columns of the table. */
@@ -17,7 +19,8 @@ export interface Bar {
 
 /** Bars that the server draws, with a sentence that says what they show and the same figures as a table. */
 export function Bars({ id, sentence, bars, names, small = false, quiet = false }: BarsProps) {
-  const top = niceTop(Math.max(1, ...bars.map(({ value, second = 0 }) => value + second)));
+  const values = bars.flatMap(({ value, second = 0 }) => [value, second]);
+  const step = roundStep(Math.max(0, ...bars.map(({ value, second = 0 }) => value + second)), values);
   return (
     <figure class={classes("stack", "stack-2", quiet && "chart-quiet")} aria-labelledby={`${id}-says`}>
       <figcaption id={`${id}-says`} class="small dim">
@@ -26,13 +29,13 @@ export function Bars({ id, sentence, bars, names, small = false, quiet = false }
       <div class={small ? "chart chart-sm" : "chart"} aria-hidden="true">
         <div class="chart-y">
           {[4, 3, 2, 1, 0].map((quarter) => (
-            <span>{figures((top * quarter) / 4)}</span>
+            <span>{tickFormat.format(step * quarter)}</span>
           ))}
         </div>
         <div class="chart-plot">
           <svg viewBox={`0 0 ${bars.length * 10} 100`} preserveAspectRatio="none" role="presentation">
             {bars.map((bar, at) => (
-              <OneBar bar={bar} x={at * 10} top={top} />
+              <OneBar bar={bar} x={at * 10} top={step * 4} />
             ))}
           </svg>
         </div>
@@ -69,10 +72,8 @@ export function Bars({ id, sentence, bars, names, small = false, quiet = false }
                   label
                 ),
             },
-            { head: names.value, isNumber: true, cell: ({ value }) => figures(value) },
-            ...(names.second
-              ? [{ head: names.second, isNumber: true, cell: ({ second = 0 }: Bar) => figures(second) }]
-              : []),
+            { head: names.value, isNumber: true, cell: valueOf },
+            ...(names.second ? [{ head: names.second, isNumber: true, cell: secondOf }] : []),
             ...(names.more ?? []).map((head, at) => ({ head, isNumber: true, cell: ({ more = [] }: Bar) => more[at] })),
           ]}
         />
@@ -81,12 +82,16 @@ export function Bars({ id, sentence, bars, names, small = false, quiet = false }
   );
 }
 
-function OneBar({ bar: { label, value, second = 0 }, x, top }: { bar: Bar; x: number; top: number }) {
+const valueOf = ({ value, shown }: Bar) => shown?.[0] ?? figures(value);
+const secondOf = ({ second = 0, shown }: Bar) => shown?.[1] ?? figures(second);
+
+function OneBar({ bar, x, top }: { bar: Bar; x: number; top: number }) {
+  const { label, value, second = 0 } = bar;
   const height = (100 * value) / top;
   const above = (100 * second) / top;
   return (
     <g>
-      <title>{`${label}: ${figures(value)}`}</title>
+      <title>{`${label}: ${valueOf(bar)}${second > 0 ? ` + ${secondOf(bar)}` : ""}`}</title>
       <rect class="hit" x={x} y={0} width={10} height={100} />
       <rect x={x + 1.5} y={100 - height} width={7} height={height} />
       {above > 0 && <rect class="b2" x={x + 1.5} y={100 - height - above} width={7} height={above} />}
@@ -94,12 +99,16 @@ function OneBar({ bar: { label, value, second = 0 }, x, top }: { bar: Bar; x: nu
   );
 }
 
-/** The next figure that divides by four into round ones. */
-function niceTop(highest: number): number {
-  const power = 10 ** Math.floor(Math.log10(highest));
-  const step = [1, 2, 4, 6, 8, 10].find((factor) => factor * power >= highest) ?? 10;
-  return Math.max(4, step * power);
+const tickFormat = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
+
+/** The smallest round figure of which four reach the highest bar. Whole, where what is counted is whole. */
+function roundStep(highest: number, values: readonly number[]): number {
+  const least = highest === 0 || values.every(Number.isInteger) ? Math.max(1, highest / 4) : highest / 4;
+  const power = 10 ** Math.floor(Math.log10(least));
+  return (roundFactors.find((factor) => factor * power >= least) ?? 10) * power;
 }
+
+const roundFactors = [1, 2, 3, 4, 5, 6, 8];
 
 interface BarsProps {
   readonly id: string;

@@ -23,7 +23,7 @@ export function usdcOf(credits: number | bigint): string {
 }
 
 /** `0.05`, `1,240.00`. */
-function dollarsOf(credits: number | bigint): string {
+export function dollarsOf(credits: number | bigint): string {
   const cents = BigInt(credits);
   const sign = cents < 0n ? "-" : "";
   const whole = cents < 0n ? -cents : cents;

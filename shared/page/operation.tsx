@@ -3,6 +3,7 @@ import { snippetsOf } from "../reference/call-snippets.ts";
 import type { DocumentedAnswer, Operation } from "../reference/operations.ts";
 import type { FieldRow } from "../reference/schema-rows.ts";
 import { CodeTabs } from "./code-tabs.tsx";
+import { Breakable } from "./breakable.tsx";
 import { Copy } from "./copy.tsx";
 import { highlightedNow } from "./highlight.tsx";
 import { Icon } from "./icon.tsx";
@@ -75,7 +76,7 @@ function Head({ operation, hasMarkdown }: { operation: Operation; hasMarkdown: b
         <Markdown text={description} />
       </div>
       <p class="row row-4 small faint">
-        <span class="row">
+        <span class="row row-tight">
           <Icon name="key" />
           {access}
         </span>
@@ -95,12 +96,13 @@ const fieldColumns: readonly Column<FieldRow>[] = [
     head: "Name",
     cell: ({ name, required }) => (
       <>
-        <code>{name}</code>
-        {required && <span class="cell-2">required</span>}
+        <code>
+          <Breakable text={name} after="." />
+        </code>
+        <span class="cell-2">{required ? `${type}, required` : type}</span>
       </>
     ),
   },
-  { head: "Type", cell: ({ type }) => <span class="dim">{type}</span> },
   {
     head: "Meaning",
     cell: ({ description, rules }) => (
@@ -118,7 +120,7 @@ function Fields({ title, rows }: { title: string; rows: readonly FieldRow[] }) {
     <section class="stack stack-2">
       <h2>{title}</h2>
       <div class="card">
-        <Table label={title} columns={fieldColumns} rows={rows} />
+        <Table label={title} columns={fieldColumns} rows={rows} stack />
       </div>
     </section>
   );

@@ -12,11 +12,11 @@ export interface Column<Row> {
 }
 
 /** Rows and columns. It scrolls by itself where it is too wide, also by keyboard. */
-export function Table<Row>({ label, columns, rows, tall = false, plain = false }: TableProps<Row>) {
+export function Table<Row>({ label, columns, rows, tall = false, plain = false, stack = false }: TableProps<Row>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
     <section class="table-box" aria-label={label} tabIndex={0}>
-      <table class={classes("table", tall && "table-tall", plain && "table-plain")}>
+      <table class={classes("table", tall && "table-tall", plain && "table-plain", stack && "table-stack")}>
         <thead>
           <tr>
             {columns.map((column) => (
@@ -47,6 +47,8 @@ interface TableProps<Row> {
   readonly rows: readonly Row[];
   readonly tall?: boolean;
   readonly plain?: boolean;
+  /** On phones the cells of a row stand below each other, for cells of words. */
+  readonly stack?: boolean;
 }
 
 function classOf({ isNumber, hide }: Pick<Column<never>, "isNumber" | "hide">): string | undefined {

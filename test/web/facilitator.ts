@@ -26,7 +26,11 @@ export const hash = (n: number) => `0x${n.toString(16).padStart(64, "0")}`;
 export const test = base.extend("site", { scope: "worker" }, async ({}, { onCleanup }): Promise<FacilitatorSite> => {
   const executablePath = findChromium();
   if (!executablePath) throw new Error("There is no Chromium: install one, or say where it is with CHROMIUM.");
-  const setting = await evmSetting({ TRUST_PROXY_HOPS: "1", EIP155_84532_EXPLORER: "https://explorer.example.com" });
+  const setting = await evmSetting({
+    TRUST_PROXY_HOPS: "1",
+    EIP155_84532_EXPLORER: "https://explorer.example.com",
+    FACILITATOR_DISCOVERY_LOCALHOST: "true",
+  });
   const facilitator = await startFacilitator(setting.variables);
   const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
   onCleanup(async () => {

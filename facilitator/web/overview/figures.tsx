@@ -105,7 +105,11 @@ export function Charts({ figures: { daily, total }, days }: FiguresProps) {
           <Bars
             id="volume-chart"
             sentence={`USDC settled a day, ${shortDay(daily[0]?.day ?? "")} to today.`}
-            bars={daily.map(({ day, volume }) => ({ label: shortDay(day), value: Number(volume) / 1_000_000 }))}
+            bars={daily.map(({ day, volume }) => ({
+              label: shortDay(day),
+              value: Number(volume) / 1_000_000,
+              shown: [usdc(volume)],
+            }))}
             names={{ label: "Day", value: "USDC" }}
           />
         </Card>
@@ -214,9 +218,11 @@ export function Reasons({ figures: { reasons }, days, to }: FiguresProps & { to:
           {shown.map(({ status, reason, payments }) => (
             <li>
               <span>
-                {reasonMeaning(reason)?.means ?? "A reason of an older version"}{" "}
-                <code class="faint">{reason.replace(/^invalid_exact_(evm|hedera)_(payload_)?/, "…")}</code>
-                {status === "failed" && <span class="faint">, after it was sent</span>}
+                {reasonMeaning(reason)?.means ?? "A reason of an older version"}
+                <span class="cell-2">
+                  <code>{reason}</code>
+                  {status === "failed" && ", after it was sent"}
+                </span>
               </span>
               <b>{inFigures(payments)}</b>
               <progress class="meter meter-quiet" max={most} value={payments} aria-label={`${reason}: ${payments}`} />

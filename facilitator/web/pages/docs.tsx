@@ -2,6 +2,7 @@
 
 import { formatUnits } from "../../../shared/amounts.ts";
 import { networkOf } from "../../../shared/networks.ts";
+import { Breakable } from "../../../shared/page/breakable.tsx";
 import { Card } from "../../../shared/page/card.tsx";
 import { Code } from "../../../shared/page/code.tsx";
 import { Hash } from "../../../shared/page/copy.tsx";
@@ -165,11 +166,19 @@ function Reasons({ title, reasons }: { title: string; reasons: readonly ReasonMe
     <Card id={`reasons-${title.toLowerCase().replaceAll(/[^a-z]+/g, "-")}`} title={title} bare>
       <Table
         label={`Table of reasons: ${title}`}
+        stack
         rows={reasons}
         columns={[
-          { head: "Reason", cell: ({ code }) => <code class="said">{code}</code> },
+          {
+            head: "Reason",
+            cell: ({ code }) => (
+              <code>
+                <Breakable text={code} after="_" />
+              </code>
+            ),
+          },
           { head: "It means", cell: ({ means }) => means },
-          { head: "What to do", cell: ({ remedy }) => remedy },
+          { head: "What to do", cell: ({ remedy }) => <span class="dim">{remedy}</span> },
         ]}
       />
     </Card>

@@ -109,26 +109,29 @@ function Terms({ resource, to }: { resource: ResourceRecord["resource"]; to: Res
       }
     >
       {(resource.accepts ?? []).slice(0, 10).map(({ network, amount, payTo, scheme }) => (
-        <KeyValues
-          entries={[
-            ["Price now", `${amountIn(amount)} USDC`],
-            ["Network", <NetworkMark network={network} />],
-            ["Scheme", scheme],
-            [
-              "Paid to",
-              <Hash
-                short
-                value={payTo}
-                label={`Copy payee ${payTo}`}
-                href={to(`/payees/${encodeURIComponent(payTo)}`)}
-              />,
-            ],
-          ]}
-        />
+        <>
+          <KeyValues
+            entries={[
+              ["Price now", `${amountIn(amount)} USDC`],
+              ["Network", <NetworkMark network={network} />],
+              ["Scheme", scheme],
+              [
+                "Paid to",
+                <Hash
+                  short
+                  value={payTo}
+                  label={`Copy payee ${payTo}`}
+                  href={to(`/payees/${encodeURIComponent(payTo)}`)}
+                />,
+              ],
+            ]}
+          />
+          <hr />
+        </>
       ))}
       <KeyValues
         entries={[
-          ["Reads as", `x402 version ${resource.x402Version}`],
+          ["Protocol", `x402 version ${resource.x402Version}`],
           ["Last paid", <Time at={resource.lastUpdated} show="moment" />],
         ]}
       />

@@ -202,9 +202,11 @@ function Filters({ visit: { query }, networks }: { visit: Visit; networks: reado
               ...networks.map((network) => ({ value: network, label: networkName(network) })),
             ]}
           />
-          <Day name="since" label="From day" value={query.get("since")} />
-          <span class="small dim">to</span>
-          <Day name="until" label="To day" value={query.get("until")} />
+          <span class="row row-tight">
+            <Day name="since" label="From day" value={query.get("since")} />
+            <span class="small dim">to</span>
+            <Day name="until" label="To day" value={query.get("until")} />
+          </span>
           <Choice name="self" value="hide" checked={query.get("self") === "hide"} label="Without self-payments" />
           <span class="push">
             <Button icon="search">Filter</Button>

@@ -112,7 +112,7 @@ export function oneAccountPage({ db }: { readonly db: Database }): Page {
               {account.state === "closed" ? (
                 <p class="small dim">The account is closed, for good.</p>
               ) : (
-                <div class="cols cols-2">
+                <div class="cols cols-2 cols-even">
                   <GrantForm today={today} refusal={refusal} />
                   <MoveForm
                     what="account"

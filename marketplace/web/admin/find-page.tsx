@@ -154,7 +154,7 @@ function Overview({ reports }: { reports: readonly Report[] }) {
 function ReportActs({ id, agent, state }: Report) {
   return (
     <span class="row row-tight">
-      <ButtonLink size="small" look="ghost" href={`/admin/reports#${id}`}>
+      <ButtonLink size="small" look="ghost" class="hide-s" href={`/admin/reports#${id}`}>
         Read
       </ButtonLink>
       <ButtonLink size="small" look={state === "suspended" ? undefined : "danger"} href={`/admin/agents/${agent}`}>

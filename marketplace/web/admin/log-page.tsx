@@ -82,8 +82,16 @@ export function ActTable({ acts }: { acts: readonly Act[] }) {
       rows={acts}
       columns={[
         { head: "UTC", cell: ({ at }) => <Time at={at} show="moment" /> },
-        { head: "Operator", cell: ({ operator }) => operator ?? "command line" },
-        { head: "Act", cell: said },
+        { head: "Operator", hide: "small", cell: operatorOf },
+        {
+          head: "Act",
+          cell: (act) => (
+            <>
+              {said(act)}
+              <span class="cell-2 only-s">{operatorOf(act)}</span>
+            </>
+          ),
+        },
         { head: "On", cell: ({ subject }) => <span class="mono">{short(subject)}</span> },
         {
           head: "Why",
@@ -94,6 +102,8 @@ export function ActTable({ acts }: { acts: readonly Act[] }) {
     />
   );
 }
+
+const operatorOf = ({ operator }: Act) => operator ?? "command line";
 
 function said({ act, credits }: Act): string {
   const words = act.replaceAll("_", " ");

@@ -106,7 +106,7 @@ function ReportCard({ report, refusal }: { report: Report; refusal: Refusal | un
           />
           <div class="row">
             <Button>Resolve</Button>
-            <ButtonLink look="ghost" href={`/admin/agents/${agent}`}>
+            <ButtonLink look={state === "suspended" ? undefined : "danger"} href={`/admin/agents/${agent}`}>
               {state === "suspended" ? "Restore the agent" : "Suspend the agent"}
             </ButtonLink>
           </div>

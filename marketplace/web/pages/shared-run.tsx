@@ -71,7 +71,7 @@ function Shared({ run, json, token, publicUrl }: SharedProps) {
         <p class="row row-4 small faint num">
           <span class="mono">{agent}</span>
           <Time at={at} show="moment" />
-          <span>Shared by who ran it</span>
+          <span>Shared by the account that ran it</span>
         </p>
       </div>
       <Stats
@@ -139,8 +139,8 @@ function reportView({ agent_name: name }: SharedRun, { token }: Visit["params"],
             <Crumbs trail={[{ href: back, label: name }]} here="Report" />
             <h1>Report this run</h1>
             <p class="lede">
-              This goes to the operator of this service. Who shared the run, and its agent’s creator, are not told who
-              you are.
+              This goes to the operator of this service. Neither the account that shared the run nor the agent’s creator
+              is told who you are.
             </p>
             {refusal?.status === 429 && (
               <Callout tone="warn" title="Not taken" role="alert">

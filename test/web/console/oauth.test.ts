@@ -265,7 +265,7 @@ describe("a request for access", () => {
       "127.0.0.1:9",
       'value="200"',
       "No agents, drawings only",
-      "svg_generate costs 3 credits, in HD 8, and svg_vectorize 1",
+      "an SVG from words for 3 credits, in HD for 8, from a picture for 1",
       "What you allowed this client before ends",
       "Allow",
     ]) {

@@ -64,13 +64,13 @@ function RunBody({ run, json, publicUrl, refusal }: BodyProps) {
       <RefusedNote refusal={refusal} />
       <Sums run={run} />
       <CreditsRail run={run} />
-      <div class="cols cols-5-7">
+      <div class="cols cols-5-7 run-cols">
+        <RunInput input={run.input} json={json} />
+        <RunResultPart run={run} json={json} publicUrl={publicUrl} />
         <div class="stack stack-6">
-          <RunInput input={run.input} json={json} />
           {run.transactions.length > 0 && <Transactions transactions={run.transactions} />}
           <ShareCard run={run} publicUrl={publicUrl} />
         </div>
-        <RunResultPart run={run} json={json} publicUrl={publicUrl} />
       </div>
       <section class="stack stack-2" aria-labelledby="happened">
         <h2 id="happened">What happened</h2>
@@ -99,7 +99,7 @@ function Head({ run }: { run: RunReport }) {
         </div>
         <div class="row">
           <ButtonLink icon="share" href="#share">
-            {run.share ? "Shared" : "Share"}
+            Share
           </ButtonLink>
           {run.agent_is_live && (
             <ButtonLink look="primary" icon="retry" href={again(run)}>
@@ -136,7 +136,7 @@ function Sums({ run }: { run: RunReport }) {
         { name: "Cost", ...cost },
         { name: "Ran for", value: duration(tookMs(run)) },
         { name: "Asked by", value: key?.name ?? "Website", note: key ? "API key" : "signed in" },
-        { name: "Paid to", value: run.agent.split("/")[0], note: `version ${run.agent_version} of ${run.agent}` },
+        { name: "Paid to", value: run.agent.split("/")[0], note: `version ${run.agent_version} of the agent` },
       ]}
     />
   );

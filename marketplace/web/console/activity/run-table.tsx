@@ -56,16 +56,19 @@ function Rows({ runs }: { runs: readonly OwnRun[] }) {
           head: "UTC",
           cell: (run) => (
             // On a phone it is the only way to the run.
-            <a class="link" href={`/runs/${run.run_id}`}>
-              <time datetime={run.created_at} title={momentOf(new Date(run.created_at))}>
-                {!isToday(run) && `${shortDay(run.created_at.slice(0, 10))}, `}
-                {run.created_at.slice(11, 19)}
-              </time>
-            </a>
+            <>
+              <a class="link nowrap" href={`/runs/${run.run_id}`}>
+                <time datetime={run.created_at} title={momentOf(new Date(run.created_at))}>
+                  {!isToday(run) && `${shortDay(run.created_at.slice(0, 10))}, `}
+                  {run.created_at.slice(11, 19)}
+                </time>
+              </a>
+              <span class="cell-2 only-s mono">{run.agent}</span>
+            </>
           ),
         },
         { head: "Outcome", cell: ({ state }) => <RunState state={state} /> },
-        { head: "Agent", cell: ({ agent }) => <span class="mono">{agent}</span> },
+        { head: "Agent", hide: "small", cell: ({ agent }) => <span class="mono">{agent}</span> },
         { head: "Key", hide: "medium", cell: ({ key }) => <span class="dim">{key?.name ?? "Website"}</span> },
         { head: "Took", isNumber: true, hide: "small", cell: (run) => duration(tookMs(run)) },
         { head: "Cost", isNumber: true, cell: costOf },

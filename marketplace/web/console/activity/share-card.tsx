@@ -20,7 +20,7 @@ export function ShareCard({ run, publicUrl }: { run: RunReport; publicUrl: strin
             {share.with_input ? "with its input" : "without its input"}. Anyone with the link sees the run; search
             engines are told to leave it out.
           </p>
-          <p class="row row-2">
+          <p class="row row-tight">
             <a class="link icode" href={link}>
               {link}
             </a>
@@ -45,7 +45,8 @@ export function ShareCard({ run, publicUrl }: { run: RunReport; publicUrl: strin
           />
         )}
         <div class="row">
-          {(!share || run.input) && <Button icon="share">{share ? "Change" : "Make a link"}</Button>}
+          {!share && <Button icon="share">Make a link</Button>}
+          {share && run.input && <Button>Save</Button>}
         </div>
       </form>
       {share && (

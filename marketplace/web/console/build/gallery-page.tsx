@@ -31,8 +31,10 @@ export function galleryPage(needs: StartNeeds): Page {
         frame: "bare",
         body: (
           <div class="wrap page stack stack-10">
-            <Head />
-            <FromYaml handle={visit.account.handle} refusal={refusal} />
+            <div class="stack">
+              <Head />
+              <FromYaml handle={visit.account.handle} refusal={refusal} />
+            </div>
             {refusal?.act === "start" && <Callout tone="bad" role="alert" title={refusal.sentence} />}
             <OwnAgents work={work} handle={visit.account.handle} agentsMax={agentsPerAccount} has={visit.has} />
             <TemplateGallery templates={templates} kind={kindIn(visit)} />

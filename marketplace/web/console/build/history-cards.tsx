@@ -58,10 +58,13 @@ export function VersionsCard({ editor: { draft, versions } }: { editor: Editor }
         columns={[
           {
             head: "Version",
-            cell: ({ version, is_live, published_at }) => (
+            cell: ({ version, is_live, published_at, created_at, price_credits }) => (
               <>
                 <span class="num">{version}</span> {is_live && <Badge tone="ok">live</Badge>}
                 {!published_at && <Badge line>not published</Badge>}
+                <span class="cell-2 only-s">
+                  <Time at={created_at} />, {creditsOf(price_credits)}
+                </span>
               </>
             ),
           },
@@ -140,7 +143,7 @@ export function EndCard({ editor: { draft, owner } }: { editor: Editor }) {
   return (
     <section class="card" aria-labelledby="end-title">
       <div class="card-head">
-        <h2 id="end-title">Take it back</h2>
+        <h2 id="end-title">{isLive ? "Take it off the market" : "Throw away"}</h2>
       </div>
       <div class="card-body stack">
         {isLive && (

@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Badge } from "../../../../shared/page/badge.tsx";
-import { Button } from "../../../../shared/page/button.tsx";
+import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
 import { Glyph, Icon } from "../../../../shared/page/icon.tsx";
 import { Segments } from "../../../../shared/page/tabs.tsx";
 import { type ConnectorKind, connectorKinds } from "../../../connectors/guide.ts";
@@ -76,9 +76,7 @@ function NoneOfThese() {
       <div class="agent-top">
         <Glyph icon="unknown" />
         <div class="grow">
-          <h3 class="agent-name">
-            <a href="/docs/connectors">None of these</a>
-          </h3>
+          <h3 class="agent-name">None of these</h3>
           <span class="agent-id">http-api</span>
         </div>
       </div>
@@ -86,10 +84,13 @@ function NoneOfThese() {
         Put your own service behind HTTPS and use the HTTP API connector: it can do what you can.
       </p>
       <div class="agent-foot">
-        <span>Read how</span>
-        <span class="row push">
-          <Icon name="arrow-right" />
+        <span>
+          <Icon name="globe" />
+          Your own service
         </span>
+        <ButtonLink size="small" class="push" href="/docs/connectors">
+          Read how
+        </ButtonLink>
       </div>
     </article>
   );

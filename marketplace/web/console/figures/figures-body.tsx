@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Bars } from "../../../../shared/page/chart.tsx";
-import { duration, figures as format, noFigure, percent } from "../../../../shared/page/figures.ts";
-import { creditsOf, usdcOf } from "../../../../shared/page/money.tsx";
+import { duration, figures as format, percent } from "../../../../shared/page/figures.ts";
+import { creditsOf, dollarsOf } from "../../../../shared/page/money.tsx";
 import { Stats } from "../../../../shared/page/stats.tsx";
 import type { OwnAgent } from "../../../agents/creator-agents.ts";
 import type { CreatorFigures } from "../../../agents/creator-figures.ts";
@@ -18,7 +18,7 @@ export function FiguresBody({ agent, figures, days, model, refusal }: BodyProps)
     <>
       <Sums figures={figures} days={days} />
       <Revenue figures={figures} days={days} />
-      <div class="cols cols-7-5">
+      <div class="cols cols-8-4">
         <Failures figures={figures} />
         <ShareCard
           id="payers"
@@ -63,11 +63,11 @@ function Sums({ figures, days }: Pick<BodyProps, "figures" | "days">) {
         {
           name: "Median time",
           value: duration(figures.median_ms),
-          note: figures.p95_ms === null ? noFigure : `p95 ${duration(figures.p95_ms)}`,
+          note: figures.p95_ms === null ? undefined : `p95 ${duration(figures.p95_ms)}`,
         },
         {
           name: "Revenue",
-          value: usdcOf(BigInt(credits) + centsOf(usdc)).replace(" USDC", ""),
+          value: dollarsOf(BigInt(credits) + centsOf(usdc)),
           unit: "USD",
           note: `${creditsOf(credits)}, ${shortUsdc(usdc)} USDC`,
         },
@@ -76,7 +76,7 @@ function Sums({ figures, days }: Pick<BodyProps, "figures" | "days">) {
   );
 }
 
-/** In credits, so that both currencies stand on one scale: one is a cent. */
+/** In US dollars, so that both currencies stand on one scale. */
 function Revenue({ figures, days }: Pick<BodyProps, "figures" | "days">) {
   const top = figures.days.reduce((most, day) => (worth(day) > worth(most) ? day : most));
   const all = worth(figures);
@@ -84,7 +84,7 @@ function Revenue({ figures, days }: Pick<BodyProps, "figures" | "days">) {
     <section class="card card-calm" aria-labelledby="revenue-title">
       <div class="card-head">
         <h2 id="revenue-title">Revenue a day</h2>
-        <span class="small faint push num">in US cents; one credit is a cent</span>
+        <span class="small faint push num">in USD; one credit is a cent</span>
       </div>
       <div class="card-body">
         <Bars
@@ -93,15 +93,16 @@ function Revenue({ figures, days }: Pick<BodyProps, "figures" | "days">) {
           sentence={
             all === 0
               ? `The last ${days} days: nothing earned.`
-              : `The last ${days} days; most on ${shortDay(top.day)}, ${usdcOf(BigInt(Math.round(worth(top)))).replace(" USDC", " USD")}.`
+              : `The last ${days} days; most on ${shortDay(top.day)}, ${dollarsOf(BigInt(Math.round(worth(top))))} USD.`
           }
           bars={figures.days.map(({ day, credits, usdc, runs }) => ({
             label: shortDay(day),
-            value: credits,
-            second: Number(usdc) * 100,
-            more: [shortUsdc(usdc), format(runs)],
+            value: credits / 100,
+            second: Number(usdc),
+            shown: [dollarsOf(BigInt(credits)), shortUsdc(usdc)],
+            more: [format(credits), format(runs)],
           }))}
-          names={{ label: "Day", value: "Credits", second: "By wallet, in cents", more: ["USDC", "Runs"] }}
+          names={{ label: "Day", value: "With credits", second: "By wallet, USDC", more: ["Credits", "Runs"] }}
         />
       </div>
     </section>

@@ -1,8 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { z } from "zod";
+import { formatUnits } from "../../../../shared/amounts.ts";
 import { Badge } from "../../../../shared/page/badge.tsx";
 import { Hash } from "../../../../shared/page/copy.tsx";
 import { Empty } from "../../../../shared/page/empty.tsx";
+import { creditsOf } from "../../../../shared/page/money.tsx";
 import { Pagination } from "../../../../shared/page/pagination.tsx";
 import { Table } from "../../../../shared/page/table.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
@@ -77,7 +79,7 @@ function Rewards({ slug, rewards, offset }: { slug: string; rewards: readonly Re
           { head: "Author", cell: ({ username }) => `@${username}` },
           { head: "Post", hide: "small", cell: ({ post_id: id }) => <PostLink id={id} /> },
           { head: "To", hide: "medium", cell: ({ recipient }) => <span class="mono">{recipient}</span> },
-          { head: "Amount", isNumber: true, cell: ({ amount, asset }) => `${amount} ${unitOf(asset)}` },
+          { head: "Amount", isNumber: true, cell: ({ amount, asset }) => amountOf(amount, asset) },
           { head: "Transaction", hide: "small", cell: (reward) => <Transaction reward={reward} /> },
         ]}
       />
@@ -97,10 +99,10 @@ function Rewards({ slug, rewards, offset }: { slug: string; rewards: readonly Re
 
 const tones = { claimed: "maybe", paid: "ok", void: "warn" } as const;
 
-/** Amounts are whole base units. */
-function unitOf(asset: string): string {
-  if (asset === "hbar") return "tinybar";
-  return asset === "credits" ? "credits" : `units of ${asset}`;
+/** Amounts are whole base units; a token's decimals are known to its issuer alone. */
+function amountOf(amount: string, asset: string): string {
+  if (asset === "hbar") return `${formatUnits(BigInt(amount), 8)} HBAR`;
+  return asset === "credits" ? creditsOf(BigInt(amount)) : `${amount} units of ${asset}`;
 }
 
 function PostLink({ id }: { id: string }) {

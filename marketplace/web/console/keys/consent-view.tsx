@@ -84,7 +84,7 @@ function Allowed() {
   const lines = [
     [
       true,
-      `Whichever agents you choose, it can also draw within the caps: svg_generate costs ${price("svg-generate")} credits, in HD ${price("svg-generate-hd")}, and svg_vectorize ${price("svg-vectorize")}`,
+      `Within the caps it can also draw: an SVG from words for ${price("svg-generate")} credits, in HD for ${price("svg-generate-hd")}, from a picture for ${price("svg-vectorize")}`,
     ],
     [true, "You see each of its calls under API keys, and can revoke it there at once"],
     [true, "What you allowed this client before ends; this takes its place, for 180 days at most"],

@@ -29,8 +29,9 @@ export function KeyFields({ listed, refusal, isForClient = false }: KeyFieldsPro
       <TextField {...given("name")} label="Name" required maxLength={100} help="Only you see it." />
       <SelectField
         {...given("scope")}
-        label="Tools over MCP"
+        label={isForClient ? "Agents it may run" : "Agents as MCP tools"}
         choices={isForClient ? clientScopeChoices : scopeChoices}
+        help={isForClient ? undefined : "Over REST a key runs any agent, within its caps."}
       />
       <div class="only-chosen">
         <AreaField
@@ -43,7 +44,7 @@ export function KeyFields({ listed, refusal, isForClient = false }: KeyFieldsPro
           help="Their addresses, one a line, of any creator. Up to 100."
         />
       </div>
-      <SelectField {...given("tools")} label="Listed over MCP" choices={listingChoices} />
+      <SelectField {...given("tools")} label="How a client finds them" choices={listingChoices} />
       <div class="cols cols-3">
         <TextField
           {...given("rate_limit_per_minute")}
@@ -93,7 +94,7 @@ interface KeyFieldsProps {
 
 const listingChoices: ReadonlyArray<{ value: ToolListing; label: string }> = [
   { value: "all", label: "A tool for each agent" },
-  { value: "search", label: "Search, describe and run: few tools, for many agents" },
+  { value: "search", label: "By search: five tools, for any number of agents" },
 ];
 
 /** What the fields are filled in with. */

@@ -138,6 +138,7 @@ export function StatesTable() {
       <Card id="states-table" bare>
         <Table<State>
           label="States of a wallet"
+          stack
           rows={shownStates}
           columns={[
             {
