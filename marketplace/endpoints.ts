@@ -26,6 +26,7 @@ import { accountRunEndpoints } from "./runs/account-endpoints.ts";
 import { runEndpoints } from "./runs/endpoints.ts";
 import { tryEndpoint } from "./runs/try-endpoint.ts";
 import { signInEndpoints } from "./sign-in/endpoints.ts";
+import { emailChangeEndpoints } from "./sign-in/email-change-endpoints.ts";
 import { passkeyEndpoints } from "./sign-in/passkey-endpoints.ts";
 import { personEndpoints } from "./sign-in/person-endpoints.ts";
 import { walletSignInEndpoints } from "./sign-in/wallet-endpoints.ts";
@@ -51,6 +52,7 @@ export function marketplaceEndpoints(context: Context): Endpoint[] {
     ...signInEndpoints(context),
     ...walletSignInEndpoints(context),
     ...passkeyEndpoints(context),
+    ...emailChangeEndpoints(context),
     ...accountEndpoints(context),
     exportEndpoint(context),
     ...personEndpoints(context),

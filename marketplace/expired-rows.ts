@@ -1,6 +1,13 @@
 import type { Queryable } from "../shared/postgres.ts";
 
-const signInTables = ["sign_in_sessions", "sign_in_verifications", "sign_in_links", "wallets_shown"];
+const signInTables = [
+  "sign_in_sessions",
+  "sign_in_verifications",
+  "sign_in_links",
+  "passkey_challenges",
+  "email_changes",
+  "wallets_shown",
+];
 
 /**
  * Deletes the rows whose time is over: sessions, links, challenges, wallet proofs, OAuth clients, requests and tokens past their

@@ -16,6 +16,20 @@ export async function noteLetter(db: Queryable, accountId: AccountId, letter: Le
   await keep(db, accountId, letter, null);
 }
 
+/** What is on its way to an account goes to the address of before, which is about to change, and so does this letter. */
+export async function noteLetterToFormer(
+  db: Queryable,
+  accountId: AccountId,
+  letter: Letter,
+  former: string,
+): Promise<void> {
+  await noteLetter(db, accountId, letter);
+  await db.query("update account_letters set address = $2 where account_id = $1 and address is null", [
+    accountId,
+    former,
+  ]);
+}
+
 /**
  * The letter of a passkey that is about to be stored, so that none is stored without: it is sent when `letterIsDue` says so, or later by
  * itself if the account has the passkey by then. Answers its id.
@@ -57,7 +71,7 @@ async function keep(
 }
 
 export interface Letter {
-  readonly kind: "passkey" | "client";
+  readonly kind: "passkey" | "client" | "email";
   readonly subject: string;
   readonly text: string;
 }
@@ -81,10 +95,11 @@ export async function sendAccountLetters({ db, mailer }: Needs): Promise<void> {
     `update account_letters set claimed_until = now() + interval '${claimMinutes} minutes', awaits = null where id in (
        select id from account_letters where claimed_until is null or claimed_until < now()
        order by since limit ${lettersMax} for update skip locked
-     ) returning id, account_id, subject, text`,
+     ) returning id, account_id, address, subject, text`,
   );
-  const letters = rows.map(({ id, account_id, subject, text }) => ({
+  const letters = rows.map(({ id, account_id, address, subject, text }) => ({
     accountId: account_id,
+    address,
     subject,
     text,
     remove: () => dropLetter(db, id),
@@ -101,4 +116,5 @@ interface Needs {
 interface Kept extends Omit<Letter, "kind"> {
   readonly id: string;
   readonly account_id: AccountId;
+  readonly address: string | null;
 }

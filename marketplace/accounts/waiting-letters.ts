@@ -11,6 +11,8 @@ export const claimMinutes = 15;
 /** A letter that this copy has claimed. */
 export interface ClaimedLetter {
   readonly accountId: AccountId;
+  /** Where it goes, if that is not the account's address of today. */
+  readonly address?: string | null;
   readonly subject: string;
   readonly text: string;
   /** The mail server has taken it, or its account has no address. */
@@ -25,9 +27,9 @@ export interface ClaimedLetter {
  */
 export async function sendClaimed(db: Queryable, mailer: Mailer, letters: readonly ClaimedLetter[]): Promise<void> {
   const failures: unknown[] = [];
-  for (const { accountId, subject, text, remove, release } of letters) {
+  for (const { accountId, address, subject, text, remove, release } of letters) {
     try {
-      const email = await emailOf(db, accountId);
+      const email = address ?? (await emailOf(db, accountId));
       if (email) await mailer.send(email, subject, text);
       await remove();
     } catch (error) {

@@ -7,7 +7,7 @@ export const passkeyChallenges: Migration = {
     create table passkey_challenges (
       session_id  text primary key references sign_in_sessions on delete cascade,
       challenge   text not null,
-      until       timestamptz not null
+      expires_at  timestamptz not null
     );
   `,
 };

@@ -56,6 +56,7 @@ import { accountLetters } from "./0077-account-letters.ts";
 import { keptLetters } from "./0078-kept-letters.ts";
 import { claimedSuspensionLetters } from "./0079-claimed-suspension-letters.ts";
 import { passkeyChallenges } from "./0087-passkey-challenges.ts";
+import { emailChanges } from "./0088-email-changes.ts";
 
 /** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -116,4 +117,5 @@ export const migrations: readonly Migration[] = [
   keptLetters,
   claimedSuspensionLetters,
   passkeyChallenges,
+  emailChanges,
 ];

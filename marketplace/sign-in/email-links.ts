@@ -50,6 +50,14 @@ export class EmailLinks {
     passCookies(answer, response);
   }
 
+  /** Sends a link of another kind, or answers it where it may be shown. 429 past twenty letters a day. */
+  async deliver(email: string, link: string, { subject, before, after }: LinkLetter): Promise<string | undefined> {
+    if (this.#needs.showsLinks) return link;
+    await this.#countLetter(email);
+    await this.#needs.mailer?.send(email, subject, [before, link, after].join("\n\n"));
+    return undefined;
+  }
+
   /**
    * A new person who uses a link and another way to sign in at the same time must not be made a user twice: the second
    * would fail with its link used up. The holder of a valid link has proved that the address is theirs.
@@ -92,6 +100,13 @@ export class EmailLinks {
 
 function ended(): ApiError {
   return new ApiError("unauthenticated", "This link was used already, is too old, or a newer one was sent.");
+}
+
+export interface LinkLetter {
+  readonly subject: string;
+  /** What stands before the link, and behind it. */
+  readonly before: string;
+  readonly after: string;
 }
 
 interface Needs {

@@ -48,7 +48,7 @@ function emailEndpoint(needs: EnterNeeds, sameOrigin: RequestHandler): Endpoint 
   };
 }
 
-const tokenRequest = z.strictObject({ token: z.string().min(1).max(200).describe("As the link carries it.") });
+export const tokenRequest = z.strictObject({ token: z.string().min(1).max(200).describe("As the link carries it.") });
 
 function confirmEndpoint(needs: EnterNeeds, sameOrigin: RequestHandler): Endpoint {
   return {

@@ -24,6 +24,6 @@ export async function requireFresh(db: Queryable, session: Session): Promise<voi
   if (await isFresh(db, session)) return;
   throw new ApiError(
     "forbidden",
-    `Sign out and in again first, or show as an operator that it is you: passkeys are added and removed within ${freshMinutes} minutes of that.`,
+    `Sign out and in again first, or show as an operator that it is you: passkeys and the e-mail address are changed within ${freshMinutes} minutes of that.`,
   );
 }

@@ -27,7 +27,7 @@ export async function askForPasskey({ db, publicUrl }: PresenceNeeds, session: S
   });
   await db.query(
     `insert into passkey_challenges values ($1, $2, now() + interval '${challengeMinutes} minutes')
-     on conflict (session_id) do update set challenge = excluded.challenge, until = excluded.until`,
+     on conflict (session_id) do update set challenge = excluded.challenge, expires_at = excluded.expires_at`,
     [session.id, options.challenge],
   );
   return { ...options };
@@ -43,7 +43,7 @@ export async function requirePasskey(
   assertion: Assertion,
 ): Promise<string> {
   const { rows: asked } = await db.query<{ challenge: string; holds: boolean }>(
-    "delete from passkey_challenges where session_id = $1 returning challenge, until > now() as holds",
+    "delete from passkey_challenges where session_id = $1 returning challenge, expires_at > now() as holds",
     [session.id],
   );
   const { rows } = await db.query<OwnPasskey>(

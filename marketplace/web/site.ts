@@ -9,6 +9,7 @@ import { reportsPage } from "./admin/reports-page.tsx";
 import { agentPages } from "./agent/agent-pages.tsx";
 import { accountPage } from "./console/account/account-page.tsx";
 import { accountClosedPage, closeAccountPage } from "./console/account/close-page.tsx";
+import { changeEmailPage } from "./console/account/email-page.tsx";
 import { activityPage } from "./console/activity/activity-page.tsx";
 import { runPage } from "./console/activity/run-page.tsx";
 import { editorPage } from "./console/build/editor-page.tsx";
@@ -66,6 +67,7 @@ export function sitePages(context: Context, endpoints: readonly Endpoint[]): Pag
     walletsPage(context),
     removeWalletPage(context),
     accountPage(context),
+    changeEmailPage(context),
     closeAccountPage(context),
     accountClosedPage(),
     newKeyPage(context),

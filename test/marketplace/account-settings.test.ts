@@ -8,7 +8,8 @@ import { accountByHandle } from "../../marketplace/accounts/create.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { deleteExpiredRows } from "../../marketplace/expired-rows.ts";
 import { runCommand } from "../../marketplace/operator/command-line.ts";
-import { Browser, newEmail, signedIn, withAccount } from "../support/browser.ts";
+import { hashOf } from "../../marketplace/sign-in/auth.ts";
+import { Browser, newEmail, signedIn, tokenIn, withAccount } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { call, echoAgent, proveLedger, run, seedMarket, type TestMarketplace, until } from "../support/marketplace.ts";
 
@@ -154,6 +155,79 @@ test("a seed is applied again after people have renamed and closed what it made"
   await (await signedIn(market, `${closed}@example.com`)).post("/api/account/close", { handle: closed });
   const again = JSON.parse(await operator(market, "seed", "--file", file, "--json"));
   expect(again.accounts).toMatchObject([{ handle: later }, { handle: closed, state: "closed", skipped: true }]);
+});
+
+describe("the e-mail address", () => {
+  const ask = async (browser: Browser, email: string) => browser.post("/api/account/email", { email });
+  const follow = (browser: Browser, link: string) =>
+    browser.post("/api/account/email/confirm", { token: tokenIn(link) });
+  const addressOf = async (browser: Browser) => (await browser.get("/api/account/ways-in")).body.ways[0].name;
+
+  test("changes when the letter to the new one is answered, once however often; it signs in from then on, and the one before is told", async ({
+    market,
+  }) => {
+    const { db } = market.context;
+    const [before, after] = [newEmail(), newEmail()];
+    const browser = await signedIn(market, before);
+    const handle = newHandle();
+    await browser.post("/api/account", { handle });
+    // A letter that is on its way is for who had the address when it was written.
+    await db.query(
+      "insert into account_letters (account_id, kind, subject, text) select id, 'passkey', 'On its way', 'x' from accounts where handle = $1",
+      [handle],
+    );
+    // Whoever has the new address signed in with it before, and opened no account.
+    await signedIn(market, after);
+    const sent = await ask(browser, after.toUpperCase());
+    expect(sent).toMatchObject({ status: 202, body: { expires_in_seconds: 3_600 } });
+    expect(await addressOf(browser)).toBe(before);
+    const anywhere = new Browser(market.url);
+    const clicks = await Promise.all([1, 2, 3].map(() => follow(anywhere, sent.body.link)));
+    expect(clicks.map(({ status, body }) => [status, body.email])).toEqual(Array(3).fill([200, after]));
+    expect(await addressOf(browser)).toBe(after);
+    const { rows } = await db.query(
+      "select subject, address from account_letters l join accounts a on a.id = l.account_id where handle = $1 order by since",
+      [handle],
+    );
+    expect(rows).toEqual([
+      { subject: "On its way", address: before },
+      { subject: expect.stringContaining("The e-mail address was changed"), address: before },
+    ]);
+    expect((await (await signedIn(market, after)).get("/api/account")).body.account.handle).toBe(handle);
+    expect((await (await signedIn(market, before)).get("/api/account")).body.account).toBeNull();
+  });
+
+  test("stays for an old, a replaced or a made-up link, for another account's address, and for who did not just sign in", async ({
+    market,
+  }) => {
+    const { db } = market.context;
+    const [mine, theirs, wanted] = [newEmail(), newEmail(), newEmail()];
+    const [browser, other] = await Promise.all([signedIn(market, mine), signedIn(market, theirs)]);
+    for (const one of [browser, other]) await one.post("/api/account", { handle: newHandle() });
+    for (const email of ["no address", "x@wallet.invalid", 5]) {
+      expect(await ask(browser, email as string)).toMatchObject({ status: 400, body: { field: "email" } });
+    }
+    expect(await ask(browser, mine)).toMatchObject({ status: 422, body: { field: "email" } });
+    const replaced = (await ask(browser, wanted)).body.link;
+    const taken = (await ask(browser, theirs)).body.link;
+    expect((await follow(browser, replaced)).status).toBe(401);
+    expect((await follow(browser, taken)).status).toBe(409);
+    const late = (await ask(browser, wanted)).body.link;
+    // Two who want the same address at once: one has it.
+    const rival = (await ask(other, wanted)).body.link;
+    await db.query("update email_changes set expires_at = now() where token_hash = $1", [hashOf(tokenIn(late))]);
+    expect((await follow(browser, late)).status).toBe(401);
+    const again = (await ask(browser, wanted)).body.link;
+    const both = await Promise.all([again, rival].map((link) => follow(browser, link)));
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    expect((await browser.post("/api/account/email/confirm", { token: "made-up" })).status).toBe(401);
+    await db.query(
+      "update sign_in_sessions set created_at = now() - interval '11 minutes' where user_id in (select id from sign_in_users where email = any($1))",
+      [[mine, theirs, wanted]],
+    );
+    expect((await ask(browser, newEmail())).status).toBe(403);
+    expect((await new Browser(market.url).post("/api/account/email", { email: wanted })).status).toBe(401);
+  });
 });
 
 describe("a request that was slow on its way", () => {

@@ -200,7 +200,7 @@ describe("an operator", () => {
     await askToConfirm(browser);
     await refused(theirs);
     const late = authenticator.sign(await askToConfirm(browser));
-    await market.context.db.query("update passkey_challenges set until = now()");
+    await market.context.db.query("update passkey_challenges set expires_at = now()");
     await refused(late);
     await refused(authenticator.sign({ challenge: "", rpId: "localhost" } as never));
     expect((await confirm(browser, { id: 5 })).status).toBe(400);

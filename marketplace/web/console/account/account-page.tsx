@@ -4,6 +4,9 @@ import { readClosing } from "../../../accounts/closing.ts";
 import { renameAccount } from "../../../accounts/rename.ts";
 import { readOperator } from "../../../admin/operators.ts";
 import type { Config } from "../../../config.ts";
+import { parse } from "../../../parse.ts";
+import { askForEmail } from "../../../sign-in/email-change.ts";
+import { emailRequest } from "../../../sign-in/enter.ts";
 import { isFresh } from "../../../sign-in/fresh-session.ts";
 import { endOtherSessions, endSession, listSessions } from "../../../sign-in/own-sessions.ts";
 import type { SignIn } from "../../../sign-in/sign-in.ts";
@@ -13,6 +16,7 @@ import { type AccountVisit, type ConsoleView, consolePage, done } from "../conso
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
 import { CloseCard, DataCard } from "./data-and-closing.tsx";
+import { LetterSent } from "./change-email.tsx";
 import { HandleCard } from "./handle-card.tsx";
 import { SessionList } from "./session-list.tsx";
 import { WaysIn } from "./ways-in-list.tsx";
@@ -52,6 +56,12 @@ export function accountPage(needs: Needs): Page {
         const { kind } = await removeWayIn({ db, ways: signIn.ways, publicUrl }, viewer.session, form.get("id") ?? "");
         return done(path, kind === "passkey" ? "passkey-removed" : "removed");
       },
+      "change-email": async ({ viewer }, form) => {
+        const { email } = parse(emailRequest, { email: form.get("email") ?? "" }, "invalid_value");
+        const { publicUrl } = needs.config;
+        const link = await askForEmail({ db, signIn, publicUrl }, viewer.session, email);
+        return { title: "Account", body: <LetterSent email={email} link={link} /> };
+      },
       "rename-way": async ({ viewer }, form) => {
         await renamePasskey(db, viewer.session, form.get("id") ?? "", form.get("name") ?? "");
         return done(path, "passkey-renamed");
@@ -87,9 +97,9 @@ async function shown(
     lede: "Who you are here, how you get in, and how you leave.",
     body: (
       <>
-        <RefusedNote refusal={refusal} fields={["handle"]} />
+        <RefusedNote refusal={refusal} fields={["handle", "email"]} />
         <HandleCard handle={account.handle} host={host} liveAgents={closing.live_agents} refusal={refusal} />
-        <WaysIn ways={ways} provider={signIn.ways.oidc} takesPasskeys={signIn.ways.passkey} isFresh={fresh} isOperator={operator !== undefined} />
+        <WaysIn ways={ways} provider={signIn.ways.oidc} takesPasskeys={signIn.ways.passkey} isFresh={fresh} isOperator={operator !== undefined} refusal={refusal} />
         <SessionList sessions={sessions} />
         <div class="cols cols-2 cols-even">
           <DataCard />

@@ -8,9 +8,11 @@ import { freshMinutes } from "../../../sign-in/fresh-session.ts";
 import { passkeyNameMax, type WayIn } from "../../../sign-in/ways-in.ts";
 import { confirmPath } from "../../admin/operator-page.tsx";
 import { signInPath } from "../../layout.tsx";
+import type { Refusal } from "../refusal.ts";
+import { ChangeEmail } from "./change-email.tsx";
 
 /** How one signs in to this account. */
-export function WaysIn({ ways, provider, takesPasskeys, isFresh, isOperator }: WaysInProps) {
+export function WaysIn({ ways, provider, takesPasskeys, isFresh, isOperator, refusal }: WaysInProps) {
   const hasProvider = ways.some(({ kind }) => kind === "provider");
   return (
     <section class="stack" aria-labelledby="ways">
@@ -34,10 +36,10 @@ export function WaysIn({ ways, provider, takesPasskeys, isFresh, isOperator }: W
       {takesPasskeys && <p class="small" id="passkey-said" role="status" />}
       <ul class="card">
         {ways.map((way) => (
-          <Way way={way} isFresh={isFresh} />
+          <Way way={way} isFresh={isFresh} refusal={refusal} />
         ))}
       </ul>
-      {takesPasskeys && !isFresh && (isOperator ? <ConfirmFirst /> : <SignInAgain />)}
+      {!isFresh && (isOperator ? <ConfirmFirst /> : <SignInAgain takesPasskeys={takesPasskeys} />)}
       <p class="small faint">
         The last way in cannot be removed.
         {provider && !hasProvider && ` ${provider} is added when you sign in there with this e-mail address.`}
@@ -54,14 +56,18 @@ interface WaysInProps {
   /** Signed in a moment ago. */
   readonly isFresh: boolean;
   readonly isOperator: boolean;
+  readonly refusal: Refusal | undefined;
 }
 
-/** The way to a session that may change passkeys. */
-function SignInAgain() {
+/** The way to a session that may change how one signs in. */
+function SignInAgain({ takesPasskeys }: { takesPasskeys: boolean }) {
   return (
     <form class="row" method="post" action="/sign-out">
       <input type="hidden" name="next" value={signInPath("/settings/account")} />
-      <p class="small dim">Passkeys are added and removed within {freshMinutes} minutes of signing in.</p>
+      <p class="small dim">
+        The address is changed{takesPasskeys && ", and passkeys are added and removed,"} within {freshMinutes} minutes of
+        signing in.
+      </p>
       <Button size="small">Sign in again</Button>
     </form>
   );
@@ -71,7 +77,7 @@ function SignInAgain() {
 function ConfirmFirst() {
   return (
     <div class="row">
-      <p class="small dim">An operator’s passkeys are added and removed after a code or a passkey.</p>
+      <p class="small dim">An operator’s address and passkeys are changed after a code or a passkey.</p>
       <ButtonLink size="small" href={`${confirmPath}?next=/settings/account`}>
         Confirm
       </ButtonLink>
@@ -81,7 +87,7 @@ function ConfirmFirst() {
 
 const icons = { email: "mail", provider: "building", passkey: "fingerprint" } as const;
 
-function Way({ way, isFresh }: { way: WayIn; isFresh: boolean }) {
+function Way({ way, isFresh, refusal }: { way: WayIn } & Pick<WaysInProps, "isFresh" | "refusal">) {
   const { id, kind, created_at: since, used_at: used, works, can_go: canGo } = way;
   const name = kind === "passkey" ? `Passkey “${way.name}”` : way.name;
   const isEmail = kind === "email";
@@ -108,6 +114,11 @@ function Way({ way, isFresh }: { way: WayIn; isFresh: boolean }) {
           {isEmail && <span>links and alerts go here</span>}
         </p>
       </div>
+      {isEmail && isFresh && works && (
+        <div class="way-rename">
+          <ChangeEmail refusal={refusal} />
+        </div>
+      )}
       {kind === "passkey" && (
         <div class="way-rename">
           <Disclosure summary="Rename">

@@ -1,0 +1,109 @@
+import { randomBytes } from "node:crypto";
+import { ApiError } from "../../shared/errors.ts";
+import { type Database, inTransaction, isUniqueViolation, type Transaction } from "../../shared/postgres.ts";
+import { type Letter, noteLetterToFormer } from "../accounts/account-letters.ts";
+import { mailboxOf } from "../accounts/users.ts";
+import type { AccountId } from "../ids.ts";
+import { admitOrRefuse } from "../rate-limit.ts";
+import { hashOf } from "./auth.ts";
+import { requireFresh } from "./fresh-session.ts";
+import type { Session } from "./sessions.ts";
+import type { SignIn } from "./sign-in.ts";
+
+export const changeMinutes = 60;
+export const changePath = "/settings/account/email";
+
+/**
+ * Sends a letter to the address that the account is to have; nothing changes before its link is followed. Answers the link where it may
+ * be shown. The same for addresses that are known here and others. 403 for a session that is not fresh, 422 naming "email" for the
+ * address that it is already, 429 for too many.
+ */
+export async function askForEmail(needs: ChangeNeeds, session: Session, given: string): Promise<string | undefined> {
+  const { db, signIn, publicUrl } = needs;
+  const email = given.trim().toLowerCase();
+  await requireFresh(db, session);
+  if (!signIn.ways.email) throw new ApiError("not_found", "There is no signing in by e-mail here.");
+  const { rows } = await db.query("select from sign_in_users where id = $1 and email = $2", [session.userId, email]);
+  if (rows.length > 0) {
+    throw new ApiError("invalid_value", '"email" is your address already.', { body: { field: "email" } });
+  }
+  await admitOrRefuse(db, `email-change:${session.userId}`, 5, "Too many changes of the address.");
+  await admitOrRefuse(db, `sign-in:${mailboxOf(email)}`, 5, "Too many links for this address.");
+  const token = randomBytes(24).toString("base64url");
+  await db.query(
+    `insert into email_changes (user_id, email, token_hash, expires_at)
+     values ($1, $2, $3, now() + interval '${changeMinutes} minutes')
+     on conflict (user_id) do update set
+       email = excluded.email, token_hash = excluded.token_hash, expires_at = excluded.expires_at, done_at = null`,
+    [session.userId, email, hashOf(token)],
+  );
+  return signIn.links.deliver(email, `${publicUrl}${changePath}?token=${token}`, letterOf(publicUrl));
+}
+
+/** To the new address, which may be a stranger's: it names nobody. */
+function letterOf(publicUrl: string) {
+  const { host } = new URL(publicUrl);
+  return {
+    subject: `Your new address at ${host}`,
+    before: `You, or a person who typed your address, asked to sign in to an account at ${host} with it from now on. Open this link to do it:`,
+    after: `It holds for ${changeMinutes} minutes. If it was not you, do nothing.`,
+  };
+}
+
+/**
+ * The address of the letter's reader becomes their account's; letters on their way, and one that says so, go to the address before. The
+ * same again when it was done. 401 for a link that is unknown, too old or not the newest; 409 for another account's address.
+ */
+export async function changeEmail(db: Database, publicUrl: string, token: string): Promise<{ email: string }> {
+  const done = inTransaction(db, async (tx) => {
+    const { rows } = await tx.query<Asked>(
+      `select c.user_id, c.email, c.done_at, u.email as before, u.account_id from email_changes c join sign_in_users u on u.id = c.user_id
+       where c.token_hash = $1 and c.expires_at > now() for update`,
+      [hashOf(token)],
+    );
+    const asked = rows[0];
+    if (!asked) throw new ApiError("unauthenticated", "This link is too old, or a newer one was sent.");
+    if (asked.done_at === null) await change(tx, publicUrl, asked);
+    return { email: asked.email };
+  });
+  return done.catch((error) => {
+    // Whose address it became a moment ago.
+    throw isUniqueViolation(error) ? taken() : error;
+  });
+}
+
+const taken = () => new ApiError("conflict", "This address signs in to another account already.");
+
+async function change(tx: Transaction, publicUrl: string, { user_id, email, before, account_id }: Asked): Promise<void> {
+  const { rows } = await tx.query<{ id: string; account_id: string | null }>(
+    "select id, account_id from sign_in_users where email = $1 and id <> $2 for update",
+    [email, user_id],
+  );
+  if (rows[0]?.account_id) throw taken();
+  // Whoever signed in with the address before, and opened no account, is who reads its letters.
+  await tx.query("delete from sign_in_users where id = $1", [rows[0]?.id ?? null]);
+  await tx.query("update sign_in_users set email = $2, updated_at = now() where id = $1", [user_id, email]);
+  await tx.query("update email_changes set done_at = now() where user_id = $1", [user_id]);
+  if (account_id) await noteLetterToFormer(tx, account_id, letterToFormer(publicUrl, email), before);
+}
+
+function letterToFormer(publicUrl: string, email: string): Letter {
+  const { host } = new URL(publicUrl);
+  const what = `Your account at ${host} is entered by ${email} from now on, and no longer by this address.`;
+  const ifNot = `If it was not you, sign in by a passkey or your provider and change it back at ${publicUrl}/settings/account; without one, write at once to whoever runs the service.`;
+  return { kind: "email", subject: `The e-mail address was changed (${host})`, text: [what, ifNot].join("\n\n") };
+}
+
+interface Asked {
+  readonly user_id: string;
+  readonly email: string;
+  readonly done_at: Date | null;
+  readonly before: string;
+  readonly account_id: AccountId | null;
+}
+
+export interface ChangeNeeds {
+  readonly db: Database;
+  readonly signIn: Pick<SignIn, "ways" | "links">;
+  readonly publicUrl: string;
+}

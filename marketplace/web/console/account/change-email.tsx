@@ -1,0 +1,74 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
+import { Callout } from "../../../../shared/page/callout.tsx";
+import { Disclosure } from "../../../../shared/page/disclosure.tsx";
+import { changeMinutes } from "../../../sign-in/email-change.ts";
+import type { Refusal } from "../refusal.ts";
+
+/** Asks for another address; nothing changes before its letter is answered. */
+export function ChangeEmail({ refusal }: { refusal: Refusal | undefined }) {
+  const refused = refusal?.act === "change-email" ? refusal : undefined;
+  const error = refused?.at("email");
+  return (
+    <Disclosure summary="Change" open={refused !== undefined}>
+      <form class="stack stack-2" method="post" action="/settings/account" data-busy="Sending">
+        <input type="hidden" name="act" value="change-email" />
+        <div class="row row-tight">
+          <input
+            class="input input-sm"
+            name="email"
+            type="email"
+            aria-label="New e-mail address"
+            aria-describedby="email-change-help"
+            aria-invalid={error ? "true" : undefined}
+            value={refused?.value("email")}
+            placeholder="you@company.com"
+            maxLength={254}
+            required
+            autocomplete="email"
+          />
+          <Button size="small">Send letter</Button>
+        </div>
+        {error && (
+          <p class="error" role="alert">
+            {error}
+          </p>
+        )}
+        <p class="help" id="email-change-help">
+          A letter goes there. The address changes when its link is followed, and this one is told.
+        </p>
+      </form>
+    </Disclosure>
+  );
+}
+
+export function LetterSent({ email, link }: { email: string; link: string | undefined }) {
+  return (
+    <>
+      <Callout
+        tone="info"
+        icon="mail"
+        role="status"
+        title={link === undefined ? "The letter is on its way" : "Development: no mail server here"}
+      >
+        {link === undefined ? (
+          <>
+            It goes to <span class="mono">{email}</span>.{" "}
+          </>
+        ) : (
+          <>
+            The link for <span class="mono">{email}</span> is{" "}
+            <a class="link" href={link}>
+              open this link
+            </a>
+            .{" "}
+          </>
+        )}
+        It holds for {changeMinutes} minutes. Until it is followed, nothing changes.
+      </Callout>
+      <div class="row">
+        <ButtonLink href="/settings/account">Back</ButtonLink>
+      </div>
+    </>
+  );
+}
