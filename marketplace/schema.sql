@@ -35,6 +35,7 @@ create table account_letters (
   kind text default 'other'::text not null,
   claimed_until timestamp with time zone,
   awaits text,
+  address text,
   constraint account_letters_pkey PRIMARY KEY (id),
   constraint account_letters_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
 );
@@ -287,6 +288,18 @@ create table effects (
   constraint effects_check1 CHECK (((fee_open >= 0) AND (fee_open <= fee))),
   constraint effects_fee_check CHECK ((fee >= 0)),
   constraint effects_state_check CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'void'::text])))
+);
+
+create table email_changes (
+  user_id text not null,
+  email text not null,
+  token_hash text not null,
+  expires_at timestamp with time zone not null,
+  done_at timestamp with time zone,
+  constraint email_changes_pkey PRIMARY KEY (user_id),
+  constraint email_changes_token_hash_key UNIQUE (token_hash),
+  constraint email_changes_user_id_fkey FOREIGN KEY (user_id) REFERENCES sign_in_users(id) ON DELETE CASCADE,
+  constraint email_changes_email_check CHECK ((length(email) <= 254))
 );
 
 create table files (
@@ -571,6 +584,14 @@ create table paid_calls (
   constraint paid_calls_pkey PRIMARY KEY (network, payment_key),
   constraint paid_calls_check CHECK (((holder IS NULL) = (lease_until IS NULL)))
 ) with (fillfactor=50);
+
+create table passkey_challenges (
+  session_id text not null,
+  challenge text not null,
+  expires_at timestamp with time zone not null,
+  constraint passkey_challenges_pkey PRIMARY KEY (session_id),
+  constraint passkey_challenges_session_id_fkey FOREIGN KEY (session_id) REFERENCES sign_in_sessions(id) ON DELETE CASCADE
+);
 
 create table payout_wallets (
   id text not null,

@@ -71,7 +71,8 @@ function passkeyEndpoint({ db, config }: ConfirmNeeds): Endpoint {
     id: "confirmOperatorByPasskey",
     tag: "Operators",
     summary: `Show that it is you, for ${confirmedMinutes} minutes, by a passkey of your account.`,
-    description: "The authenticator must have checked who holds it. A signature that does not hold uses the challenge up.",
+    description:
+      "The authenticator must have checked who holds it. A signature that does not hold uses the challenge up.",
     access: "session",
     body: requestBody(assertionBody, exampleAssertion, settingsBody),
     answers: { 200: confirmed, ...refusals(404, 422) },

@@ -61,7 +61,13 @@ async function confirmed(tx: Transaction, session: Session, operator: Operator, 
     [session.id, operator.id],
   );
   if (!rows[0]) throw notThere();
-  await recordAct(tx, { operatorId: operator.id, act: "confirmed", subject: operator.handle, note: way, concerned: [] });
+  await recordAct(tx, {
+    operatorId: operator.id,
+    act: "confirmed",
+    subject: operator.handle,
+    note: way,
+    concerned: [],
+  });
   return { ...operator, confirmedUntil: rows[0].until };
 }
 

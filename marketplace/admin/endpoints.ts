@@ -1,11 +1,9 @@
 import { z } from "zod";
-import { jsonAnswer, requestBody } from "../../shared/endpoint.ts";
-import { settingsBody } from "../http/body-limits.ts";
-import { accountOf, sessionOf } from "../http/callers.ts";
+import { jsonAnswer } from "../../shared/endpoint.ts";
+import { accountOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleAgent, exampleTime } from "../http/examples.ts";
 import { refusals } from "../http/refusals.ts";
-import { parse } from "../parse.ts";
 import { readQuery, wholeNumber } from "../query.ts";
 import { listReports } from "../reports/operator-reports.ts";
 import { accountActsQuery, actsQuery, listActs, listActsOn } from "./acts.ts";

@@ -74,7 +74,11 @@ export async function changeEmail(db: Database, publicUrl: string, token: string
 
 const taken = () => new ApiError("conflict", "This address signs in to another account already.");
 
-async function change(tx: Transaction, publicUrl: string, { user_id, email, before, account_id }: Asked): Promise<void> {
+async function change(
+  tx: Transaction,
+  publicUrl: string,
+  { user_id, email, before, account_id }: Asked,
+): Promise<void> {
   const { rows } = await tx.query<{ id: string; account_id: string | null }>(
     "select id, account_id from sign_in_users where email = $1 and id <> $2 for update",
     [email, user_id],

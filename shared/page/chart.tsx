@@ -72,7 +72,7 @@ export function Bars({ id, sentence, bars, names, small = false, quiet = false }
                   label
                 ),
             },
-            { head: names.value, isNumber: true, cell: valueOf },
+            { head: names.value, isNumber: true, cell: firstOf },
             ...(names.second ? [{ head: names.second, isNumber: true, cell: secondOf }] : []),
             ...(names.more ?? []).map((head, at) => ({ head, isNumber: true, cell: ({ more = [] }: Bar) => more[at] })),
           ]}
@@ -82,7 +82,7 @@ export function Bars({ id, sentence, bars, names, small = false, quiet = false }
   );
 }
 
-const valueOf = ({ value, shown }: Bar) => shown?.[0] ?? figures(value);
+const firstOf = ({ value, shown }: Bar) => shown?.[0] ?? figures(value);
 const secondOf = ({ second = 0, shown }: Bar) => shown?.[1] ?? figures(second);
 
 function OneBar({ bar, x, top }: { bar: Bar; x: number; top: number }) {
@@ -91,7 +91,7 @@ function OneBar({ bar, x, top }: { bar: Bar; x: number; top: number }) {
   const above = (100 * second) / top;
   return (
     <g>
-      <title>{`${label}: ${valueOf(bar)}${second > 0 ? ` + ${secondOf(bar)}` : ""}`}</title>
+      <title>{`${label}: ${firstOf(bar)}${second > 0 ? ` + ${secondOf(bar)}` : ""}`}</title>
       <rect class="hit" x={x} y={0} width={10} height={100} />
       <rect x={x + 1.5} y={100 - height} width={7} height={height} />
       {above > 0 && <rect class="b2" x={x + 1.5} y={100 - height - above} width={7} height={above} />}

@@ -2,8 +2,8 @@
 import { snippetsOf } from "../reference/call-snippets.ts";
 import type { DocumentedAnswer, Operation } from "../reference/operations.ts";
 import type { FieldRow } from "../reference/schema-rows.ts";
-import { CodeTabs } from "./code-tabs.tsx";
 import { Breakable } from "./breakable.tsx";
+import { CodeTabs } from "./code-tabs.tsx";
 import { Copy } from "./copy.tsx";
 import { highlightedNow } from "./highlight.tsx";
 import { Icon } from "./icon.tsx";
@@ -94,7 +94,7 @@ function Head({ operation, hasMarkdown }: { operation: Operation; hasMarkdown: b
 const fieldColumns: readonly Column<FieldRow>[] = [
   {
     head: "Name",
-    cell: ({ name, required }) => (
+    cell: ({ name, type, required }) => (
       <>
         <code>
           <Breakable text={name} after="." />

@@ -1,8 +1,8 @@
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test as plain } from "vitest";
+import { freePort } from "../../infra/dev/postgres.ts";
 import { accountByHandle } from "../../marketplace/accounts/create.ts";
 import { nameOperator } from "../../marketplace/admin/operators.ts";
-import { freePort } from "../../infra/dev/postgres.ts";
 import { open, visitEverywhere } from "./browser.ts";
 import { type Site, signIn, startSite, test } from "./site.ts";
 

@@ -15,8 +15,8 @@ import type { Page } from "../../page.ts";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
-import { CloseCard, DataCard } from "./data-and-closing.tsx";
 import { LetterSent } from "./change-email.tsx";
+import { CloseCard, DataCard } from "./data-and-closing.tsx";
 import { HandleCard } from "./handle-card.tsx";
 import { SessionList } from "./session-list.tsx";
 import { WaysIn } from "./ways-in-list.tsx";
@@ -99,7 +99,14 @@ async function shown(
       <>
         <RefusedNote refusal={refusal} fields={["handle", "email"]} />
         <HandleCard handle={account.handle} host={host} liveAgents={closing.live_agents} refusal={refusal} />
-        <WaysIn ways={ways} provider={signIn.ways.oidc} takesPasskeys={signIn.ways.passkey} isFresh={fresh} isOperator={operator !== undefined} refusal={refusal} />
+        <WaysIn
+          ways={ways}
+          provider={signIn.ways.oidc}
+          takesPasskeys={signIn.ways.passkey}
+          isFresh={fresh}
+          isOperator={operator !== undefined}
+          refusal={refusal}
+        />
         <SessionList sessions={sessions} />
         <div class="cols cols-2 cols-even">
           <DataCard />

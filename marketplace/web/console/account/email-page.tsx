@@ -43,7 +43,10 @@ function viewOf(body: View["body"]): View {
 
 function Asked({ token }: { token: string }) {
   return (
-    <SignInBox title="Your new address" lede="From now on links and alerts come here, and no longer to the address before.">
+    <SignInBox
+      title="Your new address"
+      lede="From now on links and alerts come here, and no longer to the address before."
+    >
       <form method="post" action={changePath}>
         <input type="hidden" name="token" value={token} />
         <Button look="primary" size="large" block>

@@ -65,8 +65,8 @@ function SignInAgain({ takesPasskeys }: { takesPasskeys: boolean }) {
     <form class="row" method="post" action="/sign-out">
       <input type="hidden" name="next" value={signInPath("/settings/account")} />
       <p class="small dim">
-        The address is changed{takesPasskeys && ", and passkeys are added and removed,"} within {freshMinutes} minutes of
-        signing in.
+        The address is changed{takesPasskeys && ", and passkeys are added and removed,"} within {freshMinutes} minutes
+        of signing in.
       </p>
       <Button size="small">Sign in again</Button>
     </form>
