@@ -39,8 +39,18 @@ export function readQuote(version: 1 | 2, from: string, quote: JsonObject, suppo
   const rule = (number: number) => `v${version}.${number}`;
   const accepts = Array.isArray(quote.accepts) ? quote.accepts.filter(isJsonObject).slice(0, offersMax) : [];
   const head: Finding[] = [
-    judge(quote.x402Version === version, rule(2), `x402Version is ${version}`, `Set "x402Version": ${version}.`),
-    judge(accepts.length > 0, rule(3), "accepts lists at least one offer", 'List what you take in "accepts": [ … ].'),
+    judge(
+      quote.x402Version === version,
+      rule(2),
+      [`x402Version is ${version}`, `x402Version is not ${version}`],
+      `Set "x402Version": ${version}.`,
+    ),
+    judge(
+      accepts.length > 0,
+      rule(3),
+      ["accepts lists at least one offer", "accepts lists no offer"],
+      'List what you take in "accepts": [ … ].',
+    ),
   ];
   const judged = accepts.map((offer) => readOffer(version, offer, supported));
   const isHeadGood = head.every(({ verdict }) => verdict === "ok");
@@ -70,14 +80,17 @@ function readOffer(version: 1 | 2, offer: JsonObject, supported: SupportedRespon
     judge(
       kinds.some(({ scheme }) => scheme === offer.scheme),
       rule(4),
-      "The scheme is settled here on its network",
+      ["The scheme is settled here on its network", "The scheme is not settled here on its network"],
       "Take scheme and network together from GET /supported.",
     ),
     networkFinding(version, offer, rule(5)),
     judge(
       /^[1-9]\d{0,77}$/.test(textOf(offer[amountName])),
       rule(6),
-      `${amountName} is a whole number of base units, as text`,
+      [
+        `${amountName} is a whole number of base units, as text`,
+        `${amountName} is no whole number of base units, as text`,
+      ],
       `Write "${amountName}": "10000" for 0.01 USDC.`,
     ),
     coin || networkOf(network)?.stablecoins.length === 0
@@ -91,7 +104,7 @@ function readOffer(version: 1 | 2, offer: JsonObject, supported: SupportedRespon
     judge(
       isAccount(network, textOf(offer.payTo)),
       rule(8),
-      "payTo is an account of its network",
+      ["payTo is an account of its network", "payTo is no account of its network"],
       "Name an address (0x…) on EVM chains, an account id (0.0.n) on Hedera.",
     ),
     timeFinding(seconds, rule(9)),
@@ -101,7 +114,7 @@ function readOffer(version: 1 | 2, offer: JsonObject, supported: SupportedRespon
           judge(
             URL.canParse(textOf(offer.resource)),
             rule(11),
-            "resource is the address that is paid for",
+            ["resource is the address that is paid for", "resource is no address"],
             "Name the whole URL in resource.",
           ),
         ]
@@ -111,10 +124,11 @@ function readOffer(version: 1 | 2, offer: JsonObject, supported: SupportedRespon
 
 function networkFinding(version: 1 | 2, offer: JsonObject, rule: string): Finding {
   const given = textOf(offer.network);
-  if (version === 1) return judge(given !== "", rule, "network is named", 'Name the network, such as "base".');
+  if (version === 1)
+    return judge(given !== "", rule, ["network is named", "network is not named"], 'Name the network, such as "base".');
   const isCaip2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/.test(given);
   const remedy = `Write ${toCaip2(given) === given ? "eip155:8453" : toCaip2(given)}, not ${shortOf(given)}: clients of version 2 know no short names.`;
-  return judge(isCaip2, rule, "network is a CAIP-2 name", remedy);
+  return judge(isCaip2, rule, ["network is a CAIP-2 name", "network is no CAIP-2 name"], remedy);
 }
 
 function timeFinding(seconds: number, rule: string): Finding {
@@ -130,7 +144,7 @@ function timeFinding(seconds: number, rule: string): Finding {
   return judge(
     isGiven,
     rule,
-    "maxTimeoutSeconds is a whole number of seconds",
+    ["maxTimeoutSeconds is a whole number of seconds", "maxTimeoutSeconds is no whole number of seconds"],
     `Set "maxTimeoutSeconds": ${shortSeconds}.`,
   );
 }
@@ -145,7 +159,7 @@ function extraFinding(network: string, offer: JsonObject, { signers }: Supported
     return judge(
       ours.includes(textOf(extra.feePayer)),
       rule,
-      "extra.feePayer is this facilitator's",
+      ["extra.feePayer is this facilitator's", "extra.feePayer is not this facilitator's"],
       `Set extra.feePayer to ${ours[0] ?? "what GET /supported says"}.`,
     );
   }
@@ -158,7 +172,10 @@ function extraFinding(network: string, offer: JsonObject, { signers }: Supported
   return judge(
     fits,
     rule,
-    "extra.name and extra.version are the token's EIP-712 domain",
+    [
+      "extra.name and extra.version are the token's EIP-712 domain",
+      "extra.name and extra.version are not the token's EIP-712 domain",
+    ],
     `Set "extra": ${JSON.stringify(example)}.`,
   );
 }
@@ -178,8 +195,14 @@ function shownOf(version: 1 | 2, offer: JsonObject): Offer {
   };
 }
 
-export function judge(holds: boolean, rule: string, says: string, remedy: string): Finding {
-  return holds ? ok(rule, says) : { rule, says: `Not so: ${says}`, verdict: "bad", remedy };
+/** `says`: what is told when it holds, and when it does not. */
+export function judge(
+  holds: boolean,
+  rule: string,
+  says: readonly [held: string, broken: string],
+  remedy: string,
+): Finding {
+  return holds ? ok(rule, says[0]) : { rule, says: says[1], verdict: "bad", remedy };
 }
 
 function ok(rule: string, says: string): Finding {

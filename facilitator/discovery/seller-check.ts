@@ -105,7 +105,7 @@ function statusFinding(status: number | undefined): Finding {
   return judge(
     status === 402,
     "c.1",
-    "It answers 402 to a request without payment",
+    ["It answers 402 to a request without payment", "It does not answer 402 to a request without payment"],
     "Answer 402 with a quote to every request without a payment.",
   );
 }
@@ -131,16 +131,16 @@ function quotesIn({ status, headers, body }: UnpaidAnswer): readonly Quote[] {
 
 /** What clients of a version find nothing of. */
 function absent(version: 1 | 2): Reading {
-  const [from, says, remedy] =
+  const [from, says, remedy]: [string, [string, string], string] =
     version === 1
       ? [
           "the body",
-          "The body is JSON with a quote of version 1",
+          ["The body is JSON with a quote of version 1", "The body holds no quote of version 1"],
           'Answer with a JSON body {"x402Version": 1, "accepts": [ … ]}, for clients of version 1.',
         ]
       : [
           "PAYMENT-REQUIRED",
-          "The header PAYMENT-REQUIRED is base64 of JSON",
+          ["The header PAYMENT-REQUIRED is base64 of JSON", "No header PAYMENT-REQUIRED is base64 of JSON"],
           "Send the quote of version 2 as base64 of JSON in the header PAYMENT-REQUIRED.",
         ];
   return { version, from, offers: [], findings: [judge(false, `v${version}.1`, says, remedy)], isPayable: false };
@@ -165,25 +165,30 @@ async function listingFindings(
   const declared = announcement && readAnnouncement({ ...announcement, url: address }, { allowLocalhost });
   const rejected = declared && "rejectedReason" in declared ? declared.rejectedReason : undefined;
   return [
-    judge(listed > 0, "l.1", "It is listed", "It is listed once the points below hold, with its next payment."),
+    judge(
+      listed > 0,
+      "l.1",
+      ["It is listed", "It is not listed"],
+      "It is listed once the points below hold, with its next payment.",
+    ),
     judge(
       settled,
       "l.2",
-      "It was paid for here within 30 days",
+      ["It was paid for here within 30 days", "It was not paid for here within 30 days"],
       "Have it paid for through this facilitator: only what was paid for is listed.",
     ),
     judge(
       announcement !== undefined,
       "l.3",
-      "Its quote agrees to be listed",
-      "Declare the extension `bazaar` in the quote (version 1: outputSchema with an input that is discoverable).",
+      ["Its quote agrees to be listed", "Its quote does not agree to be listed"],
+      "Declare the extension “bazaar” in the quote (version 1: outputSchema with an input that is discoverable).",
     ),
     ...(declared
       ? [
           judge(
             rejected === undefined,
             "l.4",
-            "What it declares can be listed",
+            ["What it declares can be listed", "What it declares cannot be listed"],
             `Correct the declaration: ${rejected}.`,
           ),
         ]

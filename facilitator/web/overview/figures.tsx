@@ -1,4 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+import { Breakable } from "../../../shared/page/breakable.tsx";
 import { GoLink } from "../../../shared/page/button.tsx";
 import { Card } from "../../../shared/page/card.tsx";
 import { Bars } from "../../../shared/page/chart.tsx";
@@ -220,7 +221,9 @@ export function Reasons({ figures: { reasons }, days, to }: FiguresProps & { to:
               <span>
                 {reasonMeaning(reason)?.means ?? "A reason of an older version"}
                 <span class="cell-2">
-                  <code>{reason}</code>
+                  <code>
+                    <Breakable text={reason} after="_" />
+                  </code>
                   {status === "failed" && ", after it was sent"}
                 </span>
               </span>

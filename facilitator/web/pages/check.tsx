@@ -102,25 +102,32 @@ function Body({ url, env, seen, refused, to }: BodyProps) {
 }
 
 function Seen({ seen }: { seen: SellerCheck }) {
-  const findings = [seen.answer, ...seen.readings.flatMap(({ findings: all }) => all), ...seen.listing];
-  const remedies = findings.filter(({ remedy, verdict }) => remedy && verdict !== "ok");
+  // Of a server that did not answer nothing is known but whether it is listed.
+  const readings = seen.status === undefined ? [] : seen.readings;
+  const answered = seen.status === undefined ? [] : [seen.answer];
+  const findings = [...answered, ...readings.flatMap(({ findings: all }) => all), ...seen.listing];
+  const remedies = inOrder(findings).filter(({ remedy, verdict }) => remedy && verdict !== "ok");
   return (
     <>
       <Verdict seen={seen} />
-      <div class="cols cols-2 cols-even">
-        {seen.readings.map((reading) => (
-          <ReadingCard reading={reading} status={seen.status} />
-        ))}
-      </div>
+      {readings.length > 0 && (
+        <div class="cols cols-2 cols-even">
+          {readings.map((reading) => (
+            <ReadingCard reading={reading} status={seen.status} />
+          ))}
+        </div>
+      )}
       {remedies.length > 0 && (
         <Card id="remedies" title="Remedies">
-          {remedies.map(({ rule, says, remedy, verdict }) => (
-            <div class="finding" id={anchorOf(rule)}>
-              <Badge tone={verdict === "warn" ? "warn" : "bad"}>{rule}</Badge>
-              <h3>{says}</h3>
-              <p class="said">{remedy}</p>
-            </div>
-          ))}
+          <div>
+            {remedies.map(({ rule, says, remedy, verdict }) => (
+              <div class="finding" id={anchorOf(rule)}>
+                <Badge tone={verdict === "warn" ? "warn" : "bad"}>{rule}</Badge>
+                <h3>{says}</h3>
+                <p class="said">{remedy}</p>
+              </div>
+            ))}
+          </div>
         </Card>
       )}
       <Card id="listing" title="Listed?">
@@ -184,9 +191,15 @@ function ReadingCard({
         entries={[
           ["Status", String(status ?? noFigure)],
           ["Offers", String(offers.length)],
-          ...offers.slice(0, offersShown).flatMap(entriesOf),
         ]}
       />
+      {offers.slice(0, offersShown).map((offer) => (
+        <>
+          <hr />
+          <KeyValues entries={entriesOf(offer)} />
+        </>
+      ))}
+      {offers.length > 0 && <hr />}
       <Findings findings={findings} />
     </Card>
   );
@@ -214,16 +227,18 @@ function entriesOf({
     ["Price", <span class="said">{price}</span>],
     ["Asset", asset ? <Hash short value={asset} label={`Copy asset ${asset}`} /> : noFigure],
     ["Pay to", payTo ? <Hash short value={payTo} label={`Copy payee ${payTo}`} /> : noFigure],
-    ["Valid for", `${seconds || noFigure} s`],
+    ["Valid for", seconds ? `${seconds} s` : noFigure],
   ];
 }
 
+/** What has to be put right stands first. */
+const order = { bad: 0, warn: 1, ok: 2 } as const;
 const looks = { ok: ["is-ok", "ok"], warn: ["is-warn", "warning"], bad: ["is-bad", "fail"] } as const;
 
 function Findings({ findings }: { findings: readonly Finding[] }) {
   return (
     <ul class="checks">
-      {findings.map(({ rule, says, verdict, remedy }) => (
+      {inOrder(findings).map(({ rule, says, verdict, remedy }) => (
         <li class={looks[verdict][0]}>
           <Icon name={looks[verdict][1]} />
           <span>
@@ -239,6 +254,10 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
       ))}
     </ul>
   );
+}
+
+function inOrder(findings: readonly Finding[]): readonly Finding[] {
+  return findings.toSorted((one, other) => order[one.verdict] - order[other.verdict]);
 }
 
 function anchorOf(rule: string): string {

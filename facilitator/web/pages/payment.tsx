@@ -251,6 +251,7 @@ function Facts({ story, amount, fee }: { story: PaymentStory; amount: string; fe
               {amount} <span class="faint">{story.amount_atomic} units</span>
             </>,
           ],
+          ["Asset", story.asset ? hash(story.asset, "asset") : "–"],
           ["Payer", hash(story.payer, "payer", `/payers/${encodeURIComponent(story.payer)}`)],
           ["Paid to", hash(story.pay_to, "payee", `/payees/${encodeURIComponent(story.pay_to)}`)],
           ["For", story.resource_url ?? "–"],

@@ -219,7 +219,7 @@ function Filters({ visit: { query }, networks }: { visit: Visit; networks: reado
 
 function Day({ name, label, value }: { name: string; label: string; value: string | null }) {
   return (
-    <span>
+    <span class="grow">
       <label class="vh" for={`f-${name}`}>
         {label}
       </label>

@@ -52,12 +52,14 @@ function Incident({ outage }: { outage: Outage }) {
   const { from, to } = outage;
   return (
     <article class="stack stack-2">
-      <div class="row row-3">
-        <Badge tone={to ? "ok" : "bad"} dot>
-          {to ? "ended" : "lasts"}
-        </Badge>
-        <h3>{titleOf(outage)}</h3>
-        <span class="push small faint num">
+      <div class="row row-3 between">
+        <span class="row row-3">
+          <Badge tone={to ? "ok" : "bad"} dot>
+            {to ? "ended" : "lasts"}
+          </Badge>
+          <h3>{titleOf(outage)}</h3>
+        </span>
+        <span class="small faint num">
           <Time at={from} show="moment" />, {tookOf(outage)}
         </span>
       </div>
