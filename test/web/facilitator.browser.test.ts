@@ -1,6 +1,9 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect } from "vitest";
 import { open, visitEverywhere } from "./browser.ts";
-import { account, hash, test } from "./facilitator.ts";
+import { account, hash, network, test } from "./facilitator.ts";
 
 test.for([
   ["/", "fac-overview"],
@@ -26,6 +29,39 @@ test.for([
 
 test("what is not there is a page that says what to do", ({ site }) =>
   visitEverywhere(site, `/tx/${hash(1)}`, { name: "fac-not-found", status: 404 }));
+
+test("a payment before its transaction, by what its payer signed", async ({ site }) => {
+  const [nonce, { asset }] = [`0x${"5a".repeat(32)}`, site.setting.terms];
+  await site.context.db.query(
+    `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic, resource_url, expires_at, lease_until)
+     values ($1, lower($2), 'claimed', gen_random_uuid(), 'exact', $3, $4, $5, 120000, 'https://rates.example.com/v1/latest?of=all', now() + interval '2 hours', 'infinity')`,
+    [network, `${asset}:${account(11)}:${nonce}`, account(11), account(101), asset],
+  );
+  await visitEverywhere(site, `/tx?network=${network}&payer=${account(11)}&nonce=${nonce}`, { name: "fac-tx-claimed" });
+});
+
+test("a seller's 402 that clients of one version can pay and those of the other cannot", async ({ site }) => {
+  const { asset, payTo } = site.setting.terms;
+  const old = {
+    scheme: "exact",
+    network: "base-sepolia",
+    maxAmountRequired: "80000",
+    asset,
+    payTo,
+    maxTimeoutSeconds: 20,
+  };
+  const extra = { name: "USDC", version: "2" };
+  const quote = (version: number, offer: object) => JSON.stringify({ x402Version: version, accepts: [offer] });
+  const seller = createServer((_request, response) => {
+    const header = Buffer.from(quote(2, { ...old, payTo: "0.0.5", extra })).toString("base64");
+    response.writeHead(402, { "payment-required": header });
+    response.end(quote(1, { ...old, resource: "https://a.example.com/x", extra }));
+  });
+  await once(seller.listen(0, "127.0.0.1"), "listening");
+  const url = `http://localhost:${(seller.address() as AddressInfo).port}/pages`;
+  await visitEverywhere(site, `/resources/check?url=${encodeURIComponent(url)}`, { name: "fac-check-problems" });
+  seller.close();
+});
 
 test("a payment's page changes by itself when the payment ends", async ({ site }) => {
   const { page, complaints, close } = await open(site, `/tx/${hash(9004)}`);

@@ -70,9 +70,7 @@ function Slot({ wallet, wallets, agents }: SlotProps) {
             <form method="post" action="/settings/wallets">
               <input type="hidden" name="act" value="check" />
               <input type="hidden" name="id" value={id} />
-              <Button size="small" look={state === "checked" ? "ghost" : undefined}>
-                {state === "checked" ? "Check now" : "Check again"}
-              </Button>
+              <Button size="small">{state === "checked" ? "Check now" : "Check again"}</Button>
             </form>
             <ButtonLink size="small" look="ghost" href={`/settings/wallets?network=${encodeURIComponent(network)}#add`}>
               Replace
@@ -128,7 +126,9 @@ function Proved({ wallet, former, agents }: ProvedProps) {
       {former ? (
         <Replaces former={former} />
       ) : (
-        <span>{state === "checked" ? agentsSaid : `${agentsSaid} not payable on ${networkName(network)}`}</span>
+        agents > 0 && (
+          <span>{state === "checked" ? agentsSaid : `${agentsSaid} not payable on ${networkName(network)}`}</span>
+        )
       )}
     </>
   );

@@ -131,6 +131,16 @@ const shownStates = [
   },
 ] as const satisfies readonly State[];
 
+/** On phones, where the table has no heads. */
+function Labelled({ label, text }: { label: string; text: string }) {
+  return (
+    <span class="dim">
+      <span class="only-s">{label}: </span>
+      {text}
+    </span>
+  );
+}
+
 export function StatesTable() {
   return (
     <section class="stack" aria-labelledby="states">
@@ -150,8 +160,8 @@ export function StatesTable() {
               ),
             },
             { head: "Means", cell: ({ means }) => means },
-            { head: "Buyers", cell: ({ buyers }) => <span class="dim">{buyers}</span>, hide: "small" },
-            { head: "Do", cell: ({ act }) => <span class="dim">{act}</span>, hide: "medium" },
+            { head: "Buyers", cell: ({ buyers }) => <Labelled label="Buyers" text={buyers} /> },
+            { head: "Do", cell: ({ act }) => <Labelled label="Do" text={act} /> },
           ]}
         />
       </Card>
