@@ -84,7 +84,7 @@ async function change(
     [email, user_id],
   );
   if (rows[0]?.account_id) throw taken();
-  // Whoever signed in with the address before, and opened no account, is who reads its letters.
+  // A user with that address and without an account is the same reader of its letters.
   await tx.query("delete from sign_in_users where id = $1", [rows[0]?.id ?? null]);
   await tx.query("update sign_in_users set email = $2, updated_at = now() where id = $1", [user_id, email]);
   await tx.query("update email_changes set done_at = now() where user_id = $1", [user_id]);
@@ -94,7 +94,7 @@ async function change(
 function letterToFormer(publicUrl: string, email: string): Letter {
   const { host } = new URL(publicUrl);
   const what = `Your account at ${host} is entered by ${email} from now on, and no longer by this address.`;
-  const ifNot = `If it was not you, sign in by a passkey or your provider and change it back at ${publicUrl}/settings/account; without one, write at once to whoever runs the service.`;
+  const ifNot = `If it was not you, sign in by a passkey or your provider and change it back at ${publicUrl}/settings/account; without one, write at once to the person who runs the service.`;
   return { kind: "email", subject: `The e-mail address was changed (${host})`, text: [what, ifNot].join("\n\n") };
 }
 

@@ -176,7 +176,7 @@ describe("the e-mail address", () => {
       "insert into account_letters (account_id, kind, subject, text) select id, 'passkey', 'On its way', 'x' from accounts where handle = $1",
       [handle],
     );
-    // Whoever has the new address signed in with it before, and opened no account.
+    // The reader of the new address signed in with it before, and opened no account.
     await signedIn(market, after);
     const sent = await ask(browser, after.toUpperCase());
     expect(sent).toMatchObject({ status: 202, body: { expires_in_seconds: 3_600 } });
