@@ -3,7 +3,7 @@ import { accountByHandle } from "../../../marketplace/accounts/create.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
-import { signedIn } from "../../support/browser.ts";
+import { newEmail, signedIn } from "../../support/browser.ts";
 import {
   call,
   echoAgent,
@@ -35,6 +35,25 @@ describe("the page of the account", () => {
     expect((await person.post(path, { act: "rename", handle })).location).toBe(`${path}?done=renamed`);
     const soon = await person.post(path, { act: "rename", handle: `${handle}er` });
     expect([soon.status, soon.html.includes("can be changed again on")]).toEqual([409, true]);
+  });
+
+  test("changes the address by a letter's link, which does nothing until its button is pressed, and no harm twice", async () => {
+    const [person, other] = await Promise.all([newPerson(market), newPerson(market)]);
+    const refused = await person.post(path, { act: "change-email", email: "no address" });
+    expect([refused.status, refused.html.includes("Must be an e-mail address.")]).toEqual([422, true]);
+    const email = newEmail();
+    const asked = await person.post(path, { act: "change-email", email });
+    const [, token = ""] = /\/settings\/account\/email\?token=([\w-]+)/.exec(asked.html) ?? [];
+    const link = `${path}/email`;
+    expect((await other.get(`${link}?token=${token}`)).html).toContain("Use this address");
+    expect((await person.get(path)).html).not.toContain(email);
+    for (const _click of [1, 2]) {
+      expect((await other.post(link, { token })).html).toContain("The address is changed");
+    }
+    expect((await other.post(link, { token: `${token}x` })).status).toBe(401);
+    expect((await other.post(link, { token }, { origin: "https://evil.example" })).status).toBe(403);
+    expect((await person.get(path)).html).toContain(email);
+    expect((await other.get(path)).html).not.toContain(email);
   });
 
   test("lists sessions, ends one and all others, and never another person's", async () => {

@@ -11,7 +11,7 @@ export function ChangeEmail({ refusal }: { refusal: Refusal | undefined }) {
   const error = refused?.at("email");
   return (
     <Disclosure summary="Change" open={refused !== undefined}>
-      <form class="stack stack-2" method="post" action="/settings/account" data-busy="Sending">
+      <form class="stack stack-2 measure" method="post" action="/settings/account" data-busy="Sending">
         <input type="hidden" name="act" value="change-email" />
         <div class="row row-tight">
           <input

@@ -115,7 +115,7 @@ function Way({ way, isFresh, refusal }: { way: WayIn } & Pick<WaysInProps, "isFr
         </p>
       </div>
       {isEmail && isFresh && works && (
-        <div class="way-rename">
+        <div class="wide">
           <ChangeEmail refusal={refusal} />
         </div>
       )}
