@@ -45,7 +45,7 @@ test("the page that asks whether a client may run agents", async ({ site }) => {
   const { headers } = await fetch(site.url + (await askedBy(site, "https://desk.example/back")), {
     redirect: "manual",
   });
-  await visitEverywhere(site, headers.get("location") ?? "", { prepare: signedIn(site) });
+  await visitEverywhere(site, headers.get("location") ?? "", { name: "consent", prepare: signedIn(site) });
 });
 
 test("a client that is allowed gets its code in the browser, past the page's policy", async ({ site }) => {
