@@ -6,7 +6,9 @@ import { createOutbound } from "../shared/outbound.ts";
 import { connect } from "../shared/postgres.ts";
 import { Disposer } from "../shared/process.ts";
 import { openReads } from "../shared/reads.ts";
+import { openBucket } from "../shared/s3.ts";
 import { startValkeyCounts } from "../shared/valkey-counts.ts";
+import { RecordArchive } from "./archive/record-archive.ts";
 import type { Config } from "./config.ts";
 import type { Context } from "./context.ts";
 import { Catalog } from "./discovery/catalog.ts";
@@ -42,6 +44,9 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     const reads = openReads(db, { url: config.databaseReadUrl, log, poolMax, statements, applicationName }, disposer);
     const store = new SettlementStore(db);
     const copy = randomUUID();
+    const bucket = config.archive && openBucket(config.archive.bucket);
+    const afterDays = config.archive?.afterDays;
+    const archiver = bucket && afterDays !== undefined && { db, bucket, log, holder: copy, afterDays, recordsMax };
     const needs = { store, db, log, copy, kms: config.kms && new Kms(config.kms) };
     const schemes = new SchemeRegistry([
       ...config.evm.map((network) => createExactEvm(network, needs)),
@@ -63,6 +68,8 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
       log,
       db,
       reads,
+      archive: new RecordArchive(bucket, log),
+      archiver: archiver || undefined,
       store,
       schemes,
       holds: new HoldStore(db),
@@ -87,6 +94,9 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     throw error;
   }
 }
+
+/** In an object of the archive: some hundred kilobytes, unpacked in a moment. */
+const recordsMax = 5_000;
 
 function composeCatalog(
   { discovery: { probe, allowLocalhost } }: Config,

@@ -6,6 +6,7 @@ import type { Statements } from "../shared/postgres.ts";
 import { readReplicaUrl } from "../shared/reads.ts";
 import { readSecurityContact } from "../shared/security-contact.ts";
 import { readValkey, type ValkeyConfig } from "../shared/valkey.ts";
+import { type ArchiveConfig, readArchive } from "./archive/config.ts";
 import { type Client, readClients } from "./limits/clients.ts";
 import { type LimitsConfig, readLimits } from "./limits/config.ts";
 import { type EvmConfig, evmChainIds, readEnvironments, readEvm } from "./schemes/exact-evm/config.ts";
@@ -44,6 +45,7 @@ export function readConfig(variables: Variables): Config {
       allowLocalhost: env.flag("FACILITATOR_DISCOVERY_LOCALHOST", false),
     },
     valkey: readValkey(env),
+    archive: readArchive(env),
     environmentOf,
     clients: readClients(env),
     limits: readLimits(env, onMainnet),
@@ -89,6 +91,8 @@ export interface Config {
   readonly environmentOf: EnvironmentOf;
   /** Where calls are counted for their limits; undefined: in the database, and what is only read by each copy. */
   readonly valkey: ValkeyConfig | undefined;
+  /** Where old records are; undefined: all are in the database. */
+  readonly archive: ArchiveConfig | undefined;
   /** Resource servers with a limit of their own; any other may call, too. */
   readonly clients: readonly Client[];
   readonly limits: LimitsConfig;

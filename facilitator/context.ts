@@ -4,6 +4,8 @@ import type { Database } from "../shared/postgres.ts";
 import type { Running } from "../shared/process.ts";
 import type { Reads } from "../shared/reads.ts";
 import type { ValkeyCounts } from "../shared/valkey-counts.ts";
+import type { ArchiverNeeds } from "./archive/archive-records.ts";
+import type { RecordArchive } from "./archive/record-archive.ts";
 import type { Config } from "./config.ts";
 import type { Catalog } from "./discovery/catalog.ts";
 import type { UnpaidFetch } from "./discovery/unpaid-fetch.ts";
@@ -25,6 +27,10 @@ export interface Context extends Running {
   readonly db: Database;
   /** Reads what may be a moment old. */
   readonly reads: Reads;
+  /** Records that left the database. */
+  readonly archive: RecordArchive;
+  /** Where records leave it. */
+  readonly archiver: ArchiverNeeds | undefined;
   readonly store: SettlementStore;
   readonly schemes: SchemeRegistry;
   readonly holds: HoldStore;

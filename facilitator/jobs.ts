@@ -2,6 +2,7 @@ import { startPeriodicTask } from "../shared/periodic-task.ts";
 import { analyzeEveryMs, analyzeGrownTables } from "../shared/planner-statistics.ts";
 import type { Running } from "../shared/process.ts";
 import { lookEveryMs } from "../shared/reads.ts";
+import { archiveRecords } from "./archive/archive-records.ts";
 import type { Context } from "./context.ts";
 import { retryClosedMs } from "./schemes/registry.ts";
 import { sweepNetworkCopies } from "./schemes/signer-leases.ts";
@@ -26,9 +27,11 @@ function jobsOf(context: Context): readonly Job[] {
     heartbeats,
     durability,
     reads,
+    archiver,
   } = context;
   const rollUp = (stopping: AbortSignal) => rollUpAll(db, config.environmentOf, stopping);
   const figures = (stopping: AbortSignal) => refreshDailyFigures(db, config.environmentOf, stopping);
+  const archive = archiver && ((stopping: AbortSignal) => archiveRecords(archiver, stopping));
   const lookAtReplica = { name: "look how far behind the replica is", everyMs: lookEveryMs, run: () => reads.look() };
   return [
     { name: "ask closed networks again", everyMs: retryClosedMs, run: () => schemes.openClosed(log) },
@@ -49,6 +52,7 @@ function jobsOf(context: Context): readonly Job[] {
     { name: "delete ended call counts", everyMs: minuteMs, run: () => callCounts.sweep() },
     { name: "look what a failover can lose", everyMs: minuteMs, run: () => durability.look() },
     ...(config.databaseReadUrl ? [lookAtReplica] : []),
+    ...(archive ? [{ name: "archive old records", everyMs: 10 * minuteMs, run: archive }] : []),
     { name: "analyze grown tables", everyMs: analyzeEveryMs, run: () => analyzeGrownTables(db) },
     ...schemes.upkeep,
   ];

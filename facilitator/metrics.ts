@@ -69,7 +69,7 @@ function balances({ schemes }: Pick<Needs, "schemes">): readonly Family[] {
 async function backlog({ db }: Pick<Needs, "db">): Promise<readonly Family[]> {
   try {
     const { rows: states } = await db.query(
-      `select network, state, count(*)::int as count from payments
+      `select network, state, count(*)::int as count from unfinished_payments u join payments on id = u.payment_id
         where state in ('claimed', 'broadcast', 'unknown') group by network, state`,
     );
     const { rows: queue } = await db.query("select count(*)::int as count from uncounted_settlements");

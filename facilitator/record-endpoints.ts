@@ -78,7 +78,8 @@ function transactionsEndpoint(context: Needs): Endpoint {
     summary: "The public record, newest first.",
     description:
       "Lists what was settled, what failed and what was refused, each with its reason. Ask for the next page with " +
-      "`cursor`: nothing is seen twice or missed, whatever is added meanwhile.",
+      "`cursor`: nothing is seen twice or missed, whatever is added meanwhile. Old records are read from an archive, a few thousand a " +
+      "page: `notice` says when that is why a page is not full.",
     access: "reads",
     beforeBody: [noStore],
     query: transactionsQuery,
@@ -103,6 +104,7 @@ function transactionsEndpoint(context: Needs): Endpoint {
           },
         ],
         cursor: null,
+        notice: null,
       }),
     },
     handler: async (request, response) => {

@@ -24,6 +24,28 @@ create table alive_minutes (
   constraint alive_minutes_pkey PRIMARY KEY (subject, day)
 ) with (fillfactor=50);
 
+create table archive_leases (
+  network text not null,
+  day date not null,
+  holder uuid not null,
+  lease_until timestamp with time zone not null,
+  constraint archive_leases_pkey PRIMARY KEY (network, day)
+);
+
+create table archive_objects (
+  name text not null,
+  network text not null,
+  first_at timestamp with time zone not null,
+  first_id bigint not null,
+  last_at timestamp with time zone not null,
+  last_id bigint not null,
+  records integer not null,
+  bytes bigint not null,
+  sha256 bytea not null,
+  archived_at timestamp with time zone default now() not null,
+  constraint archive_objects_pkey PRIMARY KEY (name)
+);
+
 create unlogged table call_counts (
   bucket text not null,
   window_end timestamp with time zone not null,
@@ -273,7 +295,7 @@ create table payments (
   constraint payments_amount_atomic_check CHECK ((amount_atomic > (0)::numeric)),
   constraint payments_check CHECK (((state = 'claimed'::text) OR (state = 'failed'::text) OR (transaction_id IS NOT NULL))),
   constraint payments_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'broadcast'::text, 'unknown'::text, 'settled'::text, 'failed'::text])))
-);
+) with (fillfactor=85);
 
 create table signer_leases (
   network text not null,
@@ -287,6 +309,7 @@ create table signer_nonces (
   address text not null,
   next_nonce bigint not null,
   vacant bigint[] default '{}'::bigint[] not null,
+  bytes_from bigint default 0 not null,
   constraint signer_nonces_pkey PRIMARY KEY (network, address),
   constraint signer_nonces_next_nonce_check CHECK ((next_nonce >= 0))
 );
@@ -322,10 +345,19 @@ create table uncounted_settlements (
   constraint uncounted_settlements_pkey PRIMARY KEY (id)
 );
 
+create table unfinished_payments (
+  payment_id bigint not null,
+  constraint unfinished_payments_pkey PRIMARY KEY (payment_id)
+);
+
 create table unlinked_records (
   next_id bigint not null,
   last_id bigint not null
 );
+
+CREATE INDEX archive_objects_by_end ON public.archive_objects USING btree (last_at);
+
+CREATE INDEX archive_objects_in_order ON public.archive_objects USING btree (network, first_at DESC, first_id DESC);
 
 CREATE INDEX call_counts_over ON public.call_counts USING btree (window_end);
 
@@ -357,8 +389,6 @@ CREATE INDEX payments_nonce ON public.payments USING btree (network, fee_payer, 
 
 CREATE INDEX payments_transaction ON public.payments USING btree (transaction_id) WHERE (transaction_id IS NOT NULL);
 
-CREATE INDEX payments_unfinished ON public.payments USING btree (lease_until) WHERE (state = ANY (ARRAY['claimed'::text, 'broadcast'::text, 'unknown'::text]));
-
 CREATE INDEX transactions_by_network ON public.transactions USING btree (network, status, created_at DESC, id DESC);
 
 CREATE INDEX transactions_by_payee ON public.transactions USING btree (pay_to, status, created_at DESC, id DESC) WHERE (pay_to IS NOT NULL);
@@ -389,6 +419,7 @@ CREATE OR REPLACE FUNCTION public.end_hold()
  LANGUAGE plpgsql
 AS $function$
     begin
+      delete from unfinished_payments where payment_id = new.id;
       update payment_holds h
          set settled_at = case when new.state = 'settled' then clock_timestamp() end,
              transaction_id = new.transaction_id,
@@ -406,6 +437,8 @@ CREATE OR REPLACE FUNCTION public.hold_claimed_payment()
  LANGUAGE plpgsql
 AS $function$
     begin
+      insert into unfinished_payments (payment_id)
+      select new.id where new.state in ('claimed', 'broadcast', 'unknown') on conflict do nothing;
       insert into payment_holds as h (place, network, payment_key, payer, asset, amount, until, releasable, counted)
       values (place_of(new.network, new.payment_key, new.payer, new.asset), new.network, new.payment_key, new.payer, new.asset, new.amount_atomic, 'infinity', false, false)
       on conflict (place) do update

@@ -74,7 +74,8 @@ export async function status(
     }),
     db.query({
       name: "status-unfinished",
-      text: `select count(*)::int as payments, min(created_at) as oldest from payments
+      text: `select count(*)::int as payments, min(created_at) as oldest
+               from unfinished_payments u join payments on id = u.payment_id
               where state in ('claimed', 'broadcast', 'unknown') and network = any($1) and not (state = 'claimed' and retryable)`,
       values: [networks],
     }),

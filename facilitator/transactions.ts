@@ -1,12 +1,13 @@
 import { z } from "zod";
 import type { Database } from "../shared/postgres.ts";
 import type { Reads } from "../shared/reads.ts";
+import type { RecordArchive } from "./archive/record-archive.ts";
 import type { Config } from "./config.ts";
 import { type Explorers, explorerUrl } from "./explorer.ts";
 import { encodeOpaque, moment, oneOf, opaque, type Read, text, whole } from "./http/query.ts";
-import { asFiltered, inPlaceAndTime, listStatement } from "./list-statement.ts";
+import { asFiltered, inPlaceAndTime } from "./list-statement.ts";
+import { endedRows, type Found, type Row, valuesOf } from "./record-rows.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
-import { spellingsOf } from "./settlements/accounts.ts";
 import { environments, type RecordScope, recordScope, statuses, unfinishedStates } from "./settlements/scope.ts";
 
 export const transactionsQuery = {
@@ -59,7 +60,14 @@ export const transactionsShape = z
       .string()
       .nullable()
       .describe(
-        "Where the next page begins; null on the last. With several filters a page before may have few records or none.",
+        "Where the next page begins; null on the last. With several filters, and of records that are archived, a page before may have few " +
+          "records or none.",
+      ),
+    notice: z
+      .string()
+      .nullable()
+      .describe(
+        "Why a page ends before it is full, where the records that it would go on with are archived; else null.",
       ),
   })
   .meta({ id: "Transactions" });
@@ -67,6 +75,7 @@ export type Transactions = z.infer<typeof transactionsShape>;
 
 export interface TransactionsNeeds {
   readonly db: Database;
+  readonly archive: RecordArchive;
   readonly schemes: SchemeRegistry;
   readonly config: Explorers & Pick<Config, "environmentOf">;
 }
@@ -74,7 +83,8 @@ export interface TransactionsNeeds {
 /**
  * GET /transactions: the public record, newest first. A page begins after the last record of the page before, by
  * (created_at, id), so nothing is seen twice or missed however many share a moment or are added meanwhile. A page looks at so many
- * records at most: where few of them fit it may have fewer than asked for, or none, and a cursor all the same.
+ * records at most: where few of them fit it may have fewer than asked for, or none, and a cursor all the same. What left the database
+ * is read from the archive.
  */
 export async function transactions(
   context: TransactionsNeeds,
@@ -83,15 +93,17 @@ export async function transactions(
   const scope = await recordScope(context.db, context, query);
   const { status } = query;
   const isUnfinished = status === "in_progress" || status === "unknown";
-  const { rows, edge }: Found = isUnfinished
+  const { rows, edge, notice }: Found = isUnfinished
     ? { rows: await unfinishedRows(context.db, scope, query, unfinishedStates[status]) }
-    : await recordedRows(context.db, scope, query, status === undefined ? statuses : [status]);
+    : await endedRows(context, scope, query, status === undefined ? statuses : [status]);
   const page = rows.slice(0, query.limit);
   const last = page.at(-1);
+  const end = last && rows.length > query.limit ? { micros: last.created_micros, id: last.id } : edge;
   return {
     env: scope.env,
     transactions: page.map((row) => recordOf(context.config, row)),
-    cursor: encodedPlace(last && rows.length > query.limit ? `${last.created_micros}.${last.id}` : edge),
+    cursor: end ? encodeOpaque(`${end.micros}.${end.id}`) : null,
+    notice: notice ?? null,
   };
 }
 
@@ -109,10 +121,6 @@ export function readList<T>(
   return isOwn || isUnfinished ? work(db) : reads.run(work);
 }
 
-function encodedPlace(place: string | undefined): string | null {
-  return place === undefined ? null : encodeOpaque(place);
-}
-
 /** Payments that have not ended, newest first: what the record does not have yet. */
 export async function unfinishedTransactions(
   context: TransactionsNeeds,
@@ -125,13 +133,6 @@ export async function unfinishedTransactions(
 }
 
 type Asked = Read<typeof transactionsQuery>;
-
-interface Row extends Omit<Transactions["transactions"][number], "amount_atomic" | "created_at" | "explorer"> {
-  readonly id: bigint;
-  readonly amount_atomic: bigint | null;
-  readonly created_at: Date;
-  readonly created_micros: bigint;
-}
 
 function recordOf(config: Explorers, row: Row): Transactions["transactions"][number] {
   return {
@@ -151,46 +152,7 @@ function recordOf(config: Explorers, row: Row): Transactions["transactions"][num
   };
 }
 
-/** What both statements call $1 to $11. */
-function valuesOf(scope: RecordScope, query: Asked, states: readonly string[]): unknown[] {
-  const { cursor } = query;
-  return [
-    scope.networks,
-    states,
-    cursor?.createdMicros ?? null,
-    cursor?.id ?? 0n,
-    query.limit + 1,
-    query.payer === undefined ? null : spellingsOf(query.payer),
-    query.pay_to === undefined ? null : spellingsOf(query.pay_to),
-    query.resource ?? null,
-    scope.env,
-    query.since ?? null,
-    query.until ?? null,
-  ];
-}
-
-async function recordedRows(db: Database, scope: RecordScope, query: Asked, asked: readonly string[]): Promise<Found> {
-  const statement = listStatement(query);
-  const { rows } = await db.query<Row & { edge_micros?: bigint | null; edge_id?: bigint | null }>({
-    ...statement,
-    values: valuesOf(scope, query, asked),
-  });
-  const first = rows[0];
-  const isCut = first?.edge_micros !== undefined && first.edge_micros !== null;
-  // Where nothing that was looked at fits, the edge comes alone.
-  return {
-    rows: rows.filter(({ id }) => id !== null),
-    edge: isCut ? `${first.edge_micros}.${first.edge_id}` : undefined,
-  };
-}
-
-interface Found {
-  readonly rows: readonly Row[];
-  /** Where looking ended before the record did. */
-  readonly edge?: string | undefined;
-}
-
-/** Found by the index of what the reconciler looks after, which holds no more than is under way. */
+/** Found among what the reconciler looks after, which is no more than is under way. */
 async function unfinishedRows(
   db: Database,
   scope: RecordScope,
@@ -204,7 +166,7 @@ async function unfinishedRows(
              transaction_id as tx_id, null as error_reason, created_at,
              least(extract(epoch from now() - created_at) * 1000, 2147483647)::int as total_ms,
              (extract(epoch from created_at) * 1000000)::bigint as created_micros
-        from payments t
+        from unfinished_payments u join payments t on t.id = u.payment_id
        where state in ('claimed', 'broadcast', 'unknown') and state = any($2) and not (state = 'claimed' and retryable)
          and network = any($1) and ${inPlaceAndTime} and ${asFiltered}
          and ($9::text is not null)

@@ -22,6 +22,11 @@ interface Online {
    * been interrupted before, so the first drops what was half done (`drop index concurrently if exists`).
    */
   readonly online: readonly string[];
+  /**
+   * Takes away what the version before uses: left out of a `migrate` that runs a step before it, and run by the next, by which time
+   * the copies of that version are gone. No service waits for it.
+   */
+  readonly late?: true;
 }
 
 /** Brings a database to the newest schema. Another copy that wants to meanwhile waits, and finds it done. */
@@ -38,7 +43,7 @@ export async function migrate(url: string, migrations: readonly Migration[]): Pr
     const missing = await missingMigrations(url, migrations);
     return missing.length === migrations.length
       ? await runTogether(db, migrations)
-      : await runEach(db, migrations, missing);
+      : await runEach(db, withoutTooEarly(migrations, missing), missing);
   } finally {
     await db.destroy();
     await guard.end();
@@ -64,7 +69,8 @@ export async function missingMigrations(url: string, migrations: readonly Migrat
 export async function prepareSchema(service: "facilitator" | "marketplace", schema: Schema): Promise<void> {
   const { url, migrations, migrates } = schema;
   if (migrates) return void (await migrate(url, migrations));
-  const missing = await missingMigrations(url, migrations);
+  const needed = migrations.filter((migration) => !isLate(migration));
+  const missing = await missingMigrations(url, needed);
   if (missing.length === 0) return;
   throw new ConfigError(service, [
     `its database has not run ${missing.length} of its migrations, ${missing[0]} first: run \`npm run migrate\` before it ` +
@@ -85,10 +91,21 @@ async function runTogether(db: knex.Knex, migrations: readonly Migration[]): Pro
   return applied;
 }
 
+function isLate(migration: Migration): boolean {
+  return "late" in migration && migration.late === true;
+}
+
+/** Without the late steps whose version comes only now. */
+function withoutTooEarly(migrations: readonly Migration[], missing: readonly string[]): readonly Migration[] {
+  const firstNew = migrations.findIndex((one) => !isLate(one) && missing.includes(one.name));
+  return migrations.filter((one, at) => !isLate(one) || firstNew === -1 || at < firstNew);
+}
+
 /** Each step commits before the next begins: what one locks is free again. */
 async function runEach(db: knex.Knex, migrations: readonly Migration[], missing: readonly string[]): Promise<string[]> {
-  for (const _ of missing) await untilUnblocked(() => db.migrate.up(configOf(migrations)), db, migrations);
-  return [...missing];
+  const names = migrations.map(({ name }) => name).filter((name) => missing.includes(name));
+  for (const _ of names) await untilUnblocked(() => db.migrate.up(configOf(migrations)), db, migrations);
+  return names;
 }
 
 /**

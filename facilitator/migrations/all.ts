@@ -17,6 +17,9 @@ import { listingDays } from "./0020-listing-days.ts";
 import { networkFees } from "./0021-network-fees.ts";
 import { signerLeases } from "./0023-signer-leases.ts";
 import { paymentAsItIs } from "./0024-payment-as-it-is.ts";
+import { unfinishedPayments } from "./0030-unfinished-payments.ts";
+import { paymentsWithoutLeaseIndex } from "./0031-payments-without-lease-index.ts";
+import { archive } from "./0032-archive.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -38,4 +41,7 @@ export const migrations: readonly Migration[] = [
   networkFees,
   signerLeases,
   paymentAsItIs,
+  unfinishedPayments,
+  paymentsWithoutLeaseIndex,
+  archive,
 ];

@@ -13,7 +13,8 @@ export function withoutSelfScope(scope: string): string {
 
 /**
  * Makes the figures of each scope and day anew whose settlements have changed: how many payers, and how long settling
- * took. They cannot be added up from smaller ones, so a day is read whole, and never while a page waits.
+ * took. They cannot be added up from smaller ones, so a day is read whole, and never while a page waits. Figures of a day that is
+ * archived stay.
  */
 export async function refreshDailyFigures(
   db: Database,
@@ -82,6 +83,9 @@ async function findDue(tx: Transaction, scopes: readonly Scope[]): Promise<reado
       select counted.name, counted.day::text, counted.settlements
         from counted left join daily_figures f on f.scope = counted.name and f.day = counted.day
        where counted.settlements <> coalesce(f.settlements, 0)
+         and not exists (select from archive_objects a
+                          where a.last_at >= counted.day::timestamp at time zone 'utc'
+                            and a.first_at < (counted.day + 1)::timestamp at time zone 'utc')
        order by counted.day desc, counted.name limit $4`,
     values: [
       parts.map(([name]) => name),

@@ -17,7 +17,8 @@ export async function finishUnknown(db: Queryable, { id, token }: Claim, leaseSe
 
 /**
  * Stores how a payment ended, adds it to the public record, and keeps what is to be listed for a success or what a failure
- * cost: all in one statement. False when another daemon has finished the payment meanwhile.
+ * cost: all in one statement. False when another daemon has finished the payment meanwhile. What Hedera agreed on is final, so
+ * the signed bytes are forgotten; a chain of blocks can take back what is in the newest (schemes/exact-evm/forget-final.ts).
  */
 export async function finishPayment(
   db: Queryable,
@@ -35,7 +36,7 @@ export async function finishPayment(
         update payments
            set state = $3, transaction_id = coalesce(nullif($4, ''), transaction_id), error_reason = $5,
                error_message = $6, retryable = $7, finished_at = now(), offer = null, offer_digest = null,
-               landed_by_another = $12,
+               landed_by_another = $12, raw_transactions = case when nonce is null then null else raw_transactions end,
                delivered_at = case when $9 then now() end
          where id = $1 and claim_token = $2 and state in ('claimed', 'broadcast', 'unknown')
         returning *

@@ -45,7 +45,7 @@ export function environmentOfAll(environments: readonly Environment[]): Environm
   return environments.includes("mainnet") ? "mainnet" : "testnet";
 }
 
-/** One index descent a network, however many records there are. */
+/** One index descent a network and table, however many records there are, here or in the archive. */
 export async function recordedNetworks(db: Queryable): Promise<readonly string[]> {
   const { rows } = await db.query({
     name: "recorded-networks",
@@ -55,8 +55,14 @@ export async function recordedNetworks(db: Queryable): Promise<readonly string[]
         union all
         select (select network from transactions where network > seen.network order by network limit 1)
           from seen where seen.network is not null
+      ), archived (network) as (
+        (select network from archive_objects order by network limit 1)
+        union all
+        select (select network from archive_objects where network > archived.network order by network limit 1)
+          from archived where archived.network is not null
       )
-      select network from seen where network is not null`,
+      select network from seen where network is not null
+      union select network from archived where network is not null`,
   });
   return rows.map(({ network }) => network);
 }

@@ -199,9 +199,9 @@ export class SettlementStore implements BroadcastLog {
   async takeUnfinished(limit: number): Promise<readonly Abandoned[]> {
     const { rows } = await this.#db.query(
       `update payments set lease_until = now() + interval '10 seconds'
-        where id in (select id from payments
-                      where state in ('claimed', 'broadcast', 'unknown') and lease_until < now()
-                      order by lease_until limit $1 for update skip locked)
+        where id in (select p.id from unfinished_payments u join payments p on p.id = u.payment_id
+                      where p.state in ('claimed', 'broadcast', 'unknown') and p.lease_until < now()
+                      order by p.lease_until limit $1 for update of p skip locked)
        returning *`,
       [limit],
     );

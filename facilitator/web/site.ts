@@ -17,7 +17,7 @@ import { resourcePages } from "./pages/resources.tsx";
 import { statusPages } from "./pages/status.tsx";
 import { transactionsPages } from "./pages/transactions.tsx";
 
-export type SiteNeeds = Pick<Context, "config" | "db" | "reads" | "schemes" | "callCounts" | "fetchUnpaid">;
+export type SiteNeeds = Pick<Context, "config" | "db" | "reads" | "archive" | "schemes" | "callCounts" | "fetchUnpaid">;
 
 /** Every page of the daemon: what is served and what is tested in a browser. */
 export function sitePages(

@@ -1,5 +1,5 @@
 import { type EnvReader, Secret } from "../../shared/env.ts";
-import type { S3Config } from "../files/s3-store.ts";
+import { readS3, type S3Config } from "../../shared/s3.ts";
 import { operatorKey } from "./hedera/operator.ts";
 
 /** The chains that agents read and write; what publishing needs too. */
@@ -54,19 +54,8 @@ export function readServices(env: EnvReader): ServicesConfig {
     drawings: { engine: env.choice("SVG_ENGINE", ["images", "chat"], "images"), model: env.optional("SVG_MODEL") },
     x: { baseUrl: env.url("X_API_BASE_URL", "https://api.x.com"), token: optionalSecret(env, "X_API_BEARER_TOKEN") },
     filesDirectory: env.text("FILES_DIR", ".data/files"),
-    filesBucket: readBucket(env),
+    filesBucket: readS3(env, "FILES"),
     filesBytesPerAccount: env.integer("FILES_BYTES_PER_ACCOUNT", 10_000_000_000),
-  };
-}
-
-function readBucket(env: EnvReader): S3Config | undefined {
-  if (env.optional("FILES_S3_ENDPOINT") === undefined) return undefined;
-  return {
-    endpoint: env.url("FILES_S3_ENDPOINT"),
-    region: env.text("FILES_S3_REGION", "us-east-1"),
-    bucket: env.text("FILES_S3_BUCKET"),
-    accessKeyId: env.text("FILES_S3_ACCESS_KEY_ID"),
-    secretAccessKey: env.secret("FILES_S3_SECRET_ACCESS_KEY"),
   };
 }
 

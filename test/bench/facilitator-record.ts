@@ -8,7 +8,6 @@ import { readQuery } from "../../facilitator/http/query.ts";
 import { migrations } from "../../facilitator/migrations/all.ts";
 import { overview } from "../../facilitator/overview.ts";
 import { payment, paymentQuery } from "../../facilitator/payments.ts";
-import { SchemeRegistry } from "../../facilitator/schemes/registry.ts";
 import { refreshDailyFigures } from "../../facilitator/settlements/daily-figures.ts";
 import { rollUp } from "../../facilitator/settlements/rollup.ts";
 import { stats, statsQuery } from "../../facilitator/stats.ts";
@@ -17,6 +16,7 @@ import { startPostgres } from "../../infra/dev/postgres.ts";
 import { migrate } from "../../shared/migrate.ts";
 import { environmentOf } from "../../shared/networks.ts";
 import { connect, type Database } from "../../shared/postgres.ts";
+import { recordNeeds } from "../support/records.ts";
 import { measurePages, printPages } from "./record-pages.ts";
 
 const calls = 41;
@@ -134,7 +134,7 @@ async function countAll(db: Database): Promise<number> {
 }
 
 async function measureAll(db: Database): Promise<Measured[]> {
-  const context = { db, schemes: new SchemeRegistry([]), config: { evm: [], hedera: [], environmentOf } };
+  const context = recordNeeds(db, environmentOf);
   const statsOf = (query: object) => stats(context, readQuery(statsQuery, { env: "mainnet", ...query }));
   const overviewOf = (days: number, withoutSelf = false) =>
     overview(context, { env: "mainnet", network: undefined, days, withoutSelf });

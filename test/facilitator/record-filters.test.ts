@@ -1,14 +1,13 @@
 import { expect } from "vitest";
 import { readQuery } from "../../facilitator/http/query.ts";
 import { lookedAtMax } from "../../facilitator/list-statement.ts";
-import { SchemeRegistry } from "../../facilitator/schemes/registry.ts";
 import { accountRecord, counterparties } from "../../facilitator/settlements/accounts.ts";
 import { rollUp } from "../../facilitator/settlements/rollup.ts";
 import { transactions, transactionsQuery } from "../../facilitator/transactions.ts";
 import { environmentOf } from "../../shared/networks.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { recordTest } from "../support/fixtures.ts";
-import { insertRecords, type TestRecord } from "../support/records.ts";
+import { insertRecords, recordNeeds, type TestRecord } from "../support/records.ts";
 
 const alice = "0x857b06519E91e3A54538791bDbb0E22373e36b66";
 const bob = "0x209693Bc6afc0C5328bA36FaF03C514EF312287C";
@@ -34,7 +33,7 @@ test.beforeAll(async ({ db }) => {
 });
 
 const list = async (db: Database, query: Record<string, string>) => {
-  const context = { db, schemes: new SchemeRegistry([]), config: { evm: [], hedera: [], environmentOf } };
+  const context = recordNeeds(db, environmentOf);
   return (await transactions(context, readQuery(transactionsQuery, { env: "mainnet", ...query }))).transactions;
 };
 
@@ -108,7 +107,7 @@ test("payments that have not ended are listed only where they are asked for, pag
   expect(await statesOf({ status: "unknown", payer: alice })).toEqual([]);
   expect(await statesOf({ status: "in_progress", network: "eip155:8453" })).toEqual([]);
   expect(await statesOf({ payer: carol })).toEqual(["settled"]);
-  const context = { db, schemes: new SchemeRegistry([]), config: { evm: [], hedera: [], environmentOf } };
+  const context = recordNeeds(db, environmentOf);
   const page = (cursor: Record<string, string>) =>
     transactions(
       context,
@@ -134,7 +133,7 @@ test("a page looks at so many records at most: what fits is found further on, on
       createdAt: new Date(at - Math.floor(n / 2)),
     })),
   );
-  const context = { db, schemes: new SchemeRegistry([]), config: { evm: [], hedera: [], environmentOf } };
+  const context = recordNeeds(db, environmentOf);
   const seen: string[] = [];
   let pages = 0;
   for (let cursor: string | null = ""; cursor !== null && pages < 50; pages += 1) {

@@ -13,6 +13,7 @@ test(".env.example explains every variable anything reads, and none that nothing
     EIP155_84532_RPC_URL: "http://chain",
     HEDERA_TESTNET_MIRROR: "http://mirror",
     KMS_ACCESS_KEY_ID: "key",
+    ARCHIVE_S3_ENDPOINT: "http://s3",
   };
   const choices = { SMTP_URL: "smtp://mail", OIDC_ISSUER: "http://issuer", FILES_S3_ENDPOINT: "http://s3" };
   const read = [

@@ -1,38 +1,16 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import S3rver from "s3rver";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { s3Store } from "../../marketplace/files/s3-store.ts";
-import { Secret } from "../../shared/env.ts";
+import type { S3Config } from "../../shared/s3.ts";
+import { startBucket, type TestBucket } from "../support/bucket.ts";
 import { call, seedMarket, startMarketplace } from "../support/marketplace.ts";
 
-const accessKeyId = "S3RVER";
-const secretAccessKey = "S3RVER";
-
-let server: S3rver;
-let directory: string;
-let endpoint: string;
+let s3: TestBucket;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "bucket-"));
-  const configureBuckets = [{ name: "files", configs: [] }];
-  server = new S3rver({ address: "127.0.0.1", port: 0, silent: true, directory, configureBuckets });
-  const { port } = await server.run();
-  endpoint = `http://127.0.0.1:${port}`;
+  s3 = await startBucket("files");
 });
-afterAll(async () => {
-  await server.close();
-  await rm(directory, { recursive: true });
-});
+afterAll(() => s3.stop());
 
-const store = (changes: { bucket?: string; keyId?: string } = {}) =>
-  s3Store({
-    endpoint,
-    region: "us-east-1",
-    bucket: changes.bucket ?? "files",
-    accessKeyId: changes.keyId ?? accessKeyId,
-    secretAccessKey: new Secret(secretAccessKey),
-  });
+const store = (changes: Partial<S3Config> = {}) => s3Store({ ...s3.config, ...changes });
 
 async function bytesOf(name: string): Promise<Buffer | undefined> {
   const stored = await store().open(name);
@@ -50,36 +28,24 @@ test("a file is kept in the bucket, read back whole, and removed", async () => {
 });
 
 test("an unknown key, a bucket that is not there and a store that is away are errors that tell no secret", async () => {
-  const away = {
-    endpoint: "http://127.0.0.1:9",
-    region: "x",
-    bucket: "b",
-    accessKeyId,
-    secretAccessKey: new Secret("s"),
-  };
   for (const attempt of [
-    () => store({ keyId: "UNKNOWN" }).put("b.png", Buffer.from("b")),
+    () => store({ accessKeyId: "UNKNOWN" }).put("b.png", Buffer.from("b")),
     () => store({ bucket: "missing" }).put("b.png", Buffer.from("b")),
-    () => s3Store(away).open("b.png"),
+    () => store({ endpoint: "http://127.0.0.1:9" }).open("b.png"),
   ]) {
     const error: Error = await attempt().then(
       () => expect.unreachable(),
       (thrown) => thrown,
     );
     expect(error).toMatchObject({ code: "unavailable", headers: { "retry-after": "5" } });
-    expect(`${error.message} ${(error.cause as Error).message}`).not.toContain(secretAccessKey);
+    expect(`${error.message} ${(error.cause as Error).message}`).not.toContain(s3.config.secretAccessKey.reveal());
   }
   expect(await bytesOf("b.png")).toBeUndefined();
 });
 
 test("a drawing is stored there and served from there, under the strict policy", async () => {
   const market = await startMarketplace({
-    env: {
-      FILES_S3_ENDPOINT: endpoint,
-      FILES_S3_BUCKET: "files",
-      FILES_S3_ACCESS_KEY_ID: accessKeyId,
-      FILES_S3_SECRET_ACCESS_KEY: secretAccessKey,
-    },
+    env: s3.variables("FILES"),
   });
   try {
     const { key } = await seedMarket(market.context);

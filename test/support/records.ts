@@ -1,4 +1,15 @@
+import { RecordArchive } from "../../facilitator/archive/record-archive.ts";
+import { SchemeRegistry } from "../../facilitator/schemes/registry.ts";
+import { createLog } from "../../shared/log.ts";
+import type { Environment } from "../../shared/networks.ts";
 import type { Database } from "../../shared/postgres.ts";
+import type { Bucket } from "../../shared/s3.ts";
+
+/** What reads the public record, of a facilitator that serves no network. */
+export function recordNeeds(db: Database, environmentOf: (network: string) => Environment, bucket?: Bucket) {
+  const archive = new RecordArchive(bucket, createLog("test", "silent"));
+  return { db, archive, schemes: new SchemeRegistry([]), config: { evm: [], hedera: [], environmentOf } };
+}
 
 /** One row of the public record, as tests make it up. */
 export interface TestRecord {

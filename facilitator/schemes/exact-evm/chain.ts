@@ -168,6 +168,19 @@ export class EvmChain {
     return this.#block("latest");
   }
 
+  /** Blocks up to then are never taken back; undefined where the chain does not say. */
+  async finalUntil(): Promise<Date | undefined> {
+    const asked = this.#rpc.call("eth_getBlockByNumber", ["finalized", false]) as Promise<Record<
+      string,
+      string
+    > | null>;
+    const block = await asked.catch((error) => {
+      if (error instanceof RpcError) return null;
+      throw error;
+    });
+    return block?.timestamp === undefined ? undefined : new Date(Number(block.timestamp) * 1_000);
+  }
+
   async #block(at: string): Promise<Block> {
     const block = (await this.#rpc.call("eth_getBlockByNumber", [at, false])) as Record<string, string> | null;
     if (!block) throw new RpcUnreachableError(`the node has no block ${at}`);

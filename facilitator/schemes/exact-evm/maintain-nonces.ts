@@ -35,6 +35,7 @@ async function restoreUnmined(signer: EvmSigner, config: EvmConfig, { chain, db,
   const { rows } = await db.query(
     `select transaction_id, raw_transactions from payments
       where network = $1 and fee_payer = $2 and nonce >= $3 and state = 'settled' and not landed_by_another
+        and raw_transactions is not null
       order by nonce limit 100`,
     [config.network, signer.address, mined],
   );

@@ -98,7 +98,8 @@ export class Nonces {
        on conflict (network, address) do update
          set vacant = array(select n from unnest(known.vacant) n where n >= excluded.next_nonce),
              next_nonce = case
-               when exists (select from payments where network = $1 and fee_payer = $2 and state in ('broadcast', 'unknown'))
+               when exists (select from unfinished_payments u join payments on id = u.payment_id
+                             where network = $1 and fee_payer = $2 and state in ('broadcast', 'unknown'))
                then greatest(known.next_nonce, excluded.next_nonce) else excluded.next_nonce end`,
       [this.#network, this.#address, pending],
     );
@@ -108,7 +109,8 @@ export class Nonces {
     const pending = await chain.transactionCount(this.#address, "pending");
     const { rows } = await this.#db.query(
       `select raw_transactions from payments
-        where network = $1 and fee_payer = $2 and nonce >= $3 and state <> 'failed' order by nonce limit 1000`,
+        where network = $1 and fee_payer = $2 and nonce >= $3 and state <> 'failed' and raw_transactions is not null
+        order by nonce limit 1000`,
       [this.#network, this.#address, pending],
     );
     for (const { raw_transactions: raw } of rows) {

@@ -28,6 +28,7 @@ import type { EvmConfig } from "./config.ts";
 import { transferCall } from "./eip3009.ts";
 import { EvmFeePayer } from "./fee-payer.ts";
 import { findOutcome, outcomeOfRevert, outcomeOfSuccess } from "./find.ts";
+import { forgetFinal } from "./forget-final.ts";
 import { sendByAny } from "./least-busy.ts";
 import type { EvmPayment } from "./payload.ts";
 import { waitForReceipt } from "./receipts.ts";
@@ -69,11 +70,9 @@ export function createExactEvm(
   const lookForKeys = inTurn(
     feePayers.map((payer) => ({ isThere: () => payer.signs, look: () => payer.lookForKey() })),
   );
-  const maintainNonces = () =>
-    eachOf(
-      feePayers.filter(({ isLeased }) => isLeased),
-      (feePayer) => feePayer.maintainNonces(),
-    );
+  const leased = () => feePayers.filter(({ isLeased }) => isLeased);
+  const maintainNonces = () => eachOf(leased(), (feePayer) => feePayer.maintainNonces());
+  const forget = () => eachOf(leased(), ({ address }) => forgetFinal(address, config.network, { chain, db: needs.db }));
 
   return {
     scheme: "exact",
@@ -107,6 +106,7 @@ export function createExactEvm(
       { name: "renew leases of fee payers", everyMs: renewEveryMs, run: () => rounds.renewLeases() },
       { name: "read balances of fee payers", everyMs: balanceEveryMs, run: () => rounds.readBalances() },
       { name: "maintain nonces", everyMs: maintainEveryMs, run: maintainNonces },
+      { name: "forget signed bytes of final payments", everyMs: forgetEveryMs, run: forget },
       { name: "look for keys that were away", everyMs: keysEveryMs, run: lookForKeys },
     ],
     handOver: () => leases.handOver(),
@@ -201,5 +201,6 @@ const settledKeptMs = 10_000;
 const payersRemembered = 20_000;
 const balanceEveryMs = 2_500;
 const maintainEveryMs = 2_000;
+const forgetEveryMs = 60_000;
 const keysEveryMs = 3_000;
 const keysAnswerWithinMs = 5_000;

@@ -149,6 +149,7 @@ function Listed({ visit, listed, networks, to }: ListedProps) {
               : "A page looks at some thousand payments at most: the next one goes on from there."}
           </Empty>
         )}
+        {listed.notice !== null && <p class="small dim">{listed.notice}</p>}
       </Card>
       <p class="small faint measure">
         Self-payments are those of payers who only ever paid one payee that paid them back, or that shares their
@@ -272,6 +273,8 @@ async function asCsv(context: TransactionsNeeds, visit: Visit) {
     const listed = await transactions(context, { ...query, limit: 100, cursor: place });
     rows.push(...listed.transactions);
     cursor = listed.cursor;
+    // What is archived is read a few objects a request.
+    if (listed.notice !== null) break;
   }
   const content = csvOf(
     columns,

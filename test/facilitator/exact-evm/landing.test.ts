@@ -49,7 +49,11 @@ const rowOf = async (body: Body) =>
   (await facilitator.context.db.query("select * from payments where payment_key like '%' || $1", [nonceOf(body)]))
     .rows[0];
 const change = (body: Body, assignments: string) =>
-  facilitator.context.db.query(`update payments set ${assignments} where payment_key like '%' || $1`, [nonceOf(body)]);
+  facilitator.context.db.query(
+    `with changed as (update payments set ${assignments} where payment_key like '%' || $1 returning id, state)
+     insert into unfinished_payments select id from changed where state = 'claimed' on conflict do nothing`,
+    [nonceOf(body)],
+  );
 const lapsed = "lease_until = now() - interval '1 second'";
 const failuresOf = async (body: Body) => {
   const payer = body.paymentPayload.payload.authorization.from;

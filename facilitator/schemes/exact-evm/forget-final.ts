@@ -1,0 +1,49 @@
+import type { Database } from "../../../shared/postgres.ts";
+import type { EvmChain } from "./chain.ts";
+
+const batchMax = 500;
+const batchesMax = 40;
+/** A chain's clock against the database's. */
+const clocksDifferMs = 600_000;
+/** On a chain that does not say what is final. */
+const finalAfterMs = 24 * 3_600_000;
+
+/**
+ * Forgets what was signed for the payments of one address that the chain can no longer take back: those that ended before its newest
+ * final block. Until then the bytes are needed, to be sent again after a reorganisation. In order of nonces, so that none is looked at twice.
+ */
+export async function forgetFinal(address: string, network: string, { chain, db }: Needs): Promise<void> {
+  const mined = await chain.transactionCount(address, "latest");
+  const finalUntil = (await chain.finalUntil())?.getTime();
+  const until = new Date(finalUntil === undefined ? Date.now() - finalAfterMs : finalUntil - clocksDifferMs);
+  for (let batch = 0; batch < batchesMax; batch += 1) {
+    const { rows } = await db.query({ name: "forget-final", text: forget, values: [network, address, mined, until] });
+    if (rows[0]?.looked !== batchMax) return;
+  }
+}
+
+interface Needs {
+  readonly chain: Pick<EvmChain, "transactionCount" | "finalUntil">;
+  readonly db: Database;
+}
+
+/** Up to the first nonce of which a payment has not ended for that long. */
+const forget = `
+  with next as (
+    select p.id, p.nonce, coalesce(p.state in ('settled', 'failed') and p.finished_at < $4, false) as is_final
+      from signer_nonces s cross join lateral (
+             select * from payments
+              where network = s.network and fee_payer = s.address and nonce >= s.bytes_from and nonce < $3
+              order by nonce limit ${batchMax}) as p
+     where s.network = $1 and s.address = $2
+  ), final as materialized (
+    select id, nonce from next
+     where is_final and nonce < coalesce((select min(nonce) from next where not is_final), 9223372036854775807)
+  ), forgotten as (
+    update payments p set raw_transactions = null from final
+     where p.id = final.id and p.state in ('settled', 'failed') and p.raw_transactions is not null
+  ), moved as (
+    update signer_nonces set bytes_from = (select max(nonce) + 1 from final)
+     where network = $1 and address = $2 and exists (select from final)
+  )
+  select count(*)::int as looked from final`;
