@@ -7,6 +7,7 @@ import { connect } from "../shared/postgres.ts";
 import { Disposer } from "../shared/process.ts";
 import { openReads } from "../shared/reads.ts";
 import { openBucket } from "../shared/s3.ts";
+import { Tracing } from "../shared/tracing.ts";
 import { startValkeyCounts } from "../shared/valkey-counts.ts";
 import { RecordArchive } from "./archive/record-archive.ts";
 import type { Config } from "./config.ts";
@@ -24,6 +25,7 @@ import { migrations } from "./migrations/all.ts";
 import { createExactEvm } from "./schemes/exact-evm/scheme.ts";
 import { createExactHedera } from "./schemes/exact-hedera/scheme.ts";
 import { SchemeRegistry } from "./schemes/registry.ts";
+import { LostSettlements } from "./settlements/lost-settlements.ts";
 import { RefusalRecorder } from "./settlements/refusals.ts";
 import { SettlementStore } from "./settlements/store.ts";
 import { Kms } from "./signing/kms.ts";
@@ -36,6 +38,8 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
   const disposer = new Disposer();
   try {
     const log = overrides.log ?? createLog("facilitator", config.logLevel);
+    const tracing = await Tracing.start("facilitator", config.tracesTo);
+    disposer.add(() => tracing?.stop());
     await prepareSchema("facilitator", { url: config.databaseUrl, migrations, migrates: config.migrates });
     const applicationName = "facilitator";
     const { databasePoolMax: poolMax, databaseStatements: statements } = config;
@@ -63,9 +67,14 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     const metrics = new Metrics();
     const callCounts = new CallCounts(db);
     const valkey = await startValkeyCounts(config.valkey, { name: "facilitator", log }, disposer);
+    const events = createEvents(log, metrics, {
+      recordRefusal: (refusal) => refusals.record(refusal),
+      recordReconciled: (network, outcome) => heartbeats.countReconciled(network, outcome),
+    });
     return {
       config,
       log,
+      tracing,
       db,
       reads,
       archive: new RecordArchive(bucket, log),
@@ -78,10 +87,8 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
       paymentLimits: new PaymentLimits(callCounts, config.limits),
       cooldowns: new PayerCooldowns(db, config.limits),
       refusals,
-      events: createEvents(log, metrics, {
-        recordRefusal: (refusal) => refusals.record(refusal),
-        recordReconciled: (network, outcome) => heartbeats.countReconciled(network, outcome),
-      }),
+      events,
+      lostSettlements: new LostSettlements({ db, schemes, events, log }),
       heartbeats,
       durability: new DurabilityWatch(config.durability, { db, log }),
       metrics,

@@ -5,6 +5,7 @@ import { readDrainMs } from "../shared/leaving.ts";
 import type { Statements } from "../shared/postgres.ts";
 import { readReplicaUrl } from "../shared/reads.ts";
 import { readSecurityContact } from "../shared/security-contact.ts";
+import { readTracing } from "../shared/tracing.ts";
 import { readValkey, type ValkeyConfig } from "../shared/valkey.ts";
 import { type ArchiveConfig, readArchive } from "./archive/config.ts";
 import { type Client, readClients } from "./limits/clients.ts";
@@ -46,6 +47,7 @@ export function readConfig(variables: Variables): Config {
     },
     valkey: readValkey(env),
     archive: readArchive(env),
+    tracesTo: readTracing(env),
     environmentOf,
     clients: readClients(env),
     limits: readLimits(env, onMainnet),
@@ -93,6 +95,8 @@ export interface Config {
   readonly valkey: ValkeyConfig | undefined;
   /** Where old records are; undefined: all are in the database. */
   readonly archive: ArchiveConfig | undefined;
+  /** The collector of spans. */
+  readonly tracesTo: string | undefined;
   /** Resource servers with a limit of their own; any other may call, too. */
   readonly clients: readonly Client[];
   readonly limits: LimitsConfig;

@@ -3,6 +3,7 @@ import type { Log } from "../shared/log.ts";
 import type { Database } from "../shared/postgres.ts";
 import type { Running } from "../shared/process.ts";
 import type { Reads } from "../shared/reads.ts";
+import type { Tracing } from "../shared/tracing.ts";
 import type { ValkeyCounts } from "../shared/valkey-counts.ts";
 import type { ArchiverNeeds } from "./archive/archive-records.ts";
 import type { RecordArchive } from "./archive/record-archive.ts";
@@ -17,6 +18,7 @@ import type { PayerCooldowns } from "./limits/payer-cooldowns.ts";
 import type { PaymentLimits } from "./limits/payment-limits.ts";
 import type { Metrics } from "./metrics.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
+import type { LostSettlements } from "./settlements/lost-settlements.ts";
 import type { RefusalRecorder } from "./settlements/refusals.ts";
 import type { SettlementStore } from "./settlements/store.ts";
 
@@ -24,6 +26,8 @@ import type { SettlementStore } from "./settlements/store.ts";
 export interface Context extends Running {
   readonly config: Config;
   readonly log: Log;
+  /** Where spans are sent somewhere. */
+  readonly tracing: Tracing | undefined;
   readonly db: Database;
   /** Reads what may be a moment old. */
   readonly reads: Reads;
@@ -32,6 +36,7 @@ export interface Context extends Running {
   /** Where records leave it. */
   readonly archiver: ArchiverNeeds | undefined;
   readonly store: SettlementStore;
+  readonly lostSettlements: LostSettlements;
   readonly schemes: SchemeRegistry;
   readonly holds: HoldStore;
   readonly callCounts: CallCounts;

@@ -1,6 +1,6 @@
 import type { Log } from "../shared/log.ts";
 import type { Metrics } from "./metrics.ts";
-import type { Outcome, Payment, PaymentRequest, Refusal } from "./schemes/scheme.ts";
+import type { Outcome, Payment, PaymentRequest, Refusal, SentSettlement } from "./schemes/scheme.ts";
 import type { RefusalRecord } from "./settlements/refusals.ts";
 
 /** One function per business event: its log line, its metric and its row in the record together, so that they cannot drift. */
@@ -32,6 +32,13 @@ export function createEvents(log: Log, metrics: Metrics, { recordRefusal, record
     jobFailed(job, error) {
       log.warn({ event: "job-failed", job, err: error }, "background job failed; it will be tried again");
     },
+    foundAgain(network, { key, payer, payTo, asset, amount, transaction, landedAt }) {
+      const facts = { network, paymentKey: key, payer, payTo, asset, amount: String(amount), transaction, landedAt };
+      log.warn(
+        { event: "settlement-found-again", ...facts },
+        "a settlement that the database had lost is on record again",
+      );
+    },
     reconciled(network, key, outcome) {
       metrics.reconciled.add({ network, outcome: outcome.outcome });
       recordReconciled(network, outcome.outcome);
@@ -62,6 +69,8 @@ export interface Events {
   }): void;
   settlementEnded(network: string, payment: Payment, outcome: Outcome, totalMs: number): void;
   reconciled(network: string, key: string, outcome: Outcome): void;
+  /** The chain has it and the database had not. */
+  foundAgain(network: string, settlement: SentSettlement): void;
   /** `job`: its name in jobs.ts. */
   jobFailed(job: string, error: unknown): void;
 }

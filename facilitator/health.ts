@@ -7,6 +7,7 @@ import { type Reads, readsShape } from "../shared/reads.ts";
 import { countingOf, countingShape, type ValkeyCounts } from "../shared/valkey-counts.ts";
 import type { Config } from "./config.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
+import type { LostSettlements } from "./settlements/lost-settlements.ts";
 import { environmentOfAll } from "./settlements/scope.ts";
 
 export const livezShape = z.object({ status: z.literal("ok") }).meta({ id: "Liveness" });
@@ -42,6 +43,12 @@ export const healthShape = z
       }),
     ),
     durability: durabilityShape,
+    foundAgain: z
+      .array(z.object({ network: z.string(), payments: z.int(), lastAt: z.iso.datetime().nullable() }))
+      .nullable()
+      .describe(
+        "Settlements that the database had lost, as by a failover, and that were found again on their chains; null until it was asked.",
+      ),
     counting: countingShape,
     reads: readsShape,
     time: z.iso.datetime(),
@@ -49,7 +56,8 @@ export const healthShape = z
   .meta({ id: "Health" });
 
 /** GET /health: 200 when every fee payer can pay and the database answers, 503 otherwise. Balances are as last read. */
-export async function health({ schemes, db, config, durability, valkey, reads }: HealthNeeds): Promise<Health> {
+export async function health(needs: HealthNeeds): Promise<Health> {
+  const { schemes, db, config, durability, valkey, reads, lostSettlements } = needs;
   const database = await answers(db);
   const chains = schemes.all.flatMap((scheme) =>
     scheme.balances().map((payer) => ({
@@ -73,6 +81,8 @@ export async function health({ schemes, db, config, durability, valkey, reads }:
       env,
       chains,
       durability: durability.now,
+      foundAgain:
+        lostSettlements.foundAgain?.map((found) => ({ ...found, lastAt: found.lastAt?.toISOString() ?? null })) ?? null,
       counting: countingOf(valkey),
       reads: reads.now,
       time: new Date().toISOString(),
@@ -87,6 +97,7 @@ export interface HealthNeeds {
   readonly durability: DurabilityWatch;
   readonly valkey: ValkeyCounts | undefined;
   readonly reads: Reads;
+  readonly lostSettlements: LostSettlements;
 }
 
 /**

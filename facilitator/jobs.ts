@@ -18,6 +18,7 @@ function jobsOf(context: Context): readonly Job[] {
     db,
     store,
     schemes,
+    lostSettlements,
     holds,
     callCounts,
     cooldowns,
@@ -37,6 +38,7 @@ function jobsOf(context: Context): readonly Job[] {
     { name: "ask closed networks again", everyMs: retryClosedMs, run: () => schemes.openClosed(log) },
     { name: "say that this copy is up", everyMs: 15_000, run: () => heartbeats.beat() },
     { name: "reconcile unfinished payments", everyMs: 1_000, run: () => reconcile({ store, schemes, events, log }) },
+    { name: "search for settlements that the database lost", everyMs: 15_000, run: () => lostSettlements.search() },
     { name: "roll up settlements", everyMs: 1_000, run: rollUp },
     { name: "refresh daily figures", everyMs: minuteMs, run: figures },
     // These two only begin their work: what is slow in one run must not hold up the next.

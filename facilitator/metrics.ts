@@ -4,6 +4,7 @@ import type { Database } from "../shared/postgres.ts";
 import type { Reads } from "../shared/reads.ts";
 import type { ValkeyCounts } from "../shared/valkey-counts.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
+import type { LostSettlements } from "./settlements/lost-settlements.ts";
 
 /** What this process has counted since it started; everything else is read when it is asked for. */
 export class Metrics {
@@ -23,6 +24,7 @@ export async function metricsText(context: Needs): Promise<string> {
     listings,
     ...balances(context),
     durabilityGauge(context.durability),
+    foundAgain(context),
     ...(context.valkey?.families ?? []),
     ...context.reads.families,
     memory(),
@@ -37,6 +39,15 @@ interface Needs {
   readonly durability: DurabilityWatch;
   readonly valkey: ValkeyCounts | undefined;
   readonly reads: Reads;
+  readonly lostSettlements: LostSettlements;
+}
+
+function foundAgain({ lostSettlements }: Pick<Needs, "lostSettlements">): Family {
+  return new Gauge(
+    "facilitator_settlements_found_again",
+    "Settlements that the database had lost and that were found again on their chain, of all copies.",
+    (lostSettlements.foundAgain ?? []).map(({ network, payments }) => [{ network }, payments]),
+  );
 }
 
 function balances({ schemes }: Pick<Needs, "schemes">): readonly Family[] {

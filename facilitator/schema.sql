@@ -297,6 +297,16 @@ create table payments (
   constraint payments_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'broadcast'::text, 'unknown'::text, 'settled'::text, 'failed'::text])))
 ) with (fillfactor=85);
 
+create table searched_settlements (
+  network text not null,
+  fee_payer text not null,
+  searched_until bigint not null,
+  next_nonce bigint,
+  found_again bigint default 0 not null,
+  last_found_at timestamp with time zone,
+  constraint searched_settlements_pkey PRIMARY KEY (network, fee_payer)
+) with (fillfactor=50);
+
 create table signer_leases (
   network text not null,
   signer text not null,

@@ -14,7 +14,7 @@ import { createSite, siteRouter } from "./web/serve.ts";
 export function createServer(context: Context): Express {
   const app = createApp(context.config);
   const { hot, others } = facilitatorEndpoints(context);
-  const { valkey } = context;
+  const { valkey, tracing } = context;
   const { readPerAddress } = context.config.limits;
   const guards: Readonly<Record<Access, readonly RequestHandler[]>> = {
     // Counted by verb, so each endpoint has its own.
@@ -22,11 +22,11 @@ export function createServer(context: Context): Express {
     reads: [limitReads("data", readPerAddress, valkey)],
     unlimited: [],
   };
-  mount(app, hot, guards);
+  mount(app, hot, guards, tracing);
   app.use(requestId, helmet());
   const site = createSite(context, [...hot, ...others]);
   app.use(siteRouter(site, limitReads("pages", readPerAddress, valkey)));
-  mount(app, others, guards);
+  mount(app, others, guards, tracing);
   app.use(notFound);
   app.use("/verify", errorHandler(context.log, { shape: verifyErrorBody }));
   app.use("/settle", errorHandler(context.log, { shape: settleErrorBody }));

@@ -62,6 +62,7 @@ function healthEndpoint(context: Needs): Endpoint {
     settling: true,
   };
   const durability = durabilityExample;
+  const foundAgain = [{ network: "hedera:testnet", payments: 0, lastAt: null }];
   const elsewhere = {
     counting: { store: "valkey", shared: true },
     reads: { from: "replica", behind: 240 },
@@ -83,6 +84,7 @@ function healthEndpoint(context: Needs): Endpoint {
         env: "testnet",
         chains: [{ ...chain, balance: 120.5, lowBalance: false }],
         durability,
+        foundAgain,
         ...elsewhere,
         time,
       }),
@@ -93,6 +95,7 @@ function healthEndpoint(context: Needs): Endpoint {
           env: "testnet",
           chains: [{ ...chain, balance: 9.5, lowBalance: true }],
           durability,
+          foundAgain,
           ...elsewhere,
           time,
         },

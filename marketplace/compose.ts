@@ -6,6 +6,7 @@ import { createOutbound, type Outbound, type Resolve } from "../shared/outbound.
 import { connect, type Database } from "../shared/postgres.ts";
 import { Disposer } from "../shared/process.ts";
 import { openReads } from "../shared/reads.ts";
+import { Tracing } from "../shared/tracing.ts";
 import { startValkeyCounts, type ValkeyCounts } from "../shared/valkey-counts.ts";
 import { accountDirectory } from "./accounts/account-directory.ts";
 import { CreatorEmails } from "./agents/creator-emails.ts";
@@ -44,6 +45,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const metrics = new Metrics();
   const events = createEvents(log, metrics);
   const disposer = new Disposer();
+  const tracing = await Tracing.start("marketplace", config.tracesTo);
+  disposer.add(() => tracing?.stop());
   await prepareSchema("marketplace", { url: config.databaseUrl.reveal(), migrations, migrates: config.migrates });
   const { databasePoolMax: poolMax, databaseStatements: statements } = config;
   const applicationName = "marketplace";
@@ -70,6 +73,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     config,
     log,
     events,
+    tracing,
     db,
     reads,
     valkey,

@@ -6,6 +6,7 @@ import { readDrainMs } from "../shared/leaving.ts";
 import type { Statements } from "../shared/postgres.ts";
 import { readReplicaUrl } from "../shared/reads.ts";
 import { readSecurityContact } from "../shared/security-contact.ts";
+import { readTracing } from "../shared/tracing.ts";
 import { readValkey, type ValkeyConfig } from "../shared/valkey.ts";
 import { type AnonymousLimitsConfig, readAnonymousLimits } from "./anonymous-limits.ts";
 import { type ChainsConfig, readChains, readServices, type ServicesConfig } from "./connectors/config.ts";
@@ -39,6 +40,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     databaseStatements: env.choice("MARKETPLACE_DATABASE_STATEMENTS", ["named", "unnamed"], "named"),
     durability: readDurability(env),
     valkey: readValkey(env),
+    tracesTo: readTracing(env),
     databasePoolMax: env.integer("MARKETPLACE_DATABASE_POOL", 16, { min: 2, max: 500 }),
     facilitatorUrl,
     facilitatorPublicUrl: env.url("FACILITATOR_PUBLIC_URL", facilitatorUrl || "http://missing"),
@@ -110,6 +112,8 @@ export interface Config extends StoreConfig {
   readonly durability: DeclaredDurability;
   /** Where calls are counted for their limits; undefined: in the database, and public ones by each copy. */
   readonly valkey: ValkeyConfig | undefined;
+  /** The collector of spans. */
+  readonly tracesTo: string | undefined;
   readonly databasePoolMax: number;
   readonly facilitatorUrl: string;
   /** The same as buyers are told it. */

@@ -2,6 +2,7 @@ import type { DurabilityWatch } from "../shared/durability.ts";
 import type { Log } from "../shared/log.ts";
 import type { Database } from "../shared/postgres.ts";
 import type { Reads } from "../shared/reads.ts";
+import type { Tracing } from "../shared/tracing.ts";
 import type { ValkeyCounts } from "../shared/valkey-counts.ts";
 import type { AgentLookup } from "./agents/find.ts";
 import type { Versions } from "./agents/version.ts";
@@ -42,6 +43,8 @@ export interface Context {
   readonly reads: Reads;
   /** Counts calls for limits, where it is configured. */
   readonly valkey: ValkeyCounts | undefined;
+  /** Where spans are sent somewhere. */
+  readonly tracing: Tracing | undefined;
   /** What connectors reach the outside through. */
   readonly tools: Tools;
   /** The HTTP client of the x402 facilitator. */

@@ -44,7 +44,7 @@ export function createServer(context: Context): Express {
     ...endpoint,
     before: [context.metrics.watch(endpoint.id), ...(endpoint.before ?? [])],
   }));
-  mount(app, watched, guards);
+  mount(app, watched, guards, context.tracing);
   refuseOtherMethods(app, endpoints);
   const site = createSite(context, endpoints);
   app.use(siteRouter(context, site));

@@ -2,6 +2,7 @@ import type { Express, RequestHandler } from "express";
 import type { z } from "zod";
 import { ApiError } from "./errors.ts";
 import { type BodyLimits, jsonBody, laterBody } from "./request-body.ts";
+import type { Tracing } from "./tracing.ts";
 
 /**
  * One operation of a service: what is mounted, and all that its OpenAPI document says of it. `Access` names the ways in
@@ -86,18 +87,24 @@ export function jsonAnswer<S extends z.ZodType>(
 /** Endpoints with an ETag answer so to a caller that has the newest answer already. */
 export const notModified: Answers = { 304: { description: "What `If-None-Match` names is still right." } };
 
-/** Serves the endpoints. `guards` let callers in, or throw, by the endpoint's access. */
+/** Serves the endpoints, each request as a span where there is `tracing`. `guards` let callers in, or throw, by the endpoint's access. */
 export function mount<Access extends string>(
   app: Express,
   endpoints: readonly Endpoint<Access>[],
   guards: Readonly<Record<Access, readonly RequestHandler[]>>,
+  tracing?: Tracing,
 ): void {
   for (const endpoint of endpoints) {
     const { method, path, access, before = [], beforeBody = [], body, handler } = endpoint;
     const reading = body ? [readerOf(body)] : [];
-    app.route(routeOf(path))[method](...before, ...guards[access], ...beforeBody, ...reading, handler);
+    const handlers = [...before, ...guards[access], ...beforeBody, ...reading, handler];
+    const isTraced = tracing && !probes.has(path);
+    app.route(routeOf(path))[method](...(isTraced ? tracing.around(path, handlers) : handlers));
   }
 }
+
+/** Asked by machines, all the time. */
+const probes: ReadonlySet<string> = new Set(["/livez", "/readyz", "/health", "/metrics"]);
 
 /** Answers 405 to any other method of the endpoints' paths, saying which there are. To be called after `mount`. */
 export function refuseOtherMethods(app: Express, endpoints: readonly Endpoint[]): void {

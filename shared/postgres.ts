@@ -1,4 +1,6 @@
 import pg from "pg";
+import { traceQueries } from "./traced-queries.ts";
+import { isTracing } from "./tracing.ts";
 
 export type Database = pg.Pool;
 export type Transaction = pg.PoolClient;
@@ -34,6 +36,7 @@ export function connect(url: string, options: PoolOptions): Database {
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   if (options.statements === "unnamed") pool.on("connect", forgetNames);
+  if (isTracing()) traceQueries(pool);
   return pool;
 }
 

@@ -17,6 +17,7 @@ import { listingDays } from "./0020-listing-days.ts";
 import { networkFees } from "./0021-network-fees.ts";
 import { signerLeases } from "./0023-signer-leases.ts";
 import { paymentAsItIs } from "./0024-payment-as-it-is.ts";
+import { searchedSettlements } from "./0025-searched-settlements.ts";
 import { unfinishedPayments } from "./0030-unfinished-payments.ts";
 import { paymentsWithoutLeaseIndex } from "./0031-payments-without-lease-index.ts";
 import { archive } from "./0032-archive.ts";
@@ -41,6 +42,7 @@ export const migrations: readonly Migration[] = [
   networkFees,
   signerLeases,
   paymentAsItIs,
+  searchedSettlements,
   unfinishedPayments,
   paymentsWithoutLeaseIndex,
   archive,

@@ -39,6 +39,8 @@ export interface Scheme<P extends Payment = Payment> {
   submit(payment: P, claim: Claim, deadline: Date): Promise<Outcome>;
   /** What the chain says about a payment that was claimed and not seen to end, whether or not anything is known to be sent. */
   find(unfinished: Unfinished): Promise<Outcome>;
+  /** Searches the chain for settlements that the fee payers of this copy sent and the database may have lost, a bounded way further. */
+  searchSent(log: SearchLog): Promise<void>;
   /** What the network charged for a transaction, base units of its own token; undefined where it does not say. Throws NetworkAwayError. */
   networkFee(transaction: string): Promise<bigint | undefined>;
   /** Each fee payer's balance as last read; with a payment, of those that may pay its fee. */
@@ -191,6 +193,51 @@ export type Outcome =
     }
   /** Sent, and the chain has not answered yet. */
   | { readonly outcome: "unknown"; readonly transaction: string };
+
+/** Up to where the chain was searched: all that this fee payer settled until there is on record. */
+export interface SearchMark {
+  readonly feePayer: string;
+  /** A block's number, or nanoseconds of consensus. */
+  readonly until: bigint;
+  /** The fee payer's next nonce there, on a chain that numbers an account's transactions. */
+  readonly nextNonce: bigint | undefined;
+}
+
+/** A settlement of ours as a final transaction proves it. */
+export interface SentSettlement extends Omit<Payment, "messageDigest"> {
+  readonly feePayer: string;
+  readonly nonce: bigint | undefined;
+  readonly transaction: string;
+  readonly landedAt: Date;
+}
+
+export interface SearchedRange {
+  readonly from: SearchMark;
+  readonly to: SearchMark;
+}
+
+/** What a search of the chain compares with and writes to (settlements/lost-settlements.ts). */
+export interface SearchLog {
+  /** Of those that have one, the oldest first. */
+  marks(network: string, feePayers: readonly string[]): Promise<readonly SearchMark[]>;
+  /** Where the search of new fee payers begins. */
+  begin(network: string, marks: readonly SearchMark[]): Promise<void>;
+  /** Moves on each mark in whose range every nonce is a settlement on record; answers whose. */
+  moveOn(network: string, ranges: readonly SearchedRange[]): Promise<ReadonlySet<string>>;
+  /** Which of these transactions are on record, and not as failed in a way that leaves the payment valid. */
+  onRecord(network: string, transactions: readonly string[]): Promise<ReadonlySet<string>>;
+  /**
+   * Records what is not on record of all that was settled in a range, and moves its mark on: both or neither. False, and
+   * nothing done, when the mark was moved by somebody else or what was `known` to be on record is not any more.
+   */
+  conclude(network: string, range: SearchedRange, found: Found): Promise<boolean>;
+}
+
+export interface Found {
+  readonly settlements: readonly SentSettlement[];
+  /** Transactions that need no proof, for they are on record. */
+  readonly known: readonly string[];
+}
 
 export interface FeePayerBalance {
   readonly feePayer: string;

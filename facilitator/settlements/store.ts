@@ -16,6 +16,7 @@ import type {
 import { finishPayment, finishUnknown } from "./finish-payment.ts";
 import { lookupPayments } from "./lookup-payments.ts";
 import { type Abandoned, type PaymentRecord, readAbandoned } from "./payment-record.ts";
+import { reopenPayment } from "./reopen-payment.ts";
 
 /**
  * How long a holder may be silent before the reconciler looks after its payment. A claim that is released too early
@@ -242,12 +243,8 @@ export class SettlementStore implements BroadcastLog {
   }
 
   /** The chain says that a payment which could be claimed again is settled: the reconciler records how. */
-  async reopen(network: string, key: string): Promise<void> {
-    await this.#db.query(
-      `update payments set state = 'claimed', retryable = false, claim_token = gen_random_uuid(), lease_until = now()
-        where network = $1 and payment_key = $2 and state in ('failed', 'claimed') and retryable`,
-      [network, key],
-    );
+  reopen(network: string, key: string): Promise<void> {
+    return reopenPayment(this.#db, network, key);
   }
 }
 

@@ -1,3 +1,4 @@
+import { inSpan } from "../../shared/tracing.ts";
 import type { Tools } from "../connectors/connector.ts";
 import { RefusalError } from "../connectors/refusal.ts";
 import { ConnectorError, OutcomeUnknownError, type Output, type Remedy, type Result } from "../connectors/result.ts";
@@ -46,7 +47,7 @@ export async function executeRun(context: ExecuteNeeds, asked: AskedExecution): 
       const done = runnable.hasEffects ? await earlierResult(context.tools, effectKey) : undefined;
       return done ?? runnable.run(buyerId === undefined ? call : { ...call, buyerId }, context.tools);
     };
-    const running = run();
+    const running = inSpan(`run ${runnable.connector}`, { agent: runnable.address }, run);
     // After the deadline its end changes nothing.
     running.catch(() => {});
     const { output, receipt } = await Promise.race([running, overtime]);

@@ -1,5 +1,6 @@
 import { Client, connectivityState, credentials, type ServiceError } from "@grpc/grpc-js";
 import { proto } from "@hiero-ledger/proto";
+import { inSpan } from "../tracing.ts";
 
 /**
  * The consensus nodes of one Hedera network, one long-lived channel each, spoken to without the SDK: a repeated call must
@@ -47,7 +48,9 @@ export class HederaNodes {
     if (!node || !(await this.#isReady(node, deadlineMs))) return "unsent";
     try {
       const deadline = Math.min(deadlineMs, Date.now() + this.#timeouts.sendMs);
-      const reply = await call(node, methods[method], transaction, deadline);
+      const reply = await inSpan("hedera transaction", atNode(id), () =>
+        call(node, methods[method], transaction, deadline),
+      );
       return proto.TransactionResponse.decode(reply).nodeTransactionPrecheckCode;
     } catch {
       return "silent";
@@ -64,7 +67,9 @@ export class HederaNodes {
     if (!node || !(await this.#isReady(node, deadlineMs))) return "silent";
     try {
       const deadline = Math.min(deadlineMs, Date.now() + this.#timeouts.receiptMs);
-      const reply = await call(node, receiptPath, receiptQuery(transactionId), deadline);
+      const reply = await inSpan("hedera receipt", atNode(id), () =>
+        call(node, receiptPath, receiptQuery(transactionId), deadline),
+      );
       const { transactionGetReceipt: answer } = proto.Response.decode(reply);
       const precheck = answer?.header?.nodeTransactionPrecheckCode ?? codes.OK;
       if (precheck === codes.RECEIPT_NOT_FOUND) return "none";
@@ -202,3 +207,4 @@ function isFailing({ failing, client }: Node): boolean {
 }
 
 const asIs = (bytes: Buffer) => bytes;
+const atNode = (id: string) => ({ "hedera.node": id });

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Fate } from "./rpc-proxy.ts";
 
@@ -13,7 +13,7 @@ export async function startHttpProxy(upstream: string): Promise<HttpProxy> {
     if (fate === "lose-call") return void request.socket.destroy();
     const answer = await fetch(`${upstream}${request.url}`, {
       method: request.method ?? "GET",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", ...traceOf(request.headers) },
       ...(request.method === "POST" && { body: Buffer.concat(chunks) }),
     });
     const text = await answer.text();
@@ -35,6 +35,9 @@ export async function startHttpProxy(upstream: string): Promise<HttpProxy> {
     },
   };
 }
+
+const traceOf = ({ traceparent }: IncomingHttpHeaders) =>
+  traceparent === undefined ? {} : { traceparent: `${traceparent}` };
 
 export interface HttpProxy {
   readonly url: string;

@@ -191,6 +191,22 @@ export class EvmChain {
     };
   }
 
+  /** What these accounts had in a block, in its order. Throws RpcUnreachableError where the node is not that far. */
+  async sentIn(number: bigint, senders: ReadonlySet<string>): Promise<readonly SentTransaction[]> {
+    const block = (await this.#rpc.call("eth_getBlockByNumber", [quantity(number), true])) as FullBlock | null;
+    if (!block) throw new RpcUnreachableError(`the node has no block ${number}`);
+    return block.transactions
+      .filter(({ from }) => senders.has(from.toLowerCase()))
+      .map(({ hash, from, to, nonce, input }) => ({
+        hash,
+        from: from.toLowerCase(),
+        to: to?.toLowerCase(),
+        nonce: BigInt(nonce),
+        input,
+        minedAt: new Date(Number(block.timestamp) * 1_000),
+      }));
+  }
+
   /** Hands signed bytes to the node. Throws RpcError when it will not have them. */
   async send(raw: Buffer): Promise<void> {
     await this.#rpc.call("eth_sendRawTransaction", [`0x${raw.toString("hex")}`]);
@@ -246,6 +262,27 @@ export interface Block {
   readonly number: bigint;
   readonly timestampSeconds: bigint;
   readonly baseFeePerGas: bigint;
+}
+
+/** A mined transaction; addresses in lower case. */
+export interface SentTransaction {
+  readonly hash: string;
+  readonly from: string;
+  readonly to: string | undefined;
+  readonly nonce: bigint;
+  readonly input: string;
+  readonly minedAt: Date;
+}
+
+interface FullBlock {
+  readonly timestamp: string;
+  readonly transactions: ReadonlyArray<{
+    readonly hash: string;
+    readonly from: string;
+    readonly to: string | null;
+    readonly nonce: string;
+    readonly input: string;
+  }>;
 }
 
 /** What a transaction offers for gas. */

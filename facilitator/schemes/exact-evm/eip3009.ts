@@ -66,6 +66,24 @@ export function transferCall(authorization: Authorization, signature: Buffer, si
   return `0xcf092995${fields}${word(7n * 32n)}${word(BigInt(signature.length))}${padded}`;
 }
 
+/** What such call data says; undefined for anything else. */
+export function readTransferCall(data: string): Authorization | undefined {
+  if (!/^0x(e3ee160e|cf092995)([0-9a-f]{64}){9}/i.test(data)) return undefined;
+  const wordAt = (place: number) => data.slice(10 + place * 64, 10 + (place + 1) * 64).toLowerCase();
+  const [from, to] = [wordAt(0), wordAt(1)];
+  if (!from.startsWith(noAddressBytes) || !to.startsWith(noAddressBytes)) return undefined;
+  return {
+    from: `0x${from.slice(24)}`,
+    to: `0x${to.slice(24)}`,
+    value: BigInt(`0x${wordAt(2)}`),
+    validAfter: BigInt(`0x${wordAt(3)}`),
+    validBefore: BigInt(`0x${wordAt(4)}`),
+    nonce: `0x${wordAt(5)}`,
+  };
+}
+
+const noAddressBytes = "0".repeat(24);
+
 export function authorizationStateCall(from: Hex, nonce: Hex): Hex {
   return `0xe94a0102${addressWord(from)}${nonce.slice(2)}`;
 }

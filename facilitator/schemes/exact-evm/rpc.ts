@@ -1,4 +1,5 @@
 import { Pool } from "undici";
+import { inSpan } from "../../../shared/tracing.ts";
 import { NetworkAwayError } from "../scheme.ts";
 
 /**
@@ -25,10 +26,12 @@ export class JsonRpc {
 
   /** Throws RpcError when the node says no, RpcUnreachableError when it is not known whether the call was carried out. */
   call(method: string, params: readonly unknown[]): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ method, params, resolve, reject });
-      this.#schedule();
-    });
+    const asked = () =>
+      new Promise((resolve, reject) => {
+        this.#waiting.push({ method, params, resolve, reject });
+        this.#schedule();
+      });
+    return inSpan(method, { "rpc.system": "jsonrpc", "rpc.method": method }, asked);
   }
 
   async stop(): Promise<void> {

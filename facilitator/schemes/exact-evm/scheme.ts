@@ -33,6 +33,7 @@ import { sendByAny } from "./least-busy.ts";
 import type { EvmPayment } from "./payload.ts";
 import { waitForReceipt } from "./receipts.ts";
 import { JsonRpc, RpcError } from "./rpc.ts";
+import { SentSearch } from "./search-sent.ts";
 import { feeOf, succeeded } from "./transfers.ts";
 
 /** `exact` on one EVM network: a payer's EIP-3009 authorization, sent and paid for by one of our addresses. */
@@ -67,10 +68,11 @@ export function createExactEvm(
     const { asset, payer } = payment;
     balances.set(payment, await reads.read(`${asset} ${payer}`, balanceAgeMaxMs, () => chain.holding(asset, payer)));
   };
+  const sent = new SentSearch({ chain, config });
+  const leased = () => feePayers.filter(({ isLeased }) => isLeased);
   const lookForKeys = inTurn(
     feePayers.map((payer) => ({ isThere: () => payer.signs, look: () => payer.lookForKey() })),
   );
-  const leased = () => feePayers.filter(({ isLeased }) => isLeased);
   const maintainNonces = () => eachOf(leased(), (feePayer) => feePayer.maintainNonces());
   const forget = () => eachOf(leased(), ({ address }) => forgetFinal(address, config.network, { chain, db: needs.db }));
 
@@ -94,6 +96,10 @@ export function createExactEvm(
     submit: (payment, claim, deadline) =>
       submit({ chain, config, feePayers, fromContracts, store: needs.store }, payment, claim, deadline),
     find: (unfinished) => findOutcome(chain, config, unfinished),
+    searchSent: (log) => {
+      const addresses = leased().map(({ address }) => address);
+      return sent.search(log, addresses);
+    },
     networkFee: async (transaction) => feeOf(await orNetworkAway(chain.receipt(transaction))),
     balances: () => feePayers.map(({ balance }) => balance),
     async start() {

@@ -4,6 +4,7 @@ import type { HederaConfig } from "./config.ts";
 import {
   accountText,
   digestOfBody,
+  expiryOf,
   type HederaPayment,
   hbar,
   type Row,
@@ -244,7 +245,7 @@ function asPayment({ body, bodies, payer, knownNodes, request: { requirements } 
     asset: requirements.asset,
     amount: BigInt(requirements.amount),
     messageDigest: digestOfBody(bodies[0]!.bytes),
-    expiresAt: new Date(Math.ceil(validStartMs) + (durationSeconds + 10) * 1_000),
+    expiresAt: expiryOf(validStartMs, durationSeconds),
     feePayer,
     validStartMs,
     durationSeconds,

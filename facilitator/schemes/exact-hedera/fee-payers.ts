@@ -75,6 +75,11 @@ export class HederaFeePayers {
     return this.accounts.map((account) => this.balanceOf(account));
   }
 
+  /** Those that this copy looks after. */
+  get leased(): readonly string[] {
+    return this.accounts.filter((account) => this.#leases.holds(account));
+  }
+
   balanceOf(account: string): FeePayerBalance {
     return {
       ...this.#fundsOf(account).balance,

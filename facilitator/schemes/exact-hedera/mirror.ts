@@ -1,5 +1,6 @@
 import { Pool } from "undici";
 import type { JsonObject } from "../../../shared/json.ts";
+import { inSpan } from "../../../shared/tracing.ts";
 import { ReadCache } from "../read-cache.ts";
 import { NetworkAwayError, type Payment } from "../scheme.ts";
 import { type Key, readMirrorKey } from "./keys.ts";
@@ -82,7 +83,12 @@ export class Mirror {
   }
 
   /** A body, or undefined on 404. */
-  async get(path: string): Promise<JsonObject | undefined> {
+  get(path: string): Promise<JsonObject | undefined> {
+    const [, , , of = ""] = path.split(/[/?]/);
+    return inSpan(`mirror ${of}`, { "http.request.method": "GET" }, () => this.#askTwice(path));
+  }
+
+  async #askTwice(path: string): Promise<JsonObject | undefined> {
     try {
       return await this.#ask(path);
     } catch (error) {

@@ -97,6 +97,11 @@ export function readSignedTransfer(base64: string): SignedTransfer {
   };
 }
 
+/** Ten seconds later than the chain executes it: by so much one mirror's copies may differ. */
+export function expiryOf(validStartMs: number, durationSeconds: number): Date {
+  return new Date(Math.ceil(validStartMs) + (durationSeconds + 10) * 1_000);
+}
+
 /** A Transaction of ours: the SignedTransaction in it, and the node that one is for. */
 export function readSigned(raw: Buffer): { signed: Buffer; node: string } {
   const signed = decode(transaction, raw).signedBytes ?? empty;

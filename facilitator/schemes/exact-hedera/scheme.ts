@@ -16,6 +16,7 @@ import { Mirror } from "./mirror.ts";
 import { type HederaPayment, hbar } from "./payload.ts";
 import { Preflight } from "./preflight.ts";
 import { invalid } from "./requirements.ts";
+import { SentSearch } from "./search-sent.ts";
 import { submit } from "./submit.ts";
 
 /** `exact` on one Hedera network: a transfer the payer signed, co-signed, sent and paid for by one of our accounts. */
@@ -28,6 +29,7 @@ export function createExactHedera(
   const addressBook = new AddressBook(config, { mirror, nodes, log: needs.log });
   const feePayers = new HederaFeePayers(config, mirror, needs);
   const preflight = new Preflight(config, mirror, nodes);
+  const sent = new SentSearch({ mirror, config });
   const known = { underway: new Set<string>(), taken: new Set<string>() };
   const chain = { ...needs, network: config.network, mirror, nodes, feePayers, preflight, ...known };
 
@@ -50,6 +52,7 @@ export function createExactHedera(
     insufficient: (message) => invalid("preflight_failed", `insufficient_balance: ${message}`),
     submit: (payment, claim, deadline) => submit(chain, payment, claim, deadline),
     find: (unfinished) => find(chain, unfinished),
+    searchSent: (log) => sent.search(log, feePayers.leased),
     networkFee: async (transaction) => {
       const records = await mirror.records(transaction);
       return (records.find(({ result }) => result === "SUCCESS") ?? records[0])?.fee;

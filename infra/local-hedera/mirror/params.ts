@@ -1,4 +1,4 @@
-import { entityText, parseEntityText } from "../hapi/ids.ts";
+import { entityText, NANOS_PER_SECOND, parseEntityText } from "../hapi/ids.ts";
 import type { Account } from "../state/entities.ts";
 import { invalidParameter } from "./json.ts";
 import type { MirrorView } from "./view.ts";
@@ -27,6 +27,17 @@ export function numberFilter(query: URLSearchParams, name: string): (number: num
   return (number) => tests.every((test) => test(number));
 }
 
+/** The same on moments, `gt:seconds.nanos`. */
+export function timestampFilter(query: URLSearchParams, name = "timestamp"): (nanos: bigint) => boolean {
+  const tests = query.getAll(name).map((text) => {
+    const [, operator = "eq", seconds = "", nanos = ""] =
+      /^(?:(eq|ne|gt|gte|lt|lte):)?(\d{1,10})(?:\.(\d{1,9}))?$/.exec(text) ?? invalidParameter(name);
+    const limit = BigInt(seconds) * NANOS_PER_SECOND + BigInt(nanos.padEnd(9, "0"));
+    return (moment: bigint) => COMPARE[operator as Operator](moment, limit);
+  });
+  return (nanos) => tests.every((test) => test(nanos));
+}
+
 /** What `pick` makes of the accounts that pass `account.id`, in ascending order, and the link to the rest. */
 export function pageOfAccounts(
   view: MirrorView,
@@ -52,16 +63,17 @@ export function pageOfAccounts(
 }
 
 const COMPARE = {
-  eq: (a: number, b: number) => a === b,
-  ne: (a: number, b: number) => a !== b,
-  gt: (a: number, b: number) => a > b,
-  gte: (a: number, b: number) => a >= b,
-  lt: (a: number, b: number) => a < b,
-  lte: (a: number, b: number) => a <= b,
+  eq: (a: Ordered, b: Ordered) => a === b,
+  ne: (a: Ordered, b: Ordered) => a !== b,
+  gt: (a: Ordered, b: Ordered) => a > b,
+  gte: (a: Ordered, b: Ordered) => a >= b,
+  lt: (a: Ordered, b: Ordered) => a < b,
+  lte: (a: Ordered, b: Ordered) => a <= b,
 };
 
 const LIMIT_DEFAULT = 25;
 const LIMIT_MAX = 100;
 
+type Ordered = number | bigint;
 type Operator = keyof typeof COMPARE;
 export type Order = "asc" | "desc";

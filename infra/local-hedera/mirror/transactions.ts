@@ -2,7 +2,7 @@ import { entityText, NANOS_PER_SECOND, timestampText, transactionKey } from "../
 import { statusName } from "../hapi/refusal.ts";
 import { IN_FLIGHT, type TransactionRecord } from "../state/transactions.ts";
 import { invalidParameter, notFound } from "./json.ts";
-import { limitOf, numberFilter } from "./params.ts";
+import { limitOf, numberFilter, orderOf, timestampFilter } from "./params.ts";
 import type { MirrorView } from "./view.ts";
 
 /** One transaction by its id in the mirror's form, `0.0.A-seconds-nanos`. 404 until it has arrived. */
@@ -14,18 +14,33 @@ export function getTransaction(view: MirrorView, [id]: string[]): object {
   return record && isShown(view, record) ? { transactions: [transactionJson(record)] } : notFound();
 }
 
-/** Newest first; `account.id` keeps those that moved something in or out of it. */
+/**
+ * Newest first when `order` does not say otherwise; `account.id` keeps those that moved something in or out of it, beside
+ * `timestamp`, `transactiontype` and `result`.
+ */
 export function getTransactions(view: MirrorView, _parts: string[], query: URLSearchParams): object {
   const limit = limitOf(query);
-  const isWanted = numberFilter(query, "account.id");
-  const transactions: object[] = [];
+  const order = orderOf(query, "desc");
+  const isParty = numberFilter(query, "account.id");
+  const isThen = timestampFilter(query);
+  const kind = query.get("transactiontype")?.toUpperCase();
+  const result = resultFilter(query);
+  const wanted: TransactionRecord[] = [];
   for (const record of view.chain.transactions.newestFirst()) {
-    if (transactions.length === limit) break;
+    if (order === "desc" && wanted.length === limit) break;
     const { hbar, tokens = [] } = record.outcome;
     const parties = [...hbar.map(([account]) => account), ...tokens.map(({ account }) => account)];
-    if (isShown(view, record) && parties.some(isWanted)) transactions.push(transactionJson(record));
+    if (!isShown(view, record) || !isThen(record.consensusAt) || !parties.some(isParty)) continue;
+    if ((kind === undefined || kind === record.kind.toUpperCase()) && result(record)) wanted.push(record);
   }
-  return { transactions, links: { next: null } };
+  const inOrder = order === "asc" ? wanted.toSorted((a, b) => (a.consensusAt < b.consensusAt ? -1 : 1)) : wanted;
+  return { transactions: inOrder.slice(0, limit).map(transactionJson), links: { next: null } };
+}
+
+function resultFilter(query: URLSearchParams): (record: TransactionRecord) => boolean {
+  const text = query.get("result");
+  if (text !== null && text !== "success" && text !== "fail") invalidParameter("result");
+  return ({ status }) => text === null || (statusName(status) === "SUCCESS") === (text === "success");
 }
 
 const isShown = (view: MirrorView, record: TransactionRecord): boolean =>

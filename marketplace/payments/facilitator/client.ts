@@ -1,5 +1,6 @@
 import { type Dispatcher, Pool } from "undici";
 import type { Secret } from "../../../shared/env.ts";
+import { inSpan, traceHeaders } from "../../../shared/tracing.ts";
 import type { SettleResponse, SupportedResponse, VerifyResponse } from "../../../shared/x402.ts";
 import type { PaidCallId } from "../payment-payload.ts";
 import { ChainStates } from "./chain-states.ts";
@@ -165,7 +166,16 @@ export class FacilitatorClient {
   }
 
   /** The answer, gathered without a stream, which would be a tenth of what a paid call costs this service. */
-  #ask(options: Dispatcher.DispatchOptions): Promise<RawAnswer> {
+  #ask(options: AskOptions): Promise<RawAnswer> {
+    const { method, path } = options;
+    const [first = ""] = path.slice(this.#path.length + 1).split(/[/?]/);
+    const attributes = { "http.request.method": method, "server.name": "facilitator" };
+    return inSpan(`${method} /${first}`, attributes, () =>
+      this.#dispatch({ ...options, headers: { ...options.headers, ...traceHeaders() } }),
+    );
+  }
+
+  #dispatch(options: AskOptions): Promise<RawAnswer> {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
@@ -190,6 +200,11 @@ export class FacilitatorClient {
 }
 
 type Answer = Readonly<Record<string, unknown>>;
+
+interface AskOptions extends Dispatcher.DispatchOptions {
+  readonly method: "GET" | "POST";
+  readonly headers?: Record<string, string>;
+}
 
 interface RawAnswer {
   readonly status: number;

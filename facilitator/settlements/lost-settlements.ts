@@ -1,0 +1,183 @@
+import type { Log } from "../../shared/log.ts";
+import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
+import type { SchemeRegistry } from "../schemes/registry.ts";
+import type { Found, SearchedRange, SearchLog, SearchMark, SentSettlement } from "../schemes/scheme.ts";
+import { finishPayment } from "./finish-payment.ts";
+import { reopenPayment } from "./reopen-payment.ts";
+
+/**
+ * Finds settlements again that the database lost, as by a failover to a standby that lagged. How far each fee payer was searched
+ * stands in the same database and goes back together with what is lost: whatever is missing is after the mark.
+ */
+export class LostSettlements implements SearchLog {
+  readonly #needs: Needs;
+  #foundAgain: readonly FoundAgain[] | undefined;
+
+  constructor(needs: Needs) {
+    this.#needs = needs;
+  }
+
+  /** Of all copies, by network, as last read; undefined until it was. */
+  get foundAgain(): readonly FoundAgain[] | undefined {
+    return this.#foundAgain;
+  }
+
+  /** Searches each network a bounded way further. One that does not answer is searched later. */
+  async search(): Promise<void> {
+    const { schemes, db, log } = this.#needs;
+    await Promise.all(
+      schemes.all.map(async ({ network }) => {
+        await schemes
+          .openOn(network)
+          ?.searchSent(this)
+          .catch((err) => log.warn({ err, network }, "settlements that may be lost could not be searched for"));
+      }),
+    );
+    const { rows } = await db.query(
+      `select network, sum(found_again)::int as payments, max(last_found_at) as last_at
+         from searched_settlements group by network order by network`,
+    );
+    this.#foundAgain = rows.map(({ network, payments, last_at: lastAt }) => ({ network, payments, lastAt }));
+  }
+
+  async marks(network: string, feePayers: readonly string[]): Promise<readonly SearchMark[]> {
+    const { rows } = await this.#needs.db.query({
+      name: "read-search-marks",
+      text: `select fee_payer, searched_until, next_nonce from searched_settlements
+              where network = $1 and fee_payer = any ($2) order by searched_until`,
+      values: [network, feePayers],
+    });
+    return rows.map(({ fee_payer: feePayer, searched_until: until, next_nonce: nextNonce }) => {
+      return { feePayer, until, nextNonce: nextNonce ?? undefined };
+    });
+  }
+
+  async begin(network: string, marks: readonly SearchMark[]): Promise<void> {
+    await this.#needs.db.query(
+      `insert into searched_settlements (network, fee_payer, searched_until, next_nonce)
+       select $1, * from unnest($2::text[], $3::bigint[], $4::bigint[]) on conflict do nothing`,
+      [network, ...columnsOf(marks)],
+    );
+  }
+
+  /** One statement, so that what it counts is in the database that it moves the marks in. */
+  async moveOn(network: string, ranges: readonly SearchedRange[]): Promise<ReadonlySet<string>> {
+    const { rows } = await this.#needs.db.query({
+      name: "move-search-marks",
+      text: `
+        update searched_settlements m set searched_until = r.until, next_nonce = r.next_nonce
+          from unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+                 as r (fee_payer, from_until, from_nonce, until, next_nonce)
+         where m.network = $1 and m.fee_payer = r.fee_payer and m.searched_until = r.from_until
+           and r.next_nonce - r.from_nonce = (
+             select count(distinct p.nonce) from payments p
+              where p.network = $1 and p.fee_payer = r.fee_payer and p.nonce >= r.from_nonce and p.nonce < r.next_nonce
+                and p.state = 'settled' and not p.landed_by_another)
+        returning m.fee_payer`,
+      values: [
+        network,
+        ...columnsOf(ranges.map(({ from }) => from)),
+        ...columnsOf(ranges.map(({ to }) => to)).slice(1),
+      ],
+    });
+    return new Set(rows.map(({ fee_payer: feePayer }) => feePayer as string));
+  }
+
+  onRecord(network: string, transactions: readonly string[]): Promise<ReadonlySet<string>> {
+    return transactionsOnRecord(this.#needs.db, network, transactions);
+  }
+
+  async conclude(network: string, { from, to }: SearchedRange, { settlements, known }: Found): Promise<boolean> {
+    const { db, events } = this.#needs;
+    const missing = await inTransaction(db, async (tx) => {
+      const { rowCount } = await tx.query(
+        "select from searched_settlements where network = $1 and fee_payer = $2 and searched_until = $3 for update",
+        [network, from.feePayer, from.until],
+      );
+      if (rowCount === 0 || (await transactionsOnRecord(tx, network, known)).size < known.length) return undefined;
+      const added = await addMissing(tx, network, settlements);
+      await tx.query(
+        `update searched_settlements
+            set searched_until = $3, next_nonce = $4, found_again = found_again + $5,
+                last_found_at = case when $5 > 0 then now() else last_found_at end
+          where network = $1 and fee_payer = $2`,
+        [network, from.feePayer, to.until, to.nextNonce, added.length],
+      );
+      return added;
+    });
+    for (const settlement of missing ?? []) events.foundAgain(network, settlement);
+    return missing !== undefined;
+  }
+}
+
+const columnsOf = (marks: readonly SearchMark[]) => [
+  marks.map(({ feePayer }) => feePayer),
+  marks.map(({ until }) => until),
+  marks.map(({ nextNonce }) => nextNonce ?? null),
+];
+
+async function transactionsOnRecord(
+  db: Queryable,
+  network: string,
+  transactions: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (transactions.length === 0) return new Set();
+  const { rows } = await db.query(
+    "select distinct transaction_id as id from payments where network = $1 and transaction_id = any ($2) and not retryable",
+    [network, transactions],
+  );
+  return new Set(rows.map(({ id }) => id as string));
+}
+
+/** Puts those on record that are not. What is there and has not ended is the reconciler's, which asks the chain itself. */
+async function addMissing(
+  tx: Transaction,
+  network: string,
+  settlements: readonly SentSettlement[],
+): Promise<readonly SentSettlement[]> {
+  if (settlements.length === 0) return [];
+  const { rows } = await tx.query(
+    "select payment_key as key, state, retryable from payments where network = $1 and payment_key = any ($2)",
+    [network, settlements.map(({ key }) => key)],
+  );
+  const there = new Map(rows.map(({ key, state, retryable }) => [key as string, { state, retryable }]));
+  const added: SentSettlement[] = [];
+  // In one order, so that two copies never wait for each other.
+  for (const settlement of settlements.toSorted((one, other) => (one.key < other.key ? -1 : 1))) {
+    if (there.get(settlement.key)?.retryable) await reopenPayment(tx, network, settlement.key);
+    if (!there.has(settlement.key) && (await addSettled(tx, network, settlement))) added.push(settlement);
+  }
+  return added;
+}
+
+/** False when a caller has claimed it meanwhile. Its success is nobody's any more: who was told of it is not known. */
+async function addSettled(tx: Transaction, network: string, settlement: SentSettlement): Promise<boolean> {
+  const { key, payer, payTo, asset, amount, expiresAt, feePayer, nonce, transaction, landedAt } = settlement;
+  const { rows } = await tx.query(
+    `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic, expires_at,
+                           lease_until, fee_payer, nonce, transaction_id, broadcast_at)
+     values ($1, $2, 'claimed', gen_random_uuid(), 'exact', $3, $4, $5, $6::numeric, $7, now(), $8, $9, $10, $11)
+     on conflict (network, payment_key) do nothing
+     returning id, claim_token as token`,
+    [network, key, payer, payTo, asset, amount, expiresAt, feePayer, nonce ?? null, transaction, landedAt],
+  );
+  const [claim] = rows;
+  if (!claim) return false;
+  const totalMs = Math.min(Math.max(0, Date.now() - landedAt.getTime()), totalMsMax);
+  return finishPayment(tx, claim, { outcome: "settled", transaction }, { totalMs, delivered: true });
+}
+
+const totalMsMax = 2_147_483_647;
+
+export interface FoundAgain {
+  readonly network: string;
+  readonly payments: number;
+  readonly lastAt: Date | null;
+}
+
+interface Needs {
+  readonly db: Database;
+  readonly schemes: SchemeRegistry;
+  readonly events: { foundAgain(network: string, settlement: SentSettlement): void };
+  readonly log: Log;
+}
