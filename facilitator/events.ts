@@ -22,9 +22,16 @@ export function createEvents(log: Log, metrics: Metrics, { recordRefusal, record
       if (request) recordRefusal({ kind, request, payer, reason: refusal.refused, totalMs: Math.round(totalMs) });
     },
     settlementEnded(network, payment, outcome, totalMs) {
-      const { payer, payTo } = payment;
+      const { key: paymentKey, payer, payTo } = payment;
       count("settle", network, outcome.outcome, outcome.outcome === "failed" ? outcome.reason : "", totalMs);
-      const facts = { network, payer, payTo, transaction: outcome.transaction, totalMs: Math.round(totalMs) };
+      const facts = {
+        network,
+        paymentKey,
+        payer,
+        payTo,
+        transaction: outcome.transaction,
+        totalMs: Math.round(totalMs),
+      };
       if (outcome.outcome === "settled") log.info({ event: "settled", ...facts });
       else if (outcome.outcome === "unknown") log.warn({ event: "settlement-unknown", ...facts });
       else log.warn({ event: "settlement-failed", ...facts, reason: outcome.reason, detail: outcome.message });

@@ -52,10 +52,10 @@ export async function settle(context: SettleNeeds, body: unknown): Promise<Settl
     : await context.paymentLimits.ofPayer(request.network, payment);
   if (refusal) {
     if ("holdId" in held) await context.holds.release(held.holdId);
-    const isTold = await mayBeTold(context, scheme, request, payment, refusal);
-    return isTold
-      ? findOut(context, request, payment, deadline)
-      : refused(context, request, payment, refusal, startedAt);
+    const earlier = await earlierClaim(context, scheme, request, payment, refusal);
+    if (!earlier) return refused(context, request, payment, refusal, startedAt);
+    if (isClaimable(earlier)) await context.store.reopen(request.network, payment.key);
+    return findOut(context, request, payment, deadline);
   }
   const { holdId } = held as { holdId: string };
   const claim = await context.store.claim(request.network, scheme.scheme, payment, {
@@ -154,9 +154,10 @@ async function submit(
       await context.store.withdraw(claim, noFeePayer);
       throw error;
     }
-    context.log.error({ err: error, paymentKey: payment.key }, "a submission ended in an error");
+    const about = { network: scheme.network, paymentKey: payment.key };
+    context.log.error({ err: error, ...about }, "a submission ended in an error");
     await context.store.giveUp(claim).catch((err) => {
-      context.log.error({ err, paymentKey: payment.key }, "the claim was not given up; it runs out by itself");
+      context.log.error({ err, ...about }, "the claim was not given up; it runs out by itself");
     });
     return "interrupted";
   } finally {
@@ -165,20 +166,19 @@ async function submit(
 }
 
 /**
- * Whether a payment that does not hold is one whose outcome is to be told: it was claimed meanwhile, and settling it is
- * perhaps why it does not hold any more; or it counts as failed and the chain says that it is settled.
+ * The claim whose outcome is to be told of a payment that does not hold: one made meanwhile, whose settlement is perhaps why
+ * it does not hold any more; or one that counts as failed while the chain says that the payment is settled.
  */
-async function mayBeTold(
+async function earlierClaim(
   { store }: SettleNeeds,
   scheme: Scheme,
   { network }: PaymentRequest,
   payment: Payment,
   { transaction }: Refusal,
-): Promise<boolean> {
+): Promise<PaymentRecord | undefined> {
   const record = await store.lookup(network, payment.key);
-  if (!record || (isClaimable(record) && !transaction) || (await refusalToTell(scheme, record, payment))) return false;
-  if (isClaimable(record)) await store.reopen(network, payment.key);
-  return true;
+  if (!record || (isClaimable(record) && !transaction)) return undefined;
+  return (await refusalToTell(scheme, record, payment)) ? undefined : record;
 }
 
 /** The money may have moved: an outcome the database did not take is pending until recovery has recorded it. */

@@ -191,8 +191,8 @@ export type Outcome =
       readonly retryable: boolean;
       readonly charged?: boolean;
     }
-  /** Sent, and the chain has not answered yet. */
-  | { readonly outcome: "unknown"; readonly transaction: string };
+  /** Sent, and the chain has not answered yet. `because`: what is waited for, in words for the operator's log. */
+  | { readonly outcome: "unknown"; readonly transaction: string; readonly because?: string };
 
 /** Up to where the chain was searched: all that this fee payer settled until there is on record. */
 export interface SearchMark {

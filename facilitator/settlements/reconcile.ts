@@ -16,16 +16,24 @@ export async function reconcile(needs: Needs): Promise<void> {
 }
 
 async function finish({ store, schemes, events, log }: Needs, payment: Abandoned): Promise<void> {
+  const facts = { network: payment.network, paymentKey: payment.key, transaction: payment.transaction };
   const scheme = schemes.openOn(payment.network);
-  if (!scheme) return;
+  if (!scheme)
+    return log.warn(
+      facts,
+      "a payment waits for its network, which is not configured or has not answered since the start",
+    );
   try {
     const outcome = await scheme.find(payment);
+    if (outcome.outcome === "unknown") {
+      log.info({ event: "still-unknown", ...facts, state: payment.state, because: outcome.because });
+    }
     // A row without signed bytes may have been sent all the same: a database that failed over has lost its last moments.
     if (outcome.outcome === "unknown" && payment.state === "claimed") return await store.openClaim(payment);
     await store.finish(payment, outcome, Date.now() - payment.createdAt.getTime(), false);
     if (outcome.outcome !== "unknown") events.reconciled(payment.network, payment.key, outcome);
   } catch (error) {
-    log.warn({ err: error, paymentKey: payment.key }, "the chain could not be asked; it will be asked again");
+    log.warn({ err: error, ...facts }, "the chain could not be asked; it will be asked again");
   }
 }
 

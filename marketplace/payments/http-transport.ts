@@ -4,6 +4,7 @@ import { paymentHeaders, type SettleResponse } from "../../shared/x402.ts";
 import type { AnonymousLimits } from "../anonymous-limits.ts";
 import type { Config } from "../config.ts";
 import type { FacilitatorClient } from "./facilitator/client.ts";
+import { isMalformed } from "./facilitator/refusal-reasons.ts";
 import type { SpeculativeVerdict } from "./facilitator/speculative-verification.ts";
 import { type Answer, answerTo } from "./paid-calls/answers.ts";
 import { deliver } from "./paid-calls/deliver.ts";
@@ -24,8 +25,8 @@ export async function answerQuote(
   unreadable: string | undefined,
 ): Promise<void> {
   await context.anonymousLimits.admitQuote(exchange.request.ip ?? "", offer.url);
-  const isMalformed = unreadable !== undefined;
-  await sendQuote(context, exchange, offer, { error: unreadable ?? "Payment is required.", isMalformed });
+  const error = unreadable ?? "Payment is required.";
+  await sendQuote(context, exchange, offer, { error, isMalformed: unreadable !== undefined });
 }
 
 /**
@@ -61,8 +62,8 @@ export async function answerPayment(
     case "refused": {
       const { reason, message, signIn, settlement } = redemption;
       if (settlement) setSettlementHeaders(response, settlement);
-      const isMalformed = /^invalid_(payload|exact)/.test(reason);
-      return sendQuote(context, exchange, offer, { error: `${reason}: ${message}`, signIn, isMalformed });
+      const error = `${reason}: ${message}`;
+      return sendQuote(context, exchange, offer, { error, signIn, isMalformed: isMalformed(reason) });
     }
     default:
       send(response, answerTo(redemption, replay));

@@ -26,8 +26,8 @@ export interface PaymentPayload {
 
 export interface PaymentId {
   readonly key: string;
-  /** Who signed it, as it says itself; on Hedera only its transfers tell. */
-  readonly payer?: string;
+  /** Network and account of who pays, as it says itself; undefined when it does not take from one account. */
+  readonly payer?: string | undefined;
   /** Whom it pays how many base units, as it says itself; undefined when it does not pay one wallet in this asset. */
   readonly pays?: Paid | undefined;
   /** The account that pays the network fee, on Hedera. */
@@ -128,7 +128,7 @@ export function decodeHeader(text: string): JsonObject | undefined {
  */
 function identifyPayment(network: string, asset: string, payload: unknown): PaymentId | undefined {
   if (typeof payload !== "object" || payload === null) return undefined;
-  return network.startsWith("eip155:") ? identifyEvm(network, asset, payload) : identifyHedera(asset, payload);
+  return network.startsWith("eip155:") ? identifyEvm(network, asset, payload) : identifyHedera(network, asset, payload);
 }
 
 /** A token spends an authorizer's nonce once. */
@@ -143,27 +143,28 @@ function identifyEvm(network: string, asset: string, payload: { authorization?: 
 }
 
 /** The transaction id inside: TransactionList.1 → Transaction.5 → SignedTransaction.1 → TransactionBody.1 and .4. */
-function identifyHedera(asset: string, payload: { transaction?: unknown }): PaymentId | undefined {
+function identifyHedera(network: string, asset: string, payload: { transaction?: unknown }): PaymentId | undefined {
   if (typeof payload.transaction !== "string" || payload.transaction.length > transactionTextMax) return undefined;
   try {
     const list = fieldsOf(Buffer.from(payload.transaction, "base64"));
     const body = fieldsOf(only(fieldsOf(only(fieldsOf(bytesIn(list[0])), 5)), 1));
     const id = fieldsOf(only(body, 1));
     const start = fieldsOf(only(id, 1));
-    const account = numberIn(fieldsOf(only(id, 2)), 3);
     const seconds = numberIn(start, 1);
     const nanos = numberIn(start, 2);
     const duration = numberIn(fieldsOf(only(body, 4)), 1);
-    const feePayer = `0.0.${account}`;
+    const feePayer = accountIn(only(id, 2));
     const key = `${feePayer}@${seconds}.${String(nanos).padStart(9, "0")}`;
-    return { key, feePayer, pays: creditIn(asset, body), expiresAt: secondsAsDate(seconds + duration) };
+    const { payer, pays } = transferIn(asset, body);
+    const account = payer && `${network} ${payer}`;
+    return { key, feePayer, payer: account, pays, expiresAt: secondsAsDate(seconds + duration) };
   } catch {
     return undefined;
   }
 }
 
 /** TransactionBody.14 (cryptoTransfer) → .2 (tokenTransfers) → .1 (token), .2 (accountID .1, amount .2). */
-function creditIn(asset: string, body: readonly ProtobufField[]): Paid | undefined {
+function transferIn(asset: string, body: readonly ProtobufField[]): Pick<PaymentId, "payer" | "pays"> {
   try {
     const lists = fieldsOf(only(body, 14)).filter(({ number }) => number === 2);
     const rows = lists.flatMap(({ value }) => {
@@ -171,15 +172,21 @@ function creditIn(asset: string, body: readonly ProtobufField[]): Paid | undefin
       if (accountIn(only(list, 1)) !== asset) return [];
       return list.filter(({ number }) => number === 2).map((row) => fieldsOf(bytesIn(row)));
     });
-    const credits = rows.flatMap((row) => {
-      const zigzag = numberIn(row, 2);
-      return zigzag % 2n === 0n && zigzag > 0n ? [{ payTo: accountIn(only(row, 1)), amount: `${zigzag / 2n}` }] : [];
-    });
-    return credits.length === 1 ? credits[0] : undefined;
+    const moved = rows.map((row) => ({ account: accountIn(only(row, 1)), units: unZigzag(numberIn(row, 2)) }));
+    const [[from, ...moreFrom], [to, ...moreTo]] = [
+      moved.filter(({ units }) => units < 0n),
+      moved.filter(({ units }) => units > 0n),
+    ];
+    return {
+      payer: moreFrom.length === 0 ? from?.account : undefined,
+      pays: to && moreTo.length === 0 ? { payTo: to.account, amount: `${to.units}` } : undefined,
+    };
   } catch {
-    return undefined;
+    return {};
   }
 }
+
+const unZigzag = (value: bigint) => (value % 2n === 0n ? value / 2n : -(value + 1n) / 2n);
 
 /** Accounts and tokens have their number in the same place. */
 const accountIn = (bytes: Buffer) => `0.0.${numberIn(fieldsOf(bytes), 3)}`;

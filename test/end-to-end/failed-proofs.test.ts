@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../marketplace/agents/state.ts";
+import { newLedgerBuyer } from "../bench/ledger-process.ts";
 import { newBuyer, signAuthorization } from "../support/evm-payments.ts";
+import { hederaProof } from "../support/hedera-payments.ts";
 import { echoAgent } from "../support/marketplace.ts";
 import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
-import { bareProof, type Proof, payQuote, post, settleFirst } from "../support/pay-call.ts";
+import { bareProof, type Proof, payQuote, post, quoteIn, settleFirst } from "../support/pay-call.ts";
 
 const perAddress = 5;
 const perPayer = 3;
@@ -144,18 +146,47 @@ test("questions about settlements are counted, too", async () => {
   );
 });
 
-test("a payer whose own payments do not hold is not asked about any more, wherever they come from", async () => {
-  const quoted = await pay();
-  const terms = { ...paid.setting.terms, payTo: paid.evmWallet, amount: "50000" };
-  const proof = { ...quoted, payload: await signAuthorization(newBuyer(), terms) };
-  verified = 0;
-  const statuses = [];
-  for (let count = 0; count < perPayer * 2; count += 1) {
-    statuses.push((await ask(proof, `192.0.2.${count}`)).status);
+/** Of a payer who signs and has nothing. */
+const poor = {
+  evm: async () => {
+    const terms = { ...paid.setting.terms, payTo: paid.evmWallet, amount: "50000" };
+    return { ...(await pay()), payload: await signAuthorization(newBuyer(), terms) };
+  },
+  hedera: async () => {
+    const { accepts, resource } = quoteIn(await ask(undefined, "198.51.100.1"));
+    const terms = accepts.find(({ network }: { network: string }) => network === "hedera:testnet");
+    const buyer = await newLedgerBuyer({ admin: paid.ledger.adminUrl, usdc: paid.ledger.usdc }, 1n);
+    return (await hederaProof(buyer, terms, resource)) as Proof;
+  },
+};
+
+test.each(["evm", "hedera"] as const)(
+  "a payer on %s whose own payments do not hold is not asked about any more, wherever they come from",
+  async (chain) => {
+    const proof = await poor[chain]();
+    verified = 0;
+    const answers = [];
+    for (let count = 0; count < perPayer * 2; count += 1) answers.push(await ask(proof, `192.0.2.${count}`));
+    expect(answers.map(({ status }) => status)).toEqual([...Array(perPayer).fill(402), ...Array(perPayer).fill(429)]);
+    expect(verified).toBe(perPayer);
+    expect(answers[0]?.body.error).toContain("insufficient_balance");
+    // Its form is right: nothing is said of how a proof is made.
+    expect(answers[0]?.body.proof).toBeUndefined();
+    expect((await ask(await pay(), "192.0.2.1")).status).toBe(200);
+  },
+);
+
+test("garbage in the name of a Hedera account is not held against it", async () => {
+  const { accepts, resource } = quoteIn(await ask(undefined, "198.51.100.1"));
+  const terms = accepts.find(({ network }: { network: string }) => network === "hedera:testnet");
+  const { buyer, operator } = paid.ledger.accounts;
+  const forged = { ...buyer, privateKey: operator.privateKey };
+  for (let count = 0; count < perPayer + 1; count += 1) {
+    const answer = await ask((await hederaProof(forged, terms, resource)) as Proof, `192.0.2.${100 + count}`);
+    expect([answer.status, answer.body.error]).toEqual([402, expect.stringContaining("signature_invalid")]);
   }
-  expect(statuses).toEqual([...Array(perPayer).fill(402), ...Array(perPayer).fill(429)]);
-  expect(verified).toBe(perPayer);
-  expect((await ask(await pay(), "192.0.2.1")).status).toBe(200);
+  const genuine = await payQuote(paid, "hedera", await ask(undefined, "198.51.100.1"));
+  expect((await ask(genuine, "192.0.2.120")).status).toBe(200);
 });
 
 test("a facilitator that is busy is a 503 with its Retry-After, and nobody is charged or told to pay anew", async () => {

@@ -13,7 +13,7 @@ import { paysAsAgreed, type Receipt, succeeded } from "./transfers.ts";
  * Nodes behind one address do not know the same: what is not there yet is unknown. Throws RpcUnreachableError.
  */
 export async function findOutcome(chain: EvmChain, config: EvmConfig, unfinished: Asked): Promise<Outcome> {
-  const unknown: Outcome = { outcome: "unknown", transaction: unfinished.transaction };
+  const unknown = (because: string): Outcome => ({ outcome: "unknown", transaction: unfinished.transaction, because });
   const current = [unfinished.transaction, ...unfinished.raw.map(transactionHash)];
   const ours = new Set([...current, ...unfinished.signedTransactions].filter((hash) => hash !== ""));
   const block = await chain.latestBlock();
@@ -25,11 +25,12 @@ export async function findOutcome(chain: EvmChain, config: EvmConfig, unfinished
   ]);
   const receipts = found.filter((receipt) => receipt !== undefined);
   const receipt = receipts.find(succeeded) ?? receipts.find((one) => current.includes(one.transactionHash));
-  if (receipt && !isConfirmed(receipt, block, config)) return unknown;
+  if (receipt && !isConfirmed(receipt, block, config)) return unknown("its transaction is mined, not yet deep enough");
   if (receipt && succeeded(receipt)) return outcomeOfSuccess(receipt, unfinished);
   if (isSpent) {
     const spending = await chain.spendingOf(asset, payer, nonce, unfinished.createdAt);
-    if (!spending || !isConfirmed(spending, block, config)) return unknown;
+    if (!spending) return unknown("its nonce is used; the node does not show yet by which transaction");
+    if (!isConfirmed(spending, block, config)) return unknown("what used its nonce is mined, not yet deep enough");
     return spentBy(spending, ours, unfinished, receipt !== undefined);
   }
   if (receipt) return reverted(receipt);
@@ -43,7 +44,9 @@ export async function findOutcome(chain: EvmChain, config: EvmConfig, unfinished
     return failed("invalid_exact_evm_transaction_failed", message, transaction, true);
   }
   await sendAgain(chain, raw);
-  return unknown;
+  return unknown(
+    raw.length > 0 ? "not mined yet; sent once more" : "not mined, and nothing that is signed is on record",
+  );
 }
 
 /** The same for a transaction that was just seen to have reverted, until the node is that far or the deadline comes. */

@@ -12,7 +12,8 @@ import { pause, resubmit } from "./submit.ts";
  */
 export async function find(needs: ChainNeeds, unfinished: Unfinished): Promise<Outcome> {
   const { key: transaction, expiresAt } = unfinished;
-  if (needs.underway.has(transaction)) return { outcome: "unknown", transaction };
+  const unknown = (because: string): Outcome => ({ outcome: "unknown", transaction, because });
+  if (needs.underway.has(transaction)) return unknown("this copy is sending it");
   const deadlineMs = Date.now() + findMs;
   const copies = unfinished.raw.map(readCopy);
   const expired = Date.now() > expiresAt.getTime();
@@ -33,16 +34,19 @@ export async function find(needs: ChainNeeds, unfinished: Unfinished): Promise<O
   }
   if (expired) {
     const noTrace = records !== undefined && receipts.every((receipt) => receipt === "none");
-    return hasEnded && noTrace ? neverReached(transaction) : { outcome: "unknown", transaction };
+    if (hasEnded && noTrace) return neverReached(transaction);
+    return unknown(
+      hasEnded ? "its time is over; not all of mirror and nodes answer" : "its time is over; the mirror is not past it",
+    );
   }
   const executed = receipts.some((receipt) => typeof receipt === "object");
   const inHand = receipts.includes("pending") && Date.now() < validStartMsOf(transaction) + nodeHasLostItMs;
-  if (executed || inHand) return { outcome: "unknown", transaction };
-  if (copies.length === 0) return { outcome: "unknown", transaction };
+  if (executed || inHand) return unknown("a node has it; the mirror does not show it yet");
+  if (copies.length === 0) return unknown("no node has it, and nothing that is signed is on record");
   await resubmit(needs, copies, deadlineMs);
   await pause(afterSendingMs, deadlineMs);
   const later = judge(await needs.mirror.records(transaction).catch(() => []), copies, unfinished);
-  return later ? ended(needs, transaction, later) : { outcome: "unknown", transaction };
+  return later ? ended(needs, transaction, later) : unknown("no node had it; sent once more");
 }
 
 function validStartMsOf(transaction: string): number {

@@ -1,6 +1,7 @@
 import { clientOf } from "../../../shared/client-address.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { FailureLimiter } from "../../failure-limiter.ts";
+import { type Reason, showsPayerLacksFunds } from "./refusal-reasons.ts";
 
 /**
  * Counts payments that were presented and bought nothing, by address and by payer. Past the bound the facilitator is not asked
@@ -35,11 +36,11 @@ export class FailedPayments {
    * Counts the post that this payment was read from, once however often it is noted. A payer is counted only for what needed
    * the payer's own signature: any caller can put a name on garbage.
    */
-  note(address: string, payment: PresentedPayment | undefined, reason: string): void {
+  note(address: string, payment: PresentedPayment | undefined, reason: Reason): void {
     if (payment && this.#counted.has(payment)) return;
     if (payment) this.#counted.add(payment);
     this.#byAddress.note(clientOf(address));
-    if (payment?.payer !== undefined && reasonsAfterSignature.test(reason)) this.#byPayer.note(payment.payer);
+    if (payment?.payer !== undefined && showsPayerLacksFunds(reason)) this.#byPayer.note(payment.payer);
   }
 
   /** Counts a question about a settlement, beside its post: the facilitator answers fewer of these. */
@@ -49,7 +50,7 @@ export class FailedPayments {
 }
 
 interface PresentedPayment {
-  readonly payer?: string;
+  readonly payer?: string | undefined;
 }
 
 /** Within a minute, by each copy of the service. */
@@ -57,5 +58,3 @@ interface FailedPaymentLimits {
   readonly perAddress: number;
   readonly perPayer: number;
 }
-
-const reasonsAfterSignature = /insufficient_(funds|balance)/;

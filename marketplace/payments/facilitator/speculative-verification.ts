@@ -5,6 +5,7 @@ import type { Offer } from "../quotes/offer.ts";
 import { requirementsFor } from "../quotes/payment-requirements.ts";
 import type { FacilitatorClient } from "./client.ts";
 import type { FailedPayments } from "./failed-payments.ts";
+import { reasonOf } from "./refusal-reasons.ts";
 
 /**
  * Has the facilitator look at a payment while what it pays for is still being looked up, for the requirements of the last
@@ -47,7 +48,7 @@ export class SpeculativeVerification {
   /** Gives a question up, and counts it for an address (`from`) whose post was refused beside it: such posts are not paid for. */
   async giveUp(asked: AskedAhead, { payment }: PaymentPayload, from: string): Promise<void> {
     const verdict = await asked?.then((one) => one?.verdict).catch(() => undefined);
-    if (verdict) this.#needs.failedPayments.note(from, payment, verdict.invalidReason ?? "not_used");
+    if (verdict) this.#needs.failedPayments.note(from, payment, reasonOf(verdict));
     await releaseSpeculative(this.#needs, asked);
   }
 }

@@ -4,6 +4,7 @@ import type { SettleResponse, VerifyResponse } from "../../../shared/x402.ts";
 import type { Config } from "../../config.ts";
 import type { AgentId } from "../../ids.ts";
 import { upsertDebt } from "../debts.ts";
+import { reasonOf } from "../facilitator/refusal-reasons.ts";
 import { facilitatorRequest, type PaidCallId, type PaymentPayload, paidCallIdOf, paidIn } from "../payment-payload.ts";
 import { requirementsPaying } from "../quotes/payment-requirements.ts";
 import { type ClaimNeeds, claimQuoted, holdsQuote } from "./authority.ts";
@@ -78,7 +79,7 @@ export async function settledByQuote(
     : undefined;
   if (claimed && !("outcome" in claimed)) return claimed;
   if (claimed?.outcome === "unknown") throw new ApiError("unavailable", outcomeUnknown.message, retrySoon);
-  context.failedPayments.note(from, payment, verdict.invalidReason ?? "not_settled");
+  context.failedPayments.note(from, payment, reasonOf(verdict));
   return undefined;
 }
 
@@ -140,7 +141,7 @@ async function settlementOf(
   context.failedPayments.refuseOverBound(from, payload.payment?.payer);
   const request = facilitatorRequest(payload, requirements);
   const verdict = await askVerdict(context, request);
-  context.failedPayments.note(from, payload.payment, verdict.invalidReason ?? "not_settled");
+  context.failedPayments.note(from, payload.payment, reasonOf(verdict));
   if (verdict.invalidReason !== "already_settled") return undefined;
   if (transaction !== null) return { requirements, settlement: { transaction, ...(payer !== null && { payer }) } };
   const settlement = await context.facilitator.settle(request);

@@ -6,6 +6,7 @@ import { newId } from "../../ids.ts";
 import { stablecoinOn } from "../../stablecoins.ts";
 import { imageRunMs } from "../../time-limits.ts";
 import type { FailedPayments } from "../facilitator/failed-payments.ts";
+import { reasonOf } from "../facilitator/refusal-reasons.ts";
 import { releaseSpeculative } from "../facilitator/speculative-verification.ts";
 import { facilitatorRequest, type PaidCallId, type PaymentPayload, paidIn } from "../payment-payload.ts";
 import { payloadProblem } from "../proof-shape.ts";
@@ -40,8 +41,8 @@ export async function redeem(context: RedeemNeeds, bought: PaidWork, presented: 
     context.failedPayments.refuseOverBound(from, payload.payment?.payer);
     const redemption = await redeemOnce(context, bought, presented, holdIds);
     const { outcome } = redemption;
-    if (outcome === "refused") context.failedPayments.note(from, payload.payment, redemption.reason);
-    if (outcome === "spent") context.failedPayments.note(from, payload.payment, "already_settled");
+    if (outcome === "refused") context.failedPayments.note(from, payload.payment, redemption);
+    if (outcome === "spent") context.failedPayments.note(from, payload.payment, { reason: "already_settled" });
     isUnused = outcome === "refused" || outcome === "spent" || (outcome === "failed" && !redemption.settlement);
     return redemption;
   } finally {
@@ -165,7 +166,7 @@ async function beginOnOtherTerms(context: RedeemNeeds, asked: Asked): Promise<Ne
   if (verdict?.holdId !== undefined) asked.holdIds.push(verdict.holdId);
   if (verdict && isSettled(verdict)) return beginSettled(context, asked);
   // Whatever the answer is now: it was asked for in vain.
-  if (verdict) context.failedPayments.note(asked.presented.from, asked.payment, verdict.invalidReason ?? "not_used");
+  if (verdict) context.failedPayments.note(asked.presented.from, asked.payment, reasonOf(verdict));
   return undefined;
 }
 

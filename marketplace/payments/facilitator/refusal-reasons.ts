@@ -1,0 +1,40 @@
+import type { VerifyResponse } from "../../../shared/x402.ts";
+
+/** Why the facilitator refused a payment: `reason` is one of the codes in docs/payment-rules.md. */
+export interface Reason {
+  readonly reason: string;
+  readonly message?: string | undefined;
+}
+
+/** What /verify said against it; "not_used" of one that was good and bought nothing. */
+export function reasonOf({ invalidReason = "not_used", invalidMessage: message }: VerifyResponse): Reason {
+  return { reason: invalidReason, message };
+}
+
+/** The payer signed it, and holds too little. For any other reason a caller can have put the payer's name on garbage. */
+export function showsPayerLacksFunds({ reason, message }: Reason): boolean {
+  return reason === "invalid_exact_evm_insufficient_balance" || isHederaBalance(reason, message);
+}
+
+/** The proof is not made as a buyer's client makes it. One that is may still be late, or its payer poor. */
+export function isMalformed(reason: string): boolean {
+  return /^invalid_(payload|exact)/.test(reason) && !ofWellFormed.has(reason);
+}
+
+/** Hedera has one code for what the accounts cannot do; the message begins with what that is. */
+function isHederaBalance(reason: string, message = ""): boolean {
+  return reason === "invalid_exact_hedera_payload_preflight_failed" && message.startsWith("insufficient_balance:");
+}
+
+const ofWellFormed: ReadonlySet<string> = new Set([
+  "invalid_exact_evm_eip3009_not_supported",
+  "invalid_exact_evm_insufficient_balance",
+  "invalid_exact_evm_nonce_already_used",
+  "invalid_exact_evm_payload_authorization_valid_after",
+  "invalid_exact_evm_payload_authorization_valid_before",
+  "invalid_exact_evm_transaction_failed",
+  "invalid_exact_evm_transaction_simulation_failed",
+  "invalid_exact_evm_transfer_event_mismatch",
+  "invalid_exact_hedera_payload_preflight_failed",
+  "invalid_exact_hedera_payload_transaction_expired",
+]);
