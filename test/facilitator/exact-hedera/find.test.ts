@@ -88,7 +88,11 @@ describe("a payment whose outcome was not known at the deadline is found later",
     try {
       await another.scheme.start();
       // A receipt names no more than the id, which the ledger may have had from something else.
-      expect(await another.scheme.find(row)).toEqual({ outcome: "unknown", transaction: row.key });
+      expect(await another.scheme.find(row)).toMatchObject({
+        outcome: "unknown",
+        transaction: row.key,
+        because: expect.stringMatching(/\S/),
+      });
       setting.ledger.faults.clear();
       expect(await another.scheme.find(row)).toEqual({ outcome: "settled", transaction: row.key });
     } finally {
@@ -111,6 +115,7 @@ describe("a payment whose outcome was not known at the deadline is found later",
     expect(await setting.scheme.find(await unfinished(setting, asked))).toEqual({
       outcome: "unknown",
       transaction: payment.key,
+      because: "this copy is sending it",
     });
     expect(await settling).toMatchObject({ outcome: "settled" });
   });
@@ -143,7 +148,11 @@ describe("a payment that can no longer land", () => {
   ])("stays unknown while %s", async ([_name, faults], { setting }) => {
     const row = await never(setting);
     setting.ledger.faults.set(faults);
-    expect(await setting.scheme.find(row)).toEqual({ outcome: "unknown", transaction: row.key });
+    expect(await setting.scheme.find(row)).toMatchObject({
+      outcome: "unknown",
+      transaction: row.key,
+      because: expect.stringMatching(/\S/),
+    });
   });
 
   test("stays unknown while a node still has it in hand", async ({ setting }) => {
@@ -154,7 +163,7 @@ describe("a payment that can no longer land", () => {
       await setting.scheme.find(expired),
       await setting.scheme.find(expired),
     ];
-    expect(answers).toContainEqual({ outcome: "unknown", transaction: row.key });
+    expect(answers).toContainEqual({ outcome: "unknown", transaction: row.key, because: expect.stringMatching(/\S/) });
   });
 
   test("stays unknown while nodes have forgotten its receipt and the mirror is behind, though it landed", async ({
@@ -164,7 +173,11 @@ describe("a payment that can no longer land", () => {
     setting.ledger.faults.set({ receiptTtlMs: 0, mirrorLagMs: 600_000 });
     for (const endedMsAgo of [1_000, 140_000, 500_000]) {
       const expired = { ...row, expiresAt: new Date(Date.now() - endedMsAgo) };
-      expect(await setting.scheme.find(expired)).toEqual({ outcome: "unknown", transaction: row.key });
+      expect(await setting.scheme.find(expired)).toMatchObject({
+        outcome: "unknown",
+        transaction: row.key,
+        because: expect.stringMatching(/\S/),
+      });
     }
     setting.ledger.faults.set({ mirrorLagMs: 0 });
     expect(await setting.scheme.find(row)).toEqual({ outcome: "settled", transaction: row.key });
