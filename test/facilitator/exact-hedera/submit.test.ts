@@ -3,6 +3,7 @@ import { describe, expect } from "vitest";
 import { isRefusal } from "../../../facilitator/schemes/scheme.ts";
 import { Secret } from "../../../shared/env.ts";
 import {
+  claimed,
   execute,
   type HederaSetting,
   hederaSchemeTest,
@@ -134,13 +135,19 @@ describe("what a node refuses costs nothing and says why", () => {
 });
 
 describe("what is stored before anything is sent", () => {
-  test("is the signed bytes, the transaction id and the fee payer", async ({ setting }) => {
-    const asked = await setting.pay();
-    const payment = await verified(setting.scheme, asked);
-    await settled(setting, asked);
-    const { rows } = await setting.db.query("select * from payments where payment_key = $1", [payment.key]);
-    expect(rows[0]).toMatchObject({ transaction_id: payment.key, fee_payer: payment.feePayer, state: "settled" });
-    expect(rows[0].raw_transactions).toHaveLength(3);
+  test("is the signed bytes, the transaction id and the fee payer; the bytes are forgotten with the payment's end", async ({
+    setting,
+  }) => {
+    const payment = await verified(setting.scheme, await setting.pay());
+    const claim = await claimed(setting, payment);
+    const row = async () =>
+      (await setting.db.query("select * from payments where payment_key = $1", [payment.key])).rows[0];
+    const outcome = await setting.scheme.submit(payment, claim, new Date(Date.now() + 20_000));
+    expect(outcome).toMatchObject({ outcome: "settled" });
+    const stored = { transaction_id: payment.key, fee_payer: payment.feePayer };
+    expect(await row()).toMatchObject({ ...stored, state: "broadcast", raw_transactions: { length: 3 } });
+    await setting.store.finish(claim, outcome, 0, true);
+    expect(await row()).toMatchObject({ ...stored, state: "settled", raw_transactions: null });
   });
 });
 
