@@ -41,7 +41,7 @@ export function statusPages(context: Needs, environments: readonly Environment[]
       title: "Status",
       description: "How this facilitator and its networks were up on the past 90 days.",
       section: "/status",
-      body: <Body {...{ seen, days, visit, feePayers, environments }} />,
+      body: <StatusBody {...{ seen, days, visit, feePayers, environments }} />,
     };
   };
   return [
@@ -75,7 +75,21 @@ interface BodyProps {
   readonly environments: readonly Environment[];
 }
 
-function Body({ seen, days, visit, feePayers, environments }: BodyProps) {
+function StatusBody({ seen, days, visit, feePayers, environments }: BodyProps) {
+  return (
+    <div class="wrap page stack stack-8">
+      <StatusHead {...{ seen, days, visit, environments }} />
+      <FeePayers feePayers={feePayers} />
+      <Days seen={seen} days={days} />
+      <StatusFigures seen={seen} days={days} />
+      <Incidents outages={seen.outages} />
+      <EmbeddedBadge visit={visit} />
+    </div>
+  );
+}
+
+/** Whether all networks settle now, and the windows to choose from. */
+function StatusHead({ seen, days, visit, environments }: Omit<BodyProps, "feePayers">) {
   const down = seen.outages.filter(({ subject, to }) => to === undefined && subject !== facilitatorSubject);
   const isUp = seen.copies > 0;
   const title = !isUp
@@ -89,25 +103,27 @@ function Body({ seen, days, visit, feePayers, environments }: BodyProps) {
     isCurrent: one === days,
   }));
   return (
-    <div class="wrap page stack stack-8">
-      <div class="row between row-4">
-        <div class="grow">
-          <h1>{title}</h1>
-          <p class="row row-3 small dim">
-            <Badge tone={isUp && down.length === 0 ? "ok" : "warn"} dot>
-              {isUp && down.length === 0 ? "working" : "partly"}
-            </Badge>
-            <span>
-              Heartbeat of {count("copy", "copies", seen.copies)}
-              {seen.lastBeatAt && `, last ${duration(Math.max(0, Date.now() - seen.lastBeatAt.getTime()))} ago`}. A gap
-              in them is an outage.
-            </span>
-          </p>
-        </div>
-        <Segments label="Window" tabs={windows} />
+    <div class="row between row-4">
+      <div class="grow">
+        <h1>{title}</h1>
+        <p class="row row-3 small dim">
+          <Badge tone={isUp && down.length === 0 ? "ok" : "warn"} dot>
+            {isUp && down.length === 0 ? "working" : "partly"}
+          </Badge>
+          <span>
+            Heartbeat of {count("copy", "copies", seen.copies)}
+            {seen.lastBeatAt && `, last ${duration(Math.max(0, Date.now() - seen.lastBeatAt.getTime()))} ago`}. A gap in
+            them is an outage.
+          </span>
+        </p>
       </div>
-      <FeePayers feePayers={feePayers} />
-      <Days seen={seen} days={days} />
+      <Segments label="Window" tabs={windows} />
+    </div>
+  );
+}
+
+function StatusFigures({ seen, days }: { seen: Status; days: number }) {
+  return (
       <Stats
         stats={[
           {
@@ -131,7 +147,12 @@ function Body({ seen, days, visit, feePayers, environments }: BodyProps) {
           },
         ]}
       />
-      <Incidents outages={seen.outages} />
+  );
+}
+
+/** The badge for others' pages, and the HTML that shows it. */
+function EmbeddedBadge({ visit }: { visit: Visit }) {
+  return (
       <div class="stack stack-3" id="badge">
         <h2>Badge</h2>
         <p class="small dim measure">
@@ -145,7 +166,6 @@ function Body({ seen, days, visit, feePayers, environments }: BodyProps) {
           >{`<a href="${visit.origin}/status"><img src="${visit.origin}/status.svg" alt="x402 facilitator status"></a>`}</Code>
         </Disclosure>
       </div>
-    </div>
   );
 }
 

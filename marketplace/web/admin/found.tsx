@@ -27,59 +27,78 @@ export function FoundThings({ found, id, refusal }: { found: Found; id: string; 
       {found.runs.map((run) => (
         <RunCard run={run} sought={id} refusal={refusal} />
       ))}
-      {found.agents.map(({ agent, state, live_version, created_at, id }) => (
-        <Card id={id} title={<span class="mono">{agent}</span>} aside={<StateBadge state={state} />}>
-          <KeyValues
-            lines
-            entries={[
-              ["Id", <code>{id}</code>],
-              ["Live version", live_version ?? "–"],
-              ["Since", <Time at={created_at} />],
-              [
-                "Act",
-                <a class="link" href={`/admin/agents/${agent}`}>
-                  Suspend or restore
-                </a>,
-              ],
-            ]}
-          />
-        </Card>
+      {found.agents.map((agent) => (
+        <AgentCard agent={agent} />
       ))}
-      {found.keys.map(({ id, name, start, scope, revoked, account }) => (
-        <Card
-          id={id}
-          title={name}
-          aside={
-            <Badge tone={revoked ? "bad" : "ok"} dot>
-              {revoked ? "revoked" : "active"}
-            </Badge>
-          }
-        >
-          <KeyValues
-            lines
-            entries={[
-              ["Key", <code>{start}…</code>],
-              ["Scope", scope.replaceAll("_", " ")],
-              ["Account", <AccountLink handle={account} />],
-            ]}
-          />
-        </Card>
+      {found.keys.map((key) => (
+        <KeyCard apiKey={key} />
       ))}
-      {found.accounts.map(({ id, handle, state, email, credits, created_at }) => (
-        <Card id={id} title={<span class="mono">{handle}</span>} aside={<StateBadge state={state} />}>
-          <KeyValues
-            lines
-            entries={[
-              ["Id", <code>{id}</code>],
-              ["E-mail", email ?? "–"],
-              ["Spendable", creditsOf(credits)],
-              ["Since", <Time at={created_at} />],
-              ["Act", <AccountLink handle={handle} label="Grant, suspend or restore" />],
-            ]}
-          />
-        </Card>
+      {found.accounts.map((account) => (
+        <AccountCard account={account} />
       ))}
     </>
+  );
+}
+
+function AgentCard({ agent: { agent, state, live_version, created_at, id } }: { agent: Found["agents"][number] }) {
+  return (
+    <Card id={id} title={<span class="mono">{agent}</span>} aside={<StateBadge state={state} />}>
+      <KeyValues
+        lines
+        entries={[
+          ["Id", <code>{id}</code>],
+          ["Live version", live_version ?? "–"],
+          ["Since", <Time at={created_at} />],
+          [
+            "Act",
+            <a class="link" href={`/admin/agents/${agent}`}>
+              Suspend or restore
+            </a>,
+          ],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function KeyCard({ apiKey: { id, name, start, scope, revoked, account } }: { apiKey: Found["keys"][number] }) {
+  return (
+    <Card
+      id={id}
+      title={name}
+      aside={
+        <Badge tone={revoked ? "bad" : "ok"} dot>
+          {revoked ? "revoked" : "active"}
+        </Badge>
+      }
+    >
+      <KeyValues
+        lines
+        entries={[
+          ["Key", <code>{start}…</code>],
+          ["Scope", scope.replaceAll("_", " ")],
+          ["Account", <AccountLink handle={account} />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function AccountCard({ account }: { account: Found["accounts"][number] }) {
+  const { id, handle, state, email, credits, created_at } = account;
+  return (
+    <Card id={id} title={<span class="mono">{handle}</span>} aside={<StateBadge state={state} />}>
+      <KeyValues
+        lines
+        entries={[
+          ["Id", <code>{id}</code>],
+          ["E-mail", email ?? "–"],
+          ["Spendable", creditsOf(credits)],
+          ["Since", <Time at={created_at} />],
+          ["Act", <AccountLink handle={handle} label="Grant, suspend or restore" />],
+        ]}
+      />
+    </Card>
   );
 }
 
@@ -264,28 +283,35 @@ function RunCard({ run, sought, refusal }: { run: Run; sought: string; refusal: 
         />
       )}
       {run.input_kept ? (
-        <form class="stack" method="post" action={`/admin?id=${encodeURIComponent(sought)}`} data-busy="Reading">
-          <input type="hidden" name="act" value="read_input" />
-          <input type="hidden" name="run" value={run.run_id} />
-          <RefusedNote refusal={mine} fields={["note"]} />
-          <TextField
-            id={`${run.run_id}-note`}
-            name="note"
-            label="Why its input must be read"
-            help="For operators alone. The buyer sees that it was read."
-            maxLength={2_000}
-            required
-            value={mine?.value("note")}
-            error={mine?.at("note")}
-          />
-          <div class="row">
-            <Button>Read the input</Button>
-          </div>
-        </form>
+        <ReadInputForm run={run} sought={sought} refusal={mine} />
       ) : (
         <p class="small dim">Its input was not kept.</p>
       )}
     </Card>
+  );
+}
+
+/** Asks for the reason to read a run's input, which the audit log keeps. */
+function ReadInputForm({ run, sought, refusal }: { run: Run; sought: string; refusal: Refusal | undefined }) {
+  return (
+    <form class="stack" method="post" action={`/admin?id=${encodeURIComponent(sought)}`} data-busy="Reading">
+      <input type="hidden" name="act" value="read_input" />
+      <input type="hidden" name="run" value={run.run_id} />
+      <RefusedNote refusal={refusal} fields={["note"]} />
+      <TextField
+        id={`${run.run_id}-note`}
+        name="note"
+        label="Why its input must be read"
+        help="For operators alone. The buyer sees that it was read."
+        maxLength={2_000}
+        required
+        value={refusal?.value("note")}
+        error={refusal?.at("note")}
+      />
+      <div class="row">
+        <Button>Read the input</Button>
+      </div>
+    </form>
   );
 }
 

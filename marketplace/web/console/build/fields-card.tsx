@@ -58,28 +58,7 @@ function FieldRow({ field, at, count }: { field: DraftField; at: number; count: 
   return (
     <div class="field-box" id={idAt(`fields.${at}`)} data-field-row={String(at)}>
       <div class="field-line">
-        <span class="field-order">
-          <Button
-            look="ghost"
-            size="small"
-            name="do"
-            value={`up.${at}`}
-            disabled={at === 0}
-            aria-label={`Move ${called} up`}
-          >
-            ↑
-          </Button>
-          <Button
-            look="ghost"
-            size="small"
-            name="do"
-            value={`down.${at}`}
-            disabled={at === count - 1}
-            aria-label={`Move ${called} down`}
-          >
-            ↓
-          </Button>
-        </span>
+        <OrderButtons at={at} count={count} called={called} />
         <input
           class="input input-sm mono"
           {...control("name")}
@@ -126,6 +105,33 @@ function FieldRow({ field, at, count }: { field: DraftField; at: number; count: 
       </div>
       <FieldRules field={field} at={at} called={called} />
     </div>
+  );
+}
+
+function OrderButtons({ at, count, called }: { at: number; count: number; called: string }) {
+  return (
+    <span class="field-order">
+      <Button
+        look="ghost"
+        size="small"
+        name="do"
+        value={`up.${at}`}
+        disabled={at === 0}
+        aria-label={`Move ${called} up`}
+      >
+        ↑
+      </Button>
+      <Button
+        look="ghost"
+        size="small"
+        name="do"
+        value={`down.${at}`}
+        disabled={at === count - 1}
+        aria-label={`Move ${called} down`}
+      >
+        ↓
+      </Button>
+    </span>
   );
 }
 

@@ -51,35 +51,8 @@ const figuresPath = "/figures/{slug}";
 
 function columns(has: (path: string) => boolean): readonly Column<OwnRow>[] {
   return [
-    {
-      head: "Agent",
-      cell: (row) => (
-        <div class="row row-3 row-tight">
-          <span class="hide-s">
-            <Glyph icon={connectorIcon(row.connector as ConnectorId)} />
-          </span>
-          <div>
-            <a class="strong" href={`/build/${row.slug}`}>
-              {row.name || row.slug}
-            </a>
-            <span class="cell-2">
-              <Said row={row} />
-            </span>
-          </div>
-        </div>
-      ),
-    },
-    {
-      head: "State",
-      cell: ({ agent }) => {
-        const state = agent?.state ?? "draft";
-        return (
-          <Badge tone={tones[state]} dot={tones[state] !== undefined} line={tones[state] === undefined}>
-            {state}
-          </Badge>
-        );
-      },
-    },
+    { head: "Agent", cell: (row) => <AgentCell row={row} /> },
+    { head: "State", cell: ({ agent }) => <StateBadge state={agent?.state ?? "draft"} /> },
     {
       head: "Credits",
       isNumber: true,
@@ -101,29 +74,60 @@ function columns(has: (path: string) => boolean): readonly Column<OwnRow>[] {
     {
       head: <span class="vh">Open</span>,
       isNumber: true,
-      cell: (row) => (
-        <span class="row row-tight build-open">
-          {row.agent && has(figuresPath) && (
-            <ButtonLink
-              look="ghost"
-              size="small"
-              class="not-small"
-              href={`/figures/${row.slug}`}
-              aria-label={`Figures of ${row.name}`}
-            >
-              Figures
-            </ButtonLink>
-          )}
-          <ButtonLink size="small" href={`/build/${row.slug}`} aria-label={`Edit ${row.name || row.slug}`}>
-            Edit
-          </ButtonLink>
-        </span>
-      ),
+      cell: (row) => <OpenButtons row={row} hasFigures={has(figuresPath)} />,
     },
   ];
 }
 
-function Said({ row: { agent, draftSavedAt } }: { row: OwnRow }) {
+function AgentCell({ row }: { row: OwnRow }) {
+  return (
+    <div class="row row-3 row-tight">
+      <span class="hide-s">
+        <Glyph icon={connectorIcon(row.connector as ConnectorId)} />
+      </span>
+      <div>
+        <a class="strong" href={`/build/${row.slug}`}>
+          {row.name || row.slug}
+        </a>
+        <span class="cell-2">
+          <VersionLine row={row} />
+        </span>
+      </div>
+    </div>
+  );
+}
+
+function StateBadge({ state }: { state: keyof typeof tones }) {
+  return (
+    <Badge tone={tones[state]} dot={tones[state] !== undefined} line={tones[state] === undefined}>
+      {state}
+    </Badge>
+  );
+}
+
+function OpenButtons({ row, hasFigures }: { row: OwnRow; hasFigures: boolean }) {
+  return (
+    <span class="row row-tight build-open">
+      {row.agent && hasFigures && (
+        <ButtonLink
+          look="ghost"
+          size="small"
+          class="not-small"
+          href={`/figures/${row.slug}`}
+          aria-label={`Figures of ${row.name}`}
+        >
+          Figures
+        </ButtonLink>
+      )}
+      <ButtonLink size="small" href={`/build/${row.slug}`} aria-label={`Edit ${row.name || row.slug}`}>
+        Edit
+      </ButtonLink>
+    </span>
+  );
+}
+
+/** Which version is live or newest, and whether a draft has been saved since. */
+function VersionLine({ row: { agent, draftSavedAt } }: { row: OwnRow }) {
   if (!agent) {
     return <>saved {draftSavedAt && <Time at={draftSavedAt} show="ago" />}</>;
   }
