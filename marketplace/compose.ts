@@ -67,7 +67,6 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const signIn = createSignIn({ config: config.signIn, db, log, publicUrl: config.publicUrl });
   disposer.add(() => signIn.stop());
   const sealer = createSealer(config.sealingKeys);
-  const creatorEmails = new CreatorEmails({ db, mailer: signIn.mailer, events });
   const jobRecord = new JobRecord();
   const parts = {
     config,
@@ -85,12 +84,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     sealer,
     versions: new Versions(db, sealer, config.modelList),
     signIn,
-    modelFunds: new ModelFunds({
-      db,
-      config: config.modelFunds,
-      events,
-      tellCreator: (agent, reason) => backgroundWork.detach(creatorEmails.send(agent, reason)),
-    }),
+    modelFunds: composeModelFunds(config, { db, events, backgroundWork, signIn }),
     anonymousLimits: new AnonymousLimits({ db, valkey }, config.anonymousLimits),
     jobRecord,
     metrics,
@@ -142,6 +136,24 @@ async function composePayments(
   const failedPayments = new FailedPayments(config.failedPayments);
   const speculativeVerification = new SpeculativeVerification({ facilitator, paidCalls, failedPayments });
   return { facilitator, paidCalls, quoteIds, failedPayments, speculativeVerification };
+}
+
+function composeModelFunds(
+  config: Config,
+  {
+    db,
+    events,
+    backgroundWork,
+    signIn,
+  }: Pick<Context, "db" | "backgroundWork" | "signIn"> & { readonly events: Events },
+): ModelFunds {
+  const creatorEmails = new CreatorEmails({ db, mailer: signIn.mailer, events });
+  return new ModelFunds({
+    db,
+    config: config.modelFunds,
+    events,
+    tellCreator: (agent, reason) => backgroundWork.detach(creatorEmails.send(agent, reason)),
+  });
 }
 
 function composeLeases(

@@ -76,15 +76,7 @@ async function startRun(
 ): Promise<Started | RunResult> {
   const { runnable } = prepared;
   const { priceCredits, version: agentVersion } = runnable;
-  if (maxCredits !== undefined && priceCredits > BigInt(maxCredits)) {
-    throw await unpayable(
-      context,
-      buyer,
-      priceCredits,
-      "request",
-      `The run costs more than ${creditsText(maxCredits)}.`,
-    );
-  }
+  await refuseOver(context, buyer, priceCredits, maxCredits);
   const id = newId("run");
   const { accountId, key } = buyer;
   const { runLeaseMs: leaseMs } = context.config;
@@ -129,6 +121,12 @@ async function startRun(
       await context.reservations.end(id);
     }
   }
+}
+
+/** Throws ApiError 402 where the price is above what the request allows. */
+async function refuseOver(context: RunNeeds, buyer: Buyer, price: Credits, max: number | undefined): Promise<void> {
+  if (max === undefined || price <= BigInt(max)) return;
+  throw await unpayable(context, buyer, price, "request", `The run costs more than ${creditsText(max)}.`);
 }
 
 /** `This key may spend 500 credits a day and 5000 a month (UTC).` */

@@ -56,34 +56,40 @@ export function Bars({ id, sentence, bars, names, small = false, quiet = false }
           </span>
         </p>
       )}
-      <Disclosure summary="As a table">
-        <Table
-          label={sentence}
-          rows={bars}
-          columns={[
-            {
-              head: names.label,
-              cell: ({ label, href }) =>
-                href ? (
-                  <a class="link" href={href}>
-                    {label}
-                  </a>
-                ) : (
-                  label
-                ),
-            },
-            { head: names.value, isNumber: true, cell: firstOf },
-            ...(names.second ? [{ head: names.second, isNumber: true, cell: secondOf }] : []),
-            ...(names.more ?? []).map((head, at) => ({ head, isNumber: true, cell: ({ more = [] }: Bar) => more[at] })),
-          ]}
-        />
-      </Disclosure>
+      <BarsTable sentence={sentence} bars={bars} names={names} />
     </figure>
   );
 }
 
 const firstOf = ({ value, shown }: Bar) => shown?.[0] ?? figures(value);
 const secondOf = ({ second = 0, shown }: Bar) => shown?.[1] ?? figures(second);
+
+function BarsTable({ sentence, bars, names }: Pick<BarsProps, "sentence" | "bars" | "names">) {
+  return (
+    <Disclosure summary="As a table">
+      <Table
+        label={sentence}
+        rows={bars}
+        columns={[
+          {
+            head: names.label,
+            cell: ({ label, href }) =>
+              href ? (
+                <a class="link" href={href}>
+                  {label}
+                </a>
+              ) : (
+                label
+              ),
+          },
+          { head: names.value, isNumber: true, cell: firstOf },
+          ...(names.second ? [{ head: names.second, isNumber: true, cell: secondOf }] : []),
+          ...(names.more ?? []).map((head, at) => ({ head, isNumber: true, cell: ({ more = [] }: Bar) => more[at] })),
+        ]}
+      />
+    </Disclosure>
+  );
+}
 
 function OneBar({ bar, x, top }: { bar: Bar; x: number; top: number }) {
   const { label, value, second = 0 } = bar;

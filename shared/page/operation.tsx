@@ -24,7 +24,7 @@ export function OperationReference({ operation, all, hasMarkdown = false, moneyH
       <div class="docs">
         <OperationNav operations={all} here={operation} />
         <div class="stack stack-8">
-          <Head operation={operation} hasMarkdown={hasMarkdown} />
+          <OperationHead operation={operation} hasMarkdown={hasMarkdown} />
           <div class="cols cols-2">
             <div class="stack stack-8">
               <Fields title="Parameters" rows={operation.parameters} />
@@ -54,7 +54,7 @@ interface OperationReferenceProps {
   readonly moneyHref?: string;
 }
 
-function Head({ operation, hasMarkdown }: { operation: Operation; hasMarkdown: boolean }) {
+function OperationHead({ operation, hasMarkdown }: { operation: Operation; hasMarkdown: boolean }) {
   const { id, method, summary, description, access, call } = operation;
   return (
     <div class="page-head">

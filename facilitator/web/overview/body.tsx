@@ -36,7 +36,7 @@ interface BodyProps {
 export function OverviewBody({ asked, figures, feePayers, recent, origin, to, change }: BodyProps) {
   return (
     <div class="wrap page stack stack-6">
-      <Head {...{ asked, figures, feePayers, change }} />
+      <OverviewHead {...{ asked, figures, feePayers, change }} />
       <Tiles figures={figures} days={asked.days} />
       <Charts figures={figures} days={asked.days} />
       <FeePayers feePayers={feePayers} />
@@ -72,7 +72,13 @@ export function OverviewBody({ asked, figures, feePayers, recent, origin, to, ch
   );
 }
 
-function Head({ asked, figures, feePayers, change }: Pick<BodyProps, "asked" | "figures" | "feePayers" | "change">) {
+/** On how many networks settlements go through, whether fee payers need money, and what to look at. */
+function OverviewHead({
+  asked,
+  figures,
+  feePayers,
+  change,
+}: Pick<BodyProps, "asked" | "figures" | "feePayers" | "change">) {
   const served = feePayers.filter(
     (payer, at) => feePayers.findIndex(({ network }) => network === payer.network) === at,
   );
@@ -117,26 +123,32 @@ function Head({ asked, figures, feePayers, change }: Pick<BodyProps, "asked" | "
       </div>
       <div class="row">
         <Segments label="Window" tabs={windows} />
-        <form class="row" action="">
-          {asked.days !== 30 && <input type="hidden" name="days" value={asked.days} />}
-          <input type="hidden" name="env" value={asked.env} />
-          {asked.withoutSelf && <input type="hidden" name="self" value="hide" />}
-          <Select
-            name="network"
-            aria-label="Network"
-            value={asked.network ?? ""}
-            choices={[
-              { value: "", label: "All networks" },
-              ...[...new Set([...figures.networks, ...feePayers.map(({ network }) => network)])].map((network) => ({
-                value: network,
-                label: networkName(network),
-              })),
-            ]}
-          />
-          <Button size="small">Show</Button>
-        </form>
+        <NetworkFilter
+          asked={asked}
+          networks={[...new Set([...figures.networks, ...feePayers.map(({ network }) => network)])]}
+        />
       </div>
     </div>
+  );
+}
+
+function NetworkFilter({ asked, networks }: Pick<BodyProps, "asked"> & { networks: readonly string[] }) {
+  return (
+    <form class="row" action="">
+      {asked.days !== 30 && <input type="hidden" name="days" value={asked.days} />}
+      <input type="hidden" name="env" value={asked.env} />
+      {asked.withoutSelf && <input type="hidden" name="self" value="hide" />}
+      <Select
+        name="network"
+        aria-label="Network"
+        value={asked.network ?? ""}
+        choices={[
+          { value: "", label: "All networks" },
+          ...networks.map((network) => ({ value: network, label: networkName(network) })),
+        ]}
+      />
+      <Button size="small">Show</Button>
+    </form>
   );
 }
 

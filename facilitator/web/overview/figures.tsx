@@ -135,23 +135,29 @@ export function Charts({ figures: { daily, total }, days }: FiguresProps) {
           />
         </Card>
       </div>
-      <Disclosure summary="All figures by day">
-        <Table
-          label="Figures by day"
-          rows={daily.toReversed()}
-          columns={[
-            { head: "Day", cell: ({ day }) => day },
-            { head: "Settled", isNumber: true, cell: ({ settled }) => inFigures(settled) },
-            { head: "Failed", isNumber: true, cell: ({ failed }) => inFigures(failed) },
-            { head: "Refused", isNumber: true, cell: ({ rejected }) => inFigures(rejected) },
-            { head: "USDC", isNumber: true, cell: ({ volume }) => usdc(volume) },
-            { head: "Payers", isNumber: true, cell: ({ payers }) => inFigures(payers) },
-            { head: "p50", isNumber: true, cell: ({ p50Ms }) => duration(p50Ms) },
-            { head: "p95", isNumber: true, cell: ({ p95Ms }) => duration(p95Ms) },
-          ]}
-        />
-      </Disclosure>
+      <FiguresByDay daily={daily} />
     </>
+  );
+}
+
+function FiguresByDay({ daily }: Pick<Overview, "daily">) {
+  return (
+    <Disclosure summary="All figures by day">
+      <Table
+        label="Figures by day"
+        rows={daily.toReversed()}
+        columns={[
+          { head: "Day", cell: ({ day }) => day },
+          { head: "Settled", isNumber: true, cell: ({ settled }) => inFigures(settled) },
+          { head: "Failed", isNumber: true, cell: ({ failed }) => inFigures(failed) },
+          { head: "Refused", isNumber: true, cell: ({ rejected }) => inFigures(rejected) },
+          { head: "USDC", isNumber: true, cell: ({ volume }) => usdc(volume) },
+          { head: "Payers", isNumber: true, cell: ({ payers }) => inFigures(payers) },
+          { head: "p50", isNumber: true, cell: ({ p50Ms }) => duration(p50Ms) },
+          { head: "p95", isNumber: true, cell: ({ p95Ms }) => duration(p95Ms) },
+        ]}
+      />
+    </Disclosure>
   );
 }
 

@@ -45,13 +45,18 @@ export function accountPages(context: ReadNeeds, environments: readonly Environm
         section: "/transactions",
         isPrivate: true,
         isPublic: true,
-        body: <Told {...{ account: known?.account ?? account, side, known, others, to }} rows={recent.transactions} />,
+        body: (
+          <AccountView
+            {...{ account: known?.account ?? account, side, known, others, to }}
+            rows={recent.transactions}
+          />
+        ),
       };
     },
   }));
 }
 
-interface ToldProps {
+interface AccountViewProps {
   readonly account: string;
   readonly side: Side;
   readonly known: AccountRecord | undefined;
@@ -60,7 +65,7 @@ interface ToldProps {
   readonly to: (path: string) => string;
 }
 
-function Told({ account, side, known, others, rows, to }: ToldProps) {
+function AccountView({ account, side, known, others, rows, to }: AccountViewProps) {
   const filter = side === "payers" ? "payer" : "pay_to";
   const path = (other: Side) => to(`/${other}/${encodeURIComponent(account)}`);
   return (
@@ -144,7 +149,7 @@ function Figures({ known, side }: { known: AccountRecord; side: Side }) {
   );
 }
 
-function Others({ side, others, to }: Pick<ToldProps, "side" | "others" | "to">) {
+function Others({ side, others, to }: Pick<AccountViewProps, "side" | "others" | "to">) {
   const other: Side = side === "payers" ? "payees" : "payers";
   return (
     <Card id="others" title={side === "payers" ? "Whom it paid most often" : "Who paid it most often"} bare>

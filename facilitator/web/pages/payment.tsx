@@ -67,8 +67,8 @@ function viewOf({ config }: Needs, story: PaymentStory, { json, fee }: Beside, n
     islands: isOpen ? ["payment.js"] : [],
     body: (
       <div class="wrap page stack stack-6">
-        <Head story={story} amount={amount} />
-        <Told story={story} json={json} now={now} />
+        <PaymentHead story={story} amount={amount} />
+        <PaymentState story={story} json={json} now={now} />
         <Card id="state" title="State" aside={<span class="small faint num">{tookOf(story, now)}</span>}>
           <Rail stops={stopsOf(story)} />
         </Card>
@@ -86,7 +86,7 @@ function viewOf({ config }: Needs, story: PaymentStory, { json, fee }: Beside, n
   };
 }
 
-function Head({ story, amount }: { story: PaymentStory; amount: string }) {
+function PaymentHead({ story, amount }: { story: PaymentStory; amount: string }) {
   const name = story.transaction ?? "before its transaction";
   return (
     <div class="page-head">
@@ -112,7 +112,7 @@ function Head({ story, amount }: { story: PaymentStory; amount: string }) {
 }
 
 /** What the state means for who paid, and what to do. */
-function Told({ story, json, now }: { story: PaymentStory; json: string; now: Date }) {
+function PaymentState({ story, json, now }: { story: PaymentStory; json: string; now: Date }) {
   const expires = new Date(story.expires_at);
   const isOver = expires <= now;
   const explorer = story.explorer && (

@@ -124,48 +124,46 @@ function StatusHead({ seen, days, visit, environments }: Omit<BodyProps, "feePay
 
 function StatusFigures({ seen, days }: { seen: Status; days: number }) {
   return (
-      <Stats
-        stats={[
-          {
-            name: "Available",
-            value: availability(seen.subjects[0]?.available).replace(" %", ""),
-            unit: "%",
-            note: `of the minutes in ${days} days`,
-          },
-          { name: "Outages", value: figures(seen.outages.length), note: "of this service or of a network" },
-          { name: "Reconciled", value: figures(seen.reconciled), note: `ends found after the fact, in ${days} days` },
-          {
-            name: "Not ended yet",
-            value: figures(seen.unfinished.payments),
-            note: seen.unfinished.oldest ? (
-              <>
-                oldest <Time at={seen.unfinished.oldest} show="ago" />
-              </>
-            ) : (
-              "payments under way or unknown"
-            ),
-          },
-        ]}
-      />
+    <Stats
+      stats={[
+        {
+          name: "Available",
+          value: availability(seen.subjects[0]?.available).replace(" %", ""),
+          unit: "%",
+          note: `of the minutes in ${days} days`,
+        },
+        { name: "Outages", value: figures(seen.outages.length), note: "of this service or of a network" },
+        { name: "Reconciled", value: figures(seen.reconciled), note: `ends found after the fact, in ${days} days` },
+        {
+          name: "Not ended yet",
+          value: figures(seen.unfinished.payments),
+          note: seen.unfinished.oldest ? (
+            <>
+              oldest <Time at={seen.unfinished.oldest} show="ago" />
+            </>
+          ) : (
+            "payments under way or unknown"
+          ),
+        },
+      ]}
+    />
   );
 }
 
 /** The badge for others' pages, and the HTML that shows it. */
 function EmbeddedBadge({ visit }: { visit: Visit }) {
   return (
-      <div class="stack stack-3" id="badge">
-        <h2>Badge</h2>
-        <p class="small dim measure">
-          For your own pages; it says what this page says, and is at most five minutes old.
-        </p>
-        <img src={`/status.svg?env=${visit.env}`} alt="This facilitator’s availability" width="176" height="20" />
-        <Disclosure summary="As HTML">
-          <Code
-            id="badge-code"
-            title="HTML"
-          >{`<a href="${visit.origin}/status"><img src="${visit.origin}/status.svg" alt="x402 facilitator status"></a>`}</Code>
-        </Disclosure>
-      </div>
+    <div class="stack stack-3" id="badge">
+      <h2>Badge</h2>
+      <p class="small dim measure">For your own pages; it says what this page says, and is at most five minutes old.</p>
+      <img src={`/status.svg?env=${visit.env}`} alt="This facilitator’s availability" width="176" height="20" />
+      <Disclosure summary="As HTML">
+        <Code
+          id="badge-code"
+          title="HTML"
+        >{`<a href="${visit.origin}/status"><img src="${visit.origin}/status.svg" alt="x402 facilitator status"></a>`}</Code>
+      </Disclosure>
+    </div>
   );
 }
 

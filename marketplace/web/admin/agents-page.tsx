@@ -12,6 +12,7 @@ import type { Database } from "../../../shared/postgres.ts";
 import { moveAgentAs } from "../../admin/act-on.ts";
 import { agentsQuery, type ListedAgent, listAllAgents } from "../../admin/lists.ts";
 import { readQuery } from "../../query.ts";
+import type { Refusal } from "../console/refusal.ts";
 import type { Page } from "../page.ts";
 import { askedMove, MoveForm } from "./move-form.tsx";
 import { operatorPage } from "./operator-page.tsx";
@@ -138,44 +139,7 @@ export function oneAgentPage({ db }: { readonly db: Database }): Page {
         return {
           title: address,
           lede: "Every act is in the audit log, and the creator sees it.",
-          body: (
-            <div class="stack stack-6">
-              <KeyValues
-                lines
-                entries={[
-                  ["State", <StateBadge state={agent.state} />],
-                  ["Live version", agent.live_version ?? "–"],
-                  ["Open reports", agent.open_reports],
-                  ["Since", <Time at={agent.created_at} />],
-                  [
-                    "Creator",
-                    <a class="link mono" href={`/admin/accounts/${params.handle}`}>
-                      {params.handle}
-                    </a>,
-                  ],
-                ]}
-              />
-              {agent.state === "live" && (
-                <div class="row">
-                  <ButtonLink href={`/${agent.agent}`}>Look at its page</ButtonLink>
-                </div>
-              )}
-              {agent.state === "draft" ? (
-                <p class="small dim">A draft was never on the market: there is nothing to suspend.</p>
-              ) : (
-                <MoveForm
-                  what="agent"
-                  move={agent.state === "suspended" ? "restore" : "suspend"}
-                  effect={
-                    agent.state === "suspended"
-                      ? "It is again what it was before."
-                      : "From the next call on buyers get 404. Runs under way are finished."
-                  }
-                  refusal={refusal}
-                />
-              )}
-            </div>
-          ),
+          body: <AgentBody agent={agent} handle={params.handle ?? ""} refusal={refusal} />,
         };
       },
       acts: {
@@ -185,6 +149,53 @@ export function oneAgentPage({ db }: { readonly db: Database }): Page {
         },
       },
     },
+  );
+}
+
+interface AgentBodyProps {
+  readonly agent: ListedAgent;
+  readonly handle: string;
+  readonly refusal: Refusal | undefined;
+}
+
+function AgentBody({ agent, handle, refusal }: AgentBodyProps) {
+  return (
+    <div class="stack stack-6">
+      <KeyValues
+        lines
+        entries={[
+          ["State", <StateBadge state={agent.state} />],
+          ["Live version", agent.live_version ?? "–"],
+          ["Open reports", agent.open_reports],
+          ["Since", <Time at={agent.created_at} />],
+          [
+            "Creator",
+            <a class="link mono" href={`/admin/accounts/${handle}`}>
+              {handle}
+            </a>,
+          ],
+        ]}
+      />
+      {agent.state === "live" && (
+        <div class="row">
+          <ButtonLink href={`/${agent.agent}`}>Look at its page</ButtonLink>
+        </div>
+      )}
+      {agent.state === "draft" ? (
+        <p class="small dim">A draft was never on the market: there is nothing to suspend.</p>
+      ) : (
+        <MoveForm
+          what="agent"
+          move={agent.state === "suspended" ? "restore" : "suspend"}
+          effect={
+            agent.state === "suspended"
+              ? "It is again what it was before."
+              : "From the next call on buyers get 404. Runs under way are finished."
+          }
+          refusal={refusal}
+        />
+      )}
+    </div>
   );
 }
 

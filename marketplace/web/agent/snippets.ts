@@ -18,8 +18,13 @@ export interface Called {
   readonly detail: Pick<AgentDetail, "agent" | "price_credits" | "per_call">;
 }
 
+interface KeyCalled {
+  readonly origin: string;
+  readonly detail: Pick<AgentDetail, "agent" | "price_credits">;
+}
+
 /** With an API key, which is read from the environment. */
-export function keySnippets({ origin, detail: { agent, price_credits: price } }: Called): readonly Snippet[] {
+export function keySnippets({ origin, detail: { agent, price_credits: price } }: KeyCalled): readonly Snippet[] {
   return [
     {
       title: "curl",
@@ -60,10 +65,15 @@ npx -y ${origin}${clientPackagePath} run ${agent} --max-credits ${price} --input
       indent: "",
       after: "'",
     },
-    {
-      title: "Python",
-      language: "python",
-      before: `import json, os, urllib.request
+    keyPythonSnippet({ origin, detail: { agent, price_credits: price } }),
+  ];
+}
+
+function keyPythonSnippet({ origin, detail: { agent, price_credits: price } }: KeyCalled): Snippet {
+  return {
+    title: "Python",
+    language: "python",
+    before: `import json, os, urllib.request
 
 request = urllib.request.Request(
     "${origin}/api/v1/run",
@@ -72,14 +82,13 @@ request = urllib.request.Request(
         "agent": "${agent}",
         "max_credits": ${price},
         "input": `,
-      indent: "        ",
-      after: `,
+    indent: "        ",
+    after: `,
     }).encode(),
 )
 run = json.load(urllib.request.urlopen(request, timeout=180))
 print(run["output"] if run["success"] else run["error"])`,
-    },
-  ];
+  };
 }
 
 /** Without an account: programs that pay, and commands that ask for the price; those of a free agent run it. */

@@ -19,13 +19,13 @@ export function mcpPage(publicUrl: string): Page {
           "One address for Claude, Cursor, VS Code and others. The key decides which agents appear and what they may spend.",
         alternates: [{ type: "text/markdown", href: "/docs/mcp.md" }],
         islands: ["agent-code.js"],
-        body: <Shown publicUrl={publicUrl} snippets={snippets} />,
+        body: <ConnectSnippets publicUrl={publicUrl} snippets={snippets} />,
       };
     },
   };
 }
 
-function Shown({ publicUrl, snippets }: { publicUrl: string; snippets: readonly ColouredSnippet[] }) {
+function ConnectSnippets({ publicUrl, snippets }: { publicUrl: string; snippets: readonly ColouredSnippet[] }) {
   return (
     <div class="wrap page stack stack-8">
       <div class="page-head">

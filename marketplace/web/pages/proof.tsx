@@ -57,7 +57,7 @@ async function show(db: Database, visit: Visit): Promise<View | { redirect: stri
     description: `Every payout to ${proof.handle}, each with its transaction on the chain.`,
     isPrivate: cursor !== "",
     islands: ["proof.js"],
-    body: <Shown proof={proof} isFirst={cursor === ""} isOwn={own !== undefined} />,
+    body: <Payouts proof={proof} isFirst={cursor === ""} isOwn={own !== undefined} />,
   };
 }
 
@@ -67,7 +67,7 @@ function hidden(handle: string): View {
     headers: { "cache-control": "no-store" },
     body: (
       <div class="wrap page stack stack-8">
-        <Head handle={handle} />
+        <ProofHead handle={handle} />
         <Callout title="Only you see this page">
           Switched on, everybody sees every payout to your wallets: when, how much, to which wallet and in which
           transaction. Who paid, and for which agent, is not told.
@@ -89,7 +89,7 @@ function Switch({ shown }: { shown?: boolean }) {
   );
 }
 
-function Head({ handle }: { handle: string }) {
+function ProofHead({ handle }: { handle: string }) {
   return (
     <div class="page-head">
       <Crumbs trail={[{ href: `/${handle}`, label: handle }]} here="Ledger proof" />
@@ -101,12 +101,12 @@ function Head({ handle }: { handle: string }) {
   );
 }
 
-function Shown({ proof, isFirst, isOwn }: { proof: Proof; isFirst: boolean; isOwn: boolean }) {
+function Payouts({ proof, isFirst, isOwn }: { proof: Proof; isFirst: boolean; isOwn: boolean }) {
   const { handle, payouts, cursor } = proof;
   const base = `/proof/${handle}`;
   return (
     <div class="wrap page stack stack-8">
-      <Head handle={handle} />
+      <ProofHead handle={handle} />
       <Totals proof={proof} />
       <section class="stack" aria-labelledby="payouts">
         <h2 id="payouts">Payouts</h2>

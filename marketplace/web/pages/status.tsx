@@ -20,7 +20,7 @@ export function statusPage({ status }: { readonly status: ServiceStatus }): Page
         description:
           "Whether runs and payments work right now: database, background jobs, facilitator, networks and fee payers.",
         alternates: [{ type: "application/json", href: "/api/v1/status" }],
-        body: <Shown now={now} />,
+        body: <StatusNow now={now} />,
       };
     },
   };
@@ -40,7 +40,7 @@ const verdicts: Readonly<Record<Status["status"], { tone: Tone; title: string; s
   },
 };
 
-function Shown({ now }: { now: Status }) {
+function StatusNow({ now }: { now: Status }) {
   const { tone, title, said } = verdicts[now.status];
   return (
     <div class="wrap page stack stack-10">

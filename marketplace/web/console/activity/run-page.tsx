@@ -60,7 +60,7 @@ interface RunPageNeeds {
 function RunBody({ run, json, publicUrl, refusal }: BodyProps) {
   return (
     <div class="wrap page stack stack-6">
-      <Head run={run} />
+      <RunHead run={run} />
       <RefusedNote refusal={refusal} />
       <Sums run={run} />
       <CreditsRail run={run} />
@@ -87,7 +87,7 @@ interface BodyProps {
   readonly refusal: Refusal | undefined;
 }
 
-function Head({ run }: { run: RunReport }) {
+function RunHead({ run }: { run: RunReport }) {
   const { run_id: id, agent, agent_name: name, created_at: at } = run;
   return (
     <div class="page-head">

@@ -53,7 +53,7 @@ export function RunResultPart({ run, json, publicUrl }: ResultProps) {
       <section class="stack stack-2" aria-labelledby="output-title">
         <h2 id="output-title">Output</h2>
         {output ? (
-          <Shown output={output} hidden={run.hidden_images} json={json.output} publicUrl={publicUrl} />
+          <OutputShown output={output} hidden={run.hidden_images} json={json.output} publicUrl={publicUrl} />
         ) : state === "running" ? (
           <Callout tone="info" title="It runs now">
             Its credits are held until it has ended. Load the page again in a moment.
@@ -87,7 +87,7 @@ interface Result {
   readonly error?: string;
 }
 
-function Shown({ output, hidden, json, publicUrl }: ShownProps) {
+function OutputShown({ output, hidden, json, publicUrl }: OutputShownProps) {
   const { kind, images } = output as { kind?: string; images?: readonly string[] };
   return (
     <>
@@ -111,7 +111,7 @@ function Shown({ output, hidden, json, publicUrl }: ShownProps) {
   );
 }
 
-interface ShownProps {
+interface OutputShownProps {
   readonly output: object;
   readonly hidden: readonly string[];
   readonly json: ShownJson;

@@ -33,7 +33,7 @@ export function EditorView({ editor }: { editor: Editor }) {
         <button type="submit" name="do" value="save" class="vh" tabIndex={-1} aria-hidden="true">
           Save
         </button>
-        <Head editor={editor} />
+        <EditorHead editor={editor} />
         <div class="wrap page stack stack-6">
           <Notes editor={editor} />
           <div class="cols cols-7-5">
@@ -65,7 +65,7 @@ export function EditorView({ editor }: { editor: Editor }) {
   );
 }
 
-function Head({ editor }: { editor: Editor }) {
+function EditorHead({ editor }: { editor: Editor }) {
   const { draft, owner, checked } = editor;
   const address = `${owner.handle}/${draft.slug}`;
   return (

@@ -32,7 +32,7 @@ export function galleryPage(needs: StartNeeds): Page {
         body: (
           <div class="wrap page stack stack-10">
             <div class="stack">
-              <Head />
+              <GalleryHead />
               <FromYaml handle={visit.account.handle} refusal={refusal} />
             </div>
             {refusal?.act === "start" && <Callout tone="bad" role="alert" title={refusal.sentence} />}
@@ -57,7 +57,7 @@ export function galleryPage(needs: StartNeeds): Page {
   });
 }
 
-function Head() {
+function GalleryHead() {
   return (
     <div>
       <h1>Build</h1>

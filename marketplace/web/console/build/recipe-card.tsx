@@ -94,33 +94,34 @@ function Setting({ control, connector, editor }: SettingProps) {
           value={value === undefined ? usual : String(value)}
         />
       );
-    case "area":
-    case "json":
-    case "lines":
-      return (
-        <AreaField
-          {...told}
-          mono
-          rows={rowsFor(textOf(value, kind))}
-          value={textOf(value, kind)}
-          spellcheck={false}
-          data-template={isTemplate(note)}
-        />
-      );
     default:
-      return (
-        <TextField
-          {...told}
-          mono={kind === "line"}
-          inputMode={kind === "number" ? "decimal" : "text"}
-          placeholder={usual}
-          value={textOf(value, kind)}
-          autocomplete="off"
-          spellcheck={false}
-          data-template={isTemplate(note)}
-        />
-      );
+      return <TextSetting control={control} told={told} text={textOf(value, kind)} isTemplate={isTemplate(note)} />;
   }
+}
+
+interface TextProps {
+  readonly control: Control;
+  readonly told: Pick<Parameters<typeof TextField>[0], "id" | "name" | "label" | "note" | "help">;
+  readonly text: string;
+  readonly isTemplate: ReturnType<typeof isTemplate>;
+}
+
+function TextSetting({ control: { kind, usual }, told, text, isTemplate }: TextProps) {
+  if (kind === "area" || kind === "json" || kind === "lines") {
+    return <AreaField {...told} mono rows={rowsFor(text)} value={text} spellcheck={false} data-template={isTemplate} />;
+  }
+  return (
+    <TextField
+      {...told}
+      mono={kind === "line"}
+      inputMode={kind === "number" ? "decimal" : "text"}
+      placeholder={usual}
+      value={text}
+      autocomplete="off"
+      spellcheck={false}
+      data-template={isTemplate}
+    />
+  );
 }
 
 interface ModelProps extends Omit<SettingProps, "control"> {

@@ -33,42 +33,7 @@ export function BuyCredits({ accountId, networks }: { accountId: string; network
       }
     >
       <div class="cols cols-5-7">
-        <form class="stack pay" id="buy-form" data-account={accountId}>
-          <fieldset>
-            <legend class="label">Amount</legend>
-            <div class="rails">
-              {usual.map((amount) => (
-                <label>
-                  <input type="radio" name="amount" value={amount} checked={amount === chosen} />
-                  <b>{amount.toLocaleString("en-US")}</b>
-                  <span>{usdcOf(amount)}</span>
-                </label>
-              ))}
-            </div>
-          </fieldset>
-          <Field
-            id="own-amount"
-            name="credits"
-            label="Another amount"
-            note={`1 to ${purchaseMax.toLocaleString("en-US")}`}
-            control={(tied) => (
-              <span class="affix">
-                <input
-                  class="input num"
-                  inputMode="numeric"
-                  pattern="[0-9]{1,7}"
-                  title={`A whole number, 1 to ${purchaseMax}`}
-                  placeholder="2500"
-                  data-field="credits"
-                  data-type="integer"
-                  {...tied}
-                />
-                <span>credits</span>
-              </span>
-            )}
-          />
-          <WalletWay networks={networks} />
-        </form>
+        <PurchaseForm accountId={accountId} networks={networks} />
         <div class="stack" id="purchase" aria-live="polite">
           <h3>How a purchase goes</h3>
           <Rail flat={false} stops={stops} />
@@ -78,6 +43,48 @@ export function BuyCredits({ accountId, networks }: { accountId: string; network
         </div>
       </div>
     </Card>
+  );
+}
+
+/** How many credits, and the wallet that pays for them. */
+function PurchaseForm({ accountId, networks }: { accountId: string; networks: readonly string[] }) {
+  return (
+    <form class="stack pay" id="buy-form" data-account={accountId}>
+      <fieldset>
+        <legend class="label">Amount</legend>
+        <div class="rails">
+          {usual.map((amount) => (
+            <label>
+              <input type="radio" name="amount" value={amount} checked={amount === chosen} />
+              <b>{amount.toLocaleString("en-US")}</b>
+              <span>{usdcOf(amount)}</span>
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      <Field
+        id="own-amount"
+        name="credits"
+        label="Another amount"
+        note={`1 to ${purchaseMax.toLocaleString("en-US")}`}
+        control={(tied) => (
+          <span class="affix">
+            <input
+              class="input num"
+              inputMode="numeric"
+              pattern="[0-9]{1,7}"
+              title={`A whole number, 1 to ${purchaseMax}`}
+              placeholder="2500"
+              data-field="credits"
+              data-type="integer"
+              {...tied}
+            />
+            <span>credits</span>
+          </span>
+        )}
+      />
+      <WalletWay networks={networks} />
+    </form>
   );
 }
 
