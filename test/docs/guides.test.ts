@@ -44,7 +44,7 @@ async function follow({ instruction, code }: Step, directory: string, env: NodeJ
   }
 }
 
-const guides = ["add-a-chain", "add-a-connector", "add-a-scheme", "add-an-endpoint", "add-a-page"];
+const guides = ["add-a-chain", "add-a-connector", "add-a-chain-family", "add-an-endpoint", "add-a-page"];
 const isRun = ({ instruction }: Step) => instruction.startsWith("run;");
 
 // One after the other in one project, since compiling one takes most of the time.
@@ -52,7 +52,7 @@ test("whoever follows the guides of docs/ step by step has it working, in a proj
   const directory = await mkdtemp(join(tmpdir(), "guide-"));
   try {
     // What was compiled before need not be compiled again.
-    const parts = ["facilitator", "marketplace", "shared", "tsconfig.base.json", "package.json", "dist"];
+    const parts = ["client", "facilitator", "marketplace", "shared", "tsconfig.base.json", "package.json", "dist"];
     for (const part of parts.filter((name) => existsSync(join(project, name)))) {
       await cp(join(project, part), join(directory, part), { recursive: true, preserveTimestamps: true });
     }
