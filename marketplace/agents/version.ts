@@ -31,6 +31,7 @@ export interface AgentVersion {
   readonly outputKind: OutputKind;
   readonly contract: Contract;
   readonly timeLimitMs: number;
+  readonly usualSeconds: readonly [least: number, most: number];
   /** What a run does cannot be taken back. */
   readonly permanent: boolean;
   /** Its runs write down what they do before they do it. */
@@ -117,6 +118,7 @@ async function loadVersion(
     outputKind: row.output_kind,
     contract: compileContract(row.fields, row.accepts_extra_instructions),
     timeLimitMs: connector.timeLimitMs,
+    usualSeconds: connector.usualSeconds,
     permanent: connector.permanent,
     hasEffects: connector.hasEffects ?? false,
     needsAccount: connector.needsAccount ?? false,

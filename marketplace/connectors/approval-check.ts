@@ -17,6 +17,7 @@ const settings = z.strictObject({
 
 const guide: Guide = {
   kind: "ledgers",
+  icon: "list-checks",
   does: "Who may take what out of a wallet right now: allowances and approvals, with amount, spender and risk, as JSON.",
   settings: {
     network: "template: CAIP-2",
@@ -54,6 +55,7 @@ export const approvalCheck: Connector<z.infer<typeof settings>> = {
   id: "approval-check",
   guide,
   timeLimitMs: 90_000,
+  usualSeconds: [2, 15],
   permanent: false,
   settings,
   outputKind: () => "json",

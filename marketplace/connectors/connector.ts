@@ -43,6 +43,8 @@ export interface Connector<Settings> {
   readonly guide: Guide;
   /** A run that takes longer has failed. */
   readonly timeLimitMs: number;
+  /** What a run usually takes, at the least and at the most, as models are told before they call it. */
+  readonly usualSeconds: readonly [least: number, most: number];
   /** The effect of a run cannot be taken back, so it must be paid for before it starts. */
   readonly permanent: boolean;
   /** A run writes what it does into the side-effect journal first. Whether it failed, the journal knows better than the run. */

@@ -1,9 +1,12 @@
+import type { IconName } from "../../shared/page/icons.tsx";
 import type { FieldType, Value } from "../input.ts";
 
 /** What a creator reads of a connector before choosing it, and the agent they start from. */
 export interface Guide {
   /** Which others it is shown with. */
   readonly kind: ConnectorKind;
+  /** What agents on it are shown with. */
+  readonly icon: IconName;
   readonly does: string;
   /** What each setting is, by its name; a test holds them to the schema. */
   readonly settings: Readonly<Record<string, string>>;

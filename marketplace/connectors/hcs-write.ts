@@ -37,6 +37,7 @@ type Settings = z.infer<typeof settings>;
 
 const guide: Guide = {
   kind: "ledgers",
+  icon: "pen",
   does: "Writes a message to a topic of the Hedera consensus service. It stays there for good.",
   settings: {
     network: settingNotes.network,
@@ -73,6 +74,7 @@ export const hcsWrite: Connector<Settings> = {
   id: "hcs-write",
   guide,
   timeLimitMs: chainRunMs,
+  usualSeconds: [3, 15],
   permanent: true,
   hasEffects: true,
   settings,

@@ -40,6 +40,7 @@ type Settings = z.infer<typeof settings>;
 
 const guide: Guide = {
   kind: "ledgers",
+  icon: "stamp",
   does: "Mints on your token, into its treasury, which is your wallet: an amount, or NFTs with metadata.",
   settings: {
     network: settingNotes.network,
@@ -76,6 +77,7 @@ export const hederaMint: Connector<Settings> = {
   id: "hedera-mint",
   guide,
   timeLimitMs: chainRunMs,
+  usualSeconds: [3, 15],
   permanent: true,
   hasEffects: true,
   settings,

@@ -36,6 +36,7 @@ type Settings = z.infer<typeof settings>;
 
 const guide: Guide = {
   kind: "ledgers",
+  icon: "send",
   does: "Moves HBAR or a token out of your wallet's allowance to whom and how much your templates say, within your caps.",
   settings: {
     network: settingNotes.network,
@@ -88,6 +89,7 @@ export const hederaTransfer: Connector<Settings> = {
   id: "hedera-transfer",
   guide,
   timeLimitMs: chainRunMs,
+  usualSeconds: [3, 15],
   permanent: true,
   hasEffects: true,
   settings,

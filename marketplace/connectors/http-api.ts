@@ -37,6 +37,7 @@ type Settings = z.infer<typeof settings>;
 
 const guide: Guide = {
   kind: "apis",
+  icon: "globe",
   does: "One HTTP request to your own service, built from templates. Buyers choose values, never the host. The answer is the output.",
   settings: {
     method: "of the request",
@@ -66,6 +67,7 @@ export const httpApi: Connector<Settings> = {
   id: "http-api",
   guide,
   timeLimitMs: 60_000,
+  usualSeconds: [2, 15],
   permanent: false,
   settings,
   outputKind: ({ format }) => format,

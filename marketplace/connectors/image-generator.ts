@@ -25,6 +25,7 @@ const settings = z.strictObject({
 
 const guide: Guide = {
   kind: "models",
+  icon: "image",
   does:
     "A prompt template that an image model draws. The pictures are decoded, written anew without metadata and kept here; no link of " +
     "the provider leaves.",
@@ -71,6 +72,7 @@ export const imageGenerator: Connector<z.infer<typeof settings>> = {
   id: "image-generator",
   guide,
   timeLimitMs: imageRunMs,
+  usualSeconds: [30, 90],
   permanent: false,
   settings,
   outputKind: () => "image",

@@ -21,6 +21,7 @@ const asJson = "Answer with one JSON object and nothing else.";
 
 const guide: Guide = {
   kind: "models",
+  icon: "text",
   does: "A prompt template that a language model answers, as text or as JSON. The model is one that the operator lists.",
   settings: {
     system: "template: how the model should behave",
@@ -62,6 +63,7 @@ export const llm: Connector<z.infer<typeof settings>> = {
   id: "llm",
   guide,
   timeLimitMs: 120_000,
+  usualSeconds: [2, 15],
   permanent: false,
   settings,
   outputKind: ({ format }) => format,

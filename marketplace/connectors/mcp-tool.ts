@@ -36,6 +36,7 @@ type Settings = z.infer<typeof settings>;
 
 const guide: Guide = {
   kind: "apis",
+  icon: "plug",
   does: "One tool of your MCP server over Streamable HTTP, with arguments made from a template.",
   settings: {
     url: "of the server, without slots",
@@ -83,6 +84,7 @@ export const mcpTool: Connector<Settings> = {
   id: "mcp-tool",
   guide,
   timeLimitMs,
+  usualSeconds: [2, 15],
   permanent: false,
   settings,
   outputKind: ({ format }) => format,

@@ -15,6 +15,7 @@ const settings = z.strictObject({
 
 const guide: Guide = {
   kind: "ledgers",
+  icon: "shield",
   does:
     "What the issuer of a token can do to those who hold it: keys, supply, fees, freeze, proxy, blacklist. JSON with findings and a " +
     "score of 0 to 100.",
@@ -47,6 +48,7 @@ export const tokenAudit: Connector<z.infer<typeof settings>> = {
   id: "token-audit",
   guide,
   timeLimitMs: 60_000,
+  usualSeconds: [2, 15],
   permanent: false,
   settings,
   outputKind: () => "json",

@@ -40,6 +40,7 @@ type Settings = z.infer<typeof settings>;
 
 const guide: Guide = {
   kind: "rewards",
+  icon: "ticket",
   does:
     "Checks a public post on X against your rule and rewards it with credits from your balance: once a post and once an author. For " +
     "buyers with an account, so not sold per call.",
@@ -72,6 +73,7 @@ export const xRewardCredits: Connector<Settings> = {
   id: "x-reward-credits",
   guide,
   timeLimitMs: 30_000,
+  usualSeconds: [2, 15],
   // It moves nothing outside.
   permanent: false,
   hasEffects: true,

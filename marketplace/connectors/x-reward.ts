@@ -39,6 +39,7 @@ type Settings = z.infer<typeof settings>;
 
 const guide: Guide = {
   kind: "rewards",
+  icon: "gift",
   does: "Checks a public post on X against your rule and rewards it from your wallet's allowance: once a post and once an author.",
   settings: {
     ...postSettingNotes,
@@ -87,6 +88,7 @@ export const xReward: Connector<Settings> = {
   id: "x-reward",
   guide,
   timeLimitMs: chainRunMs,
+  usualSeconds: [3, 15],
   permanent: true,
   hasEffects: true,
   settings,

@@ -1,21 +1,8 @@
 import type { IconName } from "../../../shared/page/icons.tsx";
 import type { ConnectorId } from "../../connectors/connector.ts";
+import { connectors } from "../../connectors/registry.ts";
 
-const icons: Readonly<Partial<Record<ConnectorId, IconName>>> = {
-  llm: "text",
-  "image-generator": "image",
-  "http-api": "globe",
-  "mcp-tool": "plug",
-  "token-audit": "shield",
-  "approval-check": "list-checks",
-  "hedera-mint": "stamp",
-  "hedera-transfer": "send",
-  "hcs-write": "pen",
-  "x-reward": "gift",
-  "x-reward-credits": "ticket",
-};
-
-/** What stands for the building block that an agent runs on. */
+/** What stands for the building block that an agent runs on; the bot, where a creator's agent is of one that is gone. */
 export function connectorIcon(connector: ConnectorId): IconName {
-  return icons[connector] ?? "bot";
+  return connectors.get(connector)?.guide.icon ?? "bot";
 }
