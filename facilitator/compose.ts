@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { DurabilityWatch } from "../shared/durability.ts";
+import { JobRecord } from "../shared/job-record.ts";
 import { createLog, type Log } from "../shared/log.ts";
 import { prepareSchema } from "../shared/migrate.ts";
 import { createOutbound } from "../shared/outbound.ts";
@@ -92,6 +93,7 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
       heartbeats,
       durability: new DurabilityWatch(config.durability, { db, log }),
       metrics,
+      jobRecord: new JobRecord(),
       catalog: composeCatalog(config, { db, log, metrics, fetchUnpaid }, disposer),
       fetchUnpaid,
       stop: () => disposer.stop(),

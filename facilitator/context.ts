@@ -1,4 +1,5 @@
 import type { DurabilityWatch } from "../shared/durability.ts";
+import type { JobRecord } from "../shared/job-record.ts";
 import type { Log } from "../shared/log.ts";
 import type { Database } from "../shared/postgres.ts";
 import type { Running } from "../shared/process.ts";
@@ -49,6 +50,7 @@ export interface Context extends Running {
   readonly heartbeats: Heartbeats;
   readonly durability: DurabilityWatch;
   readonly metrics: Metrics;
+  readonly jobRecord: JobRecord;
   readonly catalog: Catalog;
   /** The way out to URLs that callers name. */
   readonly fetchUnpaid: UnpaidFetch;

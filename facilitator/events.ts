@@ -37,6 +37,7 @@ export function createEvents(log: Log, metrics: Metrics, { recordRefusal, record
       else log.warn({ event: "settlement-failed", ...facts, reason: outcome.reason, detail: outcome.message });
     },
     jobFailed(job, error) {
+      metrics.jobFailures.add({ task: job });
       log.warn({ event: "job-failed", job, err: error }, "background job failed; it will be tried again");
     },
     foundAgain(network, { key, payer, payTo, asset, amount, transaction, landedAt }) {

@@ -70,15 +70,27 @@ interface Job {
 
 /** Starts all jobs, `pace` times as often as the table says: tests do not wait for them. A stop waits for the runs under way. */
 export function startJobs(context: Context, { pace = 1 } = {}): Running {
-  const { events } = context;
-  const tasks = jobsOf(context).map(({ name, everyMs, run }) =>
-    startPeriodicTask({ run, everyMs: everyMs / pace, failed: (error) => events.jobFailed(name, error) }),
-  );
+  const tasks = jobsOf(context).map((job) => startTask(context, { ...job, everyMs: job.everyMs / pace }));
   return {
     stop: async () => {
       await Promise.all(tasks.map((task) => task.stop()));
     },
   };
+}
+
+function startTask({ events, jobRecord }: Pick<Context, "events" | "jobRecord">, { name, everyMs, run }: Job): Running {
+  jobRecord.begun(name, everyMs);
+  return startPeriodicTask({
+    run: async (stopping) => {
+      await run(stopping);
+      jobRecord.ended(name, "done");
+    },
+    everyMs,
+    failed: (error) => {
+      jobRecord.ended(name, "failed");
+      events.jobFailed(name, error);
+    },
+  });
 }
 
 const minuteMs = 60_000;

@@ -1,27 +1,27 @@
 import type { DurabilityWatch } from "../shared/durability.ts";
-import { Counter, durabilityGauge, type Family, Gauge, Histogram, memory } from "../shared/metrics.ts";
+import type { JobRecord } from "../shared/job-record.ts";
+import { Counter, durabilityGauge, type Family, Gauge, Histogram, jobGauge, memory } from "../shared/metrics.ts";
 import type { Database } from "../shared/postgres.ts";
 import type { Reads } from "../shared/reads.ts";
 import type { ValkeyCounts } from "../shared/valkey-counts.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import type { LostSettlements } from "./settlements/lost-settlements.ts";
 
-/** What this process has counted since it started; everything else is read when it is asked for. */
+/** What this process has counted since it started, a field a family; everything else is read when it is asked for. */
 export class Metrics {
   readonly answers = new Counter("facilitator_answers_total", "Answers of /verify and /settle by outcome.");
   readonly durations = new Histogram("facilitator_answer_seconds", "Time to an answer of /verify and /settle.");
   readonly reconciled = new Counter("facilitator_reconciled_total", "Abandoned payments whose end was found out.");
   readonly listings = new Counter("facilitator_listings_total", "What became of resources offered to the catalog.");
+  readonly jobFailures = new Counter("facilitator_job_failures_total", "Runs of background jobs that failed.");
 }
 
 /** GET /metrics in the Prometheus text format 0.0.4. A database that does not answer leaves its own figures out. */
 export async function metricsText(context: Needs): Promise<string> {
-  const { answers, durations, reconciled, listings } = context.metrics;
+  const counted: readonly Family[] = Object.values(context.metrics);
   const own = [
-    answers,
-    durations,
-    reconciled,
-    listings,
+    ...counted,
+    jobGauge("facilitator_job_troubled", context.jobRecord),
     ...balances(context),
     durabilityGauge(context.durability),
     foundAgain(context),
@@ -36,6 +36,7 @@ interface Needs {
   readonly metrics: Metrics;
   readonly db: Database;
   readonly schemes: SchemeRegistry;
+  readonly jobRecord: JobRecord;
   readonly durability: DurabilityWatch;
   readonly valkey: ValkeyCounts | undefined;
   readonly reads: Reads;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { durabilityExample } from "../shared/durability.ts";
 import { jsonAnswer } from "../shared/endpoint.ts";
 import { isLeaving, noStore } from "../shared/http.ts";
+import type { JobRecord } from "../shared/job-record.ts";
 import { securityTxtEndpoint } from "../shared/security-contact.ts";
 import type { Config } from "./config.ts";
 import { type HealthNeeds, health, healthShape, livezShape, readiness, readyzShape } from "./health.ts";
@@ -13,6 +14,7 @@ import { supported, supportedShape } from "./supported.ts";
 
 interface Needs extends HealthNeeds {
   readonly metrics: Metrics;
+  readonly jobRecord: JobRecord;
   readonly config: HealthNeeds["config"] & Pick<Config, "securityContact">;
 }
 

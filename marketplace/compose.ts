@@ -1,5 +1,6 @@
 import { batched } from "../shared/batch.ts";
 import { DurabilityWatch } from "../shared/durability.ts";
+import { JobRecord } from "../shared/job-record.ts";
 import { createLog, type Log } from "../shared/log.ts";
 import { prepareSchema } from "../shared/migrate.ts";
 import { createOutbound, type Outbound, type Resolve } from "../shared/outbound.ts";
@@ -35,7 +36,6 @@ import { QuoteIds, quoteSecrets } from "./payments/quotes/quote-id.ts";
 import { Leases } from "./runs/leases.ts";
 import { createSealer } from "./sealing.ts";
 import { createSignIn } from "./sign-in/sign-in.ts";
-import { JobRecord } from "./status/job-record.ts";
 import { ServiceStatus } from "./status/service-status.ts";
 import { TracePool } from "./svg/trace-pool.ts";
 

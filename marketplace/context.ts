@@ -1,4 +1,5 @@
 import type { DurabilityWatch } from "../shared/durability.ts";
+import type { JobRecord } from "../shared/job-record.ts";
 import type { Log } from "../shared/log.ts";
 import type { Database } from "../shared/postgres.ts";
 import type { Reads } from "../shared/reads.ts";
@@ -25,7 +26,6 @@ import type { QuoteIds } from "./payments/quotes/quote-id.ts";
 import type { Leases } from "./runs/leases.ts";
 import type { Sealer } from "./sealing.ts";
 import type { SignIn } from "./sign-in/sign-in.ts";
-import type { JobRecord } from "./status/job-record.ts";
 import type { ServiceStatus } from "./status/service-status.ts";
 import type { TracePool } from "./svg/trace-pool.ts";
 

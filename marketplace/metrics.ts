@@ -1,14 +1,14 @@
 import { performance } from "node:perf_hooks";
 import type { RequestHandler } from "express";
 import type { DurabilityWatch } from "../shared/durability.ts";
-import { Counter, durabilityGauge, type Family, Gauge, Histogram, memory } from "../shared/metrics.ts";
+import type { JobRecord } from "../shared/job-record.ts";
+import { Counter, durabilityGauge, type Family, Gauge, Histogram, jobGauge, memory } from "../shared/metrics.ts";
 import type { Database } from "../shared/postgres.ts";
 import type { Reads } from "../shared/reads.ts";
 import { onceClosed } from "../shared/response-closed.ts";
 import type { ValkeyCounts } from "../shared/valkey-counts.ts";
-import type { JobRecord } from "./status/job-record.ts";
 
-/** What this copy has counted since it started; everything else is read when it is asked for. */
+/** What this copy has counted since it started, a field a family; everything else is read when it is asked for. */
 export class Metrics {
   readonly answers = new Counter("marketplace_answers_total", "Answers by operation and status.");
   readonly durations = new Histogram("marketplace_answer_seconds", "Time to the end of an answer, by operation.");
@@ -40,10 +40,10 @@ export async function metricsText({
   valkey,
   reads,
 }: MetricsNeeds): Promise<string> {
-  const { answers, durations, connectors, connectorSeconds, runs, jobFailures } = metrics;
-  const counted = [answers, durations, connectors, connectorSeconds, runs, jobFailures];
+  const counted: readonly Family[] = Object.values(metrics);
+  const jobs = jobGauge("marketplace_job_troubled", jobRecord);
   const elsewhere = [...(valkey?.families ?? []), ...reads.families];
-  const own = [...counted, jobs(jobRecord), connections(db), durabilityGauge(durability), ...elsewhere, memory()];
+  const own = [...counted, jobs, connections(db), durabilityGauge(durability), ...elsewhere, memory()];
   return [...own, ...(await backlog(db))].map((family) => family.text()).join("");
 }
 
@@ -54,15 +54,6 @@ export interface MetricsNeeds {
   readonly durability: DurabilityWatch;
   readonly valkey: ValkeyCounts | undefined;
   readonly reads: Reads;
-}
-
-function jobs(record: JobRecord): Family {
-  const help = "1 when a background job of this copy fails, or has not ended for long.";
-  return new Gauge(
-    "marketplace_job_troubled",
-    help,
-    record.read().map(({ name, state }) => [{ task: name }, state === "ok" ? 0 : 1]),
-  );
 }
 
 function connections({ totalCount, idleCount, waitingCount }: Database): Family {

@@ -1,4 +1,5 @@
 import type { DurabilityWatch } from "./durability.ts";
+import type { JobRecord } from "./job-record.ts";
 
 /** What a figure in the Prometheus text format 0.0.4 is of. */
 export type Labels = Readonly<Record<string, string>>;
@@ -102,6 +103,15 @@ function textOf(labels: Labels): string {
   return Object.entries(labels)
     .map(([name, value]) => `${name}="${escaped(value)}"`)
     .join(",");
+}
+
+/** `name` by job: 1 for one that fails or hangs. */
+export function jobGauge(name: string, record: JobRecord): Family {
+  return new Gauge(
+    name,
+    "1 when a background job of this copy fails, or has not ended for long.",
+    record.read().map((job) => [{ task: job.name }, job.state === "ok" ? 0 : 1]),
+  );
 }
 
 /** 1 while what was answered may be lost with the database's machine, as far as can be seen. */

@@ -20,7 +20,7 @@ export function metricsEndpoint(needs: MetricsNeeds, token: Secret | undefined):
     answers: {
       200: {
         content: ["text/plain"],
-        example: 'marketplace_answers_total{operation="run",status="200"} 1\n',
+        example: 'marketplace_answers_total{operation="runAgent",status="200"} 1\n',
       },
       ...refusals(401, 404),
     },

@@ -1,8 +1,8 @@
+import type { JobRecord, JobState } from "../../shared/job-record.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { cachedHealth } from "../health.ts";
 import type { FacilitatorClient } from "../payments/facilitator/client.ts";
 import type { FacilitatorHealth } from "../payments/facilitator/health.ts";
-import type { JobRecord, JobState } from "./job-record.ts";
 
 /**
  * How both services are, as this one sees them. However often it is asked, the database and the facilitator are asked once in some

@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { paymentBody } from "../support/evm-payments.ts";
 import { evmTest, perFile } from "../support/fixtures.ts";
 
@@ -73,6 +73,20 @@ test("a fee payer's balance is read from the chain", async ({ scrape, setting })
   expect(line.toLowerCase()).toContain(setting.signer.toLowerCase());
   expect(Number(line.split(" ").at(-1))).toBeGreaterThan(9);
   expect(valueAt("facilitator_settlements_uncounted")).toBeGreaterThanOrEqual(0);
+});
+
+test("each background job says that it is well, and each run that fails is counted", async ({
+  facilitator,
+  scrape,
+}) => {
+  const task = "read which payers must wait";
+  const valueNow = async (name: string) => (await scrape()).valueAt(`${name}{task="${task}"}`);
+  const failed = vi
+    .spyOn(facilitator.context.cooldowns, "read")
+    .mockRejectedValueOnce(new Error("the database is away"));
+  await expect.poll(() => valueNow("facilitator_job_failures_total"), { timeout: 60_000 }).toBeGreaterThan(0);
+  failed.mockRestore();
+  await expect.poll(() => valueNow("facilitator_job_troubled"), { timeout: 60_000 }).toBe(0);
 });
 
 test("what a caller makes up does not become a label", async ({ setting, facilitator, scrape }) => {

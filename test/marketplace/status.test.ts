@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { JobRecord } from "../../marketplace/status/job-record.ts";
+import { JobRecord } from "../../shared/job-record.ts";
 import { call, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
 import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
 

@@ -1,10 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+
+import type { JobState } from "../../../shared/job-record.ts";
 import { networkOf } from "../../../shared/networks.ts";
 import { Badge, type Tone } from "../../../shared/page/badge.tsx";
 import { Callout } from "../../../shared/page/callout.tsx";
 import { type Column, Table } from "../../../shared/page/table.tsx";
 import { Time } from "../../../shared/page/time.tsx";
-import type { JobState } from "../../status/job-record.ts";
 import type { FeePayerStatus, NetworkStatus, ServiceStatus, Status } from "../../status/service-status.ts";
 import type { Page } from "../page.ts";
 

@@ -1,4 +1,4 @@
-/** How the background jobs of this copy of the service go, for its status. */
+/** How the background jobs of this copy of a service go, for its status and its figures. */
 export class JobRecord {
   readonly #jobs = new Map<string, { everyMs: number; lastEndedAt: number; failing: boolean }>();
 
