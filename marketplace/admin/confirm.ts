@@ -14,7 +14,7 @@ export const confirmedMinutes = 10;
 const attemptsPerHour = 10;
 
 /**
- * Confirms for ten minutes that the operator sits at this session, by a code that is good once. 404 for who is no operator, 422
+ * Confirms for `confirmedMinutes` that the operator sits at this session, by a code that is good once. 404 for who is no operator, 422
  * naming "code" for one that is not good, 429 after ten in an hour.
  */
 export async function confirmOperator(

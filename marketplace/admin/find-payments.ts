@@ -4,6 +4,7 @@ import type { Database, Queryable } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
 import type { FacilitatorClient } from "../payments/facilitator/client.ts";
 import { type PaidCallState, stateOf } from "../payments/paid-calls/states.ts";
+import { endWrittenIn } from "../payments/quotes/quote-id.ts";
 import { madeAt, type Sought } from "./ids.ts";
 import { inTime } from "./in-time.ts";
 
@@ -70,14 +71,9 @@ function windowOf({ kind, text }: Sought, record: FacilitatorRecord | Silence): 
   const days = (at: number, after: number): [Date, Date] => [new Date(at - dayMs), new Date(at + after * dayMs)];
   if (typeof record !== "string") return days(Date.parse(record.created_at), 3);
   if (kind === "run") return days(madeAt(text).getTime(), 3);
-  if (kind === "quote" && text.startsWith("q")) return days(endOfQuote(text), 3);
+  const end = kind === "quote" && endWrittenIn(text);
+  if (end) return days(end.getTime(), 3);
   return [new Date(Date.now() - 3 * dayMs), new Date(Date.now() + dayMs)];
-}
-
-/** When it ends stands in the quote's id itself (quote-id.ts). */
-function endOfQuote(id: string): number {
-  const bytes = Buffer.from(id.slice(1), "base64url");
-  return bytes.length < 6 ? 0 : Math.min(bytes.readUIntBE(0, 6) * 1_000, 8e15);
 }
 
 const moment = z.iso.datetime();

@@ -11,7 +11,7 @@ import { base32, newSecret, otpauthUri } from "./totp.ts";
 export interface Operator {
   readonly id: AccountId;
   readonly handle: string;
-  /** Undefined until this very session showed a code, and from ten minutes later on. */
+  /** Undefined until this very session showed a code, and from `confirmedMinutes` later on. */
   readonly confirmedUntil: Date | undefined;
 }
 

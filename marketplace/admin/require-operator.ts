@@ -10,8 +10,8 @@ import { type Operator, readOperator } from "./operators.ts";
 const callsPerMinute = 120;
 
 /**
- * Lets an operator through who showed a code in the last ten minutes. Every other caller gets 404, as for what does not exist; an operator
- * who has still to show one is told so by 403.
+ * Lets an operator through who showed a code in the last `confirmedMinutes`. Every other caller gets 404, as for what does not
+ * exist; an operator who has still to show one is told so by 403.
  */
 export function requireOperator(context: OperatorNeeds): RequestHandler[] {
   return [

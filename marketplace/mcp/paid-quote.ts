@@ -5,7 +5,7 @@ import type { Config } from "../config.ts";
 import type { FacilitatorClient } from "../payments/facilitator/client.ts";
 import { decodeHeader, type PaymentPayload, parsePaymentPayload } from "../payments/payment-payload.ts";
 import type { Offer } from "../payments/quotes/offer.ts";
-import { acceptsOf, paymentRequired } from "../payments/quotes/payment-required.ts";
+import { acceptsOf, paymentRequired, resourceOf } from "../payments/quotes/payment-required.ts";
 import { quotedRequirements } from "../payments/quotes/payment-requirements.ts";
 import type { QuoteIds } from "../payments/quotes/quote-id.ts";
 import { type SignInRequest, signInChallenge, signInExtension } from "../payments/sign-in-with-x.ts";
@@ -66,8 +66,7 @@ function quoteV2(
   requirements: readonly PaymentRequirements[],
   { error, signIn }: WhyUnpaid,
 ): object {
-  const { url, description } = offer;
-  const resource = { url, description, mimeType: "application/json" };
+  const resource = resourceOf(offer);
   const accepts = acceptsOf(quoteIds, offer, requirements, signIn);
   const extensions = signIn && { extensions: { [signInExtension]: signInChallenge(signIn) } };
   return { x402Version: 2, error, resource, accepts, ...extensions };

@@ -17,9 +17,10 @@ export function paymentRequired(
   requirements: readonly PaymentRequirements[],
   why: Why,
 ): Quote {
-  const { url, description, product } = offer;
+  const { product } = offer;
   const { error, bodyDigest, signIn, v1Names = false, isMalformed = false, publicUrl } = why;
-  const resource = { url, description, mimeType };
+  const resource = resourceOf(offer);
+  const { url, ...about } = resource;
   const named = requirements.map((entry) => withQuoteId(entry, quoteIds.ofBody({ ...entry, product }, bodyDigest)));
   const entries = v1Names ? named.flatMap((entry) => withV1Name(entry) ?? []) : named;
   const shown = signIn && { [signInExtension]: signInChallenge(signIn) };
@@ -33,8 +34,7 @@ export function paymentRequired(
         ...entry,
         maxAmountRequired: entry.amount,
         resource: url,
-        description,
-        mimeType,
+        ...about,
         outputSchema: { input: inputOf(offer), output: null },
       })),
       ...(shown && { extensions: shown }),
@@ -89,7 +89,10 @@ interface Quote {
   readonly header: string;
 }
 
-const mimeType = "application/json";
+/** What is paid for, as every quote names it. */
+export function resourceOf({ url, description }: Offer) {
+  return { url, description, mimeType: "application/json" } as const;
+}
 
 /** Version 1's description of the call. */
 function inputOf({ input }: Offer): object {

@@ -4,11 +4,18 @@ import type { Queryable } from "../../../shared/postgres.ts";
 import { maxTimeoutSeconds } from "../../time-limits.ts";
 
 /**
+ * For so long a settled payment is good at the quoted price, whatever the price is by then. Version 1's ids of before a change of it
+ * are not known again.
+ */
+export const quoteGoodForSeconds = 3_600;
+
+/**
  * The ids that quotes carry as `extra.quoteId`, told by their first letter:
  *
  * - `q`, in a version 2 quote, which clients echo: its end, 128 random bits and a MAC over these and what was quoted. No
  *   other buyer can know it, so the presenter who shows it holds the quote.
- * - `b`, in a version 1 quote, which clients do not echo: a MAC over what was quoted, the quoted body's SHA-256 and the hour,
+ * - `b`, in a version 1 quote, which clients do not echo: a MAC over what was quoted, the quoted body's SHA-256 and the period (of
+ *   `quoteGoodForSeconds`, so that it is good for one to two of them),
  *   so that it can be made again from the body that is posted. It is no secret from a caller who knows that body, and good for it alone.
  * - `u`, in no quote: put into the requirements that a payment without a quote is settled for.
  *
@@ -24,7 +31,7 @@ export class QuoteIds {
 
   issue(quoted: Quoted, now = Date.now()): string {
     const head = Buffer.alloc(headBytes);
-    head.writeUIntBE(Math.ceil(now / 1_000) + goodForSeconds, 0, endBytes);
+    head.writeUIntBE(Math.ceil(now / 1_000) + quoteGoodForSeconds, 0, endBytes);
     randomBytes(headBytes - endBytes).copy(head, endBytes);
     const mac = this.#mac(this.#secrets[0]!, head.readUIntBE(0, endBytes), ["q", head.toString("hex"), quoted]);
     return `q${Buffer.concat([head, mac]).toString("base64url")}`;
@@ -46,7 +53,7 @@ export class QuoteIds {
 
   /** The id that this body is quoted with at that time. */
   ofBody(quoted: Quoted, bodyDigest: Buffer, at = Date.now()): string {
-    return this.#ofBody(this.#secrets[0]!, quoted, bodyDigest, hourOf(at));
+    return this.#ofBody(this.#secrets[0]!, quoted, bodyDigest, periodOf(at));
   }
 
   /**
@@ -54,19 +61,23 @@ export class QuoteIds {
    * when each ends. A payment is signed at most minutes before it expires, or it is one that is presented soon after its quote.
    */
   ofBodyBefore(quoted: Quoted, bodyDigest: Buffer, expiresAt: Date, now = Date.now()): ReadonlyArray<QuotedId> {
-    const first = hourOf(Math.min(now, expiresAt.getTime() - paymentGoodForMs)) - 1;
-    const last = hourOf(Math.min(now, expiresAt.getTime()));
-    const hours = Array.from({ length: last - first + 1 }, (_, index) => last - index);
-    return hours.flatMap((hour) =>
+    const first = periodOf(Math.min(now, expiresAt.getTime() - paymentGoodForMs)) - 1;
+    const last = periodOf(Math.min(now, expiresAt.getTime()));
+    const periods = Array.from({ length: last - first + 1 }, (_, index) => last - index);
+    return periods.flatMap((period) =>
       this.#secrets.map((secret) => ({
-        id: this.#ofBody(secret, quoted, bodyDigest, hour),
-        end: new Date((hour + 2) * hourMs),
+        id: this.#ofBody(secret, quoted, bodyDigest, period),
+        end: new Date((period + 2) * quoteGoodForSeconds * 1_000),
       })),
     );
   }
 
-  #ofBody(secret: Buffer, quoted: Quoted, bodyDigest: Buffer, hour: number): string {
-    const mac = this.#mac(secret, hour * 3_600, ["b", `${hour} ${bodyDigest.toString("hex")}`, quoted]);
+  #ofBody(secret: Buffer, quoted: Quoted, bodyDigest: Buffer, period: number): string {
+    const mac = this.#mac(secret, period * quoteGoodForSeconds, [
+      "b",
+      `${period} ${bodyDigest.toString("hex")}`,
+      quoted,
+    ]);
     return `b${mac.toString("base64url")}`;
   }
 
@@ -104,6 +115,13 @@ export interface QuotedId {
   readonly end: Date;
 }
 
+/** When a quote with this id would end, were it ours (`endOf`); undefined where the id tells no end. */
+export function endWrittenIn(id: string): Date | undefined {
+  const bytes = Buffer.from(id.slice(1), "base64url");
+  if (!isHeldSecret(id) || bytes.length < endBytes) return undefined;
+  return new Date(Math.min(bytes.readUIntBE(0, endBytes) * 1_000, 8e15));
+}
+
 /** The id in the requirements that a payment without a quote is settled for. */
 export const unquotedId = () => `u${randomBytes(16).toString("base64url")}`;
 
@@ -122,10 +140,7 @@ const endBytes = 6;
 const headBytes = endBytes + 16;
 const macBytes = 20;
 const issuedLength = 1 + ((headBytes + macBytes) * 8) / 6;
-/** For so long a settled payment is good at the quoted price, whatever the price is by then. */
-const goodForSeconds = 3_600;
-const hourMs = 3_600_000;
-const hourOf = (ms: number) => Math.floor(ms / hourMs);
+const periodOf = (ms: number) => Math.floor(ms / (quoteGoodForSeconds * 1_000));
 /** As long as quotes ask for. */
 const paymentGoodForMs = maxTimeoutSeconds * 1_000;
 const keysMax = 64;
