@@ -125,7 +125,7 @@ export class AgentMarketplace {
     return this.#get("/api/v1/balance", undefined, options);
   }
 
-  /** The account's runs of the last thirty days, newest first. */
+  /** The account's runs that the service still keeps, newest first. */
   runs(query: Omit<QueryOf<"listRuns">, "cursor"> = {}, options?: CallOptions): Pages<RunPage, Run> {
     return new Pages(
       (cursor) => this.#get("/api/v1/runs", { ...query, cursor }, options),

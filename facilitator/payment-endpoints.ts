@@ -12,6 +12,7 @@ import { errorExamples, refusals } from "./http/error-shape.ts";
 import type { CallCounts } from "./limits/call-counts.ts";
 import { type LimitedVerb, limitCalls } from "./limits/guards.ts";
 import {
+  paymentBodyBytesMax,
   paymentBodyShape,
   releaseBodyShape,
   releaseShape,
@@ -38,7 +39,7 @@ type Needs = VerifyNeeds &
     readonly config: Pick<Config, "clients" | "limits">;
   };
 
-const bodyLimits = { bytesMax: 64 * 1024 };
+const bodyLimits = { bytesMax: paymentBodyBytesMax };
 
 function verifyEndpoint(needs: Needs): Endpoint {
   return {

@@ -1,14 +1,14 @@
 import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Database } from "../../shared/postgres.ts";
-import { asResource, type DiscoveredResource, isListed, selectResources } from "./listing.ts";
+import { asResource, type DiscoveredResource, isListed, listedDays, selectResources } from "./listing.ts";
 
 const pageSize = 20;
 /** A program that looks through more reads the listing as JSON. */
 export const offsetMax = 2_000;
-const recordDays = 30;
+export const recordDays = 30;
 
-/** A listed resource with what was settled for it here in thirty days. */
+/** A listed resource with what was settled for it here in the last `recordDays`. */
 export interface RecordedResource extends DiscoveredResource {
   readonly id: string;
   /** Of its cheapest way to pay, base units. */
@@ -113,7 +113,10 @@ export async function resourceRecord({ db }: { readonly db: Database }, id: stri
     : { rows: [] };
   const row = rows[0];
   if (!row)
-    throw new ApiError("not_found", "No such resource is listed. One is, for thirty days after its last payment.");
+    throw new ApiError(
+      "not_found",
+      `No such resource is listed. One is, for ${listedDays} days after its last payment.`,
+    );
   const { rows: days } = await db.query({
     name: "resource-days",
     text: `

@@ -6,7 +6,7 @@ import type { SupportedResponse } from "../../shared/x402.ts";
 import type { CallCounts } from "../limits/call-counts.ts";
 import { announcementOfPaymentRequired } from "./announcement.ts";
 import { type Finding, judge, type Reading, readQuote } from "./check-offers.ts";
-import { isListed } from "./listing.ts";
+import { isListed, listedDays } from "./listing.ts";
 import { askBounds, parseAnswer, type UnpaidAnswer, type UnpaidFetch } from "./unpaid-fetch.ts";
 import { isLocalhost, readAnnouncement } from "./validate.ts";
 
@@ -157,7 +157,7 @@ async function listingFindings(
     name: "seller-check-listing",
     text: `select (select count(*) from discovery_resources r where ${isListed} and $1 in (r.resource, r.probe_url))::int as listed,
                   exists (select from transactions
-                           where resource_url = $1 and status = 'settled' and created_at > now() - interval '30 days') as settled`,
+                           where resource_url = $1 and status = 'settled' and created_at > now() - interval '${listedDays} days') as settled`,
     values: [address],
   });
   const { listed, settled } = rows[0];
@@ -174,7 +174,7 @@ async function listingFindings(
     judge(
       settled,
       "l.2",
-      ["It was paid for here within 30 days", "It was not paid for here within 30 days"],
+      [`It was paid for here within ${listedDays} days`, `It was not paid for here within ${listedDays} days`],
       "Have it paid for through this facilitator: only what was paid for is listed.",
     ),
     judge(

@@ -4,7 +4,8 @@ import { isListed, listedDays } from "./listing.ts";
 import type { ListingRequest } from "./listing-requests.ts";
 import type { AcceptedRequirements } from "./payment-requirements.ts";
 
-const resourcesMax = 50;
+/** Of one wallet. */
+export const resourcesMax = 50;
 const operationsPerMinuteMax = 10;
 const countedMax = 100_000;
 

@@ -8,7 +8,7 @@ export interface LimitsConfig {
   readonly settlePerPayTo: number;
   /** Of the public GET routes, by each copy of the daemon on its own. */
   readonly readPerAddress: number;
-  /** Settlements of one payer that may fail on the chain, at our cost, within ten minutes. */
+  /** Settlements of one payer that may fail on the chain, at our cost, in `failuresWithin`. */
   readonly failuresPerPayer: number;
   /** The same within a day. */
   readonly failuresPerPayerDay: number;

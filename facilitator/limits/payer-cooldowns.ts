@@ -8,7 +8,7 @@ const payersMax = 10_000;
 /** The answer to a payer whose settlements fail after they were found good: each of them costs a network fee. */
 export const coolingDown = refuse(
   "rate_limited",
-  "Settlements of this payer failed lately at our cost: it has to wait ten minutes, after many of them a day.",
+  `Settlements of this payer failed lately at our cost: it has to wait for ${failuresWithin}, after many of them for ${failuresOfADayWithin}.`,
 );
 
 /**
@@ -47,6 +47,8 @@ export class PayerCooldowns {
 
   /** Deletes failures that no limit counts any more. */
   async sweep(): Promise<void> {
-    await this.#db.query("delete from payer_failures where failed_at < now() - interval '2 days'");
+    await this.#db.query(
+      `delete from payer_failures where failed_at < now() - 2 * greatest(interval '${failuresWithin}', interval '${failuresOfADayWithin}')`,
+    );
   }
 }

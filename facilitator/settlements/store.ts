@@ -48,8 +48,8 @@ export class SettlementStore implements BroadcastLog {
   /**
    * Claims the payment for one caller: a Claim for exactly one of any number of simultaneous callers on any number of
    * daemons. A payment that failed in a way that leaves it valid, or whose claim was opened, can be claimed again. No
-   * caller gets one for a payer of whom `failuresMax` settlements failed on the chain, at our cost, in ten minutes or
-   * `failuresPerDayMax` in a day (0 = any number).
+   * caller gets one for a payer of whom `failuresMax` settlements failed on the chain, at our cost, in `failuresWithin` or
+   * `failuresPerDayMax` in `failuresOfADayWithin` (0 = any number).
    */
   async claim(
     network: string,

@@ -10,11 +10,12 @@ import type { Chains } from "./wallet-proof.ts";
 const walletsPerRun = 20;
 /** As PostgreSQL reads it. */
 const payableCheckedEvery = "6 hours";
+export const unpayableCheckedEvery = "10 minutes";
 
 /**
- * Checks proved wallets again, the one checked longest ago first: one that can be paid every six hours, one that could not
- * be paid every ten minutes, also one that signed and never could. Copies of the service share the work. A chain that does not
- * answer changes nothing: the wallet is checked again in the next run.
+ * Checks proved wallets again, the one checked longest ago first: one that can be paid every `payableCheckedEvery`, one that
+ * could not be paid every `unpayableCheckedEvery`, also one that signed and never could. Copies of the service share the work. A
+ * chain that does not answer changes nothing: the wallet is checked again in the next run.
  */
 export async function recheckWallets({ db, tools, events }: Needs): Promise<void> {
   const due = [...(await claim(db, current)), ...(await claim(db, signed))];
@@ -34,9 +35,9 @@ export async function recheckWallets({ db, tools, events }: Needs): Promise<void
 
 /** Each by an index of its own. */
 const current = `state in ('checked', 'unpayable') and (looked_at is null
-  or looked_at < now() - case state when 'checked' then interval '${payableCheckedEvery}' else interval '10 minutes' end)`;
+  or looked_at < now() - case state when 'checked' then interval '${payableCheckedEvery}' else interval '${unpayableCheckedEvery}' end)`;
 /** Of an account that is suspended none takes the place of another. */
-const signed = `state = 'unchecked' and proved_at is not null and looked_at < now() - interval '10 minutes'
+const signed = `state = 'unchecked' and proved_at is not null and looked_at < now() - interval '${unpayableCheckedEvery}'
   and exists (select from accounts a where a.id = account_id and a.state = 'open')`;
 
 async function claim(db: Database, isDue: string): Promise<readonly Due[]> {

@@ -8,6 +8,7 @@ import { refusals } from "../http/refusals.ts";
 import { parse } from "../parse.ts";
 import { addWallet, checkWallet, listWallets, proveWallet, removeWallet, type WalletNeeds } from "./account-wallets.ts";
 import { agentsPaidPerCall } from "./paid-agents.ts";
+import { unpayableCheckedEvery } from "./recheck-wallets.ts";
 import { removedShape, walletRefusalShape, walletShape, walletsShape } from "./shapes.ts";
 import { exampleSignature, exampleWallet, signature, walletBody } from "./wallet-bodies.ts";
 
@@ -101,7 +102,7 @@ function proveEndpoint(needs: WalletNeeds): Endpoint {
     description:
       "From then on the wallet is paid, in place of the one before. A signature that does not hold, a text that is too old " +
       "and a wallet that the chain would refuse to pay are a 422. The last need not sign again: it is `unpayable` beside the one that " +
-      "is paid, and takes its place once checkWallet, or the check every ten minutes, finds that it can be.",
+      `is paid, and takes its place once checkWallet, or the check every ${unpayableCheckedEvery}, finds that it can be.`,
     access: "account",
     pathParameters: walletPath,
     body: requestBody(proofRequest, { signature: exampleSignature }, settingsBody),

@@ -4,6 +4,7 @@ import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import { followsPlace, microsOf, type Place, pageOf, pageQuery, placeValues, searchText } from "../query.ts";
+import { historyDays } from "../runs/history.ts";
 
 export const callStates = ["running", "succeeded", "failed", "lost"] as const;
 /** Of one page: what is beyond stands on the next, so that what is rarely found costs no more than anything else. */
@@ -18,7 +19,7 @@ export const callsQuery = z.object({
 export type CallsQuery = z.infer<typeof callsQuery>;
 
 /**
- * The runs that a key of the account asked for in the last 30 days, newest first; of a revoked key too. Calls that were refused
+ * The runs that a key of the account asked for in the last `historyDays`, newest first; of a revoked key too. Calls that were refused
  * before a run began are no runs. A page may have fewer rows than asked for, or none, and still be followed by another.
  */
 export async function listKeyCalls(
@@ -47,7 +48,7 @@ export async function listKeyCalls(
 
 const seen = `
   select id, agent_id, state, price_credits, error, created_at, finished_at, ${microsOf("created_at")} as "createdMicros"
-  from runs where account_id = $1 and coalesce(key_id, '') = $5 and created_at > now() - interval '30 days'
+  from runs where account_id = $1 and coalesce(key_id, '') = $5 and created_at > now() - interval '${historyDays} days'
     and ($4::date is null or created_at >= $4::date::timestamp at time zone 'utc'
                          and created_at < ($4::date + 1)::timestamp at time zone 'utc')
     and ${followsPlace(2)}

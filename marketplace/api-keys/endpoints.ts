@@ -10,6 +10,7 @@ import { exampleTime } from "../http/examples.ts";
 import { refusals } from "../http/refusals.ts";
 import { parse } from "../parse.ts";
 import { readQuery } from "../query.ts";
+import { historyDays } from "../runs/history.ts";
 import { callsQuery, listKeyCalls } from "./calls.ts";
 import { changeKey } from "./change.ts";
 import { createKey, keysPerAccount, usualCallsPerMinute } from "./create.ts";
@@ -192,7 +193,7 @@ function callsEndpoint({ db }: Needs): Endpoint {
     path: "/api/account/keys/{id}/calls",
     id: "listApiKeyCalls",
     tag: "API keys",
-    summary: "The runs that a key asked for in the last 30 days, newest first.",
+    summary: `The runs that a key asked for in the last ${historyDays} days, newest first.`,
     description:
       "Of a revoked key too. Calls that were refused before a run began are no runs. A page may hold fewer rows than asked for, or " +
       "none, and still name a `cursor`.",

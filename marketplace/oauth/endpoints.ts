@@ -12,7 +12,7 @@ import { parse } from "../parse.ts";
 import { admitOrRefuse } from "../rate-limit.ts";
 import { isSetUp, type OAuthSetUp } from "./client-tokens.ts";
 import { type ClientNeeds, clientMetadata, type OAuthClient, registerClient } from "./clients.ts";
-import { exchange, giveBack } from "./grants.ts";
+import { clientKeptDays, exchange, giveBack, grantDays, renewalsAnHour } from "./grants.ts";
 import { type MetadataNeeds, paths, resourceMetadata, scope, serverMetadata, toolServerPath } from "./metadata.ts";
 import { bodyOf, OAuthRefusal } from "./refusal.ts";
 import { type Asked, beginRequest } from "./requests.ts";
@@ -71,8 +71,7 @@ function registerEndpoint(needs: Needs): Endpoint {
     path: paths.register,
     id: "registerOAuthClient",
     summary: "Register a client (RFC 7591).",
-    description:
-      "It is forgotten after a day, or 90 days after a person last allowed it something; sooner, the oldest first, where there are too many that no person allows anything. It gets an id and no secret.",
+    description: `It is forgotten after a day, or ${clientKeptDays} days after a person last allowed it something; sooner, the oldest first, where there are too many that no person allows anything. It gets an id and no secret.`,
     body: requestBody(clientMetadata, { client_name: "Paper Desk", redirect_uris }, smallBody),
     answers: {
       201: jsonAnswer(
@@ -152,7 +151,8 @@ function tokenEndpoint(needs: Needs): Endpoint {
     id: "exchangeOAuthCode",
     summary: "Exchange a code, or a refresh token, for tokens.",
     description:
-      "Takes a form (`application/x-www-form-urlencoded`) with `grant_type`, `client_id` and either `code`, `redirect_uri` and `code_verifier`, or `refresh_token`. A refresh token is good once: using it again ends all that came of it. A client renews its tokens 40 times an hour at most, for 180 days.",
+      "Takes a form (`application/x-www-form-urlencoded`) with `grant_type`, `client_id` and either `code`, `redirect_uri` and `code_verifier`, or `refresh_token`. " +
+      `A refresh token is good once: using it again ends all that came of it. A client renews its tokens ${renewalsAnHour} times an hour at most, for ${grantDays} days.`,
     answers: {
       200: jsonAnswer(tokensShape, {
         access_token: "amt_<token>",

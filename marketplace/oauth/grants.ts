@@ -13,8 +13,10 @@ const accessSeconds = 15 * 60;
 const refreshSeconds = 30 * 24 * 60 * 60;
 const codeSeconds = 60;
 /** Of what a person allowed once, however often it is renewed. */
-const grantDays = 180;
-const renewalsAnHour = 40;
+export const grantDays = 180;
+export const renewalsAnHour = 40;
+/** After that a client that nobody allowed anything again is forgotten. */
+export const clientKeptDays = 90;
 
 interface GrantNeeds extends MetadataNeeds {
   readonly db: Database;
@@ -38,7 +40,7 @@ export async function allow(needs: GrantNeeds, request: AccessRequest, settings:
     );
     await createKey(tx, { ...settings, id, client: request.clientId });
     await tx.query(
-      "update oauth_clients set key_id = $2, expires_at = greatest(expires_at, now() + interval '90 days') where id = $1",
+      `update oauth_clients set key_id = $2, expires_at = greatest(expires_at, now() + interval '${clientKeptDays} days') where id = $1`,
       [request.clientId, id],
     );
     const what = `The client “${request.clientName}” was allowed to run agents on your account’s credits, within the caps that were set.`;

@@ -6,6 +6,7 @@ import { refusals } from "../http/refusals.ts";
 import { requireSameOrigin } from "../http/same-origin.ts";
 import { parse } from "../parse.ts";
 import { admitFrom, type EnterNeeds } from "./enter.ts";
+import { freshMinutes } from "./fresh-session.ts";
 import {
   addedPasskeyShape,
   assertionBody,
@@ -71,8 +72,7 @@ function askToAddEndpoint({ signIn }: EnterNeeds): Endpoint {
     id: "createNewPasskeyChallenge",
     tag: "Sign-in",
     summary: "What a browser makes a passkey of.",
-    description:
-      "Within ten minutes of signing in, so that a stranger at a device that was left open cannot add a way in that lasts. The holder is told by mail of what is added.",
+    description: `Within ${freshMinutes} minutes of signing in, so that a stranger at a device that was left open cannot add a way in that lasts. The holder is told by mail of what is added.`,
     access: "account",
     answers: { 200: options, ...refusals(404, 409) },
     handler: async (request, response) => {

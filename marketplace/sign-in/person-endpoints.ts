@@ -9,6 +9,7 @@ import { exampleTime } from "../http/examples.ts";
 import { refusals } from "../http/refusals.ts";
 import { moment } from "../http/shapes.ts";
 import { parse } from "../parse.ts";
+import { freshMinutes } from "./fresh-session.ts";
 import { endOtherSessions, endSession, listSessions } from "./own-sessions.ts";
 import type { SignIn } from "./sign-in.ts";
 import { listWaysIn, passkeyNameMax, removeWayIn, renamePasskey } from "./ways-in.ts";
@@ -176,8 +177,7 @@ function removeWayEndpoint({ db, signIn, config }: Needs): Endpoint {
     id: "removeWayIn",
     tag: "Sign-in",
     summary: "Forget a provider or a passkey.",
-    description:
-      "Who signs in at the provider with the same e-mail address adds it again. The last way in is a 409. For a passkey a person has to have signed in within ten minutes.",
+    description: `Who signs in at the provider with the same e-mail address adds it again. The last way in is a 409. For a passkey a person has to have signed in within ${freshMinutes} minutes.`,
     access: "account",
     pathParameters: idPath("ways"),
     answers: {

@@ -6,6 +6,7 @@ import type { Endpoint } from "../http/endpoint.ts";
 import { refusals } from "../http/refusals.ts";
 import { requireOwnPage, requireSameOrigin, type SameOriginNeeds } from "../http/same-origin.ts";
 import { parse } from "../parse.ts";
+import { freePictureMax } from "./free-picture.ts";
 import { admitFreeTry, type FreeDrawing, type FreeTryNeeds, traceFree } from "./free-tries.ts";
 import { readUpload } from "./image-source.ts";
 import { freeTryRequest } from "./request.ts";
@@ -56,7 +57,7 @@ export function freeTryEndpoint(needs: FreeTryNeeds & SameOriginNeeds): Endpoint
     tag: "Vector graphics",
     summary: "A small image as SVG, for nothing, a few times a day; for the workbench's page.",
     description:
-      "Traces an uploaded PNG, JPEG or WebP of at most 1 megapixel. Nothing is stored. It waits until no paid drawing does. " +
+      `Traces an uploaded PNG, JPEG or WebP of at most ${freePictureMax}. Nothing is stored. It waits until no paid drawing does. ` +
       "A network address (IPv6: its /64) has a few tries a day (UTC); one that fails is not counted. Answers only to pages of " +
       "this service; programs use a key or pay per call.",
     access: "public",

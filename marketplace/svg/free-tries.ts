@@ -6,6 +6,7 @@ import { admitOrRefuse } from "../rate-limit.ts";
 import type { TraceOptions } from "../tracer/options.ts";
 import type { Vectorized } from "../tracer/pool/job.ts";
 import { secondsUntilTomorrow } from "../utc-day.ts";
+import { freePixelsMax } from "./free-picture.ts";
 import { freeParty, type TracePool } from "./trace-pool.ts";
 import { vectorize } from "./vectorize.ts";
 
@@ -22,9 +23,6 @@ export function readFreeTries(env: EnvReader): FreeTriesConfig {
     ofAll: env.integer("LIMIT_SVG_TRIES_OF_ALL", 5_000, { max: 100_000_000 }),
   };
 }
-
-/** The most pixels of a picture that is traced for nothing. */
-export const freePixelsMax = 1_000_000;
 
 export interface FreeDrawing extends Omit<Vectorized, "files"> {
   readonly ms: number;

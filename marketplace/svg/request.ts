@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { imageBytesMax, imagePixelsMax } from "../tracer/image/limits.ts";
+import { freePictureMax } from "./free-picture.ts";
 
 /** The largest image in base64, and the beginning of a data: URI. */
 const base64LengthMax = imageBytesMax * 1.4;
@@ -61,7 +62,7 @@ export const vectorizeRequest = z.object({
 
 /** Body of POST /api/svg/try. */
 export const freeTryRequest = vectorizeRequest.omit({ files: true }).extend({
-  image: vectorizeRequest.shape.image.describe("PNG, JPEG or WebP, at most 1 megapixel: a data: URI or base64."),
+  image: vectorizeRequest.shape.image.describe(`PNG, JPEG or WebP, at most ${freePictureMax}: a data: URI or base64.`),
   layers: z.boolean().default(false).describe("One group per object, as a person would name them."),
 });
 

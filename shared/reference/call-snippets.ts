@@ -43,7 +43,7 @@ function typescriptOf({ method, url, sends, body }: ExampleCall): string {
   return `const answer = await fetch(${JSON.stringify(url)}${given});\nconsole.log(answer.status, await answer.text());`;
 }
 
-function pythonOf({ method, url, sends, body }: ExampleCall): string {
+function pythonOf({ method, url, sends, body, waitSeconds }: ExampleCall): string {
   const headers = [
     ...(sends === "key" ? ['"Authorization": f"Bearer {os.environ[\'KEY\']}"'] : []),
     ...(body === undefined ? [] : ['"Content-Type": "application/json"']),
@@ -57,7 +57,7 @@ function pythonOf({ method, url, sends, body }: ExampleCall): string {
   const imports = [...(body === undefined ? [] : ["json"]), ...(sends === "key" ? ["os"] : []), "urllib.request"];
   return (
     `import ${imports.join(", ")}\n\nrequest = urllib.request.Request(\n${parts.join("\n")}\n)\n` +
-    "answer = urllib.request.urlopen(request, timeout=180)\nprint(answer.status, answer.read().decode())"
+    `answer = urllib.request.urlopen(request, timeout=${waitSeconds})\nprint(answer.status, answer.read().decode())`
   );
 }
 

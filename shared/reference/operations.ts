@@ -34,6 +34,7 @@ export interface ExampleCall {
   /** What it shows of its caller. */
   readonly sends: "nothing" | "key" | "session";
   readonly body: unknown;
+  readonly waitSeconds: number;
 }
 
 /** What a service says of all its operations besides their declarations. */
@@ -41,6 +42,8 @@ export interface ReferenceFacts<Access extends string> {
   /** Examples call the service here, and not at the address that declarations write. */
   readonly publicUrl: string;
   readonly exampleUrl: string;
+  /** How long examples wait for an answer. */
+  readonly waitSeconds: number;
   /** What the endpoint may answer besides its own answers. */
   usualAnswers(endpoint: Endpoint<Access>): Answers;
   /** What a status means where the endpoint does not say it. */
@@ -81,6 +84,7 @@ function operationOf<Access extends string>(endpoint: Endpoint<Access>, facts: R
       url: publicUrl + examplePath(endpoint, parameters),
       sends: access.sends,
       body: body?.example,
+      waitSeconds: facts.waitSeconds,
     },
   };
 }

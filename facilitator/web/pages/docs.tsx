@@ -8,6 +8,8 @@ import { Code } from "../../../shared/page/code.tsx";
 import { Hash } from "../../../shared/page/copy.tsx";
 import { highlighted } from "../../../shared/page/highlight.tsx";
 import { KeyValues, Table } from "../../../shared/page/table.tsx";
+import { holdSeconds } from "../../holds/store.ts";
+import { paymentBodyBytesMax } from "../../payment-shapes.ts";
 import { type ReasonMeaning, reasonChapters } from "../../reasons.ts";
 import { supported } from "../../supported.ts";
 import type { Page, Visit } from "../page.ts";
@@ -197,9 +199,9 @@ function Limits({ context: { config } }: Pick<BodyProps, "context">) {
           ["/settle, an address", aMinute(limits.settlePerAddress)],
           ["/settle, a payer", aMinute(limits.settlePerPayer)],
           ["Reading, an address", aMinute(limits.readPerAddress)],
-          ["A body", "64 KB"],
+          ["A body", `${paymentBodyBytesMax / 1_024} KB`],
           ["Waiting for the chain", `${settleTimeoutMs / 1_000} s, then settlement_pending`],
-          ["A verified amount is held", "180 s, or until settled or released"],
+          ["A verified amount is held", `${holdSeconds} s, or until settled or released`],
         ]}
       />
     </Card>

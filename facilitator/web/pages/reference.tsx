@@ -18,6 +18,8 @@ export function referencePages(endpoints: readonly Endpoint[]): Page[] {
     // The service learns from each request where it is found.
     publicUrl: "",
     exampleUrl: "https://facilitator.example",
+    // Longer than /settle waits for a chain.
+    waitSeconds: 90,
     meanings,
     access,
     usualAnswers: (endpoint) => usualAnswers(endpoint as Endpoint),

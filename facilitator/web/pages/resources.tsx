@@ -16,9 +16,11 @@ import {
   offsetMax,
   type ResourceOrder,
   type ResourcesPage,
+  recordDays,
   recordedResources,
   resourceOrders,
 } from "../../discovery/resource-record.ts";
+import { resourcesMax } from "../../discovery/store.ts";
 import { oneOf, readQuery, text, whole } from "../../http/query.ts";
 import { inEnv } from "../layout.tsx";
 import type { Page, Visit } from "../page.ts";
@@ -145,7 +147,7 @@ function Listed({ asked, env, page: { resources, next }, served, to }: ListedPro
             label="Resources"
             first={offset > 0 ? at(0) : undefined}
             next={next === undefined ? undefined : at(next)}
-            said="Payments and success of 30 days."
+            said={`Payments and success of ${recordDays} days.`}
           />
         }
       >
@@ -157,8 +159,8 @@ function Listed({ asked, env, page: { resources, next }, served, to }: ListedPro
             title="Nothing is listed that fits"
             action={isNarrowed && <ButtonLink href={to("/resources")}>Without filters</ButtonLink>}
           >
-            Here would be resources that were paid for in thirty days and asked to be listed. If yours is not, check it:
-            the answer says why.
+            Here would be resources that were paid for in {listedDays} days and asked to be listed. If yours is not,
+            check it: the answer says why.
           </Empty>
         )}
       </Card>
@@ -272,7 +274,7 @@ function Ranking() {
         match first: a service’s name and tags count more than its description, that more than its address; among equals
         the one paid for last. Only payments that settled here count, a listing ends {listedDays} days after the last of
         them, and a place cannot be bought. Payments and success are counted for what was paid into the resource’s own
-        wallets, over all paths of a route. One wallet can have fifty resources listed.
+        wallets, over all paths of a route. One wallet can have {resourcesMax} resources listed.
       </p>
     </Disclosure>
   );

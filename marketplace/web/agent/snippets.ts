@@ -1,5 +1,6 @@
 import type { LiteralLanguage } from "../../../shared/page/literals.ts";
 import type { AgentDetail } from "../../agents/detail.ts";
+import { maxTimeoutSeconds } from "../../time-limits.ts";
 import { clientPackagePath } from "../client-package.ts";
 
 /** A program that runs an agent: the code around its input. */
@@ -86,7 +87,7 @@ request = urllib.request.Request(
     after: `,
     }).encode(),
 )
-run = json.load(urllib.request.urlopen(request, timeout=180))
+run = json.load(urllib.request.urlopen(request, timeout=${maxTimeoutSeconds}))
 print(run["output"] if run["success"] else run["error"])`,
   };
 }
@@ -181,7 +182,7 @@ async def main():
     signer = EthAccountSigner(Account.from_key(os.environ["PRIVATE_KEY"]))
     client = x402Client()
     client.register("${network}", ExactEvmScheme(signer=signer))
-    async with x402HttpxClient(client, timeout=180) as http:
+    async with x402HttpxClient(client, timeout=${maxTimeoutSeconds}) as http:
         response = await http.post("${url}", json=`,
     indent: "        ",
     after: `)
@@ -207,7 +208,7 @@ request = urllib.request.Request(
     before: isFree ? call : call.replace("import json, urllib.request", "import json, urllib.error, urllib.request"),
     indent: "    ",
     after: isFree
-      ? `${asked}print(json.load(urllib.request.urlopen(request, timeout=180))["output"])`
+      ? `${asked}print(json.load(urllib.request.urlopen(request, timeout=${maxTimeoutSeconds}))["output"])`
       : `${asked}try:
     urllib.request.urlopen(request)
 except urllib.error.HTTPError as quote:  # 402; no charge

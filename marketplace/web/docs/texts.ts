@@ -1,6 +1,9 @@
 import { readFileSync } from "node:fs";
+import { figures as grouped } from "../../../shared/page/figures.ts";
 import { withoutComments } from "../../../shared/page/markdown.tsx";
 import { daysBetweenRenames } from "../../accounts/rename.ts";
+import { categories } from "../../agents/category.ts";
+import { extraInstructionsLengthMax } from "../../agents/field-limits.ts";
 import { keysPerAccount, usualCallsPerMinute } from "../../api-keys/create.ts";
 import type { Config } from "../../config.ts";
 import { exampleUrl } from "../../http/examples.ts";
@@ -50,8 +53,10 @@ async function generated({ config, facilitator }: DocsFacts, table: string): Pro
 
 /** What a text names as `{historyDays}`: figures have one home, and it is the code. */
 const figures: Readonly<Record<string, string>> = {
+  categories: categories.join(", "),
   daysBetweenRenames: String(daysBetweenRenames),
   drawingWaitSeconds: String(drawingWaitSeconds),
+  extraInstructionsLengthMax: grouped(extraInstructionsLengthMax),
   historyDays: String(historyDays),
   keysPerAccount: String(keysPerAccount),
   runWaitSeconds: String(maxTimeoutSeconds),

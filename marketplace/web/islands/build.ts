@@ -115,7 +115,7 @@ function post(form: HTMLFormElement, pressed: string): Promise<Posted> {
     request.setRequestHeader("content-type", "application/x-www-form-urlencoded");
     request.setRequestHeader("accept", "text/html");
     request.responseType = "document";
-    request.timeout = 180_000;
+    request.timeout = Number(form.dataset.waitMs);
     request.addEventListener("loadend", () => resolve({ status: request.status, page: request.response ?? undefined }));
     request.send(fields.toString());
   });

@@ -5,7 +5,9 @@ import { Disclosure } from "../../../shared/page/disclosure.tsx";
 import { AreaField, Field, SelectField, Switch, TextField } from "../../../shared/page/field.tsx";
 import { Icon } from "../../../shared/page/icon.tsx";
 import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
+import { freePictureMax } from "../../svg/free-picture.ts";
 import { svgProducts } from "../../svg/products.ts";
+import { imageBytesMax } from "../../tracer/image/limits.ts";
 import { WalletPanel, type WalletPanelProps } from "../agent/wallet-panel.tsx";
 import { signInPath } from "../layout.tsx";
 import { colourSteps, drawColourSteps, type Values } from "./orders.ts";
@@ -81,6 +83,8 @@ interface RadioProps {
   readonly children: ComponentChildren;
 }
 
+const megabytesMax = imageBytesMax / 1e6;
+
 function Drop() {
   return (
     <label class="drop for-trace" data-drop="">
@@ -89,7 +93,7 @@ function Drop() {
         Choose a picture
       </span>
       <span class="small faint" data-drop-about="">
-        PNG, JPEG or WebP, up to 10 MB
+        PNG, JPEG or WebP, up to {megabytesMax} MB
       </span>
       <span class="small dim if-scripts">
         Drop, paste or <span class="link">choose</span>
@@ -98,7 +102,7 @@ function Drop() {
         type="file"
         name="image"
         accept="image/png,image/jpeg,image/webp"
-        aria-label="Picture: PNG, JPEG or WebP, up to 10 MB"
+        aria-label={`Picture: PNG, JPEG or WebP, up to ${megabytesMax} MB`}
       />
     </label>
   );
@@ -269,7 +273,7 @@ function TracePay({ hasAccount, triesLeft = 0 }: FormProps) {
         </ButtonLink>
       )}
       <p class="help">
-        {triesLeft > 0 && "Free: pictures of up to 1 megapixel; nothing is stored. "}
+        {triesLeft > 0 && `Free: pictures of up to ${freePictureMax}; nothing is stored. `}
         What fails costs nothing.
       </p>
     </div>

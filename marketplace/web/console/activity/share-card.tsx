@@ -4,6 +4,7 @@ import { Card } from "../../../../shared/page/card.tsx";
 import { Copy } from "../../../../shared/page/copy.tsx";
 import { Choice } from "../../../../shared/page/field.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
+import { historyDays } from "../../../runs/history.ts";
 import type { RunReport } from "../../../runs/own-run.ts";
 
 /** Shows the run to others by a link, or no more. */
@@ -30,7 +31,7 @@ export function ShareCard({ run, publicUrl }: { run: RunReport; publicUrl: strin
       ) : (
         <p class="small dim">
           Makes a link that cannot be guessed. It shows what the run gave, not who ran it, and ends when you revoke it,
-          or with the run after thirty days.
+          or with the run after {historyDays} days.
         </p>
       )}
       <form class="stack stack-3" method="post" action={`/runs/${id}`}>

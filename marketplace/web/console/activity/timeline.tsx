@@ -1,5 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { creditsOf } from "../../../../shared/page/money.tsx";
+import { historyDays } from "../../../runs/history.ts";
 import type { RunReport } from "../../../runs/own-run.ts";
 import { networkName } from "../../agent/networks.tsx";
 
@@ -77,7 +78,7 @@ function onChain({ network, state, created_at: at, updated_at: ended }: RunRepor
 function endOf({ state, finished_at: at, created_at: from, error }: RunReport): Happened[] {
   if (at === null) return [{ at: from, what: "It runs.", more: "Its credits are held.", tone: "now" }];
   if (state === "succeeded")
-    return [{ at, what: "Agent finished.", more: "Its result is kept for thirty days.", tone: "ok" }];
+    return [{ at, what: "Agent finished.", more: `Its result is kept for ${historyDays} days.`, tone: "ok" }];
   if (state === "lost")
     return [{ at, what: "The run was lost.", more: error ?? "The service was interrupted.", tone: "bad" }];
   return [{ at, what: "Agent failed.", more: error ?? "", tone: "bad" }];

@@ -4,6 +4,7 @@ import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
 import { Callout } from "../../../../shared/page/callout.tsx";
 import { Glyph } from "../../../../shared/page/icon.tsx";
 import { momentOf } from "../../../../shared/page/time.tsx";
+import { maxTimeoutSeconds } from "../../../time-limits.ts";
 import { connectorIcon } from "../../agent/connector-icon.ts";
 import { ChecksCard } from "./checks-card.tsx";
 import { DiffLines } from "./diff-lines.tsx";
@@ -26,6 +27,7 @@ export function EditorView({ editor }: { editor: Editor }) {
         action={`/build/${draft.slug}`}
         noValidate
         data-saved={draft.revision}
+        data-wait-ms={String(maxTimeoutSeconds * 1_000)}
       >
         <Hidden revision={draft.revision} act="edit" />
         <input type="hidden" name="connector" value={draft.definition.connector} />

@@ -3,6 +3,7 @@ import { Button } from "../../../../shared/page/button.tsx";
 import { Callout } from "../../../../shared/page/callout.tsx";
 import { Glyph, Icon } from "../../../../shared/page/icon.tsx";
 import { KeyValues } from "../../../../shared/page/table.tsx";
+import { grantDays } from "../../../oauth/grants.ts";
 import type { AccessRequest } from "../../../oauth/requests.ts";
 import { svgProducts } from "../../../svg/products.ts";
 import type { AccountVisit } from "../console-page.tsx";
@@ -87,7 +88,7 @@ function Allowed() {
       `Within the caps it can also draw: an SVG from words for ${price("svg-generate")} credits, in HD for ${price("svg-generate-hd")}, from a picture for ${price("svg-vectorize")}`,
     ],
     [true, "You see each of its calls under API keys, and can revoke it there at once"],
-    [true, "What you allowed this client before ends; this takes its place, for 180 days at most"],
+    [true, `What you allowed this client before ends; this takes its place, for ${grantDays} days at most`],
     [false, "It cannot make keys, buy credits, or change agents and settings"],
     [false, "It cannot see your wallets or your mail address"],
   ] as const;

@@ -8,6 +8,7 @@ import { Pagination } from "../../../../shared/page/pagination.tsx";
 import { type Column, Table } from "../../../../shared/page/table.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
 import { type CallsQuery, callStates, type KeyCall, type KeyCalls } from "../../../api-keys/calls.ts";
+import { historyDays } from "../../../runs/history.ts";
 import type { AccountVisit } from "../console-page.tsx";
 
 /** What was asked with a key, with filters in the address. */
@@ -18,7 +19,7 @@ export function Calls({ path, asked, found, has }: CallsProps) {
     <section class="stack" aria-labelledby="calls">
       <div class="row between">
         <h2 id="calls">Calls</h2>
-        <span class="small faint">of 30 days; those refused before a run began are not among them</span>
+        <span class="small faint">of {historyDays} days; those refused before a run began are not among them</span>
       </div>
       <Filters path={path} asked={asked} isFiltered={isFiltered} />
       <div class="card">
