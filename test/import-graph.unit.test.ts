@@ -32,7 +32,6 @@ const typesFromAbove: Readonly<Record<string, string>> = Object.fromEntries(
     "connectors/x → connectors/connector.ts": tools,
     "agents → runs": "a version of an agent can be run: it has the form that runs/runnable.ts gives all that can",
     "api-keys → credits": "a key's caps are amounts of credits, a number of its own kind",
-    "metrics.ts → status": "shows the record of the jobs, which is counted by a metric",
     "payments/facilitator → payments/paid-calls": "speculative verification asks whether the payment is known here",
     "payments/quotes → payments/facilitator": "a quote asks the facilitator's client what is settled now",
     "web/console/console-frame.tsx → web/console/console-page.tsx":

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import { historyDays } from "../history-days.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import { followsPlace, microsOf, type Place, pageOf, pageQuery, placeValues, searchText } from "../query.ts";
-import { historyDays } from "../runs/history.ts";
 
 export const callStates = ["running", "succeeded", "failed", "lost"] as const;
 /** Of one page: what is beyond stands on the next, so that what is rarely found costs no more than anything else. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { jsonAnswer, requestBody } from "../../shared/endpoint.ts";
 import type { Database } from "../../shared/postgres.ts";
+import { historyDays } from "../history-days.ts";
 import { smallBody } from "../http/body-limits.ts";
 import { accountOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
@@ -11,7 +12,6 @@ import { parse } from "../parse.ts";
 import { readQuery } from "../query.ts";
 import { activityShape, ownRunPageShape, runReportShape, sharedRunShape, shareShape } from "./account-shapes.ts";
 import { activityQuery, readActivity } from "./activity.ts";
-import { historyDays } from "./history.ts";
 import { readOwnRun } from "./own-run.ts";
 import { listOwnRuns, ownRunsQuery } from "./own-runs.ts";
 import { readSharedRun, revokeShare, shareRun } from "./share-run.ts";

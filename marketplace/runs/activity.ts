@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { toSafeNumber } from "../../shared/amounts.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import { historyDays } from "../history-days.ts";
 import type { AccountId, KeyId } from "../ids.ts";
 import { wholeNumber } from "../query.ts";
 import { dayBefore } from "../utc-day.ts";
-import { historyDays } from "./history.ts";
 import { agentIdOf, runsFilter } from "./own-runs.ts";
 
 export const activityQuery = z.object({

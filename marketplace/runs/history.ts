@@ -2,11 +2,9 @@ import { z } from "zod";
 import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import { historyDays } from "../history-days.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import { followsPlace, microsOf, type Place, pageOf, pageQuery, placeValues } from "../query.ts";
-
-/** Runs are kept for so long. */
-export const historyDays = 30;
 
 export const runId = /^run_[0-9a-z]{26}$/;
 

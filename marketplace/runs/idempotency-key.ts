@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Shapes } from "../../shared/endpoint.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { historyDays } from "./history.ts";
+import { historyDays } from "../history-days.ts";
 
 /** The value as it was sent, quotes and all; the IETF draft writes it in quotes, most callers do not. */
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {

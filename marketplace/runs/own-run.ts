@@ -1,8 +1,9 @@
 import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import { historyDays } from "../history-days.ts";
 import type { AccountId, AgentId, RunId } from "../ids.ts";
-import { historyDays, type RunRow, runColumns, runId } from "./history.ts";
+import { type RunRow, runColumns, runId } from "./history.ts";
 import { askedInput, type Kept } from "./kept-input.ts";
 import { type Asked, asOwnRun, type OwnRun } from "./own-runs.ts";
 

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import type { Queryable } from "../../shared/postgres.ts";
+import { historyDays } from "../history-days.ts";
 import type { AccountId, AgentId, KeyId } from "../ids.ts";
 import { microsOf, type Place, pageOf, pageQuery } from "../query.ts";
-import { asRecord, historyDays, type RunRecord, type RunRow, runColumns, runId, runStates } from "./history.ts";
+import { asRecord, type RunRecord, type RunRow, runColumns, runId, runStates } from "./history.ts";
 
 /** Which runs of an account. */
 export const runsFilter = {

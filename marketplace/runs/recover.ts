@@ -6,9 +6,9 @@ import type { SideEffect } from "../connectors/side-effect-journal.ts";
 import { type Credits, platformFee } from "../credits/amount.ts";
 import { capture, release } from "../credits/ledger.ts";
 import type { Events } from "../events.ts";
+import { historyDays } from "../history-days.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import type { Outcome } from "./execute.ts";
-import { historyDays } from "./history.ts";
 import { closeRun } from "./record.ts";
 import { resultOf } from "./side-effect-result.ts";
 

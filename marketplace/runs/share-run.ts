@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import { historyDays } from "../history-days.ts";
 import type { AccountId, AgentId, RunId } from "../ids.ts";
-import { historyDays, runId } from "./history.ts";
+import { runId } from "./history.ts";
 import { askedInput, type Kept } from "./kept-input.ts";
 import { asShare, hiddenImages, noSuchRun, type Share, type Shared } from "./own-run.ts";
 

@@ -12,9 +12,9 @@ import { confirmedMinutes } from "../../marketplace/admin/confirm.ts";
 import { categories } from "../../marketplace/agents/category.ts";
 import { extraInstructionsLengthMax } from "../../marketplace/agents/field-limits.ts";
 import { connectorIds } from "../../marketplace/connectors/connector.ts";
+import { historyDays } from "../../marketplace/history-days.ts";
 import { clientKeptDays, grantDays, renewalsAnHour } from "../../marketplace/oauth/grants.ts";
 import { quoteGoodForSeconds } from "../../marketplace/payments/quotes/quote-id.ts";
-import { historyDays } from "../../marketplace/runs/history.ts";
 import { freshMinutes } from "../../marketplace/sign-in/fresh-session.ts";
 import { freePictureMax } from "../../marketplace/svg/free-picture.ts";
 import { maxTimeoutSeconds } from "../../marketplace/time-limits.ts";
@@ -191,7 +191,10 @@ const sources = ["facilitator", "marketplace", "shared", "client", "docs"]
   .flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => `${folder}/${name}`),
   )
-  .filter((name) => /\.(tsx?|md)$/.test(name) && !/node_modules|\/migrations\/|\/adr\/|client\/openapi\.ts/.test(name))
+  .filter(
+    (name) =>
+      /\.(tsx?|md)$/.test(name) && !/node_modules|\/dist\/|\/migrations\/|\/adr\/|client\/openapi\.ts/.test(name),
+  )
   .concat("README.md", ".env.example")
   .map((name) => ({ name, text: readFileSync(join(root, name), "utf8") }));
 

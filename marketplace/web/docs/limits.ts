@@ -1,8 +1,8 @@
 import { extraInstructionsLengthMax } from "../../agents/field-limits.ts";
 import type { AnonymousLimitsConfig } from "../../anonymous-limits.ts";
 import { keysPerAccount, usualCallsPerMinute } from "../../api-keys/create.ts";
+import { historyDays } from "../../history-days.ts";
 import { imageBody, runBody } from "../../http/body-limits.ts";
-import { historyDays } from "../../runs/history.ts";
 import { drawingWaitSeconds, maxTimeoutSeconds } from "../../time-limits.ts";
 import { tableOf } from "./generated.ts";
 

@@ -5,7 +5,7 @@ import { Icon } from "../../../../shared/page/icon.tsx";
 import type { IconName } from "../../../../shared/page/icons.tsx";
 import { creditsOf } from "../../../../shared/page/money.tsx";
 import type { Closing } from "../../../accounts/closing.ts";
-import { historyDays } from "../../../runs/history.ts";
+import { historyDays } from "../../../history-days.ts";
 
 export function DataCard() {
   return (

@@ -2,8 +2,9 @@
 import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
 import { Select } from "../../../../shared/page/field.tsx";
 import { Segments } from "../../../../shared/page/tabs.tsx";
+import { historyDays } from "../../../history-days.ts";
 import type { Activity } from "../../../runs/activity.ts";
-import { historyDays, runStates } from "../../../runs/history.ts";
+import { runStates } from "../../../runs/history.ts";
 import { type ActivityAsked, activityPath, windows } from "./activity-query.ts";
 
 /** The window as links, the rest as a form; all of it is in the page's address. */

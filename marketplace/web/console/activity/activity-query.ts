@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { historyDays } from "../../../history-days.ts";
 import { readQuery } from "../../../query.ts";
-import { historyDays } from "../../../runs/history.ts";
 import { ownRunsQuery } from "../../../runs/own-runs.ts";
 import { dayBefore } from "../../../utc-day.ts";
 

@@ -4,7 +4,7 @@ import { Card } from "../../../../shared/page/card.tsx";
 import { Copy } from "../../../../shared/page/copy.tsx";
 import { Choice } from "../../../../shared/page/field.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
-import { historyDays } from "../../../runs/history.ts";
+import { historyDays } from "../../../history-days.ts";
 import type { RunReport } from "../../../runs/own-run.ts";
 
 /** Shows the run to others by a link, or no more. */

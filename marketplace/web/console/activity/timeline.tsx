@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { creditsOf } from "../../../../shared/page/money.tsx";
-import { historyDays } from "../../../runs/history.ts";
+import { historyDays } from "../../../history-days.ts";
 import type { RunReport } from "../../../runs/own-run.ts";
 import { networkName } from "../../agent/networks.tsx";
 

@@ -8,7 +8,7 @@ import { Pagination } from "../../../../shared/page/pagination.tsx";
 import { type Column, Table } from "../../../../shared/page/table.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
 import { type CallsQuery, callStates, type KeyCall, type KeyCalls } from "../../../api-keys/calls.ts";
-import { historyDays } from "../../../runs/history.ts";
+import { historyDays } from "../../../history-days.ts";
 import type { AccountVisit } from "../console-page.tsx";
 
 /** What was asked with a key, with filters in the address. */
