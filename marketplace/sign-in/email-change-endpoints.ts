@@ -9,6 +9,7 @@ import { parse } from "../parse.ts";
 import { askForEmail, changeEmail, changeMinutes } from "./email-change.ts";
 import { tokenRequest } from "./endpoints.ts";
 import { admitFrom, type EnterNeeds, emailRequest } from "./enter.ts";
+import { freshMinutes } from "./fresh-session.ts";
 import { linkSentShape } from "./shapes.ts";
 
 /** Another address for an account: asked for by who is signed in, and confirmed by who reads its letters. */
@@ -25,7 +26,7 @@ function askEndpoint({ db, signIn, config }: EnterNeeds): Endpoint {
     id: "changeEmail",
     tag: "Sign-in",
     summary: "Send a letter to another address, which becomes the account's when its link is followed.",
-    description: `Within ten minutes of signing in. The link holds for ${changeMinutes} minutes, and the newest alone. The answer is the same for known and unknown addresses.`,
+    description: `Within ${freshMinutes} minutes of signing in. The link holds for ${changeMinutes} minutes, and the newest alone. The answer is the same for known and unknown addresses.`,
     access: "account",
     body: requestBody(emailRequest, { email: example }, settingsBody),
     answers: {
