@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { findChromium } from "./test/support/chromium.ts";
+import { compiledCode, compiledFiles } from "./test/support/compiled-code.ts";
 
 /**
  * Drills first: they wait for leases and deadlines most of the time, and everything else fills their waits. Pages in a real
@@ -43,10 +44,12 @@ if (!withBrowser)
 
 /** Every file brings its own databases and servers. */
 export default defineConfig({
+  plugins: [compiledCode],
   test: {
     include: ["test/**/*.test.ts"],
     exclude: withBrowser ? [] : ["test/**/*.browser.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
+    server: { deps: { external: [compiledFiles] } },
     // Loading the chains' libraries afresh for each file took a quarter of the run. So a worker's files share modules, ours
     // too, as requests do in a service: what these keep for themselves are caches and scratch space.
     isolate: false,

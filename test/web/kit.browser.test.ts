@@ -1,8 +1,7 @@
 import { h } from "preact";
 import { expect } from "vitest";
-import { browserSources } from "../../marketplace/web/browser-sources.ts";
-import { assetsOf } from "../../shared/page/assets.ts";
-import { bundle } from "../../shared/page/bundle.ts";
+import { browserSources, builtAssets } from "../../marketplace/web/browser-sources.ts";
+import { assetsFor } from "../../shared/page/bundle.ts";
 import { renderDocument } from "../../shared/page/document.tsx";
 import { pageHeaders } from "../../shared/page/policy.ts";
 import { expectAccessible, visitEverywhere } from "./browser.ts";
@@ -12,7 +11,7 @@ import { test } from "./site.ts";
 test("every component of the kit can be used by everybody, in light and dark and at any width", async ({ site }) => {
   const html = renderDocument({
     head: { title: "The kit" },
-    assets: assetsOf(await bundle(browserSources)),
+    assets: await assetsFor(browserSources, builtAssets)(),
     stylesheet: "site.css",
     islands: ["site.js"],
     body: h(KitGallery, {}),

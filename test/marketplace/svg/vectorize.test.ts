@@ -174,7 +174,7 @@ function workers(): number[] {
   const list = execFileSync("ps", ["-o", "pid=,args=", "--ppid", String(process.pid)], { encoding: "utf8" });
   return list
     .split("\n")
-    .filter((line) => line.includes("tracer/pool/worker.ts"))
+    .filter((line) => line.includes("tracer/pool/worker.js"))
     .map((line) => Number.parseInt(line, 10));
 }
 
