@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,6 +19,9 @@ import { startPooler } from "./pooler.ts";
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const built = build();
+  const seed = process.env.SEED ?? String(randomInt(2 ** 32));
+  project.provide("seed", seed);
+  console.log(`What is tested in part is chosen by SEED=${seed}; FUZZ=all tests the whole.`);
   const directory = await mkdtemp(join(tmpdir(), "postgres-"));
   const postgres = await startPostgres({ directory: join(directory, "cluster"), durable: false, connectionsMax: 500 });
   await migrate(await postgres.createDatabase("facilitator_template"), facilitatorMigrations);
@@ -54,5 +58,7 @@ declare module "vitest" {
     postgresPort: number;
     /** Where databases are used; the same where there is no pooler. */
     poolerPort: number;
+    /** Chooses what is tested where not the whole is (sample.ts). */
+    seed: string;
   }
 }

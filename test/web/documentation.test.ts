@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { transform } from "esbuild";
 import { lexer, type Tokens } from "marked";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -20,10 +21,10 @@ import { statusNotes } from "../../marketplace/web/docs/statuses.ts";
 import { docsMarkdown, docsText } from "../../marketplace/web/docs/texts.ts";
 import { snippetsOf } from "../../shared/reference/call-snippets.ts";
 import { fieldRows } from "../../shared/reference/schema-rows.ts";
-import { compiled } from "../support/compiled.ts";
 import { echoAgent } from "../support/marketplace.ts";
 import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
 import { encodeHeader, payQuote, post } from "../support/pay-call.ts";
+import { oneOf } from "../support/sample.ts";
 
 /**
  * What the documentation shows is done here as it is shown, page after page, in one directory: what an answer tells (a link's token,
@@ -92,9 +93,9 @@ async function execute(language: string, code: string): Promise<string> {
   const options = { cwd: directory, env, timeout: 60_000 };
   if (language === "sh") return (await run("bash", ["-c", code], options)).stdout;
   if (language === "python") return (await run("python3", ["-c", code], options)).stdout;
-  const file = join(directory, "example.mts");
-  await writeFile(file, code);
-  return (await run(process.execPath, ["--import", import.meta.resolve("tsx"), file], options)).stdout;
+  const file = join(directory, "example.mjs");
+  await writeFile(file, (await transform(code, { loader: "ts" })).code);
+  return (await run(process.execPath, [file], options)).stdout;
 }
 
 /** What a reader would copy out of the answer by hand. */
@@ -137,13 +138,10 @@ describe.sequential("what the documentation shows works as it is shown", () => {
 });
 
 test("what the documentation is made of goes with the compiled code, as it is deployed", async () => {
-  const { docsText: compiledText } = await import(
-    compiled(new URL("../../marketplace/web/docs/texts.ts", import.meta.url))
-  );
-  for (const { file } of docsPages.filter(({ file }) => file !== undefined)) {
-    expect(await compiledText(facts(), file), file).toBe(await docsText(facts(), file as string));
+  const textOf = (root: string, file: string) => readFile(join(root, "marketplace/web/docs/pages", file), "utf8");
+  for (const file of [...written.map(({ file }) => file), "../llms.md"]) {
+    expect(await textOf(join(project, "dist"), file), file).toBe(await textOf(project, file));
   }
-  expect(await compiledText(facts(), "../llms.md", noTables)).toBe(await docsText(facts(), "../llms.md", noTables));
 });
 
 test("llms.txt's programs sign and pay on both chains as they are shown, and it names this service's own addresses", async () => {
@@ -206,8 +204,8 @@ test("every call that an operation's page shows is answered as the operation say
   });
   expect(shown.length).toBeGreaterThan(8);
   for (const { id, call, answers } of shown) {
-    for (const { language, code } of snippetsOf(call)) {
-      if (language === "python" && !hasPython) continue;
+    const snippets = snippetsOf(call).filter(({ language }) => language !== "python" || hasPython);
+    for (const { language, code } of oneOf(snippets, `the language of ${id}`)) {
       const output = await execute(
         language,
         language === "sh" ? code.replace("curl -s", "curl -s -w '%{http_code}'") : code,
