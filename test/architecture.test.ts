@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tracer = ["marketplace/tracer", "marketplace/tracer/pool"];
@@ -20,9 +20,42 @@ const folders = [
   "infra",
 ];
 let copy: string;
+/** What the compiler says of all of it. */
+let said: string;
 
-/** The project's own compiler settings around one tiny file a folder, so that an import is all that can be wrong. */
-beforeEach(async () => {
+const importOf = (path: string) => `import { own } from "../${path}/own.ts";\nexport const borrowed = own;\n`;
+const importOfNode = 'import { readFile } from "node:fs";\nexport const read = readFile;\n';
+const islands = ["marketplace/web/islands", "facilitator/web/islands"];
+const forbidden = [
+  ["facilitator", "marketplace"],
+  ["marketplace", "facilitator"],
+  ["shared", "facilitator"],
+  ["shared", "marketplace"],
+  ["infra", "facilitator"],
+  ["infra", "marketplace"],
+  ["client", "marketplace"],
+  ["client", "facilitator"],
+  ["client", "shared"],
+] as const;
+const users = ["facilitator", "marketplace", "infra"];
+/** Programs of one import each, by their files. */
+const programs = new Map<string, string>([
+  ...[...forbidden, ...users.map((user) => [user, "shared"] as const)].map(
+    ([folder, imported]) => [`${folder}/imports-${imported}.ts`, importOf(imported)] as const,
+  ),
+  ...islands.flatMap((folder) => [
+    [`${folder}/imports-shared.ts`, importOf("../../shared")] as const,
+    [`${folder}/imports-server.ts`, importOf("..")] as const,
+    [`${folder}/imports-node.ts`, importOfNode] as const,
+  ]),
+  ["marketplace/web/islands/imports-client.ts", importOf("../../client")],
+  ["client/imports-node.ts", importOfNode],
+  ["marketplace/web/islands/imports-answers.ts", importOf("../answers")],
+  ["marketplace/answers/imports-server.ts", importOf(".")],
+]);
+
+/** The project's own compiler settings around tiny files, so that their imports are all that can be wrong; compiled once. */
+beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), "architecture-"));
   await cp(join(root, "tsconfig.base.json"), join(copy, "tsconfig.base.json"));
   await symlink(join(root, "node_modules"), join(copy, "node_modules"));
@@ -32,55 +65,47 @@ beforeEach(async () => {
     await cp(join(root, folder, "tsconfig.json"), join(copy, folder, "tsconfig.json"));
     await writeFile(join(copy, folder, "own.ts"), "export const own = 1;\n");
   }
+  for (const [file, source] of programs) await writeFile(join(copy, file), source);
+  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  const built = promisify(execFile)(process.execPath, [tsc, "-b", "--pretty", "false", ...folders], { cwd: copy });
+  said = (await built.catch((error) => error)).stdout;
 });
 
-afterEach(() => rm(copy, { recursive: true, force: true }));
+afterAll(() => rm(copy, { recursive: true, force: true }));
 
-async function build(folder: string, source: string): Promise<string> {
-  await writeFile(join(copy, folder, "importer.ts"), source);
-  const tsc = join(root, "node_modules/typescript/bin/tsc");
-  const { stdout } = await promisify(execFile)(process.execPath, [tsc, "-b", join(copy, folder)]).catch(
-    (error) => error,
-  );
-  return stdout;
+/** What the compiler says of a program; what it is must be among those above. */
+function complaintsOf(file: string): string {
+  expect(programs.has(file), file).toBe(true);
+  return said
+    .split("\n")
+    .filter((line) => line.startsWith(`${file}(`))
+    .join("\n");
 }
 
-const importOf = (folder: string) => `import { own } from "../${folder}/own.ts";\nexport const borrowed = own;\n`;
-
 describe("an import that the architecture forbids fails the build", () => {
-  test.each([
-    ["facilitator", "marketplace"],
-    ["marketplace", "facilitator"],
-    ["shared", "facilitator"],
-    ["shared", "marketplace"],
-    ["infra", "facilitator"],
-    ["infra", "marketplace"],
-    ["client", "marketplace"],
-    ["client", "facilitator"],
-    ["client", "shared"],
-  ])("%s may not import %s", async (importer, imported) => {
-    expect(await build(importer, importOf(imported))).toMatch(/error TS6059|error TS6307/);
+  test.each(forbidden)("%s may not import %s", (importer, imported) => {
+    expect(complaintsOf(`${importer}/imports-${imported}.ts`)).toMatch(/error TS6059|error TS6307/);
   });
 
-  test.each(["facilitator", "marketplace", "infra"])("%s may import shared", async (importer) => {
-    expect(await build(importer, importOf("shared"))).toBe("");
+  test.each(users)("%s may import shared", (importer) => {
+    expect(complaintsOf(`${importer}/imports-shared.ts`)).toBe("");
   });
 
-  test("code for the browser may import what both services share, and nothing of the server", async () => {
-    for (const folder of ["marketplace/web/islands", "facilitator/web/islands"]) {
-      expect(await build(folder, importOf("../../shared"))).toBe("");
-      expect(await build(folder, importOf(".."))).not.toBe("");
-      expect(await build(folder, 'import { readFile } from "node:fs";\nexport const read = readFile;\n')).not.toBe("");
+  test("code for the browser may import what both services share, and nothing of the server", () => {
+    for (const folder of islands) {
+      expect(complaintsOf(`${folder}/imports-shared.ts`)).toBe("");
+      expect(complaintsOf(`${folder}/imports-server.ts`)).not.toBe("");
+      expect(complaintsOf(`${folder}/imports-node.ts`)).not.toBe("");
     }
   });
 
-  test("what the client signs is signed by the website's pages, too, and needs nothing of Node", async () => {
-    expect(await build("marketplace/web/islands", importOf("../../client"))).toBe("");
-    expect(await build("client", 'import { readFile } from "node:fs";\nexport const read = readFile;\n')).not.toBe("");
+  test("what the client signs is signed by the website's pages, too, and needs nothing of Node", () => {
+    expect(complaintsOf("marketplace/web/islands/imports-client.ts")).toBe("");
+    expect(complaintsOf("client/imports-node.ts")).not.toBe("");
   });
 
-  test("what answers say is for the server and the browser, and imports nothing of either", async () => {
-    expect(await build("marketplace/web/islands", importOf("../answers"))).toBe("");
-    expect(await build("marketplace/answers", importOf("."))).not.toBe("");
+  test("what answers say is for the server and the browser, and imports nothing of either", () => {
+    expect(complaintsOf("marketplace/web/islands/imports-answers.ts")).toBe("");
+    expect(complaintsOf("marketplace/answers/imports-server.ts")).not.toBe("");
   });
 });
