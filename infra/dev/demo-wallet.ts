@@ -17,7 +17,19 @@ export async function writeDemoWallet(
 }
 
 /** The demo wallet's script with these keys in it (demo-wallet/wallet.ts). For the development stack, whose keys are public. */
-export async function buildDemoWallet(keys: DemoKeys): Promise<string> {
+async function buildDemoWallet(keys: DemoKeys): Promise<string> {
+  const demoWallet = {
+    evm: { privateKey: keys.evm.privateKey, chainId: Number(keys.evm.network.split(":")[1]) },
+    hedera: { account: `${keys.hedera.network}:${keys.hedera.accountId}`, privateKey: keys.hedera.privateKey },
+  };
+  bundled ??= bundle();
+  return `(() => { const demoWallet = ${JSON.stringify(demoWallet)};\n${await bundled}})();\n`;
+}
+
+/** The script without its keys: the same for every stack. */
+let bundled: Promise<string> | undefined;
+
+async function bundle(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL("./demo-wallet/wallet.ts", import.meta.url))],
     bundle: true,
@@ -26,12 +38,6 @@ export async function buildDemoWallet(keys: DemoKeys): Promise<string> {
     platform: "browser",
     target: "es2022",
     minify: true,
-    define: {
-      demoWallet: JSON.stringify({
-        evm: { privateKey: keys.evm.privateKey, chainId: Number(keys.evm.network.split(":")[1]) },
-        hedera: { account: `${keys.hedera.network}:${keys.hedera.accountId}`, privateKey: keys.hedera.privateKey },
-      }),
-    },
   });
   return outputFiles[0]!.text;
 }

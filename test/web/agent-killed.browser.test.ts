@@ -1,17 +1,18 @@
 import { once } from "node:events";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { freePort } from "../../infra/dev/postgres.ts";
 import { startProcess } from "../support/marketplace-process.ts";
 import { open } from "./browser.ts";
+import { test } from "./chromium.ts";
 import { type PaidSite, startPaidSite } from "./paid-site.ts";
 
 let site: PaidSite;
 let environment: Record<string, string>;
-beforeAll(async () => {
-  site = await startPaidSite({ RUN_LEASE_MS: "2000" });
+test.beforeAll(async ({ chromium }) => {
+  site = await startPaidSite(chromium, { RUN_LEASE_MS: "2000" });
   environment = { ...site.environment, MARKETPLACE_PORT: String(await freePort()) };
 }, 120_000);
-afterAll(() => site?.stop());
+test.afterAll(() => site?.stop());
 
 test.each([
   ["evm", "the agent runs", "running"],

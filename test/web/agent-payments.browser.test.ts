@@ -1,17 +1,20 @@
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, describe, expect } from "vitest";
 import { demoAgents } from "../../infra/dev/demo-agents.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { logo, picture, png } from "../marketplace/tracer/pictures.ts";
 import { expectAccessible, open } from "./browser.ts";
-import { type PaidSite, signInWith, startPaidSite } from "./paid-site.ts";
+import { type PaidSite, signInWith, test } from "./paid-site.ts";
 
 let site: PaidSite;
-beforeAll(async () => {
-  site = await startPaidSite();
+test.beforeAll(({ site: paidSite }) => {
+  site = paidSite;
 }, 120_000);
-afterEach(() => site.model.clearFaults());
-afterAll(() => site?.stop());
+// The site is that of other files, too.
+afterEach(() => {
+  site.model.clearFaults();
+  site.paid.toFacilitator.behave(() => "pass");
+});
 
 const price = 50_000n;
 const summarizer = () => demoAgents({ demoService: site.model.url, demoTools: site.model.url }).summarizer as object;

@@ -3,24 +3,22 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { transform } from "esbuild";
+import { expect } from "vitest";
 import { evmWallets } from "../../infra/dev/wallets.ts";
 import { open } from "./browser.ts";
-import { type PaidSite, startPaidSite } from "./paid-site.ts";
+import { type PaidSite, test } from "./paid-site.ts";
 
 let site: PaidSite;
 let directory: string;
-beforeAll(async () => {
-  site = await startPaidSite();
+test.beforeAll(async ({ site: paidSite }) => {
+  site = paidSite;
   // In the project, whose packages the programs import.
   const place = fileURLToPath(new URL("../../.artefacts/", import.meta.url));
   await mkdir(place, { recursive: true });
   directory = await mkdtemp(join(place, "snippets-"));
 }, 120_000);
-afterAll(async () => {
-  await rm(directory, { recursive: true, force: true });
-  await site?.stop();
-});
+test.afterAll(() => rm(directory, { recursive: true, force: true }));
 
 /** Whatever a shell, a quote or an encoding could take for its own. */
 const text = `It's "$HOME" \`id\` \\n ${"$"}{x} 😀 %s`;
@@ -33,9 +31,9 @@ async function execute(program: string, title: string, env: Record<string, strin
   const run = promisify(execFile);
   if (title.startsWith("curl") || title === "Command line") return (await run("bash", ["-c", program], options)).stdout;
   if (title.startsWith("Python")) return (await run("python3", ["-c", program], options)).stdout;
-  const file = join(directory, `${title.replaceAll(/\W/g, "")}.mts`);
-  await writeFile(file, program);
-  return (await run(process.execPath, ["--import", "tsx", file], options)).stdout;
+  const file = join(directory, `${title.replaceAll(/\W/g, "")}.mjs`);
+  await writeFile(file, (await transform(program, { loader: "ts" })).code);
+  return (await run(process.execPath, [file], options)).stdout;
 }
 
 /** Every program of one place of the page, by its title. */

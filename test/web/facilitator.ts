@@ -1,15 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { chromium } from "playwright-core";
-import { test as base } from "vitest";
 import type { Context } from "../../facilitator/context.ts";
 import { refreshDailyFigures } from "../../facilitator/settlements/daily-figures.ts";
 import { rollUpAll } from "../../facilitator/settlements/rollup.ts";
 import type { Database } from "../../shared/postgres.ts";
-import { findChromium } from "../support/chromium.ts";
 import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { type RunningFacilitator, startFacilitator } from "../support/facilitator.ts";
 import { insertRecords, type TestRecord } from "../support/records.ts";
 import type { Seen } from "./browser.ts";
+import { test as withChromium } from "./chromium.ts";
 
 /** The daemon with forty days of record, and a browser to look at it. */
 export interface FacilitatorSite extends RunningFacilitator, Seen {
@@ -21,26 +19,25 @@ export const network = "eip155:84532";
 export const account = (n: number) => `0x${n.toString(16).padStart(2, "0").repeat(20)}`;
 export const hash = (n: number) => `0x${n.toString(16).padStart(64, "0")}`;
 
-/** Tests get `site`: one daemon and one Chromium for all files of a worker. */
-// biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which other fixtures this one takes
-export const test = base.extend("site", { scope: "worker" }, async ({}, { onCleanup }): Promise<FacilitatorSite> => {
-  const executablePath = findChromium();
-  if (!executablePath) throw new Error("There is no Chromium: install one, or say where it is with CHROMIUM.");
-  const setting = await evmSetting({
-    TRUST_PROXY_HOPS: "1",
-    EIP155_84532_EXPLORER: "https://explorer.example.com",
-    FACILITATOR_DISCOVERY_LOCALHOST: "true",
-  });
-  const facilitator = await startFacilitator(setting.variables);
-  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
-  onCleanup(async () => {
-    await browser.close();
-    await facilitator.stop();
-    await setting.stop();
-  });
-  await seed(facilitator.context, setting);
-  return { ...facilitator, setting, chromium: browser };
-});
+/** Tests get `site`: one daemon for all files of a worker. */
+export const test = withChromium.extend(
+  "site",
+  { scope: "worker" },
+  async ({ chromium }, { onCleanup }): Promise<FacilitatorSite> => {
+    const setting = await evmSetting({
+      TRUST_PROXY_HOPS: "1",
+      EIP155_84532_EXPLORER: "https://explorer.example.com",
+      FACILITATOR_DISCOVERY_LOCALHOST: "true",
+    });
+    const facilitator = await startFacilitator(setting.variables);
+    onCleanup(async () => {
+      await facilitator.stop();
+      await setting.stop();
+    });
+    await seed(facilitator.context, setting);
+    return { ...facilitator, setting, chromium };
+  },
+);
 
 const urls = [
   "https://rates.example.com/v1/latest",

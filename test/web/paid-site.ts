@@ -1,8 +1,6 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
-import { test as base } from "vitest";
 import { demoAgents } from "../../infra/dev/demo-agents.ts";
 import { writeDemoWallet } from "../../infra/dev/demo-wallet.ts";
 import { freePort } from "../../infra/dev/postgres.ts";
@@ -11,8 +9,8 @@ import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { credits } from "../../marketplace/credits/amount.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";
 import type { AccountId } from "../../marketplace/ids.ts";
-import { findChromium } from "../support/chromium.ts";
 import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import { type Chromium, test as withChromium } from "./chromium.ts";
 import { type Site, signIn } from "./site.ts";
 
 /** A website whose agents are paid on both chains, with the demo wallet and its funded keys. */
@@ -27,18 +25,19 @@ export interface PaidSite extends Site {
 
 const demoBuyer = evmWallets({}).buyer;
 
-/** Tests get `site`: one marketplace with its facilitator, its chains and a Chromium for all files of a worker. */
-// biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which other fixtures this one takes
-export const test = base.extend("site", { scope: "worker" }, async ({}, { onCleanup }): Promise<PaidSite> => {
-  const site = await startPaidSite();
-  onCleanup(() => site.stop());
-  return site;
-});
+/** Tests get `site`: one marketplace with its facilitator and its chains for all files of a worker. */
+export const test = withChromium.extend(
+  "site",
+  { scope: "worker" },
+  async ({ chromium }, { onCleanup }): Promise<PaidSite> => {
+    const site = await startPaidSite(chromium);
+    onCleanup(() => site.stop());
+    return site;
+  },
+);
 
 /** One more, with an environment of its own. */
-export async function startPaidSite(env: Record<string, string> = {}): Promise<PaidSite> {
-  const executablePath = findChromium();
-  if (!executablePath) throw new Error("There is no Chromium: install one, or say where it is with CHROMIUM.");
+export async function startPaidSite(chromium: Chromium, env: Record<string, string> = {}): Promise<PaidSite> {
   const port = await freePort();
   const file = join(await mkdtemp(join(tmpdir(), "demo-wallet-")), "wallet.js");
   const publicUrl = `http://127.0.0.1:${port}`;
@@ -65,12 +64,11 @@ export async function startPaidSite(env: Record<string, string> = {}): Promise<P
   for (const slug of ["summarizer", "greeter"]) {
     await publishAgent(marketplace.context, market.creator, slug, definitions[slug] as object);
   }
-  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
   return {
     ...marketplace,
     market,
     paid,
-    chromium: browser,
+    chromium,
     summarizer: `/${market.creator.handle}/summarizer`,
     greeter: `/${market.creator.handle}/greeter`,
     usdcOf: async (chain) => {
@@ -80,10 +78,7 @@ export async function startPaidSite(env: Record<string, string> = {}): Promise<P
       const { tokens } = (await answer.json()) as { tokens: Array<{ balance: number }> };
       return BigInt(tokens[0]?.balance ?? 0);
     },
-    stop: async () => {
-      await browser.close();
-      await paid.stop();
-    },
+    stop: () => paid.stop(),
   };
 }
 

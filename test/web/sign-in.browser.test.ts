@@ -1,12 +1,12 @@
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, expect, test as plain } from "vitest";
+import { expect } from "vitest";
 import { freePort } from "../../infra/dev/postgres.ts";
 import { accountByHandle } from "../../marketplace/accounts/create.ts";
 import { nameOperator } from "../../marketplace/admin/operators.ts";
 import { open, visitEverywhere } from "./browser.ts";
 import { type Site, signIn, startSite, test } from "./site.ts";
 
-plain("the page to sign in on", () => visitEverywhere(named, "/sign-in?next=/explore"));
+test("the page to sign in on", () => visitEverywhere(named, "/sign-in?next=/explore"));
 
 test("the page that a mailed link opens", ({ site }) =>
   visitEverywhere(site, "/sign-in?token=a", { name: "sign-in-link" }));
@@ -26,10 +26,10 @@ test("signing in by e-mail needs a keyboard and nothing else, not even JavaScrip
 
 /** At a name, which passkeys belong to, and with a chain for wallets. */
 let named: Site;
-beforeAll(async () => {
+test.beforeAll(async ({ chromium }) => {
   const port = await freePort();
   const url = `http://localhost:${port}`;
-  const site = await startSite({
+  const site = await startSite(chromium, {
     EVM_RPC_URLS: "eip155:84532=http://127.0.0.1:1",
     MARKETPLACE_PORT: String(port),
     MARKETPLACE_PUBLIC_URL: url,
@@ -37,73 +37,70 @@ beforeAll(async () => {
   });
   named = { ...site, url };
 });
-afterAll(() => named.stop());
+test.afterAll(() => named.stop());
 
-plain(
-  "a passkey is added, signs in where the device says who holds it, opens the operators' pages to one, and is removed, by keyboard alone",
-  async () => {
-    const { page, context, complaints, close } = await open(named, "/");
-    const device = await context.newCDPSession(page);
-    await device.send("WebAuthn.enable");
-    const { authenticatorId } = await device.send("WebAuthn.addVirtualAuthenticator", {
-      options: {
-        protocol: "ctap2",
-        transport: "internal",
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    });
-    const willing = (enabled: boolean) =>
-      device.send("WebAuthn.setAutomaticPresenceSimulation", { authenticatorId, enabled });
-    const handle = `person-${Math.random().toString(36).slice(2, 8)}`;
-    await signIn(named, page, handle);
-    await page.goto(`${named.url}/settings/account`);
-    await page.getByRole("button", { name: "Add passkey" }).press("Enter");
-    await page.getByText("The passkey is added").waitFor();
-    await page.getByText("Passkey “Chrome on Linux”").waitFor();
-    await page.getByRole("button", { name: "Add passkey" }).press("Enter");
-    await page.getByText("A passkey for this account is there already.").waitFor();
+test("a passkey is added, signs in where the device says who holds it, opens the operators' pages to one, and is removed, by keyboard alone", async () => {
+  const { page, context, complaints, close } = await open(named, "/");
+  const device = await context.newCDPSession(page);
+  await device.send("WebAuthn.enable");
+  const { authenticatorId } = await device.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  const willing = (enabled: boolean) =>
+    device.send("WebAuthn.setAutomaticPresenceSimulation", { authenticatorId, enabled });
+  const handle = `person-${Math.random().toString(36).slice(2, 8)}`;
+  await signIn(named, page, handle);
+  await page.goto(`${named.url}/settings/account`);
+  await page.getByRole("button", { name: "Add passkey" }).press("Enter");
+  await page.getByText("The passkey is added").waitFor();
+  await page.getByText("Passkey “Chrome on Linux”").waitFor();
+  await page.getByRole("button", { name: "Add passkey" }).press("Enter");
+  await page.getByText("A passkey for this account is there already.").waitFor();
 
-    await context.clearCookies();
-    await willing(false);
-    await page.goto(`${named.url}/sign-in?next=/settings/account`);
-    await page.getByRole("button", { name: "Sign in with a passkey" }).waitFor();
-    await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
-    await willing(true);
-    await page.getByRole("button", { name: "Sign in with a passkey" }).press("Enter");
-    await page.getByText("No passkey was used. Nothing happened.").waitFor();
-    await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
-    await page.getByRole("button", { name: "Sign in with a passkey" }).press("Enter");
-    await page.waitForURL(`${named.url}/settings/account`);
-    await page.getByText("used", { exact: false }).first().waitFor();
+  await context.clearCookies();
+  await willing(false);
+  await page.goto(`${named.url}/sign-in?next=/settings/account`);
+  await page.getByRole("button", { name: "Sign in with a passkey" }).waitFor();
+  await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
+  await willing(true);
+  await page.getByRole("button", { name: "Sign in with a passkey" }).press("Enter");
+  await page.getByText("No passkey was used. Nothing happened.").waitFor();
+  await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
+  await page.getByRole("button", { name: "Sign in with a passkey" }).press("Enter");
+  await page.waitForURL(`${named.url}/settings/account`);
+  await page.getByText("used", { exact: false }).first().waitFor();
 
-    const { db, sealer } = named.context;
-    await nameOperator({ db, sealer }, await accountByHandle(db, handle));
-    await page.goto(`${named.url}/admin/reports`);
-    await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
-    await page.getByRole("button", { name: "Confirm with a passkey" }).press("Enter");
-    await page.getByText("No passkey was used. Nothing happened.").waitFor();
-    await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
-    await page.getByRole("button", { name: "Confirm with a passkey" }).press("Enter");
-    await page.waitForURL(`${named.url}/admin/reports`);
-    await page.getByRole("heading", { name: "Reports", level: 1 }).waitFor();
+  const { db, sealer } = named.context;
+  await nameOperator({ db, sealer }, await accountByHandle(db, handle));
+  await page.goto(`${named.url}/admin/reports`);
+  await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
+  await page.getByRole("button", { name: "Confirm with a passkey" }).press("Enter");
+  await page.getByText("No passkey was used. Nothing happened.").waitFor();
+  await device.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
+  await page.getByRole("button", { name: "Confirm with a passkey" }).press("Enter");
+  await page.waitForURL(`${named.url}/admin/reports`);
+  await page.getByRole("heading", { name: "Reports", level: 1 }).waitFor();
 
-    await page.goto(`${named.url}/settings/account`);
-    await page.getByText("Rename", { exact: true }).first().press("Enter");
-    await page.getByLabel("New name of Passkey “Chrome on Linux”").press("Control+a");
-    await page.keyboard.type("Blue key");
-    await page.keyboard.press("Enter");
-    await page.getByText("The passkey has its new name here.").waitFor();
-    await page.getByRole("button", { name: "Remove Passkey “Blue key”" }).press("Enter");
-    await page.getByText("The passkey cannot be used to sign in any more.").waitFor();
-    expect(complaints).toEqual([]);
-    await close();
-  },
-);
+  await page.goto(`${named.url}/settings/account`);
+  await page.getByText("Rename", { exact: true }).first().press("Enter");
+  await page.getByLabel("New name of Passkey “Chrome on Linux”").press("Control+a");
+  await page.keyboard.type("Blue key");
+  await page.keyboard.press("Enter");
+  await page.getByText("The passkey has its new name here.").waitFor();
+  await page.getByRole("button", { name: "Remove Passkey “Blue key”" }).press("Enter");
+  await page.getByText("The passkey cannot be used to sign in any more.").waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
 
-plain("a wallet in the browser signs in, and one whose holder refuses does not", async () => {
+test("a wallet in the browser signs in, and one whose holder refuses does not", async () => {
   const site = named;
   const account = privateKeyToAccount(generatePrivateKey());
   const { page, context, complaints, close } = await open(site, "/");

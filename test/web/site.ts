@@ -1,5 +1,4 @@
-import { type Browser as Chromium, chromium, type Page } from "playwright-core";
-import { test as base } from "vitest";
+import type { Page } from "playwright-core";
 import { demoAgents } from "../../infra/dev/demo-agents.ts";
 import { freePort } from "../../infra/dev/postgres.ts";
 import { startMockModels } from "../../infra/mock-models/server.ts";
@@ -8,8 +7,8 @@ import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { credits } from "../../marketplace/credits/amount.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";
 import { Browser } from "../support/browser.ts";
-import { findChromium } from "../support/chromium.ts";
 import { type Market, run, seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { type Chromium, test as withChromium } from "./chromium.ts";
 
 /** A website with agents, runs and people on it, and a browser to look at it. */
 export interface Site extends TestMarketplace {
@@ -18,40 +17,37 @@ export interface Site extends TestMarketplace {
   readonly chromium: Chromium;
 }
 
-/** Tests get `site`: one marketplace and one Chromium for all files of a worker. */
-// biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which other fixtures this one takes
-export const test = base.extend("site", { scope: "worker" }, async ({}, { onCleanup }): Promise<Site> => {
-  const site = await startSite();
-  onCleanup(() => site.stop());
-  return site;
-});
+/** Tests get `site`: one marketplace for all files of a worker. */
+export const test = withChromium.extend(
+  "site",
+  { scope: "worker" },
+  async ({ chromium }, { onCleanup }): Promise<Site> => {
+    const site = await startSite(chromium);
+    onCleanup(() => site.stop());
+    return site;
+  },
+);
 
-/** One more website, with an environment of its own; `stop` closes its browser too. */
-export async function startSite(env: Record<string, string> = {}): Promise<Site> {
-  const executablePath = findChromium();
-  if (!executablePath) throw new Error("There is no Chromium: install one, or say where it is with CHROMIUM.");
+/** One more website, with an environment of its own. */
+export async function startSite(chromium: Chromium, env: Record<string, string> = {}): Promise<Site> {
   const [model, port] = await Promise.all([startMockModels(), freePort()]);
-  const [market, browser] = await Promise.all([
-    // An agent of the seed calls what runs beside the model.
-    startMarketplace({
-      model,
-      env: {
-        OUTBOUND_ALLOW_HOSTS: new URL(model.url).host,
-        MARKETPLACE_PORT: String(port),
-        HOME_AGENT: "house/summarizer",
-        HOME_PAYER: "house-payer",
-        ...env,
-      },
-    }),
-    chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] }),
-  ]);
+  // An agent of the seed calls what runs beside the model.
+  const market = await startMarketplace({
+    model,
+    env: {
+      OUTBOUND_ALLOW_HOSTS: new URL(model.url).host,
+      MARKETPLACE_PORT: String(port),
+      HOME_AGENT: "house/summarizer",
+      HOME_PAYER: "house-payer",
+      ...env,
+    },
+  });
   const seeded = await seed(market);
   const stop = async () => {
-    await browser.close();
     await market.stop();
     await model.stop();
   };
-  return { ...market, market: seeded, chromium: browser, stop };
+  return { ...market, market: seeded, chromium, stop };
 }
 
 const listed = ["summarizer", "contact-finder", "greeter", "poster", "exchange-rate"] as const;

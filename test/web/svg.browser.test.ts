@@ -2,14 +2,16 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import sharp from "sharp";
 import { beforeAll, describe, expect } from "vitest";
+import { freePort } from "../../infra/dev/postgres.ts";
 import { credits } from "../../marketplace/credits/amount.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";
 import type { AccountId } from "../../marketplace/ids.ts";
 import { checkSvg } from "../../marketplace/tracer/sanitize/check-svg.ts";
 import { trace } from "../../marketplace/tracer/trace.ts";
 import { landscape, logo, noise, picture, png } from "../marketplace/tracer/pictures.ts";
+import { startMarketplace } from "../support/marketplace.ts";
 import { open, visitEverywhere } from "./browser.ts";
-import { type Site, signIn, startSite, test } from "./site.ts";
+import { type Site, signIn, test } from "./site.ts";
 
 let small: Buffer;
 let large: Buffer;
@@ -324,10 +326,11 @@ describe("free tries", () => {
     await close();
   }, 60_000);
 
-  test("where the operator allows none, none is offered", async () => {
-    const none = await startSite({ LIMIT_SVG_TRIES_PER_ADDRESS: "0" });
+  test("where the operator allows none, none is offered", async ({ chromium }) => {
+    const env = { LIMIT_SVG_TRIES_PER_ADDRESS: "0", MARKETPLACE_PORT: String(await freePort()) };
+    const none = await startMarketplace({ env });
     try {
-      const { page, close } = await open(none, "/svg");
+      const { page, close } = await open({ ...none, chromium }, "/svg");
       expect(await page.getByText(/free/i).count()).toBe(0);
       expect(await page.getByRole("link", { name: /Sign in to trace 1 credit/ }).isVisible()).toBe(true);
       await close();
