@@ -13,6 +13,8 @@ import { proveLedger, seedMarket, startMarketplace, type TestMarketplace, until 
 import { Service } from "../support/service.ts";
 
 const lastsMs = 9_000;
+/** Of a buyer between two calls: connections are cut in the middle of work, and work that takes all of the machine cuts no more. */
+const restMs = 50;
 const price = 10_000n;
 
 let directory: string;
@@ -106,6 +108,7 @@ test("connections cut and PostgreSQL restarted under load: no service dies, noth
         expect(["settlement_pending", "transaction_failed"], JSON.stringify(answer)).toContain(answer.errorReason);
       }
       settled += 1n;
+      await pause(restMs);
     }
   });
   let ran = 0;
@@ -116,6 +119,7 @@ test("connections cut and PostgreSQL restarted under load: no service dies, noth
       const { status } = await insist("/api/v1/run", `${client % 2 ? copy.url : market.url}/api/v1/run`, asked);
       expect(status).toBe(200);
       ran += 1;
+      await pause(restMs);
     }
   });
   const [cut] = await Promise.all([cutConnections(endsAt), ...payers, ...buyers]);
