@@ -17,8 +17,13 @@ const [c1, c2, c3, c5, c6, c7] = [1, 2, 3, 5, 6, 7].map((k) => Math.cos((k * Mat
 const c4 = Math.SQRT1_2 / 2;
 
 function forwardEight(v: Float32Array, at: number, step: number): void {
-  const [i1, i2, i3, i4] = [at + step, at + 2 * step, at + 3 * step, at + 4 * step];
-  const [i5, i6, i7] = [at + 5 * step, at + 6 * step, at + 7 * step];
+  const i1 = at + step;
+  const i2 = i1 + step;
+  const i3 = i2 + step;
+  const i4 = i3 + step;
+  const i5 = i4 + step;
+  const i6 = i5 + step;
+  const i7 = i6 + step;
   const s0 = v[at] + v[i7];
   const s1 = v[i1] + v[i6];
   const s2 = v[i2] + v[i5];
@@ -38,8 +43,13 @@ function forwardEight(v: Float32Array, at: number, step: number): void {
 }
 
 function inverseEight(v: Float32Array, at: number, step: number): void {
-  const [i1, i2, i3, i4] = [at + step, at + 2 * step, at + 3 * step, at + 4 * step];
-  const [i5, i6, i7] = [at + 5 * step, at + 6 * step, at + 7 * step];
+  const i1 = at + step;
+  const i2 = i1 + step;
+  const i3 = i2 + step;
+  const i4 = i3 + step;
+  const i5 = i4 + step;
+  const i6 = i5 + step;
+  const i7 = i6 + step;
   const a = c4 * (v[at] + v[i4]);
   const b = c4 * (v[at] - v[i4]);
   const c = c2 * v[i2] + c6 * v[i6];

@@ -18,17 +18,26 @@ export interface Saved {
 export function findSaved({ width, height, rgba }: Raster): Saved | null {
   for (let i = 3; i < rgba.length; i += 4) if (rgba[i] !== 255) return null;
   const uneven = unevenBlocks(rgba, width, height);
-  const blocks = uneven.map((at) => blockAt(rgba, at, width, luma));
-  if (blocks.length < blocksMin) return null;
-  let best: Alignment = { share: 0, proof: 0 };
-  let quality = 0;
-  for (let q = qualityMin; q <= qualityMax; q++) {
-    const found = alignment(blocks, steps(q, "luma"));
-    if (found.proof > best.proof) [best, quality] = [found, q];
-  }
-  if (best.share < shareMin || best.proof < proofMin) return null;
+  if (uneven.length < blocksMin) return null;
+  const frequenciesOf = (some: readonly number[], weights: Weights) =>
+    strongest(some.map((at) => blockAt(rgba, at, width, weights)));
+  // Most pictures were never saved as JPEG, and a few blocks tell.
+  const few = uneven.filter((_, i) => i % glanceEvery === 0);
+  if (few.length >= blocksMin && bestTable(frequenciesOf(few, luma)).proof < glanceProofMin) return null;
+  const { share, proof, quality } = bestTable(frequenciesOf(uneven, luma));
+  if (share < shareMin || proof < proofMin) return null;
   const colours = [blue, red].flatMap((weights) => uneven.map((at) => blockAt(rgba, at, width, weights)));
-  return { quality, halved: alignment(colours, steps(quality, "chroma")).share < wholeMin };
+  const colour = alignment(strongest(colours), steps(quality, "chroma"));
+  return { quality, halved: colour.n > 0 && colour.share < wholeMin };
+}
+
+function bestTable(frequencies: Frequencies): Alignment & { readonly quality: number } {
+  let best: Alignment & { quality: number } = { share: 0, proof: 0, n: 0, quality: 0 };
+  for (let quality = qualityMin; quality <= qualityMax; quality++) {
+    const found = alignment(frequencies, steps(quality, "luma"));
+    if (found.proof > best.proof) best = { ...found, quality };
+  }
+  return best;
 }
 
 /** Noise of a better quality is not seen; below, there is hardly a picture left. */
@@ -37,6 +46,9 @@ const qualityMax = 88;
 /** How well the frequencies must lie on the steps: chance gives 0, and 1 would be all of them exactly. */
 const shareMin = 0.18;
 const proofMin = 6.5;
+/** Every so many blocks are looked at first, and how well their frequencies must lie on the steps of some table. */
+const glanceEvery = 5;
+const glanceProofMin = 2;
 /** How well those of colour must, for it to have been kept at its size. */
 const wholeMin = 0.35;
 /** Fewest and most blocks looked at. */
@@ -57,27 +69,53 @@ interface Block {
   readonly weight: number;
 }
 
+/** Frequencies that are not too weak to tell anything: what each is, how strong, and what it weighs. */
+interface Frequencies {
+  readonly which: Uint8Array;
+  readonly values: Float32Array;
+  readonly weights: Float32Array;
+}
+
+/** What was rounded to nothing says nothing; steps of a few levels drown in the rounding of colours. */
+const stepMin = 5;
+const valueMin = 0.6;
+
+function strongest(blocks: readonly Block[]): Frequencies {
+  const which = new Uint8Array(blocks.length * 63);
+  const values = new Float32Array(which.length);
+  const weights = new Float32Array(which.length);
+  let n = 0;
+  for (const { frequencies, weight } of blocks) {
+    for (let k = 1; k < 64; k++) {
+      const value = Math.abs(frequencies[k]);
+      if (value < valueMin * stepMin) continue;
+      which[n] = k;
+      values[n] = value;
+      weights[n++] = weight;
+    }
+  }
+  return { which: which.subarray(0, n), values: values.subarray(0, n), weights: weights.subarray(0, n) };
+}
+
 interface Alignment {
   readonly share: number;
   /** The share beside what chance would make of so few. */
   readonly proof: number;
+  /** How many frequencies told something. */
+  readonly n: number;
 }
 
-function alignment(blocks: readonly Block[], table: Float32Array): Alignment {
+function alignment({ which, values, weights }: Frequencies, table: Float32Array): Alignment {
   let sum = 0;
   let n = 0;
-  for (const { frequencies, weight } of blocks) {
-    for (let k = 1; k < 64; k++) {
-      const step = table[k];
-      const value = Math.abs(frequencies[k]);
-      // What was rounded to nothing says nothing; steps of a few levels drown in the rounding of colours.
-      if (step < 5 || value < 0.6 * step) continue;
-      const share = value / step;
-      sum += weight * (1 - 4 * Math.abs(share - Math.round(share)));
-      n += weight;
-    }
+  for (let i = 0; i < which.length; i++) {
+    const step = table[which[i]];
+    if (step < stepMin || values[i] < valueMin * step) continue;
+    const share = values[i] / step;
+    sum += weights[i] * (1 - 4 * Math.abs(share - Math.floor(share + 0.5)));
+    n += weights[i];
   }
-  return { share: n === 0 ? 0 : sum / n, proof: sum / Math.sqrt(n + 1) };
+  return { share: n === 0 ? 0 : sum / n, proof: sum / Math.sqrt(n + 1), n };
 }
 
 /** The first pixels of blocks with something on them, evenly taken from the picture, no two alike. */

@@ -43,6 +43,8 @@ export interface Unit {
   readonly first: number;
   /** It is lettering or texture: much of it is edge. */
   readonly dense: boolean;
+  /** Its colour varies, not its luma alone. */
+  readonly coloured: boolean;
 }
 
 /** The units that are not, with the samples around them, of one colour. */
@@ -52,20 +54,28 @@ export function unevenUnits(planes: Planes): Unit[] {
   for (let y = 0; y < down * unit; y += unit) {
     for (let x = 0; x < across * unit; x += unit) {
       const first = (1 + y) * stride + 1 + x;
-      if (!channels.some((channel) => isUneven(channel, first, unit, stride))) continue;
-      units.push({ x, y, first, dense: edgesOf(channels[0], first, unit, stride) > denseMin * unit * unit });
+      const [uneven, ...colours] = channels.map((channel) => isUneven(channel, first, unit, stride));
+      const coloured = colours.includes(true);
+      if (!uneven && !coloured) continue;
+      const dense = edgesOf(channels[0], first, unit, stride) > denseMin * unit * unit;
+      units.push({ x, y, first, dense, coloured });
     }
   }
   return units;
 }
 
 function isUneven(channel: Float32Array, first: number, unit: number, stride: number): boolean {
+  const level = channel[first];
   for (let y = -1; y <= unit; y++) {
-    for (let p = first + y * stride - 1, end = p + unit + 2; p < end; p++)
-      if (channel[p] !== channel[first]) return true;
+    for (let p = first + y * stride - 1, end = p + unit + 2; p < end; p++) {
+      if (Math.abs(channel[p] - level) > sameMax) return true;
+    }
   }
   return false;
 }
+
+/** What the sums of a grey of equal channels may be off. */
+const sameMax = 1e-3;
 
 /** How many samples of a unit an edge begins at. */
 function edgesOf(luma: Float32Array, first: number, unit: number, stride: number): number {

@@ -11,19 +11,24 @@ import { steps } from "./tables.ts";
  * First-Order Primal-Dual Algorithm for Convex Problems" (2011). The planes are changed in place.
  */
 export function restore(planes: Planes, units: readonly Unit[], quality: number, rounds: number): void {
-  const source = planes.channels.map((channel) => channel.slice());
-  const ahead = planes.channels.map((channel) => channel.slice());
-  const dual = Array.from({ length: 6 }, () => new Float32Array(source[0].length));
+  const used = units.some(({ coloured }) => coloured) ? 3 : 1;
+  const channels = planes.channels.slice(0, used);
+  const source = channels.map((channel) => channel.slice());
+  const ahead = channels.map((channel) => channel.slice());
+  const dual = Array.from({ length: 2 * used }, () => new Float32Array(source[0].length));
   const tables = (["luma", "chroma"] as const).map((of) => steps(quality, of));
   const leeways = [leewayPlain, leewayDense].map((share) =>
     tables.map((table) => table.map((step) => share * step + rounding)),
   );
   for (let round = 0; round < rounds; round++) {
-    for (const { first } of units) climb(ahead, dual, first, planes);
-    for (const { first, dense } of units) {
-      for (let c = 0; c < 3; c++) {
+    for (const { first, coloured } of units) {
+      if (coloured) climbColours(ahead, dual, first, planes);
+      else climb(ahead[0], dual[0], dual[1], first, planes);
+    }
+    for (const { first, dense, coloured } of units) {
+      for (let c = 0; c < (coloured ? 3 : 1); c++) {
         const most = leeways[dense ? 1 : 0][c === 0 ? 0 : 1];
-        const channel = { now: planes.channels[c], source: source[c], most };
+        const channel = { now: channels[c], source: source[c], most };
         descend(channel.now, ahead[c], dual[2 * c], dual[2 * c + 1], first, planes);
         keepLikely(channel, first, planes, c === 0 ? 1 : planes.unit / 8);
         lookAhead(channel.now, ahead[c], first, planes);
@@ -44,7 +49,27 @@ const leewayDense = 0.12;
 /** What the rounding of colours to whole levels does to a frequency, levels. */
 const rounding = 0.5;
 
-function climb(ahead: readonly Float32Array[], dual: readonly Float32Array[], first: number, at: Planes): void {
+function climb(
+  ahead: Float32Array,
+  across: Float32Array,
+  down: Float32Array,
+  first: number,
+  { unit, stride }: Planes,
+): void {
+  for (let y = 0; y < unit; y++) {
+    for (let p = first + y * stride, end = p + unit; p < end; p++) {
+      const u = across[p] + sigma * (ahead[p + 1] - ahead[p]);
+      const v = down[p] + sigma * (ahead[p + stride] - ahead[p]);
+      const square = u * u + v * v;
+      const scale = square > 1 ? 1 / Math.sqrt(square) : 1;
+      across[p] = u * scale;
+      down[p] = v * scale;
+    }
+  }
+}
+
+/** The same for three channels, which vary together. */
+function climbColours(ahead: readonly Float32Array[], dual: readonly Float32Array[], first: number, at: Planes): void {
   const { unit, stride } = at;
   const [a, b, c] = ahead;
   const [ax, ay, bx, by, cx, cy] = dual;
