@@ -55,10 +55,11 @@ export default defineConfig({
     isolate: false,
     // Most files wait for a part of their time, so four keep two cores busy.
     maxWorkers: 4,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // What is polled for comes at once, unless the machine is busy; one second is not long then.
-    expect: { poll: { timeout: 15_000 } },
+    // What is waited for comes at once, unless the machine is busy: these end a test whose promise is broken, and no other.
+    // So no test names a shorter time of its own.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     sequence: { sequencer: DrillsFirst },
   },
 });

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile } from "node:child_process";
 import { once } from "node:events";
 import { chmod, chown, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
+import { freePort } from "../free-port.ts";
 import { adviceFor, binariesFor, launch, openScratch, type User, unprivilegedUser } from "./postgres-user.ts";
 
 /**
@@ -134,7 +134,7 @@ async function isPostgres(pid: number): Promise<boolean> {
 }
 
 async function waitUntilReady(port: number, server: ChildProcess, output: string[]): Promise<void> {
-  for (let waited = 0; waited < 20_000; waited += 50) {
+  for (let waited = 0; waited < 60_000; waited += 50) {
     if (server.exitCode !== null) {
       throw new Error(`PostgreSQL did not start on port ${port}:\n${output.join("").trim().slice(-2000)}`);
     }
@@ -149,7 +149,7 @@ async function waitUntilReady(port: number, server: ChildProcess, output: string
       await client.end().catch(() => {});
     }
   }
-  throw new Error(`PostgreSQL did not answer on port ${port} within 20 s`);
+  throw new Error(`PostgreSQL did not answer on port ${port} within a minute`);
 }
 
 async function createDatabase(port: number, name: string, template?: string): Promise<string> {
@@ -166,15 +166,6 @@ async function createDatabase(port: number, name: string, template?: string): Pr
     await client.end();
   }
   return url(name);
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -18,7 +18,7 @@ export function readSettings(variables: Record<string, string | undefined>): Set
   const settings = {
     dataDirectory: resolve(projectDirectory, env.text("STACK_DATA_DIR", ".data")),
     ports: {
-      postgres: port("POSTGRES_PORT", 54_329),
+      postgres: port("POSTGRES_PORT", 15_432),
       hederaNodes: nodeNumbers.map((number) => ({ variable: "LOCAL_HEDERA_NODE_PORTS", number })),
       hederaMirror: port("LOCAL_HEDERA_MIRROR_PORT", 5551),
       hederaAdmin: port("LOCAL_HEDERA_ADMIN_PORT", 5552),

@@ -18,7 +18,7 @@ server, the facilitator and the marketplace, with a creator, agents and a buyer 
   npm start -- --help     this text
 
 Ports: MARKETPLACE_PORT (4020), FACILITATOR_PORT (4022), MODEL_STAND_IN_PORT (4030), X_STAND_IN_PORT (4031), MCP_STAND_IN_PORT (4032),
-POSTGRES_PORT (54329), EVM_CHAIN_PORT (8545), LOCAL_HEDERA_NODE_PORTS (50211,50213,50214), LOCAL_HEDERA_MIRROR_PORT (5551),
+POSTGRES_PORT (15432), EVM_CHAIN_PORT (8545), LOCAL_HEDERA_NODE_PORTS (50211,50213,50214), LOCAL_HEDERA_MIRROR_PORT (5551),
 LOCAL_HEDERA_ADMIN_PORT (5552). State: STACK_DATA_DIR (.data). A model of your own: LLM_BASE_URL, LLM_API_KEY, LLM_MODEL.
 A file .env is read. .env.example explains every variable.`;
 

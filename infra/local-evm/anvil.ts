@@ -2,13 +2,15 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFile, readFile, rename, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { dirname, join } from "node:path";
+import { freePort } from "../free-port.ts";
 
 /** Starts anvil on 127.0.0.1 in a process group of its own. Throws with anvil's own words when it does not come up. */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const origin = options.stateFile ? await makeReadable(options.stateFile) : "nothing";
-  const port = await claimPort(options.port);
+  const port = options.port || (await freePort());
+  if (options.port) await requireFree(port);
   // Nothing of it may hang on a pipe of ours: writing to one whose reader was killed stops its block production.
   const anvil = spawn(binary(), flagsOf({ ...options, port }), { stdio: ["ignore", "ignore", "pipe"], detached: true });
   const killOnExit = () => anvil.kill();
@@ -72,14 +74,12 @@ function flagsOf(options: AnvilOptions): string[] {
   return flags;
 }
 
-/** Any free port, or the one wanted; a program that answered on a taken one could be mistaken for our chain. */
-async function claimPort(wanted = 0): Promise<number> {
-  const server = createServer().listen(wanted, "127.0.0.1");
+/** A program that answered on a port that is taken could be mistaken for our chain. */
+async function requireFree(port: number): Promise<void> {
+  const server = createServer().listen(port, "127.0.0.1");
   await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, "close");
-  return port;
 }
 
 async function answering(rpcUrl: string, anvil: ChildProcess): Promise<void> {
@@ -89,13 +89,13 @@ async function answering(rpcUrl: string, anvil: ChildProcess): Promise<void> {
   });
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] });
   const headers = { "content-type": "application/json" };
-  for (let waitedMs = 0; waitedMs < 20_000 && anvil.exitCode === null; waitedMs += 20) {
+  for (let waitedMs = 0; waitedMs < 60_000 && anvil.exitCode === null; waitedMs += 20) {
     const answer = await fetch(rpcUrl, { method: "POST", headers, body }).catch(() => undefined);
     if (answer?.ok) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   anvil.kill("SIGKILL");
-  throw new Error(`anvil did not start: ${complaint.trim().slice(-1000) || "no answer within 20 s"}`);
+  throw new Error(`anvil did not start: ${complaint.trim().slice(-1000) || "no answer within a minute"}`);
 }
 
 /**

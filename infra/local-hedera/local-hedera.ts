@@ -6,7 +6,7 @@ import { exchangeRate } from "./fees/schedule.ts";
 import { entityText } from "./hapi/ids.ts";
 import { startMirror } from "./mirror/server.ts";
 import { startNode } from "./node-server.ts";
-import { checkOptions, type LocalHederaOptions, PortError } from "./options.ts";
+import { checkOptions, type LocalHederaOptions, PortError, TLS_PORT } from "./options.ts";
 import { Consensus } from "./pipeline/consensus.ts";
 import { type SeededAccount, type SeededName, seed, seededAccounts, seedSystemAccounts, USDC } from "./seed.ts";
 import { ChainClock } from "./state/clock.ts";
@@ -55,7 +55,10 @@ export async function startLocalHedera(options: LocalHederaOptions = {}): Promis
 
   const nodes: Record<string, string> = {};
   for (const [index, port] of nodePorts.entries()) {
-    const node = await listen("nodePorts", port, startNode(chain, consensus, chain.nodes[index]!, port));
+    const startOn = () => listen("nodePorts", port, startNode(chain, consensus, chain.nodes[index]!, port));
+    let node = await startOn();
+    // The system chose it. It goes on being listened on, so that the next is another one.
+    if (node.port === TLS_PORT) node = await startOn();
     chain.nodePorts.push(node.port);
     nodes[`127.0.0.1:${node.port}`] = entityText(chain.nodes[index]!);
   }

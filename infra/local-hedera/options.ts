@@ -27,7 +27,7 @@ export class PortError extends Error {
 }
 
 const NETWORK = "hedera:testnet";
-const TLS_PORT = 50_212;
+export const TLS_PORT = 50_212;
 
 export type LocalHederaOptions = {
   /** Only `hedera:testnet`, so that configuration is the same as on testnet. */

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { freePort } from "../../infra/dev/postgres.ts";
+import { freePort } from "../../infra/free-port.ts";
 import { compiled } from "../support/compiled.ts";
 
 /**

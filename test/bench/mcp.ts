@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once, setMaxListeners } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Pool } from "undici";
-import { freePort } from "../../infra/dev/postgres.ts";
+import { freePort } from "../../infra/free-port.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
 import { credits } from "../../marketplace/credits/amount.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";

@@ -99,13 +99,13 @@ describe("with a key", () => {
   test("a run that is interrupted says how to go on, and is charged once", async ({ paid, proxy, env, command }) => {
     const before = await creditsOf(paid);
     proxy.behave(() => "stall");
-    const asked = paid.marketplace.model.requests.length;
+    const asked = paid.marketplace.model.asked();
     const child = spawn(process.execPath, [program, "run", paid.address, "text=hello"], { env });
     let said = "";
     child.stderr.on("data", (text) => {
       said += text;
     });
-    await expect.poll(() => paid.marketplace.model.requests.length).toBeGreaterThan(asked);
+    await expect.poll(() => paid.marketplace.model.asked()).toBeGreaterThan(asked);
     child.kill("SIGINT");
     expect(await once(child, "close")).toEqual([5, null]);
     const [, name = ""] = /--idempotency-key (\S+)/.exec(said) ?? [];

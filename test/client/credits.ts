@@ -67,12 +67,12 @@ describe("a run paid with credits", () => {
     client,
   }) => {
     const before = await creditsOf(paid);
-    const asked = paid.marketplace.model.requests.length;
+    const asked = paid.marketplace.model.asked();
     const stop = new AbortController();
     proxy.behave(() => "stall");
     const given = client().run({ agent: paid.address, input }, { signal: stop.signal });
     const thrown = given.catch((error: unknown) => error);
-    await until(() => paid.marketplace.model.requests.length > asked);
+    await until(() => paid.marketplace.model.asked() > asked);
     stop.abort();
     const error = await thrown;
     expect(error).toBeInstanceOf(OutcomeUnknownError);
@@ -86,7 +86,7 @@ describe("a run paid with credits", () => {
     const run = await client().run({ agent: paid.address, input }, { idempotencyKey });
     expect(run.credits_remaining).toBe(before - 5);
     expect(await creditsOf(paid)).toBe(before - 5);
-    expect(paid.marketplace.model.requests.length).toBe(asked + 1);
+    expect(paid.marketplace.model.asked()).toBe(asked + 1);
   });
 
   test("is not sent at all once its signal was aborted", async ({ paid, client }) => {

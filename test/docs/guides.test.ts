@@ -77,4 +77,4 @@ test("whoever follows the guides of docs/ step by step has it working, in a proj
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-}, 240_000);
+}, 600_000);

@@ -4,7 +4,7 @@ import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { freePort } from "../../infra/dev/postgres.ts";
+import { freePort } from "../../infra/free-port.ts";
 import type { Unpacked } from "./debian.ts";
 import { endOf } from "./processes.ts";
 

@@ -33,14 +33,16 @@ const runOf = async (key: string) => {
 
 test("a copy killed while the ledger has its transaction: the message counts, the creator is paid, once", async () => {
   const { key, creator, topic, agent } = await writer();
-  const doomed = await startProcess(market.environment);
-  market.open.ledger.faults.set({ consensusDelayMs: 2_500, dropReply: 1 });
+  // Its transaction stays good however long it takes to kill it.
+  const doomed = await startProcess({ ...market.environment, HEDERA_VALID_SECONDS: "90" });
+  market.open.ledger.faults.set({ consensusDelayMs: 600_000, dropReply: 1 });
   const answer = run({ ...market, url: doomed.url }, key, agent.address, { text: "survives" }).catch(() => "died");
   await until(async () => (await openEffects(agent.agentId)) === 1);
   await until(() => market.open.ledger.faults.current().dropReply === undefined);
   doomed.child.kill("SIGKILL");
   expect(await answer).toBe("died");
-  await until(async () => (await runOf(key)).state !== "running", 30_000);
+  market.open.ledger.faults.clear();
+  await until(async () => (await runOf(key)).state !== "running");
   expect(await messageCount(topic)).toBe(1);
   expect(await runOf(key)).toMatchObject({
     state: "succeeded",
@@ -49,7 +51,7 @@ test("a copy killed while the ledger has its transaction: the message counts, th
   });
   expect(await balanceOf(market, key)).toMatchObject({ credits: 95, held_credits: 0 });
   expect(await earnedBy(creator.id)).toBe(5);
-}, 90_000);
+});
 
 test("a copy killed after a node lost its transaction: refunded, and not while it might still happen", async () => {
   const { key, topic, agent } = await writer();
@@ -57,36 +59,38 @@ test("a copy killed after a node lost its transaction: refunded, and not while i
   market.open.ledger.faults.set({ loseTx: 1 });
   const answer = run({ ...market, url: doomed.url }, key, agent.address, { text: "lost" }).catch(() => "died");
   await until(async () => (await openEffects(agent.agentId)) === 1);
-  const begun = Date.now();
   await until(() => market.open.ledger.faults.current().loseTx === undefined);
   doomed.child.kill("SIGKILL");
   expect(await answer).toBe("died");
-  await new Promise((resolve) => setTimeout(resolve, leaseMs * 2));
-  expect(await balanceOf(market, key)).toMatchObject({ credits: 95, held_credits: 5 });
-  await until(async () => (await runOf(key)).state !== "running", 60_000);
-  expect(Date.now() - begun).toBeGreaterThan(13_000);
+  await until(async () => (await runOf(key)).state !== "running");
   expect(await runOf(key)).toMatchObject({ state: "failed" });
+  const { rows } = await market.context.db.query(
+    "select r.finished_at > e.valid_until as over from effects e join runs r on r.id = e.run_id where e.agent_id = $1",
+    [agent.agentId],
+  );
+  expect(rows).toEqual([{ over: true }]);
   expect(await balanceOf(market, key)).toMatchObject({ credits: 100, held_credits: 0 });
   expect(await messageCount(topic)).toBe(0);
-}, 90_000);
+});
 
 test("nobody answers: the run says that it is not known, keeps the credits held, and ends as the ledger says later", async () => {
   const { key, creator, topic, agent } = await writer();
+  // Nothing is executed before nobody answers any more.
+  market.open.ledger.faults.set({ consensusDelayMs: 600_000 });
   const answering = run(market, key, agent.address, { text: "silence" });
   await until(async () => (await openEffects(agent.agentId)) === 1);
-  market.open.ledger.faults.set({ queryUnavailable: 1_000_000, mirrorUnavailable: 1_000_000, consensusDelayMs: 500 });
+  market.open.ledger.faults.set({ queryUnavailable: 1_000_000, mirrorUnavailable: 1_000_000, consensusDelayMs: 0 });
   const { body } = await answering;
-  if (body.success) throw new Error("the ledger answered before it fell silent");
   expect(body).toMatchObject({ success: false, credits_used: 0, credits_remaining: 95, receipt: null });
   expect(body.error).toContain("not known yet");
   await new Promise((resolve) => setTimeout(resolve, leaseMs * 2));
   expect(await balanceOf(market, key)).toMatchObject({ credits: 95, held_credits: 5 });
   market.open.ledger.faults.clear();
-  await until(async () => (await runOf(key)).state !== "running", 60_000);
+  await until(async () => (await runOf(key)).state !== "running");
   expect(await runOf(key)).toMatchObject({ run_id: body.run_id, state: "succeeded" });
   expect(await messageCount(topic)).toBe(1);
   expect(await earnedBy(creator.id)).toBe(5);
-}, 120_000);
+});
 
 async function openEffects(agentId: string): Promise<number> {
   const { rows } = await market.context.db.query("select 1 from effects where agent_id = $1 and state = 'open'", [

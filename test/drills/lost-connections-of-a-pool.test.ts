@@ -21,10 +21,9 @@ afterAll(async () => {
 const pidOf = async (queryable: Queryable): Promise<number> =>
   (await queryable.query("select pg_backend_pid() as pid")).rows[0].pid;
 
-/** Ends a connection and waits until its client has heard of it. */
+/** Ends a connection; answers once it is gone. */
 async function end(pid: number): Promise<void> {
-  await other.query("select pg_terminate_backend($1, 1000)", [pid]);
-  await pause(50);
+  await other.query("select pg_terminate_backend($1, 60000)", [pid]);
 }
 
 const away = (error: unknown) => {
@@ -34,16 +33,19 @@ const away = (error: unknown) => {
 
 describe("a connection that ends", () => {
   test("while it is idle is replaced, and nobody notices", async () => {
+    const connections = db.totalCount;
     await end(await pidOf(db));
+    await expect.poll(() => db.totalCount).toBe(connections - 1);
     expect((await db.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
   });
 
   test("while a statement is under way fails it as one to be repeated, 503 with Retry-After", async () => {
-    const statement = db.query("select pg_sleep(5)").catch((error: unknown) => error);
-    await pause(100);
-    await other.query(
-      "select pg_terminate_backend(pid) from pg_stat_activity where query = 'select pg_sleep(5)' and application_name = 'under-test'",
-    );
+    const statement = db.query("select pg_sleep(50)").catch((error: unknown) => error);
+    const ended = () =>
+      other.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where query = 'select pg_sleep(50)' and application_name = 'under-test'",
+      );
+    await expect.poll(async () => (await ended()).rowCount).toBeGreaterThan(0);
     expect(away(await statement)).toBe(true);
     expect((await db.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
   });
@@ -69,7 +71,9 @@ describe("a connection that ends", () => {
 
   test("in the hands of whoever checked it out, for as long as they please, does no harm", async () => {
     const client = await db.connect();
+    const heard = new Promise<void>((resolve) => client.once("end", () => resolve()));
     await end(await pidOf(client));
+    await heard;
     await expect(client.query("select 1")).rejects.toSatisfy(away);
     client.release();
     expect((await db.query("select 1 as one")).rows).toEqual([{ one: 1 }]);

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { freePort } from "../../infra/dev/postgres.ts";
+import { freePort } from "../../infra/free-port.ts";
 import { compiled } from "../support/compiled.ts";
 import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
@@ -79,7 +79,7 @@ test("a copy waits for no chain: it is alive at once, not ready, and ends when i
     EIP155_84532_RPC_TIMEOUT_MS: "30000",
   });
   await expect.poll(() => statusOf("/livez")).toBe(200);
-  expect(silent.connections()).toBeGreaterThan(0);
+  await expect.poll(() => silent.connections()).toBeGreaterThan(0);
   expect(await statusOf("/readyz")).toBe(503);
   const gone = once(child, "exit");
   child.kill("SIGTERM");

@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { freePort } from "../../infra/dev/postgres.ts";
 import type { StackFile } from "../../infra/dev/stack-file.ts";
+import { freePort } from "../../infra/free-port.ts";
 
 /**
  * The real command, as somebody who has just cloned the repository runs it, on other ports and in another place. The
@@ -45,7 +45,7 @@ afterEach(async () => {
   const [main] = await recordedProcesses();
   if (!main || !exists(main)) return;
   process.kill(main, "SIGTERM");
-  await expect.poll(() => exists(main), { timeout: 6000 }).toBe(false);
+  await expect.poll(() => exists(main)).toBe(false);
 });
 
 afterAll(async () => {
@@ -92,10 +92,10 @@ test("npm start comes up, everything it prints works, and Ctrl-C leaves nothing 
   expect(processes).toHaveLength(6);
   process.kill(-stack.pid, "SIGINT");
   await stack.ended;
-  await expect.poll(() => processes.filter(exists), { timeout: 20_000, interval: 20 }).toEqual([]);
+  await expect.poll(() => processes.filter(exists), { interval: 20 }).toEqual([]);
   expect(existsSync(join(directory, "stack.json"))).toBe(false);
   await expect(shell("npm run -s demo")).rejects.toThrow("Start one with: npm start");
-}, 90_000);
+});
 
 test("damaged state does not keep it from starting; after a kill -9 the next start cleans up and goes on", async () => {
   await writeFile(join(directory, "processes.json"), '{"main"');
@@ -124,16 +124,16 @@ test("damaged state does not keep it from starting; after a kill -9 the next sta
     output: expect.stringContaining("Facilitator was ended by SIGKILL"),
   });
   expect(next.output()).toContain("facilitator.log");
-  await expect.poll(() => processes.filter(exists), { timeout: 5000 }).toEqual([]);
-}, 90_000);
+  await expect.poll(() => processes.filter(exists)).toEqual([]);
+});
 
 test("--fresh forgets everything, and the stack goes down with the npm that ran it", async () => {
   const stack = await startStack("--fresh");
   expect(await creditsIn(await readStack())).toBe(1000);
   const processes = await recordedProcesses();
   process.kill(stack.pid, "SIGKILL");
-  await expect.poll(() => processes.filter(exists), { timeout: 6000 }).toEqual([]);
-}, 90_000);
+  await expect.poll(() => processes.filter(exists)).toEqual([]);
+});
 
 test("a taken port is named with its variable and its holder, before anything is started", async () => {
   const server = createServer().listen(Number(env.EVM_CHAIN_PORT), "127.0.0.1");

@@ -52,7 +52,7 @@ beforeAll(async () => {
       Service.start("marketplace", { ...market.environment, NODE_OPTIONS }, mainOf("marketplace")),
     ])),
   );
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all(old.map((service) => service.kill()));
   await market?.stop();
@@ -61,26 +61,22 @@ afterAll(async () => {
   if (directory) await rm(directory, { recursive: true, force: true });
 });
 
-test.runIf(commit)(
-  "the version before the newest migration works on the new schema, beside this version",
-  async () => {
-    const [facilitator, marketplace] = old as [Service, Service];
-    const payer = await setting.fundedBuyer();
-    for (const url of [facilitator.url, ours.url]) {
-      const payment = await paymentBody(payer, setting.terms);
-      expect((await callsTo(url).verify(payment)).body).toMatchObject({ isValid: true });
-      expect((await callsTo(url).settle(payment)).body).toMatchObject({ success: true });
-      // The other version knows of it.
-      for (const other of [facilitator.url, ours.url]) {
-        expect((await callsTo(other).settle(payment)).body).toMatchObject({ errorReason: "already_settled" });
-      }
+test.runIf(commit)("the version before the newest migration works on the new schema, beside this version", async () => {
+  const [facilitator, marketplace] = old as [Service, Service];
+  const payer = await setting.fundedBuyer();
+  for (const url of [facilitator.url, ours.url]) {
+    const payment = await paymentBody(payer, setting.terms);
+    expect((await callsTo(url).verify(payment)).body).toMatchObject({ isValid: true });
+    expect((await callsTo(url).settle(payment)).body).toMatchObject({ success: true });
+    // The other version knows of it.
+    for (const other of [facilitator.url, ours.url]) {
+      expect((await callsTo(other).settle(payment)).body).toMatchObject({ errorReason: "already_settled" });
     }
-    const { key, agent } = await seedMarket(market.context);
-    for (const url of [marketplace.url, market.url]) {
-      const body = { agent: agent.address, input: { text: "hello" } };
-      expect(await call(url, "/api/v1/run", { key, body })).toMatchObject({ status: 200, body: { success: true } });
-      expect((await call(url, "/api/v1/runs", { key })).status).toBe(200);
-    }
-  },
-  120_000,
-);
+  }
+  const { key, agent } = await seedMarket(market.context);
+  for (const url of [marketplace.url, market.url]) {
+    const body = { agent: agent.address, input: { text: "hello" } };
+    expect(await call(url, "/api/v1/run", { key, body })).toMatchObject({ status: 200, body: { success: true } });
+    expect((await call(url, "/api/v1/runs", { key })).status).toBe(200);
+  }
+});

@@ -7,14 +7,10 @@ import { paidTest } from "../support/fixtures.ts";
 import { call } from "../support/marketplace.ts";
 import { payQuote, post } from "../support/pay-call.ts";
 
-const test = paidTest({ facilitatorEnv: { SETTLE_TIMEOUT_MS: "5000" } }).extend(
-  "operator",
-  { scope: "file" },
-  async ({ paid }): Promise<Operator> => {
-    const { id, handle } = await createAccount(paid.marketplace.context.db, { handle: "operator-ada" });
-    return { id, handle, confirmedUntil: new Date(Date.now() + 600_000) };
-  },
-);
+const test = paidTest().extend("operator", { scope: "file" }, async ({ paid }): Promise<Operator> => {
+  const { id, handle } = await createAccount(paid.marketplace.context.db, { handle: "operator-ada" });
+  return { id, handle, confirmedUntil: new Date(Date.now() + 600_000) };
+});
 
 test.for(["evm", "hedera"] as const)(
   "a payment on %s is found by each of its ids, as both services have it",

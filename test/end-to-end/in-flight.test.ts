@@ -10,7 +10,10 @@ let paid: PaidMarket;
 beforeAll(async () => {
   paid = await startPaidMarket();
 });
-afterEach(() => paid.marketplace.model.clearFaults());
+afterEach(() => {
+  paid.marketplace.model.clearFaults();
+  paid.toFacilitator.behave(() => "pass");
+});
 afterAll(() => paid?.stop());
 
 const price = 50_000n;
@@ -49,15 +52,21 @@ describe.each([
   test("whose balance covers one call gets one of ten that it makes at once, and one agent runs", async () => {
     const pay = await wallet(price);
     const proofs = await Promise.all(Array.from({ length: 10 }, pay));
-    const before = paid.marketplace.model.requests.length;
-    const answers = await Promise.all(proofs.map((proof) => ask(proof)));
+    const before = paid.marketplace.model.asked();
+    // The one that is good is not settled before all others were looked at.
+    paid.toFacilitator.behave((path) => (path === "/settle" ? "hold" : "pass"));
+    let refusals = 0;
+    const asked = proofs.map((proof) => ask(proof).finally(() => (refusals += 1)));
+    await expect.poll(() => refusals).toBe(9);
+    paid.toFacilitator.behave(() => "pass");
+    const answers = await Promise.all(asked);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     const refused = answers.filter(({ status }) => status !== 200);
     for (const { status, body } of refused) {
       expect(status).toBe(402);
       expect(body.error).toContain("in flight");
     }
-    expect(paid.marketplace.model.requests.length).toBe(before + 1);
+    expect(paid.marketplace.model.asked()).toBe(before + 1);
   });
 
   test("that holds the price exactly can pay anew at once, after a run that failed and after input that was refused", async () => {

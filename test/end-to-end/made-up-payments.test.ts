@@ -48,7 +48,7 @@ test("made-up calls with made-up payments are answered as the marketplace's docu
     }),
     { numRuns: 300 },
   );
-}, 180_000);
+});
 
 test("made-up requests to the facilitator are answered as its document says and never with a 5xx", async ({ paid }) => {
   const { body: document } = await paid.facilitator.get("/openapi.json");
@@ -67,4 +67,4 @@ test("made-up requests to the facilitator are answered as its document says and 
     }),
     { numRuns: 400 },
   );
-}, 180_000);
+});

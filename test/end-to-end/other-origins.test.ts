@@ -55,11 +55,11 @@ test("a refusal can be read there as well, and a program that names no origin is
 test("a free agent does not run for a page of another origin, however it asks", async ({ paid }) => {
   const free = await seedMarket(paid.marketplace.context, { price: 0 });
   const path = `/api/agent/${free.agent.address}`;
-  const before = paid.marketplace.model.requests.length;
+  const before = paid.marketplace.model.asked();
   expect((await ask(paid, path)).status).toBe(403);
   expect((await ask(paid, path, { "content-type": "text/plain" })).status).toBe(403);
   expect((await ask(paid, path, { origin: "null" })).status).toBe(403);
-  expect(paid.marketplace.model.requests.length).toBe(before);
+  expect(paid.marketplace.model.asked()).toBe(before);
   const own = { origin: new URL(paid.publicUrl).origin };
   expect((await ask(paid, path, own)).status).toBe(200);
   expect((await call(paid.marketplace.url, path, { body: { text: "hello" } })).status).toBe(200);

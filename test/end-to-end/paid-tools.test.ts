@@ -56,7 +56,7 @@ test("without a key the three drawings are listed, each with its price", async (
 test("a call without a payment answers its price, in both places a client may look, and nothing else happens", async ({
   paid,
 }) => {
-  const asked = paid.marketplace.model.requests.length;
+  const asked = paid.marketplace.model.asked();
   for (const [name, amount] of [
     ["svg_vectorize", "10000"],
     ["svg_generate", "30000"],
@@ -70,7 +70,7 @@ test("a call without a payment answers its price, in both places a client may lo
     expect(accepts.map((entry) => entry.amount)).toEqual([amount, amount]);
     expect(quoted.content).toEqual([{ type: "text", text: JSON.stringify(quoted.structuredContent) }]);
   }
-  expect(paid.marketplace.model.requests.length).toBe(asked);
+  expect(paid.marketplace.model.asked()).toBe(asked);
 });
 
 test.for(["hedera", "evm"] as const)("a payment on %s buys one result, once", async (chain, { paid }) => {
@@ -157,11 +157,11 @@ test("a free agent answers to the tool that the catalogue names, within the limi
 
 test("the same payment sent twice at once is one run and one charge", async ({ paid }) => {
   const payment = await paymentFor(paid, await callTool(client, tool, { text: "twice" }), "evm");
-  const asked = paid.marketplace.model.requests.length;
+  const asked = paid.marketplace.model.asked();
   const answers = await Promise.all(
     [1, 2].map(() => callTool(client, tool, { text: "twice" }, { "x402/payment": payment })),
   );
-  expect(paid.marketplace.model.requests.length).toBe(asked + 1);
+  expect(paid.marketplace.model.asked()).toBe(asked + 1);
   expect(new Set(answers.map((answer) => answer._meta?.run_id)).size).toBe(1);
 });
 
@@ -202,7 +202,7 @@ test("a payment that was settled before is the quote's holder's or the shown wal
   const args = { text: "hello", extra: { b: 1, a: [2, { d: 3, c: 4 }] } };
   const call = (payment: object, meta: object = {}, sent: object = args) =>
     callTool(client, tool, sent, { "x402/payment": payment, ...meta });
-  const asked = paid.marketplace.model.requests.length;
+  const asked = paid.marketplace.model.asked();
   const proof = await settleFirst(paid, await paymentFor(paid, await callTool(client, tool, args), "evm"));
   const strangers = await paymentFor(paid, await callTool(client, tool, args), "evm");
   const { payload } = proof;
@@ -210,7 +210,7 @@ test("a payment that was settled before is the quote's holder's or the shown wal
   for (const stolen of [{ ...strangers, payload }, bare]) {
     expect(textOf(await call(stolen))).toContain("wallet_proof_required");
   }
-  expect(paid.marketplace.model.requests.length).toBe(asked);
+  expect(paid.marketplace.model.asked()).toBe(asked);
   expect(textOf(await call(proof))).toContain("Asked: hello");
 
   const buyer = await paid.setting.fundedBuyer();

@@ -6,7 +6,7 @@ import { call } from "../support/marketplace.ts";
 import type { PaidMarket } from "../support/paid-market.ts";
 import { type Proof, payQuote, post } from "../support/pay-call.ts";
 
-const test = paidTest({ facilitatorEnv: { SETTLE_TIMEOUT_MS: "5000" } });
+const test = paidTest();
 test.afterEach(({ paid }) => {
   paid.toFacilitator.behave(() => "pass");
   paid.marketplace.model.clearFaults();
@@ -62,16 +62,17 @@ describe.each(["evm", "hedera"] as const)("a payment on %s", (chain) => {
     const { proof, query } = await signed(paid, chain);
     const { network } = query;
     expect(await progress(paid, query)).toEqual({ ...nothing, network, state: "unseen" });
-    paid.marketplace.model.injectFault({ delayMs: 2_000 });
+    paid.marketplace.model.injectFault({ delayMs: 600_000 });
     const answered = present(paid, proof);
     await expect.poll(() => progress(paid, query)).toMatchObject({ state: "running", ran: false, settled_at: null });
+    paid.marketplace.model.answerHeld();
     const { status, body: result } = await answered;
     expect(status).toBe(200);
     // Whoever has the answer has its transaction: it is settled from the first question on.
     const settled = { state: "settled", network, ran: true, can_land_until: null };
     expect(await progress(paid, query)).toMatchObject(settled);
     const delivered = { ...settled, delivered: true, delivered_at: expect.any(String), settled_at: expect.any(String) };
-    await expect.poll(() => progress(paid, query), { timeout: 10_000 }).toMatchObject(delivered);
+    await expect.poll(() => progress(paid, query)).toMatchObject(delivered);
     const told = await progress(paid, query);
     if (chain === "hedera") {
       const [, payer, seconds, nanos] = /^(.+)@(\d+)\.(\d+)$/.exec(query.transaction ?? "")!;
@@ -86,7 +87,7 @@ describe.each(["evm", "hedera"] as const)("a payment on %s", (chain) => {
       const url = `${paid.marketplace.url}/${paid.market.creator.handle}`;
       return await (await fetch(url, { headers: { accept: "text/html" } })).text();
     };
-    await expect.poll(creatorPage, { timeout: 5_000 }).toContain(told.transaction);
+    await expect.poll(creatorPage).toContain(told.transaction);
     await showProof(paid.marketplace.context.db, paid.market.creator.id, false);
     expect(await creatorPage()).not.toContain(told.transaction);
     const text = JSON.stringify(told);
@@ -101,11 +102,11 @@ describe.each(["evm", "hedera"] as const)("a payment on %s", (chain) => {
     paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
     expect((await present(paid, proof)).status).toBe(503);
     paid.toFacilitator.behave(() => "pass");
-    await expect.poll(() => progress(paid, query), { timeout: 5_000 }).toMatchObject({ state: "settled", ran: true });
+    await expect.poll(() => progress(paid, query)).toMatchObject({ state: "settled", ran: true });
     expect(await progress(paid, query)).toMatchObject({ delivered: false, delivered_at: null });
     expect((await present(paid, proof)).status).toBe(200);
     const fetched = { state: "settled", delivered: true, settled_at: expect.any(String) };
-    await expect.poll(() => progress(paid, query), { timeout: 10_000 }).toMatchObject(fetched);
+    await expect.poll(() => progress(paid, query)).toMatchObject(fetched);
   });
 
   test.for([
@@ -133,11 +134,12 @@ test("one of which the facilitator says nothing is unknown, and one that is bein
   const [asked, running] = [await signed(paid, "evm"), await signed(paid, "evm")];
   paid.toFacilitator.behave((path) => (path.startsWith("/payments") ? "lose-call" : "pass"));
   expect(await progress(paid, asked.query)).toMatchObject({ state: "unknown" });
-  paid.marketplace.model.injectFault({ delayMs: 2_000 });
+  paid.marketplace.model.injectFault({ delayMs: 600_000 });
   const answered = present(paid, running.proof);
   await expect.poll(() => progress(paid, running.query)).toMatchObject({ state: "running" });
+  paid.marketplace.model.answerHeld();
   expect((await answered).status).toBe(200);
-  await expect.poll(() => progress(paid, running.query), { timeout: 5_000 }).toMatchObject({ state: "settled" });
+  await expect.poll(() => progress(paid, running.query)).toMatchObject({ state: "settled" });
 });
 
 const madeUp = (query: Record<string, string>, n: number) => ({
@@ -177,11 +179,13 @@ test("a stranger who makes payments up is refused, while others are told of thei
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   const { query } = await signed(paid, "evm");
   const questions = countQuestions(paid);
+  const startedAt = performance.now();
   const flood = await Promise.all(
     Array.from({ length: 50 }, (_, n) => askAbout(paid, madeUp(query, 1_000 + n), "192.0.2.7")),
   );
+  const seconds = Math.ceil((performance.now() - startedAt) / 1_000);
   expect(flood.filter(({ status }) => status === 200)).toHaveLength(questions());
-  expect(questions()).toBeLessThan(7);
+  expect(questions()).toBeLessThanOrEqual(3 * (1 + seconds));
   expect(await progress(paid, query)).toMatchObject({ state: "unseen" });
 });
 
@@ -199,14 +203,11 @@ test("strangers' questions leave those about calls theirs: a payment is seen to 
   })();
   const told: string[] = [];
   await expect
-    .poll(
-      async () => {
-        const answer = await askAbout(paid, query, "198.51.100.200");
-        if (answer.status === 200) told.push(answer.body.state);
-        return answer.body.settled_at;
-      },
-      { timeout: 10_000 },
-    )
+    .poll(async () => {
+      const answer = await askAbout(paid, query, "198.51.100.200");
+      if (answer.status === 200) told.push(answer.body.state);
+      return answer.body.settled_at;
+    })
     .toEqual(expect.any(String));
   isOver = true;
   expect((await answered).status).toBe(200);
@@ -221,7 +222,7 @@ test("the documents' example of the question is one that is answered", async ({ 
   expect(example.map(([name]) => name)).toEqual(["network", "payer", "nonce"]);
   const ask = () => askAbout(paid, Object.fromEntries(example), "198.51.100.99");
   // Others may have asked too much within this second.
-  await expect.poll(ask, { timeout: 10_000 }).toMatchObject({ status: 200, body: { state: "unseen" } });
+  await expect.poll(ask).toMatchObject({ status: 200, body: { state: "unseen" } });
 });
 
 const payer = `0x${"1b".repeat(20)}`;

@@ -75,7 +75,7 @@ describe("buying credits", () => {
     expect((await buy(11, proof)).status).toBe(503);
     expect(await balance()).toBe(before);
     paid.toFacilitator.behave(() => "pass");
-    await expect.poll(balance, { timeout: 15_000 }).toBe(before + 11);
+    await expect.poll(balance).toBe(before + 11);
     expect((await buy(11, proof)).status).toBe(200);
     expect(await balance()).toBe(before + 11);
     await proveLedger(paid.marketplace.context);

@@ -13,7 +13,7 @@ import { createLog } from "../../shared/log.ts";
 import { connect, type Database } from "../../shared/postgres.ts";
 import { Reads } from "../../shared/reads.ts";
 import { echoAgent, marketplaceContext, seedMarket } from "../support/marketplace.ts";
-import { startPair } from "../support/standby.ts";
+import { type Pair, startPair } from "../support/standby.ts";
 
 /** Both services, each with a standby of its database; who looks how far it is are the tests. */
 const test = base
@@ -47,6 +47,13 @@ const test = base
 
 /** Two databases are made from nothing for the first of them. */
 const slow = { timeout: 180_000 };
+
+async function pauseReplay(pair: Pair): Promise<void> {
+  await pair.tellStandby("select pg_wal_replay_pause()");
+  await expect
+    .poll(async () => (await pair.tellStandby("select pg_get_wal_replay_pause_state() as state"))[0].state)
+    .toBe("paused");
+}
 
 const isReadFrom = (reads: Reads, from: "primary" | "replica") =>
   expect
@@ -110,7 +117,7 @@ test("what a creator has just done is shown to them at once, and to all others w
     return (body.agents as Array<{ agent: string }>).map(({ agent }) => agent);
   };
   await isReadFrom(context.reads, "replica");
-  await pair.tellStandby("select pg_wal_replay_pause()");
+  await pauseReplay(pair);
   const { address } = await publishAgent(context, seeded.creator, "newest", { ...echoAgent, name: "Newest" });
   await context.reads.look();
   expect(await listed(`/api/v1/agents?creator=${seeded.creator.handle}`, token)).toContain(address);
@@ -137,21 +144,15 @@ test("of several servers behind the replica's address one that is too far behind
     const { rows } = await reads.run((db) => db.query<{ is: boolean }>("select pg_is_in_recovery() as is"));
     return rows[0]!.is;
   };
-  await pair.tellStandby("select pg_wal_replay_pause()");
-  await expect
-    .poll(async () => (await pair.tellStandby("select pg_get_wal_replay_pause_state() as state"))[0].state)
-    .toBe("paused");
+  await pauseReplay(pair);
   await primary.query("create table behind ()");
   const writtenAt = Date.now();
   // Until what was written is older than what is read may be.
   await expect
-    .poll(
-      async () => {
-        await reads.look();
-        return { from: reads.now.from, isOld: Date.now() - writtenAt > 2_100 };
-      },
-      { timeout: 60_000 },
-    )
+    .poll(async () => {
+      await reads.look();
+      return { from: reads.now.from, isOld: Date.now() - writtenAt > 2_100 };
+    })
     .toEqual({ from: "replica", isOld: true });
   // From here on the address gives the other server to whoever connects.
   const held = await replica.connect();
@@ -160,7 +161,7 @@ test("of several servers behind the replica's address one that is too far behind
   const { rows } = await reads.run((db) => db.query<{ is: boolean }>("select pg_is_in_recovery() as is"));
   expect(rows).toEqual([{ is: false }]);
   await pair.tellStandby("select pg_wal_replay_resume()");
-  await expect.poll(isStandbyRead, { timeout: 60_000 }).toBe(true);
+  await expect.poll(isStandbyRead).toBe(true);
   held.release();
   await Promise.all([primary.end(), replica.end()]);
 });
@@ -179,7 +180,7 @@ test("what the replica takes too long to read is answered 503 and asked of no ot
       .catch((error: ApiError) => error.code);
     return { servers, failure };
   };
-  await expect.poll(read, { timeout: 60_000 }).toEqual({ servers: 1, failure: "unavailable" });
+  await expect.poll(read).toEqual({ servers: 1, failure: "unavailable" });
 });
 
 test("a replica that goes away takes no answer with it, one of another database is not read, and one that is back is", async ({

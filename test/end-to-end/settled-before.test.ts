@@ -25,7 +25,7 @@ afterAll(() => paid?.stop());
 type Chain = "hedera" | "evm";
 const chains: Chain[] = ["hedera", "evm"];
 const input = { text: "the buyer's own input" };
-const runs = () => paid.marketplace.model.requests.length;
+const runs = () => paid.marketplace.model.asked();
 
 const quoteFor = (url = paid.url, body: unknown = input) => post(url, { body });
 /** A payment that its buyer had settled with the facilitator, on the quote whole. */

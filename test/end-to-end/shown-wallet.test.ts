@@ -23,7 +23,7 @@ import {
 const test = paidTest({ env: { LIMIT_FAILED_PROOFS_PER_ADDRESS: "100000" } });
 
 const input = { text: "the buyer's own input" };
-const runs = (paid: PaidMarket) => paid.marketplace.model.requests.length;
+const runs = (paid: PaidMarket) => paid.marketplace.model.asked();
 const present = (paid: PaidMarket, proof: object, signIn?: object, options: { body?: unknown; url?: string } = {}) =>
   post(options.url ?? paid.url, { proof, body: options.body ?? input, ...(signIn && { signIn }) });
 

@@ -45,7 +45,7 @@ test("a stock server's route, paid for by a stock buyer, is found by a stock cli
 
     const { bazaar } = withBazaar(client).extensions;
     const find = async () => (await bazaar.search({ query: "what is the weather in a city" })).resources;
-    await expect.poll(find, { timeout: 15_000 }).toHaveLength(1);
+    await expect.poll(find).toHaveLength(1);
     const { items } = await bazaar.listResources({ network: "eip155:84532", payTo: setting.terms.payTo });
     expect(items).toEqual(await find());
     expect(items[0]).toMatchObject({

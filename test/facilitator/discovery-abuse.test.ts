@@ -43,13 +43,15 @@ describe("trouble with the catalog", () => {
     const declaration = { info: { input: { type: "http", method: "GET", x: `${"a".repeat(60)}!` } }, schema };
     catalog.server.answer("/evil", quoteV2([requirementsOf(catalog.setting.terms)]));
     await settle(await paymentFor("/evil", { "paymentPayload.extensions.bazaar": declaration }));
-    const underWay = () => catalog.facilitator.context.db.query("select from discovery_offers");
+    const underWay = () => catalog.facilitator.context.db.query("select from discovery_offers where attempts > 0");
+    await eventually(async () => (await underWay()).rowCount).toBe(1);
     let answered = 0;
     while ((await underWay()).rowCount !== 0) {
       expect((await catalog.facilitator.get("/supported")).status).toBe(200);
       answered += 1;
     }
-    expect(answered).toBeGreaterThan(20);
+    // Were it checked in this thread, there would be one answer before and one after.
+    expect(answered).toBeGreaterThan(2);
     await catalogCaughtUp();
     expect(await listed("/evil")).toBeUndefined();
   });
@@ -199,8 +201,12 @@ describe("limits", () => {
       catalog.server.answer(path, quoteV2([requirementsOf(terms)]));
       await settle(await paymentFor(path, {}, terms));
     }
-    await catalogCaughtUp();
-    expect((await listing(`?limit=100&payTo=${terms.payTo}`)).pagination.total).toBe(10);
+    const waiting = () => catalog.facilitator.context.db.query("select from discovery_offers");
+    const listedAndWaiting = async () => [
+      (await listing(`?limit=100&payTo=${terms.payTo}`)).pagination.total,
+      (await waiting()).rowCount,
+    ];
+    await eventually(listedAndWaiting).toEqual([10, 2]);
     await catalog.facilitator.context.db.query(
       "update discovery_resources set last_settled_at = now() - interval '29 days'",
     );

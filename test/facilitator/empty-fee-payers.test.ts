@@ -59,9 +59,7 @@ test("a send refused for want of gas money is 503, claims nothing, and is known 
     for (const row of payments ?? []) expect(row).toEqual({ state: "failed", retryable: true, raw: null });
 
     await gasMoney(setting.signer, parseEther("10"));
-    await expect
-      .poll(async () => (await daemon.get("/health")).body.chains[0].settling, { timeout: 15_000 })
-      .toBe(true);
+    await expect.poll(async () => (await daemon.get("/health")).body.chains[0].settling).toBe(true);
     for (const body of bodies) expect((await daemon.settle(body)).body).toMatchObject({ success: true });
   } finally {
     await gasMoney(setting.signer, parseEther("10"));
@@ -117,13 +115,11 @@ test("on Hedera the same: the node's refusal is 503, nothing is claimed, and the
     expect((await daemon.get("/health")).body.chains).toMatchObject([{ empty: true, settling: false }]);
     expect(await daemon.verify(body)).toMatchObject({ status: 503 });
     const { records, failures, payments } = await traces(daemon);
-    expect({ records, failures, payments }).toEqual({
-      records: 0,
-      failures: 0,
-      payments: [{ state: "failed", retryable: true, raw: null }],
-    });
+    expect({ records, failures }).toEqual({ records: 0, failures: 0 });
+    // No row at all where the balance was read before the payment came.
+    for (const row of payments ?? []) expect(row).toEqual({ state: "failed", retryable: true, raw: null });
     await move(all);
-    await expect.poll(async () => (await daemon.settle(body)).body.success, { timeout: 15_000 }).toBe(true);
+    await expect.poll(async () => (await daemon.settle(body)).body.success).toBe(true);
   } finally {
     await daemon.stop();
   }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/local-hedera.ts";
 import { documented } from "../support/documented.ts";
 import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
-import { asV1, paymentBody } from "../support/evm-payments.ts";
+import { asV1, newBuyer, paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
 import { hederaProof, hederaVariables } from "../support/hedera-payments.ts";
 
@@ -102,7 +102,7 @@ describe.each(kinds)("a payment on %s", (kind) => {
       await Promise.all(some.map((one, index) => post((at + index) % 4 === 0 ? "settle" : "verify", one)));
     }
     expect(made.length).toBeGreaterThan(500);
-  }, 120_000);
+  });
 });
 
 test("what is made up of such values is never a 5xx either", async () => {
@@ -120,7 +120,7 @@ test("what is made up of such values is never a 5xx either", async () => {
     }),
     { numRuns: 400 },
   );
-}, 120_000);
+});
 
 test.each([
   ["x402Version", ["x402Version"]],
@@ -144,18 +144,17 @@ test.each([
 test("one caller's unstorable text takes no other caller's refusal out of the record", async () => {
   const { db } = daemon.context;
   const buyer = await setting.fundedBuyer();
+  const payTo = newBuyer().address;
   const refused = async (amount: string) => {
-    const body = await paymentBody(buyer, { ...setting.terms, amount: "10000" });
+    const body = await paymentBody(buyer, { ...setting.terms, payTo, amount: "10000" });
     const json = JSON.stringify(body).replaceAll('"amount":"10000"', `"amount":${amount}`);
     expect((await daemon.verify(json)).body).toMatchObject({ isValid: false });
   };
   const recorded = async () =>
-    (await db.query("select count(*)::int as n from transactions where status = 'rejected'")).rows[0].n as number;
-  await new Promise((resolve) => setTimeout(resolve, 600));
-  const before = await recorded();
+    (await db.query("select from transactions where status = 'rejected' and pay_to = $1", [payTo])).rowCount;
   const amounts = ['"0"', '"1\\u0000"', '"\\ud800"', `"${"9".repeat(500)}"`, '"07"', '"\\u0000"', '"-1"', '""'];
   await Promise.all(amounts.map(refused));
-  await expect.poll(recorded, { timeout: 5_000 }).toBe(before + amounts.length);
+  await expect.poll(recorded).toBe(amounts.length);
 });
 
 test("a row that the database will not have takes no other with it", async () => {
@@ -166,16 +165,13 @@ test("a row that the database will not have takes no other with it", async () =>
   try {
     const buyer = await setting.fundedBuyer();
     const mine = "0x00000000000000000000000000000000000000aA";
-    const payTos = [mine.toLowerCase(), ...Array.from({ length: 6 }, () => setting.terms.payTo), mine.toLowerCase()];
-    const before = (await db.query("select from transactions where error_reason = 'invalid_amount'")).rowCount ?? 0;
+    const others = newBuyer().address;
+    const payTos = [mine.toLowerCase(), ...Array.from({ length: 6 }, () => others), mine.toLowerCase()];
     await Promise.all(
       payTos.map(async (payTo) => daemon.verify(await paymentBody(buyer, { ...setting.terms, payTo, amount: "0" }))),
     );
-    await expect
-      .poll(async () => (await db.query("select from transactions where error_reason = 'invalid_amount'")).rowCount, {
-        timeout: 5_000,
-      })
-      .toBe(before + 6);
+    const recorded = async () => (await db.query("select from transactions where pay_to = $1", [others])).rowCount;
+    await expect.poll(recorded).toBe(6);
   } finally {
     await db.query("alter table transactions drop constraint not_mine");
   }

@@ -68,7 +68,7 @@ test.runIf(hasValkey)(
         await copies[0]?.verify(body);
         return fetch(`${copies[0]?.url}/health`).then((answer) => answer.json());
       };
-      await expect.poll(health, { timeout: 40_000 }).toMatchObject({ counting: { store: "valkey", shared: false } });
+      await expect.poll(health).toMatchObject({ counting: { store: "valkey", shared: false } });
       expect(await settle(0, other)).toBe("settled");
     } finally {
       await stop();
@@ -261,7 +261,7 @@ test("a payer over its limit uses up nothing of what its payee is allowed", asyn
   } finally {
     await stop();
   }
-}, 60_000);
+});
 
 test("a payer whose settlements keep failing at our cost is let cool down before more is spent on it", async ({
   setting,

@@ -103,7 +103,7 @@ test("with and without self-payments, for any records in any order, figures are 
     ),
     { numRuns: 60 },
   );
-}, 120_000);
+});
 
 test("records of before are linked once, in the background, and judged as new ones are", async ({ db }) => {
   await db.query(

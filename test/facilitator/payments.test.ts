@@ -1,11 +1,19 @@
 import { describe, expect } from "vitest";
+import { documented } from "../support/documented.ts";
 import { paymentBody } from "../support/evm-payments.ts";
+import { startFacilitator } from "../support/facilitator.ts";
 import { perFile, proxiedEvmTest } from "../support/fixtures.ts";
 import { lapseAll } from "../support/lapse.ts";
 
 const id = "0.0.9999@1740672089.000000001";
 
-const test = proxiedEvmTest({ SETTLE_TIMEOUT_MS: "2000", EIP155_84532_RPC_TIMEOUT_MS: "1000" })
+const test = proxiedEvmTest()
+  /** A copy that waits for a chain that says nothing no longer than it must. */
+  .extend("impatient", perFile, async ({ setting, facilitator: _ }, { onCleanup }) => {
+    const impatient = documented(await startFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "3000" }));
+    onCleanup(impatient.stop);
+    return impatient;
+  })
   /** A payment on Hedera with that id. */
   .extend("insert", perFile, ({ facilitator }) => {
     return (state: string, transaction: string | null, network = "hedera:testnet") =>
@@ -47,10 +55,11 @@ test("a settled payment is found by its hash, in either case", async ({ setting,
 test("a payment whose outcome nobody saw is broadcast or unknown, never failed, and then settled", async ({
   proxy,
   facilitator,
+  impatient,
   setting,
 }) => {
   proxy.behave((method) => (method === "eth_getTransactionReceipt" ? "lose-answer" : "pass"));
-  const { body } = await facilitator.settle(await paymentBody(await setting.fundedBuyer(), setting.terms));
+  const { body } = await impatient.settle(await paymentBody(await setting.fundedBuyer(), setting.terms));
   expect(body.errorReason).toBe("settlement_pending");
   const pending = (await facilitator.get(`/payments/${body.transaction}`)).body;
   expect(["broadcast", "unknown"]).toContain(pending.state);
@@ -58,7 +67,7 @@ test("a payment whose outcome nobody saw is broadcast or unknown, never failed, 
   proxy.behave(() => "pass");
   await lapseAll(facilitator.context.db);
   const stateOf = async () => (await facilitator.get(`/payments/${body.transaction}`)).body.state;
-  await expect.poll(stateOf, { timeout: 15_000 }).toBe("settled");
+  await expect.poll(stateOf).toBe("settled");
 });
 
 describe("by what its payer signed", () => {
@@ -124,17 +133,17 @@ describe("by what its payer signed", () => {
     await facilitator.context.db.query("delete from payments where payment_key = $1", [key]);
   });
 
-  test("one whose outcome nobody saw is unknown, never failed", async ({ proxy, setting, facilitator }) => {
+  test("one whose outcome nobody saw is unknown, never failed", async ({ proxy, setting, facilitator, impatient }) => {
     proxy.behave((method) => (method === "eth_getTransactionReceipt" ? "lose-answer" : "pass"));
     const body = await paymentBody(await setting.fundedBuyer(), setting.terms);
-    const { transaction } = (await facilitator.settle(body)).body;
+    const { transaction } = (await impatient.settle(body)).body;
     const path = askedFor(body.paymentPayload.payload.authorization);
     const pending = (await facilitator.get(path)).body;
     expect(["broadcast", "unknown"]).toContain(pending.state);
     expect(pending).toMatchObject({ transaction, finished_at: null });
     expect(new Date(pending.expires_at).getTime()).toBeGreaterThan(Date.now());
     proxy.behave(() => "pass");
-    await expect.poll(async () => (await facilitator.get(path)).body.state, { timeout: 15_000 }).toBe("settled");
+    await expect.poll(async () => (await facilitator.get(path)).body.state).toBe("settled");
   });
 
   const payer = `0x${"1b".repeat(20)}`;

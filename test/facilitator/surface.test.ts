@@ -2,6 +2,10 @@ import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { createTestClient, http, publicActions, walletActions } from "viem";
 import { describe, expect } from "vitest";
+import { parsePaymentRequest } from "../../facilitator/payment-request.ts";
+import { checkWindow } from "../../facilitator/schemes/exact-evm/checks.ts";
+import type { EvmPayment } from "../../facilitator/schemes/exact-evm/payload.ts";
+import type { PaymentRequest } from "../../facilitator/schemes/scheme.ts";
 import { usdcStandIn } from "../../infra/local-evm/artifacts.ts";
 import { edited } from "../support/edit.ts";
 import type { EvmSetting } from "../support/evm-facilitator.ts";
@@ -11,7 +15,7 @@ import { proxiedEvmTest } from "../support/fixtures.ts";
 import { lapseAll } from "../support/lapse.ts";
 import { Service } from "../support/service.ts";
 
-const test = proxiedEvmTest({ EIP155_84532_RPC_TIMEOUT_MS: "1000" }, "/?apikey=secret-of-the-node");
+const test = proxiedEvmTest({ EIP155_84532_RPC_TIMEOUT_MS: "30000" }, "/?apikey=secret-of-the-node");
 
 const pay = async (setting: EvmSetting) => paymentBody(await setting.fundedBuyer(), setting.terms);
 const chain = (setting: EvmSetting) =>
@@ -80,13 +84,14 @@ describe("what an answer tells", () => {
 });
 
 describe("while the chain is away", () => {
-  test("/supported, /health, /livez and /readyz answer at once", async ({ facilitator, proxy }) => {
-    proxy.behave(() => "lose-call");
-    const startedAt = performance.now();
+  test("/supported, /health, /livez and /readyz wait for nothing that it would have to say", async ({
+    facilitator,
+    proxy,
+  }) => {
+    proxy.behave(() => "hold");
     const answers = await Promise.all(
       ["/supported", "/health", "/livez", "/readyz"].map((path) => facilitator.get(path)),
     );
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 });
@@ -154,13 +159,18 @@ describe("an authorization", () => {
     });
   });
 
-  test.for([
-    ["seven seconds from its end", 7, true],
-    ["five seconds from its end", 5, false],
-  ] as const)("%s: valid is %s", async ([_name, seconds, valid], { setting, facilitator }) => {
-    const validBefore = String(Math.floor(Date.now() / 1_000) + (seconds as number));
-    const body = await paymentBody(await setting.fundedBuyer(), setting.terms, { validBefore });
-    expect((await facilitator.verify(body)).body.isValid).toBe(valid);
+  test("five seconds from its end is not valid, and six are enough", async ({ setting, facilitator }) => {
+    const buyer = await setting.fundedBuyer();
+    const validBefore = String(Math.floor(Date.now() / 1_000) + 5);
+    const body = await paymentBody(buyer, setting.terms, { validBefore });
+    const late = { isValid: false, invalidReason: "invalid_exact_evm_payload_authorization_valid_before" };
+    expect((await facilitator.verify(body)).body).toMatchObject(late);
+    // At an exact moment, which a question that travels cannot have.
+    const scheme = facilitator.context.schemes.openOn("eip155:84532")!;
+    const payment = scheme.decode(parsePaymentRequest(body) as PaymentRequest) as EvmPayment;
+    const secondsBefore = (seconds: number) => new Date((Number(validBefore) - seconds) * 1_000);
+    expect(checkWindow(payment, secondsBefore(6))).toBeUndefined();
+    expect(checkWindow(payment, secondsBefore(5))).toMatchObject({ refused: late.invalidReason });
   });
 
   test("in a token that is a contract and not on the list is refused, whatever the token says", async ({
@@ -209,12 +219,12 @@ describe("when the database goes away", () => {
     await db.query("drop trigger refuse_ending on payments");
     await lapseAll(db);
     await expect
-      .poll(async () => (await facilitator.settle(body)).body, { timeout: 20_000, interval: 200 })
+      .poll(async () => (await facilitator.settle(body)).body, { interval: 200 })
       .toMatchObject({
         success: true,
       });
     expect(await chain(setting).getTransactionCount({ address: setting.signer as `0x${string}` })).toBe(before + 1);
-  }, 30_000);
+  });
 });
 
 describe("a process that is told to stop", () => {
@@ -227,16 +237,14 @@ describe("a process that is told to stop", () => {
       body: JSON.stringify(body),
     }).then((response) => response.json());
     const waiting = () => facilitator.context.db.query("select from payments where state = 'broadcast'");
-    await expect.poll(async () => (await waiting()).rowCount, { timeout: 15_000 }).toBe(1);
+    await expect.poll(async () => (await waiting()).rowCount).toBe(1);
     const stopped = daemon.stop();
     await expect
-      .poll(
-        () =>
-          fetch(`${daemon.url}/supported`).then(
-            () => true,
-            () => false,
-          ),
-        { timeout: 15_000 },
+      .poll(() =>
+        fetch(`${daemon.url}/supported`).then(
+          () => true,
+          () => false,
+        ),
       )
       .toBe(false);
     await chain(setting).mine({ blocks: 2 });
@@ -259,7 +267,7 @@ describe("a process that is told to stop", () => {
       [key, authorization.from, authorization.to, setting.chain.usdc],
     );
     await expect
-      .poll(async () => (await facilitator.settle(body)).body, { timeout: 15_000, interval: 300 })
+      .poll(async () => (await facilitator.settle(body)).body, { interval: 300 })
       .toMatchObject({
         success: true,
       });

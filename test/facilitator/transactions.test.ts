@@ -7,7 +7,7 @@ import { insertRecords, type TestRecord } from "../support/records.ts";
 
 const test = evmTest({ EIP155_84532_EXPLORER: "https://explorer.example.com" });
 
-const eventually = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 15_000 });
+const eventually = <T>(read: () => Promise<T>) => expect.poll(read);
 
 const list = async (facilitator: RunningFacilitator & { context: Context }, query = "") =>
   (await facilitator.get(`/transactions${query}`)).body;

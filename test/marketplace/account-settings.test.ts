@@ -231,6 +231,13 @@ describe("the e-mail address", () => {
 });
 
 describe("a request that was slow on its way", () => {
+  const changesCounted = async (market: TestMarketplace): Promise<number> => {
+    const { rows } = await market.context.db.query(
+      "select coalesce(sum(counted), 0)::int as changes from rate_limits, unnest(calls) counted where subject like 'changes:%'",
+    );
+    return rows[0].changes;
+  };
+
   /** Sends the head of a request, lets `meanwhile` happen, and then sends its body. */
   async function slowly(
     market: TestMarketplace,
@@ -245,12 +252,10 @@ describe("a request that was slow on its way", () => {
     const headers = { cookie: browser.cookie, "content-type": "application/json", "content-length": text.length };
     const asked = request({ hostname, port, method, path, headers });
     const answered = once(asked, "response");
+    const before = await changesCounted(market);
     asked.write(text.slice(0, 1));
-    await until(
-      async () =>
-        (await market.context.db.query("select from rate_limits where subject like 'changes:%'")).rowCount! > 0,
-    );
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    // Its account was read, and found open, before it was counted.
+    await until(async () => (await changesCounted(market)) > before);
     await meanwhile();
     asked.end(text.slice(1));
     const [response] = (await answered) as [IncomingMessage];

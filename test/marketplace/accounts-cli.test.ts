@@ -148,7 +148,7 @@ test("an operator opens accounts, makes a key, grants credits, publishes an agen
   const { stdout } = await accounts(market, "key", "list", "--account", "cli-buyer");
   expect(stdout).toContain("revoked_at: 20");
   expect(stdout).not.toContain(key.token);
-}, 60_000);
+});
 
 test("a seed makes everything it says, and applying it again changes nothing", async ({ market }) => {
   const path = await file(
@@ -194,7 +194,7 @@ accounts:
   expect(JSON.stringify(second)).not.toContain(buyer.keys[0].token);
   expect(await balanceOf(market, buyer.keys[0].token)).toMatchObject({ credits: 1000 });
   await proveLedger(market.context);
-}, 60_000);
+});
 
 test("--help names every command", async ({ market }) => {
   const { code, stdout } = await accounts(market, "--help");

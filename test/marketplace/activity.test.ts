@@ -147,11 +147,11 @@ describe("an account's runs", () => {
       expect(await activity(`days=7&key=none&agent=${agent}`)).toMatchObject({ runs: 3, failed: 2, ...timed });
     };
     // The eight-day-old runs ended now, so that only counting finds them: their days are long past.
-    await until(async () => (await counted()) === 10, 40_000);
+    await until(async () => (await counted()) === 10);
     await look();
     await runIn(ann);
     expect(await activity("days=1")).toMatchObject({ runs: 8, failed: 2, credits: 30 });
-    await until(async () => (await counted()) === 11, 40_000);
+    await until(async () => (await counted()) === 11);
     expect(await activity("days=1")).toMatchObject({ runs: 8, failed: 2, credits: 30 });
     expect(await (await person(market)).browser.get("/api/account/activity")).toMatchObject({
       body: { runs: 0, average_ms: null, median_ms: null },

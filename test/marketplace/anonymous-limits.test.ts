@@ -23,7 +23,7 @@ beforeAll(async () => {
     env: { ...env, FACILITATOR_URL, MARKETPLACE_PUBLIC_URL },
   });
   free = (await seedMarket(copy.context, { price: 0 })).agent.address;
-}, 120_000);
+});
 afterAll(async () => {
   await copy?.stop();
   await paid?.stop();

@@ -62,6 +62,7 @@ describe("an agent's figures", () => {
   test("are those of runs by its buyers, on credits and without an account, and never of its creator's own", async () => {
     const own = `${seeded.creator.handle}/echo`;
     expect(await figuresOf(own)).toEqual(none);
+    const startedAt = Date.now();
     const { context, url } = market;
     await grant(context.db, { accountId: seeded.creator.id, credits: credits(100n) });
     const creatorKey = await createKey(context.db, { accountId: seeded.creator.id, name: "own" });
@@ -70,12 +71,12 @@ describe("an agent's figures", () => {
     await publishAgent(context, seeded.creator, "free", { ...echoAgent, name: "Free echo", price_credits: 0 });
     const free = `${seeded.creator.handle}/free`;
     expect((await call(url, `/api/agent/${free}`, { body: { text: "hi" } })).status).toBe(200);
-    await until(async () => (await figuresOf(own)).runs_30d >= 3 && (await figuresOf(free)).runs_30d >= 1, 40_000);
+    await until(async () => (await figuresOf(own)).runs_30d >= 3 && (await figuresOf(free)).runs_30d >= 1);
     const figures = await figuresOf(own);
     expect(figures).toMatchObject({ runs_30d: 3, success_rate: 1 });
     expect(figures.median_ms).toBeGreaterThan(0);
     expect(figures.p95_ms).toBeGreaterThanOrEqual(figures.median_ms);
-    expect(Date.now() - Date.parse(figures.last_success_at)).toBeLessThan(60_000);
+    expect(Date.parse(figures.last_success_at)).toBeGreaterThanOrEqual(startedAt);
     const { agents } = (await call(url, "/api/v1/agents?sort=most_run", { key: seeded.key })).body;
     expect(agents.map(({ agent }: { agent: string }) => agent)).toEqual([own, free]);
     expect(agents[0].figures).toEqual(figures);
@@ -88,7 +89,7 @@ describe("an agent's figures", () => {
     for (let n = 0; n < 3; n += 1) await db.query(addRuns(agentId, { state: "failed" }));
     await db.query(addRuns(agentId, { state: "lost" }));
     await db.query(addRuns(agentId, { tookMs: 3_600_000 }));
-    await until(async () => (await figuresOf(address)).runs_30d === 105, 40_000);
+    await until(async () => (await figuresOf(address)).runs_30d === 105);
     const { success_rate, median_ms, p95_ms } = await figuresOf(address);
     expect(success_rate).toBe(0.9619);
     expect(Math.abs(median_ms / 5_000 - 1)).toBeLessThan(0.05);
@@ -99,7 +100,7 @@ describe("an agent's figures", () => {
     const { agentId, address } = await newAgent("old");
     const { db } = market.context;
     await db.query(addRuns(agentId, { count: 4 }));
-    await until(async () => (await figuresOf(address)).runs_30d === 4, 40_000);
+    await until(async () => (await figuresOf(address)).runs_30d === 4);
     const { last_success_at } = await figuresOf(address);
     await db.query("update agent_run_counts set day = day - 30 where agent_id = $1", [agentId]);
     await countRuns(db);
@@ -113,7 +114,7 @@ describe("an agent's figures", () => {
     await market.context.db.query(addRuns(agentId, { count: 500 }));
     const first = async () =>
       (await call(market.url, "/api/v1/agents?sort=most_run&limit=1", { key: seeded.key })).body.agents[0].agent;
-    await until(async () => (await figuresOf(address)).runs_30d === 500, 40_000);
+    await until(async () => (await figuresOf(address)).runs_30d === 500);
     expect(await first()).toBe(address);
     await moveAgent(market.context.db, address, "unpublish");
     expect(await first()).not.toBe(address);
@@ -149,7 +150,7 @@ describe("what a creator sees of an agent", () => {
     }
     await payCall(agent.agentId, "settled", "0x1");
     await payCall(agent.agentId, "unsettled", null);
-    await until(async () => (await figures()).runs === 4, 40_000);
+    await until(async () => (await figures()).runs === 4);
     const today = new Date().toISOString().slice(0, 10);
     const sums = { runs: 4, failed: 0, credits: 10, usdc: "0.050000" };
     const seen = await figures("?days=7");
@@ -163,7 +164,7 @@ describe("what a creator sees of an agent", () => {
       ]),
     );
     await context.db.query("update paid_calls set transaction_id = '0x2' where payment_key = 'unsettled'");
-    await until(async () => (await figures()).usdc === "0.100000", 40_000);
+    await until(async () => (await figures()).usdc === "0.100000");
     await countRuns(context.db);
     expect(await figures("?days=1")).toMatchObject({ ...sums, usdc: "0.100000" });
   });
@@ -215,7 +216,7 @@ describe("every run is counted once", () => {
     } finally {
       late.release();
     }
-    await until(async () => (await figuresOf(address)).runs_30d === 9, 40_000);
+    await until(async () => (await figuresOf(address)).runs_30d === 9);
     await countRuns(db);
     expect(await countedOf(agentId)).toBe(9);
   });
@@ -258,9 +259,9 @@ describe("every run is counted once", () => {
     over = true;
     await Promise.all([adding, ...counting, cutting]);
     for (const pool of pools) await pool.end();
-    await until(async () => (await countedOf(agentId)) >= runs, 40_000);
+    await until(async () => (await countedOf(agentId)) >= runs);
     await countRuns(db);
     expect(await countedOf(agentId)).toBe(runs);
     expect((await figuresOf(address)).runs_30d).toBe(runs);
-  }, 120_000);
+  });
 });

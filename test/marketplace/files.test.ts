@@ -82,7 +82,7 @@ test("an account's files may hold so much together; another's and what is kept a
     await keeping(platformAccount, 3);
     await files.keep({ bytes: Buffer.alloc(2_000), kind: "png", ownerId: creator.id });
 
-    const drawn = limited.model.requests.length;
+    const drawn = limited.model.asked();
     const full = await run(limited, key, agent.address, { text: "a boat" });
     expect(full.body).toMatchObject({ success: false, credits_used: 0 });
     expect(full.body.error).toContain("its creator has to see to it");
@@ -140,13 +140,11 @@ test("an address may have so many files on their way, and each is closed when it
   };
   const socket = connect(files.port, "127.0.0.1");
   socket.write(ask("192.0.2.1").repeat(4));
-  await once(socket, "data");
-  await pause(50);
+  await expect.poll(() => opened.length).toBe(4);
   expect(await status("192.0.2.1")).toBe(429);
   const other = connect(files.port, "127.0.0.1");
   other.write(ask("192.0.2.2").repeat(2));
-  await once(other, "data");
-  await pause(50);
+  await expect.poll(() => opened.length).toBe(6);
   expect(await status("192.0.2.2")).toBe(503);
   socket.destroy();
   other.destroy();

@@ -123,7 +123,7 @@ describe("a run", () => {
     ];
     const settings = { prompt: "{{text}} {{text}} {{tone}}" };
     const { key, agent } = await seedMarket(market.context, { agent: { fields, settings } });
-    const asked = market.model.requests.length;
+    const asked = market.model.asked();
     const long = await run(market, key, agent.address, { text: "x".repeat(101), tone: "kind" });
     expect(long).toMatchObject({ status: 422, body: { field: "text" } });
     expect(await run(market, key, agent.address, { text: "x", extraInstructions: "y".repeat(200) })).toMatchObject({
@@ -133,7 +133,7 @@ describe("a run", () => {
     const free = await seedMarket(market.context, { price: 0, agent: { fields, settings } });
     const anonymous = await call(market.url, `/api/agent/${free.agent.address}`, { body: { text: "x".repeat(101) } });
     expect(anonymous).toMatchObject({ status: 422, body: { field: "text" } });
-    expect(market.model.requests.length).toBe(asked);
+    expect(market.model.asked()).toBe(asked);
     expect((await run(market, key, agent.address, { text: "x".repeat(90) })).body.success).toBe(true);
   });
 
@@ -153,7 +153,7 @@ describe("a run", () => {
         model: market.model,
         env: { ...env, LLM_MODELS: llmModels },
       });
-      const asked = market.model.requests.length;
+      const asked = market.model.asked();
       const answers = [
         await run(copy, key, agent.address),
         await call(copy.url, `/api/agent/${agent.address}`, { body: { text: "hello" } }),
@@ -162,7 +162,7 @@ describe("a run", () => {
         expect(answer.status).toBe(status);
         expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
       }
-      expect(market.model.requests.length).toBe(asked);
+      expect(market.model.asked()).toBe(asked);
       const dearer = { ...echoAgent, price_credits: 8, settings: { prompt: "{{text}}", model: "large" } };
       const again = publishAgent(copy.context, creator, `again-${llmModels.length}`, dearer);
       if (llmModels.includes("large")) await again;

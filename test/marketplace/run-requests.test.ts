@@ -214,7 +214,8 @@ describe("GET /api/v1/runs", () => {
     market.model.injectFault({ status: 500 });
     const failed = (await named(market, seeded, "fails")).body;
     market.model.clearFaults();
-    market.model.injectFault({ delayMs: 400 });
+    market.model.injectFault({ delayMs: 600_000 });
+    const before = market.model.asked();
     const running = named(market, seeded, "runs");
     const list = async () => (await call(market.url, "/api/v1/runs", { key: seeded.key })).body.runs;
     await until(async () => (await list()).length === 3);
@@ -223,6 +224,8 @@ describe("GET /api/v1/runs", () => {
       { run_id: failed.run_id, state: "failed", success: false, credits_used: 0, error: failed.error },
       { run_id: worked.run_id, state: "succeeded", success: true, credits_used: 5, agent: seeded.agent.address },
     ]);
+    await until(() => market.model.asked() > before);
+    market.model.answerHeld();
     await running;
     const { body } = await call(market.url, `/api/v1/runs/${worked.run_id}`, { key: seeded.key });
     expect(body).toEqual({

@@ -90,16 +90,21 @@ describe("a run that works", () => {
 
   test("goes on when its caller hangs up, and the charge stands", async ({ market }) => {
     const { key, agent, buyer } = await seedMarket(market.context, { price: 5, balance: 5 });
-    market.model.injectFault({ delayMs: 400 });
-    const hangUp = AbortSignal.timeout(150);
+    const before = market.model.asked();
+    market.model.injectFault({ delayMs: 600_000 });
+    const caller = new AbortController();
     const request = fetch(`${market.url}/api/v1/run`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}` },
       body: JSON.stringify({ agent: agent.address, input: { text: "hello" } }),
-      signal: hangUp,
+      signal: caller.signal,
     });
-    await expect(request).rejects.toThrow();
+    const hungUp = expect(request).rejects.toThrow();
+    await until(() => market.model.asked() > before);
+    caller.abort();
+    await hungUp;
     expect(await balanceOf(market, key)).toMatchObject({ credits: 0, held_credits: 5 });
+    market.model.answerHeld();
     await until(async () => (await balanceOf(market, key)).held_credits === 0);
     expect(await spendable(market.context, buyer)).toBe(0);
   });
@@ -240,9 +245,10 @@ test("a draft, unpublished or suspended agent is not told from one that does not
 test("a run that takes longer than it may has failed", async ({ market }) => {
   const { agent } = await seedMarket(market.context);
   const prepared = await prepareRun(market.context, agent.address, { text: "hello" });
-  market.model.injectFault({ delayMs: 2_000 });
+  market.model.injectFault({ delayMs: 600_000 });
   const outcome = await executeRun(market.context, { runId: newId("run"), prepared, deadlineMs: 100 });
   expect(outcome).toMatchObject({ success: false, error: "The agent took too long." });
+  market.model.answerHeld();
 });
 
 test("an agent whose secrets no longer open is a 500, and nobody is charged", async ({ market }) => {
@@ -265,12 +271,12 @@ describe("when the database fails", () => {
 
   test("keys and owners that cannot be looked up are a 503, and nothing runs", async ({ market }) => {
     const { key, agent } = await seedMarket(market.context);
-    const before = market.model.requests.length;
+    const before = market.model.asked();
     expect(await withoutTable(market, "api_keys", () => run(market, key, agent.address))).toMatchObject({
       status: 503,
     });
     expect(await withoutTable(market, "agents", () => run(market, key, agent.address))).toMatchObject({ status: 503 });
-    expect(market.model.requests.length).toBe(before);
+    expect(market.model.asked()).toBe(before);
     expect((await run(market, key, agent.address)).status).toBe(200);
   });
 

@@ -184,4 +184,4 @@ test("no table, answer or log line holds what was sealed or what the operator ke
   expect(everything).not.toContain(seeded.key.slice(8, 38));
   // What is meant to be there is: the dump reads every row.
   expect(dumps.join("")).toContain("{{secret.word}}");
-}, 90_000);
+});

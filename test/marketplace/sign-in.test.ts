@@ -275,7 +275,7 @@ describe("by OpenID Connect", () => {
       silent.closeAllConnections();
       silent.close();
     }
-  }, 20_000);
+  });
 
   test("where there is none, it is a 404", async () => {
     expect((await new Browser(local.url).post("/api/account/sign-in/oidc", {})).status).toBe(404);

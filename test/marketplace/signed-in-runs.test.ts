@@ -97,7 +97,7 @@ test("too small a balance is a 402, and input that breaks a rule names its field
 
 test("without a session, without an account or from another site's page nothing runs", async ({ market, seeded }) => {
   const { browser, credits } = await buyerWith(market, 12n);
-  const before = market.model.requests.length;
+  const before = market.model.asked();
   expect((await new Browser(market.url).post("/api/account/run", asked(seeded))).status).toBe(401);
   expect((await call(market.url, "/api/account/run", { key: seeded.key, body: asked(seeded) })).status).toBe(401);
   expect((await (await signedIn(market)).post("/api/account/run", asked(seeded))).status).toBe(403);
@@ -109,6 +109,6 @@ test("without a session, without an account or from another site's page nothing 
   ] as Record<string, string>[]) {
     expect((await browser.post("/api/account/run", asked(seeded), headers)).status).toBe(403);
   }
-  expect(market.model.requests.length).toBe(before);
+  expect(market.model.asked()).toBe(before);
   expect(await credits()).toBe(12);
 });

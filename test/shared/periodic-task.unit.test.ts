@@ -31,7 +31,7 @@ test("a stop tells the run under way, waits for its end, and no other run begins
     everyMs: 1,
     failed: () => {},
   });
-  await pause(5);
+  while (began === 0) await pause(1);
   await task.stop();
   expect({ began, ended }).toEqual({ began: 1, ended: 1 });
   await pause(20);

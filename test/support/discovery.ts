@@ -100,7 +100,7 @@ export function bazaar(method = "GET") {
 }
 
 export function eventually<T>(read: () => Promise<T>): ReturnType<typeof expect.poll<T>> {
-  return expect.poll(read, { timeout: 25_000 });
+  return expect.poll(read);
 }
 
 /** What EXTENSION-RESPONSES says. */

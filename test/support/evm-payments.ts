@@ -47,7 +47,8 @@ export async function signAuthorization(buyer: Buyer, terms: EvmTerms, changes: 
     to: terms.payTo as Address,
     value: terms.amount,
     validAfter: "0",
-    validBefore: String(now + 60),
+    // Longer than the slowest machine takes to settle what was signed beforehand.
+    validBefore: String(now + 900),
     nonce: `0x${randomBytes(32).toString("hex")}`,
     ...changes,
   };

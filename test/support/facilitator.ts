@@ -5,7 +5,7 @@ import { readConfig } from "../../facilitator/config.ts";
 import type { Context } from "../../facilitator/context.ts";
 import { startJobs } from "../../facilitator/jobs.ts";
 import { createServer } from "../../facilitator/server.ts";
-import { freePort } from "../../infra/dev/postgres.ts";
+import { freePort } from "../../infra/free-port.ts";
 import { listen } from "../../shared/http.ts";
 import { compiled } from "./compiled.ts";
 
@@ -47,7 +47,7 @@ export async function spawnFacilitator(variables: Variables): Promise<RunningFac
   }
   const url = `http://127.0.0.1:${port}`;
   for (let waitedMs = 0; ; waitedMs += 50) {
-    if (child.exitCode !== null || waitedMs > 30_000) throw new Error(`the facilitator did not start: ${output}`);
+    if (child.exitCode !== null || waitedMs > 120_000) throw new Error(`the facilitator did not start: ${output}`);
     if ((await fetch(`${url}/readyz`).catch(() => undefined))?.ok) break;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

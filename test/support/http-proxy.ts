@@ -6,11 +6,17 @@ import type { Fate } from "./rpc-proxy.ts";
 /** A proxy between a service and one it calls, which misbehaves as told: by path, request after request. */
 export async function startHttpProxy(upstream: string): Promise<HttpProxy> {
   let fateOf: (path: string) => Fate = () => "pass";
+  const held: Array<() => void> = [];
+  const behave: HttpProxy["behave"] = (rule) => {
+    fateOf = rule;
+    for (const go of held.splice(0)) go();
+  };
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const fate = fateOf(request.url ?? "");
     if (fate === "lose-call") return void request.socket.destroy();
+    if (fate === "hold") await new Promise<void>((resolve) => held.push(resolve));
     const answer = await fetch(`${upstream}${request.url}`, {
       method: request.method ?? "GET",
       headers: { "content-type": "application/json", ...traceOf(request.headers) },
@@ -26,9 +32,8 @@ export async function startHttpProxy(upstream: string): Promise<HttpProxy> {
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    behave: (rule) => {
-      fateOf = rule;
-    },
+    behave,
+    held: () => held.length,
     stop: async () => {
       server.closeAllConnections();
       server.close();
@@ -42,5 +47,7 @@ const traceOf = ({ traceparent }: IncomingHttpHeaders) =>
 export interface HttpProxy {
   readonly url: string;
   behave(rule: (path: string) => Fate): void;
+  /** How many requests it keeps. */
+  held(): number;
   stop(): Promise<void>;
 }

@@ -16,7 +16,7 @@ export async function startProcess(
   child.stdout!.on("data", (chunk) => {
     output += chunk;
   });
-  await until(() => output.includes("marketplace is listening"), 60_000);
+  await until(() => output.includes("marketplace is listening"));
   const line = output.split("\n").find((text) => text.includes("marketplace is listening"))!;
   return { child, url: JSON.parse(line).url };
 }

@@ -154,7 +154,7 @@ export async function balanceOf(market: TestMarketplace, key: string) {
 }
 
 /** Waits until `condition` holds; fails after `withinMs`. */
-export async function until(condition: () => Promise<boolean> | boolean, withinMs = 30_000): Promise<void> {
+export async function until(condition: () => Promise<boolean> | boolean, withinMs = 60_000): Promise<void> {
   const begun = Date.now();
   while (!(await condition())) {
     const waitedMs = Date.now() - begun;

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
-import { freePort } from "../../infra/dev/postgres.ts";
 import { unprivilegedUser } from "../../infra/dev/postgres-user.ts";
+import { freePort } from "../../infra/free-port.ts";
 
 /**
  * PgBouncer in transaction mode before a PostgreSQL on this machine. What a service asks for when it connects a pooler does not

@@ -2,19 +2,27 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What happens to one call on its way: carried out and answered; carried out unanswered; or never carried out. */
-export type Fate = "pass" | "lose-answer" | "lose-call";
+/**
+ * What happens to one call on its way: carried out and answered; carried out unanswered; never carried out; or kept, until
+ * the proxy behaves otherwise, and carried out then.
+ */
+export type Fate = "pass" | "lose-answer" | "lose-call" | "hold";
 
 /**
- * What else may happen to a JSON-RPC call: a 429 in its place, its answer three seconds late, or carried out and answered
- * with `null` or as a node does that has seen the same transaction before, or another one with its nonce.
+ * What else may happen to a JSON-RPC call: a 429 in its place, or carried out and answered with `null` or as a node
+ * does that has seen the same transaction before, or another one with its nonce.
  */
-type RpcFate = Fate | "refuse" | "late" | "null" | "nonce-too-low" | "underpriced";
+type RpcFate = Fate | "refuse" | "null" | "nonce-too-low" | "underpriced";
 
 /** A JSON-RPC proxy that stands between a daemon and its node and misbehaves as told. */
 export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
   let fateOf: (method: string, params: readonly unknown[]) => RpcFate = () => "pass";
   const counts = new Map<string, number>();
+  const held: Array<() => void> = [];
+  const behave: RpcProxy["behave"] = (rule) => {
+    fateOf = rule;
+    for (const go of held.splice(0)) go();
+  };
   const server = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request) text += chunk;
@@ -27,9 +35,9 @@ export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
       return fateOf(method, params);
     });
     if (fates.includes("refuse")) return void response.writeHead(429, { "retry-after": "1" }).end("{}");
+    if (fates.includes("hold")) await new Promise<void>((resolve) => held.push(resolve));
     const carried = calls.filter((_, index) => fates[index] !== "lose-call");
     const answers = carried.length === 0 ? [] : await forward(upstream, carried).catch(() => undefined);
-    if (fates.includes("late")) await new Promise((resolve) => setTimeout(resolve, 3_000));
     // A connection that dies takes the answers of the whole batch with it.
     if (!answers || fates.some((fate) => fate.startsWith("lose"))) return void request.socket.destroy();
     const told = answers.map((answer) => distorted(answer, fates[calls.findIndex(({ id }) => id === answer.id)]));
@@ -41,9 +49,8 @@ export async function startRpcProxy(upstream: string): Promise<RpcProxy> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     counts,
-    behave: (rule) => {
-      fateOf = rule;
-    },
+    behave,
+    held: () => held.length,
     stop: async () => {
       server.closeAllConnections();
       server.close();
@@ -55,6 +62,8 @@ export interface RpcProxy {
   readonly url: string;
   readonly counts: ReadonlyMap<string, number>;
   behave(rule: (method: string, params: readonly unknown[]) => RpcFate): void;
+  /** How many requests it keeps. */
+  held(): number;
   stop(): Promise<void>;
 }
 

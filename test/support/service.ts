@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { freePort } from "../../infra/dev/postgres.ts";
+import { freePort } from "../../infra/free-port.ts";
 import { compiled } from "./compiled.ts";
 
 /** One of the services as a process of its own on a port that stays the same, to be killed and started again. */
@@ -53,7 +53,7 @@ export class Service {
     this.#child = child;
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
     for (let waitedMs = 0; ; waitedMs += 50) {
-      if (child.exitCode !== null || waitedMs > 60_000) throw new Error(`${this.#main} did not start: ${output}`);
+      if (child.exitCode !== null || waitedMs > 120_000) throw new Error(`${this.#main} did not start: ${output}`);
       const answer = await fetch(`${this.url}/readyz`).catch(() => undefined);
       if (answer?.ok || (answer && waitedMs > networksMaxMs)) return;
       await new Promise((resolve) => setTimeout(resolve, 50));

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import Provider from "oidc-provider";
 import { SMTPServer } from "smtp-server";
+import { freePort } from "../../infra/free-port.ts";
 
 /** A real mail server that keeps what it is given. */
 export async function startMailServer(): Promise<MailServer> {
@@ -45,10 +46,9 @@ export interface MailServer {
  * "unverified" is not verified, of one that begins with "worded" it says so in words.
  */
 export async function startOidcProvider(clientUrl: string, options: { listen?: boolean } = {}): Promise<OidcServer> {
+  const port = await freePort();
   const server = createServer();
-  const port = await new Promise<number>((resolve) => {
-    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
-  });
+  await once(server.listen(port, "127.0.0.1"), "listening");
   const issuer = `http://127.0.0.1:${port}`;
   const provider = new Provider(issuer, {
     clients: [

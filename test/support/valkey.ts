@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createClient } from "@redis/client";
-import { freePort } from "../../infra/dev/postgres.ts";
+import { freePort } from "../../infra/free-port.ts";
 
 const program = ["/usr/bin/valkey-server", "/usr/bin/redis-server"].find((path) => existsSync(path));
 

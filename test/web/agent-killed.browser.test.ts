@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { expect } from "vitest";
-import { freePort } from "../../infra/dev/postgres.ts";
+import { freePort } from "../../infra/free-port.ts";
 import { startProcess } from "../support/marketplace-process.ts";
 import { open } from "./browser.ts";
 import { test } from "./chromium.ts";
@@ -24,13 +24,13 @@ test.each([
     const doomed = await startProcess(environment);
     const { page, close } = await open({ ...site, url: doomed.url }, site.summarizer);
     const before = await site.usdcOf(chain);
-    if (state === "running") site.model.injectFault({ delayMs: 30_000 });
+    if (state === "running") site.model.injectFault({ delayMs: 600_000 });
     else site.paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
     await page.locator("#in-text").fill("Killed meanwhile.");
     await page.locator("#wallet-name").getByText("Demo wallet").waitFor();
     await page.getByRole("radio", { name: network }).check({ force: true });
     await page.getByRole("button", { name: /Pay and run/ }).click();
-    await page.locator("#payment").getByText(state, { exact: true }).waitFor({ timeout: 60_000 });
+    await page.locator("#payment").getByText(state, { exact: true }).waitFor();
     doomed.child.kill("SIGKILL");
     await once(doomed.child, "exit");
     // The page would ask again by itself; here it is the reload that finds the payment.
@@ -41,12 +41,12 @@ test.each([
     try {
       await page.goto(next.url + site.summarizer);
       expect(await page.locator("#in-text").inputValue()).toBe("Killed meanwhile.");
-      await page.locator("#result").getByText("found again, not paid twice").waitFor({ timeout: 60_000 });
+      await page.locator("#result").getByText("found again, not paid twice").waitFor();
       expect(before - (await site.usdcOf(chain))).toBe(50_000n);
       await close();
     } finally {
       next.child.kill("SIGKILL");
     }
   },
-  240_000,
+  600_000,
 );

@@ -5,7 +5,7 @@ import { type PaidSite, test } from "./paid-site.ts";
 let site: PaidSite;
 test.beforeEach(({ site: shared }) => {
   site = shared;
-}, 120_000);
+});
 
 test.each(["", "/api", "/mcp", "/about"])("the page of an agent%s, everywhere", (tab) =>
   visitEverywhere(site, `${site.summarizer}${tab}`, { name: `agent${tab.replace("/", "-")}` }),

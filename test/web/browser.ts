@@ -31,14 +31,19 @@ export async function open(site: Seen, path: string, options: BrowserContextOpti
   return { ...opened, close: () => context.close() };
 }
 
-function newContext(site: Seen, options: BrowserContextOptions = {}): Promise<BrowserContext> {
-  return site.chromium.newContext({
+async function newContext(site: Seen, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await site.chromium.newContext({
     viewport: { width: 1440, height: 900 },
     reducedMotion: "reduce",
     extraHTTPHeaders: { "x-forwarded-for": newAddress() },
     ...options,
   });
+  context.setDefaultTimeout(waitsMs);
+  return context;
 }
+
+/** As long as a poll waits, and for as much as a page does at once. */
+const waitsMs = 120_000;
 
 const newAddress = () => `10.${byte()}.${byte()}.${byte()}`;
 const byte = () => Math.floor(Math.random() * 256);

@@ -90,7 +90,7 @@ function blocksIn(text: string): Block[] {
 }
 
 async function execute(language: string, code: string): Promise<string> {
-  const options = { cwd: directory, env, timeout: 60_000 };
+  const options = { cwd: directory, env, timeout: 180_000 };
   if (language === "sh") return (await run("bash", ["-c", code], options)).stdout;
   if (language === "python") return (await run("python3", ["-c", code], options)).stdout;
   const file = join(directory, "example.mjs");
@@ -221,7 +221,7 @@ test("every call that an operation's page shows is answered as the operation say
       expect([400, 401, 413, 415, 422, 500], `${id} in ${language}`).not.toContain(status);
     }
   }
-}, 180_000);
+});
 
 test("the tables of answers name every status that the operation documents, and no other", async () => {
   const endpoints = marketplaceEndpoints(paid.marketplace.context);

@@ -69,7 +69,7 @@ test("a payment's page changes by itself when the payment ends", async ({ site }
   await site.context.db.query("update payments set state = 'settled', finished_at = now() where transaction_id = $1", [
     hash(9004),
   ]);
-  await page.getByText("the agreed transfer, seen on the chain").waitFor({ timeout: 15_000 });
+  await page.getByText("the agreed transfer, seen on the chain").waitFor();
   expect(await page.locator("[data-payment]").count()).toBe(0);
   expect(complaints).toEqual([]);
   await close();

@@ -21,7 +21,7 @@ async function settle({ context, market }: Site): Promise<void> {
     await countRuns(db);
     const { rows } = await db.query("select coalesce(sum(runs), 0)::integer as runs from agent_figures");
     return rows[0].runs >= 3;
-  }, 30_000);
+  });
 }
 
 const cards = "article.agent .agent-name";
@@ -48,14 +48,14 @@ describe("/explore", () => {
     await page.getByLabel("Language model").check();
     await page.getByLabel("To, credits").fill("8");
     await page.getByRole("button", { name: "Apply" }).click();
-    expect(await page.locator(cards).allTextContents()).toContain("Summarizer");
+    await expect.poll(() => page.locator(cards).allTextContents()).toContain("Summarizer");
     expect(await page.getByLabel("Search agents").inputValue()).toBe("summarise");
     expect(await page.getByLabel("Language model").isChecked()).toBe(true);
     await page.getByRole("link", { name: /Up to 8 credits/ }).click();
-    expect(new URL(page.url()).searchParams.has("max_price")).toBe(false);
+    await expect.poll(() => new URL(page.url()).searchParams.has("max_price")).toBe(false);
     expect(new URL(page.url()).searchParams.get("q")).toBe("summarise");
     await page.getByRole("link", { name: "Summarizer" }).first().click();
-    expect(new URL(page.url()).pathname).toMatch(/\/summarizer$/);
+    await expect.poll(() => new URL(page.url()).pathname).toMatch(/\/summarizer$/);
     await close();
   });
 
@@ -110,10 +110,10 @@ describe("/explore", () => {
     const seen = await page.locator(cards).allTextContents();
     expect(seen.length).toBe(24);
     await page.getByRole("link", { name: "Next" }).click();
-    seen.push(...(await page.locator(cards).allTextContents()));
-    expect(new Set(seen).size).toBe(30);
+    const both = async () => new Set([...seen, ...(await page.locator(cards).allTextContents())]).size;
+    await expect.poll(both).toBe(30);
     await page.getByRole("link", { name: "First" }).click();
-    expect(await page.locator(cards).first().textContent()).toBe("Parrot 29");
+    await expect.poll(() => page.locator(cards).first().textContent()).toBe("Parrot 29");
     await close();
     await context.db.query("update agents set state = 'unpublished' where slug like 'parrot-%'");
   });

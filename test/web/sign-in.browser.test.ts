@@ -1,6 +1,6 @@
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
-import { freePort } from "../../infra/dev/postgres.ts";
+import { freePort } from "../../infra/free-port.ts";
 import { accountByHandle } from "../../marketplace/accounts/create.ts";
 import { nameOperator } from "../../marketplace/admin/operators.ts";
 import { open, visitEverywhere } from "./browser.ts";

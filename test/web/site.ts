@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { demoAgents } from "../../infra/dev/demo-agents.ts";
-import { freePort } from "../../infra/dev/postgres.ts";
+import { freePort } from "../../infra/free-port.ts";
 import { startMockModels } from "../../infra/mock-models/server.ts";
 import { createAccount } from "../../marketplace/accounts/create.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { freePort } from "../../../infra/dev/postgres.ts";
+import { freePort } from "../../../infra/free-port.ts";
 import { measure, poster } from "../load.ts";
 import { evmPayment, hederaPayment, type MadePayment } from "./payments.ts";
 import { startWorld, type World } from "./world.ts";

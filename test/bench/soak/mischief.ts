@@ -47,9 +47,9 @@ export class Mischief {
     }
   }
 
-  /** For a moment, some of the calls to the EVM node are lost, late or refused. */
+  /** For a moment, some of the calls to the EVM node are lost, held back or refused. */
   async #disturbCalls(): Promise<void> {
-    const fate = pick(["pass", "pass", "lose-answer", "lose-call", "refuse", "late"] as const);
+    const fate = pick(["pass", "pass", "lose-answer", "lose-call", "refuse", "hold"] as const);
     const share = Math.random() * 0.3;
     this.#count(`EVM calls: ${fate}`);
     this.#proxy.behave(() => (Math.random() < share ? fate : "pass"));

@@ -319,16 +319,21 @@ describe("retry rules", () => {
 
   test("a client that gives up does not cancel the run: it goes on and the charge stands", async () => {
     const before = await credits();
-    market.model.injectFault({ delayMs: 400 });
+    const asked = market.model.asked();
+    market.model.injectFault({ delayMs: 600_000 });
+    const client = new AbortController();
     const given = fetch(`${market.url}/api/v1/run`, {
       method: "POST",
       headers: { authorization: `Bearer ${seeded.key}`, "content-type": "application/json" },
       body: JSON.stringify({ agent: agents.text, input: { text: "hello" } }),
-      signal: AbortSignal.timeout(150),
+      signal: client.signal,
     });
+    await expect.poll(() => market.model.asked()).toBe(asked + 1);
+    client.abort();
     await expect(given).rejects.toThrow();
+    market.model.answerHeld();
     const settled = async () => (await get("/api/v1/balance")).held_credits === 0;
-    await expect.poll(settled, { timeout: 5_000 }).toBe(true);
+    await expect.poll(settled).toBe(true);
     expect(await credits()).toBe(before - 5);
   });
 });

@@ -47,7 +47,7 @@ async function hederaBody() {
 const evmBody = async () => paymentBody(await setting.fundedBuyer(), setting.terms);
 const bodies = { Hedera: () => hederaBody(), EVM: () => evmBody() };
 const poll = (path: string, holds: (body: never) => boolean) =>
-  expect.poll(async () => holds((await facilitator.get(path)).body as never), { timeout: 10_000 }).toBe(true);
+  expect.poll(async () => holds((await facilitator.get(path)).body as never)).toBe(true);
 
 describe.each(["Hedera", "EVM"] as const)("a payment on %s", (chain) => {
   test("POST /verify: isValid and payer, and no money moves", async () => {

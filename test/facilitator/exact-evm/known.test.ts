@@ -8,7 +8,7 @@ import { asV1, type Buyer, newBuyer, paymentBody, signAuthorization } from "../.
 import type { startFacilitator } from "../../support/facilitator.ts";
 import { proxiedEvmTest } from "../../support/fixtures.ts";
 
-const test = proxiedEvmTest({ SETTLE_TIMEOUT_MS: "5000", EIP155_84532_RPC_TIMEOUT_MS: "1000" });
+const test = proxiedEvmTest();
 
 type Body = Awaited<ReturnType<typeof paymentBody>>;
 
@@ -205,8 +205,10 @@ describe("the terms of a quote", () => {
     });
     await facilitator.settle(withSignature(body, "0x11"));
     await facilitator.verify(edited(body, { "paymentRequirements.amount": "1" }));
-    await new Promise((resolve) => setTimeout(resolve, 500));
     const { db } = facilitator.context;
+    const refused = "select from transactions where payer = $1 and status = 'rejected'";
+    const { from } = body.paymentPayload.payload.authorization;
+    await expect.poll(async () => (await db.query(refused, [from])).rowCount).toBe(2);
     for (const table of ["payments", "transactions", "discovery_offers", "discovery_resources", "discovery_accepts"]) {
       const { rows } = await db.query(`select coalesce(string_agg(t::text, ''), '') as dump from ${table} t`);
       expect(rows[0].dump).not.toContain(quoteId);

@@ -23,7 +23,7 @@ let proxy: RpcProxy;
 let facilitator: Awaited<ReturnType<typeof startFacilitator>>;
 
 beforeAll(async () => {
-  setting = await evmSetting({ SETTLE_TIMEOUT_MS: "12000", EIP155_84532_RPC_TIMEOUT_MS: "1000" });
+  setting = await evmSetting({ EIP155_84532_RPC_TIMEOUT_MS: "30000" });
   proxy = await startRpcProxy(setting.chain.rpcUrl);
   setting.variables.EIP155_84532_RPC_URL = proxy.url;
   facilitator = await startFacilitator(setting.variables);
@@ -101,9 +101,7 @@ async function settledBehind(bodies: readonly Body[], before: () => Promise<unkn
   await chain().setAutomine(false);
   try {
     const settling = Promise.all(bodies.map((body) => facilitator.settle(body)));
-    await expect
-      .poll(async () => (await chain().getTxpoolStatus()).pending, { interval: 10, timeout: 15_000 })
-      .toBe(bodies.length);
+    await expect.poll(async () => (await chain().getTxpoolStatus()).pending, { interval: 10 }).toBe(bodies.length);
     await before();
     await chain().mine({ blocks: 1 });
     return await settling;
@@ -204,15 +202,13 @@ describe("our own transaction, of which the node says that its nonce is too low"
       // Past the lease: the reconciler asks, and is told nothing either.
       const asked = proxy.counts.get("eth_getTransactionReceipt") ?? 0;
       await change(body, lapsed);
-      await expect.poll(async () => (await rowOf(body)).lease_until > new Date(), { timeout: 15_000 }).toBe(true);
-      await expect
-        .poll(() => proxy.counts.get("eth_getTransactionReceipt"), { timeout: 15_000 })
-        .toBeGreaterThan(asked);
+      await expect.poll(async () => (await rowOf(body)).lease_until > new Date()).toBe(true);
+      await expect.poll(() => proxy.counts.get("eth_getTransactionReceipt")).toBeGreaterThan(asked);
       expect((await daemon.settle(body)).body).toMatchObject(pending);
       proxy.behave(() => "pass");
       await change(body, lapsed);
       await expect
-        .poll(async () => (await daemon.settle(body)).body, { timeout: 20_000, interval: 300 })
+        .poll(async () => (await daemon.settle(body)).body, { interval: 300 })
         .toMatchObject({ success: true });
       expect(await rowOf(body)).toMatchObject({ landed_by_another: false });
       expect(await sent()).toBe(before + 1);
@@ -220,7 +216,7 @@ describe("our own transaction, of which the node says that its nonce is too low"
     } finally {
       await daemon.stop();
     }
-  }, 60_000);
+  });
 });
 
 describe("a database that lost its last moments", () => {
@@ -260,15 +256,18 @@ describe("a database that lost its last moments", () => {
 
   describe("is asked about a payment whose authorization has run out since", () => {
     const over = "invalid_exact_evm_payload_authorization_valid_before";
+    /** One that has so few seconds that a busy machine is too late for it is made again, with more. */
     const settledAndOver = async () => {
-      const validBefore = String(Math.floor(Date.now() / 1_000) + 9);
-      const body = quoted(await paymentBody(await setting.fundedBuyer(), setting.terms, { validBefore }));
-      const { success, transaction } = (await facilitator.settle(body)).body;
-      expect(success).toBe(true);
-      await expect
-        .poll(() => Number(validBefore) - Math.floor(Date.now() / 1_000), { timeout: 10_000 })
-        .toBeLessThan(6);
-      return { body, transaction };
+      const buyer = await setting.fundedBuyer();
+      for (let seconds = 9; ; seconds *= 2) {
+        const validBefore = String(Math.floor(Date.now() / 1_000) + seconds);
+        const body = quoted(await paymentBody(buyer, setting.terms, { validBefore }));
+        const { success, errorReason, transaction } = (await facilitator.settle(body)).body;
+        if (errorReason === over) continue;
+        expect(success).toBe(true);
+        await expect.poll(() => Number(validBefore) - Math.floor(Date.now() / 1_000)).toBeLessThan(6);
+        return { body, transaction };
+      }
     };
 
     test("and has nothing of it: the chain says that it is settled, to who presents what was signed", async () => {
@@ -288,7 +287,7 @@ describe("a database that lost its last moments", () => {
       expect(answer).not.toHaveProperty("termsDigest");
       expect((await facilitator.verify(body)).body).toMatchObject({ isValid: false, invalidReason: over });
       expect(await sent()).toBe(before);
-    }, 30_000);
+    });
 
     test("and has it failed, to be tried again: one caller is told of its success", async () => {
       const { body, transaction } = await settledAndOver();
@@ -299,7 +298,7 @@ describe("a database that lost its last moments", () => {
       const answers = await Promise.all(Array.from({ length: 10 }, () => facilitator.settle(body)));
       expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
       expect(new Set(answers.map(({ body }) => body.transaction))).toEqual(new Set([transaction]));
-    }, 30_000);
+    });
 
     test("that was never sent, or was cancelled: no settlement is made of it", async () => {
       const buyer = await setting.fundedBuyer();
@@ -311,7 +310,7 @@ describe("a database that lost its last moments", () => {
       const { nonce } = body.paymentPayload.payload.authorization;
       const another = await paymentBody(buyer, dearer, { validBefore, nonce });
       expect((await facilitator.settle(another)).body).toMatchObject({ success: false, transaction: "" });
-    }, 30_000);
+    });
   });
 
   test("a claim of which the chain knows nothing is not failed but open, and whoever presents it may settle it", async () => {
@@ -335,12 +334,12 @@ describe("a database that lost its last moments", () => {
     const asked = proxy.counts.get("eth_getBlockByNumber") ?? 0;
     proxy.behave(() => "lose-call");
     await change(body, lapsed);
-    await expect.poll(async () => (await rowOf(body)).lease_until > new Date(), { timeout: 15_000 }).toBe(true);
-    await expect.poll(() => proxy.counts.get("eth_getBlockByNumber"), { timeout: 15_000 }).toBeGreaterThan(asked);
+    await expect.poll(async () => (await rowOf(body)).lease_until > new Date()).toBe(true);
+    await expect.poll(() => proxy.counts.get("eth_getBlockByNumber")).toBeGreaterThan(asked);
     expect(await rowOf(body)).toMatchObject({ state: "claimed", retryable: false });
     proxy.behave(() => "pass");
     await change(body, lapsed);
-    await expect.poll(async () => (await rowOf(body)).retryable, { timeout: 10_000 }).toBe(true);
+    await expect.poll(async () => (await rowOf(body)).retryable).toBe(true);
     expect(await rowOf(body)).toMatchObject({ state: "claimed", error_reason: null });
     expect((await facilitator.verify(body)).body).toMatchObject({ isValid: true });
     const [before, had] = [await sent(), await payToHas()];
@@ -362,7 +361,7 @@ describe("a database that lost its last moments", () => {
     );
     const row = async () =>
       (await facilitator.context.db.query("select * from payments where payment_key like '%' || $1", [unused])).rows[0];
-    await expect.poll(async () => (await row()).retryable, { timeout: 10_000 }).toBe(true);
+    await expect.poll(async () => (await row()).retryable).toBe(true);
     expect(await row()).toMatchObject({ state: "claimed" });
     const lookedAfter = async () => {
       await chain().mine({ blocks: 1 });
@@ -370,7 +369,7 @@ describe("a database that lost its last moments", () => {
       return row();
     };
     await expect
-      .poll(lookedAfter, { timeout: 20_000, interval: 1_500 })
+      .poll(lookedAfter, { interval: 1_500 })
       .toMatchObject({ state: "failed", error_reason: "invalid_exact_evm_payload_authorization_valid_before" });
   });
 
@@ -381,20 +380,20 @@ describe("a database that lost its last moments", () => {
     // The fees that the check needs are known by then; those to sign with are asked for anew.
     expect((await daemon.verify(body)).body).toMatchObject({ isValid: true });
     await new Promise((resolve) => setTimeout(resolve, 1_100));
-    proxy.behave((method) => (method === "eth_getBlockByNumber" ? "late" : "pass"));
+    proxy.behave((method) => (method === "eth_getBlockByNumber" ? "hold" : "pass"));
     const lost = daemon.settle(body).catch((error: Error) => error);
-    await expect.poll(async () => (await rowOf(body))?.state, { timeout: 10_000, interval: 5 }).toBe("claimed");
+    await expect.poll(async () => (await rowOf(body))?.state, { interval: 5 }).toBe("claimed");
     daemon.process.kill("SIGKILL");
     expect(await lost).toBeInstanceOf(Error);
     proxy.behave(() => "pass");
     await change(body, lapsed);
     await expect
-      .poll(async () => (await facilitator.settle(body)).body, { timeout: 20_000, interval: 300 })
+      .poll(async () => (await facilitator.settle(body)).body, { interval: 300 })
       .toMatchObject({ success: true });
     expect((await facilitator.settle(body)).body).toMatchObject({ errorReason: "already_settled" });
     expect(await sent()).toBe(before + 1);
     expect(await payToHas()).toBe(had + 10_000n);
-  }, 60_000);
+  });
 });
 
 describe("a contract that says no only when it is mined", () => {

@@ -10,7 +10,7 @@ let setting: EvmSetting;
 let facilitator: Awaited<ReturnType<typeof startFacilitator>>;
 
 beforeAll(async () => {
-  setting = await evmSetting({ SETTLE_TIMEOUT_MS: "15000", EIP155_84532_BUMP_AFTER_MS: "500" });
+  setting = await evmSetting({ EIP155_84532_BUMP_AFTER_MS: "500" });
   facilitator = await startFacilitator(setting.variables);
 });
 
@@ -71,7 +71,7 @@ describe("a signer's transactions", () => {
     await expect.poll(fees, { interval: 20 }).toHaveLength(1);
     const [first = 0n] = await fees();
     await expect
-      .poll(async () => (await fees())[0], { timeout: 10_000 })
+      .poll(async () => (await fees())[0])
       .toBeGreaterThanOrEqual((first * 125n) / 100n)
       .finally(() => tester().setAutomine(true));
     await tester().mine({ blocks: 1 });
@@ -80,7 +80,7 @@ describe("a signer's transactions", () => {
     const receipt = await tester().getTransactionReceipt({ hash: answer.transaction });
     expect(receipt.status).toBe("success");
     expect(await sent()).toBe(before + 1);
-  }, 30_000);
+  });
 
   test("go on after the key was used by something else", async () => {
     const hash = await signerWallet().sendTransaction({ to: setting.signer as `0x${string}`, value: 0n, chain: null });
@@ -99,7 +99,7 @@ describe("a signer's transactions", () => {
       expect(answer).toMatchObject({ status: 503, body: { success: false, transaction: "" } });
     await tester().setBalance({ address, value: balance });
     const isSettling = async () => (await facilitator.get("/health")).body.chains[0].settling;
-    await expect.poll(isSettling, { timeout: 15_000 }).toBe(true);
+    await expect.poll(isSettling).toBe(true);
     const before = await sent();
     const answers = await Promise.all(bodies.map((body) => facilitator.settle(body)));
     expect(answers.map(({ body }) => body.success)).toEqual([true, true, true]);
@@ -117,7 +117,7 @@ describe("a signer's transactions", () => {
     await facilitator.context.db.query(
       "update signer_nonces set next_nonce = next_nonce + 2, vacant = array[next_nonce]",
     );
-    await expect.poll(sent, { timeout: 10_000 }).toBe(before + 1);
+    await expect.poll(sent).toBe(before + 1);
     // The later one was made up.
     await facilitator.context.db.query("update signer_nonces set next_nonce = next_nonce - 1");
   });
@@ -138,9 +138,16 @@ test("a settled payment that a reorganisation takes back is put on the chain aga
   expect(answer).toMatchObject({ success: true });
   const { transaction } = answer;
   expect(await balance()).toBe(before + 10_000n);
-  await tester().revert({ id: snapshot });
-  expect(await balance()).toBe(before);
-  await expect.poll(balance, { timeout: 10_000 }).toBe(before + 10_000n);
+  // What is sent again waits until it was seen that it was gone.
+  await tester().setAutomine(false);
+  try {
+    await tester().revert({ id: snapshot });
+    expect(await balance()).toBe(before);
+  } finally {
+    await tester().setAutomine(true);
+    await tester().mine({ blocks: 1 });
+  }
+  await expect.poll(balance).toBe(before + 10_000n);
   expect((await tester().getTransactionReceipt({ hash: transaction })).status).toBe("success");
 });
 

@@ -17,7 +17,6 @@ beforeAll(async () => {
     ...hederaVariables(ledger),
     FACILITATOR_DATABASE_URL: databaseUrl,
     HEDERA_TESTNET_ASSETS: "0.0.429274,0.0.0",
-    SETTLE_TIMEOUT_MS: "15000",
   });
 });
 afterEach(() => ledger.faults.clear());
@@ -39,6 +38,7 @@ type Body = Awaited<ReturnType<typeof pay>>;
 
 const creatorHas = () => usdcOf(ledger, ledger.accounts.creator.accountId);
 const db = () => facilitator.context.db;
+const expired = "invalid_exact_hedera_payload_transaction_expired";
 const lapsed = "lease_until = now() - interval '1 second'";
 const forgotten = `state = 'claimed', transaction_id = null, raw_transactions = null, fee_payer = null,
   signed_transactions = '{}', delivered_at = null, finished_at = null, ${lapsed}`;
@@ -103,13 +103,9 @@ describe("a database that lost its last moments", () => {
   });
 
   test("and is asked about a payment whose time is over: the ledger says whether it settled in time", async () => {
-    const [body, never] = [
-      await pay({ startsInSeconds: -1, seconds: 30 }),
-      await pay({ startsInSeconds: -1, seconds: 30 }),
-    ];
-    const transaction = await settledOnce(body);
+    const { body, transaction } = await settledAndOver();
+    const never = await pay({ startsInSeconds: -10, seconds: 30 });
     await db().query("delete from payments where payment_key = $1", [transaction]);
-    await new Promise((resolve) => setTimeout(resolve, 6_000));
     ledger.faults.set({ mirrorLagMs: 600_000 });
     expect(await facilitator.settle(body)).toMatchObject({ status: 503, body: { success: false, transaction: "" } });
     ledger.faults.set({ mirrorUnavailable: 1_000 });
@@ -119,10 +115,10 @@ describe("a database that lost its last moments", () => {
     expect(told).toMatchObject({ success: false, errorReason: "already_settled", transaction });
     expect(told).not.toHaveProperty("termsDigest");
     expect((await facilitator.settle(never)).body).toMatchObject({
-      errorReason: "invalid_exact_hedera_payload_transaction_expired",
+      errorReason: expired,
       transaction: "",
     });
-  }, 30_000);
+  });
 
   test("and the ledger has the id of a payment that began just now: said once, without a proof of its terms", async () => {
     const before = await creatorHas();
@@ -156,13 +152,26 @@ describe("a database that lost its last moments", () => {
     const key = await claimedOnly(body);
     ledger.faults.set({ mirrorUnavailable: 1_000, queryUnavailable: 1_000 });
     const row = async () => (await db().query("select * from payments where payment_key = $1", [key])).rows[0];
-    await expect.poll(async () => (await row()).retryable, { timeout: 15_000 }).toBe(true);
+    await expect.poll(async () => (await row()).retryable).toBe(true);
     expect(await row()).toMatchObject({ state: "claimed", error_reason: null });
     ledger.faults.clear();
     expect((await facilitator.verify(body)).body).toMatchObject({ isValid: true });
     await expectOneSuccess(body, key);
     expect(await creatorHas()).toBe(before + price);
   });
+
+  /** One that has so little time that a busy machine is too late for it is made again, with more. */
+  async function settledAndOver(): Promise<{ body: Body; transaction: string }> {
+    for (let secondsLeft = 29; ; secondsLeft += 10) {
+      const endsAt = Date.now() + secondsLeft * 1_000;
+      const body = await pay({ startsInSeconds: secondsLeft - 60, seconds: 60 });
+      const { success, errorReason, transaction } = (await facilitator.settle(body)).body;
+      if (errorReason === expired) continue;
+      expect(success).toBe(true);
+      await expect.poll(() => endsAt - Date.now()).toBeLessThan(24_000);
+      return { body, transaction };
+    }
+  }
 
   /** A claim whose holder died before it signed. */
   async function claimedOnly(body: Body): Promise<string> {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type LocalHedera, startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
+import { HederaNodes } from "../../../shared/hedera/nodes.ts";
 import { connect, type Database } from "../../../shared/postgres.ts";
 import { type RunningFacilitator, startFacilitator } from "../../support/facilitator.ts";
 import { freshDatabase, statements } from "../../support/postgres.ts";
@@ -10,9 +11,11 @@ let db: Database;
 let daemons: readonly RunningFacilitator[];
 /** Another facilitator, which shares nothing with ours: what is paid there, ours learns from the chain alone. */
 let elsewhere: Awaited<ReturnType<typeof startFacilitator>>;
+let nodes: HederaNodes;
 
 beforeAll(async () => {
   ledger = await startLocalHedera();
+  nodes = new HederaNodes(ledger.nodes, { connectMs: 10_000, sendMs: 10_000, receiptMs: 10_000 });
   const url = await freshDatabase("facilitator");
   db = connect(url, { poolMax: 2, statements, applicationName: "test" });
   const { accountId, privateKey } = ledger.accounts.feePayer;
@@ -33,6 +36,7 @@ afterEach(() => ledger.faults.clear());
 afterAll(async () => {
   await Promise.all([...(daemons ?? []), elsewhere].map((daemon) => daemon?.stop()));
   await db?.end();
+  nodes?.close();
   await ledger?.close();
 });
 
@@ -46,14 +50,24 @@ async function paymentOf(buyer: Buyer) {
 
 /** Pays with us, while all that the payer has is on its way elsewhere: the payment is good when it is checked. */
 async function overspend(buyer: Buyer, daemon: RunningFacilitator): Promise<string> {
-  ledger.faults.set({ consensusDelayMs: 1_000 });
+  ledger.faults.set({ consensusDelayMs: 100_000 });
   const paidElsewhere = elsewhere.settle(await paymentOf(buyer));
-  const sent = "select 1 from payments where payer = $1 and state = 'broadcast'";
-  await expect.poll(async () => (await elsewhere.context.db.query(sent, [buyer.payer])).rows.length).toBe(1);
-  const { body } = await daemon.settle(await paymentOf(buyer));
-  expect((await paidElsewhere).body).toMatchObject({ success: true });
+  await untilInHand(elsewhere.context.db, buyer);
+  const paidHere = daemon.settle(await paymentOf(buyer));
+  await untilInHand(db, buyer);
   ledger.faults.clear();
-  return body.errorReason;
+  expect((await paidElsewhere).body).toMatchObject({ success: true });
+  return (await paidHere).body.errorReason;
+}
+
+/** Until the ledger has the payer's newest payment, which it has not executed. */
+async function untilInHand(record: Database, { payer }: Buyer): Promise<void> {
+  const newest = "select payment_key as key from payments where payer = $1 and state = 'broadcast' order by id desc";
+  const receipt = async () => {
+    const { rows } = await record.query(newest, [payer]);
+    return rows[0] && nodes.receipt("0.0.3", rows[0].key);
+  };
+  await expect.poll(receipt).toBe("pending");
 }
 
 const failures = async (buyer: Buyer) =>
@@ -72,7 +86,7 @@ test("a payer whose settlements cost us too many fees in a day waits for the nex
     const body = await paymentOf(buyer);
     expect((await daemon.settle(body)).body).toMatchObject({ success: false, errorReason: "rate_limited" });
     await expect
-      .poll(async () => (await daemon.verify(body)).body, { timeout: 10_000 })
+      .poll(async () => (await daemon.verify(body)).body)
       .toMatchObject({ isValid: false, invalidReason: "rate_limited", payer: buyer.payer });
   }
   const other = newBuyer(ledger, { usdc: price });
@@ -80,9 +94,7 @@ test("a payer whose settlements cost us too many fees in a day waits for the nex
 
   await db.query("update payer_failures set failed_at = failed_at - interval '1 day'");
   const body = await paymentOf(buyer);
-  await expect
-    .poll(async () => (await daemons[1]!.verify(body)).body, { timeout: 10_000 })
-    .toMatchObject({ isValid: true });
+  await expect.poll(async () => (await daemons[1]!.verify(body)).body).toMatchObject({ isValid: true });
   expect((await daemons[1]!.settle(body)).body).toMatchObject({ success: true });
 });
 

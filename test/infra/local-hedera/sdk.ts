@@ -160,7 +160,7 @@ export function sdkOn(ledger: LocalHedera) {
 
 /** Waits, for as long as a busy machine may need, until what is read is what is expected. */
 export function eventually<T>(read: () => T): ReturnType<typeof expect.poll> {
-  return expect.poll(read, { timeout: 10_000, interval: 10 });
+  return expect.poll(read, { interval: 10 });
 }
 
 /** Tinybars of every account; the treasury holds more than a JavaScript number can. */

@@ -39,7 +39,7 @@ beforeAll(async () => {
     agent: { connector: "approval-check", fields: fields("wallet"), settings: {} },
     balance: 10_000,
   });
-}, 60_000);
+});
 afterAll(async () => {
   await market.stop();
   await chain.stop();

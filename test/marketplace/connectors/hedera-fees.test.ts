@@ -25,8 +25,7 @@ const feesOf = async (market: LedgerMarket, agentId: string) => {
   );
   return rows[0] as { fee: number; open: number };
 };
-const known = (market: LedgerMarket, agentId: string) =>
-  until(async () => (await feesOf(market, agentId)).open === 0, 30_000);
+const known = (market: LedgerMarket, agentId: string) => until(async () => (await feesOf(market, agentId)).open === 0);
 const operatorHas = async (market: LedgerMarket) => {
   const { accountId } = market.open.accounts.operator;
   return Number((await market.open.mirror(`accounts/${accountId}`)).balance.balance);
@@ -75,7 +74,7 @@ test("a free agent spends no more of the operator's account than its creator's p
   expect((await free()).status).toBe(200);
   await known(market, agent.agentId);
   await market.context.db.query("update effects set created_at = created_at - interval '25 hours'");
-}, 60_000);
+});
 
 test("what all creators' agents spend together is bound too, before a buyer pays anything", async ({ market }) => {
   const [one, other] = [await writer(market, 5), await writer(market, 5)];
@@ -92,7 +91,7 @@ test("what all creators' agents spend together is bound too, before a buyer pays
   expect((await run(copy, other.key, other.agent.address)).body.success).toBe(true);
   await known(market, other.agent.agentId);
   await db.query("update effects set created_at = created_at - interval '25 hours'");
-}, 60_000);
+});
 
 test("a message in parts counts each of them, and attempts that failed count as the ledger charged them", async ({
   market,
@@ -109,4 +108,4 @@ test("a message in parts counts each of them, and attempts that failed count as 
   // Three parts could cost more than is left of the creator's part of a day.
   expect((await free(market.url, "x".repeat(2_500))).status).toBe(503);
   expect((await free(market.url, "x".repeat(1_500))).status).toBe(200);
-}, 60_000);
+});

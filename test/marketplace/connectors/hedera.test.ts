@@ -471,7 +471,7 @@ describe("whatever the ledger does", () => {
     expect(body).toMatchObject({ success: false, credits_used: 0, credits_remaining: 100 });
     expect(await messagesOf(market, topic)).toEqual([]);
     expect((await effectOf(market, body.run_id)).state).toBe("void");
-  }, 60_000);
+  });
 });
 
 class Gate {

@@ -42,7 +42,7 @@ beforeAll(async () => {
   market = await startMarketplace({ env: { OUTBOUND_ALLOW_HOSTS: `127.0.0.1:${port}` } });
   other = await startProcess({ ...market.environment, LOG_LEVEL: "info" });
   seeded = await seedMarket(market.context, { balance: 100_000 });
-}, 60_000);
+});
 afterEach(() => {
   posts = 0;
   attempts = 0;
@@ -279,27 +279,25 @@ describe("a hostile tool server", () => {
       },
       1,
     ],
-  ])(
-    "that %s fails the run, costs nothing and is felt by nobody",
-    async (_name, how, postsMax) => {
-      behave = how;
-      const agent = await agentOf("mcp-tool", { tool: "x" });
-      const { result: answer, feltMs } = await bystanding(() =>
-        Promise.all(Array.from({ length: 4 }, () => run(agent))),
-      );
-      for (const { status, body } of answer) {
-        expect({ status, body }).toMatchObject({ status: 200, body: { success: false, credits_used: 0 } });
-      }
-      expect(posts).toBeLessThanOrEqual(4 * attempts * postsMax);
-      expect(feltMs).toBeLessThan(feltMsMax);
-      await expect.poll(() => open).toBe(0);
-    },
-    60_000,
-  );
+  ])("that %s fails the run, costs nothing and is felt by nobody", async (_name, how, postsMax) => {
+    behave = how;
+    const agent = await agentOf("mcp-tool", { tool: "x" });
+    const { result: answer, feltMs } = await bystanding(() => Promise.all(Array.from({ length: 4 }, () => run(agent))));
+    for (const { status, body } of answer) {
+      expect({ status, body }).toMatchObject({ status: 200, body: { success: false, credits_used: 0 } });
+    }
+    expect(posts).toBeLessThanOrEqual(4 * attempts * postsMax);
+    expect(feltMs).toBeLessThan(feltMsMax);
+    await expect.poll(() => open).toBe(0);
+  });
 
   test("that hangs while its session is ended holds nobody up", async () => {
+    let ends = 0;
     behave = (response, { method, id }, request) => {
-      if (request.method === "DELETE") return;
+      if (request.method === "DELETE") {
+        ends += 1;
+        return;
+      }
       const headers = { ...json, "mcp-session-id": "abc" };
       if (method === "initialize") return void response.writeHead(200, headers).end(result(id, info));
       if (method !== "tools/call") return void response.writeHead(202).end();
@@ -307,10 +305,9 @@ describe("a hostile tool server", () => {
     };
     const agent = await agentOf("mcp-tool", { tool: "x" });
     expect((await run(agent)).body).toMatchObject({ success: true, output: { text: "done" } });
-    // The end of the session is still being asked for.
-    expect(open).toBe(1);
-    await expect.poll(() => open, { timeout: 10_000 }).toBe(0);
-  }, 20_000);
+    await expect.poll(() => ends).toBe(1);
+    await expect.poll(() => open).toBe(0);
+  });
 
   test("may ping now and then, tell of its progress and move within its origin", async () => {
     behave = (response, message, request) => {
@@ -332,21 +329,17 @@ describe("a hostile HTTP service", () => {
     ["deep JSON", (response) => void response.writeHead(200, json).end("[".repeat(1_000_000) + "]".repeat(1_000_000))],
     ["broad JSON", (response) => void response.writeHead(200, json).end(`[${"{},".repeat(650_000)}{}]`)],
     ["a body without end", (response) => pour(response.writeHead(200, json), "x".repeat(65_536))],
-  ])(
-    "that answers with %s fails the run and is felt by nobody",
-    async (_name, how) => {
-      behave = how;
-      const agent = await agentOf("http-api", {});
-      const { result: answers, feltMs } = await bystanding(() =>
-        Promise.all(Array.from({ length: 4 }, () => run(agent))),
-      );
-      for (const { status, body } of answers) {
-        expect({ status, body }).toMatchObject({ status: 200, body: { success: false, credits_used: 0 } });
-      }
-      expect(feltMs).toBeLessThan(feltMsMax);
-    },
-    60_000,
-  );
+  ])("that answers with %s fails the run and is felt by nobody", async (_name, how) => {
+    behave = how;
+    const agent = await agentOf("http-api", {});
+    const { result: answers, feltMs } = await bystanding(() =>
+      Promise.all(Array.from({ length: 4 }, () => run(agent))),
+    );
+    for (const { status, body } of answers) {
+      expect({ status, body }).toMatchObject({ status: 200, body: { success: false, credits_used: 0 } });
+    }
+    expect(feltMs).toBeLessThan(feltMsMax);
+  });
 });
 
 /** Calls that hang, and how many of them have been answered. */
@@ -368,13 +361,13 @@ describe("while one agent's calls wait", () => {
     const tenant = await seedMarket(market.context);
     const others = await agentOf("http-api", {}, tenant.creator);
     const hung = counted(Array.from({ length: 300 }, () => run(hangs)));
-    await until(() => hanging.length >= 64, 30_000);
+    await until(() => hanging.length >= 64);
     for (const agent of [others, neighbour, others]) {
       expect((await run(agent)).body).toMatchObject({ success: true });
     }
     expect(hung.answered).toBe(0);
     // Those that are refused have waited for their turn.
-    await until(() => hung.answered + hanging.length >= 300, 60_000);
+    await until(() => hung.answered + hanging.length >= 300);
     expect(hung.answered).toBeGreaterThan(100);
     expect(hanging.length).toBeLessThanOrEqual(128);
     hanging.forEach((response) => void response.writeHead(200, json).end("{}"));
@@ -385,7 +378,7 @@ describe("while one agent's calls wait", () => {
         body: { credits_used: 0, error: expect.stringContaining("too many calls") },
       });
     }
-  }, 120_000);
+  });
 
   test("for a model that is slow, no other agent's do, and each is answered", async () => {
     const define = async (slug: string, owner = seeded.creator) =>
@@ -401,7 +394,7 @@ describe("while one agent's calls wait", () => {
     const tenant = await seedMarket(market.context);
     const others = await define("quick-prompts", tenant.creator);
     const askedBefore = market.model.asked();
-    market.model.injectFault({ delayMs: 12_000, times: 300 });
+    market.model.injectFault({ delayMs: 600_000, times: 300 });
     const waiting = counted(Array.from({ length: 300 }, () => run(slow)));
     // As many as may ask at once have asked.
     let asked = 0;
@@ -410,10 +403,11 @@ describe("while one agent's calls wait", () => {
       await sleep(500);
       asked = market.model.asked() - askedBefore;
       return asked >= 64 && asked === before;
-    }, 30_000);
+    });
     market.model.clearFaults();
     expect((await run(others)).body).toMatchObject({ success: true });
     expect(waiting.answered).toBe(0);
+    market.model.answerHeld();
     expect((await waiting.all).filter(({ body }) => body.success)).toHaveLength(300);
-  }, 120_000);
+  });
 });

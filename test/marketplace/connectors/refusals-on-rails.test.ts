@@ -164,7 +164,7 @@ test("a mirror that is late hides no spending: what was moved a moment ago is no
   const second = await post(url, { body: good, proof: await payQuote(paid, "evm", quote) });
   expect(second).toMatchObject({ status: 503, body: { charged: false } });
   expect(await settled()).toBe(before + 1);
-}, 30_000);
+});
 
 test("equal requests on credits, named alike and sent at once, are one run though there is room for one only", async () => {
   const agent = await publish("hcs-write", { topic: await newTopic(), message: "{{text}}", per_day_max: 1 });

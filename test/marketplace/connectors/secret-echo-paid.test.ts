@@ -51,4 +51,4 @@ test("a paid call whose answer holds a secret is not settled, keeps nothing of i
   expect(await new SecretSearch([secret]).isIn(said)).toBe(false);
   echoes = false;
   expect(await post(url, { proof })).toMatchObject({ status: 200, body: { output: { data: { fine: true } } } });
-}, 60_000);
+});

@@ -104,7 +104,7 @@ afterAll(async () => {
 /** What is not offered fails there; a scenario of that list that passes nevertheless fails the suite, too. */
 test.for(Object.entries(eras))(
   "the official conformance suite for the protocol %s passes for everything that is offered",
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   async ([_era, { suite, asked, offered, notOffered }], { skip }) => {
     const conformance = ["-y", "-p", "node@22", "-p", suite, "conformance"];
     const fetched = await run([...conformance, "list"]);
@@ -123,7 +123,7 @@ test.for(Object.entries(eras))(
 
 function run(args: readonly string[]): Promise<{ code: number; said: string }> {
   return new Promise((resolve) => {
-    execFile("npx", args, { cwd: tmpdir(), timeout: 140_000, maxBuffer: 10_000_000 }, (error, stdout, stderr) => {
+    execFile("npx", args, { cwd: tmpdir(), timeout: 280_000, maxBuffer: 10_000_000 }, (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code) || 1 : 0, said: stdout + stderr });
     });
   });

@@ -12,7 +12,7 @@ import {
 import { startProcess } from "../../support/marketplace-process.ts";
 import { callTool, connectBuyer, postMessage, rpc } from "../../support/mcp.ts";
 
-const leaseMs = 2_000;
+const leaseMs = 4_000;
 const test = marketTest({ env: { RUN_LEASE_MS: String(leaseMs) } });
 test.afterAll(async ({ market }) => {
   await proveLedger(market.context);
@@ -54,9 +54,9 @@ test("of 200 sessions at once half leave in mid-run: no run is lost and none is 
   const answers = await Promise.all(sessions);
   expect(answers.filter((answer) => answer === "left").length).toBe(100);
   expect(answers.filter((answer) => answer.includes('"credits_used":1')).length).toBe(100);
-  await until(async () => (await countRuns(market, seeded.buyer.id)).succeeded === 200, 20_000);
+  await until(async () => (await countRuns(market, seeded.buyer.id)).succeeded === 200);
   expect(await balanceOf(market, key)).toMatchObject({ credits: 800, held_credits: 0 });
-}, 120_000);
+});
 
 test("a copy killed in the middle of a tool's run has it refunded, and the history says so", async ({ market }) => {
   const seeded = await seedMarket(market.context, { price: 5, balance: 20 });
@@ -77,18 +77,20 @@ test("a copy killed in the middle of a tool's run has it refunded, and the histo
   expect(await again.text()).toContain(body.runs[0].run_id);
   await client.close();
   await answer;
-}, 60_000);
+});
 
 test("a stop lets the tool that runs finish and its caller get the answer", async ({ market }) => {
   const copy = await startMarketplace({ databaseUrl: market.databaseUrl, model: market.model });
   const seeded = await seedMarket(copy.context);
-  const { client, key, tool } = await connectBuyer(copy, seeded);
+  const { client, tool } = await connectBuyer(copy, seeded);
   market.model.clearFaults();
   market.model.answerHeld();
-  market.model.injectFault({ delayMs: 1_000 });
+  const before = market.model.asked();
+  market.model.injectFault({ delayMs: 600_000 });
   const answer = callTool(client, tool, { text: "hello" });
-  await until(async () => (await balanceOf(market, key)).held_credits === 5);
+  await until(() => market.model.asked() > before);
   const stopped = copy.stop();
+  market.model.answerHeld();
   expect((await answer)._meta).toMatchObject({ credits_used: 5 });
   await client.close();
   await stopped;

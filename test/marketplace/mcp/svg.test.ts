@@ -69,7 +69,7 @@ test("svg_generate costs three credits, in HD eight, and the caller's limit hold
   const hd = await callTool(client, "svg_generate", { prompt: "A fox", hd: true }, { max_credits: 7 });
   expect(hd).toMatchObject({ isError: true, _meta: { credits_required: 8, limit_source: "request" } });
   expect(await credits()).toBe(before - 3);
-}, 60_000);
+});
 
 test("named by the caller, a drawing is made and charged once", async () => {
   const before = await credits();
@@ -101,4 +101,4 @@ test("an image model that is busy is told with the seconds to wait", async () =>
   expect(answer).toMatchObject({ isError: true, _meta: { credits_used: 0, retry_after_seconds: 15 } });
   expect(textOf(answer)).toMatch(/Wait 15 seconds/);
   expect(await credits()).toBe(before);
-}, 60_000);
+});

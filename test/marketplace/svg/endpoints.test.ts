@@ -124,14 +124,17 @@ describe("POST /api/v1/svg/vectorize", () => {
       answers.push(await ask("vectorize", { image: jpeg.toString("base64") }, key));
     });
     // Both keys of the account share its eight places.
-    await until(() => answers.filter(({ status }) => status === 429).length === 4, 100_000);
-    for (const { headers } of answers) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    await until(() => answers.filter(({ status }) => status === 429).length === 4);
+    const drawn = () => answers.filter(({ status }) => status === 200).length;
+    const before = drawn();
+    for (const { headers } of answers.filter(({ status }) => status === 429))
+      expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
     expect((await ask("vectorize", { image: logo }, others.key)).status).toBe(200);
-    const drawnBefore = answers.filter(({ status }) => status === 200).length;
+    const meanwhile = drawn() - before;
     await Promise.all(flood);
-    expect(drawnBefore).toBeLessThanOrEqual(availableParallelism() + 1);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(8);
-  }, 180_000);
+    expect(meanwhile).toBeLessThanOrEqual(availableParallelism() + 1);
+    expect(drawn()).toBe(8);
+  });
 
   test("under one name it is traced and charged once, however often and at once it is asked", async () => {
     const before = await credits();
@@ -178,7 +181,7 @@ describe("POST /api/v1/svg/generate", () => {
     expect(hd).toMatchObject({ status: 200, body: { cost_usd: 0.08, width: 256, height: 144 } });
     expect(await credits()).toBe(before - 11);
     await proveLedger(paid.marketplace.context);
-  }, 60_000);
+  });
 
   test("the model's failure is a 502 that was refunded; a busy model is 429 with Retry-After", async () => {
     const before = await credits();
@@ -233,25 +236,21 @@ describe("the fixed-price routes", () => {
     ["svg-vectorize", "10000", () => ({ image: logo })],
     ["svg-generate", "30000", () => ({ prompt: "A fox" })],
     ["svg-generate-hd", "80000", () => ({ prompt: "A fox" })],
-  ])(
-    "%s costs %s base units to the platform's wallet",
-    async (product, amount, body) => {
-      const url = `${paid.marketplace.url}/api/x402/${product}`;
-      const quoted = await post(url, { body: body() });
-      expect(quoted.status).toBe(402);
-      expect(quoted.body.accepts).toMatchObject([
-        { network: "hedera:testnet", amount, payTo: paid.ledger.accounts.platform.accountId },
-        { network: "eip155:84532", amount, payTo: paid.platformWallet },
-      ]);
-      const proof = await payQuote(paid, "evm", quoted);
-      const answer = await post(url, { body: body(), proof });
-      expect(answer.status).toBe(200);
-      expect(answer.body).toMatchObject({ svg: expect.stringMatching(/^<svg/), cost_usd: Number(amount) / 1_000_000 });
-      expect(decodeHeader(answer.headers.get("payment-response"))).toMatchObject({ success: true });
-      expect((await post(url, { body: body(), proof })).status).toBe(402);
-    },
-    60_000,
-  );
+  ])("%s costs %s base units to the platform's wallet", async (product, amount, body) => {
+    const url = `${paid.marketplace.url}/api/x402/${product}`;
+    const quoted = await post(url, { body: body() });
+    expect(quoted.status).toBe(402);
+    expect(quoted.body.accepts).toMatchObject([
+      { network: "hedera:testnet", amount, payTo: paid.ledger.accounts.platform.accountId },
+      { network: "eip155:84532", amount, payTo: paid.platformWallet },
+    ]);
+    const proof = await payQuote(paid, "evm", quoted);
+    const answer = await post(url, { body: body(), proof });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({ svg: expect.stringMatching(/^<svg/), cost_usd: Number(amount) / 1_000_000 });
+    expect(decodeHeader(answer.headers.get("payment-response"))).toMatchObject({ success: true });
+    expect((await post(url, { body: body(), proof })).status).toBe(402);
+  });
 
   const pay = async (product: string, body: object) => {
     const url = `${paid.marketplace.url}/api/x402/${product}`;
@@ -383,7 +382,7 @@ describe("what is drawn without a model", () => {
     expect((await generate({})).body).toMatchObject({ cost_usd: 0.03 });
     expect(await credits()).toBe(before - 3);
     await proveLedger(marketplace.context);
-  }, 120_000);
+  });
 
   test("a model that cannot be reached has no price: 503, so that nobody pays for what is not there", async () => {
     const gone = await startMockModels();

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { FairQueue, NoRoomError } from "../../../marketplace/svg/fair-queue.ts";
 
 /** A signal that never aborts. */
@@ -108,17 +108,23 @@ describe("the drawing queue", () => {
   });
 
   test("the time it names is when there is room again, learnt from what jobs have taken", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
     const queue = new FairQueue({ runningMax: 1, waitingMax: 32, partyMax: 4 });
-    const job = (party: string) => queue.run(party, never(), () => pause(400));
-    await Promise.all([job("flood"), job("flood"), job("other")]);
+    const after400Ms = () => new Promise<void>((resolve) => setTimeout(resolve, 400));
+    const job = (party: string) => queue.run(party, never(), after400Ms);
+    const learnt = Promise.all([job("flood"), job("flood"), job("other")]);
+    await vi.advanceTimersByTimeAsync(3 * 400);
+    await learnt;
     const jobs = [job("other"), job("other"), ...Array.from({ length: 4 }, () => job("flood"))];
     for (const all of jobs) all.catch(() => {});
     const told = (await job("flood").catch((error: unknown) => error)) as NoRoomError;
     // The other's job runs, then the first of the flood's.
     expect(told.retryAfterSeconds).toBeLessThanOrEqual(2);
-    await pause(told.retryAfterSeconds * 1000);
-    await job("flood");
-    await Promise.all(jobs);
+    await vi.advanceTimersByTimeAsync(told.retryAfterSeconds * 1000);
+    const last = job("flood");
+    await vi.advanceTimersByTimeAsync(jobs.length * 400);
+    await Promise.all([last, ...jobs]);
   });
 
   test("the party that gives way has its turn when nobody else waits, however long it has waited", async () => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
   market = await startMarketplace({ databaseUrl });
   copy = await startMarketplace({ databaseUrl, model: market.model });
   image = (await png(picture(400, 300, logo))).toString("base64");
-}, 120_000);
+});
 afterAll(async () => {
   await copy?.stop();
   await market?.stop();
@@ -124,7 +124,7 @@ test("the operator may allow none, or so many of all together", async () => {
     await off.stop();
     await few.stop();
   }
-}, 120_000);
+});
 
 /** How many rows each table has that could keep something of a drawing. */
 async function rowsOf({ context }: TestMarketplace): Promise<unknown> {

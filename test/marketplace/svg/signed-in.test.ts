@@ -14,7 +14,7 @@ beforeAll(async () => {
   model = await startMockModels({ asModel: true });
   market = await startMarketplace({ model });
   image = (await png(picture(400, 300, logo))).toString("base64");
-}, 120_000);
+});
 afterEach(() => proveLedger(market.context));
 afterAll(async () => {
   await market?.stop();

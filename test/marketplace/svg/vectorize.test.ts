@@ -89,6 +89,7 @@ describe("in worker processes", () => {
     pool = new TracePool({ workersMax: 1, queueMax: 1 });
   });
   afterAll(() => pool.close());
+  const begun = () => expect.poll(() => pool.load().seconds).toBeGreaterThan(0);
 
   test("an image becomes SVG, PNG and PDF with a score", async () => {
     const result = await vectorize(pool, await png(picture(400, 300, logo)), {}, { files: ["png", "pdf"] });
@@ -117,7 +118,7 @@ describe("in worker processes", () => {
 
   test("a process killed while it traces, or while it waits, costs nobody a result", async () => {
     const running = vectorize(pool, await png(noise(200, 150)));
-    await pause(50);
+    await begun();
     killWorker();
     expect((await running).width).toBe(200);
     killWorker();
@@ -126,7 +127,7 @@ describe("in worker processes", () => {
 
   test("a picture whose process dies each time is refused, and the next one runs", async () => {
     const running = vectorize(pool, await png(noise(800, 600))).catch((error: unknown) => error);
-    await pause(50);
+    await begun();
     const first = killWorker();
     while (workers().includes(first) || workers().length === 0) await pause(5);
     killWorker();

@@ -70,8 +70,9 @@ test("two tabs: the later is told as one types, loses nothing, and keeps its own
   await begin(site, page);
   const other = await context.newPage();
   await other.goto(page.url());
+  const kept = other.waitForResponse((answer) => answer.request().method() !== "GET" && answer.ok());
   await other.locator("#at-name").fill("From the other tab");
-  await saved(other);
+  await kept;
   await page.locator("#at-name").fill("From this tab");
   await page.getByText("Nothing of yours is lost").waitFor();
   expect(await page.locator("#at-name").inputValue()).toBe("From this tab");

@@ -7,7 +7,7 @@ import { type PaidSite, signInWith, test } from "../paid-site.ts";
 let site: PaidSite;
 test.beforeEach(({ site: shared }) => {
   site = shared;
-}, 120_000);
+});
 
 const path = "/settings/credits";
 
@@ -37,12 +37,12 @@ describe.each(["evm", "hedera"] as const)("credits bought in the page on %s", (c
     await choose(page, chain, "7");
     await expect.poll(() => page.locator("#buy-said").textContent()).toBe("7 credits for 0.07 USDC");
     await pay(page);
-    await purchase(page).getByText("credited", { exact: true }).waitFor({ timeout: 30_000 });
+    await purchase(page).getByText("credited", { exact: true }).waitFor();
     expect(await purchase(page).locator(".rail li.is-end").textContent()).toContain("Credited");
-    await expect.poll(() => page.locator("#balance-now").textContent(), { timeout: 20_000 }).toBe("7");
+    await expect.poll(() => page.locator("#balance-now").textContent()).toBe("7");
     expect(before - (await site.usdcOf(chain))).toBe(70_000n);
     await page.getByRole("link", { name: "Show it in the statement" }).waitFor();
-    expect(await keptPayments(page)).toEqual([]);
+    await expect.poll(() => keptPayments(page)).toEqual([]);
     await expectAccessible(page, `a purchase, ${chain}`);
     await page.setViewportSize({ width: 375, height: 800 });
     await expectNoSidewaysScrolling(page, `a purchase, ${chain}`);
@@ -62,10 +62,10 @@ describe.each(["evm", "hedera"] as const)("credits bought in the page on %s", (c
     await expect.poll(() => keptPayments(page)).toHaveLength(1);
     await page.reload();
     site.paid.toFacilitator.behave(() => "pass");
-    await purchase(page).getByText("credited", { exact: true }).waitFor({ timeout: 60_000 });
+    await purchase(page).getByText("credited", { exact: true }).waitFor();
     expect(before - (await site.usdcOf(chain))).toBe(90_000n);
-    await expect.poll(() => page.locator("#balance-now").textContent(), { timeout: 20_000 }).toBe("9");
-    expect(await keptPayments(page)).toEqual([]);
+    await expect.poll(() => page.locator("#balance-now").textContent()).toBe("9");
+    await expect.poll(() => keptPayments(page)).toEqual([]);
     await proveLedger(site.context);
     await close();
   });
@@ -89,8 +89,8 @@ test("a payment that was credited while the page was away is found, and not aske
     });
   await page.unroute("**/api/account/credits/purchase");
   await page.reload();
-  await purchase(page).getByText("are in your balance").waitFor({ timeout: 30_000 });
-  expect(await keptPayments(page)).toEqual([]);
+  await purchase(page).getByText("are in your balance").waitFor();
+  await expect.poll(() => keptPayments(page)).toEqual([]);
   await close();
 });
 
@@ -100,7 +100,7 @@ test("a wallet that declines charges nothing, and a wrong amount is told at its 
   await pay(page);
   await page.locator("#own-amount-error:visible").waitFor();
   expect(await purchase(page).textContent()).toContain("Nothing was charged.");
-  expect(await keptPayments(page)).toEqual([]);
+  await expect.poll(() => keptPayments(page)).toEqual([]);
   await close();
 });
 

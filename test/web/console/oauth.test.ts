@@ -5,7 +5,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { OAuthClientInformationMixed, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { freePort } from "../../../infra/dev/postgres.ts";
+import { freePort } from "../../../infra/free-port.ts";
 import { accountByHandle } from "../../../marketplace/accounts/create.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
