@@ -1,8 +1,10 @@
 import type { EnvReader } from "../../shared/env.ts";
 import { readS3, type S3Config } from "../../shared/s3.ts";
+import { listedDays } from "../discovery/listing.ts";
+import { refusalDays } from "../settlements/refusals.ts";
 
-/** Refusals and what sellers are told of their payments go back thirty days: so long everything is in the database. */
-export const keptDaysMin = 31;
+/** What sellers are told of their payments goes back `listedDays`, and refusals are kept for `refusalDays`: so long everything is in the database. */
+export const keptDaysMin = Math.max(listedDays, refusalDays) + 1;
 
 export interface ArchiveConfig {
   readonly bucket: S3Config;

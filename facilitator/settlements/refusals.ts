@@ -5,7 +5,7 @@ import type { PaymentRequest } from "../schemes/scheme.ts";
 const bufferMax = 5_000;
 /** Of this copy. A flood of refusals must not fill the disk, without which no payment can be claimed. */
 const perMinuteMax = 3_000;
-const keptDays = 30;
+export const refusalDays = 30;
 const deletedAtOnceMax = 10_000;
 
 /**
@@ -50,7 +50,7 @@ export class RefusalRecorder {
            select id from transactions t
             where t.network = served.network and status = 'rejected' and created_at < now() - make_interval(days => $2)
             order by created_at limit $3) as old)`,
-      [[...this.#networks], keptDays, deletedAtOnceMax],
+      [[...this.#networks], refusalDays, deletedAtOnceMax],
     );
   }
 
