@@ -58,7 +58,10 @@ import { claimedSuspensionLetters } from "./0079-claimed-suspension-letters.ts";
 import { passkeyChallenges } from "./0087-passkey-challenges.ts";
 import { emailChanges } from "./0088-email-changes.ts";
 
-/** Every step of the marketplace's schema, in order. A step that has shipped never changes. */
+/**
+ * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
+ * step takes one above all others and stands last. A step that has shipped never changes.
+ */
 export const migrations: readonly Migration[] = [
   accounts,
   agents,

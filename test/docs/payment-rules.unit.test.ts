@@ -27,6 +27,15 @@ test("docs/payment-rules.md explains every rule code that the facilitator's comm
   expect([...rows].filter((code) => !named.has(code) && !ranges.includes(code))).toEqual([]);
 });
 
+test("docs/payment-rules.md names every reason that the marketplace refuses a call's payment with, and no other", async () => {
+  const code = await textsUnder("marketplace/payments/paid-calls");
+  const own = [...code.matchAll(/\breason: "([a-z_]+)"/g)].map(([, reason]) => reason as string);
+  const [facilitators = "", chapter = ""] = documented.split("## A call of the marketplace");
+  const rows = [...chapter.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, reason]) => reason as string);
+  expect(rows.filter((reason) => !own.includes(reason))).toEqual([]);
+  expect(own.filter((reason) => !rows.includes(reason) && !facilitators.includes(`\`${reason}\``))).toEqual([]);
+});
+
 test("docs/payment-rules.md names every reason that a payment can be refused with, and no other", async () => {
   const code = await textsUnder("facilitator");
   const own = [...code.matchAll(/\brefuse\(\s*"([a-z_0-9]+)"/g)].map(([, reason]) => reason as string);

@@ -75,7 +75,7 @@ function environmentOf(
     FACILITATOR_URL: "http://127.0.0.1:1",
     LLM_BASE_URL: modelUrl,
     LLM_API_KEY: modelApiKey,
-    // Models that cost their creators nothing; what they do cost is test/marketplace/models.test.ts's to ask.
+    // Models that cost their creators nothing; what they do cost is test/marketplace/model-list.test.ts's to ask.
     LLM_MODELS: ["gpt-4o-mini", "special", "MODEL-MARK"].map((name) => `${name}=0:4000:200000`).join(),
     IMAGES_MODELS: ["gpt-image-1", "special"].map((name) => `${name}=0:10:40000`).join(),
     // Tests call ledger agents in bursts; what the operator pays for is hedera-fees.test.ts's to ask.

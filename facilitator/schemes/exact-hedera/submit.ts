@@ -132,7 +132,7 @@ async function awaitOutcome(
   return { outcome: "unknown", transaction };
 }
 
-/** The fee payer cannot pay, which no node holds against the transaction: as if nothing had been signed. Throws FeePayersEmptyError. */
+/** The fee payer cannot pay, which no node holds against the transaction: as if nothing had been signed. Throws NoFeePayerError. */
 async function takeBack(
   { store, feePayers, network }: ChainNeeds,
   { key: transaction, feePayer }: HederaPayment,
