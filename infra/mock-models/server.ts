@@ -63,6 +63,7 @@ export async function startMockModels(options: MockOptions = {}): Promise<MockMo
     injectFault: (injected) => void faults.push(fault.parse(injected)),
     clearFaults,
     answerHeld: () => {
+      for (const fault of faults) fault.delayMs = 0;
       state.held.abort();
       state.held = holding();
     },
@@ -126,7 +127,7 @@ export interface MockModels extends Listening {
   injectFault(injected: z.input<typeof fault>): void;
   /** Those that have still to happen. */
   clearFaults(): void;
-  /** Answers now what faults hold back. */
+  /** Answers now what faults hold back, and at once what those given so far would hold back. */
   answerHeld(): void;
   /** From the next answer on. */
   poseAsModel(poses: boolean): void;

@@ -15,7 +15,8 @@ type Json = any;
 const test = marketTest();
 
 /** What signs out or ends the account that all others are asked with, or needs a facilitator, a mailbox or a minute of drawing. */
-const elsewhere = /^\/api\/(agent|x402)\/|purchase$|\/svg\/|sign-(in|out)|\/close$|\/sessions|\/api\/operator|\/mcp$/;
+const elsewhere =
+  /^\/api\/(agent|x402)\/|purchase$|\/svg\/|sign-(in|out)|\/close$|\/sessions|\/email\/confirm$|\/api\/operator|\/mcp$/;
 
 test("every example of a request, right and wrong, is answered as its operation says", async ({ market }) => {
   const { db } = market.context;

@@ -31,6 +31,15 @@ export async function startFacilitator(variables: Variables): Promise<RunningFac
   };
 }
 
+/** Where a test takes settlements out of the database to see what the daemon does then: they are not searched for on the chain. */
+export async function searchNoLostSettlements({ db }: Pick<Context, "db">, network: string, feePayer: string) {
+  await db.query(
+    `insert into searched_settlements (network, fee_payer, searched_until) values ($1, $2, $3)
+     on conflict (network, fee_payer) do update set searched_until = excluded.searched_until`,
+    [network, feePayer, 2n ** 62n],
+  );
+}
+
 /** The daemon as it is deployed: a process of its own, which can be killed. */
 export async function spawnFacilitator(variables: Variables): Promise<RunningFacilitator & { process: ChildProcess }> {
   const port = await freePort();

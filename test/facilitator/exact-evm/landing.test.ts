@@ -14,7 +14,7 @@ import { fickleWallet, revertingToken, usdcStandIn } from "../../../infra/local-
 import { edited } from "../../support/edit.ts";
 import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
 import { newBuyer, paymentBody, signAuthorization } from "../../support/evm-payments.ts";
-import { spawnFacilitator, startFacilitator } from "../../support/facilitator.ts";
+import { searchNoLostSettlements, spawnFacilitator, startFacilitator } from "../../support/facilitator.ts";
 import { freshDatabase } from "../../support/postgres.ts";
 import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
 
@@ -27,6 +27,7 @@ beforeAll(async () => {
   proxy = await startRpcProxy(setting.chain.rpcUrl);
   setting.variables.EIP155_84532_RPC_URL = proxy.url;
   facilitator = await startFacilitator(setting.variables);
+  await searchNoLostSettlements(facilitator.context, setting.terms.network, setting.signer);
 });
 afterEach(() => proxy.behave(() => "pass"));
 afterAll(async () => {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { parsePaymentRequest } from "../../../facilitator/payment-request.ts";
 import { isRefusal } from "../../../facilitator/schemes/scheme.ts";
 import { type LocalHedera, startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
-import { startFacilitator } from "../../support/facilitator.ts";
+import { searchNoLostSettlements, startFacilitator } from "../../support/facilitator.ts";
 import { hederaVariables } from "../../support/hedera-payments.ts";
 import { freshDatabase } from "../../support/postgres.ts";
 import { buyerOf, newBuyer, newId, price, signedPayment, type Terms, usdcOf } from "./setting.ts";
@@ -18,6 +18,7 @@ beforeAll(async () => {
     FACILITATOR_DATABASE_URL: databaseUrl,
     HEDERA_TESTNET_ASSETS: "0.0.429274,0.0.0",
   });
+  await searchNoLostSettlements(facilitator.context, "hedera:testnet", ledger.accounts.feePayer.accountId);
 });
 afterEach(() => ledger.faults.clear());
 afterAll(async () => {

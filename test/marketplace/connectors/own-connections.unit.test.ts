@@ -10,7 +10,6 @@ const clientsOfConfigured = [
   "connectors/mock-model-detector.ts",
   "connectors/model-client.ts",
   "connectors/model-endpoint.ts",
-  "files/s3-store.ts",
   "payments/facilitator/client.ts",
   "sign-in/auth.ts",
   "sign-in/mail.ts",
