@@ -34,15 +34,20 @@ async function signed(
 const askAbout = (paid: PaidMarket, query: Record<string, string>, from: string) =>
   call(paid.marketplace.url, `/api/payments?${new URLSearchParams(query)}`, { headers: { "x-forwarded-for": from } });
 
-/** Each payment is asked about from an address of its own. */
+/** Each payment is asked about from an address of its own, and again where a fast machine asks about too many in a second. */
 const addresses = new Map<string, string>();
 async function progress(paid: PaidMarket, query: Record<string, string>) {
   const name = JSON.stringify(query);
   const from = addresses.get(name) ?? `198.51.100.${addresses.size}`;
   addresses.set(name, from);
-  const answer = await askAbout(paid, query, from);
-  expect(answer.status).toBe(200);
-  return answer.body;
+  for (;;) {
+    const { status, body: told, headers } = await askAbout(paid, query, from);
+    if (status !== 429) {
+      expect(status).toBe(200);
+      return told;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1_000 * Number(headers.get("retry-after"))));
+  }
 }
 
 const nothing = {
@@ -186,7 +191,7 @@ test("a stranger who makes payments up is refused, while others are told of thei
   const seconds = Math.ceil((performance.now() - startedAt) / 1_000);
   expect(flood.filter(({ status }) => status === 200)).toHaveLength(questions());
   expect(questions()).toBeLessThanOrEqual(3 * (1 + seconds));
-  expect(await progress(paid, query)).toMatchObject({ state: "unseen" });
+  expect(await askAbout(paid, query, "192.0.2.8")).toMatchObject({ status: 200, body: { state: "unseen" } });
 });
 
 test("strangers' questions leave those about calls theirs: a payment is seen to settle during a flood", async ({
