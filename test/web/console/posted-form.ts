@@ -1,6 +1,20 @@
 /** The fields of a page's form as a browser would post them, untouched. */
 export function formIn(html: string, id: string): Record<string, string> {
   const [, form = ""] = new RegExp(`<form[^>]* id="${id}"[^>]*>(.*?)</form>`, "s").exec(html) ?? [];
+  return fieldsOf(form);
+}
+
+/** All forms of a page that are posted, with where they go; to the page itself when that is empty. */
+export function allFormsIn(html: string): Array<{ action: string; fields: Record<string, string> }> {
+  return [...html.matchAll(/<form([^>]* method="post"[^>]*)>(.*?)<\/form>/gs)].map(
+    ([, attributes = "", form = ""]) => ({
+      action: attributeOf(attributes, "action") ?? "",
+      fields: fieldsOf(form),
+    }),
+  );
+}
+
+function fieldsOf(form: string): Record<string, string> {
   const fields: Record<string, string> = {};
   for (const [, attributes = ""] of form.matchAll(/<input([^>]*)>/g)) {
     const name = attributeOf(attributes, "name");
