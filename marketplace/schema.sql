@@ -302,6 +302,23 @@ create table email_changes (
   constraint email_changes_email_check CHECK ((length(email) <= 254))
 );
 
+create table failed_requests (
+  id bigint generated always as identity,
+  request_id text not null,
+  at timestamp with time zone default now() not null,
+  method text not null,
+  path text not null,
+  status integer not null,
+  kind text not null,
+  place text,
+  constraint failed_requests_pkey PRIMARY KEY (id),
+  constraint failed_requests_kind_check CHECK ((length(kind) <= 100)),
+  constraint failed_requests_method_check CHECK ((length(method) <= 10)),
+  constraint failed_requests_path_check CHECK ((length(path) <= 300)),
+  constraint failed_requests_place_check CHECK ((length(place) <= 200)),
+  constraint failed_requests_request_id_check CHECK ((length(request_id) <= 64))
+);
+
 create table files (
   name text not null,
   account_id text not null,
@@ -937,6 +954,10 @@ CREATE INDEX effects_of_run ON public.effects USING btree (run_id);
 CREATE INDEX effects_open ON public.effects USING btree (valid_until) WHERE (state = 'open'::text);
 
 CREATE INDEX effects_spent ON public.effects USING btree (agent_id, created_at) WHERE (state <> 'void'::text);
+
+CREATE INDEX failed_requests_by_age ON public.failed_requests USING btree (at);
+
+CREATE INDEX failed_requests_by_request ON public.failed_requests USING btree (request_id);
 
 CREATE INDEX files_of_account ON public.files USING btree (account_id, created_at DESC, name);
 

@@ -7,6 +7,7 @@ import { limitPublic } from "./anonymous-limits.ts";
 import { requireKey } from "./api-keys/require-key.ts";
 import type { Context } from "./context.ts";
 import { marketplaceEndpoints } from "./endpoints.ts";
+import { noteFailedRequests } from "./failed-requests.ts";
 import type { Access } from "./http/endpoint.ts";
 import { mcpErrors } from "./mcp/endpoints.ts";
 import { clientTokens } from "./oauth/client-tokens.ts";
@@ -49,8 +50,9 @@ export function createServer(context: Context): Express {
   const site = createSite(context, endpoints);
   app.use(siteRouter(context, site));
 
-  app.use(["/api/mcp", "/api/x402/mcp"], mcpErrors(context));
+  const failed = noteFailedRequests(context);
+  app.use(["/api/mcp", "/api/x402/mcp"], mcpErrors(context.log, failed));
   app.use(notFound);
-  app.use(errorHandler(context.log, { page: errorPages(site.frame, context) }));
+  app.use(errorHandler(context.log, { page: errorPages(site.frame, context), failed }));
   return app;
 }

@@ -54,7 +54,7 @@ export function notFound(request: Request): never {
  * The one place that turns what was thrown into an answer. Bodies are `{error}` plus what the error carries; the
  * cause stays in the log.
  */
-export function errorHandler(log: Log, { shape = plainShape, page }: ErrorForms = {}): ErrorRequestHandler {
+export function errorHandler(log: Log, { shape = plainShape, page, failed }: ErrorForms = {}): ErrorRequestHandler {
   return (thrown, request, response, next) => {
     const error = asApiError(thrown);
     if (error.status >= 500) {
@@ -62,6 +62,9 @@ export function errorHandler(log: Log, { shape = plainShape, page }: ErrorForms 
         { err: error.cause ?? thrown, requestId: response.locals.requestId, path: request.path },
         error.message,
       );
+      const { method, path } = request;
+      const cause = error.cause ?? thrown;
+      failed?.({ id: String(response.locals.requestId), method, path, status: error.status, cause });
     }
     if (response.headersSent) return next(thrown);
     if (error.code === "too_slow" || isLargelyUnread(request)) closeUnread(request, response);
@@ -83,6 +86,17 @@ export interface ErrorForms {
   /** The body for programs; `{error}` and what the error carries when left out. */
   readonly shape?: (error: ApiError) => object;
   readonly page?: ErrorPage;
+  /** Is told of what answers with a fault of the service's own. */
+  readonly failed?: (failed: FailedRequest) => void;
+}
+
+export interface FailedRequest {
+  /** As the answer carries it. */
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly cause: unknown;
 }
 
 /** Errors for people, where a browser asked. */

@@ -8,6 +8,7 @@ import type { Endpoint } from "../http/endpoint.ts";
 import { exampleAgent, exampleTime } from "../http/examples.ts";
 import { refusals } from "../http/refusals.ts";
 import * as act from "./act-on.ts";
+import { endShareAs, endShareRequest } from "./end-share.ts";
 import { readInputAs, readInputRequest } from "./read-input.ts";
 import { operatorOf } from "./require-operator.ts";
 import * as shapes from "./shapes.ts";
@@ -23,6 +24,7 @@ export function actEndpoints(needs: Needs): Endpoint[] {
     grantEndpoint(needs),
     moveAgentEndpoint(needs),
     readInputEndpoint(needs),
+    endShareEndpoint(needs),
     resolveEndpoint(needs),
     noteEndpoint(needs),
   ];
@@ -113,8 +115,28 @@ function moveAgentEndpoint({ db }: Needs): Endpoint {
   };
 }
 
+const run_id = "run_01k8q3v5w7x9z1b3d5f7h9j1k3";
+const runPath = { run_id: z.string().meta({ description: "The run.", examples: [run_id] }) };
+
+function endShareEndpoint({ db }: Needs): Endpoint {
+  return {
+    method: "post",
+    path: "/api/operator/runs/{run_id}/unshare",
+    id: "endShare",
+    tag: "Operators",
+    summary: "End the link that a run is shared by.",
+    description: "The run stays its account's, which sees the reason.",
+    access: "operator",
+    pathParameters: runPath,
+    body: requestBody(endShareRequest, { reason: "It shows another person's address." }, settingsBody),
+    answers: { 200: jsonAnswer(shapes.endedShareShape, { run_id }), ...refusals(422) },
+    handler: async (request, response) => {
+      response.json(await endShareAs(db, operatorOf(response), String(request.params.run_id), request.body));
+    },
+  };
+}
+
 function readInputEndpoint({ db }: Needs): Endpoint {
-  const run_id = "run_01k8q3v5w7x9z1b3d5f7h9j1k3";
   return {
     method: "post",
     path: "/api/operator/runs/{run_id}/input",
@@ -123,7 +145,7 @@ function readInputEndpoint({ db }: Needs): Endpoint {
     summary: "Read what a run was asked. It is an act, and the buyer sees it.",
     description: "Inputs are kept as long as their runs; one that was too long is a 404.",
     access: "operator",
-    pathParameters: { run_id: z.string().meta({ description: "The run.", examples: [run_id] }) },
+    pathParameters: runPath,
     body: requestBody(readInputRequest, { note: "report 3 of grace/tone" }, settingsBody),
     answers: { 200: jsonAnswer(shapes.readInputShape, { run_id, input: { text: "A long story." } }), ...refusals(422) },
     handler: async (request, response) => {

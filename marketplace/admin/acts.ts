@@ -17,6 +17,7 @@ export const actNames = [
   "restored_agent",
   "granted",
   "resolved_report",
+  "ended_share",
   "noted",
 ] as const;
 export type ActName = (typeof actNames)[number];

@@ -41,7 +41,7 @@ function findEndpoint(needs: Needs): Endpoint {
     access: "operator",
     query: findQuery,
     answers: {
-      200: jsonAnswer(shapes.foundShape, { accounts: [], agents: [], keys: [], runs: [], payments: [] }),
+      200: jsonAnswer(shapes.foundShape, { accounts: [], agents: [], keys: [], runs: [], payments: [], failures: [] }),
       ...refusals(503),
     },
     handler: async (request, response) => {

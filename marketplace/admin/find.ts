@@ -2,6 +2,7 @@ import { z } from "zod";
 import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
+import { type FoundFailure, findFailedRequests } from "../failed-requests.ts";
 import type { AccountId, AgentId } from "../ids.ts";
 import type { FacilitatorClient } from "../payments/facilitator/client.ts";
 import { searchText } from "../query.ts";
@@ -14,7 +15,7 @@ import type { Operator } from "./operators.ts";
 
 export const findQuery = z.object({
   id: searchText(200).describe(
-    "Of a run, payment, transaction, quote, account, agent, key or report; a handle, wallet or e-mail address.",
+    "Of a run, payment, transaction, quote, account, agent, key, report or failed request; a handle, wallet or e-mail address.",
   ),
 });
 
@@ -45,6 +46,7 @@ export async function find(needs: FindNeeds, operator: Operator, id: string): Pr
     keys: all.keys.map(({ accountId: _, ...key }) => key),
     runs: runs.map(({ buyerId: _, creatorId: _c, ...run }) => run),
     payments: payments.map(withoutCreator),
+    failures: all.failures,
   };
 }
 
@@ -68,7 +70,14 @@ async function lookUp(tx: Transaction, sought: readonly Sought[]) {
   const ids = [...keys.map(({ accountId }) => accountId), ...agents.map(({ ownerId }) => ownerId)];
   const asked = { id: text("account"), handle: text("handle"), email: text("email"), wallet: text("wallet") };
   const run = text("run");
-  return { keys, agents, accounts: await findAccounts(tx, asked, ids), runs: run ? await findRuns(tx, [run]) : [] };
+  const request = text("request");
+  return {
+    keys,
+    agents,
+    accounts: await findAccounts(tx, asked, ids),
+    runs: run ? await findRuns(tx, [run]) : [],
+    failures: request ? await findFailedRequests(tx, request) : [],
+  };
 }
 
 const runsOf = (tx: Transaction, payments: readonly FoundPayment[]) =>
@@ -159,6 +168,7 @@ export interface Found {
       readonly marketplace: Omit<NonNullable<FoundPayment["marketplace"]>, "creatorId"> | null;
     }
   >;
+  readonly failures: readonly FoundFailure[];
 }
 
 interface FoundAccount {

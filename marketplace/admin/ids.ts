@@ -3,7 +3,7 @@ import { isMailAddress } from "../accounts/users.ts";
 /** What an operator looks for, by the form of its id. */
 export type Sought =
   | {
-      readonly kind: "run" | "account" | "agent" | "key" | "report" | "handle" | "address" | "email";
+      readonly kind: "run" | "account" | "agent" | "key" | "report" | "handle" | "address" | "email" | "request";
       readonly text: string;
     }
   /** An EVM transaction or the nonce that a payer signed: both are 32 bytes. */
@@ -35,6 +35,8 @@ const forms: ReadonlyArray<readonly [Sought["kind"], RegExp | ((text: string) =>
   ["quote", /^[qbu][\w-]{20,60}$/],
   ["handle", /^@?[a-z0-9][a-z0-9-]{1,28}[a-z0-9]$/i],
   ["email", isMailAddress],
+  // A caller may name its request (http.ts), so that most of the above could be one.
+  ["request", /^[\w.-]{8,64}$/],
 ];
 
 /** `0.0.5-1-000000002` → `0.0.5@1.000000002`, as payments keep it. */

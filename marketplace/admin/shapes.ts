@@ -88,6 +88,21 @@ export const foundShape = z
         agreement: z.enum(["agree", "differ", "open", "behind", "unheard", "not_ours"]),
       }),
     ),
+    failures: z
+      .array(
+        z.object({
+          request_id: z.string(),
+          at: moment,
+          method: z.string(),
+          path: z.string(),
+          status: z.int(),
+          kind: z.string().describe("The error's name and code."),
+          place: z.string().nullable().describe("Where in the code."),
+        }),
+      )
+      .describe(
+        "Requests that were answered with a fault of the service, by the id in `X-Request-Id`. Kept for 30 days.",
+      ),
   })
   .meta({ id: "Found" });
 
@@ -139,6 +154,8 @@ export const reportsShape = z
         reason: z.string(),
         text: z.string(),
         email: z.string().nullable(),
+        run_id: runId.nullable().describe("Of a report on a shared run."),
+        shared: z.string().nullable().describe("The last part of that run's link, while it is shared."),
         created_at: moment,
         resolved_at: moment.nullable(),
         note: z.string().nullable(),
@@ -150,6 +167,8 @@ export const reportsShape = z
 export const resolvedShape = z
   .object({ id: z.string(), resolved_at: moment, note: z.string().nullable() })
   .meta({ id: "ResolvedReport" });
+
+export const endedShareShape = z.object({ run_id: runId }).meta({ id: "EndedShare" });
 
 export const movedAgentShape = z.object({ agent: z.string(), state: agentState }).meta({ id: "MovedAgent" });
 

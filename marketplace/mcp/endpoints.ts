@@ -3,7 +3,8 @@ import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import { z } from "zod";
 import { type Answer, type Answers, jsonAnswer, requestBody, type Shapes } from "../../shared/endpoint.ts";
 import type { ApiError } from "../../shared/errors.ts";
-import { errorHandler } from "../../shared/http.ts";
+import { type ErrorForms, errorHandler } from "../../shared/http.ts";
+import type { Log } from "../../shared/log.ts";
 import { toolListings } from "../api-keys/key-settings.ts";
 import type { Config } from "../config.ts";
 import { imageBody } from "../http/body-limits.ts";
@@ -136,9 +137,9 @@ function answerWith(needs: Needs, serverFor: (response: Response) => Server): Re
 }
 
 /** Refusals before any message is read, as JSON-RPC errors that answer no message in particular. */
-export function mcpErrors({ log }: Pick<Needs, "log">): ErrorRequestHandler {
+export function mcpErrors(log: Log, failed: ErrorForms["failed"]): ErrorRequestHandler {
   const shape = ({ code, message }: ApiError) => {
     return { jsonrpc: "2.0", error: { code: code === "bad_request" ? invalidRequest : refused, message }, id: null };
   };
-  return errorHandler(log, { shape });
+  return errorHandler(log, { shape, ...(failed && { failed }) });
 }

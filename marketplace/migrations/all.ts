@@ -57,6 +57,7 @@ import { keptLetters } from "./0078-kept-letters.ts";
 import { claimedSuspensionLetters } from "./0079-claimed-suspension-letters.ts";
 import { passkeyChallenges } from "./0087-passkey-challenges.ts";
 import { emailChanges } from "./0088-email-changes.ts";
+import { failedRequests } from "./0089-failed-requests.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -121,4 +122,5 @@ export const migrations: readonly Migration[] = [
   claimedSuspensionLetters,
   passkeyChallenges,
   emailChanges,
+  failedRequests,
 ];

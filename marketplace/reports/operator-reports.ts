@@ -6,8 +6,9 @@ import type { ReportReason } from "./report-agent.ts";
 /** What visitors said of agents, newest first: what is open, or with `all` what has been resolved too. */
 export async function listReports(db: Queryable, { all, limit }: ListOptions): Promise<Report[]> {
   const { rows } = await db.query<Report>(
-    `select r.id, a.handle || '/' || a.slug as agent, a.state, r.version, r.reason, r.text, r.email, r.run_id, r.created_at, r.resolved_at, r.note
-     from reports r join agents a on a.id = r.agent_id
+    `select r.id, a.handle || '/' || a.slug as agent, a.state, r.version, r.reason, r.text, r.email, r.run_id, s.token as shared,
+       r.created_at, r.resolved_at, r.note
+     from reports r join agents a on a.id = r.agent_id left join run_shares s on s.run_id = r.run_id
      ${all ? "" : "where r.resolved_at is null"} order by r.created_at desc, r.id limit $1`,
     [limit],
   );
@@ -33,6 +34,8 @@ export interface Report {
   readonly email: string | null;
   /** Of a report on a run that is, or was, shared. */
   readonly run_id: RunId | null;
+  /** The last part of that run's link; null for one that is shared no more. */
+  readonly shared: string | null;
   readonly created_at: Date;
   readonly resolved_at: Date | null;
   readonly note: string | null;

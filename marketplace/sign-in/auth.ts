@@ -11,6 +11,7 @@ import { ApiError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { isMailAddress } from "../accounts/users.ts";
+import { seenClient } from "../seen-client.ts";
 import type { Wallet } from "../wallet.ts";
 import type { OidcConfig } from "./config.ts";
 import { subjectOf } from "./id-token.ts";
@@ -43,6 +44,11 @@ export function createAuth(options: AuthOptions) {
       user: { create: { before: async (user) => isProven(user) && { data: user } } },
       // What a provider lets us do with its accounts is of no use here, so it is not kept.
       account: { create: { before: async (identity) => ({ data: { ...identity, ...noTokens } }) } },
+      session: {
+        create: {
+          before: async (session, ctx) => ({ data: { ...session, ipAddress: ctx?.headers?.get(seenFrom) ?? null } }),
+        },
+      },
     },
     plugins: [
       magicLink({
@@ -59,6 +65,7 @@ export function createAuth(options: AuthOptions) {
       cookiePrefix: isHttps ? "__Host-marketplace" : "marketplace",
       useSecureCookies: false,
       defaultCookieAttributes: { secure: isHttps },
+      // Of an address its network is kept, as headersOf says it.
       ipAddress: { disableIpTracking: true },
     },
     rateLimit: { enabled: false },
@@ -84,9 +91,14 @@ export function requireAuth(auth: Auth | undefined): Auth {
   throw new ApiError("unavailable", "Signing in is not set up here.");
 }
 
+/** What a request said, and roughly where from: what it said of that itself does not count. */
 export function headersOf(request: Request): Headers {
-  return fromNodeHeaders(request.headers);
+  const headers = fromNodeHeaders(request.headers);
+  headers.set(seenFrom, seenClient(request).from ?? "");
+  return headers;
 }
+
+const seenFrom = "x-seen-from";
 
 /** Hands the cookies of better-auth's answer on; true when one of them opens a session. */
 export function passCookies({ headers }: Pick<globalThis.Response, "headers">, response: Response): boolean {

@@ -56,6 +56,12 @@ function letterOf(publicUrl: string) {
  */
 export async function changeEmail(db: Database, publicUrl: string, token: string): Promise<{ email: string }> {
   const done = inTransaction(db, async (tx) => {
+    // People who take each other's address at once lock each other's rows: in one order.
+    await tx.query(
+      `select from sign_in_users where id = (select user_id from email_changes where token_hash = $1)
+         or email = (select email from email_changes where token_hash = $1) order by id for update`,
+      [hashOf(token)],
+    );
     const { rows } = await tx.query<Asked>(
       `select c.user_id, c.email, c.done_at, u.email as before, u.account_id from email_changes c join sign_in_users u on u.id = c.user_id
        where c.token_hash = $1 and c.expires_at > now() for update`,

@@ -3,16 +3,17 @@ import type { Queryable } from "../../shared/postgres.ts";
 import { programOf } from "../seen-client.ts";
 import type { Session } from "./sessions.ts";
 
-/** Where a person is signed in, this one first. From where is not kept. */
+/** Where a person is signed in, this one first. */
 export async function listSessions(db: Queryable, { id, userId }: Session): Promise<readonly ListedSession[]> {
-  const { rows } = await db.query<{ id: string; user_agent: string | null; created_at: Date; updated_at: Date }>(
-    `select id, user_agent, created_at, updated_at from sign_in_sessions where user_id = $1 and expires_at > now()
+  const { rows } = await db.query<SessionRow>(
+    `select id, user_agent, nullif(ip_address, '') as network, created_at, updated_at from sign_in_sessions where user_id = $1 and expires_at > now()
      order by id = $2 desc, updated_at desc, id limit 100`,
     [userId, id],
   );
   return rows.map((row) => ({
     id: row.id,
     device: programOf(row.user_agent ?? undefined) ?? null,
+    from: row.network,
     is_this: row.id === id,
     created_at: row.created_at,
     seen_at: row.updated_at,
@@ -35,10 +36,20 @@ export async function endOtherSessions(db: Queryable, { id, userId }: Session): 
   return rowCount ?? 0;
 }
 
+interface SessionRow {
+  readonly id: string;
+  readonly user_agent: string | null;
+  readonly network: string | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
 export interface ListedSession {
   readonly id: string;
   /** `Firefox on Linux`; null where the browser does not say. */
   readonly device: string | null;
+  /** The network signed in from, `203.0.113.x`; null where it is not known. */
+  readonly from: string | null;
   readonly is_this: boolean;
   readonly created_at: Date;
   /** To the day. */

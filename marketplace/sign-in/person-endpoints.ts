@@ -36,6 +36,7 @@ const sessionShape = z
   .object({
     id: z.string(),
     device: z.string().nullable().describe("As the browser names itself."),
+    from: z.string().nullable().describe("The network that was signed in from; whole addresses are not kept."),
     is_this: z.boolean(),
     created_at: moment,
     seen_at: moment.describe("To the day."),
@@ -46,6 +47,7 @@ const exampleId = "kq3v5w7x9z1b3d5f7h9j1k3m5n7p9r1t";
 const example = {
   id: exampleId,
   device: "Firefox on Linux",
+  from: "203.0.113.x",
   is_this: true,
   created_at: exampleTime,
   seen_at: exampleTime,
@@ -59,7 +61,7 @@ function sessionsEndpoint({ db }: Needs): Endpoint {
     id: "listSessions",
     tag: "Sign-in",
     summary: "Where the person is signed in.",
-    description: "At most 100, this session first. The address that one signs in from is not kept.",
+    description: "At most 100, this session first. Of the address that one signs in from, its network is kept.",
     access: "session",
     answers: {
       200: jsonAnswer(z.object({ sessions: z.array(sessionShape) }).meta({ id: "Sessions" }), { sessions: [example] }),

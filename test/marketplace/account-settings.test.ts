@@ -9,6 +9,7 @@ import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { deleteExpiredRows } from "../../marketplace/expired-rows.ts";
 import { runCommand } from "../../marketplace/operator/command-line.ts";
 import { hashOf } from "../../marketplace/sign-in/auth.ts";
+import { inTransaction } from "../../shared/postgres.ts";
 import { Browser, newEmail, signedIn, tokenIn, withAccount } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { call, echoAgent, proveLedger, run, seedMarket, type TestMarketplace, until } from "../support/marketplace.ts";
@@ -227,6 +228,36 @@ describe("the e-mail address", () => {
     );
     expect((await ask(browser, newEmail())).status).toBe(403);
     expect((await new Browser(market.url).post("/api/account/email", { email: wanted })).status).toBe(401);
+  });
+
+  test("is refused to each of two accounts that take each other's at the same instant", async ({ market }) => {
+    const { db } = market.context;
+    const addresses = [newEmail(), newEmail()];
+    const [one, other] = await Promise.all(addresses.map((email) => signedIn(market, email)));
+    const links: string[] = [];
+    for (const [browser, email] of [
+      [one, addresses[1]],
+      [other, addresses[0]],
+    ] as const) {
+      await browser!.post("/api/account", { handle: newHandle() });
+      links.push((await ask(browser!, email!)).body.link);
+    }
+    const waiting = async () => {
+      const { rows } = await db.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rows.length;
+    };
+    const anywhere = new Browser(market.url);
+    const asked: Array<ReturnType<typeof follow>> = [];
+    await inTransaction(db, async (tx) => {
+      await tx.query("select from sign_in_users where email = $1 for update", [addresses[0]]);
+      for (const link of links) {
+        asked.push(follow(anywhere, link));
+        await until(async () => (await waiting()) === asked.length);
+      }
+    });
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([409, 409]);
   });
 });
 

@@ -211,6 +211,7 @@ test("what no name can be is not found, never a 5xx", async ({ ada }) => {
     ["agents/%00/%00/state", { move: "suspend", reason: "x" }],
     ["reports/%00/resolve", {}],
     ["runs/%00/input", { note: "x" }],
+    ["runs/%00/unshare", { reason: "x" }],
   ];
   for (const [path, body] of posts)
     expect((await ada.browser.post(`/api/operator/${path}`, body)).status, path).toBe(404);
@@ -271,6 +272,25 @@ describe("a search", () => {
       expect([answer.status, answer.body.field]).toEqual([400, "id"]);
     },
   );
+
+  test("finds a request that failed by the id that its caller was shown, and where it failed", async ({
+    market,
+    ada,
+  }) => {
+    const { db } = market.context;
+    const id = `shown-${Date.now()}`;
+    await db.query("alter table reports rename to reports_away");
+    const headers = { "x-request-id": id };
+    const failed = await ada.browser
+      .get("/api/operator/reports", headers)
+      .finally(() => db.query("alter table reports_away rename to reports"));
+    expect([failed.status, failed.headers.get("x-request-id")]).toEqual([500, id]);
+    await market.context.backgroundWork.idle();
+    expect((await ada.browser.get(`/api/operator/find?id=${id}`)).body.failures).toMatchObject([
+      { request_id: id, method: "GET", path: "/api/operator/reports", status: 500, kind: "error 42P01" },
+    ]);
+    expect((await ada.browser.get("/api/operator/find?id=no-such-request")).body.failures).toEqual([]);
+  });
 
   test("does not take a facilitator that does not answer for one that knows nothing", async ({ ada }) => {
     const { body } = await ada.browser.get(`/api/operator/find?id=0x${"ab".repeat(32)}`);

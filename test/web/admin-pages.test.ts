@@ -2,10 +2,12 @@ import { describe, expect } from "vitest";
 import { accountByHandle } from "../../marketplace/accounts/create.ts";
 import { nameOperator } from "../../marketplace/admin/operators.ts";
 import { codeAt, stepAt } from "../../marketplace/admin/totp.ts";
-import { reportAgent } from "../../marketplace/reports/report-agent.ts";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { reportAgent, reportSharedRun } from "../../marketplace/reports/report-agent.ts";
+import { shareRun } from "../../marketplace/runs/share-run.ts";
 import { withAccount } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
-import { run, type TestMarketplace } from "../support/marketplace.ts";
+import { echoAgent, run, seedMarket, type TestMarketplace } from "../support/marketplace.ts";
 
 /** Somebody whose browser runs no scripts. */
 interface Person {
@@ -149,6 +151,33 @@ describe("the operators' pages", () => {
     expect((await ada.get("/admin/reports")).html).toContain("No open reports");
   });
 
+  test("show what a report on a shared run is about, and end its link; who shared it is told why", async ({
+    market,
+    ada,
+  }) => {
+    const { db } = market.context;
+    const { browser, handle } = await withAccount(market);
+    const { id: buyer } = await accountByHandle(db, handle);
+    const { creator } = await seedMarket(market.context);
+    await publishAgent(market.context, creator, "free", { ...echoAgent, price_credits: 0 });
+    const asked = { agent: `${creator.handle}/free`, input: { text: "hello" } };
+    const { run_id } = (await browser.post("/api/account/run", asked)).body;
+    const { token } = await shareRun(db, buyer, run_id, { withInput: false });
+    const said = { reason: "private", text: "My address is in it." };
+    const { id } = await reportSharedRun(db, token, { address: "10.8.8.9", said });
+    expect((await ada.get("/admin/reports")).html).toContain(`/runs/shared/${token}`);
+    const end = (reason: string) => ada.post("/admin/reports", { act: "unshare", id, run: run_id, reason });
+    const refused = await end(" ");
+    expect([refused.status, refused.html.includes("Must say why.")]).toEqual([422, true]);
+    expect((await end("It names a person.")).to).toBe("/admin/reports?done=unshared");
+    expect((await fetch(`${market.url}/runs/shared/${token}`)).status).toBe(404);
+    expect((await ada.get("/admin/reports")).html).toContain("It is shared no more.");
+    expect((await end("Again.")).status).toBe(404);
+    expect((await browser.get("/api/account/operator-acts")).body.acts).toMatchObject([
+      { act: "ended_share", subject: run_id, reason: "It names a person." },
+    ]);
+  });
+
   test("answer what PostgreSQL cannot keep with a refusal, never a 5xx", async ({ seeded, ada }) => {
     const path = `/admin/accounts/${seeded.buyer.handle}`;
     const answers = [
@@ -163,6 +192,7 @@ describe("the operators' pages", () => {
       await ada.post("/admin/log", { act: "note", on: "a\0b", note: "a\0b" }),
       await ada.post("/admin", { act: "read_input", run: "\0", note: "a" }),
       await ada.post("/admin/reports", { act: "resolve", id: "\0", note: "a" }),
+      await ada.post("/admin/reports", { act: "unshare", run: "\0", reason: "a" }),
     ];
     expect(answers.map(({ status }) => Math.floor(status / 100))).not.toContain(5);
   });

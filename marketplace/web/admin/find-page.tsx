@@ -26,7 +26,7 @@ export function findPage(needs: FindNeeds): Page {
     const [found, refused] = id === "" ? [undefined, refusal] : await searched(needs, visit, id, refusal);
     return {
       title: "Find",
-      lede: "Any id of a payment, run, account, key or agent, of both services.",
+      lede: "Any id of a payment, run, account, key or agent, of both services, or of a request that failed.",
       status: refused?.error.status,
       body: (
         <>
@@ -98,7 +98,7 @@ function SearchForm({ id, refusal }: { id: string; refusal: Refusal | undefined 
       <RefusedNote refusal={error} />
       <p class="help" id="id-help">
         run_ key_ agt_ acc_ rpt_, a handle, handle/slug, transaction, EVM nonce, asset:payer:nonce, quote, wallet, mail
-        address. Each search is in the audit log. A request’s id stands in the services’ logs alone.
+        address, the id of a request that failed here. Each search is in the audit log.
       </p>
     </form>
   );

@@ -36,6 +36,9 @@ export function FoundThings({ found, id, refusal }: { found: Found; id: string; 
       {found.accounts.map((account) => (
         <AccountCard account={account} />
       ))}
+      {found.failures.map((failure, index) => (
+        <FailureCard failure={failure} id={`failure-${index}`} />
+      ))}
     </>
   );
 }
@@ -96,6 +99,28 @@ function AccountCard({ account }: { account: Found["accounts"][number] }) {
           ["Spendable", creditsOf(credits)],
           ["Since", <Time at={created_at} />],
           ["Act", <AccountLink handle={handle} label="Grant, suspend or restore" />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function FailureCard({ failure, id }: { failure: Found["failures"][number]; id: string }) {
+  const { request_id: request, at, method, path, status, kind, place } = failure;
+  return (
+    <Card
+      id={id}
+      title={`Request that failed, ${status}`}
+      foot="The log has what the error said, under the same id (requestId)."
+    >
+      <KeyValues
+        lines
+        entries={[
+          ["Id", <code>{request}</code>],
+          ["When", <Time at={at} show="moment" />],
+          ["Asked", <code>{`${method} ${path}`}</code>],
+          ["Error", <code>{kind}</code>],
+          ["In", place ? <code>{place}</code> : "–"],
         ]}
       />
     </Card>

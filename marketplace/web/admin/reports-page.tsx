@@ -7,6 +7,7 @@ import { Segments } from "../../../shared/page/tabs.tsx";
 import { Time } from "../../../shared/page/time.tsx";
 import type { Database } from "../../../shared/postgres.ts";
 import { resolveReportAs } from "../../admin/act-on.ts";
+import { endShareAs } from "../../admin/end-share.ts";
 import { listReports, type Report } from "../../reports/operator-reports.ts";
 import { reportReasons } from "../../reports/report-agent.ts";
 import type { Refusal } from "../console/refusal.ts";
@@ -24,7 +25,7 @@ export function reportsPage({ db }: { readonly db: Database }): Page {
     {
       path: "/admin/reports",
       scriptBytesMax: 4_096,
-      notices: { resolved: "The report is resolved." },
+      notices: { resolved: "The report is resolved.", unshared: "Nothing is under the run’s link any more." },
       show: async ({ query }, refusal) => {
         const all = query.get("all") === "true";
         const reports = await listReports(db, { all, limit: reportsMax });
@@ -59,13 +60,17 @@ export function reportsPage({ db }: { readonly db: Database }): Page {
           await resolveReportAs(db, operator, form.get("id") ?? "", { note: form.get("note") || undefined });
           return { redirect: "/admin/reports?done=resolved" };
         },
+        unshare: async ({ operator }, form) => {
+          await endShareAs(db, operator, form.get("run") ?? "", { reason: form.get("reason") ?? "" });
+          return { redirect: "/admin/reports?done=unshared" };
+        },
       },
     },
   );
 }
 
 function ReportCard({ report, refusal }: { report: Report; refusal: Refusal | undefined }) {
-  const { id, agent, state, reason, text, email, created_at, resolved_at, note } = report;
+  const { id, agent, state, reason, text, email, run_id: run, created_at, resolved_at, note } = report;
   return (
     <Card
       id={id}
@@ -85,6 +90,7 @@ function ReportCard({ report, refusal }: { report: Report; refusal: Refusal | un
         )}
       </p>
       <p class="result-text">{text}</p>
+      {run && <OfRun report={report} run={run} refusal={refusal?.act === "unshare" ? refusal : undefined} />}
       {resolved_at ? (
         <p class="small dim">
           Resolved <Time at={resolved_at} />
@@ -94,7 +100,7 @@ function ReportCard({ report, refusal }: { report: Report; refusal: Refusal | un
         <form class="stack" method="post" action="/admin/reports" data-busy="Resolving">
           <input type="hidden" name="act" value="resolve" />
           <input type="hidden" name="id" value={id} />
-          <RefusedNote refusal={refusal} fields={["note"]} />
+          <RefusedNote refusal={refusal?.act === "resolve" ? refusal : undefined} fields={["note"]} />
           <TextField
             id={`${id}-note`}
             name="note"
@@ -114,4 +120,52 @@ function ReportCard({ report, refusal }: { report: Report; refusal: Refusal | un
       )}
     </Card>
   );
+}
+
+/** What the visitor saw, as long as it is shared, and the end of that. */
+function OfRun({ report: { id, shared }, run, refusal }: OfRunProps) {
+  return (
+    <>
+      <p class="row row-tight small">
+        On the run
+        <a class="link mono" href={`/admin?id=${run}`} title={run}>
+          …{run.slice(-6)}
+        </a>
+        {shared ? (
+          <a class="link" href={`/runs/shared/${shared}`}>
+            See what is shared
+          </a>
+        ) : (
+          <span class="dim">It is shared no more.</span>
+        )}
+      </p>
+      {shared && (
+        <form class="stack" method="post" action="/admin/reports" data-busy="Ending">
+          <input type="hidden" name="act" value="unshare" />
+          <input type="hidden" name="id" value={id} />
+          <input type="hidden" name="run" value={run} />
+          <RefusedNote refusal={refusal} fields={["reason"]} />
+          <TextField
+            id={`${id}-reason`}
+            name="reason"
+            label="Reason"
+            help="The account that shared it is told it."
+            maxLength={2_000}
+            required
+            value={refusal?.value("reason")}
+            error={refusal?.at("reason")}
+          />
+          <div class="row">
+            <Button look="danger">End the link</Button>
+          </div>
+        </form>
+      )}
+    </>
+  );
+}
+
+interface OfRunProps {
+  readonly report: Report;
+  readonly run: string;
+  readonly refusal: Refusal | undefined;
 }

@@ -3,7 +3,7 @@ import { accountByHandle } from "../../../marketplace/accounts/create.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
-import { newEmail, signedIn } from "../../support/browser.ts";
+import { Browser, newEmail, signedIn, tokenIn } from "../../support/browser.ts";
 import {
   call,
   echoAgent,
@@ -63,6 +63,12 @@ describe("the page of the account", () => {
     const [second, third] = [await signedIn(market, email), await signedIn(market, email)];
     const { sessions } = (await first.browser.get("/api/account/sessions")).body;
     expect(sessions.map(({ is_this: isThis }: { is_this: boolean }) => isThis)).toEqual([true, false, false]);
+    // Whatever a client says of it itself.
+    const far = new Browser(market.url, "203.0.113.77");
+    const { link } = (await far.post("/api/account/sign-in/email", { email: newEmail() })).body;
+    const token = tokenIn(link);
+    await far.post("/api/account/sign-in/email/confirm", { token }, { "x-seen-from": "198.51.100.x" });
+    expect((await far.get("/api/account/sessions")).body.sessions).toMatchObject([{ from: "203.0.113.x" }]);
     const stranger = await newPerson(market);
     for (const { id } of sessions) {
       expect((await stranger.post(path, { act: "end-session", id })).status).toBe(404);
@@ -76,7 +82,9 @@ describe("the page of the account", () => {
     expect((await alive()).filter(Boolean)).toHaveLength(1);
     await first.post(path, { act: "end-others" });
     expect((await alive()).filter(Boolean)).toHaveLength(0);
-    expect((await first.get(path)).html).toContain("this one");
+    const { html } = await first.get(path);
+    expect(html).toContain("this one");
+    expect(html).toContain(sessions[0].from);
   });
 
   test("forgets a provider, but not the last way in, and never another person's", async () => {

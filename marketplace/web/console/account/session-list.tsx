@@ -1,6 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Badge } from "../../../../shared/page/badge.tsx";
 import { Button } from "../../../../shared/page/button.tsx";
+import { noFigure } from "../../../../shared/page/figures.ts";
 import { type Column, Table } from "../../../../shared/page/table.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
 import type { ListedSession } from "../../../sign-in/own-sessions.ts";
@@ -20,7 +21,7 @@ export function SessionList({ sessions }: { sessions: readonly ListedSession[] }
       </div>
       <div class="card">
         <Table label="Where you are signed in" columns={columns} rows={sessions} />
-        <p class="card-foot">Where you sign in from is not kept.</p>
+        <p class="card-foot">Of the address you sign in from, its network is kept: a provider’s or an office’s.</p>
       </div>
     </section>
   );
@@ -36,6 +37,7 @@ const columns: ReadonlyArray<Column<ListedSession>> = [
       </span>
     ),
   },
+  { head: "From", hide: "small", cell: ({ from }) => (from ? <span class="mono">{from}</span> : noFigure) },
   { head: "Signed in", hide: "small", cell: ({ created_at: at }) => <Time at={at} show="ago" /> },
   { head: "Last seen", cell: ({ is_this: isThis, seen_at: at }) => (isThis ? "now" : <Time at={at} />) },
   {

@@ -20,7 +20,7 @@ export function RunTable({ asked, page: { runs, cursor } }: { asked: ActivityAsk
       </div>
       {runs.length === 0 ? <NoRuns asked={asked} /> : <Rows runs={runs} />}
       {runs.length > 0 && (
-        <div class="card-foot">
+        <div class="card-foot stack stack-2">
           <div class="grow">
             <Pagination
               label="Pages of runs"
@@ -29,18 +29,22 @@ export function RunTable({ asked, page: { runs, cursor } }: { asked: ActivityAsk
               next={cursor ? `${activityPath(asked, { cursor })}#runs` : undefined}
             />
           </div>
+          <p>{paidByWallet}</p>
         </div>
       )}
     </section>
   );
 }
 
+const paidByWallet =
+  "Calls paid by a wallet belong to no account and are not here: their payment stands in the wallet and on its chain.";
+
 function NoRuns({ asked: { key, agent, state, day, cursorText } }: { asked: ActivityAsked }) {
   if (key || agent || state || day || cursorText)
     return <Empty title="No run fits">Choose less, or clear the filters.</Empty>;
   return (
     <Empty icon="activity" title="Nothing run yet" action={<ButtonLink href="/explore">Find an agent</ButtonLink>}>
-      Each run will stand here, with what it was asked, what it gave and what it cost.
+      Each run will stand here, with what it was asked, what it gave and what it cost. {paidByWallet}
     </Empty>
   );
 }

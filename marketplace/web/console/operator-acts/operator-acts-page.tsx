@@ -64,6 +64,7 @@ const words: Readonly<Record<AccountAct["act"], string>> = {
   restored_agent: "agent restored",
   granted: "granted",
   resolved_report: "report resolved",
+  ended_share: "shared link ended",
   noted: "noted",
 };
 
