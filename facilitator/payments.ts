@@ -6,7 +6,7 @@ import { type Explorers, explorerUrl } from "./explorer.ts";
 import { malformed, missing, type Read, text } from "./http/query.ts";
 import type { Charged } from "./network-fees.ts";
 import type { Hex } from "./schemes/exact-evm/hex.ts";
-import { paymentKeyOf } from "./schemes/exact-evm/payload.ts";
+import { authorizationOf, paymentKeyOf } from "./schemes/exact-evm/payload.ts";
 
 export const paymentQuery = {
   network: text(100, "CAIP-2 id, for a transaction id that exists on several networks; otherwise the newest is meant."),
@@ -75,6 +75,33 @@ async function findByTransaction(db: Database, transaction: string, network: str
   return row;
 }
 
+/** What an EVM payment's hash looks like, its nonce does too. Throws ApiError 404. */
+async function findById(db: Database, given: string, network: string | undefined): Promise<PaymentRow> {
+  const id = normalise(given);
+  const found = await findByTransaction(db, id, network).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === "not_found" && isHex(id, 32)) return undefined;
+    throw error;
+  });
+  return found ?? findByNonce(db, id, network);
+}
+
+/** Every payer may choose every nonce, so one of several payments is not guessed at. */
+async function findByNonce(db: Database, nonce: string, network: string | undefined): Promise<PaymentRow> {
+  const { rows } = await db.query<PaymentRow>({
+    name: "payment-by-nonce",
+    text: `
+      select * from payments
+       where network like 'eip155:%' and right(payment_key, 66) = $1 and network = coalesce($2, network) limit 2`,
+    values: [nonce, network === undefined ? null : toCaip2(network)],
+  });
+  const [row, other] = rows;
+  if (!row) throw new ApiError("not_found", `No payment is known with ${nonce} as its transaction or its nonce.`);
+  if (other) {
+    throw new ApiError("conflict", "Several payers signed this nonce: ask by /tx?network=…&payer=…&nonce=…");
+  }
+  return row;
+}
+
 /**
  * GET /payments: what became of an EVM payment by what its payer signed, before there is a transaction. Throws ApiError 400
  * naming the parameter, 404 for what was never claimed here.
@@ -123,6 +150,8 @@ export interface PaymentNeeds {
 /** What a payment has passed, for its page: nothing of it redeems the payment. */
 export interface PaymentStory extends Omit<PaymentState, "transaction"> {
   readonly transaction: string | null;
+  /** Of an EVM payment: together with its payer and network, how it is asked about before it has a transaction. */
+  readonly nonce: Hex | undefined;
   readonly broadcastAt: Date | undefined;
   readonly feePayer: string | undefined;
   /** It failed in a way that left it valid: a caller who presents it may have it sent again. */
@@ -133,17 +162,16 @@ export interface PaymentStory extends Omit<PaymentState, "transaction"> {
   readonly charged: Charged | undefined;
 }
 
-/** By transaction, or by what its payer signed. Throws ApiError 400 or 404 as the two verbs do. */
+/** By transaction or nonce, or by what its payer signed. Throws ApiError 400 or 404 as the two verbs do. */
 export async function paymentStory(
   { db, config }: PaymentNeeds,
-  asked: { readonly transaction: string; readonly network?: string | undefined } | Read<typeof authorizationQuery>,
+  asked: { readonly id: string; readonly network?: string | undefined } | Read<typeof authorizationQuery>,
 ): Promise<PaymentStory> {
   const row =
-    "transaction" in asked
-      ? await findByTransaction(db, normalise(asked.transaction), asked.network)
-      : await findByAuthorization(db, config, asked);
+    "id" in asked ? await findById(db, asked.id, asked.network) : await findByAuthorization(db, config, asked);
   return {
     ...stateOf(config, row),
+    nonce: row.network.startsWith("eip155:") ? authorizationOf(row.payment_key).nonce : undefined,
     transaction: row.transaction_id,
     broadcastAt: row.broadcast_at ?? undefined,
     feePayer: row.fee_payer ?? undefined,
@@ -180,6 +208,7 @@ function required<P extends object>(parameter: P): P & { readonly required: true
 
 interface PaymentRow extends Pick<PaymentState, "state" | "network" | "payer" | "pay_to" | "asset"> {
   readonly id: bigint;
+  readonly payment_key: string;
   readonly network_fee: bigint | null;
   readonly amount_atomic: bigint;
   readonly transaction_id: string | null;

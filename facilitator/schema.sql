@@ -365,6 +365,12 @@ create table unlinked_records (
   last_id bigint not null
 );
 
+CREATE INDEX accounts_by_payers ON public.accounts USING btree (env, payers DESC, account) WHERE (received > 0);
+
+CREATE INDEX accounts_by_payments ON public.accounts USING btree (env, received DESC, account) WHERE (received > 0);
+
+CREATE INDEX accounts_by_volume ON public.accounts USING btree (env, received_volume DESC, account) WHERE (received > 0);
+
 CREATE INDEX archive_objects_by_end ON public.archive_objects USING btree (last_at);
 
 CREATE INDEX archive_objects_in_order ON public.archive_objects USING btree (network, first_at DESC, first_id DESC);
@@ -394,6 +400,8 @@ CREATE INDEX payer_failures_of_payer ON public.payer_failures USING btree (netwo
 CREATE INDEX payer_failures_over ON public.payer_failures USING btree (failed_at);
 
 CREATE INDEX payment_holds_by_payer ON public.payment_holds USING btree (network, payer, asset, counted);
+
+CREATE INDEX payments_by_signed_nonce ON public.payments USING hash ("right"(payment_key, 66)) WHERE (network ~~ 'eip155:%'::text);
 
 CREATE INDEX payments_nonce ON public.payments USING btree (network, fee_payer, nonce) WHERE (nonce IS NOT NULL);
 

@@ -51,6 +51,21 @@ export function transactionUrl(network: string, explorer: string | undefined, tr
   return explorer && `${explorer}/${network.startsWith("hedera:") ? "transaction" : "tx"}/${transaction}`;
 }
 
+/** Where people look an account or a token up: on EVM chains both are addresses. */
+export function addressUrl(
+  network: string,
+  explorer: string | undefined,
+  { account, token }: Address,
+): string | undefined {
+  if (!explorer) return undefined;
+  if (!network.startsWith("hedera:")) return `${explorer}/address/${account ?? token}`;
+  return account === undefined ? `${explorer}/token/${token}` : `${explorer}/account/${account}`;
+}
+
+type Address =
+  | { readonly account: string; readonly token?: never }
+  | { readonly token: string; readonly account?: never };
+
 /** Whether the chains of a list are main networks or test networks. */
 function on(environment: Environment): (row: NetworkRow) => Network {
   return (row) => ({ ...row, environment });

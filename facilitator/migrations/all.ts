@@ -21,6 +21,7 @@ import { searchedSettlements } from "./0025-searched-settlements.ts";
 import { unfinishedPayments } from "./0030-unfinished-payments.ts";
 import { paymentsWithoutLeaseIndex } from "./0031-payments-without-lease-index.ts";
 import { archive } from "./0032-archive.ts";
+import { recordLookups } from "./0033-record-lookups.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   unfinishedPayments,
   paymentsWithoutLeaseIndex,
   archive,
+  recordLookups,
 ];

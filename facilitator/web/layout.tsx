@@ -18,6 +18,7 @@ export interface LayoutProps {
 const links = [
   { path: "/", label: "Overview" },
   { path: "/transactions", label: "Settlements" },
+  { path: "/payees", label: "Payees" },
   { path: "/resources", label: "Resources" },
   { path: "/docs", label: "Docs" },
   { path: "/status", label: "Status" },

@@ -11,6 +11,7 @@ import { checkPages } from "./pages/check.tsx";
 import { docsPage } from "./pages/docs.tsx";
 import { findPage } from "./pages/find.ts";
 import { overviewPages } from "./pages/overview.tsx";
+import { payeesPage } from "./pages/payees.tsx";
 import { paymentPages } from "./pages/payment.tsx";
 import { referencePages } from "./pages/reference.tsx";
 import { resourcePages } from "./pages/resources.tsx";
@@ -29,7 +30,8 @@ export function sitePages(
     ...overviewPages(context, environments),
     ...transactionsPages(context, environments),
     findPage(),
-    ...paymentPages(context, new NetworkFees(context.db, context.schemes)),
+    ...paymentPages(context, new NetworkFees(context.db, context.schemes), environments),
+    payeesPage(context, environments),
     ...accountPages(context, environments),
     ...checkPages(() => checkNeeds(context), environments),
     ...resourcePages(context, environments),

@@ -2,7 +2,7 @@ import { type Database, inTransaction, type Queryable, type Transaction } from "
 import type { AgentId } from "../ids.ts";
 import { countDays, countSettled, forgetDays } from "./count-days.ts";
 
-const figuresDays = 30;
+export const figuresDays = 30;
 /** Longer than a run may take: the call waited for its buyer in between, so that its time says nothing. */
 const runMsMax = 600_000;
 const slicesPerPass = 100;

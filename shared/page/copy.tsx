@@ -1,10 +1,22 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { Icon } from "./icon.tsx";
 
-/** Copies a text. An island makes it work; without JavaScript it is not shown. `of` is the id of an element whose text it takes. */
-export function Copy({ label, text, of }: { label: string; text?: string; of?: string }) {
+/**
+ * Copies a text. An island makes it work; without JavaScript it is not shown. `of` is the id of an element whose text it takes, `from`
+ * the address of one that it asks for.
+ */
+export function Copy({ label, text, of, from }: { label: string; text?: string; of?: string; from?: string }) {
   return (
-    <button class="copy" type="button" aria-label={label} data-copy={text ?? ""} data-copy-of={of} hidden>
+    <button
+      class="copy"
+      type="button"
+      aria-label={label}
+      title={from && label}
+      data-copy={text ?? ""}
+      data-copy-of={of}
+      data-copy-from={from}
+      hidden
+    >
       <Icon name="copy" />
       <Icon name="check" />
     </button>

@@ -10,7 +10,7 @@ export interface Stat {
   readonly unit?: string | undefined;
   readonly note?: ComponentChildren;
   /** Its course, oldest first; undefined where there is no figure. */
-  readonly course?: readonly (number | undefined)[];
+  readonly course?: readonly (number | undefined)[] | undefined;
 }
 
 /** A few figures side by side. */

@@ -1,8 +1,11 @@
 import { describe, expect } from "vitest";
 import type { Context } from "../../facilitator/context.ts";
 import { facilitatorEndpoints } from "../../facilitator/endpoints.ts";
+import { readQuery } from "../../facilitator/http/query.ts";
 import { NetworkFees } from "../../facilitator/network-fees.ts";
 import type { Scheme } from "../../facilitator/schemes/scheme.ts";
+import { listPayees, payeesQuery } from "../../facilitator/settlements/payees.ts";
+import { rollUpAll } from "../../facilitator/settlements/rollup.ts";
 import { createSite } from "../../facilitator/web/serve.ts";
 import { formatUnits } from "../../shared/amounts.ts";
 import { paymentBody } from "../support/evm-payments.ts";
@@ -100,7 +103,7 @@ test("every operation has a page of its own under /docs/api, with a call that ca
   expect((await get(facilitator, "/docs/api/noSuch", html)).status).toBe(404);
 });
 
-test("a payment is found by transaction and by what its payer signed, and its page tells nothing that redeems it", async ({
+test("a payment is found by transaction, by its nonce and by what its payer signed, and its page tells nothing that redeems it", async ({
   setting,
   facilitator,
 }) => {
@@ -118,7 +121,11 @@ test("a payment is found by transaction and by what its payer signed, and its pa
     "select message_digest, terms_digest from payments where transaction_id = $1",
     [settled.transaction],
   );
-  for (const path of [`/tx/${settled.transaction}`, `/tx?${signed}`]) {
+  for (const path of [
+    `/tx/${settled.transaction}`,
+    `/tx/${authorization.nonce.toUpperCase().replace("X", "x")}`,
+    `/tx?${signed}`,
+  ]) {
     const text = await (await get(facilitator, path, html)).text();
     expect(text).toContain("the agreed transfer, seen on the chain");
     expect(text).toContain(settled.transaction);
@@ -129,6 +136,83 @@ test("a payment is found by transaction and by what its payer signed, and its pa
   expect(byTransaction).not.toContain(authorization.nonce.slice(2));
   expect((await get(facilitator, `/tx/0x${"1".repeat(64)}`, html)).status).toBe(404);
   expect((await get(facilitator, "/tx?network=eip155:84532&payer=0x1&nonce=0x2", html)).status).toBe(400);
+});
+
+test("a nonce that one payer signed leads to the payment before it has a transaction; one that several did is not guessed at", async ({
+  setting,
+  facilitator,
+}) => {
+  const [alone, shared] = [`0x${"5a".repeat(32)}`, `0x${"5b".repeat(32)}`];
+  const [first, second] = [`0x${"1c".repeat(20)}`, `0x${"2c".repeat(20)}`];
+  for (const [payer, nonce] of [
+    [first, alone],
+    [first, shared],
+    [second, shared],
+  ]) {
+    await facilitator.context.db.query(
+      `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic, expires_at, lease_until)
+       values ($1, $2, 'claimed', gen_random_uuid(), 'exact', $3, $3, $4, 120000, now() + interval '2 hours', 'infinity')`,
+      [setting.terms.network, `${setting.terms.asset}:${payer}:${nonce}`.toLowerCase(), payer, setting.terms.asset],
+    );
+  }
+  const text = await (await get(facilitator, `/tx/${alone}`, html)).text();
+  const asked = new URLSearchParams({ network: setting.terms.network, payer: first, nonce: alone });
+  expect(text).toContain("This payment is about to be sent");
+  expect(text).toContain(`data-payment="/payments?${asked}"`.replaceAll("&", "&amp;"));
+  expect((await get(facilitator, `/payments?${asked}`)).status).toBe(200);
+  expect((await get(facilitator, `/tx/${shared}`, html)).status).toBe(409);
+});
+
+test("payees come in each order, page by page, with what they sell", async ({ facilitator }) => {
+  const { db, config } = facilitator.context;
+  const account = (n: number) => `0x${n.toString(16).padStart(40, "0")}`;
+  const paid = (payTo: number, payers: number, amount: bigint) =>
+    Array.from({ length: payers }, (_, n) => ({
+      network: "eip155:84532",
+      status: "settled" as const,
+      kind: "settle" as const,
+      payer: account(1_000 + n),
+      payTo: account(payTo),
+      amount,
+      totalMs: 5,
+      createdAt: new Date(),
+      txId: `0x${payTo}${n}`,
+    }));
+  await insertRecords(db, [
+    ...paid(0xa1, 3, 10_000_000n),
+    ...paid(0xa2, 2, 90_000_000n),
+    ...paid(0xa3, 3, 40_000_000n),
+  ]);
+  await rollUpAll(db, config.environmentOf, new AbortController().signal);
+  const listed = await db.query<{ id: bigint }>(
+    `insert into discovery_resources (key, resource, type, x402_version, tags, bazaar, words, last_settled_at)
+     values ('k', 'https://maps.example.com/a', 'http', 2, '{}', '{}', '', now()) returning id`,
+  );
+  await db.query("insert into discovery_accepts values ($1, 'exact', 'eip155:84532', '0x1', $2, '{}', '', now())", [
+    listed.rows[0]?.id,
+    account(0xa3),
+  ]);
+  const inOrder = async (sort: "payments" | "volume" | "payers") => {
+    const found: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const query = readQuery(payeesQuery, cursor === null ? {} : { cursor });
+      const page = await listPayees(db, { env: "testnet", sort, limit: 1, cursor: query.cursor });
+      found.push(...page.payees.map((one) => one.account));
+      cursor = page.cursor;
+    } while (cursor !== null);
+    return found.filter((one) => [0xa1, 0xa2, 0xa3].map(account).includes(one));
+  };
+  expect(await inOrder("payments")).toEqual([0xa1, 0xa3, 0xa2].map(account));
+  expect(await inOrder("volume")).toEqual([0xa2, 0xa3, 0xa1].map(account));
+  expect(await inOrder("payers")).toEqual([0xa1, 0xa3, 0xa2].map(account));
+  const text = await (await get(facilitator, "/payees?sort=volume", html)).text();
+  expect(text).toContain(`/resources/${listed.rows[0]?.id}`);
+  expect(await (await get(facilitator, `/payees/${account(0xa3)}`, html)).text()).toContain(
+    "https://maps.example.com/a",
+  );
+  expect((await get(facilitator, "/payees?sort=best", html)).status).toBe(400);
+  expect((await get(facilitator, "/payees?cursor=x", html)).status).toBe(400);
 });
 
 test("what the network charged is read when a payment is first looked at, kept, and asked of the chain a few times a second at most", async ({

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countRuns } from "../../marketplace/agents/count-runs.ts";
+import { readDailyFigures } from "../../marketplace/agents/daily-figures.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../marketplace/agents/state.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
@@ -94,6 +95,10 @@ describe("an agent's figures", () => {
     expect(success_rate).toBe(0.9619);
     expect(Math.abs(median_ms / 5_000 - 1)).toBeLessThan(0.05);
     expect(Math.abs(p95_ms / 9_500 - 1)).toBeLessThan(0.05);
+    const days = await readDailyFigures(db, agentId);
+    expect(days.map(({ succeeded, failed }) => succeeded + failed)).toEqual([...Array(29).fill(0), 105]);
+    expect(days.at(-1)).toMatchObject({ succeeded: 101, failed: 4, medianMs: median_ms });
+    expect(days[0]).toMatchObject({ medianMs: null });
   });
 
   test("forget what is thirty days old, but for when the agent last succeeded", async () => {

@@ -12,6 +12,7 @@ test.for([
   ["/transactions?payer=0x00", "fac-transactions-none"],
   [`/payers/${account(11)}`, "fac-payer"],
   [`/payees/${account(101)}`, "fac-payee"],
+  ["/payees?sort=volume", "fac-payees"],
   [`/tx/${hash(9001)}`, "fac-tx-settled"],
   [`/tx/${hash(9002)}`, "fac-tx-failed"],
   [`/tx/${hash(9003)}`, "fac-tx-unknown"],

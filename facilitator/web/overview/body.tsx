@@ -10,7 +10,9 @@ import { Select } from "../../../shared/page/field.tsx";
 import { Segments } from "../../../shared/page/tabs.tsx";
 import type { FeePayerHealth } from "../../fee-payers-health.ts";
 import type { Overview } from "../../overview.ts";
+import type { Payee } from "../../settlements/payees.ts";
 import { isSelfPayer } from "../../settlements/self-payments.ts";
+import { PayeeTable } from "../payee-table.tsx";
 import { type RecordRow, RecordTable } from "../record-table.tsx";
 import { count, networkName } from "../words.tsx";
 import { FeePayers, needsMoneySoon } from "./fee-payers.tsx";
@@ -26,6 +28,8 @@ interface BodyProps {
   readonly figures: Overview;
   readonly feePayers: readonly FeePayerHealth[];
   readonly recent: readonly RecordRow[];
+  /** Since the record begins. */
+  readonly paidMost: readonly Payee[];
   readonly origin: string;
   /** Keeps a link in the environment that is looked at. */
   readonly to: (path: string) => string;
@@ -33,7 +37,7 @@ interface BodyProps {
   readonly change: (changes: Readonly<Record<string, string | undefined>>) => string;
 }
 
-export function OverviewBody({ asked, figures, feePayers, recent, origin, to, change }: BodyProps) {
+export function OverviewBody({ asked, figures, feePayers, recent, paidMost, origin, to, change }: BodyProps) {
   return (
     <div class="wrap page stack stack-6">
       <OverviewHead {...{ asked, figures, feePayers, change }} />
@@ -44,6 +48,21 @@ export function OverviewBody({ asked, figures, feePayers, recent, origin, to, ch
         <Networks figures={figures} days={asked.days} />
         <Reasons figures={figures} days={asked.days} to={to} />
       </div>
+      {paidMost.length > 0 && (
+        <Card
+          id="paid-most"
+          title="Paid most often"
+          aside={<span class="small faint">since the record begins</span>}
+          bare
+          foot={
+            <GoLink class="small push" href={to("/payees")}>
+              All payees
+            </GoLink>
+          }
+        >
+          <PayeeTable label="Table of who is paid most often" payees={paidMost} to={to} />
+        </Card>
+      )}
       <Card
         id="recent"
         title="Recent"

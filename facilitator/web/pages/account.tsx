@@ -11,11 +11,14 @@ import { Stats } from "../../../shared/page/stats.tsx";
 import { Table } from "../../../shared/page/table.tsx";
 import { Crumbs, Tabs } from "../../../shared/page/tabs.tsx";
 import { Time } from "../../../shared/page/time.tsx";
+import { explorersOf } from "../../explorer.ts";
 import { readQuery } from "../../http/query.ts";
 import { type AccountRecord, accountRecord, type Counterparty, counterparties } from "../../settlements/accounts.ts";
+import { soldBy } from "../../settlements/payees.ts";
 import { transactions, transactionsQuery } from "../../transactions.ts";
 import { inEnv } from "../layout.tsx";
 import type { Page, Visit } from "../page.ts";
+import { nameOf } from "../payee-table.tsx";
 import { Account, type RecordRow, RecordTable } from "../record-table.tsx";
 import { usdc } from "../words.tsx";
 import type { ReadNeeds } from "./transactions.tsx";
@@ -32,11 +35,12 @@ export function accountPages(context: ReadNeeds, environments: readonly Environm
       if (!/^[\w.:-]{1,100}$/.test(account)) throw new ApiError("not_found", "That is no account of any chain.");
       const query = { env: visit.env, limit: "10", [side === "payers" ? "payer" : "pay_to"]: account };
       const other = side === "payers" ? "payees" : "payers";
-      const [known, others, recent] = await context.reads.run((db) =>
+      const [known, others, recent, sold] = await context.reads.run((db) =>
         Promise.all([
           accountRecord(db, visit.env, account),
           counterparties(db, { env: visit.env, account, side: other }),
           transactions({ ...context, db }, readQuery(transactionsQuery, query)),
+          side === "payees" ? soldBy(db, account) : [],
         ]),
       );
       const to = (path: string) => inEnv(path, visit.env, environments);
@@ -47,8 +51,9 @@ export function accountPages(context: ReadNeeds, environments: readonly Environm
         isPublic: true,
         body: (
           <AccountView
-            {...{ account: known?.account ?? account, side, known, others, to }}
+            {...{ account: known?.account ?? account, side, known, others, sold, to }}
             rows={recent.transactions}
+            explorers={explorersOf(context.config, visit.env, account)}
           />
         ),
       };
@@ -62,10 +67,12 @@ interface AccountViewProps {
   readonly known: AccountRecord | undefined;
   readonly others: readonly Counterparty[];
   readonly rows: readonly RecordRow[];
+  readonly sold: Awaited<ReturnType<typeof soldBy>>;
+  readonly explorers: ReturnType<typeof explorersOf>;
   readonly to: (path: string) => string;
 }
 
-function AccountView({ account, side, known, others, rows, to }: AccountViewProps) {
+function AccountView({ account, side, known, others, rows, sold, explorers, to }: AccountViewProps) {
   const filter = side === "payers" ? "payer" : "pay_to";
   const path = (other: Side) => to(`/${other}/${encodeURIComponent(account)}`);
   return (
@@ -87,6 +94,11 @@ function AccountView({ account, side, known, others, rows, to }: AccountViewProp
             <span>No payment of or into this account has settled here.</span>
           )}
           {known?.isSelfPayer && <Badge tone="warn">self-payments</Badge>}
+          {explorers.map(({ name, href }) => (
+            <a class="link" href={href} rel="noreferrer">
+              {name}’s explorer
+            </a>
+          ))}
         </p>
       </div>
       <Tabs
@@ -118,9 +130,36 @@ function AccountView({ account, side, known, others, rows, to }: AccountViewProp
             </Empty>
           )}
         </Card>
+        {sold.length > 0 && <Sold sold={sold} to={to} />}
         <Others side={side} others={others} to={to} />
       </div>
     </div>
+  );
+}
+
+/** Its listed resources, the one paid for last first. */
+function Sold({ sold, to }: Pick<AccountViewProps, "sold" | "to">) {
+  return (
+    <Card id="sold" title="What it sells" bare>
+      <Table
+        label="Table of what is sold"
+        plain
+        rows={sold}
+        columns={[
+          {
+            head: "Resource",
+            cell: ({ id, name, resource }) => (
+              <>
+                <a class="link strong said" href={to(`/resources/${id}`)}>
+                  {nameOf(name ?? resource)}
+                </a>
+                <span class="cell-2 mono said">{resource}</span>
+              </>
+            ),
+          },
+        ]}
+      />
+    </Card>
   );
 }
 

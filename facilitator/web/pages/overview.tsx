@@ -4,6 +4,7 @@ import type { Environment } from "../../../shared/networks.ts";
 import { feePayersHealth } from "../../fee-payers-health.ts";
 import { readQuery } from "../../http/query.ts";
 import { overview } from "../../overview.ts";
+import { listPayees } from "../../settlements/payees.ts";
 import { transactions, transactionsQuery } from "../../transactions.ts";
 import { inEnv } from "../layout.tsx";
 import { OverviewBody } from "../overview/body.tsx";
@@ -11,17 +12,19 @@ import type { Page, View, Visit } from "../page.ts";
 import type { ReadNeeds } from "./transactions.tsx";
 
 const daysUsually = 30;
+const payeesShown = 5;
 
 /** Whether this facilitator can be trusted, in figures; `/stats` shows the same to who asks for HTML there. */
 export function overviewPages(context: ReadNeeds, environments: readonly Environment[]): Page[] {
   const show = async (visit: Visit): Promise<View> => {
     const asked = readAsked(visit);
     const list = { env: visit.env, limit: "8", self: asked.withoutSelf ? "hide" : "", network: asked.network ?? "" };
-    const [figures, feePayers, recent] = await context.reads.run((db) =>
+    const [figures, feePayers, recent, paidMost] = await context.reads.run((db) =>
       Promise.all([
         overview({ ...context, db }, asked),
         feePayersHealth({ ...context, db }, visit.env),
         transactions({ ...context, db }, readQuery(transactionsQuery, list)),
+        listPayees(db, { env: visit.env, limit: payeesShown }),
       ]),
     );
     return {
@@ -32,6 +35,7 @@ export function overviewPages(context: ReadNeeds, environments: readonly Environ
         <OverviewBody
           {...{ asked, figures, feePayers, origin: visit.origin }}
           recent={recent.transactions}
+          paidMost={paidMost.payees}
           to={(path) => inEnv(path, visit.env, environments)}
           change={(changes) => changed(visit, changes)}
         />

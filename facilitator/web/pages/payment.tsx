@@ -1,35 +1,46 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+import type { Environment } from "../../../shared/networks.ts";
 import { ButtonLink } from "../../../shared/page/button.tsx";
 import { Callout } from "../../../shared/page/callout.tsx";
 import { Card } from "../../../shared/page/card.tsx";
 import { Hash } from "../../../shared/page/copy.tsx";
 import { Disclosure } from "../../../shared/page/disclosure.tsx";
-import { duration } from "../../../shared/page/figures.ts";
+import { duration, noFigure } from "../../../shared/page/figures.ts";
 import { Rail, type Stop } from "../../../shared/page/rail.tsx";
 import { KeyValues } from "../../../shared/page/table.tsx";
 import { Crumbs } from "../../../shared/page/tabs.tsx";
 import { momentOf, Time } from "../../../shared/page/time.tsx";
 import type { Config } from "../../config.ts";
+import { tokenUrl } from "../../explorer.ts";
 import { readQuery } from "../../http/query.ts";
 import type { NetworkFee, NetworkFees } from "../../network-fees.ts";
 import { authorizationQuery, type PaymentNeeds, type PaymentStory, paymentStory } from "../../payments.ts";
 import { reasonMeaning } from "../../reasons.ts";
+import { inEnv } from "../layout.tsx";
 import type { Page, View } from "../page.ts";
 import { exactAmount, NetworkMark, StateBadge } from "../words.tsx";
 
 /** One payment: by its transaction, or before there is one by what its payer signed. */
-export function paymentPages(context: Needs, fees: Pick<NetworkFees, "of">): Page[] {
-  const shown = async (story: PaymentStory, json: string) =>
-    viewOf(context, story, { json, fee: story.charged && (await fees.of(story.charged)) });
+export function paymentPages(
+  context: Needs,
+  fees: Pick<NetworkFees, "of">,
+  environments: readonly Environment[],
+): Page[] {
+  const shown = async (story: PaymentStory, json: string) => {
+    const env = context.config.environmentOf(story.network);
+    const to = (path: string) => inEnv(path, env, environments);
+    const fee = story.charged && (await fees.of(story.charged));
+    return viewOf(story, { json, fee, env, to, token: tokenUrl(context.config, story.network, story.asset) });
+  };
   return [
     {
       path: "/tx/{id}",
       scriptBytesMax: 3_072,
       show: async ({ params, query }) => {
-        const transaction = params.id ?? "";
         const network = query.get("network") ?? undefined;
-        const asked = `/payments/${encodeURIComponent(transaction)}${network ? `?network=${encodeURIComponent(network)}` : ""}`;
-        return shown(await paymentStory(context, { transaction, network }), asked);
+        const id = params.id ?? "";
+        const story = await paymentStory(context, { id, network });
+        return shown(story, jsonPathOf(story, { id, network }));
       },
     },
     {
@@ -46,6 +57,20 @@ export function paymentPages(context: Needs, fees: Pick<NetworkFees, "of">): Pag
   ];
 }
 
+/** Where the same is to be had as JSON: by what the payer signed until there is a transaction. */
+function jsonPathOf({ transaction, payer, nonce, ...story }: PaymentStory, { id, network }: AskedById): string {
+  if (transaction === null && nonce !== undefined) {
+    return `/payments?${new URLSearchParams({ network: story.network, payer, nonce })}`;
+  }
+  const of = network ? `?${new URLSearchParams({ network })}` : "";
+  return `/payments/${encodeURIComponent(transaction ?? id)}${of}`;
+}
+
+interface AskedById {
+  readonly id: string;
+  readonly network: string | undefined;
+}
+
 type Needs = PaymentNeeds & { readonly config: Pick<Config, "environmentOf"> };
 
 const unfinished = ["claimed", "broadcast", "unknown"];
@@ -54,26 +79,32 @@ interface Beside {
   /** Where the same is to be had as JSON. */
   readonly json: string;
   readonly fee: NetworkFee | undefined;
+  readonly env: Environment;
+  /** Keeps a link in the payment's environment. */
+  readonly to: (path: string) => string;
+  /** Where the asset can be looked up. */
+  readonly token: string | undefined;
 }
 
-function viewOf({ config }: Needs, story: PaymentStory, { json, fee }: Beside, now = new Date()): View {
+function viewOf(story: PaymentStory, beside: Beside, now = new Date()): View {
+  const { json, env, to } = beside;
   const amount = exactAmount(story.network, story.asset, story.amount_atomic);
   const isOpen = unfinished.includes(story.state);
   return {
     title: `Payment of ${amount}, ${story.state}`,
     section: "/transactions",
-    env: config.environmentOf(story.network),
+    env,
     isPrivate: isOpen,
     islands: isOpen ? ["payment.js"] : [],
     body: (
       <div class="wrap page stack stack-6">
-        <PaymentHead story={story} amount={amount} />
+        <PaymentHead story={story} amount={amount} to={to} />
         <PaymentState story={story} json={json} now={now} />
         <Card id="state" title="State" aside={<span class="small faint num">{tookOf(story, now)}</span>}>
           <Rail stops={stopsOf(story)} />
         </Card>
         <div class="cols cols-7-5">
-          <Facts story={story} amount={amount} fee={fee} />
+          <Facts story={story} amount={amount} beside={beside} />
           <Log story={story} />
         </div>
         <Disclosure summary="As JSON">
@@ -86,12 +117,12 @@ function viewOf({ config }: Needs, story: PaymentStory, { json, fee }: Beside, n
   };
 }
 
-function PaymentHead({ story, amount }: { story: PaymentStory; amount: string }) {
+function PaymentHead({ story, amount, to }: { story: PaymentStory; amount: string } & Pick<Beside, "to">) {
   const name = story.transaction ?? "before its transaction";
   return (
     <div class="page-head">
       <Crumbs
-        trail={[{ href: "/transactions", label: "Settlements" }]}
+        trail={[{ href: to("/transactions"), label: "Settlements" }]}
         here={name.length > 30 ? `${name.slice(0, 16)}…${name.slice(-6)}` : name}
       />
       <div class="row row-3">
@@ -224,7 +255,7 @@ function tookOf({ created_at: from, finished_at: to }: PaymentStory, now: Date):
   return to === null ? `${took} so far` : `${took} from claim to end`;
 }
 
-function Facts({ story, amount, fee }: { story: PaymentStory; amount: string; fee: NetworkFee | undefined }) {
+function Facts({ story, amount, beside: { fee, token, to } }: FactsProps) {
   const isOpen = unfinished.includes(story.state);
   const hash = (value: string, what: string, href?: string) => (
     <Hash value={value} label={`Copy ${what}`} href={href} />
@@ -251,10 +282,10 @@ function Facts({ story, amount, fee }: { story: PaymentStory; amount: string; fe
               {amount} <span class="faint">{story.amount_atomic} units</span>
             </>,
           ],
-          ["Asset", story.asset ? hash(story.asset, "asset") : "–"],
-          ["Payer", hash(story.payer, "payer", `/payers/${encodeURIComponent(story.payer)}`)],
-          ["Paid to", hash(story.pay_to, "payee", `/payees/${encodeURIComponent(story.pay_to)}`)],
-          ["For", story.resource_url ?? "–"],
+          ["Asset", story.asset ? hash(story.asset, "asset", token) : "–"],
+          ["Payer", hash(story.payer, "payer", to(`/payers/${encodeURIComponent(story.payer)}`))],
+          ["Paid to", hash(story.pay_to, "payee", to(`/payees/${encodeURIComponent(story.pay_to)}`))],
+          ["For", <PaidFor url={story.resource_url} to={to} />],
           [
             "Fee payer",
             story.feePayer === undefined ? (
@@ -275,6 +306,22 @@ function Facts({ story, amount, fee }: { story: PaymentStory; amount: string; fe
         ]}
       />
     </Card>
+  );
+}
+
+interface FactsProps {
+  readonly story: PaymentStory;
+  readonly amount: string;
+  readonly beside: Beside;
+}
+
+/** Leads to what else was paid for it. */
+function PaidFor({ url, to }: { url: string | null } & Pick<Beside, "to">) {
+  if (url === null) return <>{noFigure}</>;
+  return (
+    <a class="link said" href={to(`/transactions?resource=${encodeURIComponent(url)}`)}>
+      {url}
+    </a>
   );
 }
 

@@ -1,4 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+import { Bars } from "../../../shared/page/chart.tsx";
 import { Empty } from "../../../shared/page/empty.tsx";
 import { duration, figures, percent } from "../../../shared/page/figures.ts";
 import { creditsOf } from "../../../shared/page/money.tsx";
@@ -6,14 +7,14 @@ import { Stats } from "../../../shared/page/stats.tsx";
 import { type Column, KeyValues, Table } from "../../../shared/page/table.tsx";
 import { Time } from "../../../shared/page/time.tsx";
 import { categoryNames } from "../../agents/category.ts";
+import type { DayFigures } from "../../agents/daily-figures.ts";
 import type { PublicVersion } from "../../agents/public-versions.ts";
 import { NetworkMark, networkName } from "./networks.tsx";
 import type { ShownAgent } from "./shown-agent.ts";
 
 /** What it is, how it did, who is paid, and what was published when. */
-export function AboutTab({ shown, versions }: { shown: ShownAgent; versions: readonly PublicVersion[] }) {
+export function AboutTab({ shown, versions, days }: AboutTabProps) {
   const { detail, agent } = shown;
-  const { figures: done } = detail;
   return (
     <div class="cols cols-8-4">
       <div class="stack stack-6">
@@ -26,17 +27,7 @@ export function AboutTab({ shown, versions }: { shown: ShownAgent; versions: rea
               : "It runs before it is paid: a run that fails costs nothing."}
           </p>
         </section>
-        <section class="stack">
-          <h2>Last 30 days</h2>
-          <Stats
-            stats={[
-              { name: "Runs", value: figures(done.runs_30d) },
-              { name: "Succeeded", value: percent(done.success_rate) },
-              { name: "Median", value: duration(done.median_ms) },
-              { name: "Slowest of 20", value: duration(done.p95_ms) },
-            ]}
-          />
-        </section>
+        <Figures done={detail.figures} days={days} />
         <section class="stack">
           <h2>Versions</h2>
           {versions.length === 0 ? (
@@ -51,6 +42,58 @@ export function AboutTab({ shown, versions }: { shown: ShownAgent; versions: rea
       <Creator shown={shown} />
     </div>
   );
+}
+
+interface AboutTabProps {
+  readonly shown: ShownAgent;
+  readonly versions: readonly PublicVersion[];
+  readonly days: readonly DayFigures[];
+}
+
+/** How it did: in all, and day by day. */
+function Figures({ done, days }: { done: ShownAgent["detail"]["figures"]; days: readonly DayFigures[] }) {
+  const course = (of: (day: DayFigures) => number | null) =>
+    done.runs_30d === 0 ? undefined : days.map((day) => of(day) ?? undefined);
+  return (
+    <section class="stack">
+      <h2>Last 30 days</h2>
+      <Stats
+        stats={[
+          { name: "Runs", value: figures(done.runs_30d), course: course(runsOf) },
+          { name: "Succeeded", value: percent(done.success_rate), course: course(shareOf) },
+          { name: "Median", value: duration(done.median_ms), course: course(({ medianMs }) => medianMs) },
+          { name: "Slowest of 20", value: duration(done.p95_ms) },
+        ]}
+      />
+      {done.runs_30d > 0 && (
+        <Bars
+          id="days"
+          small
+          sentence={sentenceOf(days)}
+          bars={days.map((day) => ({
+            label: dayLabel(day),
+            value: day.succeeded,
+            second: day.failed,
+            more: [duration(day.medianMs)],
+          }))}
+          names={{ label: "Day", value: "Succeeded", second: "Failed", more: ["Median"] }}
+        />
+      )}
+    </section>
+  );
+}
+
+const runsOf = ({ succeeded, failed }: DayFigures) => succeeded + failed;
+const shareOf = (day: DayFigures) => (runsOf(day) === 0 ? null : day.succeeded / runsOf(day));
+const dayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+const dayLabel = ({ day }: DayFigures) => dayFormat.format(new Date(day));
+
+function sentenceOf(days: readonly DayFigures[]): string {
+  const worked = days.filter((day) => runsOf(day) > 0);
+  const failing = worked.filter(({ failed }) => failed > 0);
+  const last = failing.at(-1);
+  const failures = last === undefined ? "none failed" : `a run failed on ${failing.length}, last on ${dayLabel(last)}`;
+  return `Runs by day (UTC): run on ${worked.length} of ${days.length} days; ${failures}.`;
 }
 
 function Creator({ shown }: { shown: ShownAgent }) {

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
+import { readDailyFigures } from "../../agents/daily-figures.ts";
 import { type DescribeNeeds, readFrom } from "../../agents/detail.ts";
 import { type ListedAgent, listAgents } from "../../agents/list.ts";
 import { listQuery } from "../../agents/list-query.ts";
@@ -128,8 +129,12 @@ function aboutPage(context: DescribeNeeds): Page {
     scriptBytesMax,
     show: async (visit) => {
       const shown = await shownAt(context, visit);
-      const versions = await visit.read((db) => publicVersions(db, shown.agent.id, shown.agent.liveVersion));
-      return movedTo(shown, visit, "/about") ?? viewOf(shown, "about", <AboutTab shown={shown} versions={versions} />);
+      const { id, liveVersion } = shown.agent;
+      const [versions, days] = await visit.read((db) =>
+        Promise.all([publicVersions(db, id, liveVersion), readDailyFigures(db, id)]),
+      );
+      const body = <AboutTab shown={shown} versions={versions} days={days} />;
+      return movedTo(shown, visit, "/about") ?? viewOf(shown, "about", body);
     },
   };
 }

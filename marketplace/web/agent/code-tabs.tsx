@@ -11,13 +11,13 @@ export interface ColouredSnippet extends Omit<Snippet, "before" | "after"> {
   readonly after: ComponentChildren;
 }
 
-/** In a shell's quotes the input and what is around it are one text, so there the end is coloured by hand. */
+/** In a shell's quotes the input and what is around it are one text, so there the closing quote is coloured by hand. */
 export function coloured(snippets: readonly Snippet[]): Promise<ColouredSnippet[]> {
   return Promise.all(
     snippets.map(async ({ before, after, ...snippet }) => ({
       ...snippet,
       before: await highlighted(before, snippet.language),
-      after: snippet.language === "bash" ? <Quoted text={after} /> : await highlighted(after, snippet.language),
+      after: snippet.language === "bash" ? await quoted(after) : await highlighted(after, snippet.language),
     })),
   );
 }
@@ -72,12 +72,12 @@ function Input({
   );
 }
 
-function Quoted({ text }: { text: string }) {
+async function quoted(text: string): Promise<ComponentChildren> {
   const end = text.indexOf("'") + 1;
   return (
     <>
       <span class="s">{text.slice(0, end)}</span>
-      {text.length > end && <span class="c">{text.slice(end)}</span>}
+      {await highlighted(text.slice(end), "bash")}
     </>
   );
 }

@@ -32,13 +32,21 @@ export function AgentPage({ shown, tab, children }: AgentPageProps) {
             <div class="grow">
               <h1>{detail.name}</h1>
               <p class="row row-3 small faint">
-                <span class="mono dim">{detail.agent}</span>
-                <Copy label="Copy the agent’s id" text={detail.agent} />
+                <span class="row row-tight">
+                  <span class="mono dim">{detail.agent}</span>
+                  <Copy label="Copy the agent’s id" text={detail.agent} />
+                </span>
                 <span>
                   by{" "}
                   <a class="link" href={`/${handle}`}>
                     {handle}
                   </a>
+                </span>
+                <span class="row row-tight">
+                  <a class="link" href={`/${detail.agent}.md`}>
+                    Markdown
+                  </a>
+                  <Copy label="Copy this page as Markdown, for a model" from={`/${detail.agent}.md`} />
                 </span>
               </p>
             </div>
@@ -60,24 +68,13 @@ interface AgentPageProps {
   readonly children: ComponentChildren;
 }
 
-/** Figures of the last thirty days; a dash where there are none. */
+/** Figures of the last thirty days. */
 function Proof({ shown: { detail } }: { shown: ShownAgent }) {
   const { per_call: perCall, figures: done } = detail;
   return (
     <div class="row row-4 small faint num">
       <Badge icon={connectorIcon(detail.connector)}>{detail.connector_name}</Badge>
-      <span>
-        <b class="strong">{percent(done.success_rate)}</b> succeeded
-      </span>
-      <span>
-        <b class="strong">{duration(done.median_ms)}</b> median
-      </span>
-      <span>
-        <b class="strong">{duration(done.p95_ms)}</b> slowest of 20
-      </span>
-      <span>
-        <b class="strong">{figures(done.runs_30d)}</b> {done.runs_30d === 1 ? "run" : "runs"} in 30 days
-      </span>
+      {done.runs_30d === 0 ? <span>no runs in 30 days</span> : <Done done={done} />}
       {done.last_success_at && (
         <span>
           last worked <Time at={done.last_success_at} show="ago" />
@@ -92,6 +89,25 @@ function Proof({ shown: { detail } }: { shown: ShownAgent }) {
         changed <Time at={detail.updated_at} />
       </span>
     </div>
+  );
+}
+
+function Done({ done }: { done: ShownAgent["detail"]["figures"] }) {
+  return (
+    <>
+      <span>
+        <b class="strong">{percent(done.success_rate)}</b> succeeded
+      </span>
+      <span>
+        <b class="strong">{duration(done.median_ms)}</b> median
+      </span>
+      <span>
+        <b class="strong">{duration(done.p95_ms)}</b> slowest of 20
+      </span>
+      <span>
+        <b class="strong">{figures(done.runs_30d)}</b> {done.runs_30d === 1 ? "run" : "runs"} in 30 days
+      </span>
+    </>
   );
 }
 

@@ -92,7 +92,7 @@ print(run["output"] if run["success"] else run["error"])`,
   };
 }
 
-/** Without an account: programs that pay, and commands that ask for the price; those of a free agent run it. */
+/** Without an account: programs that pay; those of a free agent run it. */
 export function perCallSnippets({ origin, detail }: Called): readonly Snippet[] {
   const { per_call: perCall } = detail;
   if (!perCall) return [];
@@ -103,20 +103,49 @@ export function perCallSnippets({ origin, detail }: Called): readonly Snippet[] 
   return [
     ...(evm && !isFree ? [evmSnippet({ origin, detail })] : []),
     ...(hedera && !isFree ? [hederaSnippet({ origin, detail })] : []),
-    {
-      title: isFree ? "curl" : "curl, price only",
-      language: "bash",
-      before: `curl -s${isFree ? "" : "i"} ${url} \\
-  -H "Content-Type: application/json" \\
-  -d '`,
-      indent: "  ",
-      after: isFree
-        ? "'"
-        : `'\n# 402 and the price; no charge. Sign an offer, then post the same with -H "PAYMENT-SIGNATURE: $PROOF".`,
-    },
+    isFree ? freeCurlSnippet(url) : payingCurlSnippet({ origin, detail }, url, evm ? "evm" : "hedera"),
     evm && !isFree ? payingPythonSnippet(url, evm) : pythonSnippet(url, isFree),
   ];
 }
+
+function freeCurlSnippet(url: string): Snippet {
+  return {
+    title: "curl",
+    language: "bash",
+    before: `curl -s ${url} \\
+  -H "Content-Type: application/json" \\
+  -d '`,
+    indent: "  ",
+    after: "'",
+  };
+}
+
+/** As far as curl comes, which is the price, and then the command that signs it and fetches the result. */
+function payingCurlSnippet({ origin, detail }: Called, url: string, chain: keyof typeof signers): Snippet {
+  const { library, variables } = signers[chain];
+  return {
+    title: "curl",
+    language: "bash",
+    before: "INPUT='",
+    indent: "",
+    after: `'
+curl -si ${url} -H "Content-Type: application/json" -d "$INPUT" # 402: the price; no charge
+# curl cannot sign it. This pays and prints the result. Once: npm install ${origin}${clientPackagePath} ${library}
+${variables} \\
+  npx ${clientPackage} pay ${detail.agent} --url ${origin} --max-usd ${maxUsd(detail)} --input "$INPUT"`,
+  };
+}
+
+/** What signs on each family of chains, and where the command line reads its key. */
+const signers = {
+  evm: { library: "viem", variables: "AGENT_MARKETPLACE_EVM_KEY=$PRIVATE_KEY" },
+  hedera: {
+    library: "@hashgraph/sdk",
+    variables: "AGENT_MARKETPLACE_HEDERA_ACCOUNT=$ACCOUNT_ID AGENT_MARKETPLACE_HEDERA_KEY=$PRIVATE_KEY",
+  },
+} as const;
+
+const maxUsd = ({ price_credits: price }: Pick<Called["detail"], "price_credits">) => (price / 100).toFixed(2);
 
 function evmSnippet({ origin, detail }: Called): Snippet {
   return {
@@ -150,11 +179,11 @@ ${paying(origin, detail, "hedera")}`,
 }
 
 /** A program that pays with the wallet of that name, up to its input. */
-function paying(origin: string, { agent, price_credits: price }: Called["detail"], wallet: string): string {
+function paying(origin: string, detail: Called["detail"], wallet: string): string {
   return `const market = new AgentMarketplace({ baseUrl: "${origin}", wallets: { ${wallet} } });
 const run = await market.pay.run({
-  agent: "${agent}",
-  max_usd: "${(price / 100).toFixed(2)}", // nothing dearer is signed
+  agent: "${detail.agent}",
+  max_usd: "${maxUsd(detail)}", // nothing dearer is signed
   input: `;
 }
 

@@ -64,9 +64,9 @@ export function Found({ asked, page, near }: FoundProps) {
           )}
         </>
       )}
-      <Callout icon="idea" title="Nothing that fits?">
+      <Callout icon="idea" title="This list over the API">
         <p>
-          Every search is an API call too: <code class="icode">{apiCall(asked)}</code>
+          <code class="icode">{apiCall(asked)}</code>
         </p>
       </Callout>
     </>

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { Button } from "../../../shared/page/button.tsx";
 import { Callout } from "../../../shared/page/callout.tsx";
 import { TextField } from "../../../shared/page/field.tsx";
+import type { Config } from "../../config.ts";
 import type { Tools } from "../../connectors/connector.ts";
 import { linkMinutes } from "../../sign-in/auth.ts";
 import { type EnterNeeds, landingPath } from "../../sign-in/enter.ts";
@@ -11,6 +12,7 @@ import { payableNetworks } from "../../stablecoins.ts";
 
 export interface SignInNeeds extends EnterNeeds {
   readonly tools: Pick<Tools, "evm">;
+  readonly config: EnterNeeds["config"] & Pick<Config, "demoWalletScript">;
 }
 
 /** What was given, so that a form comes back filled in. */

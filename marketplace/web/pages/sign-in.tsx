@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { ApiError } from "../../../shared/errors.ts";
 import { parse } from "../../parse.ts";
 import { emailRequest, enterAtProvider, enterByLink, nextOf, sendLink } from "../../sign-in/enter.ts";
+import { demoWalletPath } from "../demo-wallet.ts";
 import type { Page, Shown, View, Visit } from "../page.ts";
 import {
   type Asked,
@@ -91,7 +92,12 @@ function onwardTo(url: string): View {
 
 function waysOf(needs: SignInNeeds, asked: Asked, problem?: Problem, headers?: View["headers"]): View {
   return {
-    ...viewOf(<Ways needs={needs} asked={asked} problem={problem} />),
+    ...viewOf(
+      <>
+        <Ways needs={needs} asked={asked} problem={problem} />
+        {needs.config.demoWalletScript && <script src={demoWalletPath} defer />}
+      </>,
+    ),
     islands: needs.signIn.ways.passkey ? [...islands, "sign-in-passkey.js"] : islands,
     status: problem?.status ?? 200,
     headers: { ...noStore, ...headers },

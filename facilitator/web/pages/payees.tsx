@@ -1,0 +1,98 @@
+/** @jsxRuntime automatic @jsxImportSource preact */
+import type { Environment } from "../../../shared/networks.ts";
+import { Card } from "../../../shared/page/card.tsx";
+import { Empty } from "../../../shared/page/empty.tsx";
+import { Pagination } from "../../../shared/page/pagination.tsx";
+import { Segments } from "../../../shared/page/tabs.tsx";
+import type { Reads } from "../../../shared/reads.ts";
+import { readQuery } from "../../http/query.ts";
+import { listPayees, type PayeeOrder, type PayeePage, payeesQuery } from "../../settlements/payees.ts";
+import { inEnv } from "../layout.tsx";
+import type { Page, Visit } from "../page.ts";
+import { PayeeTable } from "../payee-table.tsx";
+
+const rowsAPage = 25;
+
+/** Who is paid most through this facilitator. */
+export function payeesPage(context: { readonly reads: Reads }, environments: readonly Environment[]): Page {
+  return {
+    path: "/payees",
+    scriptBytesMax: 2_048,
+    show: async ({ query, env }: Visit) => {
+      const { sort = "payments", cursor } = readQuery(payeesQuery, Object.fromEntries(query));
+      const page = await context.reads.run((db) => listPayees(db, { env, sort, cursor, limit: rowsAPage }));
+      const to = (path: string) => inEnv(path, env, environments);
+      return {
+        title: "Payees",
+        description: "Who is paid through this x402 facilitator: payments, volume, payers and what each sells.",
+        section: "/payees",
+        isPublic: true,
+        body: <Listed {...{ page, sort, to }} isFirst={cursor === undefined} />,
+      };
+    },
+  };
+}
+
+interface ListedProps {
+  readonly page: PayeePage;
+  readonly sort: PayeeOrder;
+  readonly isFirst: boolean;
+  readonly to: (path: string) => string;
+}
+
+const orders: ReadonlyArray<readonly [PayeeOrder, string]> = [
+  ["payments", "Most payments"],
+  ["volume", "Most USDC"],
+  ["payers", "Most payers"],
+];
+
+function Listed({ page: { payees, cursor }, sort, isFirst, to }: ListedProps) {
+  const sorted = sort === "payments" ? "/payees" : `/payees?sort=${sort}`;
+  return (
+    <div class="wrap page stack stack-6">
+      <div>
+        <h1>Payees</h1>
+        <p class="dim small">Who was paid through this facilitator, in settled payments since its record begins.</p>
+      </div>
+      <Card
+        id="payees"
+        title="Public record"
+        aside={
+          <Segments
+            label="Order"
+            tabs={orders.map(([order, label]) => ({
+              href: to(order === "payments" ? "/payees" : `/payees?sort=${order}`),
+              label,
+              isCurrent: order === sort,
+            }))}
+          />
+        }
+        bare
+        foot={
+          <Pagination
+            label="Payees"
+            first={isFirst ? undefined : to(sorted)}
+            next={cursor === null ? undefined : to(`/payees?sort=${sort}&cursor=${cursor}`)}
+            said="Any account may be paid here: nobody was asked, and nobody was vetted."
+          />
+        }
+      >
+        {payees.length > 0 ? (
+          <PayeeTable label="Table of payees" payees={payees} to={to} />
+        ) : (
+          <Empty icon="wallet" title="Nobody was paid yet">
+            Here would be every account into which a payment has settled.
+          </Empty>
+        )}
+      </Card>
+      <p class="small faint measure">
+        Payments cost their payer nothing but the amount, so an account can pay itself from others of its own. Many
+        payers say more than many payments; the overview can leave{" "}
+        <a class="link" href={to("/#rule")}>
+          self-payments
+        </a>{" "}
+        out.
+      </p>
+    </div>
+  );
+}
