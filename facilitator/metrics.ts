@@ -4,6 +4,7 @@ import { Counter, durabilityGauge, type Family, Gauge, Histogram, jobGauge, memo
 import type { Database } from "../shared/postgres.ts";
 import type { Reads } from "../shared/reads.ts";
 import type { ValkeyCounts } from "../shared/valkey-counts.ts";
+import { inStates, unfinishedStates } from "./payment-states.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import type { LostSettlements } from "./settlements/lost-settlements.ts";
 
@@ -82,7 +83,7 @@ async function backlog({ db }: Pick<Needs, "db">): Promise<readonly Family[]> {
   try {
     const { rows: states } = await db.query(
       `select network, state, count(*)::int as count from unfinished_payments u join payments on id = u.payment_id
-        where state in ('claimed', 'broadcast', 'unknown') group by network, state`,
+        where ${inStates(unfinishedStates)} group by network, state`,
     );
     const { rows: queue } = await db.query("select count(*)::int as count from uncounted_settlements");
     const { rows: offers } = await db.query("select count(*)::int as count from discovery_offers");

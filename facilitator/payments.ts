@@ -5,6 +5,7 @@ import type { Database } from "../shared/postgres.ts";
 import { type Explorers, explorerUrl } from "./explorer.ts";
 import { malformed, missing, type Read, text } from "./http/query.ts";
 import type { Charged } from "./network-fees.ts";
+import { paymentStates } from "./payment-states.ts";
 import type { Hex } from "./schemes/exact-evm/hex.ts";
 import { authorizationOf, paymentKeyOf } from "./schemes/exact-evm/payload.ts";
 
@@ -15,7 +16,7 @@ export const paymentQuery = {
 export const paymentShape = z
   .object({
     state: z
-      .enum(["claimed", "broadcast", "unknown", "settled", "failed"])
+      .enum(paymentStates)
       .describe("claimed, broadcast and unknown end by themselves as settled or failed; unknown is no failure."),
     network: z.string(),
     transaction: z.string(),

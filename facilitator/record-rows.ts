@@ -4,6 +4,7 @@ import { type ArchiveObject, findObjects } from "./archive/objects.ts";
 import { type RecordArchive, readMax } from "./archive/record-archive.ts";
 import { type ArchivedRecord, isBefore, type Place, placeOf } from "./archive/record-file.ts";
 import { listStatement } from "./list-statement.ts";
+import type { PaymentState } from "./payment-states.ts";
 import { spellingsOf } from "./settlements/accounts.ts";
 import type { RecordScope } from "./settlements/scope.ts";
 
@@ -11,7 +12,7 @@ import type { RecordScope } from "./settlements/scope.ts";
 export interface Row {
   readonly id: bigint;
   readonly network: string;
-  readonly status: "settled" | "failed" | "rejected" | "claimed" | "broadcast" | "unknown";
+  readonly status: PaymentState | "rejected";
   readonly kind: "verify" | "settle";
   readonly payer: string | null;
   readonly pay_to: string | null;

@@ -7,6 +7,7 @@ import type { HoldStore } from "./holds/store.ts";
 import { coolingDown, type PayerCooldowns } from "./limits/payer-cooldowns.ts";
 import type { PaymentLimits } from "./limits/payment-limits.ts";
 import { parsePaymentRequest } from "./payment-request.ts";
+import { isClaimable } from "./payment-states.ts";
 import { NoFeePayerError, requireFeePayer } from "./schemes/fee-payers.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import {
@@ -21,7 +22,7 @@ import {
 } from "./schemes/scheme.ts";
 import { answer, findOut, resume, type Settled, unknown } from "./settlements/answer.ts";
 import { refusalOfLate } from "./settlements/late-payment.ts";
-import { isClaimable, type PaymentRecord, refusalToTell } from "./settlements/payment-record.ts";
+import { type PaymentRecord, refusalToTell } from "./settlements/payment-record.ts";
 import type { SettlementStore } from "./settlements/store.ts";
 
 /**

@@ -6,15 +6,16 @@ import type { Config } from "./config.ts";
 import { type Explorers, explorerUrl } from "./explorer.ts";
 import { encodeOpaque, moment, oneOf, opaque, type Read, text, whole } from "./http/query.ts";
 import { asFiltered, inPlaceAndTime } from "./list-statement.ts";
+import { hasNotEnded, unfinishedStates } from "./payment-states.ts";
 import { endedRows, type Found, type Row, valuesOf } from "./record-rows.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
-import { environments, type RecordScope, recordScope, statuses, unfinishedStates } from "./settlements/scope.ts";
+import { environments, type RecordScope, recordScope, statuses, unfinishedStatuses } from "./settlements/scope.ts";
 
 export const transactionsQuery = {
   env: oneOf(environments, "Which networks to list; by default mainnet if this daemon serves one."),
   network: text(100, "CAIP-2 id of one network, instead of all of the environment."),
   status: oneOf(
-    [...statuses, "in_progress", "unknown"],
+    [...statuses, ...(Object.keys(unfinishedStatuses) as UnfinishedStatus[])],
     "Only records of this status; `in_progress` and `unknown` list payments that have not ended, which no other list shows.",
   ),
   payer: text(100, "Only payments of this account."),
@@ -35,7 +36,7 @@ export const transactionsShape = z
         .object({
           network: z.string(),
           status: z
-            .enum([...statuses, "claimed", "broadcast", "unknown"])
+            .enum([...statuses, ...unfinishedStates])
             .describe("The last three only where payments that have not ended were asked for; unknown is no failure."),
           kind: z.enum(["verify", "settle"]).describe("What was asked for."),
           payer: z.string().nullable(),
@@ -92,9 +93,8 @@ export async function transactions(
 ): Promise<Transactions> {
   const scope = await recordScope(context.db, context, query);
   const { status } = query;
-  const isUnfinished = status === "in_progress" || status === "unknown";
-  const { rows, edge, notice }: Found = isUnfinished
-    ? { rows: await unfinishedRows(context.db, scope, query, unfinishedStates[status]) }
+  const { rows, edge, notice }: Found = isUnfinished(status)
+    ? { rows: await unfinishedRows(context.db, scope, query, unfinishedStatuses[status]) }
     : await endedRows(context, scope, query, status === undefined ? statuses : [status]);
   const page = rows.slice(0, query.limit);
   const last = page.at(-1);
@@ -116,9 +116,8 @@ export function readList<T>(
   { payer, pay_to: payTo, resource, since, status }: Asked,
   work: (db: Database) => Promise<T>,
 ): Promise<T> {
-  const isUnfinished = status === "in_progress" || status === "unknown";
   const isOwn = [payer, payTo, resource, since].some((filter) => filter !== undefined);
-  return isOwn || isUnfinished ? work(db) : reads.run(work);
+  return isOwn || isUnfinished(status) ? work(db) : reads.run(work);
 }
 
 /** Payments that have not ended, newest first: what the record does not have yet. */
@@ -127,12 +126,16 @@ export async function unfinishedTransactions(
   query: Read<typeof transactionsQuery>,
 ): Promise<Transactions["transactions"]> {
   const scope = await recordScope(context.db, context, query);
-  const states = Object.values(unfinishedStates).flat();
-  const rows = await unfinishedRows(context.db, scope, query, states);
+  const rows = await unfinishedRows(context.db, scope, query, unfinishedStates);
   return rows.slice(0, query.limit).map((row) => recordOf(context.config, row));
 }
 
 type Asked = Read<typeof transactionsQuery>;
+type UnfinishedStatus = keyof typeof unfinishedStatuses;
+
+function isUnfinished(status: Asked["status"]): status is UnfinishedStatus {
+  return status !== undefined && status in unfinishedStatuses;
+}
 
 function recordOf(config: Explorers, row: Row): Transactions["transactions"][number] {
   return {
@@ -167,7 +170,7 @@ async function unfinishedRows(
              least(extract(epoch from now() - created_at) * 1000, 2147483647)::int as total_ms,
              (extract(epoch from created_at) * 1000000)::bigint as created_micros
         from unfinished_payments u join payments t on t.id = u.payment_id
-       where state in ('claimed', 'broadcast', 'unknown') and state = any($2) and not (state = 'claimed' and retryable)
+       where ${hasNotEnded} and state = any($2)
          and network = any($1) and ${inPlaceAndTime} and ${asFiltered}
          and ($9::text is not null)
        order by created_at desc, id desc limit $5`,

@@ -4,10 +4,11 @@ import { checkAndHold } from "./holds/check-and-hold.ts";
 import type { HoldStore } from "./holds/store.ts";
 import type { PayerCooldowns } from "./limits/payer-cooldowns.ts";
 import { parsePaymentRequest } from "./payment-request.ts";
+import { isClaimable } from "./payment-states.ts";
 import { requireFeePayer } from "./schemes/fee-payers.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import { isRefusal, type Payment, type PaymentRequest, type Refusal, refuse, type Scheme } from "./schemes/scheme.ts";
-import { isClaimable, type PaymentRecord, refusalToTell } from "./settlements/payment-record.ts";
+import { type PaymentRecord, refusalToTell } from "./settlements/payment-record.ts";
 import type { SettlementStore } from "./settlements/store.ts";
 
 /**

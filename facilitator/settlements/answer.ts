@@ -1,7 +1,8 @@
 import type { Log } from "../../shared/log.ts";
 import type { SettleResponse } from "../../shared/x402.ts";
+import { isClaimable } from "../payment-states.ts";
 import type { Outcome, Payment, PaymentRequest } from "../schemes/scheme.ts";
-import { anotherPayment, isClaimable, isForSameTerms, isSamePayment, type PaymentRecord } from "./payment-record.ts";
+import { anotherPayment, isForSameTerms, isSamePayment, type PaymentRecord } from "./payment-record.ts";
 import type { SettlementStore } from "./store.ts";
 
 /** The answer to write, and what to do should it certainly not have reached the caller. */

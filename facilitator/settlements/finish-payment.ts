@@ -1,4 +1,5 @@
 import type { Queryable } from "../../shared/postgres.ts";
+import { legalFor } from "../payment-states.ts";
 import type { Claim, Outcome } from "../schemes/scheme.ts";
 
 /** Beyond so many, what else is paid for waits for its next payment to be listed. */
@@ -9,7 +10,7 @@ export async function finishUnknown(db: Queryable, { id, token }: Claim, leaseSe
   const { rowCount } = await db.query({
     name: "finish-unknown",
     text: `update payments set state = 'unknown', lease_until = now() + make_interval(secs => $3)
-            where id = $1 and claim_token = $2 and state in ('broadcast', 'unknown')`,
+            where id = $1 and claim_token = $2 and ${legalFor("finishUnknown")}`,
     values: [id, token, leaseSeconds],
   });
   return rowCount === 1;
@@ -38,7 +39,7 @@ export async function finishPayment(
                error_message = $6, retryable = $7, finished_at = now(), offer = null, offer_digest = null,
                landed_by_another = $12, raw_transactions = case when nonce is null then null else raw_transactions end,
                delivered_at = case when $9 then now() end
-         where id = $1 and claim_token = $2 and state in ('claimed', 'broadcast', 'unknown')
+         where id = $1 and claim_token = $2 and ${legalFor("finish")}
         returning *
       ), offered as (
         insert into discovery_offers (digest, offer)

@@ -1,3 +1,4 @@
+import type { PaymentState, unfinishedStates } from "../payment-states.ts";
 import {
   NetworkAwayError,
   networkUnavailable,
@@ -11,7 +12,7 @@ import {
 
 /** A payment that was claimed before, as the payments table has it. */
 export interface PaymentRecord {
-  readonly state: "claimed" | "broadcast" | "unknown" | "settled" | "failed";
+  readonly state: PaymentState;
   readonly payer: string;
   readonly payTo: string;
   readonly asset: string;
@@ -28,11 +29,6 @@ export interface PaymentRecord {
   readonly errorReason: string | undefined;
   readonly errorMessage: string | undefined;
   readonly retryable: boolean;
-}
-
-/** A caller who presents it may claim it again: it failed in a way that left it valid, or its holder is gone. */
-export function isClaimable({ state, retryable }: PaymentRecord): boolean {
-  return retryable && (state === "failed" || state === "claimed");
 }
 
 /**
@@ -74,7 +70,7 @@ export const anotherPayment = refuse("invalid_transaction_state", "Another payme
 
 /** A payment whose holder fell silent. */
 export interface Abandoned extends Unfinished {
-  readonly state: "claimed" | "broadcast" | "unknown";
+  readonly state: (typeof unfinishedStates)[number];
   readonly token: string;
 }
 

@@ -1,10 +1,14 @@
 import { type Environment, toCaip2 } from "../../shared/networks.ts";
 import type { Queryable } from "../../shared/postgres.ts";
+import type { PaymentState } from "../payment-states.ts";
 
 export const environments = ["mainnet", "testnet"] as const;
 export const statuses = ["settled", "failed", "rejected"] as const;
-/** Of payments that have not ended, by the states that each is asked for by. */
-export const unfinishedStates = { in_progress: ["claimed", "broadcast"], unknown: ["unknown"] } as const;
+/** What payments that have not ended are asked for by, and the states that each means. */
+export const unfinishedStatuses = {
+  in_progress: ["claimed", "broadcast"],
+  unknown: ["unknown"],
+} as const satisfies Record<string, readonly PaymentState[]>;
 
 /**
  * Which part of the record a question is about. An environment's networks are those this daemon serves and those the

@@ -4,6 +4,7 @@ import { batched } from "../../shared/batch.ts";
 import type { Database, Queryable } from "../../shared/postgres.ts";
 import type { StoredListingRequest } from "../discovery/listing-requests.ts";
 import { failuresOfADayWithin, failuresWithin } from "../limits/failure-windows.ts";
+import { claimableAgain, inStates, legalFor, unfinishedStates } from "../payment-states.ts";
 import type {
   Broadcast,
   BroadcastLog,
@@ -28,8 +29,8 @@ const broadcastLeaseSeconds = 6;
 const signedMax = 100;
 
 /**
- * The payments table: who may settle what, and what became of it. Every statement is one round trip and atomic, so
- * any number of daemons can share it.
+ * The payments table: who may settle what, and what became of it; payment-states.ts says what may become of a payment. Every statement is
+ * one round trip and atomic, so any number of daemons can share it.
  */
 export class SettlementStore implements BroadcastLog {
   readonly #db: Database;
@@ -76,7 +77,7 @@ export class SettlementStore implements BroadcastLog {
               transaction_id = null, raw_transactions = null, broadcast_at = null, error_reason = null, error_message = null,
               finished_at = null, retryable = false, offer = excluded.offer, offer_digest = excluded.offer_digest,
               message_digest = excluded.message_digest, terms_digest = excluded.terms_digest
-          where payments.state in ('failed', 'claimed') and payments.retryable
+          where ${claimableAgain("payments")}
         returning id`,
       values: [
         network,
@@ -113,7 +114,7 @@ export class SettlementStore implements BroadcastLog {
            set state = 'broadcast', transaction_id = $3, raw_transactions = $4, fee_payer = $5, nonce = $6, broadcast_at = now(),
                lease_until = now() + make_interval(secs => $7), retryable = false,
                signed_transactions = (signed_transactions || $3::text)[greatest(1, cardinality(signed_transactions) + 2 - $8):]
-         where id = $1 and claim_token = $2 and state = 'claimed'`,
+         where id = $1 and claim_token = $2 and ${legalFor("recordBroadcast")}`,
       values: [
         claim.id,
         claim.token,
@@ -141,7 +142,7 @@ export class SettlementStore implements BroadcastLog {
                                     [greatest(1, cardinality(p.signed_transactions) + 2 - $7):]
           from unnest($1::bigint[], $2::text[], $3::bytea[], $4::text[], $5::bigint[])
             as sent (id, transaction_id, raw, fee_payer, nonce)
-         where p.id = sent.id and p.state = 'claimed'`,
+         where p.id = sent.id and ${legalFor("recordBroadcast", "p")}`,
       values: [
         sent.map(({ claim }) => claim.id),
         sent.map(({ transaction }) => transaction),
@@ -161,7 +162,7 @@ export class SettlementStore implements BroadcastLog {
       `update payments
           set state = 'claimed', transaction_id = null, raw_transactions = null, fee_payer = null, nonce = null,
               broadcast_at = null, lease_until = now() + make_interval(secs => $4)
-        where id = $1 and claim_token = $2 and transaction_id = $3 and state = 'broadcast'`,
+        where id = $1 and claim_token = $2 and transaction_id = $3 and ${legalFor("takeBack")}`,
       [id, token, transaction, claimLeaseSeconds],
     );
     return rowCount === 1;
@@ -201,7 +202,7 @@ export class SettlementStore implements BroadcastLog {
     const { rows } = await this.#db.query(
       `update payments set lease_until = now() + interval '10 seconds'
         where id in (select p.id from unfinished_payments u join payments p on p.id = u.payment_id
-                      where p.state in ('claimed', 'broadcast', 'unknown') and p.lease_until < now()
+                      where ${inStates(unfinishedStates, "p")} and p.lease_until < now()
                       order by p.lease_until limit $1 for update of p skip locked)
        returning *`,
       [limit],
@@ -212,7 +213,7 @@ export class SettlementStore implements BroadcastLog {
   /** The holder cannot go on: the reconciler looks after the claim at once. */
   async giveUp({ id, token }: Claim): Promise<void> {
     await this.#db.query(
-      "update payments set lease_until = now() where id = $1 and claim_token = $2 and state = 'claimed'",
+      `update payments set lease_until = now() where id = $1 and claim_token = $2 and ${legalFor("giveUp")}`,
       [id, token],
     );
   }
@@ -223,7 +224,7 @@ export class SettlementStore implements BroadcastLog {
       `update payments
           set state = 'failed', retryable = true, error_reason = $3, finished_at = now(), error_message = $4,
               offer = null, offer_digest = null
-        where id = $1 and claim_token = $2 and state = 'claimed'`,
+        where id = $1 and claim_token = $2 and ${legalFor("withdraw")}`,
       [id, token, refused, message],
     );
   }
@@ -237,7 +238,7 @@ export class SettlementStore implements BroadcastLog {
       `update payments
           set retryable = true,
               lease_until = now() + greatest(interval '10 seconds', least(now() - created_at, interval '10 minutes'))
-        where id = $1 and claim_token = $2 and state = 'claimed'`,
+        where id = $1 and claim_token = $2 and ${legalFor("openClaim")}`,
       [id, token],
     );
   }

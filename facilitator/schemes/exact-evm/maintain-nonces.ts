@@ -1,6 +1,7 @@
 import { parseTransaction } from "viem/utils";
 import type { Log } from "../../../shared/log.ts";
 import type { Database } from "../../../shared/postgres.ts";
+import { inStates, sentStates } from "../../payment-states.ts";
 import type { EvmChain } from "./chain.ts";
 import type { EvmConfig } from "./config.ts";
 import { raisedFee } from "./gas-prices.ts";
@@ -53,7 +54,7 @@ async function raiseStuckFee(signer: EvmSigner, config: EvmConfig, { chain, db, 
   const { rows } = await db.query(
     `select id, raw_transactions from payments
       where network = $1 and fee_payer = $2 and nonce = $3
-        and (state in ('broadcast', 'unknown') or (state = 'settled' and landed_by_another))
+        and (${inStates(sentStates)} or (state = 'settled' and landed_by_another))
         and created_at < now() - make_interval(secs => $4::double precision * cardinality(raw_transactions))`,
     [config.network, signer.address, mined, config.bumpAfterMs / 1_000],
   );

@@ -1,4 +1,5 @@
 import type { Database, Queryable, Transaction } from "../../../shared/postgres.ts";
+import { inStates, sentStates } from "../../payment-states.ts";
 import type { EvmChain } from "./chain.ts";
 import { RpcError } from "./rpc.ts";
 
@@ -99,7 +100,7 @@ export class Nonces {
          set vacant = array(select n from unnest(known.vacant) n where n >= excluded.next_nonce),
              next_nonce = case
                when exists (select from unfinished_payments u join payments on id = u.payment_id
-                             where network = $1 and fee_payer = $2 and state in ('broadcast', 'unknown'))
+                             where network = $1 and fee_payer = $2 and ${inStates(sentStates)})
                then greatest(known.next_nonce, excluded.next_nonce) else excluded.next_nonce end`,
       [this.#network, this.#address, pending],
     );

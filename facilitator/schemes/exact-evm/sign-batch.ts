@@ -1,4 +1,5 @@
 import { type Database, inTransaction, type Transaction } from "../../../shared/postgres.ts";
+import { legalFor } from "../../payment-states.ts";
 import { KeyAwayError } from "../../signing/signing-key.ts";
 import type { BroadcastLog, Claim } from "../scheme.ts";
 import type { GasFees } from "./chain.ts";
@@ -72,7 +73,7 @@ async function stillClaimed(tx: Transaction, calls: readonly Call[]): Promise<Se
     name: "lock-claims",
     text: `select p.id from payments p join unnest($1::bigint[], $2::uuid[]) as mine (id, token)
                on p.id = mine.id and p.claim_token = mine.token
-            where p.state = 'claimed' order by p.id for update of p`,
+            where ${legalFor("recordBroadcast", "p")} order by p.id for update of p`,
     values: [calls.map(({ claim }) => claim.id), calls.map(({ claim }) => claim.token)],
   });
   return new Set(rows.map(({ id }) => id));

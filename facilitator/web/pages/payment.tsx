@@ -14,6 +14,7 @@ import type { Config } from "../../config.ts";
 import { tokenUrl } from "../../explorer.ts";
 import { readQuery } from "../../http/query.ts";
 import type { NetworkFee, NetworkFees } from "../../network-fees.ts";
+import { unfinishedStates } from "../../payment-states.ts";
 import { authorizationQuery, type PaymentNeeds, type PaymentStory, paymentStory } from "../../payments.ts";
 import { reasonMeaning } from "../../reasons.ts";
 import { inEnv } from "../layout.tsx";
@@ -73,7 +74,7 @@ interface AskedById {
 
 type Needs = PaymentNeeds & { readonly config: Pick<Config, "environmentOf"> };
 
-const unfinished = ["claimed", "broadcast", "unknown"];
+const unfinished: readonly string[] = unfinishedStates;
 
 interface Beside {
   /** Where the same is to be had as JSON. */

@@ -25,32 +25,40 @@ export type PaidCallState =
 /** Who changes calls: a buyer's post of the payment, or the periodic task that credits purchases whose buyers did not come back. */
 export type Actor = "buyer" | "crediting";
 
-/** Every change of a call, by the store's verb that makes it. `none`: there is no row. */
+/**
+ * Every change of a call, by the store's verb that makes it: what becomes of a call of each state from which it is legal. `none`: there
+ * is no row.
+ */
 export const transitions = {
   /** To `settled` for a payment that was settled before it came here. */
-  begin: { from: ["none"], to: ["begun", "settled"], by: ["buyer"] },
-  acquireLease: { from: ["begun", "settled", "ran", "deliverable"], to: "same", by: ["buyer", "crediting"] },
+  begin: { from: { none: ["begun", "settled"] }, by: ["buyer"] },
+  acquireLease: {
+    from: { begun: ["begun"], settled: ["settled"], ran: ["ran"], deliverable: ["deliverable"] },
+    by: ["buyer", "crediting"],
+  },
   /** For another input of the same product, while nothing was done and nothing may be under way. */
-  rebind: { from: ["begun", "settled"], to: "same", by: ["buyer"] },
+  rebind: { from: { begun: ["begun"], settled: ["settled"] }, by: ["buyer"] },
   /** From `ran` where the agent was published anew meanwhile, and what it does now cannot be undone. */
-  keepTransaction: { from: ["begun", "ran"], to: ["settled", "deliverable"], by: ["buyer", "crediting"] },
-  keepResult: { from: ["begun", "settled"], to: ["ran", "deliverable"], by: ["buyer", "crediting"] },
+  keepTransaction: { from: { begun: ["settled"], ran: ["deliverable"] }, by: ["buyer", "crediting"] },
+  keepResult: { from: { begun: ["ran"], settled: ["deliverable"] }, by: ["buyer", "crediting"] },
   /** To `deliverable` while the buyer has still to fetch the result. */
-  conclude: { from: ["ran", "deliverable"], to: ["deliverable", "delivered"], by: ["buyer", "crediting"] },
+  conclude: {
+    from: { ran: ["deliverable", "delivered"], deliverable: ["deliverable", "delivered"] },
+    by: ["buyer", "crediting"],
+  },
   /**
    * The run failed, or the payment was refused: nothing was charged, and the payment is as good as new. Only of the post that
    * began the call: a later one may be told less than is true, or have forged what it presents.
    */
-  forget: { from: ["begun"], to: ["none"], by: ["buyer", "crediting"] },
+  forget: { from: { begun: ["none"] }, by: ["buyer", "crediting"] },
   /** Another's transaction settled it, and the presenter has not shown the payer's wallet. */
-  discard: { from: ["begun", "ran"], to: ["none"], by: ["buyer", "crediting"] },
+  discard: { from: { begun: ["none"], ran: ["none"] }, by: ["buyer", "crediting"] },
 } as const satisfies Record<string, Rule>;
 
 export type Transition = keyof typeof transitions;
 
 interface Rule {
-  readonly from: ReadonlyArray<PaidCallState | "none">;
-  readonly to: ReadonlyArray<PaidCallState | "none"> | "same";
+  readonly from: Readonly<Partial<Record<PaidCallState | "none", ReadonlyArray<PaidCallState | "none">>>>;
   readonly by: readonly Actor[];
 }
 
@@ -86,13 +94,13 @@ export function nextStep(call: Recorded, { permanent }: { readonly permanent: bo
 export function requireLegal(transition: Transition, call: Recorded & { readonly by: Actor }): void {
   const { from, by }: Rule = transitions[transition];
   const state = stateOf(call);
-  if (from.includes(state) && by.includes(call.by)) return;
+  if (state in from && by.includes(call.by)) return;
   throw new Error(`a paid call that is ${state} may not be changed by ${transition} of ${call.by}`);
 }
 
 /** SQL: whether a row of `paid_calls` is in a state from which this change is legal. */
 export function legalFor(transition: Exclude<Transition, "begin">): string {
-  return inStates(transitions[transition].from);
+  return inStates(Object.keys(transitions[transition].from) as PaidCallState[]);
 }
 
 /** SQL: whether a row of `paid_calls` is in one of these states. */

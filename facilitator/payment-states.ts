@@ -1,0 +1,81 @@
+/*
+ * A payment as a state machine, one row of `payments`: a state, and whether it may be claimed again (`retryable`).
+ *
+ *   none ── claim ──→ claimed ── recordBroadcast ──→ broadcast ── finishUnknown ──→ unknown
+ *                     │    ↑ ↑                        │  │                            │
+ *                     │    │ └──────── takeBack ──────┘  │                            │
+ *                     │    claim, reopen: if retryable   │                            │
+ *                     │    │                             │                            │
+ *                     └────┴── finish: settled or failed ┴────────────────────────────┘
+ *
+ * Each change is one statement that asks for the state before it and, but for `claim` and `reopen`, for the token of the claim: the
+ * caller who claimed the payment has it and, once that caller's lease has run out, the reconciler.
+ */
+
+export const paymentStates = ["claimed", "broadcast", "unknown", "settled", "failed"] as const;
+export type PaymentState = (typeof paymentStates)[number];
+
+/** Payments whose end is still to come. */
+export const unfinishedStates = ["claimed", "broadcast", "unknown"] as const satisfies readonly PaymentState[];
+/** Signed bytes of it are stored, and its end was not seen: it may land at any time. */
+export const sentStates = ["broadcast", "unknown"] as const satisfies readonly PaymentState[];
+
+/** By the verb that makes the change, what becomes of a payment of each state from which it is legal. `none`: there is no row. */
+export const transitions = {
+  /** By a caller who presents the payment; again only where it is retryable. */
+  claim: { none: ["claimed"], failed: ["claimed"], claimed: ["claimed"] },
+  recordBroadcast: { claimed: ["broadcast"] },
+  /** What was signed can certainly never land. */
+  takeBack: { broadcast: ["claimed"] },
+  /** Certainly nothing was sent, for no fault of the payment: retryable. */
+  withdraw: { claimed: ["failed"] },
+  /** The lease ends at once: the reconciler looks after it. */
+  giveUp: { claimed: ["claimed"] },
+  /** By the reconciler, of a payment that the chain knows nothing of: retryable. */
+  openClaim: { claimed: ["claimed"] },
+  /** The chain shows a payment that is retryable as settled: the reconciler records how. */
+  reopen: { failed: ["claimed"], claimed: ["claimed"] },
+  finishUnknown: { broadcast: ["unknown"], unknown: ["unknown"] },
+  finish: { claimed: ["settled", "failed"], broadcast: ["settled", "failed"], unknown: ["settled", "failed"] },
+} as const satisfies Readonly<
+  Record<string, Readonly<Partial<Record<PaymentState | "none", readonly PaymentState[]>>>>
+>;
+
+type Transition = keyof typeof transitions;
+
+/** SQL: whether a row of `payments` is in a state from which this change is legal. Of a table joined with others, by its name. */
+export function legalFor(transition: Exclude<Transition, "claim" | "reopen">, table?: string): string {
+  return inStates(statesBefore(transition), table);
+}
+
+/** SQL: whether a row of `payments` may be claimed again. */
+export function claimableAgain(table?: string): string {
+  return `${inStates(statesBefore("claim"), table)} and ${columnOf("retryable", table)}`;
+}
+
+/** A caller who presents it may claim it again: it failed in a way that left it valid, or its holder is gone. */
+export function isClaimable({
+  state,
+  retryable,
+}: {
+  readonly state: PaymentState;
+  readonly retryable: boolean;
+}): boolean {
+  return retryable && state in transitions.claim;
+}
+
+/** SQL: whether a row of `payments` is in one of these states. */
+export function inStates(states: readonly PaymentState[], table?: string): string {
+  return `${columnOf("state", table)} in (${states.map((state) => `'${state}'`).join(", ")})`;
+}
+
+/** SQL: whether it is under way, or its end is unknown. A claim that waits for another caller is neither. */
+export const hasNotEnded = `${inStates(unfinishedStates)} and not (state = 'claimed' and retryable)`;
+
+function statesBefore(transition: Transition): readonly PaymentState[] {
+  return paymentStates.filter((state) => state in transitions[transition]);
+}
+
+function columnOf(name: string, table: string | undefined): string {
+  return table === undefined ? name : `${table}.${name}`;
+}
