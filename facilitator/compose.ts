@@ -2,14 +2,10 @@ import { randomUUID } from "node:crypto";
 import { DurabilityWatch } from "../shared/durability.ts";
 import { JobRecord } from "../shared/job-record.ts";
 import { createLog, type Log } from "../shared/log.ts";
-import { prepareSchema } from "../shared/migrate.ts";
+import { openStores } from "../shared/open-stores.ts";
 import { createOutbound } from "../shared/outbound.ts";
-import { connect } from "../shared/postgres.ts";
 import { Disposer } from "../shared/process.ts";
-import { openReads } from "../shared/reads.ts";
 import { openBucket } from "../shared/s3.ts";
-import { Tracing } from "../shared/tracing.ts";
-import { startValkeyCounts } from "../shared/valkey-counts.ts";
 import { RecordArchive } from "./archive/record-archive.ts";
 import type { Config } from "./config.ts";
 import type { Context } from "./context.ts";
@@ -39,14 +35,8 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
   const disposer = new Disposer();
   try {
     const log = overrides.log ?? createLog("facilitator", config.logLevel);
-    const tracing = await Tracing.start("facilitator", config.tracesTo);
-    disposer.add(() => tracing?.stop());
-    await prepareSchema("facilitator", { url: config.databaseUrl, migrations, migrates: config.migrates });
-    const applicationName = "facilitator";
-    const { databasePoolMax: poolMax, databaseStatements: statements } = config;
-    const db = connect(config.databaseUrl, { poolMax, statements, applicationName });
-    disposer.add(() => db.end());
-    const reads = openReads(db, { url: config.databaseReadUrl, log, poolMax, statements, applicationName }, disposer);
+    const stores = await openStores("facilitator", config, { url: config.databaseUrl, migrations, log }, disposer);
+    const { db } = stores;
     const store = new SettlementStore(db);
     const copy = randomUUID();
     const bucket = config.archive && openBucket(config.archive.bucket);
@@ -67,7 +57,6 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     const heartbeats = new Heartbeats(db, schemes, log, copy);
     const metrics = new Metrics();
     const callCounts = new CallCounts(db);
-    const valkey = await startValkeyCounts(config.valkey, { name: "facilitator", log }, disposer);
     const events = createEvents(log, metrics, {
       recordRefusal: (refusal) => refusals.record(refusal),
       recordReconciled: (network, outcome) => heartbeats.countReconciled(network, outcome),
@@ -75,16 +64,13 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
     return {
       config,
       log,
-      tracing,
-      db,
-      reads,
+      ...stores,
       archive: new RecordArchive(bucket, log),
       archiver: archiver || undefined,
       store,
       schemes,
       holds: new HoldStore(db),
       callCounts,
-      valkey,
       paymentLimits: new PaymentLimits(callCounts, config.limits),
       cooldowns: new PayerCooldowns(db, config.limits),
       refusals,

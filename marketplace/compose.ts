@@ -2,13 +2,11 @@ import { batched } from "../shared/batch.ts";
 import { DurabilityWatch } from "../shared/durability.ts";
 import { JobRecord } from "../shared/job-record.ts";
 import { createLog, type Log } from "../shared/log.ts";
-import { prepareSchema } from "../shared/migrate.ts";
+import { openStores } from "../shared/open-stores.ts";
 import { createOutbound, type Outbound, type Resolve } from "../shared/outbound.ts";
-import { connect, type Database } from "../shared/postgres.ts";
+import type { Database } from "../shared/postgres.ts";
 import { Disposer } from "../shared/process.ts";
-import { openReads } from "../shared/reads.ts";
-import { Tracing } from "../shared/tracing.ts";
-import { startValkeyCounts, type ValkeyCounts } from "../shared/valkey-counts.ts";
+import type { ValkeyCounts } from "../shared/valkey-counts.ts";
 import { accountDirectory } from "./accounts/account-directory.ts";
 import { CreatorEmails } from "./agents/creator-emails.ts";
 import { findAgents } from "./agents/find.ts";
@@ -45,15 +43,9 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const metrics = new Metrics();
   const events = createEvents(log, metrics);
   const disposer = new Disposer();
-  const tracing = await Tracing.start("marketplace", config.tracesTo);
-  disposer.add(() => tracing?.stop());
-  await prepareSchema("marketplace", { url: config.databaseUrl.reveal(), migrations, migrates: config.migrates });
-  const { databasePoolMax: poolMax, databaseStatements: statements } = config;
-  const applicationName = "marketplace";
-  const db = connect(config.databaseUrl.reveal(), { poolMax, statements, applicationName });
-  disposer.add(() => db.end());
-  const reads = openReads(db, { url: config.databaseReadUrl, log, poolMax, statements, applicationName }, disposer);
-  const valkey = await startValkeyCounts(config.valkey, { name: "marketplace", log }, disposer);
+  const database = { url: config.databaseUrl.reveal(), migrations, log };
+  const stores = await openStores("marketplace", config, database, disposer);
+  const { db, valkey } = stores;
   const outbound = composeOutbound(config, overrides, disposer);
   const facilitator = new FacilitatorClient(config.facilitatorUrl, config.facilitatorToken);
   const supported = () => facilitator.supported();
@@ -72,10 +64,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     config,
     log,
     events,
-    tracing,
-    db,
-    reads,
-    valkey,
+    ...stores,
     tools,
     ...payments,
     tracers,

@@ -1,14 +1,7 @@
-import { setTimeout } from "node:timers/promises";
 import { getAddress } from "viem/utils";
 import { ConfigError } from "../../../shared/env.ts";
-import type { Log } from "../../../shared/log.ts";
 import { v1NameOf } from "../../../shared/networks.ts";
-import type { Database } from "../../../shared/postgres.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
-import { inTurn } from "../../signing/in-turn.ts";
-import { openKey } from "../../signing/keys.ts";
-import type { Kms } from "../../signing/kms.ts";
-import { eachOf, FeePayerRounds } from "../fee-payer-rounds.ts";
 import { NoFeePayerError } from "../fee-payers.ts";
 import { ReadCache } from "../read-cache.ts";
 import {
@@ -20,15 +13,15 @@ import {
   refuse,
   type Scheme,
 } from "../scheme.ts";
-import { renewEveryMs, SignerLeases } from "../signer-leases.ts";
+import { renewEveryMs } from "../signer-leases.ts";
 import { EvmChain } from "./chain.ts";
 import { type CheckNeeds, checkOnChain, checkSignature } from "./check-on-chain.ts";
 import { checkWindow, decodePayment } from "./checks.ts";
 import type { EvmConfig } from "./config.ts";
 import { transferCall } from "./eip3009.ts";
-import { EvmFeePayer } from "./fee-payer.ts";
+import type { EvmFeePayer } from "./fee-payer.ts";
+import { EvmFeePayers, type FeePayerNeeds } from "./fee-payers.ts";
 import { findOutcome, outcomeOfRevert, outcomeOfSuccess } from "./find.ts";
-import { forgetFinal } from "./forget-final.ts";
 import { sendByAny } from "./least-busy.ts";
 import type { EvmPayment } from "./payload.ts";
 import { waitForReceipt } from "./receipts.ts";
@@ -37,24 +30,11 @@ import { SentSearch } from "./search-sent.ts";
 import { feeOf, succeeded } from "./transfers.ts";
 
 /** `exact` on one EVM network: a payer's EIP-3009 authorization, sent and paid for by one of our addresses. */
-export function createExactEvm(
-  config: EvmConfig,
-  needs: { store: BroadcastLog; db: Database; log: Log; copy: string; kms?: Kms | undefined },
-): Scheme<EvmPayment> {
+export function createExactEvm(config: EvmConfig, needs: FeePayerNeeds): Scheme<EvmPayment> {
   const rpc = new JsonRpc(config.rpcUrl, config.rpcTimeoutMs);
   const chain = new EvmChain(rpc, config.gasLimit);
-  const addresses = config.signers.map(({ address }) => address);
-  const leases = new SignerLeases(config.network, addresses, needs);
-  const feePayers = config.signers.map(
-    ({ address, key }) => new EvmFeePayer({ address, key: openKey(key, needs) }, config, { chain, leases, ...needs }),
-  );
-  const members = feePayers.map((payer) => ({
-    id: payer.address,
-    funds: payer.funds,
-    signs: () => payer.signs,
-    read: () => payer.readBalance(),
-  }));
-  const rounds = new FeePayerRounds(members, leases, () => chain.latestBlock());
+  const payers = new EvmFeePayers(config, chain, needs);
+  const feePayers = payers.all;
   /**
    * Payments whose payer `check` found to be a contract, so that `submit` need not ask again, with the account as which the
    * contract was asked: to another one it may answer otherwise.
@@ -69,18 +49,12 @@ export function createExactEvm(
     balances.set(payment, await reads.read(`${asset} ${payer}`, balanceAgeMaxMs, () => chain.holding(asset, payer)));
   };
   const sent = new SentSearch({ chain, config });
-  const leased = () => feePayers.filter(({ isLeased }) => isLeased);
-  const lookForKeys = inTurn(
-    feePayers.map((payer) => ({ isThere: () => payer.signs, look: () => payer.lookForKey() })),
-  );
-  const maintainNonces = () => eachOf(leased(), (feePayer) => feePayer.maintainNonces());
-  const forget = () => eachOf(leased(), ({ address }) => forgetFinal(address, config.network, { chain, db: needs.db }));
 
   return {
     scheme: "exact",
     network: config.network,
     kinds: kindsOf(config.network),
-    feePayers: addresses,
+    feePayers: payers.addresses,
     decode: (request: PaymentRequest) => decodePayment(request, config),
     async findSettled(payment) {
       if (!assets.has(payment.asset)) return undefined;
@@ -96,38 +70,26 @@ export function createExactEvm(
     submit: (payment, claim, deadline) =>
       submit({ chain, config, feePayers, fromContracts, store: needs.store }, payment, claim, deadline),
     find: (unfinished) => findOutcome(chain, config, unfinished),
-    searchSent: (log) => {
-      const addresses = leased().map(({ address }) => address);
-      return sent.search(log, addresses);
-    },
+    searchSent: (log) => sent.search(log, payers.leased),
     networkFee: async (transaction) => feeOf(await orNetworkAway(chain.receipt(transaction))),
-    balances: () => feePayers.map(({ balance }) => balance),
+    balances: () => payers.balances,
     async start() {
       await verifyConfiguration(chain, config);
-      await checkKeys(feePayers);
-      await eachOf(feePayers, (feePayer) => feePayer.synchronizeNonce());
-      await rounds.start();
+      await payers.start();
     },
     upkeep: [
-      { name: "renew leases of fee payers", everyMs: renewEveryMs, run: () => rounds.renewLeases() },
-      { name: "read balances of fee payers", everyMs: balanceEveryMs, run: () => rounds.readBalances() },
-      { name: "maintain nonces", everyMs: maintainEveryMs, run: maintainNonces },
-      { name: "forget signed bytes of final payments", everyMs: forgetEveryMs, run: forget },
-      { name: "look for keys that were away", everyMs: keysEveryMs, run: lookForKeys },
+      { name: "renew leases of fee payers", everyMs: renewEveryMs, run: () => payers.renewLeases() },
+      { name: "read balances of fee payers", everyMs: balanceEveryMs, run: () => payers.readBalances() },
+      { name: "maintain nonces", everyMs: maintainEveryMs, run: () => payers.maintainNonces() },
+      { name: "forget signed bytes of final payments", everyMs: forgetEveryMs, run: () => payers.forgetSignedBytes() },
+      { name: "look for keys that were away", everyMs: keysEveryMs, run: () => payers.lookForKeys() },
     ],
-    handOver: () => leases.handOver(),
+    handOver: () => payers.handOver(),
     async stop() {
-      await leases.handOver().catch(() => {});
+      await payers.handOver().catch(() => {});
       await rpc.stop();
     },
   };
-}
-
-/** A KMS that is slow does not hold up the start: keys that were not compared by then are looked for later. */
-async function checkKeys(feePayers: readonly EvmFeePayer[]): Promise<void> {
-  const checks = eachOf(feePayers, (feePayer) => feePayer.checkKey());
-  checks.catch(() => {});
-  await Promise.race([checks, setTimeout(keysAnswerWithinMs, undefined, { ref: false })]);
 }
 
 /** What the payer holds, and whether the node that says so has all of these transactions. */
@@ -209,4 +171,3 @@ const balanceEveryMs = 2_500;
 const maintainEveryMs = 2_000;
 const forgetEveryMs = 60_000;
 const keysEveryMs = 3_000;
-const keysAnswerWithinMs = 5_000;

@@ -20,6 +20,44 @@ function edit(form: HTMLFormElement): void {
   document.querySelector<HTMLElement>("[data-save]")?.setAttribute("hidden", "");
   makeSlotsPressable();
   orderByKeys(form);
+  const saves = savesOf(form);
+
+  form.addEventListener("input", ({ target }) => {
+    if (!(target instanceof Element) || isBuyersForm(target)) return;
+    saves.note(true);
+    say("Not saved yet");
+    if (target instanceof HTMLSelectElement && /^f\.\d+\.type$/.test(target.name)) void saves.press("type", target.id);
+    else if (!isSecret(target)) saves.soon(typingPauseMs);
+  });
+  // Half a name or half a secret is none: they are saved when they were left.
+  form.addEventListener("change", ({ target }) => {
+    if (target instanceof Element && isSecret(target)) saves.soon(typingPauseMs);
+  });
+  form.addEventListener("submit", (event) => {
+    const button = event.submitter;
+    const pressed = button instanceof HTMLButtonElement ? button.value : "save";
+    if (/^(save|try|add|remove|up|down)(\.|$)/.test(pressed)) {
+      event.preventDefault();
+      return void saves.press(pressed, focusAfter(pressed, button));
+    }
+    // The page that follows shows all of it. It is posted under the newest state, which a save under way is about to tell.
+    const underWay = saves.underWay();
+    if (underWay && button) {
+      event.preventDefault();
+      void underWay.then(() => form.requestSubmit(button));
+    }
+    saves.note(false);
+  });
+  addEventListener("beforeunload", (event) => {
+    if (saves.isDirty()) event.preventDefault();
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "hidden" && saves.isDirty() && !isConflict()) void saves.press("save");
+  });
+}
+
+/** What is typed is saved by one post at a time: each says the state that the one before it made. */
+function savesOf(form: HTMLFormElement) {
   let isDirty = false;
   let isTold = false;
   let isSaving = false;
@@ -29,76 +67,53 @@ function edit(form: HTMLFormElement): void {
 
   const soon = (ms: number) => {
     window.clearTimeout(timer);
-    timer = window.setTimeout(() => void press("save", form), Math.max(ms, lastAt + betweenSavesMs - Date.now()));
+    timer = window.setTimeout(() => void press("save"), Math.max(ms, lastAt + betweenSavesMs - Date.now()));
   };
-  /** One at a time: each says the state that the one before it made. */
-  const press = (pressed: string, whole: HTMLFormElement, focus?: string): Promise<unknown> => {
+  const press = (pressed: string, focus?: string): Promise<unknown> => {
     window.clearTimeout(timer);
-    work = work.then(async () => {
-      // While two states wait for a decision, only a button decides.
-      if (pressed === "save" && isConflict() && isTold) return;
-      lastAt = Date.now();
-      isDirty = false;
-      say(pressed === "try" ? "Running…" : "Saving…");
-      isSaving = true;
-      const { status, page: answer } = await post(whole, pressed);
-      isSaving = false;
-      if (!answer || status === 429 || status >= 500) {
-        isDirty = true;
-        say("Not saved: no answer. Trying again.");
-        return soon(againAfterMs);
-      }
-      const isRows = /^(add|remove|up|down|type)/.test(pressed);
-      if (!swapIn(answer, { rows: isRows, result: pressed === "try", notes: pressed !== "save" || !isConflict() })) {
-        isDirty = true;
-        return say("Not saved. Reload the page in another tab: what stands here stays.");
-      }
-      isTold = isConflict();
-      if (status < 400) showKeptSecrets(answer);
-      // What is not saved keeps the page from being left without a question.
-      isDirty ||= status >= 400;
-      if (isTold) say("Not saved: changed elsewhere");
-      else if (status >= 400) say("Not saved");
-      if (isDirty && status < 400) soon(typingPauseMs);
-      makeSlotsPressable();
-      if (focus) focusOn(focus);
-    });
+    work = work.then(() => postNow(pressed, focus));
     return work;
   };
-
-  form.addEventListener("input", ({ target }) => {
-    if (!(target instanceof Element) || isBuyersForm(target)) return;
-    isDirty = true;
-    say("Not saved yet");
-    if (target instanceof HTMLSelectElement && /^f\.\d+\.type$/.test(target.name)) void press("type", form, target.id);
-    else if (!isSecret(target)) soon(typingPauseMs);
-  });
-  // Half a name or half a secret is none: they are saved when they were left.
-  form.addEventListener("change", ({ target }) => {
-    if (target instanceof Element && isSecret(target)) soon(typingPauseMs);
-  });
-  form.addEventListener("submit", (event) => {
-    const button = event.submitter;
-    const pressed = button instanceof HTMLButtonElement ? button.value : "save";
-    if (!/^(save|try|add|remove|up|down)(\.|$)/.test(pressed)) {
-      // The page that follows shows all of it. It is posted under the newest state, which a save under way is about to tell.
-      if (isSaving && button) {
-        event.preventDefault();
-        void work.then(() => form.requestSubmit(button));
-      }
-      isDirty = false;
-      window.clearTimeout(timer);
-      return;
+  const postNow = async (pressed: string, focus: string | undefined): Promise<void> => {
+    // While two states wait for a decision, only a button decides.
+    if (pressed === "save" && isConflict() && isTold) return;
+    lastAt = Date.now();
+    isDirty = false;
+    say(pressed === "try" ? "Running…" : "Saving…");
+    isSaving = true;
+    const { status, page: answer } = await post(form, pressed);
+    isSaving = false;
+    if (!answer || status === 429 || status >= 500) {
+      isDirty = true;
+      say("Not saved: no answer. Trying again.");
+      return soon(againAfterMs);
     }
-    event.preventDefault();
-    void press(pressed, form, focusAfter(pressed, button));
-  });
-  addEventListener("beforeunload", (event) => {
-    if (isDirty) event.preventDefault();
-  });
-  document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "hidden" && isDirty && !isConflict()) void press("save", form);
-  });
+    const isRows = /^(add|remove|up|down|type)/.test(pressed);
+    if (!swapIn(answer, { rows: isRows, result: pressed === "try", notes: pressed !== "save" || !isConflict() })) {
+      isDirty = true;
+      return say("Not saved. Reload the page in another tab: what stands here stays.");
+    }
+    isTold = isConflict();
+    if (status < 400) showKeptSecrets(answer);
+    // What is not saved keeps the page from being left without a question.
+    isDirty ||= status >= 400;
+    if (isTold) say("Not saved: changed elsewhere");
+    else if (status >= 400) say("Not saved");
+    if (isDirty && status < 400) soon(typingPauseMs);
+    makeSlotsPressable();
+    if (focus) focusOn(focus);
+  };
+  return {
+    press,
+    soon,
+    isDirty: () => isDirty,
+    underWay: () => (isSaving ? work : undefined),
+    /** With `false` the page may be left without a question, and nothing is saved later. */
+    note(dirty: boolean) {
+      isDirty = dirty;
+      if (!dirty) window.clearTimeout(timer);
+    },
+  };
 }
 
 /** The same post as without JavaScript; the browser parses the answer, so that no text becomes markup here. */

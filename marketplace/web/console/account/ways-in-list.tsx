@@ -119,26 +119,7 @@ function Way({ way, isFresh, refusal }: { way: WayIn } & Pick<WaysInProps, "isFr
           <ChangeEmail refusal={refusal} />
         </div>
       )}
-      {kind === "passkey" && (
-        <div class="way-rename">
-          <Disclosure summary="Rename">
-            <form class="row row-tight" method="post" action="/settings/account">
-              <input type="hidden" name="act" value="rename-way" />
-              <input type="hidden" name="id" value={id} />
-              <input
-                class="input input-sm"
-                name="name"
-                value={way.name}
-                aria-label={`New name of ${name}`}
-                required
-                maxLength={passkeyNameMax}
-                autocomplete="off"
-              />
-              <Button size="small">Rename</Button>
-            </form>
-          </Disclosure>
-        </div>
-      )}
+      {kind === "passkey" && <Rename id={id} name={way.name} label={`New name of ${name}`} />}
       {canGo && (isFresh || kind !== "passkey") && (
         <form class="row row-tight" method="post" action="/settings/account">
           <input type="hidden" name="act" value="remove-way" />
@@ -149,5 +130,28 @@ function Way({ way, isFresh, refusal }: { way: WayIn } & Pick<WaysInProps, "isFr
         </form>
       )}
     </li>
+  );
+}
+
+function Rename({ id, name, label }: { id: string; name: string; label: string }) {
+  return (
+    <div class="way-rename">
+      <Disclosure summary="Rename">
+        <form class="row row-tight" method="post" action="/settings/account">
+          <input type="hidden" name="act" value="rename-way" />
+          <input type="hidden" name="id" value={id} />
+          <input
+            class="input input-sm"
+            name="name"
+            value={name}
+            aria-label={label}
+            required
+            maxLength={passkeyNameMax}
+            autocomplete="off"
+          />
+          <Button size="small">Rename</Button>
+        </form>
+      </Disclosure>
+    </div>
   );
 }

@@ -1,0 +1,112 @@
+import { setTimeout } from "node:timers/promises";
+import type { Log } from "../../../shared/log.ts";
+import type { Database } from "../../../shared/postgres.ts";
+import { inTurn } from "../../signing/in-turn.ts";
+import { openKey } from "../../signing/keys.ts";
+import type { Kms } from "../../signing/kms.ts";
+import { eachOf, FeePayerRounds } from "../fee-payer-rounds.ts";
+import type { BroadcastLog, FeePayerBalance } from "../scheme.ts";
+import { SignerLeases } from "../signer-leases.ts";
+import type { EvmChain } from "./chain.ts";
+import type { EvmConfig } from "./config.ts";
+import { EvmFeePayer } from "./fee-payer.ts";
+import { forgetFinal } from "./forget-final.ts";
+import type { Hex } from "./hex.ts";
+
+export interface FeePayerNeeds {
+  readonly store: BroadcastLog;
+  readonly db: Database;
+  readonly log: Log;
+  /** Its id among all copies. */
+  readonly copy: string;
+  readonly kms?: Kms | undefined;
+}
+
+/** The addresses that pay network fees on one EVM network. */
+export class EvmFeePayers {
+  readonly all: readonly EvmFeePayer[];
+  readonly #network: string;
+  readonly #chain: EvmChain;
+  readonly #db: Database;
+  readonly #leases: SignerLeases;
+  readonly #rounds: FeePayerRounds;
+  /** Never throws. */
+  readonly lookForKeys: () => Promise<void>;
+
+  constructor(config: EvmConfig, chain: EvmChain, needs: FeePayerNeeds) {
+    this.#network = config.network;
+    this.#chain = chain;
+    this.#db = needs.db;
+    const addresses = config.signers.map(({ address }) => address);
+    this.#leases = new SignerLeases(config.network, addresses, needs);
+    const parts = { ...needs, chain, leases: this.#leases };
+    this.all = config.signers.map(({ address, key }) => {
+      return new EvmFeePayer({ address, key: openKey(key, needs) }, config, parts);
+    });
+    const members = this.all.map((payer) => ({
+      id: payer.address,
+      funds: payer.funds,
+      signs: () => payer.signs,
+      read: () => payer.readBalance(),
+    }));
+    this.#rounds = new FeePayerRounds(members, this.#leases, () => chain.latestBlock());
+    this.lookForKeys = inTurn(
+      this.all.map((payer) => ({ isThere: () => payer.signs, look: () => payer.lookForKey() })),
+    );
+  }
+
+  get addresses(): readonly Hex[] {
+    return this.all.map(({ address }) => address);
+  }
+
+  get balances(): readonly FeePayerBalance[] {
+    return this.all.map(({ balance }) => balance);
+  }
+
+  /** Those that this copy looks after. */
+  get leased(): readonly Hex[] {
+    return this.#leased.map(({ address }) => address);
+  }
+
+  get #leased(): readonly EvmFeePayer[] {
+    return this.all.filter(({ isLeased }) => isLeased);
+  }
+
+  /** Compares the keys with their addresses, agrees with the chain on nonces and reads the balances. */
+  async start(): Promise<void> {
+    await this.#checkKeys();
+    await eachOf(this.all, (feePayer) => feePayer.synchronizeNonce());
+    await this.#rounds.start();
+  }
+
+  /** A KMS that is slow does not hold up the start: keys that were not compared by then are looked for later. */
+  async #checkKeys(): Promise<void> {
+    const checks = eachOf(this.all, (feePayer) => feePayer.checkKey());
+    checks.catch(() => {});
+    await Promise.race([checks, setTimeout(keysAnswerWithinMs, undefined, { ref: false })]);
+  }
+
+  renewLeases(): Promise<void> {
+    return this.#rounds.renewLeases();
+  }
+
+  readBalances(): Promise<void> {
+    return this.#rounds.readBalances();
+  }
+
+  maintainNonces(): Promise<void> {
+    return eachOf(this.#leased, (feePayer) => feePayer.maintainNonces());
+  }
+
+  /** Of payments that are final. */
+  forgetSignedBytes(): Promise<void> {
+    const needs = { chain: this.#chain, db: this.#db };
+    return eachOf(this.leased, (address) => forgetFinal(address, this.#network, needs));
+  }
+
+  handOver(): Promise<void> {
+    return this.#leases.handOver();
+  }
+}
+
+const keysAnswerWithinMs = 5_000;

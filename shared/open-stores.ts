@@ -1,0 +1,43 @@
+import type { Secret } from "./env.ts";
+import type { Log } from "./log.ts";
+import { type Migration, prepareSchema } from "./migrate.ts";
+import { connect, type Database, type PoolOptions } from "./postgres.ts";
+import type { Disposer } from "./process.ts";
+import { openReads, type Reads } from "./reads.ts";
+import { Tracing } from "./tracing.ts";
+import type { ValkeyConfig } from "./valkey.ts";
+import { startValkeyCounts, type ValkeyCounts } from "./valkey-counts.ts";
+
+/** What both services stand on: the database, migrated where the configuration says so, its replica, shared counts, and where spans go. */
+export async function openStores(
+  name: "marketplace" | "facilitator",
+  config: StoresConfig,
+  { url, migrations, log }: { readonly url: string; readonly migrations: readonly Migration[]; readonly log: Log },
+  disposer: Disposer,
+): Promise<Stores> {
+  const tracing = await Tracing.start(name, config.tracesTo);
+  disposer.add(() => tracing?.stop());
+  await prepareSchema(name, { url, migrations, migrates: config.migrates });
+  const pool = { poolMax: config.databasePoolMax, statements: config.databaseStatements, applicationName: name };
+  const db = connect(url, pool);
+  disposer.add(() => db.end());
+  const reads = openReads(db, { url: config.databaseReadUrl, log, ...pool }, disposer);
+  const valkey = await startValkeyCounts(config.valkey, { name, log }, disposer);
+  return { tracing, db, reads, valkey };
+}
+
+interface Stores {
+  readonly tracing: Tracing | undefined;
+  readonly db: Database;
+  readonly reads: Reads;
+  readonly valkey: ValkeyCounts | undefined;
+}
+
+interface StoresConfig {
+  readonly migrates: boolean;
+  readonly databaseReadUrl: Secret | undefined;
+  readonly databaseStatements: NonNullable<PoolOptions["statements"]>;
+  readonly databasePoolMax: number;
+  readonly valkey: ValkeyConfig | undefined;
+  readonly tracesTo: string | undefined;
+}
