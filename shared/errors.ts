@@ -1,5 +1,5 @@
 /** The closed set of codes a caller can meet, and the one place that gives each its HTTP status. */
-const statusByCode = {
+export const statusByCode = {
   bad_request: 400,
   unauthenticated: 401,
   payment_required: 402,
@@ -43,5 +43,10 @@ export class ApiError extends Error {
 
   get status(): number {
     return statusByCode[this.code];
+  }
+
+  /** A fault of this side, which the caller can neither put right nor wait for. */
+  get isFault(): boolean {
+    return this.status >= 500 && this.code !== "unavailable";
   }
 }

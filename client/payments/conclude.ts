@@ -50,19 +50,24 @@ export interface Known {
 
 export async function failureOf(answer: Answer, payment: SignedPayment, known: Known): Promise<Failure> {
   const { status, body } = answer;
-  const facts = { payment };
   if (status === 402 && reasonIn(body) === "already_settled") return refused(answer, payment, known);
-  // One that is not settled can still be, for as long as it was signed for: it is used again, or runs out.
+  // The run failed. A payment that is not settled can still be, for as long as it was signed for: it is used again, or runs out.
   if (body.charged === true || "success" in body) return { error: failedRun(body, payment), isKept: true };
-  // Known before it was begun: the signature stays good, and is used again while it can still land.
-  if (body.charged === false && !known.isOpen) return { error: errorOf(answer, facts), isKept: true };
+  // The run was not begun: the signature stays good, and is used again while it can still land.
+  if (body.charged === false && !known.isOpen) return { error: errorOf(answer, { payment }), isKept: true };
   if (status === 402 && body.charged !== false) return refused(answer, payment, known);
   if (status >= 500 || status === 408 || status === 429) return notKnown(answer, payment);
-  if (!known.isOpen) return { error: errorOf(answer, facts), isKept: false };
+  return known.isOpen
+    ? failureOfRepeated(answer, payment, known)
+    : { error: errorOf(answer, { payment }), isKept: false };
+}
+
+/** What became of the earlier post, the payment's progress says, and not the refusal of this one. */
+async function failureOfRepeated(answer: Answer, payment: SignedPayment, known: Known): Promise<Failure> {
   const { charged, isOver } = await standingOf(payment, known);
-  const isSaid = charged === false && (isOver || body.charged === false);
-  if (charged !== true && !isSaid) return notKnown(answer, payment);
-  return { error: errorOf(answer, { ...facts, charged }), isKept: !isOver };
+  const isUncharged = charged === false && (isOver || answer.body.charged === false);
+  if (charged !== true && !isUncharged) return notKnown(answer, payment);
+  return { error: errorOf(answer, { payment, charged }), isKept: !isOver };
 }
 
 function notKnown(answer: Answer, payment: SignedPayment): Failure {

@@ -33,13 +33,9 @@ export class Reservations {
   /** Stops extending: what was not used is given back at once, or after `lapseMs` where the buyer may yet repeat the call. */
   async end(key: string, { lapseMs = 0 } = {}): Promise<void> {
     if (!this.#held.delete(key)) return;
-    const text =
-      lapseMs === 0
-        ? `delete from reservations r where holder = $1 and spent_at is null
-             and not exists (select from effects e where e.key = r.holder and e.state = 'open')`
-        : "update reservations set until = now() + $2::integer * interval '1 ms' where holder = $1 and until > now()";
+    const ended = lapseMs === 0 ? this.#db.query(giveBack, [key]) : this.#db.query(lapseLater, [key, lapseMs]);
     // Where the database is away it lapses.
-    await this.#db.query(text, lapseMs === 0 ? [key] : [key, lapseMs]).catch((error) => this.#notExtended(error));
+    await ended.catch((error) => this.#notExtended(error));
   }
 
   /**
@@ -61,6 +57,12 @@ export class Reservations {
     this.#events.leasesNotExtended({ error });
   }
 }
+
+const giveBack = `
+  delete from reservations r where holder = $1 and spent_at is null
+     and not exists (select from effects e where e.key = r.holder and e.state = 'open')`;
+const lapseLater = `
+  update reservations set until = now() + $2::integer * interval '1 ms' where holder = $1 and until > now()`;
 
 /** What an effect takes of what can run out. */
 export interface Spending {
@@ -115,17 +117,18 @@ export async function reserve(
   spending: Spending,
   leaseMs: number,
 ): Promise<void> {
-  const claims = claimsOf(agentId, spending);
-  if (claims.length === 0) return;
-  const { rows } = await db.query<{ kind: Claim["kind"]; used_up: boolean }>({
+  const portions = portionsOf(agentId, spending);
+  if (portions.length === 0) return;
+  const { rows } = await db.query<{ kind: Portion["kind"]; used_up: boolean }>({
     name: "reserve",
     text: "select kind, used_up from reserve($1, $2, $3)",
-    values: [key, leaseMs, JSON.stringify(claims)],
+    values: [key, leaseMs, JSON.stringify(portions)],
   });
   if (rows[0]) throw refusalOf(rows[0].kind, rows[0].used_up);
 }
 
-interface Claim {
+/** What is reserved of one thing that can run out. */
+interface Portion {
   readonly kind: "day" | "budget" | "post" | "author" | "credits" | "ledger" | "fees" | "fees_of";
   readonly pool: string;
   readonly agent: AgentId;
@@ -136,11 +139,14 @@ interface Claim {
   readonly measured_at?: Date;
 }
 
-function claimsOf(agent: AgentId, { asset, amount, dayMax, reward, pools = [], creditsOf, fees }: Spending): Claim[] {
+function portionsOf(
+  agent: AgentId,
+  { asset, amount, dayMax, reward, pools = [], creditsOf, fees }: Spending,
+): Portion[] {
   const units = amount.toString();
-  const claims: Claim[] = [];
-  const add = (kind: Claim["kind"], pool: string, more: Omit<Claim, "kind" | "pool" | "agent">) =>
-    claims.push({ kind, pool, agent, ...more });
+  const portions: Portion[] = [];
+  const add = (kind: Portion["kind"], pool: string, more: Omit<Portion, "kind" | "pool" | "agent">) =>
+    portions.push({ kind, pool, agent, ...more });
   if (dayMax !== undefined) add("day", `day ${agent} ${asset}`, { asset, amount: units, room: dayMax.toString() });
   if (reward) {
     const { postId, authorId, budget } = reward;
@@ -158,10 +164,10 @@ function claimsOf(agent: AgentId, { asset, amount, dayMax, reward, pools = [], c
   for (const { name, room, measuredAt } of pools) {
     add("ledger", name, { amount: units, room: room.toString(), measured_at: measuredAt });
   }
-  return claims;
+  return portions;
 }
 
-function refusalOf(kind: Claim["kind"], usedUp: boolean): RefusalError {
+function refusalOf(kind: Portion["kind"], usedUp: boolean): RefusalError {
   if (!usedUp)
     return notNow("Others are just being served with what is left; try again in a moment.", othersEndSeconds);
   switch (kind) {

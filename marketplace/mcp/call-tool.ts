@@ -38,7 +38,7 @@ export async function callTool(
     }
   } catch (thrown) {
     const error = asApiError(thrown);
-    if (error.status === 500) context.log.error({ err: error.cause ?? thrown, tool: name }, error.message);
+    if (error.code === "internal") context.log.error({ err: error.cause ?? thrown, tool: name }, error.message);
     return failureResult(error);
   } finally {
     progress.stop();

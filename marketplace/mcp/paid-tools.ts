@@ -72,7 +72,7 @@ export async function callPaidTool(
     const debt = goods.agent && (await debtInstead(context, shown, goods.agent.address, thrown).catch(() => undefined));
     if (debt) return answerResult(answerTo(debt, replay));
     const error = asApiError(await withCharge(context, thrown, payload));
-    if (error.status === 500) context.log.error({ err: error.cause ?? thrown, tool: name }, error.message);
+    if (error.code === "internal") context.log.error({ err: error.cause ?? thrown, tool: name }, error.message);
     return failureResult(error);
   } finally {
     progress.stop();

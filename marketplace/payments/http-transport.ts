@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { Request, RequestHandler, Response } from "express";
+import { statusByCode } from "../../shared/errors.ts";
 import { paymentHeaders, type SettleResponse } from "../../shared/x402.ts";
 import type { AnonymousLimits } from "../anonymous-limits.ts";
 import type { Config } from "../config.ts";
@@ -114,7 +115,7 @@ async function sendQuote(
   const v1Names = request.query.x402Version === "1";
   const why = { ...refused, bodyDigest: digestOfBody(response), v1Names, publicUrl };
   const { body, header } = paymentRequired(context.quoteIds, offer, await quotedRequirements(context, offer), why);
-  response.status(402).setHeader(paymentHeaders.requiredV2, header).json(body);
+  response.status(statusByCode.payment_required).setHeader(paymentHeaders.requiredV2, header).json(body);
 }
 
 /** SHA-256 of the body's bytes. */

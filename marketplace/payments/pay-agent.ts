@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { ApiError } from "../../shared/errors.ts";
+import { ApiError, statusByCode } from "../../shared/errors.ts";
 import { pendingBody } from "../../shared/request-body.ts";
 import { type FindNeeds, findAgentSoldPerCall, findWithdrawnAgent, type LiveAgent } from "../agents/find.ts";
 import { type FreeRunNeeds, runFree } from "../runs/free-run.ts";
@@ -123,6 +123,6 @@ async function answerFree(context: PayAgentNeeds, prepared: PreparedRun, respons
   if (outcome.success) {
     response.json({ success: true, run_id: runId, output: outcome.output, receipt: outcome.receipt ?? null });
   } else {
-    response.status(500).json({ success: false, run_id: runId, error: outcome.error });
+    response.status(statusByCode.internal).json({ success: false, run_id: runId, error: outcome.error });
   }
 }

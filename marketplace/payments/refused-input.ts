@@ -1,5 +1,5 @@
 import { type Answers, jsonAnswer } from "../../shared/endpoint.ts";
-import { ApiError } from "../../shared/errors.ts";
+import { ApiError, type ErrorCode } from "../../shared/errors.ts";
 import { errorShape } from "../http/shapes.ts";
 import type { SpeculativeVerdict } from "./facilitator/speculative-verification.ts";
 import { isSettled } from "./paid-calls/redemption.ts";
@@ -17,13 +17,14 @@ export async function withCharge(
   payload: PaymentPayload | string | undefined,
   asked?: Promise<SpeculativeVerdict | undefined>,
 ): Promise<unknown> {
-  if (!(error instanceof ApiError) || (error.status !== 400 && error.status !== 422)) return error;
-  if (error.body.charged !== undefined) return error;
+  if (!(error instanceof ApiError) || !inputCodes.has(error.code) || error.body.charged !== undefined) return error;
   const charged = await isCharged(paidCalls, payload, asked).catch(() => undefined);
   if (charged === undefined) return error;
   const { code, message, body, headers, cause } = error;
   return new ApiError(code, message, { body: { ...body, charged }, headers, cause });
 }
+
+const inputCodes: ReadonlySet<ErrorCode> = new Set(["bad_request", "invalid_value"]);
 
 async function isCharged(
   paidCalls: PaidCalls,

@@ -29,7 +29,7 @@ export function errorPages(frame: Frame, needs: ViewerNeeds): ErrorPage {
       }
       // A page that fails must not fail again for who looks at it.
       const viewer = await viewerOf(needs, request, response).catch(() => undefined);
-      const near = error.status === 404 ? await nearTo(request.path, needs.db, frame.publicUrl) : [];
+      const near = error.code === "not_found" ? await nearTo(request.path, needs.db, frame.publicUrl) : [];
       await sendView(frame, { request, response, viewer, view: viewOf(error, request, response, near) });
     },
   };

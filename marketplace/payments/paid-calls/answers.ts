@@ -1,3 +1,4 @@
+import { statusByCode } from "../../../shared/errors.ts";
 import type { SettleResponse } from "../../../shared/x402.ts";
 import type { Remedy } from "../../connectors/result.ts";
 import { answerOf } from "../../runs/precheck.ts";
@@ -34,16 +35,19 @@ export function answerTo(redemption: Failed | Spent | DebtOutcome | Unknown, rep
       const { advice, settlement } = redemption;
       const error = `already_settled: ${redemption.message}`;
       const body = { x402Version: 1, error, charged: true, advice, accepts: [] };
-      return { status: 402, headers: {}, body, text: `${error} ${advice}`, meta: { charged: true }, settlement };
+      const status = statusByCode.payment_required;
+      return { status, headers: {}, body, text: `${error} ${advice}`, meta: { charged: true }, settlement };
     }
     case "debt": {
       const { debt, settlement } = redemption;
       const meta = { charged: true, debt };
-      return { status: 410, headers: {}, body: { error: debtText, ...meta }, text: debtText, meta, settlement };
+      const body = { error: debtText, ...meta };
+      return { status: statusByCode.gone, headers: {}, body, text: debtText, meta, settlement };
     }
     case "unknown": {
       const { message } = redemption;
-      return { status: 503, headers: { "retry-after": "5" }, body: { error: message }, text: message };
+      const status = statusByCode.unavailable;
+      return { status, headers: { "retry-after": "5" }, body: { error: message }, text: message };
     }
   }
 }
@@ -55,7 +59,7 @@ function answerToFailure({ error, runId, settlement, remedy, refusal }: Failed, 
   const meta = { run_id: runId, charged };
   if (!refusal) {
     const body = { success: false, run_id: runId, error, charged, advice };
-    return { ...told, status: 500, headers: {}, body, meta };
+    return { ...told, status: statusByCode.internal, headers: {}, body, meta };
   }
   const { status, headers, body } = answerOf(refusal);
   const { retryAfterSeconds } = refusal;

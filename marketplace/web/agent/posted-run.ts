@@ -46,7 +46,7 @@ export async function runPosted(
     const told = await runOnce(context, shown, visit, { form, values });
     return { values, told, rail, requestName: randomUUID() };
   } catch (error) {
-    if (!(error instanceof ApiError) || (error.status >= 500 && error.status !== 503)) throw error;
+    if (!(error instanceof ApiError) || error.isFault) throw error;
     const { field } = error.body as { field?: unknown };
     const wrong = typeof field === "string" ? { field, problem: error.message } : undefined;
     return { values, ...(wrong && { wrong }), told: refusedBy(error), rail, requestName: randomUUID() };

@@ -1,4 +1,4 @@
-import { ApiError } from "../../../shared/errors.ts";
+import { ApiError, type ErrorCode } from "../../../shared/errors.ts";
 
 /** What a verb refused of a posted form: the form is shown again with it. */
 export class Refusal {
@@ -38,8 +38,17 @@ export class Refusal {
 
 /** Whether the person can put it right in the form. Others' things stay a page that says so, as do failures of ours. */
 export function isForForm(error: unknown): error is ApiError {
-  return error instanceof ApiError && [400, 402, 409, 413, 415, 422, 429].includes(error.status);
+  return error instanceof ApiError && formCodes.has(error.code);
 }
+
+const formCodes: ReadonlySet<ErrorCode> = new Set([
+  "bad_request",
+  "payment_required",
+  "conflict",
+  "too_large",
+  "invalid_value",
+  "rate_limited",
+]);
 
 /** A whole number of a form's field; undefined when it was left empty. 422 that names the field for anything else. */
 export function wholeNumber(form: URLSearchParams, field: string): number | undefined {

@@ -50,7 +50,7 @@ export async function tryAgent(
     if (success) return { values, status: 200, output, ms: performance.now() - began };
     return { values, status: 200, problem: { said: error ?? "It gave no result.", isAgents: true } };
   } catch (error) {
-    if (!(error instanceof ApiError) || (error.status >= 500 && error.status !== 503)) throw error;
+    if (!(error instanceof ApiError) || error.isFault) throw error;
     const { field } = error.body as { field?: string };
     return { values, status: error.status, problem: { said: error.message, field, isAgents: false } };
   }

@@ -32,7 +32,7 @@ async function take(needs: ReportNeeds, { params, request }: Visit, form: URLSea
     const { id } = await reportAgent(needs, agent.address, { address: request.ip ?? "", said });
     return thanksView(agent, id);
   } catch (refusal) {
-    if (!(refusal instanceof ApiError) || refusal.status >= 500 || refusal.status === 404) throw refusal;
+    if (!(refusal instanceof ApiError) || refusal.status >= 500 || refusal.code === "not_found") throw refusal;
     return formView(agent, { ...said, refusal });
   }
 }
@@ -51,7 +51,7 @@ function formView(agent: LiveAgent, filled: Filled): View {
           This goes to the operator of this service, who can take an agent off the market. Its creator is not told who
           you are.
         </p>
-        {refusal?.status === 429 && (
+        {refusal?.code === "rate_limited" && (
           <Callout tone="warn" title="Not taken" role="alert">
             {refusal.message}
           </Callout>

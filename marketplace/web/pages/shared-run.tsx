@@ -119,7 +119,7 @@ async function takeReport(db: Database, { params, request }: Visit, form: URLSea
     const { id } = await reportSharedRun(db, token, { address: request.ip ?? "", said });
     return thanksView(id);
   } catch (refusal) {
-    if (!(refusal instanceof ApiError) || refusal.status >= 500 || refusal.status === 404) throw refusal;
+    if (!(refusal instanceof ApiError) || refusal.status >= 500 || refusal.code === "not_found") throw refusal;
     return reportView(run, params, { ...said, refusal });
   }
 }
@@ -142,7 +142,7 @@ function reportView({ agent_name: name }: SharedRun, { token }: Visit["params"],
               This goes to the operator of this service. Neither the account that shared the run nor the agent’s creator
               is told who you are.
             </p>
-            {refusal?.status === 429 && (
+            {refusal?.code === "rate_limited" && (
               <Callout tone="warn" title="Not taken" role="alert">
                 {refusal.message}
               </Callout>
