@@ -1,8 +1,8 @@
-import { z } from "zod";
 import { knownNetworks } from "../../shared/networks.ts";
 import type { Database, Queryable } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
 import type { FacilitatorClient } from "../payments/facilitator/client.ts";
+import { type FacilitatorRecord, facilitatorRecordShape } from "../payments/facilitator/facilitator-record.ts";
 import { type PaidCallState, stateOf } from "../payments/paid-calls/states.ts";
 import { endWrittenIn } from "../payments/quotes/quote-id.ts";
 import { madeAt, type Sought } from "./ids.ts";
@@ -76,35 +76,13 @@ function windowOf({ kind, text }: Sought, record: FacilitatorRecord | Silence): 
   return [new Date(Date.now() - 3 * dayMs), new Date(Date.now() + dayMs)];
 }
 
-const moment = z.iso.datetime();
-/** What the facilitator's document says of GET /payments and GET /payments/{transaction}. */
-export const recordShape = z.object({
-  state: z.enum(["claimed", "broadcast", "unknown", "settled", "failed"]),
-  network: z.string().max(100),
-  transaction: z.string().max(200).nullable(),
-  payer: z.string().max(200),
-  pay_to: z.string().max(200),
-  asset: z.string().max(200),
-  amount_atomic: z.string().max(80),
-  resource_url: z.string().max(4_000).nullable(),
-  error_reason: z.string().max(1_000).nullable(),
-  created_at: moment,
-  expires_at: moment,
-  finished_at: moment.nullable(),
-  explorer: z
-    .url({ protocol: /^https?$/ })
-    .max(500)
-    .nullable(),
-});
-export type FacilitatorRecord = z.infer<typeof recordShape>;
-
 /** `none`: it has no such payment. `unheard`: it did not answer, which says nothing. */
 type Silence = "none" | "unheard";
 
 async function heard(asked: Promise<unknown>): Promise<FacilitatorRecord | Silence> {
   const body = await asked.catch(() => "unheard" as const);
   if (body === undefined) return "none";
-  const { success, data } = recordShape.safeParse(body);
+  const { success, data } = facilitatorRecordShape.safeParse(body);
   return success ? data : "unheard";
 }
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { anyObject, cursor, moment, runId, wholeCredits } from "../http/shapes.ts";
+import { facilitatorRecordShape } from "../payments/facilitator/facilitator-record.ts";
 import { actNames } from "./acts.ts";
-import { recordShape } from "./find-payments.ts";
 
 /** What operators are answered. */
 
@@ -83,7 +83,7 @@ export const foundShape = z
       z.object({
         marketplace: callShape.nullable().describe("Null for a payment of another resource server."),
         facilitator: z
-          .union([recordShape, z.enum(["none", "unheard"])])
+          .union([facilitatorRecordShape, z.enum(["none", "unheard"])])
           .describe("Its public record. `unheard`: it did not answer, which says nothing of the payment."),
         agreement: z.enum(["agree", "differ", "open", "behind", "unheard", "not_ours"]),
       }),

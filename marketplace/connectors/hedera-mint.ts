@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { Problem } from "../parse.ts";
-import { chainRunMs } from "../time-limits.ts";
 import type { Call, Connector, Tools } from "./connector.ts";
 import { bringsOf, type Guide, settingNotes } from "./guide.ts";
 import type { Hedera, Order } from "./hedera/hedera.ts";
+import { oneOrder } from "./hedera/one-order.ts";
 import {
   entitySetting,
   networkSetting,
@@ -76,20 +76,11 @@ const guide: Guide = {
 export const hederaMint: Connector<Settings> = {
   id: "hedera-mint",
   guide,
-  timeLimitMs: chainRunMs,
-  usualSeconds: [3, 15],
-  permanent: true,
-  hasEffects: true,
   settings,
-  outputKind: () => "receipt",
+  ...oneOrder(plan),
   slots: ({ amount, metadata }) => slotsOf({ amount, metadata }),
   publishProblems: (settings, tools, ownerId) =>
     preconditionProblems(tools, settings.network, ownerId, (preconditions) => tokenProblems(preconditions, settings)),
-  precheck: async (call, tools) => (await plan(call, tools)).order,
-  run: async (call, tools) => {
-    const { hedera, order } = await plan(call, tools);
-    return hedera.execute(call, tools.sideEffects, order);
-  },
 };
 
 async function plan(call: Call<Settings>, tools: Tools): Promise<{ hedera: Hedera; order: Order }> {

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { chainRunMs } from "../time-limits.ts";
 import type { Call, Connector, Tools } from "./connector.ts";
 import { bringsOf, type Guide, settingNotes } from "./guide.ts";
 import type { Hedera, Order } from "./hedera/hedera.ts";
+import { oneOrder } from "./hedera/one-order.ts";
 import {
   entitySetting,
   networkSetting,
@@ -88,22 +88,13 @@ const guide: Guide = {
 export const hederaTransfer: Connector<Settings> = {
   id: "hedera-transfer",
   guide,
-  timeLimitMs: chainRunMs,
-  usualSeconds: [3, 15],
-  permanent: true,
-  hasEffects: true,
   settings,
-  outputKind: () => "receipt",
+  ...oneOrder(plan),
   slots: ({ to, amount }) => slotsOf({ to, amount }),
   publishProblems: ({ network, asset, per_run_max: perRunMax }, tools, ownerId) =>
     preconditionProblems(tools, network, ownerId, (preconditions) =>
       allowanceProblems(preconditions, asset, BigInt(perRunMax)),
     ),
-  precheck: async (call, tools) => (await plan(call, tools)).order,
-  run: async (call, tools) => {
-    const { hedera, order } = await plan(call, tools);
-    return hedera.execute(call, tools.sideEffects, order);
-  },
 };
 
 async function plan(call: Call<Settings>, tools: Tools): Promise<{ hedera: Hedera; order: Order }> {

@@ -10,7 +10,7 @@ import { exampleAgent, exampleTime } from "../http/examples.ts";
 import { refusals } from "../http/refusals.ts";
 import { parse } from "../parse.ts";
 import type { TryNeeds } from "../runs/try.ts";
-import { triedOf, triedShape } from "../runs/try-endpoint.ts";
+import { triedAnswer, triedOf } from "../runs/try-endpoint.ts";
 import { listVersions, readVersion, restoreVersion } from "./agent-history.ts";
 import { tryDraft } from "./publish-draft.ts";
 import { draftConflict, keptDraftShape, revision, versionShape, versionsShape } from "./shapes.ts";
@@ -37,12 +37,7 @@ function tryEndpoint(needs: PublishNeeds & TryNeeds): Endpoint {
     pathParameters,
     body: requestBody(tryRequest, { revision: "draft-17", input: { text: "Buyers pay per call." } }, runBody),
     answers: {
-      200: jsonAnswer(triedShape, {
-        success: true,
-        version: 3,
-        output: { kind: "text", text: "Each call pays its creator." },
-        receipt: null,
-      }),
+      200: triedAnswer,
       ...refusals(400, 404, 422),
       ...draftConflict,
     },

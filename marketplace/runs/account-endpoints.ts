@@ -14,6 +14,7 @@ import { activityShape, ownRunPageShape, runReportShape, sharedRunShape, shareSh
 import { activityQuery, readActivity } from "./activity.ts";
 import { readOwnRun } from "./own-run.ts";
 import { listOwnRuns, ownRunsQuery } from "./own-runs.ts";
+import { exampleKeptRun } from "./shapes.ts";
 import { readSharedRun, revokeShare, shareRun } from "./share-run.ts";
 
 /** Runs for those who are signed in, and what they show of them to others. */
@@ -34,17 +35,7 @@ interface Needs {
 
 const exampleKey = { id: "key_01k8q3v5w7x9z1b3d5f7h9j1k3", name: "production" } as const;
 
-const exampleRun = {
-  run_id: exampleRunId,
-  agent: exampleAgent,
-  state: "succeeded",
-  success: true,
-  credits_used: 5,
-  credits_remaining: 935,
-  created_at: exampleTime,
-  finished_at: exampleTime,
-  key: exampleKey,
-} as const;
+const exampleRun = { ...exampleKeptRun, key: exampleKey } as const;
 
 const exampleShare = { token: "u4Yk0Zr1qN7tB2xW9sLd3A", with_input: false, created_at: exampleTime } as const;
 const exampleOutput = { kind: "text", text: "Each call pays its creator." } as const;

@@ -6,7 +6,7 @@ import { historyDays } from "../history-days.ts";
 import { runBody } from "../http/body-limits.ts";
 import { accountOf, callerOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
-import { exampleAgent, exampleRunId, exampleTime } from "../http/examples.ts";
+import { exampleAgent, exampleRunId } from "../http/examples.ts";
 import { refusals } from "../http/refusals.ts";
 import { runId } from "../http/shapes.ts";
 import { parse } from "../parse.ts";
@@ -16,7 +16,7 @@ import type { Buyer } from "./asked-run.ts";
 import { listRuns, readRun, runsQuery } from "./history.ts";
 import { idempotencyHeaders, readIdempotencyKey, replayedHeader } from "./idempotency-key.ts";
 import { type RunNeeds, runAgent } from "./run.ts";
-import { notEnoughCredits, runDetailShape, runPageShape, runResultShape } from "./shapes.ts";
+import { exampleKeptRun, notEnoughCredits, runDetailShape, runPageShape, runResultShape } from "./shapes.ts";
 
 export function runEndpoints(needs: RunNeeds): Endpoint[] {
   return [runEndpoint(needs), ownRunEndpoint(needs), runsEndpoint(needs), oneRunEndpoint(needs)];
@@ -97,17 +97,6 @@ async function answerRun(needs: RunNeeds, buyer: Buyer, request: Request, respon
   response.json(result);
 }
 
-const exampleRun = {
-  run_id: exampleRunId,
-  agent: exampleAgent,
-  state: "succeeded",
-  success: true,
-  credits_used: 5,
-  credits_remaining: 935,
-  created_at: exampleTime,
-  finished_at: exampleTime,
-} as const;
-
 function runsEndpoint({ db }: { readonly db: Database }): Endpoint {
   return {
     method: "get",
@@ -120,7 +109,7 @@ function runsEndpoint({ db }: { readonly db: Database }): Endpoint {
       "has. Ask for the next page with `cursor`.",
     access: "apiKey",
     query: runsQuery,
-    answers: { 200: jsonAnswer(runPageShape, { runs: [exampleRun], cursor: null }) },
+    answers: { 200: jsonAnswer(runPageShape, { runs: [exampleKeptRun], cursor: null }) },
     handler: async (request, response) => {
       response.json(await listRuns(db, callerOf(response).accountId, readQuery(runsQuery, request.query)));
     },
@@ -139,7 +128,7 @@ function oneRunEndpoint({ db }: { readonly db: Database }): Endpoint {
     pathParameters: { run_id: runId.describe("As a run's answer names it.") },
     answers: {
       200: jsonAnswer(runDetailShape, {
-        ...exampleRun,
+        ...exampleKeptRun,
         output: { kind: "text", text: "Each call pays its creator." },
         receipt: null,
       }),

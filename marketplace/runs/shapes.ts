@@ -2,6 +2,7 @@ import { z } from "zod";
 import { covering } from "../../shared/covering.ts";
 import { type Answers, jsonAnswer } from "../../shared/endpoint.ts";
 import type { Output } from "../connectors/result.ts";
+import { exampleAgent, exampleRunId, exampleTime } from "../http/examples.ts";
 import { anyObject, cursor, moment, runId, wholeCredits } from "../http/shapes.ts";
 import type { RunResult } from "./asked-run.ts";
 import { type RunDetail, type RunPage, type RunRecord, runStates } from "./history.ts";
@@ -49,6 +50,17 @@ export const runRecord = {
   created_at: moment,
   finished_at: moment.nullable(),
 };
+
+export const exampleKeptRun = {
+  run_id: exampleRunId,
+  agent: exampleAgent,
+  state: "succeeded",
+  success: true,
+  credits_used: 5,
+  credits_remaining: 935,
+  created_at: exampleTime,
+  finished_at: exampleTime,
+} as const;
 
 export const runPageShape = covering<RunPage>()(
   z

@@ -11,7 +11,7 @@ import type { Outcome } from "./execute.ts";
 import { output } from "./shapes.ts";
 import { type TryNeeds, triesPerMinute, tryAgent } from "./try.ts";
 
-export const triedShape = z
+const triedShape = z
   .object({
     success: z.boolean(),
     version: z.int(),
@@ -20,6 +20,13 @@ export const triedShape = z
     error: z.string().optional(),
   })
   .meta({ id: "Tried" });
+
+export const triedAnswer = jsonAnswer(triedShape, {
+  success: true,
+  version: 3,
+  output: { kind: "text", text: "Each call pays its creator." },
+  receipt: null,
+});
 
 const tryRequest = z.strictObject({ input: z.record(z.string(), z.unknown()).default({}) });
 
@@ -38,12 +45,7 @@ export function tryEndpoint(needs: TryNeeds): Endpoint {
     pathParameters: { slug: agentPathParameters.slug },
     body: requestBody(tryRequest, { input: { text: "Buyers pay per call." } }, runBody),
     answers: {
-      200: jsonAnswer(triedShape, {
-        success: true,
-        version: 3,
-        output: { kind: "text", text: "Each call pays its creator." },
-        receipt: null,
-      }),
+      200: triedAnswer,
       ...refusals(404, 409, 422),
     },
     handler: async (request, response) => {

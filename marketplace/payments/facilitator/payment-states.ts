@@ -1,8 +1,9 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { clientOf } from "../../../shared/client-address.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { PaidCallId } from "../payment-payload.ts";
 import type { FacilitatorClient } from "./client.ts";
+import { facilitatorRecordShape } from "./facilitator-record.ts";
 
 /**
  * What the facilitator's public record says of payments, for callers who ask again and again: questions about one payment
@@ -105,18 +106,13 @@ function readState(body: unknown): Heard {
   return success ? data : "unheard";
 }
 
-const moment = z.iso.datetime();
-const shape = z.object({
-  state: z.enum(["claimed", "broadcast", "unknown", "settled", "failed"]),
-  transaction: z.string().min(1).max(200).nullable(),
-  created_at: moment,
-  expires_at: moment,
-  finished_at: moment.nullable(),
-  /** It becomes a link. */
-  explorer: z
-    .url({ protocol: /^https?$/ })
-    .max(500)
-    .nullable(),
+const shape = facilitatorRecordShape.pick({
+  state: true,
+  transaction: true,
+  created_at: true,
+  expires_at: true,
+  finished_at: true,
+  explorer: true,
 });
 type PaymentState = z.infer<typeof shape>;
 
