@@ -65,6 +65,13 @@ describe("what has no block noise is left as it is", () => {
     "small lettering": picture(240, 90, lettering("#333", "#fff")),
     mosaic: picture(300, 300, mosaic),
     noise: opaque(noise(120, 90)),
+    "a few shapes whose frequencies lie on some steps by chance": picture(
+      260,
+      260,
+      `<defs><radialGradient id="v"><stop offset=".6" stop-color="#2a6"/><stop offset="1" stop-color="#2a6" stop-opacity="0"/></radialGradient></defs>
+       <path fill="#fff" d="M0 0H260V260H0z"/><ellipse cx="130" cy="130" rx="120" ry="100" fill="url(#v)"/>
+       <path d="M90 130h80M130 90v80" stroke="#fff" stroke-width="12"/>`,
+    ),
     "a see-through shape": picture(200, 200, `<circle cx="100" cy="100" r="80.3" fill="#06c" fill-opacity=".5"/>`),
   };
   test.each(Object.entries(pictures))("%s", (_, image) => {

@@ -24,15 +24,15 @@ export function findSaved({ width, height, rgba }: Raster): Saved | null {
   // Most pictures were never saved as JPEG, and a few blocks tell.
   const few = uneven.filter((_, i) => i % glanceEvery === 0);
   if (few.length >= blocksMin && bestTable(frequenciesOf(few, luma)).proof < glanceProofMin) return null;
-  const { share, proof, quality } = bestTable(frequenciesOf(uneven, luma));
-  if (share < shareMin || proof < proofMin) return null;
+  const { share, proof, between, quality } = bestTable(frequenciesOf(uneven, luma));
+  if (share < shareMin || proof < proofMin || between > betweenMax) return null;
   const colours = [blue, red].flatMap((weights) => uneven.map((at) => blockAt(rgba, at, width, weights)));
   const colour = alignment(strongest(colours), steps(quality, "chroma"));
   return { quality, halved: colour.n > 0 && colour.share < wholeMin };
 }
 
 function bestTable(frequencies: Frequencies): Alignment & { readonly quality: number } {
-  let best: Alignment & { quality: number } = { share: 0, proof: 0, n: 0, quality: 0 };
+  let best: Alignment & { quality: number } = { share: 0, proof: 0, between: 0, n: 0, quality: 0 };
   for (let quality = qualityMin; quality <= qualityMax; quality++) {
     const found = alignment(frequencies, steps(quality, "luma"));
     if (found.proof > best.proof) best = { ...found, quality };
@@ -46,6 +46,8 @@ const qualityMax = 88;
 /** How well the frequencies must lie on the steps: chance gives 0, and 1 would be all of them exactly. */
 const shareMin = 0.18;
 const proofMin = 6.5;
+/** How many may lie between nothing and the first step, to those on that: what repeats in a drawing lies on some step, too. */
+const betweenMax = 0.35;
 /** Every so many blocks are looked at first, and how well their frequencies must lie on the steps of some table. */
 const glanceEvery = 5;
 const glanceProofMin = 2;
@@ -101,6 +103,8 @@ interface Alignment {
   readonly share: number;
   /** The share beside what chance would make of so few. */
   readonly proof: number;
+  /** How many lie between nothing and the first step, to those on that. */
+  readonly between: number;
   /** How many frequencies told something. */
   readonly n: number;
 }
@@ -108,14 +112,22 @@ interface Alignment {
 function alignment({ which, values, weights }: Frequencies, table: Float32Array): Alignment {
   let sum = 0;
   let n = 0;
+  let between = 0;
+  let first = 0;
   for (let i = 0; i < which.length; i++) {
     const step = table[which[i]];
-    if (step < stepMin || values[i] < valueMin * step) continue;
+    if (step < stepMin) continue;
     const share = values[i] / step;
+    if (share > 0.25 && share < 1.25) {
+      if (share < valueMin) between += weights[i];
+      else if (share > 0.75) first += weights[i];
+    }
+    if (share < valueMin) continue;
     sum += weights[i] * (1 - 4 * Math.abs(share - Math.floor(share + 0.5)));
     n += weights[i];
   }
-  return { share: n === 0 ? 0 : sum / n, proof: sum / Math.sqrt(n + 1), n };
+  const off = first === 0 ? Number.POSITIVE_INFINITY : between / first;
+  return { share: n === 0 ? 0 : sum / n, proof: sum / Math.sqrt(n + 1), between: off, n };
 }
 
 /** The first pixels of blocks with something on them, evenly taken from the picture, no two alike. */
