@@ -1,6 +1,6 @@
 import { contours } from "./curves/contours.ts";
 import { DeadlinePassedError, keepTo } from "./deadline.ts";
-import { type Colour, fillColours, type Group, repainted } from "./drawing.ts";
+import { type Colour, type Group, repainted } from "./drawing.ts";
 import { strengthenHairlines } from "./image/hairlines.ts";
 import { clearBlockNoise } from "./image/jpeg/block-noise.ts";
 import { isPixelArt } from "./image/own-size.ts";
@@ -25,11 +25,12 @@ import type { Field } from "./regions/field.ts";
 import { evenInk } from "./regions/ink.ts";
 import { joinField } from "./regions/join-field.ts";
 import { Merging } from "./regions/merge.ts";
-import { nearestColour, type Sample } from "./regions/palette.ts";
+import { nearestColour } from "./regions/palette.ts";
 import { joinRadials } from "./regions/radial.ts";
 import type { Radial } from "./regions/radial-fit.ts";
 import { relaxBorders } from "./regions/relax.ts";
 import { segment } from "./regions/segment.ts";
+import { liftOffGround } from "./shadow/off-ground.ts";
 import { type Lifted, liftShadow } from "./shadow/shadow.ts";
 
 /**
@@ -114,10 +115,8 @@ interface Stage {
   readonly height: number;
   readonly pixels: Uint8Array;
   readonly clean: Uint8Array;
-  /** Drawn beneath all else. */
-  readonly shadow: Group | null;
-  /** The shadow's colour and how much of it there is. */
-  readonly shade: Sample | null;
+  /** Soft shadows and the like. */
+  readonly lifted: Lifted | null;
   readonly merging: Merging;
 }
 
@@ -127,8 +126,8 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
   const height = Math.max(1, Math.round(image.height * scale));
   const working = width === image.width && height === image.height ? image : reduce(image, width, height);
   const source = premultiply(working);
-  const lifted = liftedShadow(source, width, height, settings);
-  const { above: pixels, shadow } = lifted ?? { above: source, shadow: null };
+  const lifted = liftSoft(source, width, height, settings);
+  const pixels = lifted?.above ?? source;
   // Edges are measured in the source all the same.
   const clean = unblend(settings.style === "photo" ? posterised(pixels, width, height) : pixels, width, height);
   strengthenHairlines(clean, width, height);
@@ -138,25 +137,19 @@ function prepare(image: Raster, scale: number, settings: Settings, deadlineMs: n
   merging.run(settings.lambda);
   // Specks that stand out, such as the dot on a small i, stay.
   merging.absorb(settings.areaMin, 2 * settings.lambda);
-  const shade = lifted && shadeOf(lifted, source);
-  return { width, height, pixels, clean, shadow, shade, merging };
+  return { width, height, pixels, clean, lifted, merging };
 }
 
-/** What lies on a shadow and the shadow, where it may be drawn on its own and the byte budget has room for that. */
-function liftedShadow(pixels: Uint8Array, width: number, height: number, settings: Settings) {
-  const { mode, grid, bytesMax } = settings;
-  const lifted = mode === "stacked" ? liftShadow(pixels, width, height) : null;
+/** What lies on soft shadows and these, where they may be drawn on their own and the byte budget has room for that. */
+function liftSoft(pixels: Uint8Array, width: number, height: number, settings: Settings): Lifted | null {
+  const { mode, style, grid, bytesMax, removeBackground } = settings;
+  if (mode !== "stacked") return null;
+  const fadesAway = removeBackground && style !== "lineart";
+  const lifted = liftShadow(pixels, width, height) ?? (fadesAway ? liftOffGround(pixels, width, height) : null);
   if (!lifted) return null;
-  const groups = [lifted.shadow];
+  const { groups } = lifted;
   const alone = { width, height, spanX: width, spanY: height, groups, grid, oneWay: true, crisp: false };
   return writeSvg(alone).length <= bytesMax * shadowShare ? lifted : null;
-}
-
-function shadeOf({ shadow, above }: Lifted, source: Uint8Array): Sample {
-  let n = 0;
-  for (let i = 3; i < source.length; i += 4) n += ((source[i] - above[i]) / 255) ** 2;
-  const { r, g, b } = fillColours(shadow.elements[0].fill)[0];
-  return { n, r, g, b };
 }
 
 /** Most of the byte budget a shadow may take. */
@@ -166,7 +159,7 @@ const evenness = 20;
 const areasShare = 0.015;
 
 function draw(
-  { width, height, pixels, clean: unblended, shadow, shade, merging }: Stage,
+  { width, height, pixels, clean: unblended, lifted: soft, merging }: Stage,
   merges: number,
   image: Raster,
   settings: Settings,
@@ -176,10 +169,10 @@ function draw(
   relaxBorders(picture, settings.lambda / 2);
   keepTo(deadlineMs);
   const gradients: Map<number, Radial | Field> = joinRadials(picture, settings.lambda, !settings.gradients);
-  const bent = mayBend(settings) && !shadow ? joinField(picture, gradients, settings.lambda) : null;
+  const bent = mayBend(settings) && !soft ? joinField(picture, gradients, settings.lambda) : null;
   keepTo(deadlineMs);
   const inked = evenInk({ ...picture, gradients });
-  const areas = describeAreas({ ...picture, clean: inked }, gradients, settings, shade);
+  const areas = describeAreas({ ...picture, clean: inked }, gradients, settings, soft ?? nothingBeneath);
   const chain = contours(areas.map);
   keepTo(deadlineMs);
   const runOf = findTextRuns(areas.map, chain, shapesOf(areas.map, chain, inked));
@@ -193,7 +186,7 @@ function draw(
     deadlineMs,
   });
   const field = bent ? [drawField(bent)] : [];
-  const groups = shadow ? [inPalette(shadow, shade, areas.palette), ...drawn.groups] : [...field, ...drawn.groups];
+  const groups = [...(soft ? inPalette(soft, areas.palette) : []), ...field, ...drawn.groups];
   keepTo(deadlineMs);
   const drawing = { ...drawn, groups, width: image.width, height: image.height };
   return finish(drawing, settings.removeBackground ? areas.background : null);
@@ -204,13 +197,15 @@ function mayBend({ gradients, mode, removeBackground, objects }: Settings): bool
   return gradients && mode === "stacked" && !removeBackground && !objects;
 }
 
-function inPalette(shadow: Group, shade: Sample | null, palette: readonly Colour[] | null): Group {
-  if (!palette || !shade) return shadow;
-  const { r, g, b } = palette[nearestColour(palette, shade.r, shade.g, shade.b)];
-  return {
-    ...shadow,
-    elements: shadow.elements.map((element) => repainted(element, ({ opacity }) => ({ r, g, b, opacity }))),
-  };
+const nothingBeneath = { shades: [], on: null };
+
+function inPalette({ groups, shades }: Lifted, palette: readonly Colour[] | null): readonly Group[] {
+  if (!palette) return groups;
+  return groups.map((group, i) => {
+    const { r, g, b } = palette[nearestColour(palette, shades[i].r, shades[i].g, shades[i].b)];
+    const elements = group.elements.map((element) => repainted(element, ({ opacity }) => ({ r, g, b, opacity })));
+    return { ...group, elements };
+  });
 }
 
 /**

@@ -1,11 +1,10 @@
 import { type Colour, opaqueMin } from "../drawing.ts";
 import type { Settings } from "../options.ts";
-import { type Background, findBackground } from "./background.ts";
+import { type Background, type Beneath, findBackground } from "./background.ts";
 import { moments, plane, type Segmented, stride } from "./colour-model.ts";
 import { type AreaMap, components } from "./components.ts";
 import { type Field, isRadial } from "./field.ts";
 import { groupsOfOnePaint, sharePaints } from "./paints.ts";
-import type { Sample } from "./palette.ts";
 import type { Radial } from "./radial-fit.ts";
 import { alphaMin, straightMean, toneAreas } from "./tones.ts";
 
@@ -32,15 +31,15 @@ export interface Areas {
 
 /**
  * From a label per pixel to described areas. `gradients`: the labels whose colour is a radial gradient or a field, which are drawn on
- * their own. `shade`: the colour of a shadow that was lifted off the picture.
+ * their own. `beneath`: what was lifted off the picture.
  */
 export function describeAreas(
   picture: Segmented,
   gradients: ReadonlyMap<number, Radial | Field>,
   settings: Settings,
-  shade: Sample | null,
+  beneath: Beneath,
 ): Areas {
-  return joinPaints(describeEach(picture, gradients, settings, shade));
+  return joinPaints(describeEach(picture, gradients, settings, beneath));
 }
 
 /** Neighbours that were given one paint become one area, so that no edge runs between them. */
@@ -86,9 +85,9 @@ function describeEach(
   picture: Segmented,
   gradients: ReadonlyMap<number, Radial | Field>,
   settings: Settings,
-  shade: Sample | null,
+  beneath: Beneath,
 ): Areas {
-  const { map, sums, toned } = cut(picture, settings, shade);
+  const { map, sums, toned } = cut(picture, settings, beneath);
   const { count } = map;
   const planes = new Float64Array(count * 12);
   const sloped = new Uint8Array(count);
@@ -119,7 +118,7 @@ function describeEach(
   const background =
     toned && settings.removeBackground
       ? toned.removed(map)
-      : findBackground(map, sums, opaque, settings.removeBackground);
+      : findBackground(map, sums, opaque, settings.removeBackground ? beneath : null);
   if (settings.removeBackground && background) {
     for (let a = 0; a < count; a++) {
       if (background.areas[a] === 0) continue;
@@ -133,11 +132,11 @@ function describeEach(
 }
 
 /** The picture's connected areas and their moments; where a palette or few colours were asked for, cut by those. */
-function cut({ clean, width, height, labels, sums }: Segmented, settings: Settings, shade: Sample | null) {
+function cut({ clean, width, height, labels, sums }: Segmented, settings: Settings, beneath: Beneath) {
   const own = components(labels, width, height, sums.length / stride);
   const ownSums = moments(clean, width, height, own.flat, own.count);
   if (!settings.palette && settings.colors === null) return { map: own, sums: ownSums, toned: null };
-  const toned = toneAreas(own, ownSums, settings, shade);
+  const toned = toneAreas(own, ownSums, settings, beneath);
   const map = components(toned.labels, width, height, toned.labelCount);
   return { map, sums: moments(clean, width, height, map.flat, map.count), toned };
 }

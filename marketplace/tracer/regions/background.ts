@@ -2,6 +2,7 @@ import type { Colour } from "../drawing.ts";
 import { stride } from "./colour-model.ts";
 import type { AreaMap } from "./components.ts";
 import { withCounters } from "./counters.ts";
+import type { Sample } from "./palette.ts";
 
 export interface Background {
   /** 1 for the areas that are background. */
@@ -9,15 +10,21 @@ export interface Background {
   readonly colour: Colour;
 }
 
+/** What was lifted off a picture whose background is removed: its colours, and 1 for the pixels of what lies on it. */
+export interface Beneath {
+  readonly shades: readonly Sample[];
+  readonly on: Uint8Array | null;
+}
+
 /**
  * The colour of most of the picture's border, and the areas at the border that have it, within eight levels. What is to
- * be removed must be of one colour, and what letters close in goes with it.
+ * be removed must be of one colour, and what letters close in goes with it, but for what lies `on` something soft.
  */
 export function findBackground(
   map: AreaMap,
   sums: Float64Array,
   opaque: Uint8Array,
-  removing: boolean,
+  removing: Beneath | null,
 ): Background | null {
   const { areas, stride: row, width, height, count } = map;
   const onBorder = new Int32Array(count);
@@ -48,7 +55,16 @@ export function findBackground(
     b: Math.round(mean(main, 2)),
     opacity: 1,
   };
-  return { areas: removing ? withCounters(map, sums, opaque, { areas: same, colour }) : same, colour };
+  if (!removing) return { areas: same, colour };
+  const mayOpen = removing.on ? notOn(removing.on, map, opaque) : opaque;
+  return { areas: withCounters(map, sums, mayOpen, { areas: same, colour }), colour };
+}
+
+/** Those of some areas of which most does not lie on something. */
+function notOn(on: Uint8Array, { flat, sizes }: AreaMap, some: Uint8Array): Uint8Array {
+  const lying = new Int32Array(some.length);
+  for (let p = 0; p < flat.length; p++) lying[flat[p]] += on[p];
+  return some.map((is, a) => (2 * lying[a] > sizes[a] ? 0 : is));
 }
 
 const borderShareMin = 0.35;

@@ -1,6 +1,6 @@
 import { type Colour, opaqueMin } from "../drawing.ts";
 import type { Settings } from "../options.ts";
-import { type Background, findBackground } from "./background.ts";
+import { type Background, type Beneath, findBackground } from "./background.ts";
 import { stride } from "./colour-model.ts";
 import type { AreaMap } from "./components.ts";
 import { nearestColour, paletteOf, type Sample } from "./palette.ts";
@@ -24,14 +24,14 @@ export interface Toned {
  * Gives every area its colour of the palette (palette.ts). A background that is to be removed is looked for in the
  * picture's own colours: in a palette's, what lies on it may have the same.
  */
-export function toneAreas(map: AreaMap, sums: Float64Array, settings: Settings, shade: Sample | null): Toned {
+export function toneAreas(map: AreaMap, sums: Float64Array, settings: Settings, beneath: Beneath): Toned {
   const { count, flat } = map;
   const alphas = Float64Array.from({ length: count }, (_, a) => sums[a * stride + 15] / sums[a * stride]);
   const opaque = Uint8Array.from(alphas, (alpha) => (alpha >= opaqueMin ? 1 : 0));
-  const ground = settings.removeBackground ? findBackground(map, sums, opaque, true) : null;
+  const ground = settings.removeBackground ? findBackground(map, sums, opaque, beneath) : null;
   const kept = Array.from(alphas, (alpha, a) => alpha >= alphaMin && ground?.areas[a] !== 1);
   const samples = kept.flatMap((is, a) => (is ? [sampleOf(sums, a)] : []));
-  const palette = paletteOf(shade ? [...samples, shade] : samples, settings);
+  const palette = paletteOf([...samples, ...beneath.shades], settings);
   const tones: (Colour | null)[] = [null, null, ...palette];
   const names = new Int32Array(count);
   for (let a = 0; a < count; a++) {

@@ -1,4 +1,5 @@
-import { type Group, opaqueMin } from "../drawing.ts";
+import { fillColours, type Group, opaqueMin } from "../drawing.ts";
+import type { Beneath } from "../regions/background.ts";
 import { bandShadow } from "./bands.ts";
 import { boxShadow } from "./box.ts";
 import { findFades } from "./fades.ts";
@@ -16,11 +17,17 @@ export function liftShadow(pixels: Uint8Array, width: number, height: number): L
   const fades = findFades(pixels, width, height);
   const shadow = fades && describeShadow(fades, pixels, width, height);
   const drawn = shadow && (boxShadow(shadow) ?? bandShadow(shadow));
-  return drawn && { shadow: drawn, above: upper(pixels, width, shadow) };
+  if (!drawn) return null;
+  const above = upper(pixels, width, shadow);
+  let n = 0;
+  for (let i = 3; i < pixels.length; i += 4) n += ((pixels[i] - above[i]) / 255) ** 2;
+  const { r, g, b } = fillColours(drawn.elements[0].fill)[0];
+  return { groups: [drawn], shades: [{ n, r, g, b }], above, on: null };
 }
 
-export interface Lifted {
-  readonly shadow: Group;
+export interface Lifted extends Beneath {
+  /** What was lifted off, each of the shade of the same place; drawn beneath all else. */
+  readonly groups: readonly Group[];
   readonly above: Uint8Array;
 }
 

@@ -42,12 +42,12 @@ export async function drawStages(): Promise<void> {
   merging.absorb(settings.areaMin, 2 * settings.lambda);
   const picture = { ...merging.after(merging.merges), clean, width, height };
   relaxBorders(picture, settings.lambda / 2);
-  const areas = describeAreas(picture, new Map(), settings, null);
+  const areas = describeAreas(picture, new Map(), settings, { shades: [], on: null });
   const { points, outlines } = outlined(areas, lifted.above, settings.tolerance);
   const grid = settings.grid;
   const shadow = writeSvg({
     ...{ width, height, spanX: width, spanY: height, grid, oneWay: true, crisp: false },
-    groups: [lifted.shadow],
+    groups: lifted.groups,
   });
   const pale = `<g opacity=".35">${pixels(image)}</g>`;
   const panels = [

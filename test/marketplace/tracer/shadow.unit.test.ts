@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Raster } from "../../../marketplace/tracer/image/raster.ts";
+import { likeness } from "../../../marketplace/tracer/output/score.ts";
 import { renderRaster, scoreTrace } from "../../../marketplace/tracer/pool/render.ts";
 import { writePdf } from "../../../marketplace/tracer/pool/write-pdf.ts";
 import { checkSvg } from "../../../marketplace/tracer/sanitize/check-svg.ts";
@@ -10,18 +11,12 @@ const blurred = (shape: string, by: number) =>
   `<defs><filter id="b" x="-50%" y="-50%" width="200%" height="200%"><feGaussianBlur stdDeviation="${by}"/></filter></defs>
    <g filter="url(#b)">${shape}</g>`;
 
-const pillar = picture(
-  260,
-  260,
-  `${blurred(`<ellipse cx="130" cy="190" rx="80" ry="22" fill-opacity=".5"/>`, 9)}
-   <rect x="70" y="60" width="120" height="130" rx="14" fill="#c8102e"/>`,
-);
-const card = picture(
-  260,
-  260,
-  `${blurred(`<rect x="60" y="64" width="140" height="130" rx="14" fill-opacity=".4"/>`, 12)}
-   <rect x="60" y="50" width="140" height="130" rx="14" fill="#fff"/><circle cx="130" cy="110" r="40" fill="#06c"/>`,
-);
+const pillarArt = `${blurred(`<ellipse cx="130" cy="190" rx="80" ry="22" fill-opacity=".5"/>`, 9)}
+  <rect x="70" y="60" width="120" height="130" rx="14" fill="#c8102e"/>`;
+const cardArt = `${blurred(`<rect x="60" y="64" width="140" height="130" rx="14" fill-opacity=".4"/>`, 12)}
+  <rect x="60" y="50" width="140" height="130" rx="14" fill="#fff"/><circle cx="130" cy="110" r="40" fill="#06c"/>`;
+const pillar = picture(260, 260, pillarArt);
+const card = picture(260, 260, cardArt);
 const lamp = picture(
   260,
   260,
@@ -89,6 +84,45 @@ describe("a soft shadow fades to nothing as its source does", () => {
     const result = trace(image);
     expect(result.layers[0]!.id).toBe("shadow");
     expect(scoreTrace(image, result).psnr).toBeGreaterThan(40);
+  });
+});
+
+describe("what fades into a ground that is taken away stays as see-through as it was", () => {
+  const feathered = blurred(`<path d="${star}" fill="#b3261e"/>`, 4);
+  const neon = `<path d="M40 200V60L130 160L220 60V200" fill="none" stroke="#fce" stroke-width="5"/>`;
+  const [side, other] = [260, "#2e86c1"];
+  const on = (colour: string, art: string) =>
+    picture(side, side, `<rect width="260" height="260" fill="${colour}"/>${art}`);
+  const laidOn = (colour: string, svg: string) =>
+    on(
+      colour,
+      `<svg width="260" height="260" ${/viewBox="[^"]*"/.exec(svg)![0]}>${svg.replace(/<\/?svg[^>]*>/g, "")}</svg>`,
+    );
+
+  test.each([
+    ["a soft shadow on white", "#fff", pillarArt, "shadow", 44],
+    ["a soft shadow on a strong colour", "#c0392b", cardArt, "shadow", 44],
+    ["the glow of a lamp on dark", "#1b1030", `${blurred(neon, 5)}${neon}`, "shadow", 38],
+    ["a feathered edge", "#fff", feathered, "soft", 42],
+    [
+      "what lies on it and has the ground's colour",
+      "#fff",
+      `${feathered}<circle cx="130" cy="130" r="20" fill="#fff"/>`,
+      "soft",
+      42,
+    ],
+  ])("%s", (_, ground, art, id, least) => {
+    const result = trace(on(ground, art), { removeBackground: true });
+    checkSvg(result.svg);
+    expect(result.layers[0]!.id).toBe(id);
+    expect(likeness(on(other, art), laidOn(other, result.svg)).psnr).toBeGreaterThan(least);
+  });
+
+  test.each([
+    ["a hard edge, however faint", "#eef1f4", `<path d="${star}" fill="#dfe5ea"/>`],
+    ["an edge a little out of focus", "#fff", blurred(`<path d="${star}" fill="#264"/>`, 1)],
+  ])("%s is one still", (_, ground, art) => {
+    expect(trace(on(ground, art), { removeBackground: true }).svg).not.toMatch(/id="(?:soft|shadow)/);
   });
 });
 
