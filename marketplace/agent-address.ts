@@ -8,7 +8,9 @@ const toolNameLengthMax = 48;
 export function parseSlug(text: string): string {
   const slug = text.trim().toLowerCase();
   if (slugShape.test(slug)) return slug;
-  throw new ApiError("invalid_value", '"slug" must be 3 to 48 of a-z, 0-9 and -, and neither begin nor end with -.');
+  throw new ApiError("invalid_value", '"slug" must be 3 to 48 of a-z, 0-9 and -, and neither begin nor end with -.', {
+    body: { field: "slug" },
+  });
 }
 
 /** `Handle/Slug` as the key an agent is found by; undefined when no agent can have it. */

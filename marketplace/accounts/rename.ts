@@ -1,6 +1,6 @@
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
-import { toolNamesOf } from "../agent-address.ts";
+import { freeToolName } from "../agents/tool-name.ts";
 import type { AgentId } from "../ids.ts";
 import { type Account, lockOpenAccount, refuseTaken } from "./create.ts";
 import { parseHandle } from "./handle.ts";
@@ -39,13 +39,7 @@ async function moveAgents(tx: Transaction, account: Account, handle: string): Pr
     [account.id],
   );
   for (const { id, slug } of rows) {
-    const names = toolNamesOf(handle, slug);
-    const taken = await tx.query<{ tool_name: string }>(
-      "select tool_name from agents where tool_name = any($1) and id <> $2",
-      [names, id],
-    );
-    const free = names.find((name) => !taken.rows.some((row) => row.tool_name === name));
-    if (!free) throw new Error(`every tool name of ${handle}/${slug} is taken`);
+    const free = await freeToolName(tx, id, handle, slug);
     await tx.query("update agents set handle = $2, tool_name = $3, updated_at = now() where id = $1", [
       id,
       handle,

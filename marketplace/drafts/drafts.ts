@@ -15,6 +15,11 @@ export interface DraftNeeds {
   readonly sealer: Sealer;
 }
 
+interface ReadNeeds {
+  readonly db: Queryable;
+  readonly sealer: Sealer;
+}
+
 /** What a creator has written of an agent: the draft that was kept, or else what its newest version says. */
 export interface Draft {
   readonly slug: string;
@@ -34,7 +39,7 @@ export interface Draft {
 }
 
 /** 404 where the account has neither a draft nor an agent under the slug. */
-export async function readDraft({ db, sealer }: DraftNeeds, owner: Account, slugText: string): Promise<Draft> {
+export async function readDraft({ db, sealer }: ReadNeeds, owner: Account, slugText: string): Promise<Draft> {
   const slug = slugIn(slugText);
   const [row, agent] = await Promise.all([rowOf(db, owner.id, slug), ownAgent(db, owner.id, slug)]);
   if (!row && !agent) throw new ApiError("not_found", `There is no draft "${slug}" of this account.`);
@@ -70,16 +75,12 @@ export async function keepDraft(
     const [row, agent] = [await rowOf(tx, owner.id, slug), await ownAgent(tx, owner.id, slug)];
     requireRevision(revision, revisionOf(row, agent));
     if (!row) await requireRoom(tx, owner.id);
-    const sealed = Object.entries(secrets).map(([name, secret]) => [
-      name,
-      secret === null ? null : sealer.seal(secret, placeOf(owner.id, slug, name)),
-    ]);
     const { rows } = await tx.query<{ revision: string }>(
       `insert into agent_drafts (account_id, slug, definition, sealed_secrets) values ($1, $2, $3, $4)
        on conflict (account_id, slug) do update set definition = excluded.definition, saved_at = now(),
          sealed_secrets = agent_drafts.sealed_secrets || excluded.sealed_secrets, revision = excluded.revision
        returning revision::text as revision`,
-      [owner.id, slug, JSON.stringify(definition), JSON.stringify(Object.fromEntries(sealed))],
+      [owner.id, slug, JSON.stringify(definition), JSON.stringify(sealedAt(sealer, owner.id, slug, secrets))],
     );
     return `draft-${rows[0]!.revision}`;
   });
@@ -175,6 +176,16 @@ async function requireRoom(db: Queryable, accountId: AccountId): Promise<void> {
 }
 
 const placeOf = (accountId: AccountId, slug: string, name: string) => `draft/${accountId}/${slug}/${name}`;
+
+/** Bound to the draft's address, so that none opens under another. */
+export function sealedAt(sealer: Sealer, accountId: AccountId, slug: string, secrets: DraftSecrets) {
+  return Object.fromEntries(
+    Object.entries(secrets).map(([name, secret]) => [
+      name,
+      secret === null ? null : sealer.seal(secret, placeOf(accountId, slug, name)),
+    ]),
+  );
+}
 
 function opened(sealer: Sealer, accountId: AccountId, slug: string, sealed: Row["sealed_secrets"]): DraftSecrets {
   return Object.fromEntries(

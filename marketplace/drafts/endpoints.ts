@@ -15,6 +15,7 @@ import { checkDraft } from "./checks.ts";
 import { draftDefinitionShape } from "./draft-definition.ts";
 import { keepYaml, yamlLengthMax } from "./draft-yaml.ts";
 import { discardDraft, keepDraft, listDrafts, readDraft } from "./drafts.ts";
+import { moveDraft } from "./move-draft.ts";
 import { publishDraft } from "./publish-draft.ts";
 import { draftConflict, draftShape, draftsShape, keptDraftShape, revision } from "./shapes.ts";
 import { definitionYaml } from "./shown-definition.ts";
@@ -30,6 +31,7 @@ export function draftEndpoints(needs: EndpointNeeds): Endpoint[] {
     readEndpoint(needs),
     keepEndpoint(needs),
     discardEndpoint(needs),
+    moveEndpoint(needs),
     yamlEndpoint(needs),
     publishEndpoint(needs),
   ];
@@ -187,6 +189,32 @@ function discardEndpoint(needs: EndpointNeeds): Endpoint {
       const asked = parse(revisionRequest, request.body, "bad_request");
       await discardDraft(needs, accountOf(response), String(request.params.slug), asked.revision);
       response.status(204).end();
+    },
+  };
+}
+
+const moveRequest = z.strictObject({
+  revision,
+  slug: z.string().max(100).describe("The part of the address after the handle."),
+});
+
+function moveEndpoint(needs: EndpointNeeds): Endpoint {
+  return {
+    method: "post",
+    path: "/api/account/agent-drafts/{slug}/move",
+    id: "moveAgentDraft",
+    tag: "Publishing",
+    summary: "Give what is not published yet another address.",
+    description: "Once it was published its address stays, since buyers call it there.",
+    access: "account",
+    pathParameters,
+    body: requestBody(moveRequest, { revision: "draft-17", slug: "summarizer" }, smallBody),
+    answers: { 200: jsonAnswer(keptDraftShape, kept), ...refusals(400, 404, 422), ...draftConflict },
+    handler: async (request, response) => {
+      const owner = accountOf(response);
+      const asked = parse(moveRequest, request.body, "bad_request");
+      const to = await moveDraft(needs, owner, String(request.params.slug), { ...asked, to: asked.slug });
+      response.json({ agent: `${owner.handle}/${to}`, revision: asked.revision });
     },
   };
 }

@@ -185,6 +185,51 @@ test("a draft of another account is not there", async ({ market }) => {
   expect((await stranger.get(`${agents}/${slug}/versions`)).status).toBe(404);
 });
 
+test("what is not published has another address for the asking, with its secrets and what was tried; what was published keeps it", async ({
+  market,
+}) => {
+  const { browser, handle, slug, revision } = await started(market, "http-api");
+  const settings = { url: "https://example.com/{{text}}", headers: { authorization: "Bearer {{secret.token}}" } };
+  const said = { ...echoAgent, connector: "http-api", settings };
+  const secrets = { token: "SECRET-MARK-1234" };
+  const at = { revision: (await keep(browser, slug, revision, said, secrets)).body.revision };
+  // As a try does.
+  await browser.put(`${agents}/${slug}`, { ...said, secrets });
+  const move = (from: string, to: string, more: object = at) =>
+    browser.post(`${drafts}/${from}/move`, { ...more, slug: to });
+  for (const [to, status] of [
+    ["no", 422],
+    ["Not one", 422],
+    ["-x-", 422],
+  ] as const) {
+    expect(await move(slug, to)).toMatchObject({ status, body: { field: "slug" } });
+  }
+  expect(await move(slug, "better", { revision: "draft-1" })).toMatchObject({
+    status: 409,
+    body: { field: "revision" },
+  });
+  const other = (await browser.post(drafts, { connector: "llm" })).body.agent.split("/")[1];
+  expect(await move(slug, other)).toMatchObject({ status: 409, body: { field: "slug" } });
+  // Two tabs that move it at once: it is at one place.
+  const both = await Promise.all(["better", "other-one"].map((to) => move(slug, to)));
+  expect(both.map(({ status }) => status).toSorted()).toEqual([200, 404]);
+  const moved = both.find(({ status }) => status === 200)!.body.agent.split("/")[1];
+  expect((await browser.get(`${drafts}/${slug}`)).status).toBe(404);
+  expect((await browser.get(`${drafts}/${moved}`)).body).toMatchObject({
+    ...at,
+    secret_names: ["token"],
+    newest_version: 1,
+  });
+  expect((await browser.get(agents)).body.agents).toMatchObject([{ agent: `${handle}/${moved}`, state: "draft" }]);
+  const again = await keep(browser, moved, at.revision, said);
+  const published = await browser.post(`${drafts}/${moved}/publish`, { revision: again.body.revision });
+  expect(published.body).toMatchObject({ agent: `${handle}/${moved}`, state: "live" });
+  const late = await move(moved, "too-late", { revision: "version-1" });
+  expect([late.status, late.body.error]).toEqual([409, expect.stringContaining("which stays")]);
+  // The address that it left is free.
+  expect((await keep(browser, slug, "version-0", echoAgent)).status).toBe(200);
+});
+
 test("a draft that is thrown away leaves the versions", async ({ market }) => {
   const { browser, slug, revision } = await started(market);
   await browser.post(`${drafts}/${slug}/publish`, { revision });

@@ -57,10 +57,16 @@ test("an agent is written, tried and published by keyboard alone, and saved as o
   await page.locator("#in-mood").fill("merry");
   await page.getByRole("button", { name: "Try it" }).press("Enter");
   await page.locator("#build-result").getByText("merry").waitFor();
+  await saved(page);
+  await page.getByLabel("Buyers call it at").press("Control+a");
+  await page.keyboard.type("echo-of-a-story");
+  await page.keyboard.press("Enter");
+  await page.getByText("It has its new address.").waitFor();
   await page.locator("#build-head").getByRole("button", { name: "Publish" }).press("Enter");
   await page.getByText("Published. Buyers").waitFor();
   await page.getByRole("link", { name: "View live" }).press("Enter");
   await page.getByRole("heading", { name: "Echo of a story" }).first().waitFor();
+  expect(new URL(page.url()).pathname).toMatch(/\/echo-of-a-story$/);
   expect(complaints).toEqual([]);
   await close();
 });

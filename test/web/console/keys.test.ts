@@ -14,6 +14,7 @@ import {
   until,
 } from "../../support/marketplace.ts";
 import { newPerson, type Person } from "./person.ts";
+import { allFormsIn } from "./posted-form.ts";
 
 let market: TestMarketplace;
 let seeded: Market;
@@ -104,6 +105,25 @@ describe("the page of a key", () => {
     });
     expect((await person.get("/settings/keys")).html).toContain("1 chosen agent");
     expect((await call(market.url, "/api/v1/balance", { key: token })).status).toBe(200);
+  });
+
+  test("keeps what another tab changed since it was opened", async () => {
+    const { person, id } = await withKey();
+    const path = `/settings/keys/${id}`;
+    const { fields } = allFormsIn((await person.get(path)).html).find(({ action }) => action === path)!;
+    const capped = await person.post(path, { ...fields, max_credits_per_day: "10", rate_limit_per_minute: "7" });
+    // The other tab still shows no cap.
+    const refused = await person.post(path, { ...fields, name: "" });
+    const again = allFormsIn(refused.html).find(({ action }) => action === path)!;
+    const renamed = await person.post(path, { ...again.fields, name: "web" });
+    expect([capped.status, refused.status, renamed.status]).toEqual([303, 422, 303]);
+    const { keys } = (await person.browser.get("/api/account/keys")).body;
+    expect(keys[0]).toMatchObject({ name: "web", max_credits_per_day: 10, rate_limit_per_minute: 7 });
+    await person.post(path, { ...fields, name: "web", max_credits_per_day: "" });
+    expect((await person.browser.get("/api/account/keys")).body.keys[0].max_credits_per_day).toBe(10);
+    const newest = allFormsIn((await person.get(path)).html).find(({ action }) => action === path)!;
+    await person.post(path, { ...newest.fields, max_credits_per_day: "" });
+    expect((await person.browser.get("/api/account/keys")).body.keys[0].max_credits_per_day).toBe(null);
   });
 
   test("logs its calls, with filters, and not those of another key", async () => {

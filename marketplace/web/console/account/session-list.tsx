@@ -30,11 +30,14 @@ export function SessionList({ sessions }: { sessions: readonly ListedSession[] }
 const columns: ReadonlyArray<Column<ListedSession>> = [
   {
     head: "Device",
-    cell: ({ device, is_this: isThis }) => (
-      <span class="row">
-        {device ?? "Unknown device"}
-        {isThis && <Badge tone="info">this one</Badge>}
-      </span>
+    cell: ({ device, from, is_this: isThis }) => (
+      <>
+        <span class="row">
+          {device ?? "Unknown device"}
+          {isThis && <Badge tone="info">this one</Badge>}
+        </span>
+        {from && <span class="cell-2 only-s mono">{from}</span>}
+      </>
     ),
   },
   { head: "From", hide: "small", cell: ({ from }) => (from ? <span class="mono">{from}</span> : noFigure) },

@@ -5,6 +5,7 @@ import { readVersion, restoreVersion } from "../../../drafts/agent-history.ts";
 import { draftDefinitionShape } from "../../../drafts/draft-definition.ts";
 import { keepYaml } from "../../../drafts/draft-yaml.ts";
 import { type Draft, discardDraft, readDraft } from "../../../drafts/drafts.ts";
+import { moveDraft } from "../../../drafts/move-draft.ts";
 import { admitAccountChange, admitDraftSave } from "../../../sign-in/require-session.ts";
 import type { Page } from "../../page.ts";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
@@ -32,6 +33,7 @@ export function editorPage(needs: EditorNeeds): Page {
       taken: "The text is the draft now.",
       discarded: "The changes are thrown away.",
       copied: "What you had is a draft of its own.",
+      moved: "It has its new address.",
     },
     show: async (visit, refusal) => {
       const draft = await readDraft(needs, visit.account, slugOf(visit));
@@ -60,6 +62,10 @@ export function editorPage(needs: EditorNeeds): Page {
         if (!agent) throw new ApiError("not_found", "There is no such agent.");
         await moveAgent(needs.db, `${agent.handle}/${agent.slug}`, "unpublish");
         return done(here(visit), "unpublished");
+      },
+      move: async (visit, form) => {
+        const asked = { revision: revisionIn(form), to: form.get("slug") ?? "" };
+        return done(`/build/${await moveDraft(needs, visit.account, slugOf(visit), asked)}`, "moved");
       },
       discard: async (visit, form) => {
         const { agent } = await readDraft(needs, visit.account, slugOf(visit));
@@ -104,6 +110,9 @@ function asTyped(draft: Draft, refusal: Refusal | undefined): Draft {
 }
 
 function saidOf(refusal: Refusal | undefined): Before {
+  if (refusal?.act === "move") {
+    return { refusedMove: { slug: refusal.value("slug") ?? "", problem: refusal.sentence } };
+  }
   if (refusal?.act !== "yaml") return { problem: refusal?.sentence };
   return { refusedYaml: { text: refusal.value("yaml") ?? "", problem: refusal.sentence } };
 }

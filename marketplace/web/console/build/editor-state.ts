@@ -28,6 +28,8 @@ export interface Editor {
   readonly yaml: string;
   /** A text that was not taken, and why. */
   readonly refusedYaml: RefusedYaml | undefined;
+  /** An address that was not taken, and why. */
+  readonly refusedMove: RefusedMove | undefined;
   readonly tried: Tried;
   /** What was typed here is not saved, since the draft was changed elsewhere. */
   readonly conflict: Conflict | undefined;
@@ -53,6 +55,11 @@ export interface RefusedYaml {
   readonly problem: string;
 }
 
+export interface RefusedMove {
+  readonly slug: string;
+  readonly problem: string;
+}
+
 export interface Conflict {
   /** The state that there is now. */
   readonly revision: string;
@@ -69,13 +76,14 @@ export interface Before {
   readonly conflict?: Conflict | undefined;
   readonly problem?: string | undefined;
   readonly refusedYaml?: RefusedYaml | undefined;
+  readonly refusedMove?: RefusedMove | undefined;
 }
 
 export async function readEditor(
   needs: EditorNeeds,
   owner: Account,
   draft: Draft,
-  { against, tried, conflict, problem, refusedYaml }: Before = {},
+  { against, tried, conflict, problem, refusedYaml, refusedMove }: Before = {},
 ): Promise<Editor> {
   const yaml = definitionYaml(owner, draft.slug, draft);
   const [checked, wallets, versions, compared] = await Promise.all([
@@ -95,6 +103,7 @@ export async function readEditor(
     compared,
     yaml,
     refusedYaml,
+    refusedMove,
     tried: tried ?? { values: exampleInput({ inputs: previewFields(draft.definition) }) },
     conflict,
     problem,

@@ -6,6 +6,7 @@ import { Glyph } from "../../../../shared/page/icon.tsx";
 import { momentOf } from "../../../../shared/page/time.tsx";
 import { maxTimeoutSeconds } from "../../../time-limits.ts";
 import { connectorIcon } from "../../agent/connector-icon.ts";
+import { AddressCard, canMove } from "./address-card.tsx";
 import { ChecksCard } from "./checks-card.tsx";
 import { DiffLines } from "./diff-lines.tsx";
 import { changesIn, type Editor } from "./editor-state.ts";
@@ -60,7 +61,10 @@ export function EditorView({ editor }: { editor: Editor }) {
             <VersionsCard editor={editor} />
             <YamlCard editor={editor} />
           </div>
-          <EndCard editor={editor} />
+          <div class="stack stack-6">
+            <AddressCard editor={editor} />
+            <EndCard editor={editor} />
+          </div>
         </div>
       </div>
     </>
@@ -78,6 +82,11 @@ function EditorHead({ editor }: { editor: Editor }) {
           <h1>{draft.definition.name || "No name yet"}</h1>
           <p class="row row-3 small faint">
             <span class="mono">{address}</span>
+            {canMove(draft) && (
+              <a class="link" href="#address">
+                Change<span class="vh"> the address</span>
+              </a>
+            )}
             <State editor={editor} />
           </p>
         </div>

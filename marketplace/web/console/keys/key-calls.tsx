@@ -12,14 +12,19 @@ import { historyDays } from "../../../history-days.ts";
 import type { AccountVisit } from "../console-page.tsx";
 
 /** What was asked with a key, with filters in the address. */
-export function Calls({ path, asked, found, has }: CallsProps) {
+export function Calls({ id, path, asked, found, has }: CallsProps) {
   const { calls, cursor } = found;
   const isFiltered = Boolean(asked.state || asked.agent || asked.day);
   return (
     <section class="stack" aria-labelledby="calls">
       <div class="row between">
         <h2 id="calls">Calls</h2>
-        <span class="small faint">of {historyDays} days; those refused before a run began are not among them</span>
+        <span class="small faint">
+          of {historyDays} days; those refused before a run began are not among them.{" "}
+          <a class="link" href={`/activity?key=${id}`}>
+            By day and agent
+          </a>
+        </span>
       </div>
       <Filters path={path} asked={asked} isFiltered={isFiltered} />
       <div class="card">
@@ -44,6 +49,7 @@ export function Calls({ path, asked, found, has }: CallsProps) {
 }
 
 interface CallsProps {
+  readonly id: string;
   readonly path: string;
   readonly asked: CallsQuery;
   readonly found: KeyCalls;

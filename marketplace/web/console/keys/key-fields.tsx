@@ -1,9 +1,11 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { AreaField, SelectField, TextField } from "../../../../shared/page/field.tsx";
+import type { KeyChanges } from "../../../api-keys/change.ts";
 import { usualCallsPerMinute } from "../../../api-keys/create.ts";
 import { type Scope, scopes, type ToolListing, toolListings } from "../../../api-keys/key-settings.ts";
 import type { ListedKey } from "../../../api-keys/list.ts";
 import { type Refusal, wholeNumber } from "../refusal.ts";
+import { isTouched } from "../seen.tsx";
 
 /** The fields that the forms of a key have, by the names of the API. */
 export const keyFields = [
@@ -104,6 +106,26 @@ function shown(listed: ShownSettings | undefined, field: (typeof keyFields)[numb
   const value = listed?.[field];
   if (value === undefined || value === null) return undefined;
   return Array.isArray(value) ? value.join("\n") : String(value);
+}
+
+/** What every field is filled in with. */
+export function shownSettings(listed: ShownSettings): Record<string, string | undefined> {
+  return Object.fromEntries(keyFields.map((field) => [field, shown(listed, field)]));
+}
+
+/** What of a key the form changes. */
+export function keyChangesOf(form: URLSearchParams): KeyChanges {
+  const { name, scope, agents, tools, rateLimitPerMinute, maxCreditsPerDay, maxCreditsPerMonth } = keyOfForm(form);
+  const isNew = (...fields: ReadonlyArray<(typeof keyFields)[number]>) =>
+    fields.some((field) => isTouched(form, field));
+  return {
+    ...(isNew("name") && { name }),
+    ...(isNew("scope", "agents") && { scope, agents }),
+    ...(isNew("tools") && { tools }),
+    ...(isNew("rate_limit_per_minute") && { rateLimitPerMinute }),
+    ...(isNew("max_credits_per_day") && { maxCreditsPerDay: maxCreditsPerDay ?? null }),
+    ...(isNew("max_credits_per_month") && { maxCreditsPerMonth: maxCreditsPerMonth ?? null }),
+  };
 }
 
 /** What the form says. Agents count with their scope alone, since the field is only shown with it. */

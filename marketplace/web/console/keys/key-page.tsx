@@ -12,8 +12,9 @@ import type { Page } from "../../page.ts";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
+import { Seen } from "../seen.tsx";
 import { Calls } from "./key-calls.tsx";
-import { KeyFields, keyFields, keyOfForm } from "./key-fields.tsx";
+import { KeyFields, keyChangesOf, keyFields, shownSettings } from "./key-fields.tsx";
 import { LastUsed, maskOf, Spent } from "./key-list.tsx";
 
 /** One key: what it did, and what it may. */
@@ -27,8 +28,7 @@ export function keyPage({ db }: { readonly db: Database }): Page {
       show: (visit, refusal) => shown(db, visit, refusal),
       acts: {
         change: async ({ account, params, path }, form) => {
-          const { maxCreditsPerDay = null, maxCreditsPerMonth = null, ...wanted } = keyOfForm(form);
-          await changeKey(db, account.id, params.id ?? "", { ...wanted, maxCreditsPerDay, maxCreditsPerMonth });
+          await changeKey(db, account.id, params.id ?? "", keyChangesOf(form));
           return done(path, "changed");
         },
       },
@@ -59,7 +59,7 @@ async function shown(db: Database, visit: AccountVisit, refusal: Refusal | undef
             <Spent listed={key} spent={spending.get(key.id)} />
           </div>
         )}
-        <Calls path={path} asked={asked} found={calls} has={visit.has} />
+        <Calls id={key.id} path={path} asked={asked} found={calls} has={visit.has} />
         {!key.revoked_at && <Settings listed={key} path={path} refusal={refusal} />}
       </>
     ),
@@ -97,6 +97,7 @@ function Settings({ listed, path, refusal }: { listed: ListedKey; path: string; 
       <form class="stack stack-6 key-form" method="post" action={path} data-busy="Changing">
         <input type="hidden" name="act" value="change" />
         <RefusedNote refusal={refusal} fields={keyFields} />
+        <Seen values={shownSettings(listed)} refusal={refusal} />
         <KeyFields isForClient={listed.client !== null} listed={listed} refusal={refusal} />
         <div class="row between row-4">
           <Button>Change key</Button>
