@@ -21,7 +21,7 @@ export async function benchFacilitatorHedera(): Promise<void> {
     startLedger(),
     startPostgres({ directory: join(directory, "postgres"), durable: true }),
   ]);
-  const { feePayer, buyer, creator } = ledger.accounts;
+  const { feePayer, buyer, creator, operator } = ledger.accounts;
   const ours = await startChild("../../facilitator/main.ts", "FACILITATOR_PORT", {
     LOG_LEVEL: "error",
     FACILITATOR_MIGRATE: "on",
@@ -30,34 +30,36 @@ export async function benchFacilitatorHedera(): Promise<void> {
   });
   const peer = await startChild("peers/hedera-sdk.ts", "PEER_PORT", {
     PEER_NODES: JSON.stringify(ledger.nodes),
-    PEER_FEE_PAYER_KEY: feePayer.privateKey,
+    PEER_FEE_PAYER_KEY: operator.privateKey,
     PEER_PAYER_PUBLIC_KEY: buyer.publicKey,
   });
   const tuned = await startChild("peers/hedera-sdk.ts", "PEER_PORT", {
     PEER_NODES: JSON.stringify(ledger.nodes),
-    PEER_FEE_PAYER_KEY: feePayer.privateKey,
+    PEER_FEE_PAYER_KEY: operator.privateKey,
     PEER_PAYER_PUBLIC_KEY: buyer.publicKey,
     PEER_MIN_BACKOFF_MS: "20",
   });
   const bare = await startChild("peers/bare-express.ts", "PEER_PORT", {});
   try {
-    const terms = {
+    const anyTerms = {
       scheme: "exact",
       network: "hedera:testnet",
       asset: ledger.usdc,
       amount: "1000",
       payTo: creator.accountId,
       maxTimeoutSeconds: 180,
-      extra: { feePayer: feePayer.accountId },
     };
-    const payment = async () => {
+    // The peers have a fee payer of their own: what ours pays for without a record is found on the chain and recorded.
+    const payment = async (url: string) => {
+      const account = url === ours.url ? feePayer.accountId : operator.accountId;
+      const terms = { ...anyTerms, extra: { feePayer: account } };
       const payload = await signHederaTransfer(buyer, terms);
       const paymentPayload = { x402Version: 2, accepted: terms, payload };
       return JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements: terms });
     };
     const run = async (url: string, path: "/verify" | "/settle", count: number, concurrency: number) => {
       const bodies: string[] = [];
-      for (let made = 0; made < count; made += 1) bodies.push(await payment());
+      for (let made = 0; made < count; made += 1) bodies.push(await payment(url));
       const { post, close } = poster(url, concurrency);
       const good = (reply: Record<string, unknown>) => reply.isValid === true || reply.success === true;
       const figures = await measure(
@@ -68,7 +70,7 @@ export async function benchFacilitatorHedera(): Promise<void> {
       return figures;
     };
     const echo = async (count: number, concurrency: number) => {
-      const body = await payment();
+      const body = await payment(bare.url);
       const { post, close } = poster(bare.url, concurrency);
       const figures = await measure(
         Array.from({ length: count }, () => () => post("/echo", body, () => true)),
