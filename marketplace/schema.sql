@@ -86,6 +86,21 @@ create table agent_drafts (
   constraint agent_drafts_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{1,46}[a-z0-9]$'::text))
 );
 
+create table agent_examples (
+  agent_id text not null,
+  run_id text not null,
+  version integer not null,
+  input jsonb not null,
+  output jsonb not null,
+  receipt jsonb,
+  took_ms integer not null,
+  ran_at timestamp with time zone not null,
+  created_at timestamp with time zone default now() not null,
+  constraint agent_examples_pkey PRIMARY KEY (agent_id, run_id),
+  constraint agent_examples_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id),
+  constraint agent_examples_took_ms_check CHECK ((took_ms >= 0))
+);
+
 create table agent_figures (
   agent_id text not null,
   runs bigint not null,

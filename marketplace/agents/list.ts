@@ -3,7 +3,7 @@ import { type ConnectorId, connectorNames } from "../connectors/connector.ts";
 import type { Category } from "./category.ts";
 import { asFigures, type Figures, type FiguresRow } from "./figures.ts";
 import { type ListQuery, type Place, readCursor, type Sort, sortOf, writeCursor } from "./list-query.ts";
-import { isNarrowed } from "./listing-sql.ts";
+import { excludeEachOther, isNarrowed } from "./listing-sql.ts";
 import { alongIndex, ranked, rankedBySome, type Statement } from "./listing-statements.ts";
 import { type PerCall, perCallOf } from "./per-call.ts";
 import { candidatesMax, readSearch, type Search } from "./search.ts";
@@ -14,6 +14,7 @@ import { searchedWordsOf } from "./search-words.ts";
  * all matches, whatever the page, or says by `total_exact` that there are more.
  */
 export async function listAgents({ db, publicUrl }: ListNeeds, query: ListQuery): Promise<AgentPage> {
+  if (excludeEachOther(query)) return emptyPage(query, null);
   const words = searchedWordsOf(query.q ?? "");
   if (words.length === 0 && query.q?.trim()) return emptyPage(query, null);
   if (query.creator !== undefined && !/^[a-z0-9-]+$/i.test(query.creator)) return emptyPage(query, null);

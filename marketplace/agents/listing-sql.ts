@@ -34,6 +34,12 @@ export function facetsOf({ category, tag, network = [], free, per_call }: Filter
   ];
 }
 
+/** Whether no agent can pass: a free one takes no payment, so it has no network. Nothing is looked through for such filters. */
+export function excludeEachOther({ free, min_price: least = 0, max_price: most, network = [] }: Filters): boolean {
+  const mustBeFree = free === true || most === 0;
+  return mustBeFree && (least > 0 || network.length > 0);
+}
+
 const networkFacet = (network: string) => `network:${network}`;
 
 export type Filters = Pick<

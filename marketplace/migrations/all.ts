@@ -58,6 +58,7 @@ import { claimedSuspensionLetters } from "./0079-claimed-suspension-letters.ts";
 import { passkeyChallenges } from "./0087-passkey-challenges.ts";
 import { emailChanges } from "./0088-email-changes.ts";
 import { failedRequests } from "./0089-failed-requests.ts";
+import { agentExamples } from "./0090-agent-examples.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -123,4 +124,5 @@ export const migrations: readonly Migration[] = [
   passkeyChallenges,
   emailChanges,
   failedRequests,
+  agentExamples,
 ];

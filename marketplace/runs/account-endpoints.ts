@@ -12,6 +12,7 @@ import { parse } from "../parse.ts";
 import { readQuery } from "../query.ts";
 import { activityShape, ownRunPageShape, runReportShape, sharedRunShape, shareShape } from "./account-shapes.ts";
 import { activityQuery, readActivity } from "./activity.ts";
+import { examplesMax, removeExample, showExample } from "./agent-examples.ts";
 import { readOwnRun } from "./own-run.ts";
 import { listOwnRuns, ownRunsQuery } from "./own-runs.ts";
 import { exampleKeptRun } from "./shapes.ts";
@@ -26,6 +27,8 @@ export function accountRunEndpoints({ db }: Needs): Endpoint[] {
     shareEndpoint(db),
     unshareEndpoint(db),
     sharedEndpoint(db),
+    exampleEndpoint(db),
+    removeExampleEndpoint(db),
   ];
 }
 
@@ -164,6 +167,48 @@ function unshareEndpoint(db: Database): Endpoint {
       const id = String(request.params.run_id);
       await revokeShare(db, accountOf(response).id, id);
       response.json({ run_id: id, shared: false });
+    },
+  };
+}
+
+const exampleAnswer = z.object({ run_id: runId, example: z.boolean() }).meta({ id: "RunAsExample" });
+
+function exampleEndpoint(db: Database): Endpoint {
+  return {
+    method: "put",
+    path: "/api/account/runs/{run_id}/example",
+    id: "showRunAsExample",
+    tag: "Publishing",
+    summary: "Show one of them on its agent's page, with what it was asked and what it gave.",
+    description:
+      `For runs of an agent of the account's own that succeeded; ${examplesMax} an agent at most. What is shown is a copy, which stays ` +
+      "when the run's days are over.",
+    access: "account",
+    pathParameters,
+    answers: { 200: jsonAnswer(exampleAnswer, { run_id: exampleRunId, example: true }), ...refusals(404, 409) },
+    handler: async (request, response) => {
+      const id = String(request.params.run_id);
+      await showExample(db, accountOf(response).id, id);
+      response.json({ run_id: id, example: true });
+    },
+  };
+}
+
+function removeExampleEndpoint(db: Database): Endpoint {
+  return {
+    method: "delete",
+    path: "/api/account/runs/{run_id}/example",
+    id: "removeExample",
+    tag: "Publishing",
+    summary: "Take an example off its agent's page.",
+    description: "For examples of agents of the account's own.",
+    access: "account",
+    pathParameters,
+    answers: { 200: jsonAnswer(exampleAnswer, { run_id: exampleRunId, example: false }), ...refusals(404) },
+    handler: async (request, response) => {
+      const id = String(request.params.run_id);
+      await removeExample(db, accountOf(response).id, id);
+      response.json({ run_id: id, example: false });
     },
   };
 }

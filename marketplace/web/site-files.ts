@@ -6,6 +6,7 @@ import type { Reads } from "../../shared/reads.ts";
 import { describeAgent, readFrom } from "../agents/detail.ts";
 import { type FindNeeds, findLiveAgent } from "../agents/find.ts";
 import type { Config } from "../config.ts";
+import { agentOpenApi } from "./agent/agent-openapi.ts";
 import { agentMarkdown } from "./agent/markdown.ts";
 import { clientPackagePath, readClientPackage } from "./client-package.ts";
 import type { Page } from "./page.ts";
@@ -56,6 +57,11 @@ export function siteFiles(needs: Needs, pages: readonly Page[], limit: RequestHa
     const address = `${request.params.handle}/${request.params.slug}`;
     const detail = await needs.reads.run((db) => describeAgent(readFrom(db, needs), address));
     response.type("text/markdown; charset=utf-8").send(agentMarkdown(detail, publicUrl));
+  });
+  router.get("/:handle/:slug/openapi.json", limit, async (request, response) => {
+    const address = `${request.params.handle}/${request.params.slug}`;
+    const detail = await needs.reads.run((db) => describeAgent(readFrom(db, needs), address));
+    response.json(agentOpenApi(detail, publicUrl));
   });
   router.get("/:handle/:slug/picture.png", limit, async (request, response) => {
     const address = `${request.params.handle}/${request.params.slug}`;

@@ -1,15 +1,20 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { figures } from "./figures.ts";
 
-/** A price in credits and in USDC, always together. A free thing is free. */
-export function Money({ credits, size }: { credits: number | bigint; size?: "large" }) {
+/** A price in credits and in USDC, always together. A free thing is free, `free` says to whom. */
+export function Money({ credits, size, free = "no account" }: MoneyProps) {
   const isFree = BigInt(credits) === 0n;
   return (
     <span class={size === "large" ? "money money-lg" : "money"}>
-      <b>{isFree ? "Free" : creditsOf(credits)}</b>{" "}
-      <span class="money-2">{isFree ? "no account" : usdcOf(credits)}</span>
+      <b>{isFree ? "Free" : creditsOf(credits)}</b> <span class="money-2">{isFree ? free : usdcOf(credits)}</span>
     </span>
   );
+}
+
+interface MoneyProps {
+  readonly credits: number | bigint;
+  readonly size?: "large";
+  readonly free?: string;
 }
 
 /** `1 credit`, `1,240 credits`. */

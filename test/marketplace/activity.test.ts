@@ -1,4 +1,5 @@
 import { describe, expect } from "vitest";
+import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../marketplace/agents/state.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
 import { credits } from "../../marketplace/credits/amount.ts";
@@ -7,7 +8,7 @@ import type { AccountId } from "../../marketplace/ids.ts";
 import { deleteOldRuns } from "../../marketplace/runs/recover.ts";
 import { Browser, withAccount } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
-import { call, type Market, run, seedMarket, type TestMarketplace, until } from "../support/marketplace.ts";
+import { call, echoAgent, type Market, run, seedMarket, type TestMarketplace, until } from "../support/marketplace.ts";
 
 const test = marketTest({}, { price: 5 });
 let agent: string;
@@ -238,6 +239,53 @@ test("pictures that their creator took down are named as such, and files and rew
   for (const path of ["files", "rewards"]) {
     expect((await new Browser(market.url).get(`/api/account/${path}`)).status).toBe(401);
   }
+});
+
+test("an example is a creator's own run, shown on the agent's page with what it was asked; it stays when the run is gone", async ({
+  market,
+}) => {
+  const { db } = market.context;
+  const ann = await person(market);
+  const account = (await ann.browser.get("/api/account")).body.account;
+  const mine = await publishAgent(market.context, { id: ann.id, handle: account.handle, state: "open" }, "mine", {
+    ...echoAgent,
+    name: "Mine",
+    price_credits: 0,
+  });
+  const ran = async (text: string) =>
+    (await ann.browser.post("/api/account/run", { agent: mine.address, input: { text } })).body.run_id as string;
+  const show = (id: string, browser = ann.browser) => browser.put(`/api/account/runs/${id}/example`, {});
+  const page = async (query = "") =>
+    (
+      await (await fetch(`${market.url}/${mine.address}${query}`, { headers: { accept: "text/html" } })).text()
+    ).replaceAll("&lt;", "<");
+  const first = await ran("What <was> asked.");
+  expect(await page()).not.toContain('id="examples"');
+  expect((await show(first)).body).toEqual({ run_id: first, example: true });
+  expect((await show(first)).status).toBe(200);
+  await db.query(
+    "update runs set created_at = now() - interval '31 days', finished_at = now() - interval '31 days' where id = $1",
+    [first],
+  );
+  await deleteOldRuns(market.context);
+  expect(await page()).toContain("What <was> asked.");
+  expect(await page(`?example=${first}`)).toMatch(/<textarea[^>]*>What <was> asked\.</);
+  // Another's agent, another's run, one that failed and one too many are refused.
+  const bought = await runIn(ann);
+  expect((await show(bought)).status).toBe(409);
+  const others = await person(market);
+  expect((await show(await ran("again"), others.browser)).status).toBe(404);
+  const failed = await ran("failed");
+  await db.query("update runs set state = 'failed', output = null where id = $1", [failed]);
+  expect((await show(failed)).status).toBe(409);
+  for (let n = 1; n < 6; n += 1) expect((await show(await ran(`number ${n}`))).status).toBe(200);
+  expect((await show(await ran("one too many"))).status).toBe(409);
+  expect((await others.browser.delete(`/api/account/runs/${first}/example`)).status).toBe(404);
+  expect((await ann.browser.delete(`/api/account/runs/${first}/example`)).body).toEqual({
+    run_id: first,
+    example: false,
+  });
+  expect(await page()).not.toContain("What <was> asked.");
 });
 
 describe("a shared run", () => {

@@ -69,6 +69,33 @@ describe.each(["evm", "hedera"] as const)("a call paid from the page on %s", (ch
   });
 });
 
+test("a wallet that this page may see tells its account and balance, and what it lacks before anything is signed", async () => {
+  const holder = `0x${"7e".repeat(20)}`;
+  const { page, close } = await open(site, "/docs");
+  await page.addInitScript((account) => {
+    const answers: Record<string, unknown> = {
+      eth_accounts: [account],
+      eth_chainId: "0x14a34",
+      eth_call: `0x${(40_000).toString(16).padStart(64, "0")}`,
+    };
+    const provider = {
+      request: async ({ method }: { method: string }) => answers[method] ?? Promise.reject({ code: 4200 }),
+    };
+    const detail = { info: { uuid: "poor", name: "A poor wallet", icon: "data:,", rdns: "poor" }, provider };
+    const announce = () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+    addEventListener("eip6963:requestProvider", announce);
+  }, holder);
+  await page.goto(site.url + site.summarizer);
+  await page.getByRole("combobox", { name: "Wallet" }).selectOption("A poor wallet");
+  await page.locator("#wallet-holds").getByText("0.04 USDC").waitFor();
+  expect(await page.locator("#wallet-holds").textContent()).toContain(holder.slice(0, 6));
+  await page.getByText("This wallet has too little USDC on this network").waitFor();
+  await expectAccessible(page, "a wallet that has too little");
+  await page.getByRole("combobox", { name: "Wallet" }).selectOption("Demo wallet");
+  await page.locator("#wallet-short").waitFor({ state: "hidden" });
+  await close();
+});
+
 test("a picture that a wallet pays for in the workbench is charged once, shows how the payment went, and is had after a reload", async () => {
   const { page, complaints, close } = await open(site, "/svg");
   const before = await site.usdcOf("evm");

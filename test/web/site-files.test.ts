@@ -10,6 +10,7 @@ import { moveAgent } from "../../marketplace/agents/state.ts";
 import { pictureSvg } from "../../marketplace/web/share-picture/drawing.ts";
 import { SharePictures } from "../../marketplace/web/share-picture/share-pictures.ts";
 import { Sitemap } from "../../marketplace/web/sitemap/sitemap.ts";
+import { lintDocument } from "../support/lint-document.ts";
 import { echoAgent, type Market, seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
 
 let market: TestMarketplace;
@@ -58,6 +59,21 @@ test("the client is installed from the running service into an empty folder, bri
   const answer = await get("/client.tgz");
   expect((await answer.arrayBuffer()).byteLength).toBeLessThan(50_000);
   expect((await get("/client.tgz", { "if-none-match": answer.headers.get("etag")! })).status).toBe(304);
+});
+
+test("the OpenAPI document of an agent has each way in which it is called, with its input and its price", async () => {
+  const { address } = seeded.agent;
+  const document = await (await get(`/${address}/openapi.json`)).json();
+
+  // Who wrote it under which licence, and what groups it, is said in the service's own document.
+  const said = /^(info-license|operation-tag|tag)/;
+  expect((await lintDocument(document)).filter((problem) => !said.test(problem))).toEqual([]);
+  const { "/api/v1/run": withKey } = document.paths;
+  const asked = withKey.post.requestBody.content["application/json"];
+  expect(asked.schema.properties.agent).toEqual({ const: address });
+  expect(asked.schema.properties.input.properties).toHaveProperty("text");
+  expect(Object.keys(document.paths).every((path) => path.startsWith("/api/"))).toBe(true);
+  expect((await get(`/${await hidden()}/openapi.json`)).status).toBe(404);
 });
 
 describe("the picture of an agent", () => {

@@ -70,7 +70,7 @@ export function OverviewBody({ asked, figures, feePayers, recent, paidMost, orig
         bare
         foot={
           <>
-            <span class="num">Newest {recent.length}</span>
+            {recent.length > 0 && <span class="num">Newest {recent.length}</span>}
             <GoLink class="small push" href={to("/transactions")}>
               All settlements
             </GoLink>

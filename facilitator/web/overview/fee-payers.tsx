@@ -2,7 +2,7 @@
 import { Badge } from "../../../shared/page/badge.tsx";
 import { Card } from "../../../shared/page/card.tsx";
 import { Hash } from "../../../shared/page/copy.tsx";
-import { noFigure } from "../../../shared/page/figures.ts";
+import { figures, noFigure } from "../../../shared/page/figures.ts";
 import { Table } from "../../../shared/page/table.tsx";
 import type { FeePayerHealth } from "../../fee-payers-health.ts";
 import { NetworkMark } from "../words.tsx";
@@ -64,13 +64,14 @@ function InUnit({ amount, unit }: { amount: string | undefined; unit: string }) 
   );
 }
 
-/** Five digits that count: `0.018234` → `0.01823`, `1284.604` → `1284.6`. */
+/** Five digits that count: `0.018234` → `0.01823`, `1284.604` → `1,284.6`. */
 function cut(amount: string): string {
   const [whole = "0", fraction = ""] = amount.split(".");
   const leadingZeros = /^0*/.exec(fraction)?.[0].length ?? 0;
   const digits = whole === "0" ? leadingZeros + 4 : Math.max(0, 5 - whole.length);
   const kept = fraction.slice(0, digits).replace(/0+$/, "");
-  return kept === "" ? whole : `${whole}.${kept}`;
+  const grouped = figures(BigInt(whole));
+  return kept === "" ? grouped : `${grouped}.${kept}`;
 }
 
 function Runway({ payer }: { payer: FeePayerHealth }) {

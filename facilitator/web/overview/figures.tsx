@@ -4,10 +4,10 @@ import { GoLink } from "../../../shared/page/button.tsx";
 import { Card } from "../../../shared/page/card.tsx";
 import { Bars } from "../../../shared/page/chart.tsx";
 import { Disclosure } from "../../../shared/page/disclosure.tsx";
-import { duration, figures as inFigures, noFigure, percent } from "../../../shared/page/figures.ts";
+import { duration, figures as inFigures, percent } from "../../../shared/page/figures.ts";
 import { Stats } from "../../../shared/page/stats.tsx";
 import { Table } from "../../../shared/page/table.tsx";
-import type { Overview, Totals } from "../../overview.ts";
+import type { DayFigures, Overview, Totals } from "../../overview.ts";
 import { reasonMeaning } from "../../reasons.ts";
 import { count, NetworkMark, usdc } from "../words.tsx";
 
@@ -18,13 +18,14 @@ interface FiguresProps {
 
 export function Tiles({ figures: { total, before, daily }, days }: FiguresProps) {
   const asked = total.settled + total.failed + total.rejected;
+  const courseOf = (of: (day: DayFigures) => number) => (asked === 0 ? undefined : daily.map(of));
   const earlier = days === 1 ? "yesterday" : `the ${days} days before`;
   return (
     <Stats
       stats={[
         {
           name: "Volume",
-          course: daily.map(({ volume }) => Number(volume)),
+          course: courseOf(({ volume }) => Number(volume)),
           value: usdc(total.volume),
           unit: "USDC",
           note: (
@@ -33,7 +34,7 @@ export function Tiles({ figures: { total, before, daily }, days }: FiguresProps)
         },
         {
           name: "Settlements",
-          course: daily.map(({ settled }) => settled),
+          course: courseOf(({ settled }) => settled),
           value: inFigures(total.settled),
           note: (
             <>
@@ -85,7 +86,9 @@ function Change({ now, before, than }: { now: number; before: number | undefined
 const dayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
 const shortDay = (day: string) => dayFormat.format(new Date(day));
 
+/** None of days on which nobody asked for anything. */
 export function Charts({ figures: { daily, total }, days }: FiguresProps) {
+  if (total.settled + total.failed + total.rejected === 0) return null;
   const inWindow = days === 1 ? "today" : `in ${days} days`;
   const most = daily.reduce(
     (best, day) => (day.settled > best.settled ? day : best),
@@ -206,7 +209,7 @@ export function Reasons({ figures: { reasons }, days, to }: FiguresProps & { to:
       title="Why payments did not settle"
       aside={
         <span class="small faint num">
-          {all === 0 ? noFigure : inFigures(all)} {days === 1 ? "today" : `in ${days} days`}
+          {all === 0 ? "none" : inFigures(all)} {days === 1 ? "today" : `in ${days} days`}
         </span>
       }
       foot={

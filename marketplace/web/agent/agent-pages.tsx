@@ -1,6 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 
 import type { ComponentChildren } from "preact";
+import { networkOf } from "../../../shared/networks.ts";
+import { highlighted } from "../../../shared/page/highlight.tsx";
 import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
 import { readDailyFigures } from "../../agents/daily-figures.ts";
 import { type DescribeNeeds, readFrom } from "../../agents/detail.ts";
@@ -9,6 +11,7 @@ import { listQuery } from "../../agents/list-query.ts";
 import { publicVersions } from "../../agents/public-versions.ts";
 import type { Config } from "../../config.ts";
 import { readQuery } from "../../query.ts";
+import { readExamples } from "../../runs/agent-examples.ts";
 import { demoWalletPath } from "../demo-wallet.ts";
 import type { Page, Shown, View, Visit } from "../page.ts";
 import { agentPicture } from "../share-picture/picture-of.ts";
@@ -36,7 +39,7 @@ const formBytesMax = 2_097_152;
 
 type TryNeeds = DescribeNeeds &
   PostedRunNeeds &
-  Pick<ViewerNeeds, "lookups"> & { readonly config: Pick<Config, "publicUrl" | "demoWalletScript"> };
+  Pick<ViewerNeeds, "lookups"> & { readonly config: Pick<Config, "publicUrl" | "demoWalletScript" | "chains"> };
 
 function tryPage(context: TryNeeds): Page {
   return {
@@ -57,7 +60,10 @@ function tryPage(context: TryNeeds): Page {
   };
 }
 
-type FormState = Omit<Tried, "shown" | "viewer" | "related" | "snippets" | "publicUrl" | "demoWallet">;
+type FormState = Omit<
+  Tried,
+  "shown" | "viewer" | "explorer" | "examples" | "related" | "snippets" | "publicUrl" | "demoWallet"
+>;
 
 async function tryView(
   context: TryNeeds,
@@ -65,12 +71,14 @@ async function tryView(
   shown: ShownAgent,
   state: FormState,
 ): Promise<View> {
-  const { publicUrl, demoWalletScript } = context.config;
+  const { publicUrl, demoWalletScript, chains } = context.config;
   const tried: Tried = {
     ...state,
     shown,
     viewer,
     publicUrl,
+    explorer: shown.detail.output_kind === "receipt" ? networkOf(chains.hedera?.network ?? "")?.explorer : undefined,
+    examples: await read((db) => readExamples(db, shown.agent.id)),
     related: await relatedTo(context, read, shown),
     snippets: await coloured(perCallSnippets({ origin: publicUrl, detail: shown.detail })),
     demoWallet: demoWalletScript === undefined ? undefined : demoWalletPath,
@@ -102,8 +110,12 @@ function apiPage(context: DescribeNeeds): Page {
     show: async (visit) => {
       const shown = await shownAt(context, visit);
       const called = { origin: context.config.publicUrl, detail: shown.detail };
-      const [key, perCall] = await Promise.all([coloured(keySnippets(called)), coloured(perCallSnippets(called))]);
-      const body = <ApiTab shown={shown} keySnippets={key} perCallSnippets={perCall} />;
+      const [key, perCall, schema] = await Promise.all([
+        coloured(keySnippets(called)),
+        coloured(perCallSnippets(called)),
+        highlighted(JSON.stringify(shown.detail.input_schema, undefined, 2), "json"),
+      ]);
+      const body = <ApiTab shown={shown} keySnippets={key} perCallSnippets={perCall} schema={schema} />;
       return movedTo(shown, visit, "/api") ?? { ...viewOf(shown, "api", body), islands: ["agent-code.js"] };
     },
   };

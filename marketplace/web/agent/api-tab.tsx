@@ -1,5 +1,8 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+import type { ComponentChildren } from "preact";
 import { Callout } from "../../../shared/page/callout.tsx";
+import { Code } from "../../../shared/page/code.tsx";
+import { Disclosure } from "../../../shared/page/disclosure.tsx";
 import { type Column, Table } from "../../../shared/page/table.tsx";
 import type { AgentDetail, DescribedField } from "../../agents/detail.ts";
 import { CodeTabs, type ColouredSnippet } from "./code-tabs.tsx";
@@ -7,7 +10,7 @@ import { exampleInput, fieldsOf } from "./form-input.ts";
 import type { ShownAgent } from "./shown-agent.ts";
 
 /** How programs call it: with a key, without an account, with what input, and what the answers mean. */
-export function ApiTab({ shown: { detail }, keySnippets, perCallSnippets }: ApiTabProps) {
+export function ApiTab({ shown: { detail }, keySnippets, perCallSnippets, schema }: ApiTabProps) {
   const input = exampleInput(detail);
   return (
     <div class="cols cols-7-5">
@@ -33,8 +36,18 @@ export function ApiTab({ shown: { detail }, keySnippets, perCallSnippets }: ApiT
           </section>
         )}
         <section class="stack">
-          <h2>Input</h2>
+          <div class="row between">
+            <h2>Input</h2>
+            <a class="link small" href={`/${detail.agent}/openapi.json`}>
+              OpenAPI 3.1 of this agent
+            </a>
+          </div>
           <InputTable detail={detail} />
+          <Disclosure summary="As JSON Schema">
+            <Code id="schema" title="input_schema">
+              {schema}
+            </Code>
+          </Disclosure>
         </section>
       </div>
       <aside class="stack sticky">
@@ -59,6 +72,8 @@ interface ApiTabProps {
   readonly shown: ShownAgent;
   readonly keySnippets: readonly ColouredSnippet[];
   readonly perCallSnippets: readonly ColouredSnippet[];
+  /** Of its input, in colours. */
+  readonly schema: ComponentChildren;
 }
 
 function InputTable({ detail }: { detail: AgentDetail }) {

@@ -42,7 +42,7 @@ export function AgentPage({ shown, tab, children }: AgentPageProps) {
                     {handle}
                   </a>
                 </span>
-                <span class="row row-tight">
+                <span class="row row-tight not-small">
                   <a class="link" href={`/${detail.agent}.md`}>
                     Markdown
                   </a>
@@ -50,7 +50,11 @@ export function AgentPage({ shown, tab, children }: AgentPageProps) {
                 </span>
               </p>
             </div>
-            <Money credits={detail.price_credits} size="large" />
+            <Money
+              credits={detail.price_credits}
+              size="large"
+              free={detail.per_call ? "no account" : "with an account"}
+            />
           </div>
           <p class="lede lede-wide">{detail.description}</p>
           <Proof shown={shown} />

@@ -4,6 +4,7 @@ import { creditsOf } from "../../../shared/page/money.tsx";
 import type { Queryable } from "../../../shared/postgres.ts";
 import type { AnonymousLimits } from "../../anonymous-limits.ts";
 import type { Value } from "../../input.ts";
+import { readExamples } from "../../runs/agent-examples.ts";
 import { type FreeRunNeeds, runFree } from "../../runs/free-run.ts";
 import { readIdempotencyKey } from "../../runs/idempotency-key.ts";
 import { readAskedInput } from "../../runs/own-run.ts";
@@ -18,7 +19,10 @@ import type { Rail, Tried } from "./tried.ts";
 
 type FormState = Pick<Tried, "values" | "wrong" | "told" | "rail" | "requestName">;
 
-/** The form as it is before anything was posted; with `?run=` filled in as the visitor's own run of this agent was asked. */
+/**
+ * The form as it is before anything was posted; with `?run=` filled in as the visitor's own run of this agent was asked, with
+ * `?example=` as one that its page shows.
+ */
 export async function freshForm(
   { db }: { readonly db: Queryable },
   { agent, detail }: ShownAgent,
@@ -28,7 +32,9 @@ export async function freshForm(
   const run = query.get("run");
   const again =
     run && viewer?.account ? await readAskedInput(db, viewer.account.id, { run, agentId: agent.id }) : undefined;
-  return { values: again ?? exampleInput(detail), rail, requestName: randomUUID() };
+  const example = query.has("example") ? await readExamples(db, agent.id) : [];
+  const shown = example.find(({ runId }) => runId === query.get("example"))?.input;
+  return { values: again ?? shown ?? exampleInput(detail), rail, requestName: randomUUID() };
 }
 
 export type PostedRunNeeds = RunNeeds & FreeRunNeeds & { readonly anonymousLimits: AnonymousLimits };

@@ -10,7 +10,7 @@ export type Told =
   | { readonly outcome: "failed"; readonly runId: string; readonly error: string }
   | { readonly outcome: "refused"; readonly message: string };
 
-export function ResultCard({ told, publicUrl }: { told: Told; publicUrl?: string }) {
+export function ResultCard({ told, publicUrl, explorer }: { told: Told } & Omit<RunOutputProps, "output">) {
   return (
     <section class="card" aria-labelledby="result-title" id="result">
       <div class="card-head">
@@ -27,7 +27,7 @@ export function ResultCard({ told, publicUrl }: { told: Told; publicUrl?: string
         )}
       </div>
       <div class="card-body stack stack-6">
-        {told.outcome === "success" && <RunOutput output={told.output} publicUrl={publicUrl} />}
+        {told.outcome === "success" && <RunOutput output={told.output} publicUrl={publicUrl} explorer={explorer} />}
         {told.outcome === "failed" && (
           <Callout tone="bad" title="The agent failed" role="alert">
             “{told.error}” Nothing was charged.
@@ -53,7 +53,7 @@ export function ResultCard({ told, publicUrl }: { told: Told; publicUrl?: string
  * What a run gave, as what it is. Pictures that this service keeps are shown, where its address is told: pages load nothing from
  * elsewhere.
  */
-export function RunOutput({ output, publicUrl }: { output: Output; publicUrl?: string | undefined }) {
+export function RunOutput({ output, publicUrl, explorer }: RunOutputProps) {
   if ("images" in output) {
     return (
       <>
@@ -77,7 +77,7 @@ export function RunOutput({ output, publicUrl }: { output: Output; publicUrl?: s
       <KeyValues
         entries={[
           ["Status", output.status],
-          ["Transaction", <span class="mono">{output.transactionId}</span>],
+          ["Transaction", <ChainTransaction id={output.transactionId} explorer={explorer} />],
         ]}
       />
     );
@@ -88,5 +88,22 @@ export function RunOutput({ output, publicUrl }: { output: Output; publicUrl?: s
         <code>{JSON.stringify(output.data, undefined, 2)}</code>
       </pre>
     </div>
+  );
+}
+
+interface RunOutputProps {
+  readonly output: Output;
+  readonly publicUrl?: string | undefined;
+  /** What begins the explorer's addresses. */
+  readonly explorer?: string | undefined;
+}
+
+/** What a reward in credits calls its transaction is the run itself, of which no explorer knows. */
+function ChainTransaction({ id, explorer }: { id: string; explorer: string | undefined }) {
+  if (explorer === undefined || !id.startsWith("0.0.")) return <span class="mono">{id}</span>;
+  return (
+    <a class="link mono" href={`${explorer}/transaction/${id}`} rel="noreferrer">
+      {id}
+    </a>
   );
 }

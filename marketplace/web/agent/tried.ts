@@ -1,5 +1,6 @@
 import type { ListedAgent } from "../../agents/list.ts";
 import type { Value } from "../../input.ts";
+import type { AgentExample } from "../../runs/agent-examples.ts";
 import type { Viewer } from "../viewer.ts";
 import type { ColouredSnippet } from "./code-tabs.tsx";
 import type { Told } from "./result-card.tsx";
@@ -18,6 +19,10 @@ export interface Tried {
   /** Names this form's run: however often it is posted, it runs once. */
   readonly requestName: string;
   readonly publicUrl: string;
+  /** What begins the explorer's addresses of what it writes to a chain; undefined where it writes to none. */
+  readonly explorer: string | undefined;
+  /** What it gave its creator, for every visitor to see. */
+  readonly examples: readonly AgentExample[];
   /** Others of its category. */
   readonly related: readonly ListedAgent[];
   /** What is shown for a terminal. */

@@ -7,6 +7,7 @@ import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
 import type { Category } from "../../agents/category.ts";
 import type { ListedAgent } from "../../agents/list.ts";
 import { AgentCard } from "./agent-card.tsx";
+import { Examples } from "./examples.tsx";
 import { extraField } from "./form-input.ts";
 import { InputFields } from "./input-fields.tsx";
 import { PayCard } from "./pay-card.tsx";
@@ -31,6 +32,7 @@ export function TryTab({ tried }: { tried: Tried }) {
         data-settles-first={agent.version.permanent ? "" : undefined}
         data-signed-in={tried.viewer?.account ? "" : undefined}
         data-origin={publicUrl}
+        data-explorer={tried.explorer}
       >
         <input type="hidden" name="max_credits" value={price} />
         <input type="hidden" name="request" value={tried.requestName} />
@@ -39,9 +41,14 @@ export function TryTab({ tried }: { tried: Tried }) {
           <PayCard tried={tried} />
         </div>
         <div class="stack" id="outcome">
-          {tried.told ? <ResultCard told={tried.told} publicUrl={publicUrl} /> : <Waiting />}
+          {tried.told ? (
+            <ResultCard told={tried.told} publicUrl={publicUrl} explorer={tried.explorer} />
+          ) : (
+            <Waiting hasExamples={tried.examples.length > 0} />
+          )}
         </div>
       </form>
+      {tried.examples.length > 0 && <Examples examples={tried.examples} agent={detail.agent} publicUrl={publicUrl} />}
       {tried.related.length > 0 && <Related agents={tried.related} category={detail.category} />}
       <RunBar price={price} />
       <PriceRose />
@@ -85,7 +92,7 @@ function InputCard({ tried: { shown, values, wrong } }: { tried: Tried }) {
 }
 
 /** Where the result will be. */
-function Waiting() {
+function Waiting({ hasExamples }: { hasExamples: boolean }) {
   return (
     <section class="card" aria-labelledby="result-title" id="result">
       <div class="card-head">
@@ -93,7 +100,17 @@ function Waiting() {
       </div>
       <div class="empty">
         <h3>Nothing run yet</h3>
-        <p>The form is filled in with an example. Run it as it is, or with your own input.</p>
+        <p>
+          The form is filled in with an example. Run it as it is, or with your own input.
+          {hasExamples && (
+            <>
+              {" "}
+              <a class="link" href="#examples">
+                What it gave before
+              </a>
+            </>
+          )}
+        </p>
       </div>
     </section>
   );

@@ -39,7 +39,14 @@ export function WalletPanel({ payees, payee, cost, look, children, otherwise }: 
           <div class="seg" role="radiogroup" aria-label="Network of the payment">
             {payees.map(({ network }, at) => (
               <label>
-                <input type="radio" name="network" value={network} checked={at === 0} />
+                <input
+                  type="radio"
+                  name="network"
+                  value={network}
+                  checked={at === 0}
+                  data-asset={networkOf(network)?.stablecoins[0]?.asset}
+                  data-faucet={networkOf(network)?.environment === "testnet" ? faucet : undefined}
+                />
                 <NetworkMark network={network} />
                 {networkName(network)}
               </label>
@@ -53,6 +60,8 @@ export function WalletPanel({ payees, payee, cost, look, children, otherwise }: 
         <Button type="button" look={look} size="large" block cost={cost} data-run="wallet">
           {children}
         </Button>
+        <p class="row between small faint num" id="wallet-holds" hidden />
+        <div id="wallet-short" />
         <p class="help" id="wallet-cannot" hidden>
           This wallet does not sign for that network. Choose another, or {otherwise("link")}.
         </p>
@@ -71,6 +80,9 @@ export function WalletPanel({ payees, payee, cost, look, children, otherwise }: 
     </>
   );
 }
+
+/** Circle's, for USDC on test networks: developers.circle.com/w3s/developer-console-faucet. */
+const faucet = "https://faucet.circle.com";
 
 function networkNoteOf(network: string): string {
   return networkOf(network)?.environment === "testnet"

@@ -10,6 +10,7 @@ import { historyDays } from "../../history-days.ts";
 import { exampleUrl } from "../../http/examples.ts";
 import type { FacilitatorClient } from "../../payments/facilitator/client.ts";
 import { payableHere } from "../../payments/facilitator/payable-networks.ts";
+import { examplesMax } from "../../runs/agent-examples.ts";
 import { drawingWaitSeconds, maxTimeoutSeconds } from "../../time-limits.ts";
 import { connectorChapters, networkTable, statusTable } from "./generated.ts";
 import { limitTable } from "./limits.ts";
@@ -55,6 +56,7 @@ async function generated({ config, facilitator }: DocsFacts, table: string): Pro
 const figures: Readonly<Record<string, string>> = {
   categories: categories.join(", "),
   daysBetweenRenames: String(daysBetweenRenames),
+  examplesMax: String(examplesMax),
   drawingWaitSeconds: String(drawingWaitSeconds),
   extraInstructionsLengthMax: grouped(extraInstructionsLengthMax),
   historyDays: String(historyDays),

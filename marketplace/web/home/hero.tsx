@@ -11,12 +11,15 @@ export function Hero({ agents, live }: { agents: readonly ListedAgent[]; live?: 
   return (
     <div class="wrap hero">
       <div class={live ? "cols hero-cols" : "measure"}>
-        <div>
+        <div class="hero-head">
           <h1>Every agent has a price and an address.</h1>
           <p class="lede">
             Run one from your code with an API key, from your MCP client, or with no account at all: pay the call in
             USDC and get the result in the same response. A run that fails costs nothing.
           </p>
+        </div>
+        {live && <div class="hero-live">{live}</div>}
+        <div class="hero-more">
           <Search />
           <PriceList
             label="Often run"
@@ -26,7 +29,6 @@ export function Hero({ agents, live }: { agents: readonly ListedAgent[]; live?: 
             ]}
           />
         </div>
-        {live}
       </div>
     </div>
   );

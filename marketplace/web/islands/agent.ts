@@ -58,7 +58,8 @@ function start(form: HTMLFormElement): void {
   const pay = () => {
     const { wallet, network } = panel;
     if (!wallet || !form.reportValidity()) return;
-    void press(() => payAndRun(paying, wallet.provider, network));
+    // A wallet that was asked to pay lets the page see its account from then on.
+    void press(() => payAndRun(paying, wallet.provider, network)).finally(() => panel.refresh());
   };
   form.querySelector("[data-run=wallet]")?.addEventListener("click", pay);
 

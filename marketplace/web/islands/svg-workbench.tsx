@@ -90,6 +90,11 @@ function listen(form: HTMLFormElement, bench: Bench): void {
     if (trace) trace.checked = true;
     void bench.choose(file, file.name || "pasted");
   };
+  form.querySelector<HTMLElement>("[data-sample]")?.addEventListener("click", async ({ currentTarget }) => {
+    const { sample = "" } = (currentTarget as HTMLElement).dataset;
+    const answer = await fetch(sample).catch(() => undefined);
+    if (answer?.ok) void bench.choose(await answer.blob(), "lighthouse");
+  });
   form.addEventListener("input", ({ target }) => {
     if (!(target instanceof HTMLElement) || target.closest("[data-out]")) return;
     tellSliders(form);

@@ -192,11 +192,11 @@ interface Fee {
 }
 
 const fees: readonly Fee[] = [
-  { what: "Network fee of a payment", who: "the facilitator", amount: "nothing to you" },
-  { what: "Network fee of what an agent writes to Hedera", who: "the operator", amount: "nothing to you" },
+  { what: "Network fee of a payment", who: "the facilitator", amount: "nothing" },
+  { what: "Network fee of what an agent writes to Hedera", who: "the operator", amount: "nothing" },
   { what: "Network’s own token in your wallet", who: "not needed", amount: "USDC is enough" },
-  { what: "Asking for a price", who: "not paid for", amount: "free" },
-  { what: "Listing, searching, reading results again", who: "not paid for", amount: "free" },
+  { what: "Asking for a price", who: "nobody", amount: "nothing" },
+  { what: "Listing, searching, reading results again", who: "nobody", amount: "nothing" },
 ];
 
 const feeColumns: readonly Column<Fee>[] = [

@@ -3,14 +3,22 @@
 import type { JobState } from "../../../shared/job-record.ts";
 import { networkOf } from "../../../shared/networks.ts";
 import { Badge, type Tone } from "../../../shared/page/badge.tsx";
+import { GoLink } from "../../../shared/page/button.tsx";
 import { Callout } from "../../../shared/page/callout.tsx";
+import { Disclosure } from "../../../shared/page/disclosure.tsx";
 import { type Column, Table } from "../../../shared/page/table.tsx";
 import { Time } from "../../../shared/page/time.tsx";
+import type { Config } from "../../config.ts";
 import type { FeePayerStatus, NetworkStatus, ServiceStatus, Status } from "../../status/service-status.ts";
 import type { Page } from "../page.ts";
 
+interface Needs {
+  readonly status: ServiceStatus;
+  readonly config: Pick<Config, "facilitatorPublicUrl">;
+}
+
 /** How both services are, as this one sees them. */
-export function statusPage({ status }: { readonly status: ServiceStatus }): Page {
+export function statusPage({ status, config }: Needs): Page {
   return {
     path: "/status",
     scriptBytesMax: 4_096,
@@ -21,7 +29,7 @@ export function statusPage({ status }: { readonly status: ServiceStatus }): Page
         description:
           "Whether runs and payments work right now: database, background jobs, facilitator, networks and fee payers.",
         alternates: [{ type: "application/json", href: "/api/v1/status" }],
-        body: <StatusNow now={now} />,
+        body: <StatusNow now={now} facilitator={config.facilitatorPublicUrl} />,
       };
     },
   };
@@ -41,7 +49,7 @@ const verdicts: Readonly<Record<Status["status"], { tone: Tone; title: string; s
   },
 };
 
-function StatusNow({ now }: { now: Status }) {
+function StatusNow({ now, facilitator }: { now: Status; facilitator: string }) {
   const { tone, title, said } = verdicts[now.status];
   return (
     <div class="wrap page stack stack-10">
@@ -62,7 +70,10 @@ function StatusNow({ now }: { now: Status }) {
         </div>
       </section>
       <section class="stack" aria-labelledby="networks">
-        <h2 id="networks">Networks</h2>
+        <div class="row between">
+          <h2 id="networks">Networks</h2>
+          <GoLink href={`${facilitator}/status`}>Ninety days of the facilitator</GoLink>
+        </div>
         <Networks networks={now.networks} answers={now.facilitator} />
       </section>
       <section class="stack" aria-labelledby="jobs">
@@ -72,9 +83,11 @@ function StatusNow({ now }: { now: Status }) {
             As JSON
           </a>
         </div>
-        <div class="card">
-          <Table label="Background work (table)" columns={jobColumns} rows={now.jobs} />
-        </div>
+        <Disclosure summary={`${now.jobs.length} jobs`} open={now.jobs.some(({ state }) => state !== "ok")}>
+          <div class="card">
+            <Table label="Background work (table)" columns={jobColumns} rows={now.jobs} />
+          </div>
+        </Disclosure>
       </section>
     </div>
   );

@@ -141,6 +141,7 @@ async function view(context: WorkbenchNeeds, visit: Visit, { values, drawn, prob
             hasAccount={viewer?.account !== undefined}
             triesLeft={left}
             payees={config.platformWallets.filter(({ network }) => payable.includes(network))}
+            sample={assets.url("lighthouse.webp")}
             values={values}
             requestName={randomUUID()}
           />

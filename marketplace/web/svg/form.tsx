@@ -19,6 +19,8 @@ export interface FormProps {
   readonly triesLeft: number | undefined;
   /** The wallets that drawings can be paid to. */
   readonly payees: WalletPanelProps["payees"];
+  /** Where a picture lies that can be tried. */
+  readonly sample: string;
   /** What was chosen before. */
   readonly values: Values;
   /** A name of this form, so that one that is sent twice is charged once. */
@@ -43,6 +45,12 @@ export function WorkbenchForm(props: FormProps) {
           </Radio>
         </div>
         <Drop />
+        <p class="small faint for-trace if-scripts">
+          None at hand?{" "}
+          <button type="button" class="link link-button" data-sample={props.sample}>
+            Take a lighthouse
+          </button>
+        </p>
         <div class="for-draw">
           <AreaField
             id="prompt"

@@ -6,6 +6,7 @@ import { Stats } from "../../../../shared/page/stats.tsx";
 import { Crumbs } from "../../../../shared/page/tabs.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
 import type { Database } from "../../../../shared/postgres.ts";
+import { isExample, removeExample, showExample } from "../../../runs/agent-examples.ts";
 import { type RunReport, readOwnRun } from "../../../runs/own-run.ts";
 import { revokeShare, shareRun } from "../../../runs/share-run.ts";
 import type { Page } from "../../page.ts";
@@ -13,6 +14,7 @@ import { consolePage, done } from "../console-page.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
 import { CreditsRail } from "./credits-rail.tsx";
+import { ExampleCard } from "./example-card.tsx";
 import { jsonOf, RunInput, type RunJson, RunResultPart } from "./run-parts.tsx";
 import { RunState, tookMs } from "./run-words.tsx";
 import { ShareCard } from "./share-card.tsx";
@@ -29,13 +31,16 @@ export function runPage({ db, config }: RunPageNeeds): Page {
       notices: {
         shared: "The run is shared. Anyone with the link sees it.",
         revoked: "The link is revoked. Nothing is under it any more.",
+        example: "The run stands on the agent’s page.",
+        "no-example": "The run stands on the agent’s page no more.",
       },
       show: async ({ account, params }, refusal) => {
         const run = await readOwnRun(db, account.id, params.id ?? "");
+        const [json, example] = await Promise.all([jsonOf(run), isExample(db, account.id, run.run_id)]);
         return {
           title: `${run.agent_name}, run`,
           frame: "bare",
-          body: <RunBody run={run} json={await jsonOf(run)} publicUrl={config.publicUrl} refusal={refusal} />,
+          body: <RunBody {...{ run, json, example, refusal }} publicUrl={config.publicUrl} />,
         };
       },
       acts: {
@@ -47,6 +52,14 @@ export function runPage({ db, config }: RunPageNeeds): Page {
           await revokeShare(db, account.id, params.id ?? "");
           return done(path, "revoked");
         },
+        example: async ({ account, params, path }) => {
+          await showExample(db, account.id, params.id ?? "");
+          return done(path, "example");
+        },
+        "no-example": async ({ account, params, path }) => {
+          await removeExample(db, account.id, params.id ?? "");
+          return done(path, "no-example");
+        },
       },
     },
   );
@@ -57,7 +70,7 @@ interface RunPageNeeds {
   readonly config: { readonly publicUrl: string };
 }
 
-function RunBody({ run, json, publicUrl, refusal }: BodyProps) {
+function RunBody({ run, json, example, publicUrl, refusal }: BodyProps) {
   return (
     <div class="wrap page stack stack-6">
       <RunHead run={run} />
@@ -70,6 +83,7 @@ function RunBody({ run, json, publicUrl, refusal }: BodyProps) {
         <div class="stack stack-6">
           {run.transactions.length > 0 && <Transactions transactions={run.transactions} />}
           <ShareCard run={run} publicUrl={publicUrl} />
+          {example !== undefined && <ExampleCard run={run} isShown={example} />}
         </div>
       </div>
       <section class="stack stack-2" aria-labelledby="happened">
@@ -83,6 +97,8 @@ function RunBody({ run, json, publicUrl, refusal }: BodyProps) {
 interface BodyProps {
   readonly run: RunReport;
   readonly json: RunJson;
+  /** Whether its agent's page shows it; undefined where it cannot. */
+  readonly example: boolean | undefined;
   readonly publicUrl: string;
   readonly refusal: Refusal | undefined;
 }

@@ -34,7 +34,7 @@ export function resultView({ runId, output, receipt, paid, ms, isFoundAgain }: A
     ms !== undefined &&
       el("span", { class: "small faint num" }, ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`),
     isFoundAgain === true && badge("ok", "found again, not paid twice"),
-    el("div", { class: "row push" }, toggleOf(view, raw), copyButton(textOf(output))),
+    el("div", { class: "row push" }, toggleOf(view, raw), saveButton(output, runId), copyButton(textOf(output))),
   );
   const foot = el(
     "div",
@@ -70,6 +70,19 @@ function copyButton(text: string): HTMLElement {
   return made;
 }
 
+/** As a file of its own. Pictures are files already. */
+function saveButton(output: Output, name: string): HTMLElement | false {
+  if ("images" in output) return false;
+  const [type, ending] = output.kind === "text" ? ["text/plain", "txt"] : ["application/json", "json"];
+  const made = el("button", { type: "button", class: "btn btn-sm" }, "Save");
+  made.addEventListener("click", () => {
+    const href = URL.createObjectURL(new Blob([textOf(output)], { type }));
+    el("a", { href, download: `${name}.${ending}` }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 60_000);
+  });
+  return made;
+}
+
 function textOf(output: Output): string {
   if ("images" in output) return output.images.join("\n");
   return output.kind === "text"
@@ -87,7 +100,7 @@ function viewOf(output: Output): HTMLElement {
     case "receipt":
       return pairs([
         ["Status", output.status],
-        ["Transaction", hash(output.transactionId, null)],
+        ["Transaction", hash(output.transactionId, explorerOf("transactionId", output.transactionId))],
       ]);
   }
 }
@@ -102,8 +115,30 @@ function imageView(address: string, at: number): HTMLElement {
 }
 
 function receiptView(receipt: Readonly<Record<string, unknown>>): HTMLElement {
-  const rows = Object.entries(receipt).map(([name, value]): [string, Node | string] => [name, said(value)]);
+  const rows = Object.entries(receipt).map(([name, value]): [string, Node | string] => [name, identified(name, value)]);
   return el("div", { class: "stack stack-2" }, el("h3", {}, "Receipt"), pairs(rows));
+}
+
+/** What the explorer has a page of is a link to it. */
+function identified(name: string, value: unknown): Node | string {
+  const href = typeof value === "string" ? explorerOf(name, value) : null;
+  return href === null ? said(value) : el("a", { class: "link mono", href, rel: "noreferrer" }, String(value));
+}
+
+const explorerPages: Readonly<Record<string, string>> = {
+  transactionId: "transaction",
+  topicId: "topic",
+  tokenId: "token",
+  asset: "token",
+  from: "account",
+  to: "account",
+};
+
+/** The page says where the chain that its agent writes to is looked up. */
+function explorerOf(name: string, id: string): string | null {
+  const { explorer } = byId("run")?.dataset ?? {};
+  const page = explorerPages[name];
+  return explorer && page && /^0\.0\.\d+(@[\d.]+)?$/.test(id) ? `${explorer}/${page}/${id}` : null;
 }
 
 const said = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
