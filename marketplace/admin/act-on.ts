@@ -4,7 +4,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
 import { type Account, accountByHandle } from "../accounts/create.ts";
 import { moveAccount } from "../accounts/state.ts";
-import { noteMove } from "../accounts/suspension-letters.ts";
+import { noteMove } from "../accounts/suspension-emails.ts";
 import { moveAgent } from "../agents/state.ts";
 import { credits } from "../credits/amount.ts";
 import { grant } from "../credits/ledger.ts";

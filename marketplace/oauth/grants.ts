@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
-import { noteLetter, securityLetter } from "../accounts/account-letters.ts";
+import { noteLetter, securityLetter } from "../accounts/account-emails.ts";
 import { createKey, type NewKey } from "../api-keys/create.ts";
 import type { KeyId } from "../ids.ts";
 import { type MetadataNeeds, scope } from "./metadata.ts";

@@ -2,7 +2,7 @@ import { inTransaction } from "../../shared/postgres.ts";
 import { type Account, accountByHandle, createAccount, findAccount } from "../accounts/create.ts";
 import { addPayoutWallet } from "../accounts/payout-wallets.ts";
 import { accountMoves, moveAccount } from "../accounts/state.ts";
-import { noteMove } from "../accounts/suspension-letters.ts";
+import { noteMove } from "../accounts/suspension-emails.ts";
 import { linkEmail } from "../accounts/users.ts";
 import { listOperators, nameOperator, removeOperator } from "../admin/operators.ts";
 import { checkDefinition } from "../agents/check.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, isUniqueViolation, type Transaction } from "../../shared/postgres.ts";
-import { type Letter, noteLetterToFormer } from "../accounts/account-letters.ts";
+import { type Letter, noteLetterToFormer } from "../accounts/account-emails.ts";
 import { mailboxOf } from "../accounts/users.ts";
 import type { AccountId } from "../ids.ts";
 import { admitOrRefuse } from "../rate-limit.ts";

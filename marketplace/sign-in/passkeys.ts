@@ -3,7 +3,7 @@ import { getAuthenticatorName } from "@better-auth/passkey";
 import type { Request, Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
 import type { Database } from "../../shared/postgres.ts";
-import { dropLetter, type Letter, letterIsDue, prepareLetter, securityLetter } from "../accounts/account-letters.ts";
+import { dropLetter, type Letter, letterIsDue, prepareLetter, securityLetter } from "../accounts/account-emails.ts";
 import { accountOfUser } from "../accounts/users.ts";
 import { programOf } from "../seen-client.ts";
 import { type Auth, headersOf, passCookies, requireAuth } from "./auth.ts";

@@ -1,6 +1,6 @@
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
-import { noteLetter, securityLetter } from "../accounts/account-letters.ts";
+import { noteLetter, securityLetter } from "../accounts/account-emails.ts";
 import { accountOfUser } from "../accounts/users.ts";
 import { requireFresh } from "./fresh-session.ts";
 import type { Session } from "./sessions.ts";

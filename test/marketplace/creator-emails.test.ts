@@ -4,9 +4,9 @@ import {
   prepareLetter,
   securityLetter,
   sendAccountLetters,
-} from "../../marketplace/accounts/account-letters.ts";
+} from "../../marketplace/accounts/account-emails.ts";
 import { createAccount, findAccount } from "../../marketplace/accounts/create.ts";
-import { noteMove, sendSuspensionLetters } from "../../marketplace/accounts/suspension-letters.ts";
+import { noteMove, sendSuspensionLetters } from "../../marketplace/accounts/suspension-emails.ts";
 import { linkEmail } from "../../marketplace/accounts/users.ts";
 import { moveAccountAs } from "../../marketplace/admin/act-on.ts";
 import type { Operator } from "../../marketplace/admin/operators.ts";

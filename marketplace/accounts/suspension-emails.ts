@@ -1,7 +1,7 @@
 import type { Queryable, Transaction } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
 import type { Mailer } from "../sign-in/mail.ts";
-import { claimMinutes, lettersMax, sendClaimed } from "./waiting-letters.ts";
+import { claimMinutes, lettersMax, sendClaimed } from "./waiting-emails.ts";
 
 /** Has the creator told by e-mail that an account or an agent was suspended, and why; not any more once it was restored. */
 export async function noteMove(tx: Transaction, { move, accountId, subject, reason }: Moved): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
 import type { Mailer } from "../sign-in/mail.ts";
-import { claimMinutes, lettersMax, sendClaimed } from "./waiting-letters.ts";
+import { claimMinutes, lettersMax, sendClaimed } from "./waiting-emails.ts";
 
 /** Of one kind, waiting for one account: who changes more at once is told of the first. */
 const waitingMax = 20;
