@@ -2,9 +2,9 @@ import { startPeriodicTask } from "../shared/periodic-task.ts";
 import { analyzeEveryMs, analyzeGrownTables } from "../shared/planner-statistics.ts";
 import type { Running } from "../shared/process.ts";
 import { lookEveryMs } from "../shared/reads.ts";
-import { sendAccountLetters } from "./accounts/account-emails.ts";
+import { sendAccountEmails } from "./accounts/account-emails.ts";
 import { recheckWallets } from "./accounts/recheck-wallets.ts";
-import { sendSuspensionLetters } from "./accounts/suspension-emails.ts";
+import { sendSuspensionEmails } from "./accounts/suspension-emails.ts";
 import { countRuns } from "./agents/count-runs.ts";
 import { recordFees } from "./connectors/hedera/fees.ts";
 import type { Context } from "./context.ts";
@@ -34,11 +34,11 @@ function jobsOf(context: Context): readonly Job[] {
       run: () => sendAlerts({ db, mailer: signIn.mailer, publicUrl: config.publicUrl }),
     },
     {
-      name: "send letters of suspensions",
+      name: "send e-mails of suspensions",
       everyMs: 10_000,
-      run: () => sendSuspensionLetters({ db, mailer: signIn.mailer, publicUrl: config.publicUrl }),
+      run: () => sendSuspensionEmails({ db, mailer: signIn.mailer, publicUrl: config.publicUrl }),
     },
-    { name: "send letters to holders", everyMs: 10_000, run: () => sendAccountLetters({ db, mailer: signIn.mailer }) },
+    { name: "send e-mails to holders", everyMs: 10_000, run: () => sendAccountEmails({ db, mailer: signIn.mailer }) },
     { name: "check payout wallets again", everyMs: 30_000, run: () => recheckWallets(context) },
     { name: "count runs", everyMs: 5_000, run: () => countRuns(db) },
     { name: "settle model days", everyMs: minuteMs, run: () => settleModelDays(db) },

@@ -1,29 +1,29 @@
 import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
 import type { Mailer } from "../sign-in/mail.ts";
-import { claimMinutes, lettersMax, sendClaimed } from "./waiting-emails.ts";
+import { claimMinutes, emailsMax, sendClaimed } from "./waiting-emails.ts";
 
 /** Of one kind, waiting for one account: who changes more at once is told of the first. */
 const waitingMax = 20;
-/** A letter that no mail server took for so long says nothing new. */
+/** An e-mail that no mail server took for so long says nothing new. */
 const keptDays = 7;
 
 /**
  * Has the holder told by e-mail what was changed in how their account is entered; in the transaction that changes it, where there
  * is one.
  */
-export async function noteLetter(db: Queryable, accountId: AccountId, letter: Letter): Promise<void> {
-  await keep(db, accountId, letter, null);
+export async function noteEmail(db: Queryable, accountId: AccountId, mail: Email): Promise<void> {
+  await keep(db, accountId, mail, null);
 }
 
-/** What is on its way to an account goes to the address of before, which is about to change, and so does this letter. */
-export async function noteLetterToFormer(
+/** What is on its way to an account goes to the address of before, which is about to change, and so does this e-mail. */
+export async function noteEmailToFormer(
   db: Queryable,
   accountId: AccountId,
-  letter: Letter,
+  mail: Email,
   former: string,
 ): Promise<void> {
-  await noteLetter(db, accountId, letter);
+  await noteEmail(db, accountId, mail);
   await db.query("update account_letters set address = $2 where account_id = $1 and address is null", [
     accountId,
     former,
@@ -31,33 +31,33 @@ export async function noteLetterToFormer(
 }
 
 /**
- * The letter of a passkey that is about to be stored, so that none is stored without: it is sent when `letterIsDue` says so, or later by
+ * The e-mail of a passkey that is about to be stored, so that none is stored without: it is sent when `emailIsDue` says so, or later by
  * itself if the account has the passkey by then. Answers its id.
  */
-export function prepareLetter(
+export function prepareEmail(
   db: Queryable,
   accountId: AccountId,
-  letter: Letter,
+  mail: Email,
   credentialId: string,
 ): Promise<string | undefined> {
-  return keep(db, accountId, letter, credentialId);
+  return keep(db, accountId, mail, credentialId);
 }
 
-export async function letterIsDue(db: Queryable, id: string, { subject, text }: Letter): Promise<void> {
+export async function emailIsDue(db: Queryable, id: string, { subject, text }: Email): Promise<void> {
   await db.query(
     "update account_letters set subject = $2, text = $3, claimed_until = null, awaits = null where id = $1",
     [id, subject, text],
   );
 }
 
-export async function dropLetter(db: Queryable, id: string): Promise<void> {
+export async function dropEmail(db: Queryable, id: string): Promise<void> {
   await db.query("delete from account_letters where id = $1", [id]);
 }
 
 async function keep(
   db: Queryable,
   accountId: AccountId,
-  { kind, subject, text }: Letter,
+  { kind, subject, text }: Email,
   awaits: string | null,
 ): Promise<string | undefined> {
   const { rows } = await db.query<{ id: string }>(
@@ -70,20 +70,20 @@ async function keep(
   return rows[0]?.id;
 }
 
-export interface Letter {
+export interface Email {
   readonly kind: "passkey" | "client" | "email";
   readonly subject: string;
   readonly text: string;
 }
 
 /** Says what to do about it, which is the same for all. */
-export function securityLetter(publicUrl: string, kind: Letter["kind"], subject: string, what: string): Letter {
+export function securityEmail(publicUrl: string, kind: Email["kind"], subject: string, what: string): Email {
   const ifNot = `If it was not you, sign in, undo it at ${publicUrl}/settings/account or ${publicUrl}/settings/keys, and sign out everywhere else there.`;
   return { kind, subject: `${subject} (${new URL(publicUrl).host})`, text: [what, ifNot].join("\n\n") };
 }
 
 /** Sends what is noted; copies share the work. */
-export async function sendAccountLetters({ db, mailer }: Needs): Promise<void> {
+export async function sendAccountEmails({ db, mailer }: Needs): Promise<void> {
   await db.query(`delete from account_letters where since < now() - interval '${keptDays} days'`);
   await db.query(
     `delete from account_letters l where awaits is not null and claimed_until < now() and not exists (
@@ -94,18 +94,18 @@ export async function sendAccountLetters({ db, mailer }: Needs): Promise<void> {
   const { rows } = await db.query<Kept>(
     `update account_letters set claimed_until = now() + interval '${claimMinutes} minutes', awaits = null where id in (
        select id from account_letters where claimed_until is null or claimed_until < now()
-       order by since limit ${lettersMax} for update skip locked
+       order by since limit ${emailsMax} for update skip locked
      ) returning id, account_id, address, subject, text`,
   );
-  const letters = rows.map(({ id, account_id, address, subject, text }) => ({
+  const mails = rows.map(({ id, account_id, address, subject, text }) => ({
     accountId: account_id,
     address,
     subject,
     text,
-    remove: () => dropLetter(db, id),
+    remove: () => dropEmail(db, id),
     release: () => db.query("update account_letters set claimed_until = null where id = $1", [id]),
   }));
-  await sendClaimed(db, mailer, letters);
+  await sendClaimed(db, mailer, mails);
 }
 
 interface Needs {
@@ -113,7 +113,7 @@ interface Needs {
   readonly mailer: Mailer | undefined;
 }
 
-interface Kept extends Omit<Letter, "kind"> {
+interface Kept extends Omit<Email, "kind"> {
   readonly id: string;
   readonly account_id: AccountId;
   readonly address: string | null;

@@ -1,7 +1,7 @@
 import type { Queryable, Transaction } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
 import type { Mailer } from "../sign-in/mail.ts";
-import { claimMinutes, lettersMax, sendClaimed } from "./waiting-emails.ts";
+import { claimMinutes, emailsMax, sendClaimed } from "./waiting-emails.ts";
 
 /** Has the creator told by e-mail that an account or an agent was suspended, and why; not any more once it was restored. */
 export async function noteMove(tx: Transaction, { move, accountId, subject, reason }: Moved): Promise<void> {
@@ -24,27 +24,27 @@ interface Moved {
   readonly reason: string | undefined;
 }
 
-/** Sends what is noted; copies share the work. What was suspended anew meanwhile keeps its newer letter. */
-export async function sendSuspensionLetters({ db, mailer, publicUrl }: Needs): Promise<void> {
+/** Sends what is noted; copies share the work. What was suspended anew meanwhile keeps its newer e-mail. */
+export async function sendSuspensionEmails({ db, mailer, publicUrl }: Needs): Promise<void> {
   if (!mailer) return;
-  const { rows } = await db.query<Letter>(
+  const { rows } = await db.query<Email>(
     `update suspension_letters set claimed_until = now() + interval '${claimMinutes} minutes' where (account_id, subject) in (
        select account_id, subject from suspension_letters where claimed_until is null or claimed_until < now()
-       order by since limit ${lettersMax} for update skip locked
+       order by since limit ${emailsMax} for update skip locked
      ) returning account_id, subject, reason, claimed_until::text as claim`,
   );
-  const letters = rows.map((letter) => {
-    const claimed = [letter.account_id, letter.subject, letter.claim];
+  const mails = rows.map((mail) => {
+    const claimed = [mail.account_id, mail.subject, mail.claim];
     const isClaimed = "account_id = $1 and subject = $2 and claimed_until = $3::timestamptz";
     return {
-      accountId: letter.account_id,
-      subject: `${letter.subject} is suspended`,
-      text: textOf(letter, publicUrl),
+      accountId: mail.account_id,
+      subject: `${mail.subject} is suspended`,
+      text: textOf(mail, publicUrl),
       remove: () => db.query(`delete from suspension_letters where ${isClaimed}`, claimed),
       release: () => db.query(`update suspension_letters set claimed_until = null where ${isClaimed}`, claimed),
     };
   });
-  await sendClaimed(db, mailer, letters);
+  await sendClaimed(db, mailer, mails);
 }
 
 interface Needs {
@@ -53,15 +53,15 @@ interface Needs {
   readonly publicUrl: string;
 }
 
-interface Letter {
+interface Email {
   readonly account_id: AccountId;
   readonly subject: string;
   readonly reason: string | null;
-  /** Until when this copy has it; a newer letter of the same has none. */
+  /** Until when this copy has it; a newer e-mail of the same has none. */
   readonly claim: string;
 }
 
-function textOf({ subject, reason }: Letter, publicUrl: string): string {
+function textOf({ subject, reason }: Email, publicUrl: string): string {
   const { host } = new URL(publicUrl);
   const isAgent = subject.includes("/");
   return [

@@ -3,13 +3,13 @@ import { emailOf } from "../account-email.ts";
 import type { AccountId } from "../ids.ts";
 import type { Mailer } from "../sign-in/mail.ts";
 
-/** Letters that a copy of the service claims in one go. */
-export const lettersMax = 20;
-/** A letter whose sender takes longer may be sent by another copy. */
+/** E-mails that a copy of the service claims in one go. */
+export const emailsMax = 20;
+/** An e-mail whose sender takes longer may be sent by another copy. */
 export const claimMinutes = 15;
 
-/** A letter that this copy has claimed. */
-export interface ClaimedLetter {
+/** An e-mail that this copy has claimed. */
+export interface ClaimedEmail {
   readonly accountId: AccountId;
   /** Where it goes, if that is not the account's address of today. */
   readonly address?: string | null;
@@ -22,12 +22,12 @@ export interface ClaimedLetter {
 }
 
 /**
- * Each letter is claimed before it is sent, so that two copies do not send it, and removed when the mail server has taken it: one whose
+ * Each e-mail is claimed before it is sent, so that two copies do not send it, and removed when the mail server has taken it: one whose
  * copy ends meanwhile is sent when its claim has lapsed, perhaps again. Throws the first failure when all were tried.
  */
-export async function sendClaimed(db: Queryable, mailer: Mailer, letters: readonly ClaimedLetter[]): Promise<void> {
+export async function sendClaimed(db: Queryable, mailer: Mailer, mails: readonly ClaimedEmail[]): Promise<void> {
   const failures: unknown[] = [];
-  for (const { accountId, address, subject, text, remove, release } of letters) {
+  for (const { accountId, address, subject, text, remove, release } of mails) {
     try {
       const email = address ?? (await emailOf(db, accountId));
       if (email) await mailer.send(email, subject, text);

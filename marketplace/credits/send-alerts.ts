@@ -4,14 +4,14 @@ import { emailOf } from "../account-email.ts";
 import type { AccountId, KeyId } from "../ids.ts";
 import type { Mailer } from "../sign-in/mail.ts";
 
-/** Letters of one kind that a copy of the service sends in one go. */
-const lettersMax = 50;
+/** E-mails of one kind that a copy of the service sends in one go. */
+const emailsMax = 50;
 /** A balance that goes up and down about its mark writes no more often. As PostgreSQL reads it. */
 const balanceToldEvery = "1 hour";
 
 /**
  * Tells by e-mail which balances fell below their marks and which keys have spent much of their caps. Runs now and then, beside all
- * calls. Copies share the work: each letter is claimed before it is sent, and given back when the mail server does not take it.
+ * calls. Copies share the work: each e-mail is claimed before it is sent, and given back when the mail server does not take it.
  */
 export async function sendAlerts({ db, mailer, publicUrl }: Needs): Promise<void> {
   if (!mailer) return;
@@ -19,23 +19,23 @@ export async function sendAlerts({ db, mailer, publicUrl }: Needs): Promise<void
     `update credit_alerts a set is_below = false from balances b
      where b.account_id = a.account_id and a.is_below and b.spendable >= a.balance_below`,
   );
-  const letters = [
+  const mails = [
     ...(await claimFallen(db)).map((fallen) => ({
       accountId: fallen.account_id,
-      letter: letterOfBalance(fallen, publicUrl),
+      mail: emailOfBalance(fallen, publicUrl),
       giveBack: () => giveBackFallen(db, fallen),
     })),
     ...(await claimSpent(db)).map((spent) => ({
       accountId: spent.account_id,
-      letter: letterOfCap(spent, publicUrl),
+      mail: emailOfCap(spent, publicUrl),
       giveBack: () => giveBackSpent(db, spent),
     })),
   ];
   const failures: unknown[] = [];
-  for (const { accountId, letter, giveBack } of letters) {
+  for (const { accountId, mail, giveBack } of mails) {
     try {
       const email = await emailOf(db, accountId);
-      if (email) await mailer.send(email, letter.subject, letter.text);
+      if (email) await mailer.send(email, mail.subject, mail.text);
     } catch (error) {
       failures.push(error);
       await giveBack();
@@ -68,7 +68,7 @@ async function claimFallen(db: Queryable): Promise<Fallen[]> {
        from credit_alerts alerts join balances using (account_id) join accounts on accounts.id = alerts.account_id
        where not is_below and spendable < balance_below and state = 'open'
          and (told_at is null or told_at < now() - interval '${balanceToldEvery}')
-       limit ${lettersMax} for update of alerts skip locked
+       limit ${emailsMax} for update of alerts skip locked
      ) due
      where a.account_id = due.account_id
      returning a.account_id, a.balance_below, a.told_at, due.handle, due.spendable, due.told_before`,
@@ -105,7 +105,7 @@ async function claimSpent(db: Queryable): Promise<Spent[]> {
          and not exists (
            select from cap_alerts told where told.key_id = k.id and told.per = caps.per and told.day = caps.began)
      ), due as (
-       select * from used where spent * 100 >= cap * cap_percent limit ${lettersMax}
+       select * from used where spent * 100 >= cap * cap_percent limit ${emailsMax}
      ), claimed as (
        insert into cap_alerts (key_id, per, day) select key_id, per, day from due on conflict do nothing
        returning key_id, per
@@ -127,12 +127,12 @@ function giveBackSpent(db: Queryable, { key_id: id, per, day }: Spent) {
   return db.query("delete from cap_alerts where key_id = $1 and per = $2 and day = $3::date", [id, per, day]);
 }
 
-interface Letter {
+interface Email {
   readonly subject: string;
   readonly text: string;
 }
 
-function letterOfBalance({ handle, spendable, balance_below: below }: Fallen, publicUrl: string): Letter {
+function emailOfBalance({ handle, spendable, balance_below: below }: Fallen, publicUrl: string): Email {
   const text = [
     `The balance of ${handle} fell below ${figures(below)} credits: ${figures(spendable)} are left.`,
     "Runs that cost more are refused, and nothing is charged for them.",
@@ -141,7 +141,7 @@ function letterOfBalance({ handle, spendable, balance_below: below }: Fallen, pu
   return { subject: `${handle}: ${figures(spendable)} credits left`, text: text.join("\n\n") };
 }
 
-function letterOfCap({ handle, name, per, spent, cap }: Spent, publicUrl: string): Letter {
+function emailOfCap({ handle, name, per, spent, cap }: Spent, publicUrl: string): Email {
   const shown = oneLine(name);
   const [when, until] = per === "day" ? ["today", "midnight UTC"] : ["this month", "the next month begins, in UTC"];
   const text = [
@@ -152,5 +152,5 @@ function letterOfCap({ handle, name, per, spent, cap }: Spent, publicUrl: string
   return { subject: `${handle}: ${figures((spent * 100n) / cap)} % of a key's cap spent`, text: text.join("\n\n") };
 }
 
-/** A key's name is its holder's text: no line of the letter begins with it. */
+/** A key's name is its holder's text: no line of the e-mail begins with it. */
 const oneLine = (name: string) => name.replaceAll(/\s+/g, " ");

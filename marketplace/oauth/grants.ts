@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
-import { noteLetter, securityLetter } from "../accounts/account-emails.ts";
+import { noteEmail, securityEmail } from "../accounts/account-emails.ts";
 import { createKey, type NewKey } from "../api-keys/create.ts";
 import type { KeyId } from "../ids.ts";
 import { type MetadataNeeds, scope } from "./metadata.ts";
@@ -44,7 +44,7 @@ export async function allow(needs: GrantNeeds, request: AccessRequest, settings:
       [request.clientId, id],
     );
     const what = `The client “${request.clientName}” was allowed to run agents on your account’s credits, within the caps that were set.`;
-    await noteLetter(tx, accountId, securityLetter(needs.config.publicUrl, "client", "A client was allowed", what));
+    await noteEmail(tx, accountId, securityEmail(needs.config.publicUrl, "client", "A client was allowed", what));
     return issue(tx, "code", id, codeSeconds, request);
   });
   return answerAddress(needs, request, { code });

@@ -12,7 +12,7 @@ import { admitFrom, type EnterNeeds, emailRequest } from "./enter.ts";
 import { freshMinutes } from "./fresh-session.ts";
 import { linkSentShape } from "./shapes.ts";
 
-/** Another address for an account: asked for by who is signed in, and confirmed by who reads its letters. */
+/** Another address for an account: asked for by who is signed in, and confirmed by who reads its e-mails. */
 export function emailChangeEndpoints(needs: EnterNeeds): Endpoint[] {
   return [askEndpoint(needs), confirmEndpoint(needs)];
 }
@@ -25,7 +25,7 @@ function askEndpoint({ db, signIn, config }: EnterNeeds): Endpoint {
     path: "/api/account/email",
     id: "changeEmail",
     tag: "Sign-in",
-    summary: "Send a letter to another address, which becomes the account's when its link is followed.",
+    summary: "Send an e-mail to another address, which becomes the account's when its link is followed.",
     description: `Within ${freshMinutes} minutes of signing in. The link holds for ${changeMinutes} minutes, and the newest alone. The answer is the same for known and unknown addresses.`,
     access: "account",
     body: requestBody(emailRequest, { email: example }, settingsBody),

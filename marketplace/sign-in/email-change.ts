@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, isUniqueViolation, type Transaction } from "../../shared/postgres.ts";
-import { type Letter, noteLetterToFormer } from "../accounts/account-emails.ts";
+import { type Email, noteEmailToFormer } from "../accounts/account-emails.ts";
 import { mailboxOf } from "../accounts/users.ts";
 import type { AccountId } from "../ids.ts";
 import { admitOrRefuse } from "../rate-limit.ts";
@@ -14,7 +14,7 @@ export const changeMinutes = 60;
 export const changePath = "/settings/account/email";
 
 /**
- * Sends a letter to the address that the account is to have; nothing changes before its link is followed. Answers the link where it may
+ * Sends an e-mail to the address that the account is to have; nothing changes before its link is followed. Answers the link where it may
  * be shown. The same for addresses that are known here and others. 403 for a session that is not fresh, 422 naming "email" for the
  * address that it is already, 429 for too many.
  */
@@ -37,11 +37,11 @@ export async function askForEmail(needs: ChangeNeeds, session: Session, given: s
        email = excluded.email, token_hash = excluded.token_hash, expires_at = excluded.expires_at, done_at = null`,
     [session.userId, email, hashOf(token)],
   );
-  return signIn.links.deliver(email, `${publicUrl}${changePath}?token=${token}`, letterOf(publicUrl));
+  return signIn.links.deliver(email, `${publicUrl}${changePath}?token=${token}`, mailOf(publicUrl));
 }
 
 /** To the new address, which may be a stranger's: it names nobody. */
-function letterOf(publicUrl: string) {
+function mailOf(publicUrl: string) {
   const { host } = new URL(publicUrl);
   return {
     subject: `Your new address at ${host}`,
@@ -51,7 +51,7 @@ function letterOf(publicUrl: string) {
 }
 
 /**
- * The address of the letter's reader becomes their account's; letters on their way, and one that says so, go to the address before. The
+ * The address of the e-mail's reader becomes their account's; e-mails on their way, and one that says so, go to the address before. The
  * same again when it was done. 401 for a link that is unknown, too old or not the newest; 409 for another account's address.
  */
 export async function changeEmail(db: Database, publicUrl: string, token: string): Promise<{ email: string }> {
@@ -90,14 +90,14 @@ async function change(
     [email, user_id],
   );
   if (rows[0]?.account_id) throw taken();
-  // A user with that address and without an account is the same reader of its letters.
+  // A user with that address and without an account is the same reader of its e-mails.
   await tx.query("delete from sign_in_users where id = $1", [rows[0]?.id ?? null]);
   await tx.query("update sign_in_users set email = $2, updated_at = now() where id = $1", [user_id, email]);
   await tx.query("update email_changes set done_at = now() where user_id = $1", [user_id]);
-  if (account_id) await noteLetterToFormer(tx, account_id, letterToFormer(publicUrl, email), before);
+  if (account_id) await noteEmailToFormer(tx, account_id, emailToFormer(publicUrl, email), before);
 }
 
-function letterToFormer(publicUrl: string, email: string): Letter {
+function emailToFormer(publicUrl: string, email: string): Email {
   const { host } = new URL(publicUrl);
   const what = `Your account at ${host} is entered by ${email} from now on, and no longer by this address.`;
   const ifNot = `If it was not you, sign in by a passkey or your provider and change it back at ${publicUrl}/settings/account; without one, write at once to the person who runs the service.`;

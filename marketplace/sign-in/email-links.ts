@@ -6,7 +6,7 @@ import { mailboxOf } from "../accounts/users.ts";
 import { type Auth, hashOf, headersOf, linkMinutes, passCookies, requireAuth } from "./auth.ts";
 import type { Mailer } from "./mail.ts";
 
-const lettersPerDay = 20;
+const emailsPerDay = 20;
 
 /** Links that sign in once. */
 export class EmailLinks {
@@ -22,7 +22,7 @@ export class EmailLinks {
 
   /**
    * Sends a link, which leads to `next` when it has signed in; answers it where it may be shown. The same for known and
-   * unknown addresses. 429 past twenty a day.
+   * unknown addresses. 429 past so many a day.
    */
   async send(request: Request, email: string, next?: string): Promise<string | undefined> {
     const { mailer, showsLinks, publicUrl } = this.#needs;
@@ -36,7 +36,7 @@ export class EmailLinks {
       if (showsLinks) shown = link;
       else await mailer?.sendLink(email, link, linkMinutes);
     };
-    if (!showsLinks) await this.#countLetter(email);
+    if (!showsLinks) await this.#countEmail(email);
     await api.signInMagicLink({ body: { email, metadata: { deliver } }, headers: headersOf(request) });
     return shown;
   }
@@ -50,10 +50,10 @@ export class EmailLinks {
     passCookies(answer, response);
   }
 
-  /** Sends a link of another kind, or answers it where it may be shown. 429 past twenty letters a day. */
-  async deliver(email: string, link: string, { subject, before, after }: LinkLetter): Promise<string | undefined> {
+  /** Sends a link of another kind, or answers it where it may be shown. 429 past so many e-mails a day. */
+  async deliver(email: string, link: string, { subject, before, after }: LinkEmail): Promise<string | undefined> {
     if (this.#needs.showsLinks) return link;
-    await this.#countLetter(email);
+    await this.#countEmail(email);
     await this.#needs.mailer?.send(email, subject, [before, link, after].join("\n\n"));
     return undefined;
   }
@@ -85,10 +85,10 @@ export class EmailLinks {
     );
   }
 
-  async #countLetter(email: string): Promise<void> {
+  async #countEmail(email: string): Promise<void> {
     const { rowCount } = await this.#needs.db.query(
       `insert into letters_sent as sent (address) values ($1)
-       on conflict (address, day) do update set letters = sent.letters + 1 where sent.letters < ${lettersPerDay}`,
+       on conflict (address, day) do update set letters = sent.letters + 1 where sent.letters < ${emailsPerDay}`,
       [mailboxOf(email)],
     );
     if (rowCount === 1) return;
@@ -102,7 +102,7 @@ function ended(): ApiError {
   return new ApiError("unauthenticated", "This link was used already, is too old, or a newer one was sent.");
 }
 
-export interface LinkLetter {
+export interface LinkEmail {
   readonly subject: string;
   /** What stands before the link, and behind it. */
   readonly before: string;

@@ -23,7 +23,7 @@ export function createMailer({ mail }: SignInConfig, host: string): Mailer | und
     });
   };
   return {
-    send: (to, subject, text) => send(to, subject, text, "The letter could not be sent."),
+    send: (to, subject, text) => send(to, subject, text, "The e-mail could not be sent."),
     sendLink: async (to, link, minutes) => {
       const text = [
         `You, or a person who typed your address, asked to sign in to ${host} with it.`,

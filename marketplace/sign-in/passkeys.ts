@@ -3,7 +3,7 @@ import { getAuthenticatorName } from "@better-auth/passkey";
 import type { Request, Response } from "express";
 import { ApiError } from "../../shared/errors.ts";
 import type { Database } from "../../shared/postgres.ts";
-import { dropLetter, type Letter, letterIsDue, prepareLetter, securityLetter } from "../accounts/account-emails.ts";
+import { dropEmail, type Email, emailIsDue, prepareEmail, securityEmail } from "../accounts/account-emails.ts";
 import { accountOfUser } from "../accounts/users.ts";
 import { programOf } from "../seen-client.ts";
 import { type Auth, headersOf, passCookies, requireAuth } from "./auth.ts";
@@ -37,7 +37,7 @@ export class Passkeys {
     return optionsOf(answer, response);
   }
 
-  /** Keeps a passkey that answers the challenge, and its letter before it; answers its name. 422 for one that does not. */
+  /** Keeps a passkey that answers the challenge, and its e-mail before it; answers its name. 422 for one that does not. */
   async add(request: Request, session: Session, attestation: Attestation): Promise<AddedPasskey> {
     const { api } = this.#require();
     const { db } = this.#needs;
@@ -45,11 +45,11 @@ export class Passkeys {
     if ((await this.#count(session)) >= passkeysMax) throw tooMany();
     const body = { response: attestation, name: programOf(request.headers["user-agent"]) ?? "Passkey" };
     const account = await accountOfUser(db, session.userId);
-    const letter = account && (await prepareLetter(db, account.id, this.#letterOf(body.name), attestation.id));
+    const mail = account && (await prepareEmail(db, account.id, this.#mailOf(body.name), attestation.id));
     const answer = await api.verifyPasskeyRegistration({ body, headers: headersOf(request), asResponse: true });
     if (answer.status !== 200) {
-      // A failure of the server's own need not mean that nothing is stored: the letter finds out by itself.
-      if (letter && answer.status < 500) await dropLetter(db, letter);
+      // A failure of the server's own need not mean that nothing is stored: the e-mail finds out by itself.
+      if (mail && answer.status < 500) await dropEmail(db, mail);
       const field = { body: { field: "response" } };
       throw new ApiError(
         "invalid_value",
@@ -58,7 +58,7 @@ export class Passkeys {
       );
     }
     const added = await this.#named(session, (await answer.json()).id);
-    if (letter) await letterIsDue(db, letter, this.#letterOf(added.name));
+    if (mail) await emailIsDue(db, mail, this.#mailOf(added.name));
     return added;
   }
 
@@ -88,9 +88,9 @@ export class Passkeys {
     await this.#needs.db.query("update sign_in_passkeys set used_at = now() where credential_id = $1", [assertion.id]);
   }
 
-  #letterOf(name: string): Letter {
+  #mailOf(name: string): Email {
     const what = `The passkey “${name}” was added to your account: from now on it signs in.`;
-    return securityLetter(this.#needs.publicUrl, "passkey", "A passkey was added", what);
+    return securityEmail(this.#needs.publicUrl, "passkey", "A passkey was added", what);
   }
 
   #require(): Auth {

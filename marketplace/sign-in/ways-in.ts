@@ -1,6 +1,6 @@
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Queryable } from "../../shared/postgres.ts";
-import { noteLetter, securityLetter } from "../accounts/account-emails.ts";
+import { noteEmail, securityEmail } from "../accounts/account-emails.ts";
 import { accountOfUser } from "../accounts/users.ts";
 import { requireFresh } from "./fresh-session.ts";
 import type { Session } from "./sessions.ts";
@@ -39,8 +39,7 @@ export async function removeWayIn({ db, ways, publicUrl }: WaysNeeds, session: S
       await requireFresh(tx, session);
       const account = await accountOfUser(tx, session.userId);
       const what = `The passkey “${way.name}” was removed from your account: it cannot be used to sign in any more.`;
-      if (account)
-        await noteLetter(tx, account.id, securityLetter(publicUrl, "passkey", "A passkey was removed", what));
+      if (account) await noteEmail(tx, account.id, securityEmail(publicUrl, "passkey", "A passkey was removed", what));
     }
     const table = way.kind === "passkey" ? "sign_in_passkeys" : "sign_in_identities";
     await tx.query(`delete from ${table} where id = $1 and user_id = $2`, [id, session.userId]);

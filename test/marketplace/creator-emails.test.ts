@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
-  noteLetter,
-  prepareLetter,
-  securityLetter,
-  sendAccountLetters,
+  noteEmail,
+  prepareEmail,
+  securityEmail,
+  sendAccountEmails,
 } from "../../marketplace/accounts/account-emails.ts";
 import { createAccount, findAccount } from "../../marketplace/accounts/create.ts";
-import { noteMove, sendSuspensionLetters } from "../../marketplace/accounts/suspension-emails.ts";
+import { noteMove, sendSuspensionEmails } from "../../marketplace/accounts/suspension-emails.ts";
 import { linkEmail } from "../../marketplace/accounts/users.ts";
 import { moveAccountAs } from "../../marketplace/admin/act-on.ts";
 import type { Operator } from "../../marketplace/admin/operators.ts";
@@ -84,9 +84,9 @@ describe("a creator whose agent or account is suspended", () => {
     return { ...(await findAccount(market.context.db, handle))!, confirmedUntil: new Date() } satisfies Operator;
   };
   const send = (context = mailing.context) =>
-    sendSuspensionLetters({ db: context.db, mailer: context.signIn.mailer, publicUrl: mailing.url });
+    sendSuspensionEmails({ db: context.db, mailer: context.signIn.mailer, publicUrl: mailing.url });
 
-  test("is told why by one letter, though every copy sends them, and the mail server was away first", async () => {
+  test("is told why by one e-mail, though every copy sends them, and the mail server was away first", async () => {
     const { agent, email, handle } = await written();
     const { db } = market.context;
     const away = await startMailServer();
@@ -96,7 +96,7 @@ describe("a creator whose agent or account is suspended", () => {
       await tx.query("update agents set state = 'suspended', suspended_from = state where handle = $1", [handle]);
       const { id: accountId } = (await findAccount(tx, handle))!;
       await noteMove(tx, { move: "suspend", accountId, subject: agent, reason: "It copies others' texts." });
-      await expect(sendSuspensionLetters({ db: tx, mailer, publicUrl: mailing.url })).rejects.toThrow(
+      await expect(sendSuspensionEmails({ db: tx, mailer, publicUrl: mailing.url })).rejects.toThrow(
         "could not be sent",
       );
     });
@@ -131,7 +131,7 @@ describe("a creator whose agent or account is suspended", () => {
     expect(mail.lettersTo(email)).toBe(2);
   });
 
-  test("is told though the copy that was sending it ended, and of a new suspension that came while the letter was sent", async () => {
+  test("is told though the copy that was sending it ended, and of a new suspension that came while the e-mail was sent", async () => {
     const { handle, email } = await written();
     const { db, signIn } = mailing.context;
     const { id: accountId } = (await findAccount(db, handle))!;
@@ -164,7 +164,7 @@ describe("a creator whose agent or account is suspended", () => {
         return tx.query(text, values);
       });
     };
-    await sendSuspensionLetters({ db: { query } as Queryable, mailer, publicUrl: mailing.url });
+    await sendSuspensionEmails({ db: { query } as Queryable, mailer, publicUrl: mailing.url });
     await until(() => mail.lettersTo(email) >= 1);
     await send();
     await until(() => mail.lettersTo(email) === 2);
@@ -174,7 +174,7 @@ describe("a creator whose agent or account is suspended", () => {
   });
 });
 
-test("what changed in how an account is entered is told by one letter, though every copy sends them, and the mail server was away first", async () => {
+test("what changed in how an account is entered is told by one e-mail, though every copy sends them, and the mail server was away first", async () => {
   const { browser, handle } = await creator();
   const { email } = (await browser.get("/api/account")).body;
   const away = await startMailServer();
@@ -182,31 +182,31 @@ test("what changed in how an account is entered is told by one letter, though ev
   await away.stop();
   await inTransaction(market.context.db, async (tx) => {
     const { id } = (await findAccount(tx, handle))!;
-    await noteLetter(tx, id, securityLetter(mailing.url, "passkey", "A passkey was added", "It signs in."));
-    await expect(sendAccountLetters({ db: tx, mailer })).rejects.toThrow("could not be sent");
+    await noteEmail(tx, id, securityEmail(mailing.url, "passkey", "A passkey was added", "It signs in."));
+    await expect(sendAccountEmails({ db: tx, mailer })).rejects.toThrow("could not be sent");
   });
   mailer.stop();
   const { db, signIn } = mailing.context;
-  await Promise.all([1, 2, 3].map(() => sendAccountLetters({ db, mailer: signIn.mailer })));
+  await Promise.all([1, 2, 3].map(() => sendAccountEmails({ db, mailer: signIn.mailer })));
   await until(() => mail.lettersTo(email) > 0);
-  await sendAccountLetters({ db, mailer: signIn.mailer });
+  await sendAccountEmails({ db, mailer: signIn.mailer });
   expect(mail.lettersTo(email)).toBe(1);
   expect(await mail.letterTo(email)).toContain(`${mailing.url}/settings/keys`);
 });
 
-test("a letter outlives the copy that was sending it, one of a passkey that never came is not sent, and clients' letters displace no passkey's", async () => {
+test("an e-mail outlives the copy that was sending it, one of a passkey that never came is not sent, and clients' e-mails displace no passkey's", async () => {
   const { browser, handle } = await creator();
   const { email } = (await browser.get("/api/account")).body;
   const { db, signIn } = mailing.context;
   const { id } = (await findAccount(db, handle))!;
-  const letter = (kind: "passkey" | "client", subject: string) => securityLetter(mailing.url, kind, subject, "It.");
+  const letter = (kind: "passkey" | "client", subject: string) => securityEmail(mailing.url, kind, subject, "It.");
   await inTransaction(db, async (tx) => {
-    for (let n = 0; n < 21; n += 1) await noteLetter(tx, id, letter("client", "A client was allowed"));
-    await noteLetter(tx, id, letter("passkey", "A passkey was added"));
-    await prepareLetter(tx, id, letter("passkey", "A passkey never came"), "never-stored");
+    for (let n = 0; n < 21; n += 1) await noteEmail(tx, id, letter("client", "A client was allowed"));
+    await noteEmail(tx, id, letter("passkey", "A passkey was added"));
+    await prepareEmail(tx, id, letter("passkey", "A passkey never came"), "never-stored");
     await tx.query("update account_letters set claimed_until = now() + interval '1 hour' where account_id = $1", [id]);
   });
-  const send = () => sendAccountLetters({ db, mailer: signIn.mailer });
+  const send = () => sendAccountEmails({ db, mailer: signIn.mailer });
   const kept = async () => {
     const asked =
       "select subject, count(*)::integer as n from account_letters where account_id = $1 group by 1 order by 1";
@@ -224,7 +224,7 @@ test("a letter outlives the copy that was sending it, one of a passkey that neve
 });
 
 describe("the creator of an agent that has stopped", () => {
-  test("gets one letter a day for each reason, over all copies, and sees why in the account", async () => {
+  test("gets one e-mail a day for each reason, over all copies, and sees why in the account", async () => {
     const { db } = market.context;
     const handle = `written-${Math.random().toString(36).slice(2, 8)}`;
     const [owner, email] = [await createAccount(db, { handle }), newEmail()];

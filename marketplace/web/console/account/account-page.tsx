@@ -15,7 +15,7 @@ import type { Page } from "../../page.ts";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
 import type { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
-import { LetterSent } from "./change-email.tsx";
+import { LinkSent } from "./change-email.tsx";
 import { CloseCard, DataCard } from "./data-and-closing.tsx";
 import { HandleCard } from "./handle-card.tsx";
 import { SessionList } from "./session-list.tsx";
@@ -60,7 +60,7 @@ export function accountPage(needs: Needs): Page {
         const { email } = parse(emailRequest, { email: form.get("email") ?? "" }, "invalid_value");
         const { publicUrl } = needs.config;
         const link = await askForEmail({ db, signIn, publicUrl }, viewer.session, email);
-        return { title: "Account", body: <LetterSent email={email} link={link} /> };
+        return { title: "Account", body: <LinkSent email={email} link={link} /> };
       },
       "rename-way": async ({ viewer }, form) => {
         await renamePasskey(db, viewer.session, form.get("id") ?? "", form.get("name") ?? "");

@@ -5,7 +5,7 @@ import { Disclosure } from "../../../../shared/page/disclosure.tsx";
 import { changeMinutes } from "../../../sign-in/email-change.ts";
 import type { Refusal } from "../refusal.ts";
 
-/** Asks for another address; nothing changes before its letter is answered. */
+/** Asks for another address; nothing changes before the link that is sent there is followed. */
 export function ChangeEmail({ refusal }: { refusal: Refusal | undefined }) {
   const refused = refusal?.act === "change-email" ? refusal : undefined;
   const error = refused?.at("email");
@@ -27,7 +27,7 @@ export function ChangeEmail({ refusal }: { refusal: Refusal | undefined }) {
             required
             autocomplete="email"
           />
-          <Button size="small">Send letter</Button>
+          <Button size="small">Send link</Button>
         </div>
         {error && (
           <p class="error" role="alert">
@@ -35,21 +35,21 @@ export function ChangeEmail({ refusal }: { refusal: Refusal | undefined }) {
           </p>
         )}
         <p class="help" id="email-change-help">
-          A letter goes there. The address changes when its link is followed, and this one is told.
+          A link goes there. The address changes when it is followed, and this address is told.
         </p>
       </form>
     </Disclosure>
   );
 }
 
-export function LetterSent({ email, link }: { email: string; link: string | undefined }) {
+export function LinkSent({ email, link }: { email: string; link: string | undefined }) {
   return (
     <>
       <Callout
         tone="info"
         icon="mail"
         role="status"
-        title={link === undefined ? "The letter is on its way" : "Development: no mail server here"}
+        title={link === undefined ? "The link is on its way" : "Development: no mail server here"}
       >
         {link === undefined ? (
           <>

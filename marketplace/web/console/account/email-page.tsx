@@ -14,7 +14,7 @@ interface Needs {
   readonly config: Pick<Config, "publicUrl">;
 }
 
-/** What the letter to a new address opens. It changes nothing by being loaded, since mail scanners load it too. */
+/** What the link that is sent to a new address opens. It changes nothing by being loaded, since mail scanners load it too. */
 export function changeEmailPage({ db, config }: Needs): Page {
   return {
     path: changePath,
