@@ -1,5 +1,5 @@
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
-import { keepRollUpsOut } from "../rollup/lock.ts";
+import { keepRollUpsOut } from "../rollup-lock.ts";
 import { isListed, listedDays } from "./listing.ts";
 import type { ListingRequest } from "./listing-requests.ts";
 import type { AcceptedRequirements } from "./payment-requirements.ts";

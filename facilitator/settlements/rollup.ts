@@ -1,6 +1,6 @@
 import type { Environment } from "../../shared/networks.ts";
 import { type Database, inTransaction } from "../../shared/postgres.ts";
-import { takeRollUp } from "../rollup/lock.ts";
+import { takeRollUp } from "../rollup-lock.ts";
 import { linkOldRecords, linkRecords } from "./link-records.ts";
 import { recordedNetworks } from "./scope.ts";
 

@@ -1,4 +1,4 @@
-import type { Transaction } from "../../shared/postgres.ts";
+import type { Transaction } from "../shared/postgres.ts";
 
 /** The lock's name stays, so that daemons of different versions exclude each other. */
 const lock = "hashtext('settlement tally')";
