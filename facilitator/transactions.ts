@@ -7,7 +7,7 @@ import { type Explorers, explorerUrl } from "./explorer.ts";
 import { encodeOpaque, moment, oneOf, opaque, type Read, text, whole } from "./http/query.ts";
 import { asFiltered, inPlaceAndTime } from "./list-statement.ts";
 import { hasNotEnded, unfinishedStates } from "./payment-states.ts";
-import { endedRows, type Found, type Row, valuesOf } from "./record-rows.ts";
+import { endedRows, type Found, type Row, recordShape, valuesOf } from "./record-rows.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import { environments, type RecordScope, recordScope, statuses, unfinishedStatuses } from "./settlements/scope.ts";
 
@@ -31,32 +31,7 @@ export const transactionsQuery = {
 export const transactionsShape = z
   .object({
     env: z.enum(environments),
-    transactions: z.array(
-      z
-        .object({
-          network: z.string(),
-          status: z
-            .enum([...statuses, ...unfinishedStates])
-            .describe("The last three only where payments that have not ended were asked for; unknown is no failure."),
-          kind: z.enum(["verify", "settle"]).describe("What was asked for."),
-          payer: z.string().nullable(),
-          pay_to: z.string().nullable(),
-          asset: z.string().nullable(),
-          amount_atomic: z.string().nullable().describe("Whole base units of the asset."),
-          resource_url: z.string().nullable().describe("Without query and user name, where secrets live."),
-          tx_id: z.string().nullable(),
-          error_reason: z.string().nullable(),
-          total_ms: z.int().describe("From request to answer; of a payment that has not ended, up to now."),
-          created_at: z.iso
-            .datetime()
-            .describe("When it was recorded; of a payment that has not ended, when it was claimed."),
-          explorer: z
-            .string()
-            .nullable()
-            .describe("Where people look it up; null on a network without a public explorer."),
-        })
-        .meta({ id: "TransactionRecord" }),
-    ),
+    transactions: z.array(recordShape),
     cursor: z
       .string()
       .nullable()

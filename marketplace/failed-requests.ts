@@ -2,6 +2,7 @@ import type { FailedRequest } from "../shared/http.ts";
 import type { Queryable } from "../shared/postgres.ts";
 import type { BackgroundWork } from "./background-work.ts";
 
+export const failedRequestsKeptDays = 30;
 /** A copy writes down no more in a minute: while all fails, the log says why. */
 const notedPerMinute = 20;
 

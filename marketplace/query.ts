@@ -23,15 +23,21 @@ export const searchText = (lengthMax: number) =>
     .transform((text) => text.replaceAll("\0", ""))
     .pipe(z.string().max(lengthMax));
 
-/** The parameters of a list whose pages are counted by rows; `rows` is what it lists, such as "Files". */
+/** Rows of a page where a caller does not say how many, and at most. */
+const rowsUsual = 20;
+const rowsMax = 100;
+/** `rows` is what it lists, such as "Files". */
+export const limitOf = (rows: string) => wholeNumber(1, rowsMax).default(rowsUsual).describe(`${rows} a page.`);
+
+/** The parameters of a list whose pages are counted by rows. */
 export const offsetQuery = (rows: string) => ({
-  limit: wholeNumber(1, 100).default(20).describe(`${rows} a page.`),
+  limit: limitOf(rows),
   offset: wholeNumber(0, 1_000_000).default(0).describe(`${rows} to skip.`),
 });
 
 /** The parameters of a list that is read page by page, newest first, and whose rows' ids look like `id`. */
 export const pageQuery = (id: RegExp) => ({
-  limit: wholeNumber(1, 100).default(20).describe("Rows a page."),
+  limit: limitOf("Rows"),
   cursor: z
     .string()
     .transform((text) => readPlace(text, id))

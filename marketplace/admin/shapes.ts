@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { failedRequestsKeptDays } from "../failed-requests.ts";
 import { anyObject, cursor, moment, runId, wholeCredits } from "../http/shapes.ts";
 import { facilitatorRecordShape } from "../payments/facilitator/facilitator-record.ts";
 import { actNames } from "./acts.ts";
@@ -101,7 +102,7 @@ export const foundShape = z
         }),
       )
       .describe(
-        "Requests that were answered with a fault of the service, by the id in `X-Request-Id`. Kept for 30 days.",
+        `Requests that were answered with a fault of the service, by the id in \`X-Request-Id\`. Kept for ${failedRequestsKeptDays} days.`,
       ),
   })
   .meta({ id: "Found" });

@@ -4,7 +4,7 @@ import { categories } from "../agents/category.ts";
 import { priceMax } from "../agents/definition.ts";
 import { listQuery, sorts } from "../agents/list-query.ts";
 import { anyObject, cursor } from "../http/shapes.ts";
-import { wholeNumber } from "../query.ts";
+import { limitOf, wholeNumber } from "../query.ts";
 import type { Catalog, CatalogItem } from "./catalog.ts";
 
 /** As far as the list of agents has them, for callers without a key. */
@@ -15,7 +15,7 @@ export const catalogQuery = z.object({
   max_price: wholeNumber(0, priceMax).optional().describe("Only agents of which one run costs at most so many cents."),
   sort: z.enum(sorts).optional().describe("`relevance` goes with `q` and is its default; otherwise it is `newest`."),
   free: listQuery.shape.free,
-  limit: wholeNumber(1, 100).default(20).describe("Agents a page."),
+  limit: limitOf("Agents"),
   cursor: z.string().max(200).optional().describe("`cursor` of the page before, with the other parameters unchanged."),
 });
 

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
@@ -36,3 +36,51 @@ test.each(await documents())("%s names only files and links that are there", asy
   );
   expect(missing).toEqual([]);
 });
+
+test("README.md's tree names every folder of the services and of what they share", async () => {
+  const tree = (await readFile(join(project, "README.md"), "utf8")).split("## Where is what")[1]?.split("```")[1] ?? "";
+  const parts = tree
+    .split(/^(?=\w)/m)
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+  for (const part of parts) {
+    const [name = ""] = part.split("/");
+    const inside = await readdir(join(project, name), { withFileTypes: true });
+    const folders = inside
+      .filter((entry) => entry.isDirectory() && !unnamed.has(entry.name))
+      .map((entry) => entry.name);
+    expect([name, folders.filter((folder) => !part.includes(`${folder}/`) && !part.includes(`/${folder},`))]).toEqual([
+      name,
+      [],
+    ]);
+  }
+  expect(parts).toHaveLength(6);
+});
+
+/** Made or fetched, or, in test/, of the same names as what is tested. */
+const unnamed = new Set(["node_modules", "dist", "facilitator", "marketplace", "client", "shared", "infra"]);
+
+test("comments name only files that are there", async () => {
+  const folders = ["client", "facilitator", "marketplace", "shared", "infra", "test"];
+  const all = await Promise.all(folders.map((folder) => filesIn(folder)));
+  const files = all.flat();
+  const known = new Set(files.flatMap((file) => [basename(file), file]));
+  const missing = await Promise.all(
+    files
+      .filter((file) => /\.tsx?$/.test(file))
+      .map(async (file) => {
+        const comments = (await readFile(join(project, file), "utf8")).match(/\/\*[\s\S]*?\*\/|^\s*\/\/.*/gm) ?? [];
+        const named = comments.flatMap(
+          (comment) => comment.match(/(?<![\w/.*…<\\])[\w/-]*[\w-](?:\.\w+)*\.(?:tsx?|md)\b/g) ?? [],
+        );
+        const isKnown = (name: string) => known.has(name) || files.some((one) => one.endsWith(`/${name}`));
+        return named.filter((name) => !isKnown(name) && !name.startsWith("docs/")).map((name) => `${file}: ${name}`);
+      }),
+  );
+  expect(missing.flat()).toEqual([]);
+});
+
+async function filesIn(folder: string): Promise<string[]> {
+  const names = await readdir(join(project, folder), { recursive: true });
+  return names.filter((name) => !/(^|\/)(node_modules|dist)\//.test(name)).map((name) => join(folder, name));
+}
