@@ -4,15 +4,7 @@ import { v1NameOf } from "../../../shared/networks.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
 import { NoFeePayerError } from "../fee-payers.ts";
 import { ReadCache } from "../read-cache.ts";
-import {
-  type BroadcastLog,
-  type Claim,
-  NetworkAwayError,
-  type Outcome,
-  type PaymentRequest,
-  refuse,
-  type Scheme,
-} from "../scheme.ts";
+import { type BroadcastLog, type Claim, NetworkAwayError, type Outcome, refuse, type Scheme } from "../scheme.ts";
 import { renewEveryMs } from "../signer-leases.ts";
 import { EvmChain } from "./chain.ts";
 import { type CheckNeeds, checkOnChain, checkSignature } from "./check-on-chain.ts";
@@ -23,6 +15,7 @@ import type { EvmFeePayer } from "./fee-payer.ts";
 import { EvmFeePayers, type FeePayerNeeds } from "./fee-payers.ts";
 import { findOutcome, outcomeOfRevert, outcomeOfSuccess } from "./find.ts";
 import { sendByAny } from "./least-busy.ts";
+import { PayerBalances } from "./payer-balances.ts";
 import type { EvmPayment } from "./payload.ts";
 import { waitForReceipt } from "./receipts.ts";
 import { JsonRpc, RpcError } from "./rpc.ts";
@@ -42,12 +35,12 @@ export function createExactEvm(config: EvmConfig, needs: FeePayerNeeds): Scheme<
   const fromContracts = new WeakMap<EvmPayment, EvmFeePayer>();
   const assets: ReadonlySet<string> = new Set(config.assets.map((asset) => getAddress(asset)));
   const reads = new ReadCache(payersRemembered);
-  const balances = new WeakMap<EvmPayment, bigint>();
-  /** What the payer holds beside this payment may be a moment old: what left it through us meanwhile is counted. */
-  const noteBalance = async (payment: EvmPayment) => {
-    const { asset, payer } = payment;
-    balances.set(payment, await reads.read(`${asset} ${payer}`, balanceAgeMaxMs, () => chain.holding(asset, payer)));
-  };
+  const balances = new PayerBalances(chain, reads);
+  const noteBalance = (payment: EvmPayment) => balances.note(payment);
+  const findSettled = async (payment: EvmPayment) =>
+    assets.has(payment.asset)
+      ? reads.read(`settled ${payment.key}`, settledKeptMs, () => orNetworkAway(chain.findSettled(payment)))
+      : undefined;
   const sent = new SentSearch({ chain, config });
 
   return {
@@ -55,16 +48,13 @@ export function createExactEvm(config: EvmConfig, needs: FeePayerNeeds): Scheme<
     network: config.network,
     kinds: kindsOf(config.network),
     feePayers: payers.addresses,
-    decode: (request: PaymentRequest) => decodePayment(request, config),
-    async findSettled(payment) {
-      if (!assets.has(payment.asset)) return undefined;
-      return reads.read(`settled ${payment.key}`, settledKeptMs, () => orNetworkAway(chain.findSettled(payment)));
-    },
+    decode: (request) => decodePayment(request, config),
+    findSettled,
     checkSignature: (payment) => orNetworkAway(checkSignature(chain, payment)),
     isSignedForNow: (payment) =>
       payment.signedByKey && assets.has(payment.asset) && checkWindow(payment, new Date()) === undefined,
     check: (payment) => checkOnChain({ chain, config, assets, feePayers, fromContracts, noteBalance }, payment),
-    balanceOf: (payment) => balances.get(payment) ?? 0n,
+    balanceOf: (payment) => balances.of(payment),
     readBalance: ({ asset, payer }, transactions) => orNetworkAway(readBalance(chain, asset, payer, transactions)),
     insufficient: (message) => refuse("invalid_exact_evm_insufficient_balance", message),
     submit: (payment, claim, deadline) =>
@@ -163,7 +153,6 @@ function kindsOf(network: string): readonly SupportedKind[] {
   return v1Name === undefined ? [v2] : [v2, { x402Version: 1, scheme: "exact", network: v1Name }];
 }
 
-const balanceAgeMaxMs = 1_000;
 /** Finding a transaction by its event is dear, and every payer who used up a nonce can ask about it. */
 const settledKeptMs = 10_000;
 const payersRemembered = 20_000;

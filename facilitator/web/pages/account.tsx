@@ -73,7 +73,6 @@ interface AccountViewProps {
 }
 
 function AccountView({ account, side, known, others, rows, sold, explorers, to }: AccountViewProps) {
-  const filter = side === "payers" ? "payer" : "pay_to";
   const path = (other: Side) => to(`/${other}/${encodeURIComponent(account)}`);
   return (
     <div class="wrap page stack stack-6">
@@ -110,30 +109,37 @@ function AccountView({ account, side, known, others, rows, sold, explorers, to }
       />
       {known && <Figures known={known} side={side} />}
       <div class="stack stack-6">
-        <Card
-          id="recent"
-          title={side === "payers" ? "Its payments" : "Payments into it"}
-          bare
-          foot={
-            rows.length > 0 && (
-              <GoLink class="small push" href={to(`/transactions?${filter}=${encodeURIComponent(account)}`)}>
-                All
-              </GoLink>
-            )
-          }
-        >
-          {rows.length > 0 ? (
-            <RecordTable label="Table of payments" rows={rows} to={to} />
-          ) : (
-            <Empty icon="wallet" title="Nothing recorded">
-              Here would be every payment {side === "payers" ? "of" : "into"} this account.
-            </Empty>
-          )}
-        </Card>
+        <Recent account={account} side={side} rows={rows} to={to} />
         {sold.length > 0 && <Sold sold={sold} to={to} />}
         <Others side={side} others={others} to={to} />
       </div>
     </div>
+  );
+}
+
+function Recent({ account, side, rows, to }: Pick<AccountViewProps, "account" | "side" | "rows" | "to">) {
+  const filter = side === "payers" ? "payer" : "pay_to";
+  return (
+    <Card
+      id="recent"
+      title={side === "payers" ? "Its payments" : "Payments into it"}
+      bare
+      foot={
+        rows.length > 0 && (
+          <GoLink class="small push" href={to(`/transactions?${filter}=${encodeURIComponent(account)}`)}>
+            All
+          </GoLink>
+        )
+      }
+    >
+      {rows.length > 0 ? (
+        <RecordTable label="Table of payments" rows={rows} to={to} />
+      ) : (
+        <Empty icon="wallet" title="Nothing recorded">
+          Here would be every payment {side === "payers" ? "of" : "into"} this account.
+        </Empty>
+      )}
+    </Card>
   );
 }
 
