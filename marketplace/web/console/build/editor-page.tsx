@@ -22,7 +22,7 @@ const slugOf = ({ params }: AccountVisit) => params.slug ?? "";
 export function editorPage(needs: EditorNeeds): Page {
   return consolePage(needs, {
     path: "/build/{slug}",
-    scriptBytesMax: 46_080,
+    scriptBytesMax: 45_000,
     // Of a definition's 200 kB, each character of another script may be nine.
     formBytesMax: 1_048_576,
     admit: (db, account, form) => (isSave(form) ? admitDraftSave : admitAccountChange)(db, account),

@@ -36,7 +36,7 @@ export function creditsPage(needs: Needs): Page {
   const { db } = needs;
   return consolePage(needs, {
     path,
-    scriptBytesMax: 30_720,
+    scriptBytesMax: 30_000,
     notices: {
       moved: "The credits are in your balance.",
       alerts: "Your alerts are kept.",

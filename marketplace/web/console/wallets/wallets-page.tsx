@@ -33,7 +33,7 @@ const path = "/settings/wallets";
 export function walletsPage(needs: Needs): Page {
   return consolePage(needs, {
     path,
-    scriptBytesMax: 30_720,
+    scriptBytesMax: 30_000,
     formBytesMax: 32_768,
     notices: {
       proved: "The wallet is checked. Your agents offer it from the next quote on.",

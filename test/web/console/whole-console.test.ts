@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { accountByHandle } from "../../../marketplace/accounts/create.ts";
 import { exportAccount } from "../../../marketplace/accounts/export.ts";
@@ -7,9 +8,10 @@ import { startDraft } from "../../../marketplace/drafts/start-draft.ts";
 import { marketplaceEndpoints } from "../../../marketplace/endpoints.ts";
 import type { Endpoint } from "../../../marketplace/http/endpoint.ts";
 import { shareRun } from "../../../marketplace/runs/share-run.ts";
+import type { Page } from "../../../marketplace/web/page.ts";
 import { createSite } from "../../../marketplace/web/serve.ts";
 import { type Answer, call, echoAgent, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
-import { newPerson, type Person } from "./person.ts";
+import { type Answered, newPerson, type Person } from "./person.ts";
 import { allFormsIn } from "./posted-form.ts";
 
 let market: TestMarketplace;
@@ -20,6 +22,8 @@ let ids: Record<string, string>;
 let others: Record<string, string>;
 /** All that she reads, before anybody else asks for it. */
 let before: Record<string, string>;
+/** The pages of the console as she sees them. */
+const own = new Map<Page, Answered>();
 
 beforeAll(async () => {
   market = await startMarketplace();
@@ -60,6 +64,7 @@ beforeAll(async () => {
   };
   others = { slug, version: "1", run_id, name: (await first("files", "/api/account/files")).name };
   before = await annsOwn();
+  for (const page of privatePages()) own.set(page, await ann.get(filled(page.path)));
 });
 afterAll(() => market.stop());
 
@@ -71,6 +76,12 @@ function filled(path: string): string {
     return `${before}/${id}`;
   });
 }
+
+/** A request of a client's is nobody's before it is answered; operators' pages are not there at all. */
+const privatePages = () =>
+  createSite(market.context, endpoints()).pages.filter(
+    ({ path, isPrivate }) => isPrivate && !/^\/(admin|consent)\b/.test(path),
+  );
 
 const endpoints = () => marketplaceEndpoints(market.context);
 const isOwn = ({ access }: Endpoint) => access === "account" || access === "session";
@@ -144,21 +155,16 @@ describe("what is another account's", () => {
 
   test("is on no page, and no form of its pages changes it when another sends it", async () => {
     const [bob, carl] = await Promise.all([newPerson(market), newPerson(market)]);
-    const pages = createSite(market.context, endpoints()).pages.filter(
-      // A request of a client's is nobody's before it is answered; operators' pages are not there at all.
-      ({ path, isPrivate }) => isPrivate && !/^\/(admin|consent)\b/.test(path),
-    );
     let sent = 0;
-    for (const { path, submit } of pages) {
+    for (const [{ path, submit }, { status: shown, html: hers }] of own) {
       const at = filled(path);
-      const own = await ann.get(at);
       if (path.includes("{")) {
         const { status, html } = await bob.get(at);
         expect([at, status]).toEqual([at, 404]);
         expect(html).not.toContain("private words");
       }
-      if (!submit || own.status !== 200) continue;
-      for (const { action, fields } of allFormsIn(own.html).filter((form) => !form.action.startsWith("/sign-out"))) {
+      if (!submit || shown !== 200) continue;
+      for (const { action, fields } of allFormsIn(hers).filter((form) => !form.action.startsWith("/sign-out"))) {
         // Few enough of each that no limit keeps them from being read.
         const { status, html } = await (sent % 2 ? bob : carl).post(action || at, fields);
         expect(status, `${action || at} ${JSON.stringify(fields)}: ${html}`).not.toBe(429);
@@ -168,5 +174,39 @@ describe("what is another account's", () => {
     }
     expect(sent).toBeGreaterThan(20);
     expect(await annsOwn()).toEqual(before);
+  });
+});
+
+describe("every page of the console", () => {
+  /** Some lead on: to the newest agent, or to what an account is opened for. */
+  const shownPages = () => [...own].filter(([, { status }]) => status !== 303);
+
+  test("leads to nothing that is not there", async () => {
+    const paths = new Set<string>();
+    for (const [{ path }, { html }] of shownPages()) {
+      for (const [, to = "", part] of html.matchAll(/<a [^>]*?href="(\/[^"#]*)?(?:#([^"]+))?"/g)) {
+        if (to === "" && part) expect(html, `${path}#${part}`).toContain(` id="${part}"`);
+        // The API answers for itself.
+        if (to !== "" && !to.startsWith("/api/")) paths.add(to.replaceAll("&amp;", "&"));
+      }
+    }
+    expect(paths.size).toBeGreaterThan(40);
+    const asked = [...paths].map(async (path) => [path, (await ann.get(path)).status] as const);
+    expect((await Promise.all(asked)).filter(([, status]) => ![200, 303].includes(status))).toEqual([]);
+  });
+
+  test("loads no more JavaScript than its budget, at most 30 kB, and the editor 45", async () => {
+    const weights = new Map<string, Promise<number>>();
+    const weigh = async (url: string) =>
+      gzipSync(Buffer.from(await (await fetch(market.url + url)).arrayBuffer()), { level: 9 }).length;
+    for (const [{ path, scriptBytesMax }, { html }] of shownPages()) {
+      const scripts = html.matchAll(/(?:<script[^>]* src|<link rel="modulepreload" href)="(\/assets\/[^"]+)"/g);
+      const urls = [...new Set([...scripts].map(([, url]) => url as string))];
+      expect(urls.length, path).toBeGreaterThan(0);
+      for (const url of urls) if (!weights.has(url)) weights.set(url, weigh(url));
+      const bytes = (await Promise.all(urls.map((url) => weights.get(url)!))).reduce((sum, one) => sum + one, 0);
+      expect(bytes, path).toBeLessThanOrEqual(scriptBytesMax);
+      expect(scriptBytesMax, path).toBeLessThanOrEqual(path === "/build/{slug}" ? 45_000 : 30_000);
+    }
   });
 });
