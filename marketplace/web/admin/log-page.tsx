@@ -92,7 +92,14 @@ export function ActTable({ acts }: { acts: readonly Act[] }) {
             </>
           ),
         },
-        { head: "On", cell: ({ subject }) => <span class="mono">{short(subject)}</span> },
+        {
+          head: "On",
+          cell: ({ subject }) => (
+            <span class="mono" title={subject}>
+              {short(subject)}
+            </span>
+          ),
+        },
         {
           head: "Why",
           hide: "medium",
@@ -110,7 +117,7 @@ function said({ act, credits }: Act): string {
   return credits === null ? words : `${words} ${creditsOf(credits)}`;
 }
 
-const short = (subject: string) => (subject.length > 36 ? `${subject.slice(0, 20)}…${subject.slice(-8)}` : subject);
+const short = (subject: string) => (subject.length > 26 ? `${subject.slice(0, 10)}…${subject.slice(-8)}` : subject);
 
 function NoteForm({ refusal }: { refusal: Refusal | undefined }) {
   return (

@@ -148,7 +148,7 @@ function OfRun({ report: { id, shared }, run, refusal }: OfRunProps) {
           <TextField
             id={`${id}-reason`}
             name="reason"
-            label="Reason"
+            label="Why the link ends"
             help="The account that shared it is told it."
             maxLength={2_000}
             required

@@ -1,20 +1,38 @@
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { accountByHandle } from "../../../marketplace/accounts/create.ts";
 import { moveAccount } from "../../../marketplace/accounts/state.ts";
 import { marketplaceEndpoints } from "../../../marketplace/endpoints.ts";
+import type { Endpoint } from "../../../marketplace/http/endpoint.ts";
+import type { Page } from "../../../marketplace/web/page.ts";
 import { createSite } from "../../../marketplace/web/serve.ts";
-import { startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
-import { newcomer, newPerson } from "./person.ts";
+import { type Answer, call, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
+import { type FullAccount, isOwn, newFullAccount } from "./full-account.ts";
+import { type Answered, newcomer, newPerson, type Person } from "./person.ts";
+import { allFormsIn } from "./posted-form.ts";
 
 let market: TestMarketplace;
+let ann: FullAccount;
+/** All that ann reads, before anybody else asks for it. */
+let before: Record<string, string>;
+/** The pages of the console as she sees them. */
+const own = new Map<Page, Answered>();
 beforeAll(async () => {
   market = await startMarketplace();
+  ann = await newFullAccount(market);
+  before = await ann.read();
+  // A request of a client's is nobody's before it is answered; operators' pages are not there at all.
+  const pages = site().pages.filter(({ path, isPrivate }) => isPrivate && !/^\/(admin|consent)\b/.test(path));
+  for (const page of pages) own.set(page, await ann.holder.get(ann.filled(page.path)));
 });
 afterAll(() => market.stop());
 
+const endpoints = () => marketplaceEndpoints(market.context);
+const site = () => createSite(market.context, endpoints());
+
 /** All but the page that a mailed link opens, in any browser, and the one that is seen after an account is gone. */
 const privatePaths = () =>
-  createSite(market.context, marketplaceEndpoints(market.context))
+  site()
     .pages.filter(({ path, isPrivate }) => isPrivate && !["/settings/account/email", "/settings/closed"].includes(path))
     .map(({ path }) => path.replaceAll(/\{\w+\}/g, "some-x"));
 
@@ -153,5 +171,109 @@ describe("what was done", () => {
     expect((await person.get("/settings/keys?done=revoked")).html).toContain("The key is revoked.");
     expect((await person.get("/settings/keys?done=constructor")).html).not.toContain("data-notice");
     expect((await person.get(path)).status).toBe(404);
+  });
+});
+
+/** Asks as the endpoint's own example does. */
+function asks(person: Person, key: string, { method, path, body, access }: Endpoint): Promise<Answer> {
+  const at = ann.filled(path);
+  const example = body?.example;
+  if (access === "apiKey") return call(market.url, at, { method: method.toUpperCase(), key, body: example });
+  const { browser } = person;
+  switch (method) {
+    case "get":
+      return browser.get(at);
+    case "delete":
+      return browser.delete(at);
+    case "put":
+      return browser.put(at, example ?? {});
+    case "patch":
+      return browser.patch(at, example ?? {});
+    default:
+      return browser.post(at, example);
+  }
+}
+
+/** A slug is each account's own: these make or keep an agent of who asks. */
+const ownUnderSlug = ["saveAgentDraft", "keepAgentDraft"];
+/** What is listed for everybody. */
+const open = ["getAgent"];
+
+describe("what is another account's", () => {
+  test("is not there by any route of the API, and stays as it is", async () => {
+    const bob = await newPerson(market);
+    const { token } = (await bob.browser.post("/api/account/keys", { name: "bob's" })).body;
+    const named = endpoints().filter(
+      (one) => one.path.includes("{") && (isOwn(one) || one.access === "apiKey") && !open.includes(one.id),
+    );
+    expect(named.length).toBeGreaterThan(25);
+    for (const endpoint of named.filter(({ id }) => !ownUnderSlug.includes(id))) {
+      const { status, text } = await asks(bob, token, endpoint);
+      // Nothing is thrown away: 409 where the state that was read before is asked for.
+      expect([404, 409], `${endpoint.id}: ${status} ${text}`).toContain(status);
+      expect(text, endpoint.id).not.toMatch(new RegExp(`private words|ann's|${ann.holder.handle}/`));
+    }
+    for (const endpoint of named.filter(({ id }) => ownUnderSlug.includes(id))) {
+      expect((await asks(bob, token, endpoint)).text, endpoint.id).not.toContain(ann.holder.handle);
+    }
+    expect(await ann.read()).toEqual(before);
+  });
+
+  test("is on no page, and no form of its pages changes it when another sends it", async () => {
+    const [bob, carl] = await Promise.all([newPerson(market), newPerson(market)]);
+    let sent = 0;
+    for (const [{ path, submit }, { status: shown, html: hers }] of own) {
+      const at = ann.filled(path);
+      if (path.includes("{")) {
+        const { status, html } = await bob.get(at);
+        expect([at, status]).toEqual([at, 404]);
+        expect(html).not.toContain("private words");
+      }
+      if (!submit || shown !== 200) continue;
+      for (const { action, fields } of allFormsIn(hers).filter((form) => !form.action.startsWith("/sign-out"))) {
+        // Few enough of each that no limit keeps them from being read.
+        const { status, html } = await (sent % 2 ? bob : carl).post(action || at, fields);
+        expect(status, `${action || at} ${JSON.stringify(fields)}: ${html}`).not.toBe(429);
+        expect(status, action || at).toBeLessThan(500);
+        sent += 1;
+      }
+    }
+    expect(sent).toBeGreaterThan(20);
+    expect(await ann.read()).toEqual(before);
+  });
+});
+
+describe("what a person sees of the console", () => {
+  /** Some lead on: to the newest agent, or to what an account is opened for. */
+  const shownPages = () => [...own].filter(([, { status }]) => status !== 303);
+
+  test("leads to nothing that is not there", async () => {
+    const paths = new Set<string>();
+    for (const [{ path }, { html }] of shownPages()) {
+      for (const [, to = "", part] of html.matchAll(/<a [^>]*?href="(\/[^"#]*)?(?:#([^"]+))?"/g)) {
+        if (to === "" && part) expect(html, `${path}#${part}`).toContain(` id="${part}"`);
+        // The API answers for itself.
+        if (to !== "" && !to.startsWith("/api/")) paths.add(to.replaceAll("&amp;", "&"));
+      }
+    }
+    for (const [{ path }] of shownPages()) paths.delete(ann.filled(path));
+    expect(paths.size).toBeGreaterThan(20);
+    const asked = [...paths].map(async (path) => [path, (await ann.holder.get(path)).status] as const);
+    expect((await Promise.all(asked)).filter(([, status]) => ![200, 303].includes(status))).toEqual([]);
+  });
+
+  test("loads no more JavaScript than its budget, at most 30 kB, and the editor 45", async () => {
+    const weights = new Map<string, Promise<number>>();
+    const weigh = async (url: string) =>
+      gzipSync(Buffer.from(await (await fetch(market.url + url)).arrayBuffer()), { level: 9 }).length;
+    for (const [{ path, scriptBytesMax }, { html }] of shownPages()) {
+      const scripts = html.matchAll(/(?:<script[^>]* src|<link rel="modulepreload" href)="(\/assets\/[^"]+)"/g);
+      const urls = [...new Set([...scripts].map(([, url]) => url as string))];
+      expect(urls.length, path).toBeGreaterThan(0);
+      for (const url of urls) if (!weights.has(url)) weights.set(url, weigh(url));
+      const bytes = (await Promise.all(urls.map((url) => weights.get(url)!))).reduce((sum, one) => sum + one, 0);
+      expect(bytes, path).toBeLessThanOrEqual(scriptBytesMax);
+      expect(scriptBytesMax, path).toBeLessThanOrEqual(path === "/build/{slug}" ? 45_000 : 30_000);
+    }
   });
 });
