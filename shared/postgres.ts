@@ -104,6 +104,11 @@ export function isDataError(error: unknown): boolean {
   return ["22", "23", "54"].includes(((error as { code?: string }).code ?? "").slice(0, 2));
 }
 
+/** The database answered that it did nothing of a statement: for its data, or because of a lock. */
+export function wasRolledBack(error: unknown): boolean {
+  return isDataError(error) || isTransient(error) || (error as { code?: string }).code === "55P03";
+}
+
 /** PostgreSQL stopping, starting, full or unreachable, or a connection that ended: the request may be repeated. */
 export function isDatabaseAway(error: unknown): boolean {
   const { code = "", message = "" } = (error ?? {}) as { code?: unknown; message?: unknown };

@@ -17,56 +17,74 @@ export async function finishUnknown(db: Queryable, { id, token }: Claim, leaseSe
 }
 
 /**
- * Stores how a payment ended, adds it to the public record, and keeps what is to be listed for a success or what a failure
- * cost: all in one statement. False when another daemon has finished the payment meanwhile. What Hedera agreed on is final, so
- * the signed bytes are forgotten; a chain of blocks can take back what is in the newest (schemes/exact-evm/forget-final.ts).
+ * Stores how payments ended, adds them to the public record, and keeps what is to be listed for a success or what a failure
+ * cost: all in one statement, for a block of a chain ends many payments at once. Of each payment, false when another daemon
+ * has finished it meanwhile. What Hedera agreed on is final, so the signed bytes are forgotten; a chain of blocks can take back
+ * what is in the newest (schemes/exact-evm/forget-final.ts).
  */
-export async function finishPayment(
-  db: Queryable,
-  { id, token }: Claim,
-  outcome: Exclude<Outcome, { outcome: "unknown" }>,
-  { totalMs, delivered }: { readonly totalMs: number; readonly delivered: boolean },
-): Promise<boolean> {
-  const failed = outcome.outcome === "failed" ? outcome : undefined;
-  const { rowCount } = await db.query({
-    name: "finish-payment",
+export async function finishPayments(db: Queryable, ended: readonly EndedPayment[]): Promise<readonly boolean[]> {
+  const failures = ended.map(({ outcome }) => (outcome.outcome === "failed" ? outcome : undefined));
+  const { rows } = await db.query({
+    name: "finish-payments",
     text: `
-      with held as (
-        select offer, offer_digest from payments where id = $1 and claim_token = $2 and offer is not null
+      with given as (
+        select distinct on (id, token) *
+          from unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::boolean[],
+                      $9::boolean[], $10::boolean[], $11::integer[])
+               with ordinality as g (id, token, outcome, sent, reason, message, may_retry, is_charged, by_another, is_delivered,
+                                     took_ms, item)
+         order by id, token, item
+      ), held as materialized (
+        select given.*, p.offer as held_offer, p.offer_digest as held_digest
+          from payments p join given on p.id = given.id and p.claim_token = given.token
+         where ${legalFor("finish", "p")} order by p.id for update of p
       ), ended as (
-        update payments
-           set state = $3, transaction_id = coalesce(nullif($4, ''), transaction_id), error_reason = $5,
-               error_message = $6, retryable = $7, finished_at = now(), offer = null, offer_digest = null,
-               landed_by_another = $12, raw_transactions = case when nonce is null then null else raw_transactions end,
-               delivered_at = case when $9 then now() end
-         where id = $1 and claim_token = $2 and ${legalFor("finish")}
-        returning *
+        update payments p
+           set state = held.outcome, transaction_id = coalesce(nullif(held.sent, ''), p.transaction_id),
+               error_reason = held.reason, error_message = held.message, retryable = held.may_retry, finished_at = now(),
+               offer = null, offer_digest = null, landed_by_another = held.by_another,
+               raw_transactions = case when p.nonce is null then null else p.raw_transactions end,
+               delivered_at = case when held.is_delivered then now() end
+          from held where p.id = held.id
+        returning p.*, held.item, held.held_offer, held.held_digest, held.is_charged, held.took_ms
       ), offered as (
         insert into discovery_offers (digest, offer)
-        select offer_digest, held.offer from held cross join (select from ended where state = 'settled') as settled
-         where $10 > (select count(*) from (select from discovery_offers limit $10) as waiting)
+        select held_digest, held_offer from ended
+         where state = 'settled' and held_offer is not null
+           and $12 > (select count(*) from (select from discovery_offers limit $12) as waiting)
             on conflict do nothing
       ), charged as (
-        insert into payer_failures (network, payer) select network, payer from ended where $11
+        insert into payer_failures (network, payer) select network, payer from ended where is_charged
+      ), recorded as (
+        insert into transactions (network, status, kind, payer, pay_to, asset, amount_atomic, resource_url, tx_id,
+                                  error_reason, total_ms)
+        select network, state, 'settle', payer, pay_to, asset, amount_atomic, resource_url, transaction_id, error_reason, took_ms
+          from ended order by item
       )
-      insert into transactions (network, status, kind, payer, pay_to, asset, amount_atomic, resource_url, tx_id,
-                                error_reason, total_ms)
-      select network, $3, 'settle', payer, pay_to, asset, amount_atomic, resource_url, transaction_id, $5, $8
-        from ended`,
+      select item from ended`,
     values: [
-      id,
-      token,
-      outcome.outcome,
-      outcome.transaction,
-      failed?.reason ?? null,
-      failed?.message ?? null,
-      failed?.retryable ?? false,
-      totalMs,
-      delivered && outcome.outcome === "settled",
+      ended.map(({ claim }) => claim.id),
+      ended.map(({ claim }) => claim.token),
+      ended.map(({ outcome }) => outcome.outcome),
+      ended.map(({ outcome }) => outcome.transaction),
+      failures.map((failed) => failed?.reason ?? null),
+      failures.map((failed) => failed?.message ?? null),
+      failures.map((failed) => failed?.retryable ?? false),
+      failures.map((failed) => failed?.charged ?? false),
+      ended.map(({ outcome }) => outcome.outcome === "settled" && outcome.byAnother === true),
+      ended.map(({ outcome, delivered }) => delivered && outcome.outcome === "settled"),
+      ended.map(({ totalMs }) => totalMs),
       listingRequestsMax,
-      failed?.charged ?? false,
-      outcome.outcome === "settled" && outcome.byAnother === true,
     ],
   });
-  return rowCount === 1;
+  const finished = new Set(rows.map(({ item }) => Number(item)));
+  return ended.map((_, index) => finished.has(index + 1));
+}
+
+export interface EndedPayment {
+  readonly claim: Claim;
+  readonly outcome: Exclude<Outcome, { outcome: "unknown" }>;
+  readonly totalMs: number;
+  /** This caller is told of the success. */
+  readonly delivered: boolean;
 }

@@ -2,7 +2,7 @@ import type { Log } from "../../shared/log.ts";
 import { type Database, inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import type { SchemeRegistry } from "../schemes/registry.ts";
 import type { Found, SearchedRange, SearchLog, SearchMark, SentSettlement } from "../schemes/scheme.ts";
-import { finishPayment } from "./finish-payment.ts";
+import { finishPayments } from "./finish-payment.ts";
 import { reopenPayment } from "./reopen-payment.ts";
 
 /**
@@ -164,7 +164,9 @@ async function addSettled(tx: Transaction, network: string, settlement: SentSett
   const [claim] = rows;
   if (!claim) return false;
   const totalMs = Math.min(Math.max(0, Date.now() - landedAt.getTime()), totalMsMax);
-  return finishPayment(tx, claim, { outcome: "settled", transaction }, { totalMs, delivered: true });
+  const outcome = { outcome: "settled", transaction } as const;
+  const [isMine] = await finishPayments(tx, [{ claim, outcome, totalMs, delivered: true }]);
+  return isMine === true;
 }
 
 const totalMsMax = 2_147_483_647;

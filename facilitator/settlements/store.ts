@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { batched } from "../../shared/batch.ts";
-import type { Database, Queryable } from "../../shared/postgres.ts";
+import { type Database, type Queryable, wasRolledBack } from "../../shared/postgres.ts";
 import type { StoredListingRequest } from "../discovery/listing-requests.ts";
 import { failuresOfADayWithin, failuresWithin } from "../limits/failure-windows.ts";
 import { claimableAgain, inStates, legalFor, unfinishedStates } from "../payment-states.ts";
@@ -14,7 +14,7 @@ import type {
   Payment,
   Refusal,
 } from "../schemes/scheme.ts";
-import { finishPayment, finishUnknown } from "./finish-payment.ts";
+import { type EndedPayment, finishPayments, finishUnknown } from "./finish-payment.ts";
 import { lookupPayments } from "./lookup-payments.ts";
 import { type Abandoned, type PaymentRecord, readAbandoned } from "./payment-record.ts";
 import { reopenPayment } from "./reopen-payment.ts";
@@ -35,10 +35,12 @@ const signedMax = 100;
 export class SettlementStore implements BroadcastLog {
   readonly #db: Database;
   readonly #lookup: (key: { network: string; key: string }) => Promise<PaymentRecord | undefined>;
+  readonly #finish: (ended: EndedPayment) => Promise<PromiseSettledResult<boolean>>;
 
   constructor(db: Database) {
     this.#db = db;
     this.#lookup = batched((keys) => lookupPayments(db, keys), { sizeMax: 200, windowMs: 0 });
+    this.#finish = batched((ended) => this.#finishAll(ended), { sizeMax: 100, windowMs: 0 });
   }
 
   /** The payment's row, if it was ever claimed. Look-ups made together share one query. */
@@ -172,10 +174,22 @@ export class SettlementStore implements BroadcastLog {
    * Stores the chain's word; `delivered` says that this caller is told of the success. False when another daemon has finished
    * the payment meanwhile: then its word counts.
    */
-  finish(claim: Claim, outcome: Outcome, totalMs: number, delivered: boolean): Promise<boolean> {
-    return outcome.outcome === "unknown"
-      ? finishUnknown(this.#db, claim, broadcastLeaseSeconds)
-      : finishPayment(this.#db, claim, outcome, { totalMs, delivered });
+  async finish(claim: Claim, outcome: Outcome, totalMs: number, delivered: boolean): Promise<boolean> {
+    if (outcome.outcome === "unknown") return finishUnknown(this.#db, claim, broadcastLeaseSeconds);
+    const finished = await this.#finish({ claim, outcome, totalMs, delivered });
+    if (finished.status === "rejected") throw finished.reason;
+    return finished.value;
+  }
+
+  /** Together; where the database certainly stored nothing, one by one: no payment's end keeps another's from being stored. */
+  async #finishAll(ended: readonly EndedPayment[]): Promise<ReadonlyArray<PromiseSettledResult<boolean>>> {
+    try {
+      const finished = await finishPayments(this.#db, ended);
+      return finished.map((value) => ({ status: "fulfilled", value }));
+    } catch (reason) {
+      if (ended.length === 1 || !wasRolledBack(reason)) return ended.map(() => ({ status: "rejected", reason }));
+      return Promise.allSettled(ended.map(async (one) => (await finishPayments(this.#db, [one]))[0] === true));
+    }
   }
 
   /** Hands the success of a settled payment to one caller: true for exactly one. */

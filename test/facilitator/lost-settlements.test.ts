@@ -205,7 +205,7 @@ test("a copy that dies while it records what it found leaves nothing half done: 
     await blocker.query("lock table transactions in access exclusive mode");
     // It has put the payment in and waits to put it on the public record.
     const recording = `select pid, pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and query like '%with held as (%'`;
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%distinct on (id, token)%'`;
     let isOver = false;
     const searching = (async () => {
       while (!isOver) await search().catch(() => {});
