@@ -15,6 +15,8 @@ export interface Frame {
   readonly assets: () => Promise<Assets>;
   /** Whether there is something at a path. */
   readonly has: (path: string) => boolean;
+  /** Where the facilitator has its own pages. */
+  readonly facilitator: string;
   /** How the services are, as was seen last. */
   readonly standing: () => Standing | undefined;
 }
@@ -50,7 +52,13 @@ export async function sendView(frame: Frame, { request, response, view, viewer }
     islands: [everyPage, ...islands],
     theme: themeOf(request),
     body: (
-      <Layout here={request.originalUrl} viewer={viewer} has={has} standing={frame.standing()}>
+      <Layout
+        here={request.originalUrl}
+        viewer={viewer}
+        has={has}
+        standing={frame.standing()}
+        facilitator={frame.facilitator}
+      >
         {body}
       </Layout>
     ),

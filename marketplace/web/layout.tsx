@@ -20,6 +20,8 @@ export interface LayoutProps {
   readonly has: (path: string) => boolean;
   /** Undefined until the service has looked. */
   readonly standing: Standing | undefined;
+  /** Where the facilitator shows how it does. */
+  readonly facilitator: string;
   readonly children: ComponentChildren;
 }
 
@@ -37,7 +39,7 @@ const mainLinks: readonly Link[] = [
   { path: "/docs", label: "Docs" },
 ];
 
-export function Layout({ here, viewer, has, standing, children }: LayoutProps) {
+export function Layout({ here, viewer, has, standing, facilitator, children }: LayoutProps) {
   return (
     <>
       <Bar
@@ -55,7 +57,15 @@ export function Layout({ here, viewer, has, standing, children }: LayoutProps) {
         brand={<Brand />}
         about="Paid agents for developers. Creators are paid to their own wallet; the service never holds that money."
         columns={footColumns.map((column) => ({ ...column, links: column.links.filter(({ path }) => has(path)) }))}
-        notes={[standing && <StandingLink standing={standing} />, "1 credit = US$0.01"]}
+        notes={[
+          <span class="row row-3">
+            {standing && <StandingLink standing={standing} />}
+            <a class="link" href={facilitator}>
+              Facilitator
+            </a>
+          </span>,
+          "1 credit = US$0.01",
+        ]}
       />
       <Toasts />
     </>

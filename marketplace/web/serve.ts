@@ -23,10 +23,10 @@ export function createSite(context: Context, endpoints: readonly Endpoint[]): Si
   const pages = sitePages(context, endpoints);
   const endpointPaths = endpoints.map(({ path }) => path);
   const known = new Set([...pages.map(({ path }) => path), ...endpointPaths]);
-  const { publicUrl } = context.config;
+  const { publicUrl, facilitatorPublicUrl: facilitator } = context.config;
   const assets = assetsFor(browserSources, builtAssets);
   const standing = () => context.status.seen()?.status;
-  return { pages, frame: { publicUrl, assets, has: (path) => known.has(path), standing } };
+  return { pages, frame: { publicUrl, assets, facilitator, has: (path) => known.has(path), standing } };
 }
 
 /** Serves the pages and what they load. It comes after the API's endpoints, so that their paths stay theirs. */

@@ -84,10 +84,16 @@ test("every program that is shown without a key pays for a run; the one whose cl
   timeout: 600_000,
 }, async () => {
   const programs = await programsOf("", "terminal");
-  expect(programs.map(([title]) => title)).toEqual(["TypeScript", "TypeScript, Hedera", "curl", "Python"]);
+  expect(programs.map(([title]) => title)).toEqual([
+    "TypeScript",
+    "TypeScript, Hedera",
+    "curl",
+    "Python",
+    "Python, x402",
+  ]);
   const { accountId, privateKey } = site.paid.ledger.accounts.buyer;
   for (const [title, program] of programs) {
-    if (title === "Python") {
+    if (title === "Python, x402") {
       // Its client is on PyPI alone: what can be held here is that it is Python, and what it posts where.
       const posted = await postedBy(program);
       expect(posted).toEqual([`${site.url}/api/agent/${site.market.agent.address}`, { text }]);
@@ -99,7 +105,11 @@ test("every program that is shown without a key pays for a run; the one whose cl
     const said = await execute(program, title, { PRIVATE_KEY: key, ACCOUNT_ID: accountId });
     const spent = [await site.usdcOf("evm"), await site.usdcOf("hedera")].map((now, at) => (before[at] ?? 0n) - now);
     // The answer to curl is the price; the command after it pays that.
-    const ends = { curl: /HTTP\/1.1 402.*"accepts".*Fingerprint:/s, "TypeScript, Hedera": /kind: 'text'.*0\.0\.\d+@/s };
+    const ends = {
+      curl: /HTTP\/1.1 402.*"accepts".*Fingerprint:/s,
+      Python: /'kind': 'text'.*Fingerprint:/s,
+      "TypeScript, Hedera": /kind: 'text'.*0\.0\.\d+@/s,
+    };
     expect(said, title).toMatch(ends[title as keyof typeof ends] ?? /kind: 'text'.*0x[0-9a-f]{64}/s);
     expect(spent[chain], title).toBe(50_000n);
     expect(asked(), title).toContain(JSON.stringify(text).slice(1, -1));

@@ -111,9 +111,9 @@ async function insertPayments(db: Database, asset: string): Promise<void> {
     const ended = at < 2;
     await db.query(
       `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic, resource_url,
-                             transaction_id, error_reason, fee_payer, expires_at, lease_until, created_at, broadcast_at, finished_at)
+                             transaction_id, error_reason, fee_payer, expires_at, lease_until, created_at, broadcast_at, finished_at, network_fee)
        values ($1, $2, $3, $4, 'exact', $5, $6, $7, 120000, 'https://rates.example.com/v1/latest', $8, $9, $5,
-               now() + interval '2 hours', 'infinity', now() - interval '48 seconds', now() - interval '47.9 seconds', $10)`,
+               now() + interval '2 hours', 'infinity', now() - interval '48 seconds', now() - interval '47.9 seconds', $10, $11)`,
       [
         network,
         `key${at}`,
@@ -125,6 +125,8 @@ async function insertPayments(db: Database, asset: string): Promise<void> {
         hash(9001 + at),
         state === "failed" ? "invalid_exact_evm_transaction_failed" : null,
         ended ? new Date(Date.now() - 45_500) : null,
+        // As many digits as a fee in ether has.
+        ended ? 91_177_638_239n : null,
       ],
     );
   }

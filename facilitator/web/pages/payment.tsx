@@ -295,7 +295,7 @@ function Facts({ story, amount, beside: { fee, token, to } }: FactsProps) {
               <>
                 {hash(story.feePayer, "fee payer")}{" "}
                 {fee && (
-                  <span class="dim num nowrap">
+                  <span class="dim num">
                     paid {fee.amount} {fee.unit}
                   </span>
                 )}

@@ -115,6 +115,12 @@ function Creator({ shown }: { shown: ShownAgent }) {
           <KeyValues
             entries={[
               ["Paid on", <Payouts shown={shown} />],
+              [
+                "Proof",
+                <a class="link" href={`/proof/${handle}`}>
+                  every payout on its chain
+                </a>,
+              ],
               ["Category", categoryNames[detail.category]],
               ["Tags", detail.tags.length === 0 ? "–" : detail.tags.join(", ")],
               ["Since", <Time at={detail.created_at} />],

@@ -103,8 +103,13 @@ export function perCallSnippets({ origin, detail }: Called): readonly Snippet[] 
   return [
     ...(evm && !isFree ? [evmSnippet({ origin, detail })] : []),
     ...(hedera && !isFree ? [hederaSnippet({ origin, detail })] : []),
-    isFree ? freeCurlSnippet(url) : payingCurlSnippet({ origin, detail }, url, evm ? "evm" : "hedera"),
-    evm && !isFree ? payingPythonSnippet(url, evm) : pythonSnippet(url, isFree),
+    ...(isFree
+      ? [freeCurlSnippet(url), freePythonSnippet(url)]
+      : [
+          payingCurlSnippet({ origin, detail }, url, evm ? "evm" : "hedera"),
+          payingPythonSnippet({ origin, detail }, evm ? "evm" : "hedera"),
+        ]),
+    ...(evm && !isFree ? [stockPythonSnippet(url, evm)] : []),
   ];
 }
 
@@ -123,6 +128,7 @@ function freeCurlSnippet(url: string): Snippet {
 /** As far as curl comes, which is the price, and then the command that signs it and fetches the result. */
 function payingCurlSnippet({ origin, detail }: Called, url: string, chain: keyof typeof signers): Snippet {
   const { library, variables } = signers[chain];
+  const keys = Object.entries(variables).map(([name, from]) => `${name}=$${from}`);
   return {
     title: "curl",
     language: "bash",
@@ -131,17 +137,17 @@ function payingCurlSnippet({ origin, detail }: Called, url: string, chain: keyof
     after: `'
 curl -si ${url} -H "Content-Type: application/json" -d "$INPUT" # 402: the price; no charge
 # curl cannot sign it. This pays and prints the result. Once: npm install ${origin}${clientPackagePath} ${library}
-${variables} \\
+${keys.join(" ")} \\
   npx ${clientPackage} pay ${detail.agent} --url ${origin} --max-usd ${maxUsd(detail)} --input "$INPUT"`,
   };
 }
 
 /** What signs on each family of chains, and where the command line reads its key. */
 const signers = {
-  evm: { library: "viem", variables: "AGENT_MARKETPLACE_EVM_KEY=$PRIVATE_KEY" },
+  evm: { library: "viem", variables: { AGENT_MARKETPLACE_EVM_KEY: "PRIVATE_KEY" } },
   hedera: {
     library: "@hashgraph/sdk",
-    variables: "AGENT_MARKETPLACE_HEDERA_ACCOUNT=$ACCOUNT_ID AGENT_MARKETPLACE_HEDERA_KEY=$PRIVATE_KEY",
+    variables: { AGENT_MARKETPLACE_HEDERA_ACCOUNT: "ACCOUNT_ID", AGENT_MARKETPLACE_HEDERA_KEY: "PRIVATE_KEY" },
   },
 } as const;
 
@@ -193,10 +199,33 @@ console.log(run.output, run.payment?.transaction);`;
 
 const clientPackage = "agent-marketplace-client";
 
-/** The stock client is not among what tests can run: they read this program only, and it says so. */
-function payingPythonSnippet(url: string, network: string): Snippet {
+/** The command line signs, pays and asks again where the answer is lost. */
+function payingPythonSnippet({ origin, detail }: Called, chain: keyof typeof signers): Snippet {
+  const { library, variables } = signers[chain];
+  const keys = Object.entries(variables).map(([name, from]) => `"${name}": os.environ["${from}"]`);
   return {
     title: "Python",
+    language: "python",
+    before: `# It signs with Node. Once: npm install ${origin}${clientPackagePath} ${library}
+import json, os, subprocess
+
+paying = ["npx", "agent-marketplace-client", "pay", "${detail.agent}", "--url", "${origin}"]
+run = subprocess.run(
+    paying + ["--max-usd", "${maxUsd(detail)}", "--json", "--input", json.dumps(`,
+    indent: "    ",
+    after: `)],
+    env={**os.environ, ${keys.join(", ")}},
+    stdout=subprocess.PIPE,
+    check=True,
+)
+print(json.loads(run.stdout)["output"])`,
+  };
+}
+
+/** The stock client is not among what tests can run: they read this program only, and it says so. */
+function stockPythonSnippet(url: string, network: string): Snippet {
+  return {
+    title: "Python, x402",
     language: "python",
     before: `# pip install "x402[httpx,evm]"; read by our tests, and not run
 import asyncio, os
@@ -221,26 +250,19 @@ asyncio.run(main())`,
   };
 }
 
-function pythonSnippet(url: string, isFree: boolean): Snippet {
-  const call = `import json, urllib.request
+function freePythonSnippet(url: string): Snippet {
+  return {
+    title: "Python",
+    language: "python",
+    before: `import json, urllib.request
 
 request = urllib.request.Request(
     "${url}",
     headers={"Content-Type": "application/json"},
-    data=json.dumps(`;
-  const asked = `).encode(),
-)
-`;
-  return {
-    title: isFree ? "Python" : "Python, price only",
-    language: "python",
-    before: isFree ? call : call.replace("import json, urllib.request", "import json, urllib.error, urllib.request"),
+    data=json.dumps(`,
     indent: "    ",
-    after: isFree
-      ? `${asked}print(json.load(urllib.request.urlopen(request, timeout=${maxTimeoutSeconds}))["output"])`
-      : `${asked}try:
-    urllib.request.urlopen(request)
-except urllib.error.HTTPError as quote:  # 402; no charge
-    print(json.load(quote)["accepts"])`,
+    after: `).encode(),
+)
+print(json.load(urllib.request.urlopen(request, timeout=${maxTimeoutSeconds}))["output"])`,
   };
 }

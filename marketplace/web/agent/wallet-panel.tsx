@@ -26,9 +26,15 @@ export interface WalletPanelProps {
 export function WalletPanel({ payees, payee, cost, look, children, otherwise }: WalletPanelProps) {
   return (
     <>
-      <div id="wallet-none">
+      <noscript>
+        <Empty title="Wallets are asked by JavaScript" action={otherwise("btn")}>
+          Switch it on for this page, or pay from a terminal.
+        </Empty>
+      </noscript>
+      <div id="wallet-none" class="if-scripts">
         <Empty title="No wallet found in this browser" action={otherwise("btn")}>
-          Install an EVM wallet and reload, or pay from a terminal.{" "}
+          Install an EVM wallet and reload; on a phone, open this page in your wallet’s own browser. Or pay from a
+          terminal.{" "}
           <a class="link" href="/docs/per-call#from-a-hedera-wallet">
             How a Hedera wallet pays
           </a>

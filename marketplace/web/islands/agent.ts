@@ -57,7 +57,8 @@ function start(form: HTMLFormElement): void {
   });
   const pay = () => {
     const { wallet, network } = panel;
-    if (!wallet || !form.reportValidity()) return;
+    if (!wallet) return showWayToPay(form);
+    if (!form.reportValidity()) return;
     // A wallet that was asked to pay lets the page see its account from then on.
     void press(() => payAndRun(paying, wallet.provider, network)).finally(() => panel.refresh());
   };
