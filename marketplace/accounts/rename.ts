@@ -1,7 +1,7 @@
 import { ApiError } from "../../shared/errors.ts";
 import { type Database, inTransaction, type Transaction } from "../../shared/postgres.ts";
-import { freeToolName } from "../agents/tool-name.ts";
 import type { AgentId } from "../ids.ts";
+import { freeToolName } from "../tool-name.ts";
 import { type Account, lockOpenAccount, refuseTaken } from "./create.ts";
 import { parseHandle } from "./handle.ts";
 

@@ -2,7 +2,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { inTransaction } from "../../shared/postgres.ts";
 import { type Account, lockOpenAccount } from "../accounts/create.ts";
 import { parseSlug } from "../agent-address.ts";
-import { freeToolName } from "../agents/tool-name.ts";
+import { freeToolName } from "../tool-name.ts";
 import { type DraftNeeds, readDraft, requireRevision, sealedAt } from "./drafts.ts";
 
 /**

@@ -1,6 +1,6 @@
-import type { Transaction } from "../../shared/postgres.ts";
-import { toolNamesOf } from "../agent-address.ts";
-import type { AgentId } from "../ids.ts";
+import type { Transaction } from "../shared/postgres.ts";
+import { toolNamesOf } from "./agent-address.ts";
+import type { AgentId } from "./ids.ts";
 
 /** The name as a tool that an agent gets with another address: the first that no other agent has. */
 export async function freeToolName(tx: Transaction, id: AgentId, handle: string, slug: string): Promise<string> {
