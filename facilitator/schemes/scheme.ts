@@ -1,7 +1,9 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import type { Queryable } from "../../shared/postgres.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Database, Queryable } from "../../shared/postgres.ts";
 import type { PaymentRequirements, SupportedKind } from "../../shared/x402.ts";
+import type { Kms } from "../signing/kms.ts";
 
 /**
  * What the daemon needs from a way of paying on one network. `decode` and `check` together are the rules of the
@@ -124,6 +126,16 @@ export function isRefusal(value: object): value is Refusal {
 export interface Claim {
   readonly id: bigint;
   readonly token: string;
+}
+
+/** What a network's scheme is made with. */
+export interface SchemeNeeds {
+  readonly store: BroadcastLog;
+  readonly db: Database;
+  readonly log: Log;
+  /** The id of this copy among all. */
+  readonly copy: string;
+  readonly kms?: Kms | undefined;
 }
 
 /** Where a scheme writes down what it signed, before it sends it (settlements/store.ts). */

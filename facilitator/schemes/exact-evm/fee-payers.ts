@@ -1,26 +1,15 @@
 import { setTimeout } from "node:timers/promises";
-import type { Log } from "../../../shared/log.ts";
 import type { Database } from "../../../shared/postgres.ts";
 import { inTurn } from "../../signing/in-turn.ts";
 import { openKey } from "../../signing/keys.ts";
-import type { Kms } from "../../signing/kms.ts";
 import { eachOf, FeePayerRounds } from "../fee-payer-rounds.ts";
-import type { BroadcastLog, FeePayerBalance } from "../scheme.ts";
+import type { FeePayerBalance, SchemeNeeds } from "../scheme.ts";
 import { SignerLeases } from "../signer-leases.ts";
 import type { EvmChain } from "./chain.ts";
 import type { EvmConfig } from "./config.ts";
 import { EvmFeePayer } from "./fee-payer.ts";
 import { forgetFinal } from "./forget-final.ts";
 import type { Hex } from "./hex.ts";
-
-export interface FeePayerNeeds {
-  readonly store: BroadcastLog;
-  readonly db: Database;
-  readonly log: Log;
-  /** Its id among all copies. */
-  readonly copy: string;
-  readonly kms?: Kms | undefined;
-}
 
 /** The addresses that pay network fees on one EVM network. */
 export class EvmFeePayers {
@@ -33,7 +22,7 @@ export class EvmFeePayers {
   /** Never throws. */
   readonly lookForKeys: () => Promise<void>;
 
-  constructor(config: EvmConfig, chain: EvmChain, needs: FeePayerNeeds) {
+  constructor(config: EvmConfig, chain: EvmChain, needs: SchemeNeeds) {
     this.#network = config.network;
     this.#chain = chain;
     this.#db = needs.db;

@@ -4,7 +4,15 @@ import { v1NameOf } from "../../../shared/networks.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
 import { NoFeePayerError } from "../fee-payers.ts";
 import { ReadCache } from "../read-cache.ts";
-import { type BroadcastLog, type Claim, NetworkAwayError, type Outcome, refuse, type Scheme } from "../scheme.ts";
+import {
+  type BroadcastLog,
+  type Claim,
+  NetworkAwayError,
+  type Outcome,
+  refuse,
+  type Scheme,
+  type SchemeNeeds,
+} from "../scheme.ts";
 import { renewEveryMs } from "../signer-leases.ts";
 import { EvmChain } from "./chain.ts";
 import { type CheckNeeds, checkOnChain, checkSignature } from "./check-on-chain.ts";
@@ -12,7 +20,7 @@ import { checkWindow, decodePayment } from "./checks.ts";
 import type { EvmConfig } from "./config.ts";
 import { transferCall } from "./eip3009.ts";
 import type { EvmFeePayer } from "./fee-payer.ts";
-import { EvmFeePayers, type FeePayerNeeds } from "./fee-payers.ts";
+import { EvmFeePayers } from "./fee-payers.ts";
 import { findOutcome, outcomeOfRevert, outcomeOfSuccess } from "./find.ts";
 import { sendByAny } from "./least-busy.ts";
 import { PayerBalances } from "./payer-balances.ts";
@@ -23,7 +31,7 @@ import { SentSearch } from "./search-sent.ts";
 import { feeOf, succeeded } from "./transfers.ts";
 
 /** `exact` on one EVM network: a payer's EIP-3009 authorization, sent and paid for by one of our addresses. */
-export function createExactEvm(config: EvmConfig, needs: FeePayerNeeds): Scheme<EvmPayment> {
+export function createExactEvm(config: EvmConfig, needs: SchemeNeeds): Scheme<EvmPayment> {
   const rpc = new JsonRpc(config.rpcUrl, config.rpcTimeoutMs);
   const chain = new EvmChain(rpc, config.gasLimit);
   const payers = new EvmFeePayers(config, chain, needs);

@@ -1,26 +1,19 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { Log } from "../../../shared/log.ts";
-import type { Database } from "../../../shared/postgres.ts";
 import { inTurn } from "../../signing/in-turn.ts";
 import { openKey } from "../../signing/keys.ts";
 import type { Kms } from "../../signing/kms.ts";
 import { KeyAwayError } from "../../signing/signing-key.ts";
 import { FeePayerRounds } from "../fee-payer-rounds.ts";
 import { FeePayerFunds } from "../fee-payers.ts";
-import { type FeePayerBalance, NetworkAwayError } from "../scheme.ts";
+import { type FeePayerBalance, NetworkAwayError, type SchemeNeeds } from "../scheme.ts";
 import { SignerLeases } from "../signer-leases.ts";
 import type { HederaConfig, HederaFeePayerConfig } from "./config.ts";
 import type { Key, Signature } from "./keys.ts";
 import type { Mirror } from "./mirror.ts";
 import { ecdsaSigner, readSigner, type Signer } from "./signer.ts";
 
-interface Needs {
-  readonly db: Database;
-  readonly log: Log;
-  /** Its id among all copies. */
-  readonly copy: string;
-  readonly kms?: Kms | undefined;
-}
+type Needs = Omit<SchemeNeeds, "store">;
 
 /** The accounts that pay network fees on one Hedera network, and their keys. */
 export class HederaFeePayers {

@@ -2,10 +2,8 @@ import { ConfigError } from "../../../shared/env.ts";
 import { HederaNodes } from "../../../shared/hedera/nodes.ts";
 import type { Log } from "../../../shared/log.ts";
 import { v1NameOf } from "../../../shared/networks.ts";
-import type { Database } from "../../../shared/postgres.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
-import type { Kms } from "../../signing/kms.ts";
-import { type BroadcastLog, NetworkAwayError, type Scheme } from "../scheme.ts";
+import { NetworkAwayError, type Scheme, type SchemeNeeds } from "../scheme.ts";
 import { renewEveryMs } from "../signer-leases.ts";
 import { AddressBook } from "./address-book.ts";
 import { decodePayment } from "./checks.ts";
@@ -20,10 +18,7 @@ import { SentSearch } from "./search-sent.ts";
 import { submit } from "./submit.ts";
 
 /** `exact` on one Hedera network: a transfer the payer signed, co-signed, sent and paid for by one of our accounts. */
-export function createExactHedera(
-  config: HederaConfig,
-  needs: { store: BroadcastLog; db: Database; log: Log; copy: string; kms?: Kms | undefined },
-): Scheme<HederaPayment> {
+export function createExactHedera(config: HederaConfig, needs: SchemeNeeds): Scheme<HederaPayment> {
   const mirror = new Mirror(config.mirrorUrl);
   const nodes = new HederaNodes(config.nodes, nodeTimeouts);
   const addressBook = new AddressBook(config, { mirror, nodes, log: needs.log });
