@@ -2,8 +2,9 @@ import { opaqueMin } from "../drawing.ts";
 import { moments, planeError, type Segmented, stride } from "./colour-model.ts";
 import { type Field, fieldColour, isRadial } from "./field.ts";
 import { type FieldPixels, fitField, sheetOf } from "./fit-field.ts";
+import { PairTable } from "./pair-table.ts";
 import { type Radial, radialError } from "./radial-fit.ts";
-import { find } from "./union-find.ts";
+import { find, unite } from "./union-find.ts";
 
 /**
  * Step 3d: joins neighbours that pass smoothly into each other where they are together a field of colour (field.ts) at less
@@ -108,35 +109,64 @@ function meanError(field: Field, { pixels, width, members }: FieldPixels): numbe
 
 /** A number per area that areas share which pass smoothly into each other. */
 function smoothGroups({ labels, clean, width, height }: Segmented, count: number): Int32Array {
-  const pairs = new Map<number, { length: number; unlike: number; around: number }>();
-  const unlike = (p: number, q: number) => {
-    let sum = 0;
-    for (let c = 0; c < 3; c++) sum += (clean[p * 4 + c] - clean[q * 4 + c]) ** 2;
-    return sum;
-  };
-  const touch = (p: number, q: number, before: number, after: number) => {
-    const key = Math.min(labels[p], labels[q]) * count + Math.max(labels[p], labels[q]);
-    const pair = pairs.get(key) ?? { length: 0, unlike: 0, around: 0 };
-    if (pair.length++ === 0) pairs.set(key, pair);
-    pair.unlike += unlike(p, q);
-    pair.around += (unlike(before, p) + unlike(q, after)) / 2;
-  };
+  const meetings = new Meetings(labels, clean, count);
   for (let y = 0, p = 0; y < height; y++) {
     for (let x = 0; x < width; x++, p++) {
-      const right = x + 1 < width ? p + 1 : p;
-      const below = y + 1 < height ? p + width : p;
-      if (labels[p] !== labels[right]) touch(p, right, x > 0 ? p - 1 : p, x + 2 < width ? p + 2 : right);
-      if (labels[p] !== labels[below]) touch(p, below, y > 0 ? p - width : p, y + 2 < height ? p + 2 * width : below);
+      const here = labels[p];
+      if (x + 1 < width && labels[p + 1] !== here) meetings.add(p, 1, x > 0, x + 2 < width);
+      if (y + 1 < height && labels[p + width] !== here) meetings.add(p, width, y > 0, y + 2 < height);
     }
   }
-  const parent = Int32Array.from({ length: count }, (_, a) => a);
-  for (const [key, pair] of pairs) {
-    if (pair.unlike > Math.min(smoothMax, stepMax + steeperMax * (pair.around / pair.length)) * pair.length) continue;
-    const [a, b] = [find(parent, Math.floor(key / count)), find(parent, key % count)];
-    parent[Math.max(a, b)] = Math.min(a, b);
+  return meetings.smoothlyJoined();
+}
+
+/** What was measured where each two areas meet. */
+class Meetings {
+  private readonly labels: Int32Array;
+  private readonly clean: Uint8Array;
+  private readonly count: number;
+  private readonly table: PairTable;
+  /** The areas' numbers, the length of their border, and summed along it how unlike the pixels across and those beside them are. */
+  private readonly sums: number[] = [];
+
+  constructor(labels: Int32Array, clean: Uint8Array, count: number) {
+    this.labels = labels;
+    this.clean = clean;
+    this.count = count;
+    this.table = new PairTable(count * 4);
   }
-  for (let a = 0; a < count; a++) parent[a] = find(parent, a);
-  return parent;
+
+  /** Pixel `p` and the one a step on are of two areas; whether there are others before and after them. */
+  add(p: number, step: number, before: boolean, after: boolean): void {
+    const { labels, clean, table, sums } = this;
+    const q = p + step;
+    let at = table.get(labels[p], labels[q]);
+    if (at < 0) {
+      at = sums.push(labels[p], labels[q], 0, 0, 0) - 5;
+      table.set(labels[p], labels[q], at);
+    }
+    sums[at + 2]++;
+    sums[at + 3] += unlike(clean, p, q);
+    sums[at + 4] += ((before ? unlike(clean, p - step, p) : 0) + (after ? unlike(clean, q, q + step) : 0)) / 2;
+  }
+
+  smoothlyJoined(): Int32Array {
+    const { sums, count } = this;
+    const parent = Int32Array.from({ length: count }, (_, a) => a);
+    for (let at = 0; at < sums.length; at += 5) {
+      const length = sums[at + 2];
+      if (sums[at + 3] > Math.min(smoothMax, stepMax + steeperMax * (sums[at + 4] / length)) * length) continue;
+      unite(parent, sums[at], sums[at + 1]);
+    }
+    for (let a = 0; a < count; a++) parent[a] = find(parent, a);
+    return parent;
+  }
+}
+
+function unlike(clean: Uint8Array, p: number, q: number): number {
+  const i = p * 4;
+  const j = q * 4;
+  return (clean[i] - clean[j]) ** 2 + (clean[i + 1] - clean[j + 1]) ** 2 + (clean[i + 2] - clean[j + 2]) ** 2;
 }
 
 /** Most that two areas may differ across their border, levels squared over three channels. */
