@@ -3,6 +3,7 @@ import { keepTo } from "../deadline.ts";
 import type { Areas } from "../regions/areas.ts";
 import type { AreaMap } from "../regions/components.ts";
 import { Merging } from "../regions/merge.ts";
+import { joinBehind } from "./behind.ts";
 import { type GroundAreas, groundsOf } from "./grounds.ts";
 import { divideInk, type InkAreas, inkOf, withoutInk } from "./ink.ts";
 import { joinParts } from "./join-parts.ts";
@@ -48,7 +49,9 @@ export function findObjects(
     if (standsFor[partOf[a]] === 1 || runs[a] >= 0) apart[partOf[a]] = 1;
   }
   keepTo(deadlineMs);
-  const names = joined(ink ? { ...map, flat: ink.labels } : map, shapes, partOf, parts, apart, standsFor);
+  const bare = ink ? { ...map, flat: ink.labels } : map;
+  joinBehind(bare, partOf, parts, { apart, standsFor }, coloursOf(map, shapes, partOf, parts).colourOff);
+  const names = joined(bare, shapes, partOf, parts, apart, standsFor);
   const first = new Int32Array(parts).fill(-1);
   const objectOf = new Int32Array(map.count);
   const isText = new Uint8Array(map.count);
@@ -160,11 +163,7 @@ function joined(
 ): Int32Array {
   const { flat, width, height, count, sizes } = map;
   const pixels = new Float64Array(parts);
-  const colours = new Float64Array(parts * 4);
-  for (let a = 0; a < count; a++) {
-    pixels[partOf[a]] += sizes[a];
-    for (let c = 0; c < 4; c++) colours[partOf[a] * 4 + c] += shapes.colours[a * 4 + c] * sizes[a];
-  }
+  for (let a = 0; a < count; a++) pixels[partOf[a]] += sizes[a];
   const outlines = new Float64Array(parts);
   const borders = new Map<number, number>();
   const meet = (one: number, other: number) => {
@@ -184,16 +183,35 @@ function joined(
       if (y === 0 || y === height - 1) outlines[part]++;
     }
   }
-  const colourOff = (one: number, other: number) => {
-    const off = (c: number) => Math.abs(colours[one * 4 + c] / pixels[one] - colours[other * 4 + c] / pixels[other]);
-    return Math.max(off(0), off(1), off(2), off(3));
-  };
+  const { colourOff, isPlain } = coloursOf(map, shapes, partOf, parts);
   const says = readJunctions(map, partOf, parts, standsFor);
   const whole = width * height - pixels[0];
   // Of a picture without any ground nothing would be left but itself.
   const left = { least: apart.includes(1) ? 0 : partsLeftMin, most: partsLeftMax };
-  return joinParts({ count: parts, sizes: pixels, outlines, borders, says, colourOff, whole }, costMax, left);
+  return joinParts({ count: parts, sizes: pixels, outlines, borders, says, colourOff, isPlain, whole }, costMax, left);
 }
+
+/** The mean colours of parts: how far apart those of two are, levels, and which are nearly white or black. */
+function coloursOf({ count, sizes }: AreaMap, shapes: AreaShapes, partOf: Int32Array, parts: number) {
+  const pixels = new Float64Array(parts);
+  const colours = new Float64Array(parts * 4);
+  for (let a = 0; a < count; a++) {
+    pixels[partOf[a]] += sizes[a];
+    for (let c = 0; c < 4; c++) colours[partOf[a] * 4 + c] += shapes.colours[a * 4 + c] * sizes[a];
+  }
+  const level = (part: number, c: number) => colours[part * 4 + c] / pixels[part];
+  return {
+    colourOff: (one: number, other: number) =>
+      Math.max(...[0, 1, 2, 3].map((c) => Math.abs(level(one, c) - level(other, c)))),
+    isPlain: (part: number) => {
+      const levels = [0, 1, 2].map((c) => level(part, c));
+      return Math.min(...levels) > whiteMin || Math.max(...levels) < blackMax;
+    },
+  };
+}
+
+const whiteMin = 216;
+const blackMax = 40;
 
 const costMax = 0.025;
 const partsLeftMin = 6;

@@ -10,6 +10,8 @@ export interface Parts {
   readonly says: ReadonlyMap<number, { readonly sum: number; readonly count: number }>;
   /** Levels between the colours of two. */
   readonly colourOff: (one: number, other: number) => number;
+  /** Nearly white or black, as most things are somewhere. */
+  readonly isPlain: (part: number) => boolean;
   /** Px of all that is no background. */
   readonly whole: number;
 }
@@ -40,7 +42,7 @@ export function joinParts(parts: Parts, costMax: number, left: { least: number; 
       (sizes[small] / parts.whole) *
       Math.max(amidMin, (1 - amid) ** 1.5) *
       (word > 0 ? markFactor ** word : 1 - word / 2) *
-      shadeFactor(parts.colourOff(one, other)) *
+      shadeFactor(parts.colourOff(one, other), parts.isPlain(one) || border < meetingMin * Math.sqrt(sizes[small])) *
       bandFactor((2 * sizes[small]) / outlines[small], border / outlines[small], sizes[large])
     );
   };
@@ -90,13 +92,18 @@ const amidMin = 0.05;
 /** What a mark on a surface costs, to a thing of its own. */
 const markFactor = 0.15;
 
-/** Two shades of one colour are rather one thing than two colours. */
-function shadeFactor(off: number): number {
-  return Math.min(1, Math.max(0.15, (off - shadeMin) / (shadeMax - shadeMin)));
+/** Two shades of one colour are rather one thing than two colours, most of all where that is no chance. */
+function shadeFactor(off: number, byChance: boolean): number {
+  const least = byChance ? shadeLeast : sameShadeLeast;
+  return Math.min(1, Math.max(least, (off - shadeMin) / (shadeMax - shadeMin)));
 }
 
-const shadeMin = 20;
+const shadeMin = 22;
 const shadeMax = 45;
+const shadeLeast = 0.15;
+const sameShadeLeast = 0.04;
+/** Border, to the side of a square as large as the smaller. */
+const meetingMin = 0.25;
 
 /** A band along another, such as a rim, is rather of it. */
 function bandFactor(thick: number, along: number, size: number): number {

@@ -115,6 +115,26 @@ describe("object layers", () => {
     expect(objects.length).toBeLessThanOrEqual(12);
   });
 
+  test("what a band in front divides is one, and so is a figure in two shades", () => {
+    const image = picture(
+      480,
+      300,
+      `<rect width="480" height="300" fill="#fff"/><path d="M40 40H180V130C180 200 150 240 110 260C70 240 40 200 40 130z" fill="#1f3c88"/>
+       <rect x="20" y="120" width="180" height="40" fill="#f2c14e"/>
+       <ellipse cx="270" cy="210" rx="46" ry="60" fill="#7a4e2d"/><circle cx="270" cy="120" r="50" fill="#8b5a36"/>`,
+    );
+    const { svg } = trace(image, { layers: true });
+    const seen = renderRaster(svg, 480, 300);
+    const groupAt = (x: number, y: number) =>
+      groups(svg).findIndex(
+        ({ id }) => String(at(renderRaster(without(svg, id!), 480, 300), x, y)) !== String(at(seen, x, y)),
+      );
+    expect(groupAt(110, 80)).toBe(groupAt(110, 200));
+    expect(groupAt(110, 140)).not.toBe(groupAt(110, 80));
+    expect(groupAt(270, 110)).toBe(groupAt(270, 230));
+    expect(groupAt(110, 80)).not.toBe(groupAt(270, 110));
+  });
+
   test("what stands apart is not divided", () => {
     const { layers } = layersOf(pictures.logo);
     expect(layers.map(({ id }) => id)).toEqual(["background", "circle-1", "triangle-1", "rectangle-1"]);
