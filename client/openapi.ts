@@ -547,7 +547,7 @@ export interface components {
             readonly networks: readonly string[];
         };
         readonly AgentFigures: {
-            /** @description Runs of the last thirty days, on all payment methods, but for the creator's own. */
+            /** @description Runs of the last thirty days, on all payment methods, except for the creator's own. */
             readonly runs_30d: number;
             /** @description Of those runs; null without any. */
             readonly success_rate: number | null;
@@ -651,7 +651,7 @@ export interface components {
             /** @description PNG, JPEG or WebP: an https URL, a data: URI or base64. At most 10 MB and 16 megapixels. */
             readonly image: string;
             /**
-             * @description cutout: no two shapes overlap, but for a hair along shared edges.
+             * @description cutout: no two shapes overlap, except for a hair along shared edges.
              * @default stacked
              * @enum {string}
              */
@@ -780,7 +780,7 @@ export interface components {
             /** @description PNG, JPEG or WebP: an https URL, a data: URI or base64. At most 10 MB and 16 megapixels. */
             readonly image: string;
             /**
-             * @description cutout: no two shapes overlap, but for a hair along shared edges.
+             * @description cutout: no two shapes overlap, except for a hair along shared edges.
              * @default stacked
              * @enum {string}
              */

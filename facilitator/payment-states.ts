@@ -8,7 +8,7 @@
  *                     │    │                             │                            │
  *                     └────┴── finish: settled or failed ┴────────────────────────────┘
  *
- * Each change is one statement that asks for the state before it and, but for `claim` and `reopen`, for the token of the claim: the
+ * Each change is one statement that asks for the state before it and, except for `claim` and `reopen`, for the token of the claim: the
  * caller who claimed the payment has it and, once that caller's lease has run out, the reconciler.
  */
 

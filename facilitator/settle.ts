@@ -214,7 +214,7 @@ function refused(
   };
 }
 
-/** A scheme keeps to its deadline by itself, but for what it is in the middle of. */
+/** A scheme keeps to its deadline by itself, except for what it is in the middle of. */
 const submitGraceMs = 2_000;
 
 const noFeePayer = refuse("unexpected_settle_error", "No fee payer could pay the network fee and sign.");

@@ -17,7 +17,7 @@ export interface Status {
   readonly subjects: readonly SubjectStatus[];
   /** Newest first, at most 50. */
   readonly outages: readonly Outage[];
-  /** Payments whose holder fell silent and whose end the reconciler found, in the window. */
+  /** Payments whose lease has run out and whose end the reconciler found, in the window. */
   readonly reconciled: number;
   readonly unfinished: { readonly payments: number; readonly oldest: Date | undefined };
 }

@@ -42,7 +42,7 @@ export class Reads {
   }
 
   /**
-   * Does work that only reads. What the replica fails at or does not know is asked of the primary, but for what took too long: that
+   * Does work that only reads. What the replica fails at or does not know is asked of the primary, except for what took too long: that
    * would take the primary's time, too. 503 then.
    */
   async run<T>(work: (db: Database) => Promise<T>): Promise<T> {

@@ -62,7 +62,7 @@ test.each([
     },
   ],
   ["marketplace", typesFromAbove],
-])("nor by the types that %s imports, but for those that are listed with a reason", (project, listed) => {
+])("nor by the types that %s imports, except for those that are listed with a reason", (project, listed) => {
   const folders = byFolder(importsOf(project));
   const excepted = new Set(Object.keys(listed));
   const without = (arrows: ReadonlySet<string>): Imports =>

@@ -1,7 +1,7 @@
 import { toHex } from "../hex.ts";
 import type { Requirements } from "./quote.ts";
 
-/** A transfer that its payer signs and anybody may send: exactly this amount, to this wallet, once (EIP-3009). */
+/** A transfer that its payer signs and any account may send: exactly this amount, to this wallet, once (EIP-3009). */
 export interface Authorization {
   readonly from: string;
   readonly to: string;

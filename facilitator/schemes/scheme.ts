@@ -240,7 +240,7 @@ export interface SearchLog {
   onRecord(network: string, transactions: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * Records what is not on record of all that was settled in a range, and moves its mark on: both or neither. False, and
-   * nothing done, when the mark was moved by somebody else or what was `known` to be on record is not any more.
+   * nothing done, when the mark was moved by another copy or what was `known` to be on record is not any more.
    */
   conclude(network: string, range: SearchedRange, found: Found): Promise<boolean>;
 }

@@ -150,7 +150,7 @@ async function addMissing(
   return added;
 }
 
-/** False when a caller has claimed it meanwhile. Its success is nobody's any more: who was told of it is not known. */
+/** False when a caller has claimed it meanwhile. Its success is told to no caller any more: which one was told of it before is not known. */
 async function addSettled(tx: Transaction, network: string, settlement: SentSettlement): Promise<boolean> {
   const { key, payer, payTo, asset, amount, expiresAt, feePayer, nonce, transaction, landedAt } = settlement;
   const { rows } = await tx.query(

@@ -68,7 +68,7 @@ export function isForSameTerms(record: PaymentRecord, { termsDigest, resourceUrl
 
 export const anotherPayment = refuse("invalid_transaction_state", "Another payment has used this payment's id.");
 
-/** A payment whose holder fell silent. */
+/** A payment whose lease has run out. */
 export interface Abandoned extends Unfinished {
   readonly state: (typeof unfinishedStates)[number];
   readonly token: string;

@@ -7,7 +7,7 @@ import type { SettlementStore } from "./store.ts";
 const batchMax = 50;
 
 /**
- * Finishes what a crash or a timeout left behind: asks the chain about some of the payments whose holder fell silent, each
+ * Finishes what a crash or a timeout left behind: asks the chain about some of the payments whose lease has run out, each
  * again and again until it is settled or can no longer land.
  */
 export async function reconcile(needs: Needs): Promise<void> {

@@ -20,7 +20,7 @@ import { type Abandoned, type PaymentRecord, readAbandoned } from "./payment-rec
 import { reopenPayment } from "./reopen-payment.ts";
 
 /**
- * How long a holder may be silent before the reconciler looks after its payment. A claim that is released too early
+ * How long a holder may take before the reconciler looks after its payment. A claim that is released too early
  * costs its holder the payment; asking the chain about a sent one too early costs a question.
  */
 const claimLeaseSeconds = 20;
@@ -211,7 +211,7 @@ export class SettlementStore implements BroadcastLog {
     ]);
   }
 
-  /** Leases to this daemon some payments whose holder fell silent. Skips what another daemon is looking at. */
+  /** Leases to this daemon some payments whose lease has run out. Skips what another daemon is looking at. */
   async takeUnfinished(limit: number): Promise<readonly Abandoned[]> {
     const { rows } = await this.#db.query(
       `update payments set lease_until = now() + interval '10 seconds'
@@ -244,7 +244,7 @@ export class SettlementStore implements BroadcastLog {
   }
 
   /**
-   * The holder of a claim fell silent and the chain knows nothing of the payment: a caller who presents it may send it. It has
+   * A claim's lease has run out and the chain knows nothing of the payment: a caller who presents it may send it. It has
    * failed when it can no longer land; until then it is looked after now and then.
    */
   async openClaim({ id, token }: Claim): Promise<void> {

@@ -10,7 +10,7 @@ import { drawPicture, seedOf } from "./picture.ts";
 
 /**
  * A server that speaks OpenAI's wire format and answers without a model: chat completions, images, the model list.
- * Every answer says so, in its text and as `x-model-stand-in: true`, but for `asModel`: then only the text does, so that a
+ * Every answer says so, in its text and as `x-model-stand-in: true`, except for `asModel`: then only the text does, so that a
  * test can pay for what a model would draw. Binds 127.0.0.1; any free port by default.
  */
 export async function startMockModels(options: MockOptions = {}): Promise<MockModels> {

@@ -75,10 +75,10 @@ function detailEndpoint(needs: CreatorNeeds): Endpoint {
     path: "/api/account/agents/{slug}",
     id: "getOwnAgent",
     tag: "Publishing",
-    summary: "One of them with its definition, but for its secrets.",
+    summary: "One of them with its definition, except for its secrets.",
     description:
       "Answers all that its creator said of the agent, of secrets the names alone, what its models cost today, and what " +
-      "went wrong of late.",
+      "went wrong lately.",
     access: "account",
     pathParameters,
     answers: {

@@ -41,7 +41,7 @@ export const modelBudgetShape = z.object({ agent: z.string(), model: ownModel })
 export const ownAgentShape = z
   .object({
     ...ownAgent,
-    definition: anyObject.describe("Of the newest version, as it was sent, but for the secrets."),
+    definition: anyObject.describe("Of the newest version, as it was sent, except for the secrets."),
     secret_names: z.array(z.string()),
     model: ownModel,
     notices: z

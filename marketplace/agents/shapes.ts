@@ -25,7 +25,7 @@ const perCall = covering<PerCall>()(
 const figures = covering<Figures>()(
   z
     .object({
-      runs_30d: z.int().describe("Runs of the last thirty days, on all payment methods, but for the creator's own."),
+      runs_30d: z.int().describe("Runs of the last thirty days, on all payment methods, except for the creator's own."),
       success_rate: z.number().min(0).max(1).nullable().describe("Of those runs; null without any."),
       median_ms: z.int().nullable().describe("Time of a run that succeeded, within 5 %."),
       p95_ms: z.int().nullable().describe("Nineteen of twenty runs that succeeded took no longer, within 5 %."),

@@ -64,7 +64,7 @@ function bearerToken(header: string | undefined): string | undefined {
   return header && /^bearer +(\S+) *$/i.exec(header)?.[1];
 }
 
-/** 401, or 429 for an address that has failed too often of late. A valid key from there is never refused. */
+/** 401, or 429 for an address that has failed too often lately. A valid key from there is never refused. */
 function refusal(
   failures: FailureLimiter,
   { ip = "unknown", path, headers: sent }: Request,

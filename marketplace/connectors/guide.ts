@@ -18,7 +18,7 @@ export interface Guide {
 export const connectorKinds = { models: "Models", apis: "APIs", ledgers: "Ledgers", rewards: "Rewards" } as const;
 export type ConnectorKind = keyof typeof connectorKinds;
 
-/** An agent that can be published as it is, but for what its creator has to bring. */
+/** An agent that can be published as it is, except for what its creator has to bring. */
 export interface Template {
   readonly name: string;
   readonly description: string;

@@ -30,7 +30,7 @@ export const draftShape = z
   .object({
     agent: z.string(),
     revision: z.string(),
-    definition: anyObject.describe("As it was written, whole or not, but for the secrets."),
+    definition: anyObject.describe("As it was written, whole or not, except for the secrets."),
     secret_names: z.array(z.string()),
     saved_at: moment.nullable().describe("Null where nothing is kept beside the versions."),
     live_version: z.int().nullable(),

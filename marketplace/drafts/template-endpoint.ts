@@ -20,7 +20,7 @@ export function templatesEndpoint({ tools }: Pick<StartNeeds, "tools">): Endpoin
     id: "listAgentTemplates",
     tag: "Publishing",
     summary: "Every connector, with an agent on it to start from.",
-    description: "A template can be published as it is, but for what `brings` names.",
+    description: "A template can be published as it is, except for what `brings` names.",
     access: "account",
     answers: {
       200: jsonAnswer(templatesShape, {

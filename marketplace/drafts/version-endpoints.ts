@@ -77,7 +77,7 @@ function readEndpoint(needs: PublishNeeds): Endpoint {
     id: "getOwnVersion",
     tag: "Publishing",
     summary: "What a version says.",
-    description: "As its creator said it, but for the secrets.",
+    description: "As its creator said it, except for the secrets.",
     access: "account",
     pathParameters: { ...pathParameters, version: versionNumber },
     answers: {

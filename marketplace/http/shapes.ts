@@ -8,7 +8,7 @@ export const wholeCredits = z.int().min(0);
 export const anyObject: z.ZodType<object, object> = z.looseObject({});
 export const runId = z.templateLiteral(["run_", z.string()]);
 
-/** Every refusal, but for those whose endpoint says otherwise. */
+/** Every refusal, except for those whose endpoint says otherwise. */
 export const errorShape = z
   .object({
     error: z.string().describe("For a person to read; wording may change."),

@@ -15,7 +15,7 @@ const codeSeconds = 60;
 /** Of what a person allowed once, however often it is renewed. */
 export const grantDays = 180;
 export const renewalsAnHour = 40;
-/** After that a client that nobody allowed anything again is forgotten. */
+/** So long after a person last allowed a client anything, it is deleted. */
 export const clientKeptDays = 90;
 
 interface GrantNeeds extends MetadataNeeds {

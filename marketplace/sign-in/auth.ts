@@ -23,7 +23,7 @@ export const oidcProvider = "oidc";
 
 /**
  * better-auth, with its tables beside ours: sessions, e-mail links, OpenID Connect, and sessions for who shows a wallet
- * alone. Its own router stays closed, but for the way back from the provider: requests go through our route table.
+ * alone. Its own router stays closed, except for the way back from the provider: requests go through our route table.
  */
 export function createAuth(options: AuthOptions) {
   const { db, log, publicUrl, secret } = options;

@@ -40,7 +40,7 @@ export async function askForEmail(needs: ChangeNeeds, session: Session, given: s
   return signIn.links.deliver(email, `${publicUrl}${changePath}?token=${token}`, mailOf(publicUrl));
 }
 
-/** To the new address, which may be a stranger's: it names nobody. */
+/** To the new address, which may be a stranger's: it names no account. */
 function mailOf(publicUrl: string) {
   const { host } = new URL(publicUrl);
   return {

@@ -31,7 +31,7 @@ export const vectorizeRequest = z.object({
   mode: z
     .enum(["stacked", "cutout"])
     .default("stacked")
-    .describe("cutout: no two shapes overlap, but for a hair along shared edges."),
+    .describe("cutout: no two shapes overlap, except for a hair along shared edges."),
   style: z
     .enum(["auto", "logo", "icon", "lineart", "photo", "pixel"])
     .default("auto")

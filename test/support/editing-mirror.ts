@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A mirror as it is, but for the answers that `edits` change: what a ledger can do that the local one cannot. */
+/** A mirror as it is, except for the answers that `edits` change: what a ledger can do that the local one cannot. */
 export async function startEditingMirror(mirrorUrl: string): Promise<EditingMirror> {
   const edits = new Map<string, object>();
   const server = createServer(async (request, response) => {

@@ -109,13 +109,13 @@ export function readSigned(raw: Buffer): { signed: Buffer; node: string } {
   return { signed, node: accountText(decode(transactionBody, bodyBytes).node) ?? "" };
 }
 
-/** SHA-256 of a transaction as it reads for whichever node it is sent to, which its payer signs once for each. */
+/** SHA-256 of a transaction without its node id: the payer signs one copy for each node, and all have the same digest. */
 export function digestOfBody(bytes: Buffer): Buffer {
   const { start, end } = fieldSpan(bytes, nodeField) ?? { start: 0, end: 0 };
   return createHash("sha256").update(bytes.subarray(0, start)).update(bytes.subarray(end)).digest();
 }
 
-/** Each copy must be the first one but for its node id. */
+/** Each copy must be the first one except for its node id. */
 function nodesOfCopies(first: Buffer, copies: readonly Buffer[]): ReadonlyArray<string | undefined> {
   if (copies.length === 0) return [];
   const span = fieldSpan(first, nodeField);

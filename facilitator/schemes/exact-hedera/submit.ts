@@ -82,7 +82,7 @@ async function submitToNodes(
   };
 }
 
-/** To whichever node still takes it; one that has it says so and changes nothing. */
+/** Sends it until a node takes it; one that has it already says so and changes nothing. */
 export async function resubmit({ nodes }: ChainNeeds, copies: readonly Copy[], deadlineMs: number): Promise<void> {
   for (const { node, raw } of copies) {
     const answer = await nodes.send(node, "transfer", raw, deadlineMs);

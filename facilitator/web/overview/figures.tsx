@@ -86,7 +86,7 @@ function Change({ now, before, than }: { now: number; before: number | undefined
 const dayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
 const shortDay = (day: string) => dayFormat.format(new Date(day));
 
-/** None of days on which nobody asked for anything. */
+/** Nothing where no payment was asked about in the window. */
 export function Charts({ figures: { daily, total }, days }: FiguresProps) {
   if (total.settled + total.failed + total.rejected === 0) return null;
   const inWindow = days === 1 ? "today" : `in ${days} days`;
