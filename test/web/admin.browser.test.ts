@@ -1,7 +1,8 @@
 import type { Page } from "playwright-core";
 import { accountByHandle } from "../../marketplace/accounts/create.ts";
 import { nameOperator } from "../../marketplace/admin/operators.ts";
-import { reportAgent } from "../../marketplace/reports/report-agent.ts";
+import { reportAgent, reportSharedRun } from "../../marketplace/reports/report-agent.ts";
+import { shareRun } from "../../marketplace/runs/share-run.ts";
 import { run } from "../support/marketplace.ts";
 import { visitEverywhere } from "./browser.ts";
 import { type Site, signIn, test } from "./site.ts";
@@ -25,6 +26,9 @@ test("what an operator finds, with a report open, and an account to act on", asy
   const said = { reason: "stolen", text: "It copies another creator’s prompt." };
   await reportAgent(site.context, agent.address, { address: "10.9.9.1", said });
   const { run_id } = (await run(site, key, agent.address, { text: "hello" })).body;
+  const { token } = await shareRun(site.context.db, buyer.id, run_id, { withInput: false });
+  const shown = { reason: "private", text: "My address is in it." };
+  await reportSharedRun(site.context.db, token, { address: "10.9.9.1", said: shown });
   const look = (path: string, name: string) =>
     visitEverywhere(site, path, {
       name,
