@@ -1,6 +1,7 @@
 import { ApiError } from "../../shared/errors.ts";
 import type { Database, Queryable } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
+import { hasHidden } from "../shown-text.ts";
 
 /** Characters of what a creator says of themselves. */
 export const aboutMax = 300;
@@ -18,9 +19,7 @@ export async function aboutOf(db: Queryable, id: AccountId): Promise<string | nu
 export async function setAbout(db: Database, id: AccountId, text: string | null): Promise<string | null> {
   const about = (text ?? "").normalize("NFC").replace(/\s+/g, " ").trim();
   if ([...about].length > aboutMax) throw wrong(`must be at most ${aboutMax} characters long`);
-  // Control characters, and those that turn the direction of what stands beside them.
-  if (/[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(about))
-    throw wrong("has characters that are not shown");
+  if (hasHidden(about)) throw wrong("has characters that are not shown");
   const { rowCount } = await db.query("update accounts set about = $2 where id = $1 and state = 'open'", [
     id,
     about === "" ? null : about,

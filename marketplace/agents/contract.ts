@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ApiError } from "../../shared/errors.ts";
 import { fieldTypes, type Input, type Value } from "../input.ts";
+import { shownLine } from "../shown-text.ts";
 import { jsonSchemaOf } from "./contract-schema.ts";
 import {
   extraInstructionsLengthMax,
@@ -22,7 +23,7 @@ export const fieldSchema = z
       .string()
       .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, "must be a letter, then letters, digits or _ (64 at most)")
       .describe("What the input calls it, and templates as {{name}}."),
-    label: z.string().min(1).max(100).optional().describe("What people see; the name when left out."),
+    label: shownLine(z.string().min(1).max(100)).optional().describe("What people see; the name when left out."),
     type: z.enum(fieldTypes),
     required: z.boolean().default(false).describe("Without a default it must be given, and a text must not be empty."),
     default: value.optional().describe("What it is when it is not given."),

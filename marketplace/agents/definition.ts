@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { connectorIds } from "../connectors/connector.ts";
+import { shownLine, shownText } from "../shown-text.ts";
 import { categories, tagsShape } from "./category.ts";
 import { fieldsSchema } from "./contract.ts";
 
@@ -13,8 +14,10 @@ export const priceMax = 1_000_000;
 
 /** What a creator says about an agent: everything a version holds, with secrets still in the clear. */
 export const definitionSchema = z.strictObject({
-  name: z.string().trim().min(1).max(100).describe("What buyers see it called."),
-  description: z.string().trim().min(1).max(500).describe("What it does for its buyer, in one sentence or two."),
+  name: shownLine(z.string().trim().min(1).max(100)).describe("What buyers see it called."),
+  description: shownText(z.string().trim().min(1).max(500)).describe(
+    "What it does for its buyer, in one sentence or two.",
+  ),
   category: z.enum(categories).default("other").describe("What it is for: buyers narrow lists by it."),
   tags: tagsShape.default([]).describe("The creator's own words for it: buyers narrow lists by them."),
   connector: z.enum(connectorIds).describe("What it runs on; `settings` are that connector's."),

@@ -81,6 +81,23 @@ describe("a draft", () => {
   });
 });
 
+test.for<[string, (text: string) => object, string]>([
+  ["name", (name) => ({ name }), "name"],
+  ["description", (description) => ({ description }), "description"],
+  ["field's label", (label) => ({ fields: [{ name: "text", type: "text", label }] }), "fields.0.label"],
+])(
+  "an agent's %s hides nothing from its buyers, and turns nothing beside it around",
+  async ([_what, saying, field], { market }) => {
+    const maker = await newCreator(market);
+    const said = (text: string) => saveDraft(market.context, maker, "shown", { ...echoAgent, ...saying(text) });
+    for (const text of ["Echo \u202estiderc 1", "\u2066Echo", "Echo\u0007", "\u200b\u3164", "Echo \ud800"]) {
+      await expect(said(text), JSON.stringify(text)).rejects.toMatchObject({ code: "invalid_value", body: { field } });
+    }
+    // Languages and signs that need joiners have them.
+    for (const text of ["می\u200cخواهم", "👩\u200d🚀 Echo", "Écho, été"]) await said(text);
+  },
+);
+
 test("a run under way ends as what it began as, while the agent is republished on another connector", async ({
   market,
   seeded,
