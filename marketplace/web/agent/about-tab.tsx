@@ -2,7 +2,7 @@
 import { Bars } from "../../../shared/page/chart.tsx";
 import { Empty } from "../../../shared/page/empty.tsx";
 import { duration, figures, percent } from "../../../shared/page/figures.ts";
-import { creditsOf } from "../../../shared/page/money.tsx";
+import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
 import { Stats } from "../../../shared/page/stats.tsx";
 import { type Column, KeyValues, Table } from "../../../shared/page/table.tsx";
 import { Time } from "../../../shared/page/time.tsx";
@@ -27,6 +27,7 @@ export function AboutTab({ shown, versions, days }: AboutTabProps) {
               : "It runs before it is paid: a run that fails costs nothing."}
           </p>
         </section>
+        <Costs shown={shown} />
         <Figures done={detail.figures} days={days} />
         <section class="stack">
           <h2>Versions</h2>
@@ -48,6 +49,29 @@ interface AboutTabProps {
   readonly shown: ShownAgent;
   readonly versions: readonly PublicVersion[];
   readonly days: readonly DayFigures[];
+}
+
+/** What a run costs, however it ends. */
+function Costs({ shown: { detail, agent } }: { shown: ShownAgent }) {
+  const { price_credits: price, per_call: perCall } = detail;
+  if (price === 0) return null;
+  const failed = agent.version.permanent
+    ? "nothing with credits; by wallet the payment stays good until a run succeeds"
+    : "nothing";
+  return (
+    <section class="stack stack-2 measure">
+      <h2>What it costs</h2>
+      <KeyValues
+        lines
+        entries={[
+          ["A run", `${creditsOf(price)}, ${perCall ? `or ${usdcOf(price)} by wallet` : "from an account"}`],
+          ["A run that fails", failed],
+          ["Models, network fees", "in the price"],
+          ["A higher price", "asked about first, or refused by max_credits"],
+        ]}
+      />
+    </section>
+  );
 }
 
 /** How it did: in all, and day by day. */
