@@ -371,6 +371,8 @@ CREATE INDEX accounts_by_payments ON public.accounts USING btree (env, received 
 
 CREATE INDEX accounts_by_volume ON public.accounts USING btree (env, received_volume DESC, account) WHERE (received > 0);
 
+CREATE INDEX accounts_self_payers ON public.accounts USING btree (env, first_payee) WHERE is_self_payer;
+
 CREATE INDEX archive_objects_by_end ON public.archive_objects USING btree (last_at);
 
 CREATE INDEX archive_objects_in_order ON public.archive_objects USING btree (network, first_at DESC, first_id DESC);

@@ -22,6 +22,7 @@ import { unfinishedPayments } from "./0030-unfinished-payments.ts";
 import { paymentsWithoutLeaseIndex } from "./0031-payments-without-lease-index.ts";
 import { archive } from "./0032-archive.ts";
 import { recordLookups } from "./0033-record-lookups.ts";
+import { selfPayersOfPayees } from "./0034-self-payers-of-payees.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   paymentsWithoutLeaseIndex,
   archive,
   recordLookups,
+  selfPayersOfPayees,
 ];

@@ -54,6 +54,7 @@ async function pathsOf(db: Database): Promise<readonly string[]> {
     "/payees?env=mainnet",
     "/payees?env=mainnet&sort=volume",
     "/payees?env=mainnet&sort=payers",
+    "/payees?env=mainnet&self=hide",
     "/transactions?env=mainnet",
     "/transactions?env=mainnet&limit=100",
     "/transactions?env=mainnet&status=failed&network=hedera:mainnet",

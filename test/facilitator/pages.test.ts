@@ -218,6 +218,24 @@ test("payees come in each order, page by page, with what they sell", async ({ fa
   expect(await (await get(facilitator, `/payees/${account(0xa3)}`, html)).text()).toContain(
     "https://maps.example.com/a",
   );
+  // 0xa2 pays itself from an account of its own, which was paid back.
+  const [own, payee] = [account(0xb2), account(0xa2)];
+  const back = { ...paid(0xb2, 1, 1n)[0]!, payer: payee };
+  await insertRecords(db, [...paid(0xa2, 5, 900_000_000n).map((one) => ({ ...one, payer: own })), back]);
+  await expect
+    .poll(async () => {
+      await rollUpAll(db, config.environmentOf, new AbortController().signal);
+      return (await db.query("select from accounts where account = $1 and is_self_payer", [own])).rowCount;
+    })
+    .toBe(1);
+  const { payees } = await listPayees(db, { env: "testnet", sort: "payments", limit: 25, self: "hide" });
+  expect(payees.find((one) => one.account === payee)).toMatchObject({
+    received: 2,
+    receivedVolume: 180_000_000n,
+    payers: 2,
+  });
+  const hidden = await (await get(facilitator, "/payees?self=hide", html)).text();
+  expect(hidden.indexOf(account(0xa1))).toBeLessThan(hidden.indexOf(payee));
   expect((await get(facilitator, "/payees?sort=best", html)).status).toBe(400);
   expect((await get(facilitator, "/payees?cursor=x", html)).status).toBe(400);
 });

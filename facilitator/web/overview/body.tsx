@@ -55,7 +55,7 @@ export function OverviewBody({ asked, figures, feePayers, recent, paidMost, orig
           aside={<span class="small faint">since the record begins</span>}
           bare
           foot={
-            <GoLink class="small push" href={to("/payees")}>
+            <GoLink class="small push" href={to(asked.withoutSelf ? "/payees?self=hide" : "/payees")}>
               All payees
             </GoLink>
           }

@@ -24,7 +24,7 @@ export function overviewPages(context: ReadNeeds, environments: readonly Environ
         overview({ ...context, db }, asked),
         feePayersHealth({ ...context, db }, visit.env),
         transactions({ ...context, db }, readQuery(transactionsQuery, list)),
-        listPayees(db, { env: visit.env, limit: payeesShown }),
+        listPayees(db, { env: visit.env, limit: payeesShown, self: asked.withoutSelf ? "hide" : undefined }),
       ]),
     );
     return {

@@ -19,15 +19,15 @@ export function payeesPage(context: { readonly reads: Reads }, environments: rea
     path: "/payees",
     scriptBytesMax: 2_048,
     show: async ({ query, env }: Visit) => {
-      const { sort = "payments", cursor } = readQuery(payeesQuery, Object.fromEntries(query));
-      const page = await context.reads.run((db) => listPayees(db, { env, sort, cursor, limit: rowsAPage }));
+      const { sort = "payments", cursor, self } = readQuery(payeesQuery, Object.fromEntries(query));
+      const page = await context.reads.run((db) => listPayees(db, { env, sort, cursor, self, limit: rowsAPage }));
       const to = (path: string) => inEnv(path, env, environments);
       return {
         title: "Payees",
         description: "Who is paid through this x402 facilitator: payments, volume, payers and what each sells.",
         section: "/payees",
         isPublic: true,
-        body: <Listed {...{ page, sort, to }} isFirst={cursor === undefined} />,
+        body: <Listed {...{ page, sort, to }} withoutSelf={self === "hide"} isFirst={cursor === undefined} />,
       };
     },
   };
@@ -36,6 +36,7 @@ export function payeesPage(context: { readonly reads: Reads }, environments: rea
 interface ListedProps {
   readonly page: PayeePage;
   readonly sort: PayeeOrder;
+  readonly withoutSelf: boolean;
   readonly isFirst: boolean;
   readonly to: (path: string) => string;
 }
@@ -46,13 +47,30 @@ const orders: ReadonlyArray<readonly [PayeeOrder, string]> = [
   ["payers", "Most payers"],
 ];
 
-function Listed({ page: { payees, cursor }, sort, isFirst, to }: ListedProps) {
-  const sorted = sort === "payments" ? "/payees" : `/payees?sort=${sort}`;
+function Listed({ page: { payees, cursor }, sort, withoutSelf, isFirst, to }: ListedProps) {
+  const at = (asked: { sort?: PayeeOrder; self?: boolean; cursor?: string }) => {
+    const { sort: order = sort, self = withoutSelf, cursor: place } = asked;
+    const search = new URLSearchParams({
+      ...(order !== "payments" && { sort: order }),
+      ...(self && { self: "hide" }),
+      ...(place !== undefined && { cursor: place }),
+    });
+    return to(search.size === 0 ? "/payees" : `/payees?${search}`);
+  };
   return (
     <div class="wrap page stack stack-6">
-      <div>
-        <h1>Payees</h1>
-        <p class="dim small">Who was paid through this facilitator, in settled payments since its record begins.</p>
+      <div class="row between row-4">
+        <div class="grow">
+          <h1>Payees</h1>
+          <p class="dim small">Who was paid through this facilitator, in settled payments since its record begins.</p>
+        </div>
+        <Segments
+          label="Self-payments"
+          tabs={[
+            { href: at({ self: false }), label: "All payments", isCurrent: !withoutSelf },
+            { href: at({ self: true }), label: "Without self-payments", isCurrent: withoutSelf },
+          ]}
+        />
       </div>
       <Card
         id="payees"
@@ -61,7 +79,7 @@ function Listed({ page: { payees, cursor }, sort, isFirst, to }: ListedProps) {
           <Segments
             label="Order"
             tabs={orders.map(([order, label]) => ({
-              href: to(order === "payments" ? "/payees" : `/payees?sort=${order}`),
+              href: at({ sort: order }),
               label,
               isCurrent: order === sort,
             }))}
@@ -71,8 +89,8 @@ function Listed({ page: { payees, cursor }, sort, isFirst, to }: ListedProps) {
         foot={
           <Pagination
             label="Payees"
-            first={isFirst ? undefined : to(sorted)}
-            next={cursor === null ? undefined : to(`/payees?sort=${sort}&cursor=${cursor}`)}
+            first={isFirst ? undefined : at({})}
+            next={cursor === null ? undefined : at({ cursor })}
             said="Any account may be paid here: nobody was asked, and nobody was vetted."
           />
         }
@@ -86,12 +104,11 @@ function Listed({ page: { payees, cursor }, sort, isFirst, to }: ListedProps) {
         )}
       </Card>
       <p class="small faint measure">
-        Payments cost their payer nothing but the amount, so an account can pay itself from others of its own. Many
-        payers say more than many payments; the overview can leave{" "}
+        Payments cost their payer nothing but the amount, so an account can pay itself from others of its own: without{" "}
         <a class="link" href={to("/#rule")}>
           self-payments
         </a>{" "}
-        out.
+        those are left out that the rule tells. Many payers say more than many payments.
       </p>
     </div>
   );
