@@ -1,7 +1,8 @@
-import { createHash, createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import express, { type Request } from "express";
 import secp256k1 from "secp256k1";
 import { createApp, type Listening, listen } from "../../shared/http.ts";
+import { type Credentials, refusalOfSignature, sha256 } from "../signature-v4.ts";
 
 /**
  * A stand-in for AWS KMS that speaks its protocol (JSON 1.1, Signature Version 4) for two operations on secp256k1 keys, and keeps the
@@ -35,13 +36,11 @@ export async function startMockKms(options: MockKmsOptions): Promise<MockKms> {
 
 type Behaviour = "answer" | "fail" | "throttle" | "hang";
 
-interface MockKmsOptions {
+interface MockKmsOptions extends Credentials {
   /** Private keys of 32 bytes by their ids. */
   readonly keys: Readonly<Record<string, Buffer>>;
   /** Public keys of other kinds, which are shown and sign nothing. */
   readonly otherKeys?: Readonly<Record<string, KeyObject>>;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
   readonly port?: number;
 }
 
@@ -59,10 +58,17 @@ interface Answer {
   readonly body: object;
 }
 
-function answer(request: Request, { keys, otherKeys, accessKeyId, secretAccessKey }: MockKmsOptions): Answer {
+const refusals = {
+  "unknown key": "UnrecognizedClientException",
+  incomplete: "IncompleteSignature",
+  wrong: "InvalidSignatureException",
+} as const;
+
+function answer(request: Request, { keys, otherKeys, ...known }: MockKmsOptions): Answer {
   const text = typeof request.body === "string" ? request.body : "";
-  const refusal = refusalOfSignature(request, text, { accessKeyId, secretAccessKey });
-  if (refusal) return refuse(refusal);
+  const { method, originalUrl: path, headers } = request;
+  const refusal = refusalOfSignature({ method, path, headers, bodyHash: sha256(text) }, "kms", known);
+  if (refusal) return refuse(refusals[refusal]);
   const { KeyId, Message, MessageType, SigningAlgorithm } = JSON.parse(text) as Record<string, string>;
   const other = otherKeys?.[KeyId ?? ""];
   if (other && request.header("x-amz-target") === "TrentService.GetPublicKey") {
@@ -120,31 +126,5 @@ function der(numbers: readonly Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.of(0x30, body.length), body]);
 }
 
-/** By the specification of Signature Version 4, not by the library that callers sign with. */
-function refusalOfSignature(request: Request, body: string, known: Credentials): string | undefined {
-  const given = request.header("authorization") ?? "";
-  const scheme =
-    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/kms\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/;
-  const [, accessKeyId, day = "", region = "", names = "", signature = ""] = scheme.exec(given) ?? [];
-  const at = request.header("x-amz-date") ?? "";
-  if (accessKeyId !== known.accessKeyId) return "UnrecognizedClientException";
-  if (!names.split(";").includes("host") || !names.split(";").includes("x-amz-date")) return "IncompleteSignature";
-  const time = Date.parse(at.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, "$1-$2-$3T$4:$5:$6Z"));
-  if (!at.startsWith(day) || !(Math.abs(Date.now() - time) < 300_000)) return "InvalidSignatureException";
-  const headers = names.split(";").map((name) => `${name}:${(request.header(name) ?? "").trim()}\n`);
-  const canonical = ["POST", "/", "", headers.join(""), names, sha256(body)].join("\n");
-  const toSign = ["AWS4-HMAC-SHA256", at, `${day}/${region}/kms/aws4_request`, sha256(canonical)].join("\n");
-  const key = [day, region, "kms", "aws4_request"].reduce<string | Buffer>(
-    (secret, part) => hmac(secret, part),
-    `AWS4${known.secretAccessKey}`,
-  );
-  const isRight = timingSafeEqual(hmac(key, toSign), Buffer.from(signature, "hex"));
-  return isRight ? undefined : "InvalidSignatureException";
-}
-
-type Credentials = Pick<MockKmsOptions, "accessKeyId" | "secretAccessKey">;
-
-const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
-const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
 /** Of a secp256k1 key; the point follows. */
 const spkiPrefix = Buffer.from("3056301006072a8648ce3d020106052b8104000a034200", "hex");

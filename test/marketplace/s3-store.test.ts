@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { s3Store } from "../../marketplace/files/s3-store.ts";
+import { Secret } from "../../shared/env.ts";
 import type { S3Config } from "../../shared/s3.ts";
 import { startBucket, type TestBucket } from "../support/bucket.ts";
 import { call, seedMarket, startMarketplace } from "../support/marketplace.ts";
@@ -27,9 +28,10 @@ test("a file is kept in the bucket, read back whole, and removed", async () => {
   expect(await bytesOf("a.png")).toBeUndefined();
 });
 
-test("an unknown key, a bucket that is not there and a store that is away are errors that tell no secret", async () => {
+test("an unknown key, a wrong secret, a bucket that is not there and a store that is away are errors that tell no secret", async () => {
   for (const attempt of [
     () => store({ accessKeyId: "UNKNOWN" }).put("b.png", Buffer.from("b")),
+    () => store({ secretAccessKey: new Secret("another") }).put("b.png", Buffer.from("b")),
     () => store({ bucket: "missing" }).put("b.png", Buffer.from("b")),
     () => store({ endpoint: "http://127.0.0.1:9" }).open("b.png"),
   ]) {

@@ -1,19 +1,34 @@
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import S3rver from "s3rver";
+import { refusalOfSignature } from "../../infra/signature-v4.ts";
 import { Secret } from "../../shared/env.ts";
 import type { S3Config } from "../../shared/s3.ts";
 
 const key = "S3RVER";
+const known = { accessKeyId: key, secretAccessKey: key };
 
-/** An S3-compatible service with one bucket, which knows one key (and does not check its signatures). */
+/** An S3-compatible service with one bucket, which knows one key and takes nothing that it has not signed. */
 export async function startBucket(name: string): Promise<TestBucket> {
   const directory = await mkdtemp(join(tmpdir(), "bucket-"));
-  const configureBuckets = [{ name, configs: [] }];
-  const server = new S3rver({ address: "127.0.0.1", port: 0, silent: true, directory, configureBuckets });
-  const { port } = await server.run();
-  const endpoint = `http://127.0.0.1:${port}`;
+  const s3 = new S3rver({ silent: true, directory, configureBuckets: [{ name, configs: [] }] });
+  await s3.configureBuckets();
+  const serve = s3.callback();
+  // By itself it takes requests that nobody signed, and any signature of version 4.
+  const server = createServer((request, response) => {
+    const { method = "", url: path = "", headers } = request;
+    const bodyHash = String(headers["x-amz-content-sha256"]);
+    const refusal = refusalOfSignature({ method, path, headers, bodyHash }, "s3", known);
+    if (refusal) response.writeHead(403).end(refusal);
+    else serve(request, response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     endpoint,
     config: { endpoint, region: "us-east-1", bucket: name, accessKeyId: key, secretAccessKey: new Secret(key) },
@@ -24,7 +39,8 @@ export async function startBucket(name: string): Promise<TestBucket> {
       [`${prefix}_S3_SECRET_ACCESS_KEY`]: key,
     }),
     stop: async () => {
-      await server.close();
+      server.close();
+      await once(server, "close");
       await rm(directory, { recursive: true });
     },
   };
