@@ -30,12 +30,11 @@ export const copiesOf = (urls: readonly string[]): Balanced => ({
 
 /** HAProxy as a balancer of connections, which knows nothing of what goes on in them and tries nothing twice. */
 export async function startBalancer(haproxy: Unpacked, services: Readonly<Record<string, Balanced>>) {
-  const directory = await mkdtemp(join(tmpdir(), "balancer-"));
-  const urls: Record<string, string> = {};
+  const ports: Record<string, number> = {};
   const listeners: string[] = [];
   for (const [name, { check, everyMs, servers, cutsOff }] of Object.entries(services)) {
     const port = await freePort();
-    urls[name] = `http://127.0.0.1:${port}`;
+    ports[name] = port;
     listeners.push(
       `listen ${name}`,
       `  bind 127.0.0.1:${port}`,
@@ -46,15 +45,22 @@ export async function startBalancer(haproxy: Unpacked, services: Readonly<Record
     );
   }
   const defaults = ["mode tcp", "retries 0", "timeout connect 2s", "timeout client 10m", "timeout server 10m"];
+  const text = `${["defaults", ...defaults.map((line) => `  ${line}`), ...listeners].join("\n")}\n`;
+  const balancer = await runHaproxy(haproxy, text, ports);
+  return { urlOf: (name: string) => `http://127.0.0.1:${ports[name]}`, stop: balancer.stop };
+}
+
+/** Until it takes connections at each of `ports`. */
+export async function runHaproxy(haproxy: Unpacked, settings: string, ports: Readonly<Record<string, number>>) {
+  const directory = await mkdtemp(join(tmpdir(), "balancer-"));
   const file = join(directory, "haproxy.cfg");
-  await writeFile(file, `${["defaults", ...defaults.map((line) => `  ${line}`), ...listeners].join("\n")}\n`);
+  await writeFile(file, settings);
   const [program, ...args] = haproxy.command("usr/sbin/haproxy");
   const child: ChildProcess = spawn(program, [...args, "-db", "-f", file], {
-    stdio: ["ignore", "ignore", "ignore"],
+    stdio: ["ignore", "ignore", process.env.DRILL_LOG ? "inherit" : "ignore"],
   });
-  for (const url of Object.values(urls)) await untilConnects(Number(new URL(url).port), child);
+  for (const port of Object.values(ports)) await untilConnects(port, child);
   return {
-    urlOf: (name: string) => urls[name] as string,
     stop: async () => {
       await endOf(child, "SIGKILL");
       await rm(directory, { recursive: true, force: true });

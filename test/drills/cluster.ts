@@ -8,7 +8,7 @@ import { unprivilegedUser } from "../../infra/dev/postgres-user.ts";
 import { freePort } from "../../infra/free-port.ts";
 import { type Unpacked, unpack } from "./debian.ts";
 import { Link } from "./link.ts";
-import { endOf } from "./processes.ts";
+import { endOf, killTree } from "./processes.ts";
 
 /** Seconds after which a leader that says nothing is replaced. */
 const leaderSeconds = 20;
@@ -135,19 +135,6 @@ async function startNode(options: NodeOptions): Promise<Node> {
       link.stop();
     },
   };
-}
-
-/** A postmaster and its backends, none of which gets to say or write another word. */
-async function killTree(pid: number): Promise<void> {
-  if (!pid) return;
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8").catch(() => "");
-  for (const one of [pid, ...children.trim().split(/\s+/).map(Number)]) {
-    try {
-      if (one) process.kill(one, "SIGKILL");
-    } catch {
-      // gone already
-    }
-  }
 }
 
 interface Places {

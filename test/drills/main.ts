@@ -2,7 +2,10 @@ import { CannotDrill } from "./debian.ts";
 import { UnknownChoice } from "./report.ts";
 
 const drills: Readonly<Record<string, () => Promise<{ drill(): Promise<boolean> }>>> = {
+  deploy: () => import("./deploy.ts"),
   failover: () => import("./failover.ts"),
+  faults: () => import("./faults.ts"),
+  image: () => import("./image.ts"),
   pooler: () => import("./pooler.ts"),
   restore: () => import("./restore.ts"),
   rolling: () => import("./rolling.ts"),

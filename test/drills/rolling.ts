@@ -93,7 +93,7 @@ async function roll({ haproxy, before, world, ground, stops, restarts, callsMin 
 const urlsOf = (services: ReadonlyArray<{ readonly service: Service }>) => services.map(({ service }) => service.url);
 
 /** What callers were told, and whether the chain has the same. */
-async function verdict({ tallies }: Callers, { chain, terms }: World, wallet: `0x${string}`) {
+export async function verdict({ tallies }: Callers, { chain, terms }: World, wallet: `0x${string}`) {
   const rows = tallies.map(({ kind, calls, failures }) => [kind, String(calls), String(failures.length)]);
   const failed = tallies.reduce((sum, { failures }) => sum + failures.length, 0);
   const total = tallies.reduce((sum, { calls }) => sum + calls, 0);

@@ -140,10 +140,47 @@ test("the services reach the poolers and the Valkey, the poolers and their opera
   }
 });
 
+const composed = () => parse(read("infra/deploy/compose.yaml"), { merge: true }) as Manifest;
+const copiesOf = (name: string) => [`${name}-1`, `${name}-2`];
+
 test("compose waits for a stop as long as it can take", () => {
-  const { services } = parse(read("infra/deploy/compose.yaml"), { merge: true });
+  const { services } = composed();
   for (const name of ["facilitator", "marketplace"] as const) {
-    expect(Number.parseInt(services[name].stop_grace_period, 10) * 1_000).toBeGreaterThan(longestStopMs[name]);
+    for (const copy of copiesOf(name)) {
+      expect(Number.parseInt(services[copy].stop_grace_period, 10) * 1_000).toBeGreaterThan(longestStopMs[name]);
+    }
+  }
+});
+
+test("the balancer of compose has every copy, waits as long as the longest call, and notices in time that a copy leaves", () => {
+  const text = read("infra/deploy/haproxy.cfg");
+  const { services } = composed();
+  for (const [name, port] of Object.entries({ facilitator: 4022, marketplace: 4020 })) {
+    for (const copy of copiesOf(name)) expect(text).toContain(`  server ${copy} ${copy}:${port}\n`);
+    expect(text).toContain(`  bind :${port}\n`);
+    expect(services.balancer.ports).toContain(`127.0.0.1:${port}:${port}`);
+  }
+  const of = (pattern: RegExp) => Number(pattern.exec(text)?.[1]) * 1_000;
+  expect(of(/timeout server (\d+)s/)).toBeGreaterThan(stopTimeoutMs);
+  expect(of(/check inter (\d+)s fall 1 /) + of(/timeout check (\d+)s/)).toBeLessThan(drainMs);
+});
+
+test("each setting that the databases' scripts ask for is given to them", () => {
+  const { services } = composed();
+  for (const [name, script] of Object.entries({
+    "database-1": "run",
+    "database-2": "run",
+    backup: "backup",
+    restore: "restore",
+  })) {
+    const { entrypoint, environment } = services[name];
+    expect(entrypoint).toEqual(["bash", `/deploy/${script}.sh`]);
+    const asked = new Set(
+      read(`infra/deploy/database/${script}.sh`)
+        .match(/\$\{?[A-Z][A-Z_]+\b/g)
+        ?.map((one) => one.replace(/\W+/, "")),
+    );
+    expect([...asked].filter((variable) => !(variable in environment))).toEqual([]);
   }
 });
 

@@ -16,28 +16,34 @@ interface Service {
   readonly volumes?: readonly string[];
 }
 
+/** With the defaults of what .env does not say. */
 const compose = async () =>
-  parse(await file("infra/deploy/compose.yaml"), { merge: true }) as {
+  parse((await file("infra/deploy/compose.yaml")).replace(/\$\{\w+:-([^}]*)\}/g, "$1"), { merge: true }) as {
     services: Record<string, Service>;
     volumes: Record<string, unknown>;
   };
 
 test("every directory that a service writes to is a volume, and everything else is read-only", async () => {
   const { services, volumes } = await compose();
-  for (const name of ["facilitator", "marketplace"]) {
+  const copies = ["facilitator-1", "facilitator-2", "marketplace-1", "marketplace-2"];
+  for (const name of [...copies, "migrate", "database-1", "database-2", "backup", "restore"]) {
     const { read_only, tmpfs } = services[name] as Service;
     expect({ name, read_only, tmpfs }).toEqual({ name, read_only: true, tmpfs: "/tmp" });
   }
-  const { environment, volumes: mounts = [] } = services.marketplace as Service;
+  expect(services["marketplace-2"]).toEqual(services["marketplace-1"]);
+  const { environment, volumes: mounts = [] } = services["marketplace-1"] as Service;
   const given = { ...environment, MARKETPLACE_PORT: "4020", LLM_BASE_URL: "http://model" };
   const { filesDirectory } = readConfig({ ...given, MARKETPLACE_DATABASE_URL: "postgres://db" }).services;
   expect(mounts.map((mount) => mount.split(":")[1])).toContain(filesDirectory);
   for (const { volumes: mounts = [] } of Object.values(services)) {
-    const named = mounts.map((mount) => mount.split(":")[0] as string).filter((source) => !source.startsWith("."));
-    expect(Object.keys(volumes)).toEqual(expect.arrayContaining(named));
+    const named = mounts.map((mount) => mount.split(":")[0] as string);
+    expect(Object.keys(volumes)).toEqual(expect.arrayContaining(named.filter((source) => !source.startsWith("."))));
   }
   // A new volume takes over whose the directory is in the image.
-  expect(await file("infra/deploy/Dockerfile")).toMatch(/mkdir -p \/data\/files && chown node:node \/data\/files/);
+  const dockerfile = await file("infra/deploy/Dockerfile");
+  expect(dockerfile).toContain("RUN mkdir -p /data/files\n");
+  expect(dockerfile).toContain("COPY --from=build --chown=1000:1000 /data /data\n");
+  expect(dockerfile).toContain("USER 1000:1000\n");
 });
 
 test("the image holds what runs: no stand-ins, no tests, no types", async () => {
@@ -50,7 +56,7 @@ test("the image holds what runs: no stand-ins, no tests, no types", async () => 
     const kept = ["dist/facilitator", "dist/marketplace", "dist/shared"];
     for (const folder of [...folders, ...kept, "dist/test"]) await mkdir(join(directory, folder), { recursive: true });
     const touch = [
-      "touch dist/infra/deploy/migrate.js dist/shared/http.js dist/shared/http.d.ts dist/shared/http.d.ts.map",
+      "touch dist/infra/deploy/migrate.js dist/shared/http.js dist/shared/http.d.ts dist/shared/tsconfig.tsbuildinfo",
     ];
     await promisify(execFile)("sh", ["-c", [...touch, command].join(" && ")], { cwd: directory });
     const left = await readdir(join(directory, "dist"), { recursive: true });

@@ -1,0 +1,78 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { startMockModels } from "../../infra/mock-models/server.ts";
+import { connect } from "../../shared/postgres.ts";
+import { marketVariables, openMarket } from "../bench/market-soak/market.ts";
+import { isDelivered, type Purchase, Shoppers } from "../bench/market-soak/shoppers.ts";
+import { problemsOf } from "../bench/market-soak/verdict.ts";
+import { allEnded } from "../bench/soak/chaos.ts";
+import { startWorld } from "../bench/soak/world.ts";
+import { Service } from "../support/service.ts";
+import type { Seen } from "./faults.ts";
+
+const apartMs = [5_000, -5_000] as const;
+
+/** One copy of each service is five seconds ahead of everybody, the other five behind; buyers meet either, on both networks. */
+export async function hold(): Promise<Seen> {
+  const world = await startWorld({ blocksEverySecond: false });
+  const model = await startMockModels({ apiKey: "soak" });
+  const stops: Array<() => Promise<unknown>> = [() => world.stop(), () => model.stop()];
+  const start = async (name: "facilitator" | "marketplace", variables: Record<string, string>, offMs: number) => {
+    const service = await Service.start(name, { ...variables, NODE_OPTIONS: withClockOff(offMs) });
+    stops.push(() => service.kill());
+    return service;
+  };
+  try {
+    const facilitators = [];
+    for (const offMs of apartMs) facilitators.push(await start("facilitator", world.variables, offMs));
+    const databaseUrl = await world.createDatabase("marketplace");
+    const variablesAt = (facilitatorUrl: string) => ({
+      ...marketVariables(world, { databaseUrl, model, facilitatorUrl }),
+      HEDERA_VALID_SECONDS: "60",
+    });
+    const market = await openMarket(world, variablesAt(facilitators[0]!.url));
+    const marketplaces = [];
+    // Each with the facilitator that is off the other way.
+    for (const [at, offMs] of apartMs.entries()) {
+      marketplaces.push(await start("marketplace", variablesAt(facilitators[1 - at]!.url), offMs));
+    }
+    const db = connect(world.databaseUrl, { poolMax: 2, applicationName: "drill" });
+    stops.push(() => db.end());
+    const isSettled = async ({ network, key }: Purchase) => {
+      const settled = "select from payments where network = $1 and payment_key = $2 and state = 'settled'";
+      return (await db.query(settled, [network, key])).rowCount === 1;
+    };
+    const urlsOf = (services: readonly Service[]) => services.map(({ url }) => url);
+    const shoppers = new Shoppers(world, market, urlsOf(marketplaces), urlsOf(facilitators), isSettled);
+    shoppers.start(6);
+    await pause(20_000);
+    await shoppers.stop();
+    await allEnded(db);
+    const { purchases } = shoppers;
+    const without = purchases.filter((purchase) => !isDelivered(purchase));
+    const problems = [
+      ...(await problemsOf({ world, market, db, databaseUrl, shoppers })),
+      ...without.map(
+        ({ agent, network, answers }) => `${agent} on ${network} not had: ${JSON.stringify(answers.at(-1))}`,
+      ),
+    ];
+    const found = {
+      purchases: purchases.length,
+      delivered: purchases.length - without.length,
+      problems: problems.length,
+    };
+    return { found: { "clocks apart": "10 s", ...found }, problems };
+  } finally {
+    for (const stop of stops.toReversed()) await stop();
+  }
+}
+
+/** Node's options by which a process, and each of its threads, takes another time for the present. */
+function withClockOff(ms: number): string {
+  const program = `
+    const Right = Date;
+    globalThis.Date = class Date extends Right {
+      constructor(...given) { super(...(given.length === 0 ? [Right.now() + ${ms}] : given)); }
+      static now() { return Right.now() + ${ms}; }
+    };`;
+  return `--import=data:text/javascript,${encodeURIComponent(program)}`;
+}
