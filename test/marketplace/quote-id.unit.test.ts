@@ -72,6 +72,10 @@ test("a body's id is found again by the hours that its payment may have been quo
   // Good for a year, and presented soon.
   expect(known(quotedAt + 365 * 24 * hour, quotedAt + 60_000)).toBe(true);
   expect(known(quotedAt + 180_000, quotedAt, randomBytes(32))).toBe(false);
+  // Quoted by a copy whose clock is ten seconds ahead, and has come to the next hour.
+  const ahead = ids.ofBody(quoted, body, quotedAt + 12_000);
+  const behind = ids.ofBodyBefore(quoted, body, new Date(quotedAt + 62_000), quotedAt + 2_000);
+  expect(behind.map((candidate) => candidate.id)).toContain(ahead);
   expect(known(quotedAt + 180_000, quotedAt, body, { ...quoted, product: "agt_two" })).toBe(false);
   expect(known(quotedAt + 5 * hour, quotedAt + 5 * hour)).toBe(false);
   expect(isHeldSecret(id)).toBe(false);

@@ -238,8 +238,8 @@ const unlimited = 10n ** 30n;
 const nodeTimeouts = { connectMs: 1_500, sendMs: 3_000, receiptMs: 3_000 };
 const nodesMax = 3;
 const roundsMax = 4;
-/** Nodes' clocks may be late by this much. */
-const expiredMarginMs = 5_000;
+/** By this much a node's clock may be late, or ours early. */
+const expiredMarginMs = 10_000;
 /** 180 s from consensus, less the time to ask. */
 const receiptsKeptMs = 120_000;
 

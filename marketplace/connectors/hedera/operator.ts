@@ -35,7 +35,7 @@ export class Operator {
       const transaction = make(sdk)
         .setTransactionId(sdk.TransactionId.fromString(first))
         .setNodeAccountIds([sdk.AccountId.fromString(node)])
-        .setTransactionValidDuration(validSeconds)
+        .setTransactionValidDuration(validSeconds + backdatedMs / 1_000)
         .setMaxTransactionFee(sdk.Hbar.fromTinybars(transactionFeeMax.toString()))
         .freeze();
       const { transactionList } = proto.TransactionList.decode((await transaction.sign(key)).toBytes());
@@ -45,7 +45,7 @@ export class Operator {
         parts[index].push({ node, bytes: proto.Transaction.encode(part).finish() });
       });
     }
-    return { ids, parts, validUntil: new Date(startMs + validSeconds * 1_000) };
+    return { ids, parts, validUntil: new Date(startMs + backdatedMs + validSeconds * 1_000) };
   }
 
   /** Whether the operator's signature alone satisfies a key: it is the key, or enough of a list. */
@@ -81,7 +81,7 @@ export const operatorKey = /^((ed25519|ecdsa):(0x)?[0-9a-f]{64}|30[0-9a-f]{60,30
 /** In tinybars: the chain takes no more for one transaction. */
 export const transactionFeeMax = 200_000_000n;
 
-const backdatedMs = 2_000;
+const backdatedMs = 8_000;
 
 function readKey(sdk: Sdk, text: string): PrivateKey {
   const [kind, hex = ""] = text.toLowerCase().split(":");

@@ -8,6 +8,7 @@ import { maxTimeoutSeconds } from "../../time-limits.ts";
  * are not known again.
  */
 export const quoteGoodForSeconds = 3_600;
+const clocksDifferMs = 15_000;
 
 /**
  * The ids that quotes carry as `extra.quoteId`, told by their first letter:
@@ -62,7 +63,8 @@ export class QuoteIds {
    */
   ofBodyBefore(quoted: Quoted, bodyDigest: Buffer, expiresAt: Date, now = Date.now()): ReadonlyArray<QuotedId> {
     const first = periodOf(Math.min(now, expiresAt.getTime() - paymentGoodForMs)) - 1;
-    const last = periodOf(Math.min(now, expiresAt.getTime()));
+    // The copy that quoted it may be ahead of this one.
+    const last = periodOf(Math.min(now + clocksDifferMs, expiresAt.getTime()));
     const periods = Array.from({ length: last - first + 1 }, (_, index) => last - index);
     return periods.flatMap((period) =>
       this.#secrets.map((secret) => ({
