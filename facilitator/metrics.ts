@@ -4,7 +4,7 @@ import { Counter, durabilityGauge, type Family, Gauge, Histogram, jobGauge, memo
 import type { Database } from "../shared/postgres.ts";
 import type { Reads } from "../shared/reads.ts";
 import type { ValkeyCounts } from "../shared/valkey-counts.ts";
-import { inStates, unfinishedStates } from "./payment-states.ts";
+import { amongUnfinished, inStates, unfinishedStates } from "./payment-states.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import type { LostSettlements } from "./settlements/lost-settlements.ts";
 
@@ -82,8 +82,8 @@ function balances({ schemes }: Pick<Needs, "schemes">): readonly Family[] {
 async function backlog({ db }: Pick<Needs, "db">): Promise<readonly Family[]> {
   try {
     const { rows: states } = await db.query(
-      `select network, state, count(*)::int as count from unfinished_payments u join payments on id = u.payment_id
-        where ${inStates(unfinishedStates)} group by network, state`,
+      `select network, state, count(*)::int as count from payments
+        where ${amongUnfinished} and ${inStates(unfinishedStates)} group by network, state`,
     );
     const { rows: queue } = await db.query("select count(*)::int as count from uncounted_settlements");
     const { rows: offers } = await db.query("select count(*)::int as count from discovery_offers");

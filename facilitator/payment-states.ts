@@ -72,6 +72,12 @@ export function inStates(states: readonly PaymentState[], table?: string): strin
 /** SQL: whether it is under way, or its end is unknown. A claim that waits for another caller is neither. */
 export const hasNotEnded = `${inStates(unfinishedStates)} and not (state = 'claimed' and retryable)`;
 
+/**
+ * SQL: whether a row of `payments` is one of those that may not have ended, by the ids that are kept apart. How many they are is not left to the
+ * planner: after a burst it takes them for many still, and would read all of `payments` to find the few that there are.
+ */
+export const amongUnfinished = "id = any(array(select payment_id from unfinished_payments))";
+
 function statesBefore(transition: Transition): readonly PaymentState[] {
   return paymentStates.filter((state) => state in transitions[transition]);
 }

@@ -3,7 +3,7 @@ import type { Environment } from "../shared/networks.ts";
 import type { Database } from "../shared/postgres.ts";
 import type { Config } from "./config.ts";
 import { facilitatorSubject } from "./heartbeats.ts";
-import { hasNotEnded } from "./payment-states.ts";
+import { amongUnfinished, hasNotEnded } from "./payment-states.ts";
 import type { OutageCause, SchemeRegistry } from "./schemes/registry.ts";
 
 const minutesOfDay = 1_440;
@@ -76,8 +76,7 @@ export async function status(
     db.query({
       name: "status-unfinished",
       text: `select count(*)::int as payments, min(created_at) as oldest
-               from unfinished_payments u join payments on id = u.payment_id
-              where ${hasNotEnded} and network = any($1)`,
+               from payments where ${amongUnfinished} and ${hasNotEnded} and network = any($1)`,
       values: [networks],
     }),
   ]);

@@ -6,7 +6,7 @@ import type { Config } from "./config.ts";
 import { type Explorers, explorerUrl } from "./explorer.ts";
 import { encodeOpaque, moment, oneOf, opaque, type Read, text, whole } from "./http/query.ts";
 import { asFiltered, inPlaceAndTime } from "./list-statement.ts";
-import { hasNotEnded, unfinishedStates } from "./payment-states.ts";
+import { amongUnfinished, hasNotEnded, unfinishedStates } from "./payment-states.ts";
 import { endedRows, type Found, type Row, recordShape, valuesOf } from "./record-rows.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import { environments, type RecordScope, recordScope, statuses, unfinishedStatuses } from "./settlements/scope.ts";
@@ -144,8 +144,8 @@ async function unfinishedRows(
              transaction_id as tx_id, null as error_reason, created_at,
              least(extract(epoch from now() - created_at) * 1000, 2147483647)::int as total_ms,
              (extract(epoch from created_at) * 1000000)::bigint as created_micros
-        from unfinished_payments u join payments t on t.id = u.payment_id
-       where ${hasNotEnded} and state = any($2)
+        from payments t
+       where ${amongUnfinished} and ${hasNotEnded} and state = any($2)
          and network = any($1) and ${inPlaceAndTime} and ${asFiltered}
          and ($9::text is not null)
        order by created_at desc, id desc limit $5`,

@@ -4,7 +4,7 @@ import { batched } from "../../shared/batch.ts";
 import { type Database, type Queryable, wasRolledBack } from "../../shared/postgres.ts";
 import type { StoredListingRequest } from "../discovery/listing-requests.ts";
 import { failuresOfADayWithin, failuresWithin } from "../limits/failure-windows.ts";
-import { claimableAgain, inStates, legalFor, unfinishedStates } from "../payment-states.ts";
+import { amongUnfinished, claimableAgain, inStates, legalFor, unfinishedStates } from "../payment-states.ts";
 import type {
   Broadcast,
   BroadcastLog,
@@ -215,9 +215,9 @@ export class SettlementStore implements BroadcastLog {
   async takeUnfinished(limit: number): Promise<readonly Abandoned[]> {
     const { rows } = await this.#db.query(
       `update payments set lease_until = now() + interval '10 seconds'
-        where id in (select p.id from unfinished_payments u join payments p on p.id = u.payment_id
-                      where ${inStates(unfinishedStates, "p")} and p.lease_until < now()
-                      order by p.lease_until limit $1 for update of p skip locked)
+        where id in (select id from payments
+                      where ${amongUnfinished} and ${inStates(unfinishedStates)} and lease_until < now()
+                      order by lease_until limit $1 for update skip locked)
        returning *`,
       [limit],
     );

@@ -1,4 +1,5 @@
 import { expect, vi } from "vitest";
+import { amongUnfinished, hasNotEnded } from "../../facilitator/payment-states.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { evmTest, perFile } from "../support/fixtures.ts";
 
@@ -103,4 +104,33 @@ test("nothing in it is a secret", async ({ scrape, setting }) => {
   const { href, host } = new URL(setting.chain.rpcUrl);
   for (const secret of [setting.variables.EIP155_84532_SIGNERS as string, href, host])
     expect(text).not.toContain(secret);
+});
+
+test("after a burst, what is under way is found by its ids and not by reading every payment", async ({
+  facilitator,
+}) => {
+  const client = await facilitator.context.db.connect();
+  try {
+    await client.query("begin");
+    // No holds are placed.
+    await client.query("set local session_replication_role = replica");
+    await client.query(
+      `with ended as (
+         insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic, transaction_id,
+                               expires_at, lease_until)
+         select 'eip155:84532', 'burst-' || n, 'settled', gen_random_uuid(), 'exact', '0xa', '0xb', '0xc', 1, '0x' || n, now(), now()
+           from generate_series(1, 10000) n returning id)
+       insert into unfinished_payments select id from ended`,
+    );
+    await client.query("analyze payments, unfinished_payments");
+    await client.query("delete from unfinished_payments");
+    const { rows } = await client.query(
+      `explain select network from payments where ${amongUnfinished} and ${hasNotEnded} and lease_until < now()`,
+    );
+    const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+    expect(plan).toMatch(/Index Scan using payments_pkey on payments/);
+  } finally {
+    await client.query("rollback");
+    client.release();
+  }
 });

@@ -1,5 +1,5 @@
 import type { Database, Queryable, Transaction } from "../../../shared/postgres.ts";
-import { inStates, sentStates } from "../../payment-states.ts";
+import { amongUnfinished, inStates, sentStates } from "../../payment-states.ts";
 import type { EvmChain } from "./chain.ts";
 import { RpcError } from "./rpc.ts";
 
@@ -99,8 +99,8 @@ export class Nonces {
        on conflict (network, address) do update
          set vacant = array(select n from unnest(known.vacant) n where n >= excluded.next_nonce),
              next_nonce = case
-               when exists (select from unfinished_payments u join payments on id = u.payment_id
-                             where network = $1 and fee_payer = $2 and ${inStates(sentStates)})
+               when exists (select from payments
+                             where ${amongUnfinished} and network = $1 and fee_payer = $2 and ${inStates(sentStates)})
                then greatest(known.next_nonce, excluded.next_nonce) else excluded.next_nonce end`,
       [this.#network, this.#address, pending],
     );
