@@ -32,7 +32,8 @@ test("every directory that a service writes to is a volume, and everything else 
   }
   expect(services["marketplace-2"]).toEqual(services["marketplace-1"]);
   const { environment, volumes: mounts = [] } = services["marketplace-1"] as Service;
-  const given = { ...environment, MARKETPLACE_PORT: "4020", LLM_BASE_URL: "http://model" };
+  const texts = Object.fromEntries(Object.entries(environment).map(([variable, value]) => [variable, String(value)]));
+  const given = { ...texts, MARKETPLACE_PORT: "4020", LLM_BASE_URL: "http://model" };
   const { filesDirectory } = readConfig({ ...given, MARKETPLACE_DATABASE_URL: "postgres://db" }).services;
   expect(mounts.map((mount) => mount.split(":")[1])).toContain(filesDirectory);
   for (const { volumes: mounts = [] } of Object.values(services)) {

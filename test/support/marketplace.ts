@@ -48,7 +48,7 @@ export async function startMarketplace(options: StartOptions = {}): Promise<Test
 /** A chain that says nothing is asked no longer than it takes to know that a transaction has expired: tests would wait for it. */
 function impatient(config: Config): Config {
   const { hedera } = config.chains;
-  return hedera ? { ...config, chains: { ...config.chains, hedera: { ...hedera, giveUpAfterMs: 8_000 } } } : config;
+  return hedera ? { ...config, chains: { ...config.chains, hedera: { ...hedera, giveUpAfterMs: 13_000 } } } : config;
 }
 
 const modelApiKey = "model-api-key-for-tests";

@@ -27,6 +27,7 @@ export class Operator {
     const { sdk, key } = await this.#load();
     // A little in the past, since no two clocks agree.
     const startMs = Date.now() - backdatedMs;
+    const duration = Math.min(durationMax, validSeconds + backdatedMs / 1_000);
     const nanos = (startMs % 1_000) * 1_000_000 + Math.floor(Math.random() * 1_000_000);
     const first = `${this.accountId}@${Math.floor(startMs / 1_000)}.${String(nanos).padStart(9, "0")}`;
     const ids: string[] = [];
@@ -35,7 +36,7 @@ export class Operator {
       const transaction = make(sdk)
         .setTransactionId(sdk.TransactionId.fromString(first))
         .setNodeAccountIds([sdk.AccountId.fromString(node)])
-        .setTransactionValidDuration(validSeconds + backdatedMs / 1_000)
+        .setTransactionValidDuration(duration)
         .setMaxTransactionFee(sdk.Hbar.fromTinybars(transactionFeeMax.toString()))
         .freeze();
       const { transactionList } = proto.TransactionList.decode((await transaction.sign(key)).toBytes());
@@ -45,7 +46,7 @@ export class Operator {
         parts[index].push({ node, bytes: proto.Transaction.encode(part).finish() });
       });
     }
-    return { ids, parts, validUntil: new Date(startMs + backdatedMs + validSeconds * 1_000) };
+    return { ids, parts, validUntil: new Date(startMs + duration * 1_000) };
   }
 
   /** Whether the operator's signature alone satisfies a key: it is the key, or enough of a list. */
@@ -82,6 +83,8 @@ export const operatorKey = /^((ed25519|ecdsa):(0x)?[0-9a-f]{64}|30[0-9a-f]{60,30
 export const transactionFeeMax = 200_000_000n;
 
 const backdatedMs = 8_000;
+/** In seconds: the chain takes nothing that is valid for longer. */
+const durationMax = 180;
 
 function readKey(sdk: Sdk, text: string): PrivateKey {
   const [kind, hex = ""] = text.toLowerCase().split(":");
