@@ -27,8 +27,9 @@ export async function drill(): Promise<boolean> {
     throw new CannotDrill("buildah needs root here, since it changes the root of what it runs");
   const stops: Array<() => Promise<unknown>> = [];
   try {
-    const debian = await unpack(["buildah"]);
+    const debian = await unpack(["buildah", "patchelf"]);
     stops.push(() => debian.remove());
+    await keepLibraries(debian, "usr/bin/buildah");
     const directory = await mkdtemp(join(tmpdir(), "image-"));
     stops.push(() => rm(directory, { recursive: true, force: true }));
     const buildah = new Buildah(debian, directory);
@@ -125,11 +126,18 @@ class Buildah {
   }
 }
 
+/** It starts itself again without its environment, so it has to know by itself where its libraries are. */
+async function keepLibraries(debian: Unpacked, path: string): Promise<void> {
+  const [program, ...args] = debian.command("usr/bin/patchelf");
+  const libraries = args[0]?.replace("LD_LIBRARY_PATH=", "") ?? "";
+  await execute(program, [...args, "--force-rpath", "--set-rpath", libraries, join(debian.root, path)]);
+}
+
 /** What stands in for the images that the Dockerfile names. */
 async function buildBases(buildah: Buildah, directory: string): Promise<void> {
   const libraries = ["libstdc++6", "libssl3"];
   const file = join(directory, "Containerfile");
-  await writeFile(file, "FROM scratch\nCOPY . /\nENV PATH=/usr/local/bin:/usr/bin:/bin\n");
+  await writeFile(file, "FROM scratch\nCOPY . /\nENV PATH=/usr/local/bin:/usr/bin:/bin HOME=/root\n");
   for (const [name, packages] of [
     ["base", libraries],
     ["node", [...libraries, "dash", "coreutils", "findutils", "sed"]],
