@@ -15,7 +15,7 @@ export interface Guide {
   readonly template: (chains: TemplateChains) => Template;
 }
 
-export const connectorKinds = { models: "Models", apis: "APIs", ledgers: "Ledgers", rewards: "Rewards" } as const;
+export const connectorKinds = { models: "Models", apis: "APIs", ledgers: "Chains", rewards: "Rewards" } as const;
 export type ConnectorKind = keyof typeof connectorKinds;
 
 /** An agent that can be published as it is, except for what its creator has to bring. */

@@ -6,7 +6,7 @@ import { Icon } from "../../../shared/page/icon.tsx";
 import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
 import { signInPath } from "../layout.tsx";
 import { CodeTabs } from "./code-tabs.tsx";
-import type { Rail, Tried } from "./tried.ts";
+import type { PaymentMethod, Tried } from "./tried.ts";
 import { WalletPanel } from "./wallet-panel.tsx";
 
 /** Three ways to pay for a run, of which one is open. */
@@ -22,11 +22,13 @@ export function PayCard({ tried }: { tried: Tried }) {
           Pay with
         </h2>
         <div class="rails" role="radiogroup" aria-labelledby="pay-title">
-          <RailChoice rail="credits" chosen={tried.rail} icon="coins" name="Credits" cost={creditsOf(price)} />
-          {canPay && <RailChoice rail="wallet" chosen={tried.rail} icon="wallet" name="Wallet" cost={usdcOf(price)} />}
-          <RailChoice
-            rail="terminal"
-            chosen={tried.rail}
+          <MethodChoice method="credits" chosen={tried.method} icon="coins" name="Credits" cost={creditsOf(price)} />
+          {canPay && (
+            <MethodChoice method="wallet" chosen={tried.method} icon="wallet" name="Wallet" cost={usdcOf(price)} />
+          )}
+          <MethodChoice
+            method="terminal"
+            chosen={tried.method}
             icon="terminal"
             name="Terminal"
             cost={canPay ? usdcOf(price) : creditsOf(price)}
@@ -57,18 +59,18 @@ export function PayCard({ tried }: { tried: Tried }) {
   );
 }
 
-interface RailChoiceProps {
-  readonly rail: Rail;
-  readonly chosen: Rail;
+interface MethodChoiceProps {
+  readonly method: PaymentMethod;
+  readonly chosen: PaymentMethod;
   readonly icon: "coins" | "wallet" | "terminal";
   readonly name: string;
   readonly cost: string;
 }
 
-function RailChoice({ rail, chosen, icon, name, cost }: RailChoiceProps) {
+function MethodChoice({ method, chosen, icon, name, cost }: MethodChoiceProps) {
   return (
     <label>
-      <input type="radio" name="by" id={`by-${rail}`} value={rail} checked={rail === chosen} />
+      <input type="radio" name="by" id={`by-${method}`} value={method} checked={method === chosen} />
       <b>
         <Icon name={icon} />
         {name}

@@ -15,9 +15,9 @@ import type { Visit } from "../page.ts";
 import { exampleInput, fieldsOf, inputOfForm } from "./form-input.ts";
 import type { Told } from "./result-card.tsx";
 import type { ShownAgent } from "./shown-agent.ts";
-import type { Rail, Tried } from "./tried.ts";
+import type { PaymentMethod, Tried } from "./tried.ts";
 
-type FormState = Pick<Tried, "values" | "wrong" | "told" | "rail" | "requestName">;
+type FormState = Pick<Tried, "values" | "wrong" | "told" | "method" | "requestName">;
 
 /**
  * The form as it is before anything was posted; with `?run=` filled in as the visitor's own run of this agent was asked, with
@@ -28,13 +28,13 @@ export async function freshForm(
   { agent, detail }: ShownAgent,
   { viewer, query }: Pick<Visit, "viewer" | "query">,
 ): Promise<FormState> {
-  const rail = viewer?.account || !detail.per_call ? "credits" : "wallet";
+  const method = viewer?.account || !detail.per_call ? "credits" : "wallet";
   const run = query.get("run");
   const again =
     run && viewer?.account ? await readAskedInput(db, viewer.account.id, { run, agentId: agent.id }) : undefined;
   const example = query.has("example") ? await readExamples(db, agent.id) : [];
   const shown = example.find(({ runId }) => runId === query.get("example"))?.input;
-  return { values: again ?? shown ?? exampleInput(detail), rail, requestName: randomUUID() };
+  return { values: again ?? shown ?? exampleInput(detail), method, requestName: randomUUID() };
 }
 
 export type PostedRunNeeds = RunNeeds & FreeRunNeeds & { readonly anonymousLimits: AnonymousLimits };
@@ -47,15 +47,15 @@ export async function runPosted(
   form: URLSearchParams,
 ): Promise<FormState> {
   const values = inputOfForm(fieldsOf(shown.detail), form);
-  const rail: Rail = form.get("by") === "terminal" ? "terminal" : "credits";
+  const method: PaymentMethod = form.get("by") === "terminal" ? "terminal" : "credits";
   try {
     const told = await runOnce(context, shown, visit, { form, values });
-    return { values, told, rail, requestName: randomUUID() };
+    return { values, told, method, requestName: randomUUID() };
   } catch (error) {
     if (!(error instanceof ApiError) || error.isFault) throw error;
     const { field } = error.body as { field?: unknown };
     const wrong = typeof field === "string" ? { field, problem: error.message } : undefined;
-    return { values, ...(wrong && { wrong }), told: refusedBy(error), rail, requestName: randomUUID() };
+    return { values, ...(wrong && { wrong }), told: refusedBy(error), method, requestName: randomUUID() };
   }
 }
 

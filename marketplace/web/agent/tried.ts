@@ -7,7 +7,7 @@ import type { Told } from "./result-card.tsx";
 import type { ShownAgent } from "./shown-agent.ts";
 
 /** How a run may be paid; a free agent is run without any of them. */
-export type Rail = "credits" | "wallet" | "terminal";
+export type PaymentMethod = "credits" | "wallet" | "terminal";
 /** What the page on which an agent is tried shows. */
 export interface Tried {
   readonly shown: ShownAgent;
@@ -15,7 +15,7 @@ export interface Tried {
   readonly values: Readonly<Record<string, Value>>;
   readonly wrong?: { readonly field: string; readonly problem: string } | undefined;
   readonly told?: Told | undefined;
-  readonly rail: Rail;
+  readonly method: PaymentMethod;
   /** Names this form's run: however often it is posted, it runs once. */
   readonly requestName: string;
   readonly publicUrl: string;

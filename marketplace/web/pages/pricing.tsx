@@ -33,16 +33,16 @@ export function pricingPage({ db, config, facilitator }: Needs): Page {
       return {
         title: "Pricing",
         description:
-          "You pay for runs that succeed: one credit is one US cent on every rail. No plan, no seat, no minimum.",
+          "You pay for runs that succeed: one credit is one US cent whichever way you pay. No plan, no seat, no minimum.",
         body: (
           <div class="wrap page stack stack-10">
             <div class="page-head">
               <h1>You pay for runs that succeed</h1>
               <p class="lede">
-                No plan, no seat, no minimum. Creators set prices; one credit is one US cent on every rail.
+                No plan, no seat, no minimum. Creators set prices; one credit is one US cent whichever way you pay.
               </p>
             </div>
-            <Rails feeBasisPoints={platformFeeBasisPoints} networks={networks} />
+            <WaysToPay feeBasisPoints={platformFeeBasisPoints} networks={networks} />
             <div class="cols cols-2">
               <Agents page={agents} />
               <Svg triesPerDay={freeTries.perAddress} />
@@ -56,11 +56,11 @@ export function pricingPage({ db, config, facilitator }: Needs): Page {
   };
 }
 
-function Rails({ feeBasisPoints, networks }: { feeBasisPoints: number; networks: readonly string[] }) {
+function WaysToPay({ feeBasisPoints, networks }: { feeBasisPoints: number; networks: readonly string[] }) {
   const names = networks.map((network) => networkOf(network)?.name ?? network);
   return (
     <div class="cols cols-3 cols-even">
-      <Rail
+      <WayToPay
         id="credits"
         title="Credits"
         badge="key or MCP"
@@ -69,7 +69,7 @@ function Rails({ feeBasisPoints, networks }: { feeBasisPoints: number; networks:
         points={["Caps for each key, a minute and a day", "Refuse a price that rose", "Do not expire"]}
         link={{ href: "/docs/first-run#3-buy-credits", label: "How to buy credits" }}
       />
-      <Rail
+      <WayToPay
         id="wallet"
         title="Wallet"
         badge="no account"
@@ -82,7 +82,7 @@ function Rails({ feeBasisPoints, networks }: { feeBasisPoints: number; networks:
         ]}
         link={{ href: "/docs/per-call", label: "How per call works" }}
       />
-      <Rail
+      <WayToPay
         id="creators"
         title="Publishing"
         badge="creators"
@@ -101,7 +101,7 @@ function Rails({ feeBasisPoints, networks }: { feeBasisPoints: number; networks:
 
 const percentOf = (basisPoints: number) => `${basisPoints / 100} %`;
 
-interface RailProps {
+interface WayToPayProps {
   readonly id: string;
   readonly title: string;
   readonly badge: string;
@@ -111,7 +111,7 @@ interface RailProps {
   readonly link: { readonly href: string; readonly label: string };
 }
 
-function Rail({ id, title, badge, amount, unit, points, link }: RailProps) {
+function WayToPay({ id, title, badge, amount, unit, points, link }: WayToPayProps) {
   return (
     <section class="card" aria-labelledby={id}>
       <div class="card-head">
