@@ -26,15 +26,34 @@ export function shapesOf(
   const border = new Int32Array(count);
   for (let a = 0; a < count; a++) boxes.set([width, height, 0, 0], a * 4);
   for (let y = 0, p = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, p++) {
+    const end = p + width;
+    while (p < end) {
       const area = flat[p];
+      const first = p;
+      let r = 0;
+      let g = 0;
+      let b = 0;
+      let alpha = 0;
+      do {
+        r += clean[p * 4];
+        g += clean[p * 4 + 1];
+        b += clean[p * 4 + 2];
+        alpha += clean[p * 4 + 3];
+        p++;
+      } while (p < end && flat[p] === area);
       const at = area * 4;
-      for (let c = 0; c < 4; c++) colours[at + c] += clean[p * 4 + c];
-      if (x < boxes[at]) boxes[at] = x;
+      colours[at] += r;
+      colours[at + 1] += g;
+      colours[at + 2] += b;
+      colours[at + 3] += alpha;
+      const left = first - end + width;
+      const right = p - end + width;
+      if (left < boxes[at]) boxes[at] = left;
       if (y < boxes[at + 1]) boxes[at + 1] = y;
-      if (x >= boxes[at + 2]) boxes[at + 2] = x + 1;
+      if (right > boxes[at + 2]) boxes[at + 2] = right;
       boxes[at + 3] = y + 1;
-      if (x === 0 || y === 0 || x === width - 1 || y === height - 1) border[area]++;
+      if (y === 0 || y === height - 1) border[area] += p - first;
+      else border[area] += (left === 0 ? 1 : 0) + (right === width && (left > 0 || width > 1) ? 1 : 0);
     }
   }
   for (let a = 0; a < count; a++) for (let c = 0; c < 4; c++) colours[a * 4 + c] /= sizes[a];

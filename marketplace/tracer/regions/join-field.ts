@@ -22,7 +22,8 @@ export function joinField(picture: Segmented, gradients: Map<number, Radial | Fi
   const largest = largestGroup(group, sums, count);
   if (!largest || largest.size < sizeMin * labels.length) return null;
   const { label, areas } = largest;
-  const members = Uint8Array.from(labels, (area) => (group[area] === label ? 1 : 0));
+  const members = new Uint8Array(labels.length);
+  for (let p = 0; p < labels.length; p++) if (group[labels[p]] === label) members[p] = 1;
   const window = windowOf(members, clean, width, height);
   const errors = errorsOf(picture, sums, gradients);
   let cost = innerBorder(picture, group, label) * seamWorth * lambda;

@@ -1,4 +1,4 @@
-import { joinMembers, type SizedSets } from "./union-find.ts";
+import { find, joinMembers, type SizedSets } from "./union-find.ts";
 
 /** Pairs of neighbouring pixels, in rising order of colour distance. */
 export interface PixelEdges {
@@ -21,13 +21,15 @@ export function sortedEdges(pixels: Uint8Array, width: number, height: number, s
       let toRight = 255;
       if (right) {
         toRight = words[p] === words[p + 1] ? 0 : distance(pixels, p, p + 1);
-        if (toRight === 0) joinMembers(sets, p, p + 1);
+        if (toRight === 0) joinNext(sets, p);
         else addEdge(weights, counts, p * 4, toRight);
       }
       if (!below) continue;
       const down = words[p] === words[p + width] ? 0 : distance(pixels, p, p + width);
-      if (down === 0) joinMembers(sets, p, p + width);
-      else addEdge(weights, counts, p * 4 + 1, down);
+      if (down === 0) {
+        // Beside an equal pair the two are joined by way of that.
+        if (x === 0 || words[p] !== words[p - 1] || words[p] !== words[p + width - 1]) joinMembers(sets, p, p + width);
+      } else addEdge(weights, counts, p * 4 + 1, down);
       // A diagonal matters only where neither straight way round is open: a hairline, one pixel wide.
       if (down <= diagonalMin) continue;
       if (right && toRight > diagonalMin) {
@@ -43,6 +45,18 @@ export function sortedEdges(pixels: Uint8Array, width: number, height: number, s
     }
   }
   return byWeight(weights, counts);
+}
+
+/** Joins a pixel with the next, which in most cases is of no set yet. */
+function joinNext(sets: SizedSets, p: number): void {
+  const { parent, size } = sets;
+  if (parent[p + 1] !== p + 1 || size[p + 1] > 1) {
+    joinMembers(sets, p, p + 1);
+    return;
+  }
+  const root = find(parent, p);
+  parent[p + 1] = root;
+  size[root]++;
 }
 
 const diagonalMin = 8;

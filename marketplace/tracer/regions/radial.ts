@@ -1,5 +1,6 @@
 import { opaqueMin } from "../drawing.ts";
 import { planeError, type Segmented, stride } from "./colour-model.ts";
+import { PairTable } from "./pair-table.ts";
 import { fitRadial, type Radial, radialError } from "./radial-fit.ts";
 
 /**
@@ -159,26 +160,29 @@ type Borders = ReadonlyMap<number, ReadonlyMap<number, number>>;
 
 /** Per area, the length of its border with each neighbour that it passes smoothly into. */
 function smoothBorders({ labels, sums, clean, width, height }: Segmented): Borders {
-  const pairs = new Map<number, { length: number; unlike: number }>();
-  const count = sums.length / stride;
+  const table = new PairTable(sums.length / stride);
+  // Of each pair the two areas, the length of their border and how unlike the pixels across it are.
+  const pairs: number[] = [];
   const touch = (p: number, q: number) => {
-    const a = labels[p];
-    const b = labels[q];
-    const key = a < b ? a * count + b : b * count + a;
-    const pair = pairs.get(key) ?? { length: 0, unlike: 0 };
-    if (pair.length++ === 0) pairs.set(key, pair);
-    for (let c = 0; c < 4; c++) pair.unlike += (clean[p * 4 + c] - clean[q * 4 + c]) ** 2;
+    let at = table.get(labels[p], labels[q]);
+    if (at < 0) {
+      at = pairs.push(labels[p], labels[q], 0, 0) - 4;
+      table.set(labels[p], labels[q], at);
+    }
+    pairs[at + 2]++;
+    for (let i = p * 4, j = q * 4; i < p * 4 + 4; i++, j++) pairs[at + 3] += (clean[i] - clean[j]) ** 2;
   };
   for (let y = 0, p = 0; y < height; y++) {
     for (let x = 0; x < width; x++, p++) {
-      if (x + 1 < width && labels[p] !== labels[p + 1]) touch(p, p + 1);
-      if (y + 1 < height && labels[p] !== labels[p + width]) touch(p, p + width);
+      const here = labels[p];
+      if (x + 1 < width && here !== labels[p + 1]) touch(p, p + 1);
+      if (y + 1 < height && here !== labels[p + width]) touch(p, p + width);
     }
   }
   const borders = new Map<number, Map<number, number>>();
-  for (const [key, { length, unlike }] of pairs) {
+  for (let at = 0; at < pairs.length; at += 4) {
+    const [a, b, length, unlike] = pairs.slice(at, at + 4);
     if (unlike > smoothMax * length) continue;
-    const [a, b] = [Math.floor(key / count), key % count];
     for (const [one, other] of [
       [a, b],
       [b, a],

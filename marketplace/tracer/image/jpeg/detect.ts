@@ -116,13 +116,13 @@ function alignment({ which, values, weights }: Frequencies, table: Float32Array)
   let first = 0;
   for (let i = 0; i < which.length; i++) {
     const step = table[which[i]];
-    if (step < stepMin) continue;
+    if (step < stepMin || values[i] <= 0.25 * step) continue;
     const share = values[i] / step;
-    if (share > 0.25 && share < 1.25) {
-      if (share < valueMin) between += weights[i];
-      else if (share > 0.75) first += weights[i];
+    if (share < valueMin) {
+      between += weights[i];
+      continue;
     }
-    if (share < valueMin) continue;
+    if (share > 0.75 && share < 1.25) first += weights[i];
     sum += weights[i] * (1 - 4 * Math.abs(share - Math.floor(share + 0.5)));
     n += weights[i];
   }
