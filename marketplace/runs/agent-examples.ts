@@ -16,9 +16,8 @@ export interface AgentExample {
   readonly runId: RunId;
   readonly version: number;
   readonly input: Values;
+  /** Without images that were taken down since. */
   readonly output: Output;
-  /** Of its images, those that were taken down since. */
-  readonly hiddenImages: readonly string[];
   readonly tookMs: number;
   readonly ranAt: Date;
 }
@@ -89,7 +88,7 @@ export async function isExample(db: Queryable, accountId: AccountId, id: string)
 
 /** The examples of an agent, newest first. */
 export async function readExamples(db: Queryable, agentId: AgentId): Promise<readonly AgentExample[]> {
-  const { rows } = await db.query<Omit<AgentExample, "input" | "hiddenImages"> & { input: Kept }>({
+  const { rows } = await db.query<Omit<AgentExample, "input"> & { input: Kept }>({
     name: "read examples",
     text: `select run_id as "runId", version, input, output, took_ms as "tookMs", ran_at as "ranAt" from agent_examples
            where agent_id = $1 order by created_at desc, run_id limit ${examplesMax}`,
@@ -99,7 +98,12 @@ export async function readExamples(db: Queryable, agentId: AgentId): Promise<rea
     rows.map(async (row) => ({
       ...row,
       input: askedInput(row.input) ?? {},
-      hiddenImages: await hiddenImages(db, row.output),
+      output: withoutHidden(row.output, await hiddenImages(db, row.output)),
     })),
   );
+}
+
+function withoutHidden(output: Output, hidden: readonly string[]): Output {
+  if (!("images" in output)) return output;
+  return { ...output, images: output.images.filter((address) => !hidden.includes(address)) };
 }

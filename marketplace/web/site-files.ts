@@ -6,8 +6,10 @@ import type { Reads } from "../../shared/reads.ts";
 import { describeAgent, readFrom } from "../agents/detail.ts";
 import { type FindNeeds, findLiveAgent } from "../agents/find.ts";
 import type { Config } from "../config.ts";
+import { readExamples } from "../runs/agent-examples.ts";
 import { agentOpenApi } from "./agent/agent-openapi.ts";
 import { agentMarkdown } from "./agent/markdown.ts";
+import { showAgent } from "./agent/shown-agent.ts";
 import { clientPackagePath, readClientPackage } from "./client-package.ts";
 import type { Page } from "./page.ts";
 import { agentPictureContent, sitePictureContent } from "./share-picture/picture-of.ts";
@@ -55,8 +57,11 @@ export function siteFiles(needs: Needs, pages: readonly Page[], limit: RequestHa
   // The twin of an agent's page that programs read.
   router.get("/:handle/:slug.md", limit, async (request, response) => {
     const address = `${request.params.handle}/${request.params.slug}`;
-    const detail = await needs.reads.run((db) => describeAgent(readFrom(db, needs), address));
-    response.type("text/markdown; charset=utf-8").send(agentMarkdown(detail, publicUrl));
+    const text = await needs.reads.run(async (db) => {
+      const { agent, detail } = await showAgent(readFrom(db, needs), address);
+      return agentMarkdown(detail, publicUrl, await readExamples(db, agent.id));
+    });
+    response.type("text/markdown; charset=utf-8").send(text);
   });
   router.get("/:handle/:slug/openapi.json", limit, async (request, response) => {
     const address = `${request.params.handle}/${request.params.slug}`;

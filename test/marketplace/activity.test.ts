@@ -269,6 +269,8 @@ test("an example is a creator's own run, shown on the agent's page with what it 
   );
   await deleteOldRuns(market.context);
   expect(await page()).toContain("What <was> asked.");
+  const twin = await (await fetch(`${market.url}/${mine.address}.md`)).text();
+  expect(twin).toContain('"text": "What <was> asked."');
   expect(await page(`?example=${first}`)).toMatch(/<textarea[^>]*>What <was> asked\.</);
   // Another's agent, another's run, one that failed and one too many are refused.
   const bought = await runIn(ann);

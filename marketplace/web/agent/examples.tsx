@@ -29,9 +29,8 @@ export function Examples({ examples, agent, publicUrl }: ExamplesProps) {
 }
 
 function Example({ example, agent, publicUrl }: { example: AgentExample } & Omit<ExamplesProps, "examples">) {
-  const { runId, version, input, output, hiddenImages, tookMs, ranAt } = example;
+  const { runId, version, input, output, tookMs, ranAt } = example;
   const [first, ...more] = Object.entries(input).map(([name, value]) => [name, <Said text={String(value)} />] as const);
-  const shown = "images" in output ? withoutHidden(output, hiddenImages) : output;
   return (
     <article class="card">
       <div class="card-body cols cols-5-7">
@@ -48,7 +47,7 @@ function Example({ example, agent, publicUrl }: { example: AgentExample } & Omit
           <h3>Output</h3>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
           <section class="example-output stack" tabIndex={0} aria-label="Output of this example">
-            <RunOutput output={shown} publicUrl={publicUrl} />
+            <RunOutput output={output} publicUrl={publicUrl} />
           </section>
         </div>
       </div>
@@ -73,11 +72,4 @@ function Said({ text }: { text: string }) {
       {text.length > charactersShown && "…"}
     </span>
   );
-}
-
-function withoutHidden<Images extends { readonly images: readonly string[] }>(
-  output: Images,
-  hidden: readonly string[],
-) {
-  return { ...output, images: output.images.filter((address) => !hidden.includes(address)) };
 }

@@ -2,12 +2,13 @@ import { duration, percent } from "../../../shared/page/figures.ts";
 import { objectLiteral } from "../../../shared/page/literals.ts";
 import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
 import type { AgentDetail, DescribedField } from "../../agents/detail.ts";
+import type { AgentExample } from "../../runs/agent-examples.ts";
 import { ruleOf } from "./api-tab.tsx";
 import { exampleInput, fieldsOf } from "./form-input.ts";
 import { keySnippets, perCallSnippets, type Snippet } from "./snippets.ts";
 
 /** The agent's page without mark-up, for programs that read. */
-export function agentMarkdown(detail: AgentDetail, origin: string): string {
+export function agentMarkdown(detail: AgentDetail, origin: string, [example]: readonly AgentExample[] = []): string {
   const { name, description, agent, price_credits: price, figures, per_call: perCall } = detail;
   const input = exampleInput(detail);
   const cost = price === 0 ? "free" : `${creditsOf(price)} = ${usdcOf(price)} a run; a run that fails costs no credits`;
@@ -31,11 +32,18 @@ export function agentMarkdown(detail: AgentDetail, origin: string): string {
     "",
     ...(fields.length === 0 ? ["It takes no input."] : fields.map(fieldLine)),
     "",
+    ...(example ? exampleLines(example) : []),
     "## Run it with an API key",
     ...code(keySnippets({ origin, detail })[0]),
     ...(perCall ? ["", "## Without an account", ...code(perCallSnippets({ origin, detail })[0])] : []),
     "",
   ].join("\n");
+}
+
+/** JSON has no line of its own that could end the fence. */
+function exampleLines({ input, output }: AgentExample): string[] {
+  const fenced = (value: unknown) => ["", "```json", JSON.stringify(value, undefined, 2), "```", ""];
+  return ["## Example", "", "Asked by its creator:", ...fenced(input), "It gave:", ...fenced(output)];
 }
 
 function programOf({ before, language, indent, after }: Snippet, input: Parameters<typeof objectLiteral>[0]): string {

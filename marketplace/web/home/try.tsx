@@ -107,7 +107,10 @@ function Outcome({ tried: { output, ms, problem }, address }: { tried: Tried; ad
                 </Badge>
                 <span class="num">{ms === undefined ? "" : duration(ms)}</span>
               </span>
-              <GoLink href={`/${address}/api`}>Same call as code</GoLink>
+              <span class="row row-3">
+                <GoLink href={`/${address}`}>Its page</GoLink>
+                <GoLink href={`/${address}/api`}>Same call as code</GoLink>
+              </span>
             </div>
             <RunOutput output={output} />
           </>
