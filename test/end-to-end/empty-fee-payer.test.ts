@@ -1,17 +1,15 @@
 import { createTestClient, type Hex, http, parseEther } from "viem";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import { expect } from "vitest";
+import { paidTest } from "../support/fixtures.ts";
 import { type Proof, payQuote, post, quoteIn } from "../support/pay-call.ts";
 
-let poor: PaidMarket;
-beforeAll(async () => {
-  poor = await startPaidMarket({ facilitatorEnv: { EIP155_84532_BALANCE_EMPTY_WEI: String(parseEther("1")) } });
-});
-afterAll(() => poor?.stop());
+const test = paidTest({ facilitatorEnv: { EIP155_84532_BALANCE_EMPTY_WEI: String(parseEther("1")) } });
 
 const body = { text: "hello" };
 
-test("a chain whose fee payer is empty leaves the quote, and a payment there is 503 before anything runs", async () => {
+test("a chain whose fee payer is empty leaves the quote, and a payment there is 503 before anything runs", async ({
+  paid: poor,
+}) => {
   const quoted = await post(poor.url, { body });
   const networks = (answer: typeof quoted) =>
     quoteIn(answer).accepts.map((entry: { network: string }) => entry.network);
