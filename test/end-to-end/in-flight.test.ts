@@ -49,7 +49,7 @@ describe.each([
   ["EVM", evmWallet],
   ["Hedera", hederaWallet],
 ])("a wallet on %s", (_, wallet) => {
-  test("whose balance covers one call gets one of ten that it makes at once, and one agent runs", async () => {
+  test("a wallet whose balance covers one call gets one of ten that it makes at once, and one agent runs", async () => {
     const pay = await wallet(price);
     const proofs = await Promise.all(Array.from({ length: 10 }, pay));
     const before = paid.marketplace.model.asked();
@@ -69,7 +69,7 @@ describe.each([
     expect(paid.marketplace.model.asked()).toBe(before + 1);
   });
 
-  test("that holds the price exactly can pay anew at once, after a run that failed and after input that was refused", async () => {
+  test("a wallet that holds the price exactly can pay anew at once, after a run that failed and after input that was refused", async () => {
     const pay = await wallet(price);
     paid.marketplace.model.injectFault({ status: 500 });
     expect(await ask(await pay())).toMatchObject({ status: 500, body: { charged: false } });

@@ -43,11 +43,13 @@ function isPaused({ status, headers, body }: PaidAnswer): void {
 }
 
 describe("a call that is paid to its creator", () => {
-  test("is not even quoted while nobody pays for its model", async ({ paid }) => {
+  test("a call paid to its creator is not even quoted while no account pays for its model", async ({ paid }) => {
     isPaused(await ask(paid));
   });
 
-  test("costs its creator the model, out of the balance, and the buyer the price", async ({ paid }) => {
+  test("a call paid to its creator costs the creator the model, out of the balance, and the buyer the price", async ({
+    paid,
+  }) => {
     await give(paid, 5, "first");
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     const proofs = await Promise.all(["evm", "hedera"].map((chain) => pay(paid, chain as "evm" | "hedera")));
@@ -55,7 +57,7 @@ describe("a call that is paid to its creator", () => {
     expect(await left(paid)).toBe(1);
   });
 
-  test("is refused with its payment unused when the balance is empty by then, and good once it is not", async ({
+  test("a paid call whose creator's balance is empty by then is refused with its payment unused, which is good once there are credits", async ({
     paid,
   }) => {
     await give(paid, 2, "second");
@@ -77,7 +79,7 @@ describe("a call that is paid to its creator", () => {
     expect(await left(paid)).toBe(0);
   });
 
-  test("that failed is not charged, and its creator bears a model that answered", async ({ paid }) => {
+  test("a paid call that failed is not charged, and its creator bears a model that answered", async ({ paid }) => {
     await give(paid, 10, "fourth");
     await until(async () => (await ask(paid)).status === 402);
     paid.marketplace.model.injectFault({ truncate: true });
@@ -88,7 +90,9 @@ describe("a call that is paid to its creator", () => {
     expect(await left(paid)).toBe(8);
   });
 
-  test("that fails over and over is begun for one payer, and from one address, ten times an hour", async ({ paid }) => {
+  test("a paid call that fails over and over is begun for one payer, and from one address, ten times an hour", async ({
+    paid,
+  }) => {
     await give(paid, 100, "fifth");
     await until(async () => (await ask(paid)).status === 402);
     const { model, context } = paid.marketplace;
@@ -115,7 +119,9 @@ describe("a call that is paid to its creator", () => {
     expect((await from("203.0.113.1", same)).status).toBe(200);
   });
 
-  test("whose settlement is merely not known yet counts against nobody", async ({ paid }) => {
+  test("a paid call whose settlement is merely not known yet counts as no failure of its payer or address", async ({
+    paid,
+  }) => {
     const { context } = paid.marketplace;
     await context.db.query("delete from model_failures");
     const proof = await pay(paid, "evm");
@@ -126,7 +132,9 @@ describe("a call that is paid to its creator", () => {
     await until(async () => (await ask(paid, proof)).status === 200);
   });
 
-  test("whose result waits is delivered although nobody pays for the model any more", async ({ paid }) => {
+  test("a paid call whose result waits is delivered although no account pays for the model any more", async ({
+    paid,
+  }) => {
     const proof = await pay(paid, "evm");
     paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-call" : "pass"));
     expect((await ask(paid, proof)).status).toBe(503);

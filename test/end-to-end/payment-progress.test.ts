@@ -63,7 +63,9 @@ const nothing = {
 };
 
 describe.each(["evm", "hedera"] as const)("a payment on %s", (chain) => {
-  test("is unseen, running and settled, and tells nothing of what it bought", async ({ paid }) => {
+  test("a payment is unseen, running and settled, and its progress tells nothing of what it bought", async ({
+    paid,
+  }) => {
     const { proof, query } = await signed(paid, chain);
     const { network } = query;
     expect(await progress(paid, query)).toEqual({ ...nothing, network, state: "unseen" });
@@ -100,7 +102,7 @@ describe.each(["evm", "hedera"] as const)("a payment on %s", (chain) => {
       expect(text).not.toContain(secret);
   });
 
-  test("whose settlement the service did not hear of is settled as soon as the facilitator says so, and its result is had", async ({
+  test("a payment whose settlement the service did not hear of is settled as soon as the facilitator says so, and its result is fetched", async ({
     paid,
   }) => {
     const { proof, query } = await signed(paid, chain);
@@ -119,18 +121,21 @@ describe.each(["evm", "hedera"] as const)("a payment on %s", (chain) => {
     ["broadcast", "settling"],
     ["unknown", "unknown"],
     ["failed", "failed"],
-  ])("that the facilitator calls %s is %s, until when it can still land", async ([recorded, state], { paid }) => {
-    const { query, key } = await signed(paid, chain);
-    const expiresAt = new Date(Date.now() + 100_000);
-    await paid.facilitator.context.db.query(
-      `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic,
+  ])(
+    "a payment that the facilitator calls %s is %s, until when it can still land",
+    async ([recorded, state], { paid }) => {
+      const { query, key } = await signed(paid, chain);
+      const expiresAt = new Date(Date.now() + 100_000);
+      await paid.facilitator.context.db.query(
+        `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic,
                              transaction_id, expires_at, lease_until)
        values ($1, $2, $3, gen_random_uuid(), 'exact', 'payer', 'payee', 'asset', 5, $4, $5, now() + interval '1 hour')`,
-      [query.network, key, recorded, recorded === "claimed" ? null : `transaction of ${key}`, expiresAt],
-    );
-    const until = state === "failed" ? null : expiresAt.toISOString();
-    expect(await progress(paid, query)).toMatchObject({ state, can_land_until: until, settled_at: null });
-  });
+        [query.network, key, recorded, recorded === "claimed" ? null : `transaction of ${key}`, expiresAt],
+      );
+      const until = state === "failed" ? null : expiresAt.toISOString();
+      expect(await progress(paid, query)).toMatchObject({ state, can_land_until: until, settled_at: null });
+    },
+  );
 });
 
 test("one of which the facilitator says nothing is unknown, and one that is being worked on is known all the same", async ({

@@ -17,7 +17,7 @@ const test = paidTest({ env: local })
   });
 
 describe("buying credits", () => {
-  test("is quoted at a cent a credit, to the platform's wallets", async ({ buy, paid }) => {
+  test("credits are quoted at a cent each, to the platform's wallets", async ({ buy, paid }) => {
     const answer = await buy(250);
     expect(answer.status).toBe(402);
     expect(quoteIn(answer).accepts).toMatchObject([
@@ -44,7 +44,10 @@ describe("buying credits", () => {
     },
   );
 
-  test("needs a key, and a whole number of credits within bounds, named when it is wrong", async ({ url, buy }) => {
+  test("buying credits needs a key, and a whole number of credits within bounds, named when it is wrong", async ({
+    url,
+    buy,
+  }) => {
     expect((await post(url, { body: { credits: 5 } })).status).toBe(401);
     for (const credits of [0, -1, 1.5, "5", 1_000_001, undefined]) {
       const { status, body } = await buy(credits);
@@ -52,7 +55,7 @@ describe("buying credits", () => {
     }
   });
 
-  test("with somebody else's payment for another account or another number is refused", async ({
+  test("credits are not bought with a payment for another account or another number of them", async ({
     balance,
     paid,
     buy,
@@ -64,7 +67,7 @@ describe("buying credits", () => {
     expect(await balance()).toBe(before + 3);
   });
 
-  test("that was settled but not credited when the buyer left is credited by itself, once", async ({
+  test("a purchase that was settled but not credited when the buyer left is credited by itself, once", async ({
     balance,
     paid,
     buy,
@@ -81,7 +84,7 @@ describe("buying credits", () => {
     await proveLedger(paid.marketplace.context);
   });
 
-  test("by who is signed in adds them to their own account, once, from two tabs and by both routes", async ({
+  test("who buys credits signed in gets them on their own account, once, from two tabs and by both routes", async ({
     paid,
     buy,
   }) => {

@@ -13,7 +13,7 @@ const { paymentFor, settle, listed, catalogCaughtUp } = catalog;
 describe("a listing cannot be taken over", () => {
   const attacker = () => ({ ...catalog.setting.terms, payTo: newBuyer().address });
 
-  test("by paying oneself and naming somebody else's URL, listed or not", async () => {
+  test("a listing cannot be taken over by paying oneself and naming another's URL, listed or not", async () => {
     catalog.server.answer("/victim", quoteV2([requirementsOf(catalog.setting.terms)]));
     await settle(await paymentFor("/victim"));
     await eventually(() => listed("/victim")).toBeDefined();
@@ -35,7 +35,7 @@ describe("a listing cannot be taken over", () => {
       () => ({ status: 302, headers: { location: `${catalog.server.url}/theirs` } }),
     ],
     ["a 402 with a broken quote", () => ({ status: 402, headers: { "payment-required": "e30=!" } })],
-  ])("through %s", async (_, answer) => {
+  ])("a listing cannot be taken over through %s", async (_, answer) => {
     const terms = attacker();
     const quote = Buffer.from(JSON.stringify({ x402Version: 2, accepts: [requirementsOf(terms)] })).toString("base64");
     catalog.server.answer("/theirs", quoteV2([requirementsOf(terms)]));
@@ -48,7 +48,7 @@ describe("a listing cannot be taken over", () => {
     expect(await listed("/prey")).toBeUndefined();
   });
 
-  test("through a query that makes the URL answer as told", async () => {
+  test("a listing cannot be taken over through a query that makes the URL answer as told", async () => {
     const terms = attacker();
     catalog.server.answer("/proxy", (response, request) => {
       if (request.url?.includes("say=")) quoteV2([requirementsOf(terms)])(response, request);
@@ -59,7 +59,7 @@ describe("a listing cannot be taken over", () => {
     expect(await listed("/proxy")).toBeUndefined();
   });
 
-  test("by a route template that covers somebody else's path", async () => {
+  test("a listing cannot be taken over by a route template that covers another's path", async () => {
     const terms = attacker();
     catalog.server.answer("/tenant-b/x", quoteV2([requirementsOf(terms)]));
     await settle(
@@ -118,13 +118,13 @@ describe("the probe goes out through the guard alone", () => {
     ["the cloud's metadata", [["169.254.169.254"]]],
     ["a public and a private address at once", [["93.184.215.14", "::1"]]],
     ["a mapped address", [["::ffff:127.0.0.1"]]],
-  ])("a name that resolves to %s is not asked", async (_, addresses) => {
+  ])("a probed name that resolves to %s is not asked", async (_, addresses) => {
     const before = catalog.server.requests.length;
     expect(await ask(addresses)).toMatchObject({ problem: expect.stringMatching(/could not be asked: .*address/) });
     expect(catalog.server.requests).toHaveLength(before);
   });
 
-  test("a redirect is an answer, not a way on; a quote in a header is read", async () => {
+  test("a probe takes a redirect for an answer and does not follow it; it reads a quote in a header", async () => {
     const outbound = createOutbound({ allowHosts: [new URL(catalog.server.url).host] });
     const announcement = {
       x402Version: 2,
@@ -147,7 +147,7 @@ describe("the probe goes out through the guard alone", () => {
     }
   });
 
-  test("not even a port of its own is allowed", async () => {
+  test("a probe asks no port but the usual one of its scheme", async () => {
     const asked = await ask([["93.184.215.14"]], "https://shop.example.org:8443/x");
     expect(asked).toMatchObject({ problem: expect.stringMatching(/could not be asked: the port/) });
   });

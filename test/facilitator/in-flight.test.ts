@@ -150,7 +150,7 @@ describe.each([
   ["EVM", evmWallet],
   ["Hedera", hederaWallet],
 ])("%s: settling, too,", (_, wallet) => {
-  test("leaves alone what was verified for somebody else, and sends no payment that the others leave nothing for", async () => {
+  test("settling leaves alone what was verified for another caller, and sends no payment that the others leave nothing for", async () => {
     const pay = await wallet(price);
     const held = await pay();
     expect((await one().verify(held)).body.isValid).toBe(true);
@@ -164,7 +164,7 @@ describe.each([
     expect(answers.filter(({ body }) => body.transaction !== "")).toHaveLength(1);
   });
 
-  test("holds nothing any more once it was refused", async () => {
+  test("settling holds nothing any more once it was refused", async () => {
     const pay = await wallet(price);
     const [first, second] = [await pay(), await pay()];
     const { holdId } = (await one().verify(first)).body;
@@ -239,7 +239,7 @@ async function waitingForLocks(db: Database): Promise<number> {
 }
 
 describe("a mirror that lags", () => {
-  test("does not let a wallet spend twice what it has just paid, and lets it go on when it has caught up", async () => {
+  test("a mirror that lags does not let a wallet spend twice what it has just paid, and lets it go on when it has caught up", async () => {
     const pay = await hederaWallet(2n * price);
     const [first, second, third] = [await pay(), await pay(), await pay()];
     ledger.faults.set({ mirrorLagMs: 1_500 });

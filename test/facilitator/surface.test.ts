@@ -66,7 +66,11 @@ describe("whatever is posted", () => {
 });
 
 describe("what an answer tells", () => {
-  test("is never the node's address or its key, whatever the node does", async ({ setting, facilitator, proxy }) => {
+  test("an answer never tells the node's address or its key, whatever the node does", async ({
+    setting,
+    facilitator,
+    proxy,
+  }) => {
     const body = await pay(setting);
     const said: string[] = [];
     for (const fate of ["lose-call", "lose-answer"] as const) {
@@ -97,7 +101,7 @@ describe("while the chain is away", () => {
 });
 
 describe("an authorization", () => {
-  test("cancelled between verify and settle fails cleanly, and nothing is sent for it", async ({
+  test("an authorization cancelled between verify and settle fails cleanly, and nothing is sent for it", async ({
     setting,
     facilitator,
   }) => {
@@ -143,7 +147,7 @@ describe("an authorization", () => {
     expect(await chain(setting).getTransactionCount({ address: setting.signer as `0x${string}` })).toBe(before);
   });
 
-  test("of a payer whose key account has become a contract (EIP-7702) is for the contract to accept, not for the key", async ({
+  test("an authorization of a payer whose key account has become a contract (EIP-7702) is for the contract to accept, not for the key", async ({
     setting,
     facilitator,
   }) => {
@@ -159,7 +163,10 @@ describe("an authorization", () => {
     });
   });
 
-  test("five seconds from its end is not valid, and six are enough", async ({ setting, facilitator }) => {
+  test("an authorization five seconds from its end is not valid, and six are enough", async ({
+    setting,
+    facilitator,
+  }) => {
     const buyer = await setting.fundedBuyer();
     const validBefore = String(Math.floor(Date.now() / 1_000) + 5);
     const body = await paymentBody(buyer, setting.terms, { validBefore });
@@ -173,7 +180,7 @@ describe("an authorization", () => {
     expect(checkWindow(payment, secondsBefore(5))).toMatchObject({ refused: late.invalidReason });
   });
 
-  test("in a token that is a contract and not on the list is refused, whatever the token says", async ({
+  test("an authorization in a token that is not on the list is refused, whatever the token's contract says", async ({
     setting,
     facilitator,
   }) => {
@@ -184,7 +191,7 @@ describe("an authorization", () => {
     expect((await facilitator.verify(body)).body).toMatchObject({ isValid: false, invalidReason: "invalid_asset" });
   });
 
-  test("settled at one resource settles no second one at the same price and wallet", async ({
+  test("an authorization settled at one resource settles no second one at the same price and wallet", async ({
     setting,
     facilitator,
   }) => {
@@ -199,7 +206,7 @@ describe("an authorization", () => {
 });
 
 describe("when the database goes away", () => {
-  test("in the middle of a settlement, the claim is kept, the answer is no failure, and it settles once when it is back", async ({
+  test("when the database goes away in the middle of a settlement, the claim is kept, the answer is no failure, and it settles once when it is back", async ({
     setting,
     facilitator,
   }) => {
@@ -228,7 +235,10 @@ describe("when the database goes away", () => {
 });
 
 describe("a process that is told to stop", () => {
-  test("finishes what it is settling, refuses new work and exits 0", async ({ setting, facilitator }) => {
+  test("a process that is told to stop finishes what it is settling, refuses new work and exits 0", async ({
+    setting,
+    facilitator,
+  }) => {
     const daemon = await Service.start("facilitator", { ...setting.variables, EIP155_84532_CONFIRMATIONS: "2" });
     const body = await pay(setting);
     const settling = fetch(`${daemon.url}/settle`, {
@@ -252,7 +262,7 @@ describe("a process that is told to stop", () => {
     expect(await stopped).toBe(0);
   });
 
-  test("killed after it claimed and before it signed leaves a payment that can be settled", async ({
+  test("a process killed after it claimed and before it signed leaves a payment that can be settled", async ({
     setting,
     facilitator,
   }) => {

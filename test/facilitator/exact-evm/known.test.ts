@@ -118,7 +118,7 @@ describe("the terms of a quote", () => {
   const digestOf = ({ paymentRequirements }: Body) =>
     termsDigest(paymentRequirements as PaymentRequirements, "https://api.example.com/weather");
 
-  test("come back as their digest with `already_settled`, in either version, and with nothing else", async ({
+  test("a quote's terms come back as their digest with `already_settled`, in either version, and with nothing else", async ({
     setting,
     facilitator,
   }) => {
@@ -146,7 +146,7 @@ describe("the terms of a quote", () => {
     }
   });
 
-  test("that were not those of the claim prove nothing, now or later", async ({ setting, facilitator }) => {
+  test("terms that were not those of the claim prove nothing, now or later", async ({ setting, facilitator }) => {
     const { body } = await settledPayment(setting, facilitator);
     const claimed = edited(body, { "paymentRequirements.extra.quoteId": "made up afterwards" });
     for (let attempt = 0; attempt < 2; attempt += 1) {
@@ -156,7 +156,10 @@ describe("the terms of a quote", () => {
     }
   });
 
-  test("decide who gets a success that was never delivered, and one caller does", async ({ setting, facilitator }) => {
+  test("the terms of a quote decide who gets a success that was never delivered, and one caller does", async ({
+    setting,
+    facilitator,
+  }) => {
     const { body } = await settledPayment(setting, facilitator, quoted);
     await undeliver(facilitator, body);
     const strangers = [
@@ -173,7 +176,10 @@ describe("the terms of a quote", () => {
     expect(told).toEqual(Array(19).fill(digestOf(body)));
   });
 
-  test("without a quote, the resource decides", async ({ setting, facilitator }) => {
+  test("without a quote, the resource decides who gets a success that was never delivered", async ({
+    setting,
+    facilitator,
+  }) => {
     const { body } = await settledPayment(setting, facilitator);
     await undeliver(facilitator, body);
     const elsewhere = edited(body, { "paymentPayload.resource.url": "https://evil.example.com/" });
@@ -181,7 +187,10 @@ describe("the terms of a quote", () => {
     expect((await facilitator.settle(asV1(body))).body).toMatchObject({ success: true });
   });
 
-  test("are not told of a payment that somebody else's transaction landed", async ({ setting, facilitator }) => {
+  test("a quote's terms are not told of a payment that another's transaction landed", async ({
+    setting,
+    facilitator,
+  }) => {
     const { body } = await settledPayment(setting, facilitator, quoted);
     await facilitator.context.db.query(
       "update payments set landed_by_another = true where payment_key like '%' || $1",
@@ -192,7 +201,10 @@ describe("the terms of a quote", () => {
     expect(answer).not.toHaveProperty("termsDigest");
   });
 
-  test("leave their id nowhere: not in the database, the routes, or the metrics", async ({ setting, facilitator }) => {
+  test("a quote leaves its id nowhere: not in the database, the routes, or the metrics", async ({
+    setting,
+    facilitator,
+  }) => {
     const quoteId = `quote-${randomBytes(16).toString("hex")}`;
     const bazaar = {
       info: { input: { type: "http", method: "GET" } },
@@ -231,7 +243,7 @@ describe("a contract wallet's settled payment", () => {
     return body;
   };
 
-  test("is told to who presents a signature that the wallet accepts, and to nobody else", async ({
+  test("a contract wallet's settled payment is told to who presents a signature that the wallet accepts, and to no other caller", async ({
     setting,
     facilitator,
   }) => {
@@ -245,7 +257,11 @@ describe("a contract wallet's settled payment", () => {
     expect((await facilitator.settle(body)).body).toMatchObject({ errorReason: "already_settled" });
   });
 
-  test("is not spoken of while nobody can ask the wallet: 503", async ({ setting, facilitator, proxy }) => {
+  test("a contract wallet's settled payment is not told of while the wallet cannot be asked: 503", async ({
+    setting,
+    facilitator,
+    proxy,
+  }) => {
     const body = await walletPayment(setting, facilitator);
     proxy.behave(() => "lose-call");
     const settled = await facilitator.settle(body);

@@ -112,7 +112,7 @@ async function settledBehind(bodies: readonly Body[], before: () => Promise<unkn
 }
 
 describe("an authorization that somebody else's transaction used while ours was under way", () => {
-  test("is settled when that one paid: said once, not held against the payer, and no proof of its terms", async () => {
+  test("an authorization that another's transaction used meanwhile is settled when that one paid: said once, not held against the payer, and no proof of its terms", async () => {
     const body = await pay();
     const had = await payToHas();
     let theirs = "";
@@ -132,7 +132,7 @@ describe("an authorization that somebody else's transaction used while ours was 
     }
   });
 
-  test("has failed, at the payer's account, when the payer diverted or cancelled it", async () => {
+  test("an authorization that the payer diverted or cancelled meanwhile has failed, at the payer's account", async () => {
     const buyer = await setting.fundedBuyer();
     const body = quoted(await paymentBody(buyer, setting.terms));
     const { nonce } = body.paymentPayload.payload.authorization;
@@ -162,7 +162,7 @@ describe("an authorization that somebody else's transaction used while ours was 
     expect(answers.map(({ body }) => body.success)).toEqual(bodies.map((_, index) => index === 13));
   });
 
-  test("before we were asked is no success of ours, and only the one that paid is said to be settled", async () => {
+  test("an authorization that another's transaction used before we were asked is no success of ours, and only the one that paid is said to be settled", async () => {
     const buyer = await setting.fundedBuyer();
     const bodies = await Promise.all(Array.from({ length: 5 }, () => paymentBody(buyer, setting.terms)));
     const calls = await Promise.all(
@@ -180,7 +180,7 @@ describe("an authorization that somebody else's transaction used while ours was 
 });
 
 describe("our own transaction, of which the node says that its nonce is too low", () => {
-  test("is a settlement when it is mined", async () => {
+  test("our own transaction whose nonce the node calls too low is a settlement when it is mined", async () => {
     const body = await pay();
     const [before, had] = [await sent(), await payToHas()];
     proxy.behave((method) => (method === "eth_sendRawTransaction" ? "nonce-too-low" : "pass"));
@@ -189,7 +189,7 @@ describe("our own transaction, of which the node says that its nonce is too low"
     expect(await payToHas()).toBe(had + 10_000n);
   });
 
-  test("is pending while its receipt is late, and never sent a second time or said to have moved nothing", async () => {
+  test("our own transaction whose nonce the node calls too low is pending while its receipt is late, never sent a second time or said to have moved nothing", async () => {
     const daemon = await startFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "3000" });
     try {
       const body = await pay();
@@ -401,7 +401,7 @@ describe("a contract that says no only when it is mined", () => {
   test.each([
     ["a wallet", "wallet"],
     ["a token", "token"],
-  ])("and looks at the price of gas for it is found out before it costs any: %s", async (_name, kind) => {
+  ])("a contract wallet that looks at the price of gas is found out before it costs any: %s", async (_name, kind) => {
     const asset = kind === "token" ? await setting.chain.deploy(revertingToken) : setting.chain.usdc;
     const daemon = await startFacilitator({
       ...setting.variables,
@@ -423,7 +423,7 @@ describe("a contract that says no only when it is mined", () => {
     }
   });
 
-  test("and looks at who sends it is paid from by the fee payer it was asked as", async () => {
+  test("a contract wallet that looks at who sends is paid from by the fee payer it was asked as", async () => {
     const second = generatePrivateKey();
     const { address } = privateKeyToAccount(second);
     await setting.chain.fund(address, { wei: 10n ** 19n });

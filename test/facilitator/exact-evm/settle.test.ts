@@ -51,7 +51,7 @@ const balanceOf = (owner: string) =>
   });
 
 describe("a payment", () => {
-  test("settles once: the money moves, and every later copy is told of the first transaction", async () => {
+  test("a payment settles once: the money moves, and every later copy is told of the first transaction", async () => {
     const before = await balanceOf(setting.terms.payTo);
     const body = await pay();
     const payer = body.paymentPayload.payload.authorization.from;
@@ -73,12 +73,12 @@ describe("a payment", () => {
     expect((await facilitator.verify(body)).body).toMatchObject({ isValid: false, invalidReason: "already_settled" });
   });
 
-  test("settles in version 1 with the network named as the caller named it", async () => {
+  test("a payment settles in version 1 with the network named as the caller named it", async () => {
     const { body } = await facilitator.settle(asV1(await pay()));
     expect(body).toMatchObject({ success: true, network: "base-sepolia" });
   });
 
-  test("of a contract wallet settles through the wallet's own signature check", async () => {
+  test("a payment of a contract wallet settles through the wallet's own signature check", async () => {
     const owner = newBuyer();
     const wallet = await setting.chain.deploy(ownerWallet, [owner.address]);
     await setting.chain.fund(wallet, { usdc: 20_000n });
@@ -86,7 +86,7 @@ describe("a payment", () => {
     expect(body).toMatchObject({ success: true, payer: wallet });
   });
 
-  test("re-encoded in every way one can think of is still one payment", async () => {
+  test("a payment re-encoded in every way one can think of is still one payment", async () => {
     const body = await pay();
     const { signature, authorization } = body.paymentPayload.payload;
     const edited = (change: (copy: typeof body) => void) => {

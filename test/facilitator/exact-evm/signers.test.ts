@@ -58,7 +58,7 @@ async function submitBySomebodyElse(body: Awaited<ReturnType<typeof paymentBody>
 }
 
 describe("a signer's transactions", () => {
-  test("that are stuck on their fee are sent again with a higher one, under the same nonce, and settle once", async () => {
+  test("transactions stuck on their fee are sent again with a higher one, under the same nonce, and settle once", async () => {
     const before = await sent();
     const body = await pay();
     await tester().setAutomine(false);
@@ -82,14 +82,14 @@ describe("a signer's transactions", () => {
     expect(await sent()).toBe(before + 1);
   });
 
-  test("go on after the key was used by something else", async () => {
+  test("a signer's transactions go on after the key was used by something else", async () => {
     const hash = await signerWallet().sendTransaction({ to: setting.signer as `0x${string}`, value: 0n, chain: null });
     await tester().waitForTransactionReceipt({ hash });
     const body = await pay();
     expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
   });
 
-  test("that the node refuses give their nonce back, and the next one is not stuck", async () => {
+  test("a transaction that the node refuses gives its nonce back, and the next one is not stuck", async () => {
     const { address } = privateKeyToAccount(setting.variables.EIP155_84532_SIGNERS as `0x${string}`);
     const balance = await tester().getBalance({ address });
     await tester().setBalance({ address, value: 1n });
@@ -106,7 +106,7 @@ describe("a signer's transactions", () => {
     expect(await sent()).toBe(before + 3);
   });
 
-  test("fill a gap left by a nonce that was given back while later ones are out", async () => {
+  test("a gap left by a nonce that was given back while later ones are out is filled", async () => {
     await facilitator.context.db.query(
       "update signer_nonces set vacant = array[next_nonce], next_nonce = next_nonce + 1",
     );
@@ -152,7 +152,7 @@ test("a settled payment that a reorganisation takes back is put on the chain aga
 });
 
 describe("a payment that somebody else submitted", () => {
-  test("is not a success of ours, and is told with the transaction in which it was settled", async () => {
+  test("a payment that another account submitted is not a success of ours, and is told with the transaction in which it was settled", async () => {
     const body = await pay();
     const transaction = await submitBySomebodyElse(body);
     expect((await facilitator.settle(body)).body).toMatchObject({

@@ -25,7 +25,7 @@ const valid = () => paymentBody(buyer, setting.terms);
 const now = () => Math.floor(Date.now() / 1_000);
 
 describe("a payment that holds", () => {
-  test("is valid in version 2, and its payer is named", async () => {
+  test("a payment that holds is valid in version 2, and its payer is named", async () => {
     const { status, body } = await facilitator.verify(await valid());
     expect({ status, body }).toEqual({
       status: 200,
@@ -33,19 +33,19 @@ describe("a payment that holds", () => {
     });
   });
 
-  test("is valid in version 1, by network name and by CAIP-2 id", async () => {
+  test("a payment that holds is valid in version 1, by network name and by CAIP-2 id", async () => {
     for (const network of ["base-sepolia", "eip155:84532"]) {
       const { body } = await facilitator.verify(asV1(await valid(), network));
       expect(body).toMatchObject({ isValid: true });
     }
   });
 
-  test("may lack x402Version at the top, as the specification's example does", async () => {
+  test("a payment may lack x402Version at the top, as the specification's example does", async () => {
     const { x402Version: _, ...body } = await valid();
     expect((await facilitator.verify(body)).body.isValid).toBe(true);
   });
 
-  test("may write its recovery id as 0 or 1 and its hex in capitals", async () => {
+  test("a payment may write its recovery id as 0 or 1 and its hex in capitals", async () => {
     const body = await valid();
     const { payload } = body.paymentPayload;
     const v = Number.parseInt(payload.signature.slice(-2), 16) - 27;
@@ -147,7 +147,7 @@ describe("a payment that breaks only one rule is refused with that rule's reason
 });
 
 describe("contract wallets (ERC-1271)", () => {
-  test("pay with their owner's 65-byte signature, and with nobody else's", async () => {
+  test("contract wallets (ERC-1271) pay with their owner's 65-byte signature, and with no other's", async () => {
     const owner = newBuyer();
     const wallet = await setting.chain.deploy(ownerWallet, [owner.address]);
     await setting.chain.fund(wallet, { usdc: 1_000_000n });
@@ -177,7 +177,7 @@ describe("a malformed body is 400 and names the field", () => {
     "paymentRequirements.maxTimeoutSeconds",
   ];
 
-  test.each(paths)("%s missing", async (path) => {
+  test.each(paths)("a body without %s is 400 and names the field", async (path) => {
     for (const call of [facilitator.verify, facilitator.settle]) {
       const { status, body } = await call(edited(await valid(), { [path]: undefined }));
       expect({ status, field: body.field }).toEqual({ status: 400, field: path });
@@ -185,7 +185,7 @@ describe("a malformed body is 400 and names the field", () => {
     }
   });
 
-  test.each(["", "[]", "null", "42", '"text"', "{", "\u0000"])("body %j", async (text) => {
+  test.each(["", "[]", "null", "42", '"text"', "{", "\u0000"])("the body %j is 400 and says so", async (text) => {
     const { status, body } = await facilitator.verify(text);
     expect(status).toBe(400);
     expect(body).toMatchObject({
@@ -195,7 +195,7 @@ describe("a malformed body is 400 and names the field", () => {
     });
   });
 
-  test("a number where the amount's text belongs", async () => {
+  test("a number where the amount's text belongs is 400 and names the field", async () => {
     const body = await valid();
     Object.assign(body.paymentRequirements, { amount: 10_000 });
     expect(await facilitator.verify(body)).toMatchObject({
@@ -204,7 +204,7 @@ describe("a malformed body is 400 and names the field", () => {
     });
   });
 
-  test("more than 64 KiB is 413", async () => {
+  test("a body of more than 64 KiB is 413", async () => {
     expect((await facilitator.verify(JSON.stringify({ padding: "x".repeat(70_000) }))).status).toBe(413);
   });
 });

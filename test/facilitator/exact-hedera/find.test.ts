@@ -73,7 +73,7 @@ describe("a payment whose outcome was not known at the deadline is found later",
     },
   );
 
-  test("and is found failed where it failed", async ({ setting }) => {
+  test("a payment whose outcome was not known at the deadline is found failed where it failed", async ({ setting }) => {
     const { row } = await leftUnknown(setting, {
       throttleAtConsensus: 1,
       queryUnavailable: 1_000,
@@ -86,7 +86,9 @@ describe("a payment whose outcome was not known at the deadline is found later",
     });
   });
 
-  test("as soon as the mirror has it, however far behind the nodes it is", async ({ setting }) => {
+  test("a payment not known at the deadline is found as soon as the mirror has it, however far behind the nodes it is", async ({
+    setting,
+  }) => {
     const { row } = await leftUnknown(setting, { queryUnavailable: 1_000, mirrorUnavailable: 1_000 });
     setting.ledger.faults.set({ mirrorLagMs: 60_000 });
     const another = await settingOn(setting.ledger);
@@ -105,13 +107,17 @@ describe("a payment whose outcome was not known at the deadline is found later",
     }
   });
 
-  test("by a receipt, where a node took it from this process, and the mirror is behind", async ({ setting }) => {
+  test("a payment not known at the deadline is found by a receipt, where a node took it from this process, and the mirror is behind", async ({
+    setting,
+  }) => {
     const { row } = await leftUnknown(setting, { queryUnavailable: 1_000, mirrorUnavailable: 1_000 });
     setting.ledger.faults.set({ mirrorLagMs: 60_000 });
     expect(await setting.scheme.find(row)).toEqual({ outcome: "settled", transaction: row.key });
   });
 
-  test("but not while it is still being settled, nor is it sent twice by asking", async ({ setting }) => {
+  test("a payment is not looked for while it is still being settled, nor is it sent twice by asking", async ({
+    setting,
+  }) => {
     const asked = await setting.pay();
     const payment = await verified(setting.scheme, asked);
     setting.ledger.faults.set({ consensusDelayMs: 60_000 });
@@ -137,7 +143,7 @@ describe("a payment that can no longer land", () => {
     return { ...row, expiresAt: new Date(Date.now() - 1_000), ...changes };
   };
 
-  test("has failed when two nodes and the mirror know nothing of it, and it is not sent any more", async ({
+  test("a payment that can no longer land has failed when two nodes and the mirror know nothing of it, and it is not sent any more", async ({
     setting,
   }) => {
     const row = await never(setting);
@@ -152,7 +158,7 @@ describe("a payment that can no longer land", () => {
   test.for<[string, Record<string, number>]>([
     ["the mirror does not answer", { mirrorUnavailable: 1_000 }],
     ["a node does not answer", { queryUnavailable: 1 }],
-  ])("stays unknown while %s", async ([_name, faults], { setting }) => {
+  ])("a payment that can no longer land stays unknown while %s", async ([_name, faults], { setting }) => {
     const row = await never(setting);
     setting.ledger.faults.set(faults);
     expect(await setting.scheme.find(row)).toMatchObject({
@@ -162,7 +168,7 @@ describe("a payment that can no longer land", () => {
     });
   });
 
-  test("stays unknown while a node still has it in hand", async ({ setting }) => {
+  test("a payment that can no longer land stays unknown while a node is still handling it", async ({ setting }) => {
     const { row } = await leftUnknown(setting, { loseTx: 1 });
     const expired = { ...row, expiresAt: new Date(Date.now() - 1_000) };
     const answers = [
@@ -173,7 +179,7 @@ describe("a payment that can no longer land", () => {
     expect(answers).toContainEqual({ outcome: "unknown", transaction: row.key, because: expect.stringMatching(/\S/) });
   });
 
-  test("stays unknown while nodes have forgotten its receipt and the mirror is behind, though it landed", async ({
+  test("a payment stays unknown while nodes have forgotten its receipt and the mirror is behind, though it landed", async ({
     setting,
   }) => {
     const { row } = await leftUnknown(setting, { queryUnavailable: 1_000, mirrorUnavailable: 1_000 });
@@ -190,7 +196,7 @@ describe("a payment that can no longer land", () => {
     expect(await setting.scheme.find(row)).toEqual({ outcome: "settled", transaction: row.key });
   });
 
-  test("is settled all the same when it had landed in time", async ({ setting }) => {
+  test("a payment that can no longer land is settled all the same when it had landed in time", async ({ setting }) => {
     const { row } = await leftUnknown(setting, { queryUnavailable: 1_000, mirrorUnavailable: 1_000 });
     const expired = { ...row, expiresAt: new Date(Date.now() - 1_000) };
     expect(await setting.scheme.find(expired)).toEqual({ outcome: "settled", transaction: row.key });
