@@ -3,10 +3,8 @@ import { ApiError } from "../../../shared/errors.ts";
 import { Badge } from "../../../shared/page/badge.tsx";
 import { Button } from "../../../shared/page/button.tsx";
 import { Card } from "../../../shared/page/card.tsx";
-import { Empty } from "../../../shared/page/empty.tsx";
 import { TextField } from "../../../shared/page/field.tsx";
 import { figures } from "../../../shared/page/figures.ts";
-import { Pagination } from "../../../shared/page/pagination.tsx";
 import { Stats } from "../../../shared/page/stats.tsx";
 import { Table } from "../../../shared/page/table.tsx";
 import { Time } from "../../../shared/page/time.tsx";
@@ -18,47 +16,24 @@ import { readQuery } from "../../query.ts";
 import { type Refusal, wholeNumber } from "../console/refusal.ts";
 import { RefusedNote } from "../console/refused-note.tsx";
 import type { Page } from "../page.ts";
-import { Filter, StateBadge } from "./agents-page.tsx";
+import { listPage, StateBadge } from "./list-page.tsx";
 import { askedMove, MoveForm } from "./move-form.tsx";
 import { operatorPage } from "./operator-page.tsx";
 
 /** Accounts in any state. */
 export function allAccountsPage({ db }: { readonly db: Database }): Page {
-  return operatorPage(
-    { db },
-    {
-      path: "/admin/accounts",
-      scriptBytesMax: 4_096,
-      show: async ({ query }) => {
-        const asked = Object.fromEntries(["q", "state", "cursor"].map((name) => [name, query.get(name) ?? ""]));
-        const { accounts, cursor } = await listAccounts(db, readQuery(accountsQuery, asked));
-        const next = new URLSearchParams({ q: asked.q ?? "", state: asked.state ?? "", cursor: cursor ?? "" });
-        return {
-          title: "Accounts",
-          lede: "In any state, newest first.",
-          body: (
-            <div class="stack">
-              <Filter
-                q={asked.q ?? ""}
-                state={asked.state ?? ""}
-                label="Handle begins with"
-                states={["open", "suspended", "closed"]}
-              />
-              {accounts.length === 0 ? <Empty title="No account is like that" /> : <AccountTable accounts={accounts} />}
-              {(cursor || asked.cursor) && (
-                <Pagination
-                  label="Pages"
-                  said={`${accounts.length} accounts`}
-                  first={asked.cursor ? "/admin/accounts" : undefined}
-                  next={cursor ? `/admin/accounts?${next}` : undefined}
-                />
-              )}
-            </div>
-          ),
-        };
-      },
+  return listPage(db, {
+    path: "/admin/accounts",
+    title: "Accounts",
+    label: "Handle begins with",
+    states: ["open", "suspended", "closed"],
+    one: "account",
+    list: async (asked) => {
+      const { accounts: rows, cursor } = await listAccounts(db, readQuery(accountsQuery, asked));
+      return { rows, cursor };
     },
-  );
+    table: (accounts) => <AccountTable accounts={accounts} />,
+  });
 }
 
 function AccountTable({ accounts }: { accounts: readonly ListedAccount[] }) {

@@ -1,11 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 
 import { ApiError } from "../../../shared/errors.ts";
-import { Badge, type Tone } from "../../../shared/page/badge.tsx";
-import { Button, ButtonLink } from "../../../shared/page/button.tsx";
-import { Empty } from "../../../shared/page/empty.tsx";
-import { Select } from "../../../shared/page/field.tsx";
-import { Pagination } from "../../../shared/page/pagination.tsx";
+import { ButtonLink } from "../../../shared/page/button.tsx";
 import { KeyValues, Table } from "../../../shared/page/table.tsx";
 import { Time } from "../../../shared/page/time.tsx";
 import type { Database } from "../../../shared/postgres.ts";
@@ -14,56 +10,24 @@ import { agentsQuery, type ListedAgent, listAllAgents } from "../../admin/lists.
 import { readQuery } from "../../query.ts";
 import type { Refusal } from "../console/refusal.ts";
 import type { Page } from "../page.ts";
+import { listPage, StateBadge } from "./list-page.tsx";
 import { askedMove, MoveForm } from "./move-form.tsx";
 import { operatorPage } from "./operator-page.tsx";
 
-const tones: Readonly<Record<string, Tone>> = { live: "ok", suspended: "bad", open: "ok" };
-
-export function StateBadge({ state }: { state: string }) {
-  return (
-    <Badge tone={tones[state]} dot>
-      {state}
-    </Badge>
-  );
-}
-
 /** Agents in any state. */
 export function allAgentsPage({ db }: { readonly db: Database }): Page {
-  return operatorPage(
-    { db },
-    {
-      path: "/admin/agents",
-      scriptBytesMax: 4_096,
-      show: async ({ query }) => {
-        const asked = Object.fromEntries(["q", "state", "cursor"].map((name) => [name, query.get(name) ?? ""]));
-        const { agents, cursor } = await listAllAgents(db, readQuery(agentsQuery, asked));
-        const next = new URLSearchParams({ q: asked.q ?? "", state: asked.state ?? "", cursor: cursor ?? "" });
-        return {
-          title: "Agents",
-          lede: "In any state, newest first.",
-          body: (
-            <div class="stack">
-              <Filter
-                q={asked.q ?? ""}
-                state={asked.state ?? ""}
-                label="Address begins with"
-                states={["draft", "live", "unpublished", "suspended"]}
-              />
-              {agents.length === 0 ? <Empty title="No agent is like that" /> : <AgentTable agents={agents} />}
-              {(cursor || asked.cursor) && (
-                <Pagination
-                  label="Pages"
-                  said={`${agents.length} agents`}
-                  first={asked.cursor ? "/admin/agents" : undefined}
-                  next={cursor ? `/admin/agents?${next}` : undefined}
-                />
-              )}
-            </div>
-          ),
-        };
-      },
+  return listPage(db, {
+    path: "/admin/agents",
+    title: "Agents",
+    label: "Address begins with",
+    states: ["draft", "live", "unpublished", "suspended"],
+    one: "agent",
+    list: async (asked) => {
+      const { agents: rows, cursor } = await listAllAgents(db, readQuery(agentsQuery, asked));
+      return { rows, cursor };
     },
-  );
+    table: (agents) => <AgentTable agents={agents} />,
+  });
 }
 
 function AgentTable({ agents }: { agents: readonly ListedAgent[] }) {
@@ -87,36 +51,6 @@ function AgentTable({ agents }: { agents: readonly ListedAgent[] }) {
         ]}
       />
     </div>
-  );
-}
-
-/** By the beginning of a name and by state; without JavaScript too. */
-export function Filter({
-  q,
-  state,
-  label,
-  states,
-}: {
-  q: string;
-  state: string;
-  label: string;
-  states: readonly string[];
-}) {
-  const choices = [{ value: "", label: "Any state" }, ...states.map((value) => ({ value, label: value }))];
-  return (
-    <form class="row">
-      <input
-        class="input grow"
-        name="q"
-        value={q}
-        aria-label={label}
-        placeholder={label}
-        maxLength={80}
-        spellcheck={false}
-      />
-      <Select name="state" aria-label="State" value={state} choices={choices} />
-      <Button>Show</Button>
-    </form>
   );
 }
 

@@ -13,8 +13,8 @@ import { listReports, type Report } from "../../reports/operator-reports.ts";
 import { isForForm, Refusal } from "../console/refusal.ts";
 import { RefusedNote } from "../console/refused-note.tsx";
 import type { Page } from "../page.ts";
-import { StateBadge } from "./agents-page.tsx";
 import { FoundThings } from "./found.tsx";
+import { StateBadge } from "./list-page.tsx";
 import { ActTable } from "./log-page.tsx";
 import { type OperatorPage, type OperatorVisit, operatorPage } from "./operator-page.tsx";
 

@@ -12,7 +12,7 @@ import type { Found } from "../../admin/find.ts";
 import { networkName } from "../agent/networks.tsx";
 import type { Refusal } from "../console/refusal.ts";
 import { RefusedNote } from "../console/refused-note.tsx";
-import { StateBadge } from "./agents-page.tsx";
+import { StateBadge } from "./list-page.tsx";
 
 type Payment = Found["payments"][number];
 type Run = Found["runs"][number];

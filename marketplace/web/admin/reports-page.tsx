@@ -13,7 +13,7 @@ import { reportReasons } from "../../reports/report-agent.ts";
 import type { Refusal } from "../console/refusal.ts";
 import { RefusedNote } from "../console/refused-note.tsx";
 import type { Page } from "../page.ts";
-import { StateBadge } from "./agents-page.tsx";
+import { StateBadge } from "./list-page.tsx";
 import { operatorPage } from "./operator-page.tsx";
 
 const reportsMax = 50;
