@@ -28,7 +28,7 @@ export function noteFailedRequests({ db, backgroundWork }: Needs): (failed: Fail
 }
 
 const insert =
-  "insert into failed_requests (request_id, method, path, status, kind, place) values ($1, $2, $3, $4, $5, $6)";
+  "insert into failed_requests (request_id, method, path, status, kind, place) values ($1, $2, $3, $4, $5, $6) on conflict do nothing";
 
 /** `TypeError`, `DatabaseError 23505`. */
 function kindOf(cause: unknown): string {
@@ -54,7 +54,7 @@ function placeOf(cause: unknown): string | null {
 export async function findFailedRequests(db: Queryable, requestId: string): Promise<FoundFailure[]> {
   const { rows } = await db.query<Omit<FoundFailure, "at"> & { at: Date }>(
     `select request_id, at, method, path, status, kind, place from failed_requests
-     where request_id = $1 order by id desc limit 10`,
+     where request_id = $1 order by at desc limit 10`,
     [requestId],
   );
   return rows.map((row) => ({ ...row, at: row.at.toISOString() }));

@@ -318,7 +318,6 @@ create table email_changes (
 );
 
 create table failed_requests (
-  id bigint generated always as identity,
   request_id text not null,
   at timestamp with time zone default now() not null,
   method text not null,
@@ -326,7 +325,7 @@ create table failed_requests (
   status integer not null,
   kind text not null,
   place text,
-  constraint failed_requests_pkey PRIMARY KEY (id),
+  constraint failed_requests_pkey PRIMARY KEY (request_id, at),
   constraint failed_requests_kind_check CHECK ((length(kind) <= 100)),
   constraint failed_requests_method_check CHECK ((length(method) <= 10)),
   constraint failed_requests_path_check CHECK ((length(path) <= 300)),
@@ -971,8 +970,6 @@ CREATE INDEX effects_open ON public.effects USING btree (valid_until) WHERE (sta
 CREATE INDEX effects_spent ON public.effects USING btree (agent_id, created_at) WHERE (state <> 'void'::text);
 
 CREATE INDEX failed_requests_by_age ON public.failed_requests USING btree (at);
-
-CREATE INDEX failed_requests_by_request ON public.failed_requests USING btree (request_id);
 
 CREATE INDEX files_of_account ON public.files USING btree (account_id, created_at DESC, name);
 
