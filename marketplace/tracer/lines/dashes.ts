@@ -1,10 +1,11 @@
+import type { Shape } from "../drawing.ts";
 import type { Areas } from "../regions/areas.ts";
+import { chainOf } from "./dash-chains.ts";
 import type { Place } from "./straight-line.ts";
 
 /** A line of equal pieces at equal distances. */
 export interface DashedLine {
-  readonly from: Place;
-  readonly to: Place;
+  readonly shape: Shape;
   readonly width: number;
   /** Length of a piece and of a gap. */
   readonly dashes: readonly [number, number];
@@ -12,7 +13,7 @@ export interface DashedLine {
 }
 
 /** A small straight piece of one colour. */
-interface Dash extends Place {
+export interface Dash extends Place {
   readonly area: number;
   readonly dx: number;
   readonly dy: number;
@@ -20,7 +21,7 @@ interface Dash extends Place {
   readonly width: number;
 }
 
-/** Rows of small areas of one paint that are the dashes of a straight line. */
+/** Small areas of one paint that are the dashes of a line, straight where it goes on as far as that. */
 export function findDashes(areas: Areas, pixels: Uint8Array): DashedLine[] {
   const byPaint = new Map<number, Dash[]>();
   for (const dash of smallBars(areas, pixels)) {
@@ -30,13 +31,18 @@ export function findDashes(areas: Areas, pixels: Uint8Array): DashedLine[] {
     else byPaint.set(paint, [dash]);
   }
   const found: DashedLine[] = [];
+  const work = { left: workMax };
   for (const dashes of byPaint.values()) {
     const free = new Set(dashes);
     for (const seed of dashes) {
-      const row = free.has(seed) ? rowOf(seed, [...free]) : null;
-      if (!row) continue;
-      for (const dash of row) free.delete(dash);
-      found.push(lineOf(row));
+      if (!free.has(seed)) continue;
+      const left = [...free];
+      const row = rowOf(seed, left);
+      const chain = chainOf(seed, left, work);
+      const line = chain && chain.areas.length > chainMore * (row?.length ?? 0) ? chain : row && lineOf(row);
+      if (!line) continue;
+      for (const dash of left) if (line.areas.includes(dash.area)) free.delete(dash);
+      found.push(line);
     }
   }
   return found;
@@ -69,7 +75,8 @@ function smallBars({ map, planes, opaque, sloped, paints }: Areas, pixels: Uint8
         else continue;
       }
       const area = flat[q];
-      const share = q === p ? 1 : coverage(pixels, planes, area, flat[p], p);
+      const ground = q === p ? groundBeside(flat, p, width) : flat[p];
+      const share = ground < 0 ? 1 : coverage(pixels, planes, area, ground, p);
       const s = area * 6;
       sums[s] += share;
       sums[s + 1] += share * x;
@@ -87,7 +94,13 @@ function smallBars({ map, planes, opaque, sloped, paints }: Areas, pixels: Uint8
   return found;
 }
 
-/** How much of pixel `p` an area beside it covers. */
+/** Another area beside a pixel, or -1. */
+function groundBeside(flat: Int32Array, p: number, width: number): number {
+  for (const q of [p - 1, p + 1, p - width, p + width]) if (flat[q] !== flat[p]) return flat[q];
+  return -1;
+}
+
+/** How much of pixel `p` an area in it or beside it covers. */
 function coverage(pixels: Uint8Array, planes: Float64Array, area: number, ground: number, p: number): number {
   let dot = 0;
   let span = 0;
@@ -116,6 +129,10 @@ function dashOf(area: number, [n, sx, sy, sxx, sxy, syy]: Float64Array): Dash | 
 }
 
 const rowMin = 4;
+/** Pieces looked at for those that follow others. */
+const workMax = 10_000_000;
+/** How many more pieces than a straight row a line that bends must have. */
+const chainMore = 1.4;
 
 /** The dashes in line with one, as far as they are alike and evenly spaced; null if they are few. */
 function rowOf(seed: Dash, all: readonly Dash[]): Dash[] | null {
@@ -159,5 +176,6 @@ function lineOf(row: readonly Dash[]): DashedLine {
   const from = { x: start.x - dx * back, y: start.y - dy * back };
   const to = { x: last.x + (dx * last.length) / 2, y: last.y + (dy * last.length) / 2 };
   const width = inner.reduce((sum, d) => sum + d.width, 0) / inner.length;
-  return { from, to, width, dashes: [length, pitch - length], areas: row.map(({ area }) => area) };
+  const shape = { kind: "line", x1: from.x, y1: from.y, x2: to.x, y2: to.y } as const;
+  return { shape, width, dashes: [length, pitch - length], areas: row.map(({ area }) => area) };
 }

@@ -82,9 +82,8 @@ function liftDashes(state: State, first: number): LiftedStroke[] {
   const { at } = state;
   const rowOf = new Map(rows.flatMap((row, i) => row.areas.map((area) => [area, first + i] as const)));
   for (let p = 0; p < at.length; p++) at[p] = at[p] < 0 ? (rowOf.get(map.flat[p]) ?? -1) : at[p];
-  return rows.map(({ from, to, width, dashes, areas: [area] }) => {
+  return rows.map(({ shape, width, dashes, areas: [area] }) => {
     const [r, g, b, alpha] = [0, 3, 6, 9].map((c) => planes[area * 12 + c]);
-    const shape = { kind: "line" as const, x1: from.x, y1: from.y, x2: to.x, y2: to.y };
     const colour = tones[area] ?? straight(r, g, b, alpha);
     return { shape, stroke: { colour, width, cap: "butt", dashes }, closed: false };
   });

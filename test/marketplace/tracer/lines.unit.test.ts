@@ -83,6 +83,19 @@ describe("strokes", () => {
     expect(line!.stroke!.dashes!.map(Math.round)).toEqual([8, 4]);
   });
 
+  test("so are those of a line that bends, round a circle too", () => {
+    for (const shape of [`<path d="M8 100C40 -20 100 -10 116 90"/>`, `<circle cx="60" cy="60" r="44"/>`]) {
+      const [line, ...more] = found(
+        `<g fill="none" stroke="#222" stroke-width="3" stroke-dasharray="9 5">${shape}</g>`,
+        120,
+        120,
+      );
+      expect(more).toHaveLength(0);
+      expect(line!.stroke!.width).toBeCloseTo(3, 0);
+      expect(line!.stroke!.dashes!.map(Math.round)).toEqual([9, 5]);
+    }
+  });
+
   test("letters keep their outlines", () => {
     const { svg } = trace(picture(240, 90, lettering("#123", "#fff")));
     expect(svg).not.toContain("stroke=");
