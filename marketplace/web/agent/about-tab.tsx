@@ -13,7 +13,7 @@ import { NetworkMark, networkName } from "./networks.tsx";
 import type { ShownAgent } from "./shown-agent.ts";
 
 /** What it is, how it did, who is paid, and what was published when. */
-export function AboutTab({ shown, versions, days }: AboutTabProps) {
+export function AboutTab({ shown, versions, days, showsProof }: AboutTabProps) {
   const { detail, agent } = shown;
   return (
     <div class="cols cols-8-4">
@@ -40,7 +40,7 @@ export function AboutTab({ shown, versions, days }: AboutTabProps) {
           )}
         </section>
       </div>
-      <Creator shown={shown} />
+      <Creator shown={shown} showsProof={showsProof} />
     </div>
   );
 }
@@ -49,6 +49,8 @@ interface AboutTabProps {
   readonly shown: ShownAgent;
   readonly versions: readonly PublicVersion[];
   readonly days: readonly DayFigures[];
+  /** Whether the creator shows every payout to everybody. */
+  readonly showsProof: boolean;
 }
 
 /** What a run costs, however it ends. */
@@ -120,7 +122,7 @@ function sentenceOf(days: readonly DayFigures[]): string {
   return `Runs by day (UTC): run on ${worked.length} of ${days.length} days; ${failures}.`;
 }
 
-function Creator({ shown }: { shown: ShownAgent }) {
+function Creator({ shown, showsProof }: Pick<AboutTabProps, "shown" | "showsProof">) {
   const { detail, handle } = shown;
   return (
     <aside class="stack">
@@ -139,12 +141,7 @@ function Creator({ shown }: { shown: ShownAgent }) {
           <KeyValues
             entries={[
               ["Paid on", <Payouts shown={shown} />],
-              [
-                "Proof",
-                <a class="link" href={`/proof/${handle}`}>
-                  every payout on its chain
-                </a>,
-              ],
+              ...(showsProof ? [proofOf(handle)] : []),
               ["Category", categoryNames[detail.category]],
               ["Tags", detail.tags.length === 0 ? "–" : detail.tags.join(", ")],
               ["Since", <Time at={detail.created_at} />],
@@ -159,6 +156,15 @@ function Creator({ shown }: { shown: ShownAgent }) {
       </div>
     </aside>
   );
+}
+
+function proofOf(handle: string) {
+  const link = (
+    <a class="link" href={`/proof/${handle}`}>
+      every payout on its chain
+    </a>
+  );
+  return ["Proof", link] as const;
 }
 
 function Payouts({ shown: { agent } }: { shown: ShownAgent }) {

@@ -10,6 +10,7 @@ import { type ListedAgent, listAgents } from "../../agents/list.ts";
 import { listQuery } from "../../agents/list-query.ts";
 import { publicVersions } from "../../agents/public-versions.ts";
 import type { Config } from "../../config.ts";
+import { proofState } from "../../proof/ledger-proof.ts";
 import { readQuery } from "../../query.ts";
 import { readExamples } from "../../runs/agent-examples.ts";
 import { demoWalletPath } from "../demo-wallet.ts";
@@ -141,11 +142,12 @@ function aboutPage(context: DescribeNeeds): Page {
     scriptBytesMax,
     show: async (visit) => {
       const shown = await shownAt(context, visit);
-      const { id, liveVersion } = shown.agent;
-      const [versions, days] = await visit.read((db) =>
-        Promise.all([publicVersions(db, id, liveVersion), readDailyFigures(db, id)]),
+      const { id, liveVersion, ownerId } = shown.agent;
+      const [versions, days, proof] = await visit.read((db) =>
+        Promise.all([publicVersions(db, id, liveVersion), readDailyFigures(db, id), proofState(db, ownerId)]),
       );
-      const body = <AboutTab shown={shown} versions={versions} days={days} />;
+      const showsProof = proof.since !== undefined;
+      const body = <AboutTab shown={shown} versions={versions} days={days} showsProof={showsProof} />;
       return movedTo(shown, visit, "/about") ?? viewOf(shown, "about", body);
     },
   };
