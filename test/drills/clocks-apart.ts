@@ -52,7 +52,8 @@ export async function hold(): Promise<Seen> {
     const problems = [
       ...(await problemsOf({ world, market, db, databaseUrl, shoppers })),
       ...without.map(
-        ({ agent, network, answers }) => `${agent} on ${network} not had: ${JSON.stringify(answers.at(-1))}`,
+        ({ agent, network, answers }) =>
+          `${agent} on ${network} not had: ${JSON.stringify(answers.at(-1)?.body).slice(0, 200)}`,
       ),
     ];
     const found = {

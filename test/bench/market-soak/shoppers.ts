@@ -168,7 +168,8 @@ export class Shoppers {
 
   // biome-ignore lint/suspicious/noExplicitAny: a quote's entry
   async #signHedera(accepted: any, number: number) {
-    const seconds = Math.floor(Date.now() / 1_000) - 1;
+    // Some seconds ago, as the SDK makes its ids.
+    const seconds = Math.floor(Date.now() / 1_000) - 8;
     const nanos = String(number).padStart(9, "0");
     const key = `${accepted.extra.feePayer}@${seconds}.${nanos}`;
     const { buyer } = this.#world.ledger.accounts;
