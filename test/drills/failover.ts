@@ -94,6 +94,10 @@ interface Setting {
 async function settleThrough({ cluster, world, daemons, databaseUrl }: Setting): Promise<Result> {
   const payers = new Payers(world, daemons);
   payers.start();
+  // Where the search for lost settlements begins is on record: what is older is not looked for.
+  const begun = async () =>
+    (await queryOnce(databaseUrl, "select from searched_settlements where network like 'eip155:%'")).rowCount !== 0;
+  while (!(await begun())) await pause(500);
   await pause(6_000);
   const [primary] = cluster.nodes;
   primary!.link.freeze();

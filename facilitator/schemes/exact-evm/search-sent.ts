@@ -24,12 +24,14 @@ export class SentSearch {
   async search(log: SearchLog, feePayers: readonly string[]): Promise<void> {
     const { chain, config } = this.#needs;
     const { number: newest } = await chain.latestBlock();
-    const until = min(this.#seen ?? -1n, newest - BigInt(Math.max(0, config.confirmations - 1)));
+    const isFirstLook = this.#seen === undefined;
+    const until = min(this.#seen ?? newest, newest - BigInt(Math.max(0, config.confirmations - 1)));
     this.#seen = newest;
     if (until < 0n || feePayers.length === 0) return;
     const [marks, ends] = await Promise.all([log.marks(config.network, feePayers), this.#marksAt(until, feePayers)]);
     const fresh = ends.filter(({ feePayer }) => marks.every((mark) => mark.feePayer !== feePayer));
     if (fresh.length > 0) await log.begin(config.network, fresh);
+    if (isFirstLook) return;
     const ranges = marks.flatMap((from) => {
       const to = ends.find(({ feePayer }) => feePayer === from.feePayer);
       return to && isWorthIt(from, to) ? [{ from, to }] : [];

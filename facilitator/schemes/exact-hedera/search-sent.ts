@@ -24,11 +24,13 @@ export class SentSearch {
     const until = this.#seen;
     const newestMs = await this.#needs.mirror.seenUntilMs(anyone);
     if (newestMs !== undefined) this.#seen = BigInt(Math.floor(newestMs)) * 1_000_000n;
-    if (until === undefined) return;
+    const beginAt = until ?? this.#seen;
+    if (beginAt === undefined) return;
     const marks = await log.marks(network, feePayers);
     const fresh = feePayers.filter((feePayer) => marks.every((mark) => mark.feePayer !== feePayer));
-    const begun = fresh.map((feePayer) => ({ feePayer, until, nextNonce: undefined }));
+    const begun = fresh.map((feePayer) => ({ feePayer, until: beginAt, nextNonce: undefined }));
     if (begun.length > 0) await log.begin(network, begun);
+    if (until === undefined) return;
     const budget = { pages: pagesMax };
     for (const mark of marks) {
       if (mark.until < until) await this.#readPages(log, mark, until, budget);
