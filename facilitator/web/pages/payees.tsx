@@ -41,6 +41,21 @@ interface ListedProps {
   readonly to: (path: string) => string;
 }
 
+interface Asked {
+  readonly sort?: PayeeOrder;
+  readonly self?: boolean;
+  readonly cursor?: string;
+}
+
+function pathOf({ sort, self, cursor }: Asked): string {
+  const search = new URLSearchParams({
+    ...(sort !== "payments" && { sort }),
+    ...(self && { self: "hide" }),
+    ...(cursor !== undefined && { cursor }),
+  });
+  return search.size === 0 ? "/payees" : `/payees?${search}`;
+}
+
 const orders: ReadonlyArray<readonly [PayeeOrder, string]> = [
   ["payments", "Most payments"],
   ["volume", "Most USDC"],
@@ -48,15 +63,7 @@ const orders: ReadonlyArray<readonly [PayeeOrder, string]> = [
 ];
 
 function Listed({ page: { payees, cursor }, sort, withoutSelf, isFirst, to }: ListedProps) {
-  const at = (asked: { sort?: PayeeOrder; self?: boolean; cursor?: string }) => {
-    const { sort: order = sort, self = withoutSelf, cursor: place } = asked;
-    const search = new URLSearchParams({
-      ...(order !== "payments" && { sort: order }),
-      ...(self && { self: "hide" }),
-      ...(place !== undefined && { cursor: place }),
-    });
-    return to(search.size === 0 ? "/payees" : `/payees?${search}`);
-  };
+  const at = (asked: Asked) => to(pathOf({ sort, self: withoutSelf, ...asked }));
   return (
     <div class="wrap page stack stack-6">
       <div class="row between row-4">

@@ -71,18 +71,27 @@ export function WalletPanel({ payees, payee, cost, look, children, otherwise }: 
         <p class="help" id="wallet-cannot" hidden>
           This wallet does not sign for that network. Choose another, or {otherwise("link")}.
         </p>
-        {payees.map(({ network, address }) => (
-          <div data-payee={network}>
-            <KeyValues
-              entries={[
-                [`To ${payee}`, <Hash value={address} label={`Copy ${payee}’s address`} short />],
-                ["On", networkNoteOf(network)],
-                ["Network fee", "paid by the facilitator"],
-              ]}
-            />
-          </div>
-        ))}
+        <Payees payees={payees} payee={payee} />
       </div>
+    </>
+  );
+}
+
+/** Who is paid on each network; the island shows the one that is chosen. */
+function Payees({ payees, payee }: Pick<WalletPanelProps, "payees" | "payee">) {
+  return (
+    <>
+      {payees.map(({ network, address }) => (
+        <div data-payee={network}>
+          <KeyValues
+            entries={[
+              [`To ${payee}`, <Hash value={address} label={`Copy ${payee}’s address`} short />],
+              ["On", networkNoteOf(network)],
+              ["Network fee", "paid by the facilitator"],
+            ]}
+          />
+        </div>
+      ))}
     </>
   );
 }
