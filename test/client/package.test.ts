@@ -26,6 +26,11 @@ afterAll(() => rm(installed, { recursive: true, force: true }));
 test("the packed package, installed into an empty folder, brings nothing else, and runs", async () => {
   const there = await readdir(join(installed, "node_modules"));
   expect(there.filter((name) => !name.startsWith("."))).toEqual(["agent-marketplace-client"]);
+  // npm asks whoever installs a package about such scripts.
+  const { scripts } = JSON.parse(
+    await readFile(join(installed, "node_modules/agent-marketplace-client/package.json"), "utf8"),
+  );
+  expect(Object.keys(scripts).filter((name) => /^(pre|post)?install$|^prepare$/.test(name))).toEqual([]);
   const { stdout: helped } = await run(join(installed, "node_modules/.bin/agent-marketplace"), ["--help"]);
   expect(helped).toContain("agent-marketplace run");
   const { stdout: version } = await run(join(installed, "node_modules/.bin/agent-marketplace"), ["--version"]);
@@ -49,7 +54,7 @@ await market.svg.vectorize({ image: new Uint8Array(), style: "baroque" });
 console.log(run.output, run.credits_used.toFixed());
 `;
   await writeFile(join(installed, "program.ts"), source);
-  const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2023", "--types", "node"];
+  const options = ["--noEmit", "--strict", "--module", "node16", "--target", "es2023", "--types", "node"];
   const tsc = join(project, "node_modules/typescript/bin/tsc");
   const { stdout } = await run(process.execPath, [tsc, ...options, "program.ts"], { cwd: installed }).catch(
     (error) => error,

@@ -205,7 +205,8 @@ test("a payment of an empty wallet is refused, and nothing moved; one that was u
   expect(refused).toMatchObject({ reason: "invalid_exact_evm_insufficient_balance", charged: false });
   const { wallets } = await countingWallet("evm", paid);
   const { pay } = client({ wallets, store });
-  await pay.run(call);
+  const { payment: settlement } = await pay.run(call);
+  await expect(pay.repeat(settlement as never)).rejects.toThrow(TypeError);
   expect(await pay.progress(payment!)).toMatchObject({ state: "settled" });
   const used = await pay.repeat(payment!).catch((error: unknown) => error);
   expect(used).toMatchObject({ name: "PaymentRefusedError", reason: "already_settled", charged: true });
