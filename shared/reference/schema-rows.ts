@@ -121,8 +121,9 @@ function rulesOf(schema: JsonSchema): string[] {
   ].filter((rule) => rule !== "");
 }
 
-function choicesIn({ enum: choices, const: only }: JsonSchema): string {
+function choicesIn({ enum: choices, const: only, items }: JsonSchema): string {
   if (only !== undefined) return `always ${String(only)}`;
+  if (items?.enum) return `each of ${choicesIn(items)}`;
   return choices ? choices.map(String).join(", ") : "";
 }
 

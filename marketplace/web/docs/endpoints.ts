@@ -81,7 +81,7 @@ function pageEndpoint(facts: DocsFacts, operations: () => readonly Operation[]):
     summary: "A page of the documentation as Markdown.",
     description: "The same text as the page's, with the tables that are made from the code.",
     pathParameters: { page: z.string().describe("The last part of the page's address, such as `per-call`.") },
-    answers: { 200: markdown, ...refusals(404) },
+    answers: { 200: markdown, ...refusals({ 404: "There is no such page of the documentation." }) },
     handler: async (request: Request, response: Response) => {
       const page = docsPages.find(({ slug }) => slug !== "" && slug === request.params.page);
       if (!page) throw noSuchPage();
@@ -100,7 +100,7 @@ function operationEndpoint(operations: () => readonly Operation[]): Endpoint {
     description:
       "Its parameters, body, answers and a call in several languages, from the declaration by which it is served.",
     pathParameters: { operation: z.string().describe("The operation's id, such as `runAgent`.") },
-    answers: { 200: markdown, ...refusals(404) },
+    answers: { 200: markdown, ...refusals({ 404: "There is no such page of the documentation." }) },
     handler: (request, response) => {
       const operation = operations().find(({ id }) => id === request.params.operation);
       if (!operation) throw noSuchPage();

@@ -14,6 +14,13 @@ export function tableOf(head: readonly string[], rows: ReadonlyArray<readonly st
 
 const inCell = (text: string) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
 
+/** A field as a row of such a table: its name, its type, what it is. */
+export function fieldCells({ name, type, required, description, rules }: FieldRow): string[] {
+  const said = rules.length > 0 ? description.replace(/\.$/, "") : description;
+  const meaning = [said, ...rules].filter((text) => text !== "").join("; ");
+  return [`\`${name}\``, `${type}${required ? ", required" : ""}`, meaning];
+}
+
 export function statusTable(operation: keyof typeof statusNotes): string {
   const notes: readonly StatusNote[] = statusNotes[operation];
   return tableOf(

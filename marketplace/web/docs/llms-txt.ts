@@ -1,13 +1,13 @@
 import type { z } from "zod";
 import type { Operation } from "../../../shared/reference/operations.ts";
-import { type FieldRow, fieldRows } from "../../../shared/reference/schema-rows.ts";
+import { fieldRows } from "../../../shared/reference/schema-rows.ts";
 import { dollarText } from "../../credits/amount.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
 import { creditText, type SvgProduct, svgProducts } from "../../svg/products.ts";
 import { generateOnCredits, vectorizeOnCredits } from "../../svg/request.ts";
 import { svgShape } from "../../svg/shapes.ts";
 import { docsPages, docsPath } from "./chapters.ts";
-import { tableOf } from "./generated.ts";
+import { fieldCells, tableOf } from "./generated.ts";
 import { operationMarkdown } from "./operation-markdown.ts";
 import { type DocsFacts, docsMarkdown } from "./texts.ts";
 
@@ -66,16 +66,5 @@ function drawingTable(): string {
 }
 
 function fieldTable(shape: z.ZodType): string {
-  return tableOf(
-    ["Field", "Type", "Is"],
-    fieldRows(shape).map((row) => [
-      `\`${row.name}\``,
-      `${row.type}${row.required ? ", required" : ""}`,
-      meaningOf(row),
-    ]),
-  );
-}
-
-function meaningOf({ description, rules }: FieldRow): string {
-  return [description, ...rules].filter((text) => text !== "").join("; ");
+  return tableOf(["Field", "Type", "Is"], fieldRows(shape).map(fieldCells));
 }

@@ -1,7 +1,7 @@
 import { snippetsOf } from "../../../shared/reference/call-snippets.ts";
 import type { DocumentedAnswer, Operation } from "../../../shared/reference/operations.ts";
 import type { FieldRow } from "../../../shared/reference/schema-rows.ts";
-import { tableOf } from "./generated.ts";
+import { fieldCells, tableOf } from "./generated.ts";
 
 /** One operation as Markdown: the twin of its page. */
 export function operationMarkdown(operation: Operation): string {
@@ -38,14 +38,7 @@ export function operationIndex(operations: readonly Operation[]): string {
 
 function chapter(title: string, rows: readonly FieldRow[]): string[] {
   if (rows.length === 0) return [];
-  const cells = rows.map(({ name, type, required, description, rules }) => {
-    return [
-      `\`${name}\``,
-      `${type}${required ? ", required" : ""}`,
-      [description, ...rules].filter(Boolean).join("; "),
-    ];
-  });
-  return [`## ${title}`, tableOf(["Name", "Type", "Meaning"], cells)];
+  return [`## ${title}`, tableOf(["Name", "Type", "Meaning"], rows.map(fieldCells))];
 }
 
 function exampleOf({ status, mediaType, example }: DocumentedAnswer): string[] {
