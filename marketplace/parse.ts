@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { ApiError } from "../shared/errors.ts";
 
 /** What was given in the schema's form, or an error that names every field that is wrong. */
@@ -26,7 +26,19 @@ export function sentenceOf({ path, message }: Problem, whole: string): string {
 
 /** The problems a schema found that was given `plainMessages`. */
 export function problemsOf(error: z.ZodError, at: readonly (string | number)[] = []): Problem[] {
-  return error.issues.map(({ path, message }) => ({ path: [...at, ...(path as (string | number)[])], message }));
+  return error.issues.flatMap((issue) => {
+    const place = [...at, ...(issue.path as (string | number)[])];
+    const { message } = issue;
+    const isUnsaid = issue.code === "invalid_union" && message === nearest && issue.errors.length > 0;
+    return isUnsaid ? problemsOf(new z.ZodError(nearestOf(issue.errors)), place) : [{ path: place, message }];
+  });
+}
+
+/** Of a union that says nothing itself: the alternative with the fewest problems is what was meant. */
+const nearest = "is of no kind that is taken";
+
+function nearestOf(alternatives: ReadonlyArray<z.core.$ZodIssue[]>): z.core.$ZodIssue[] {
+  return alternatives.reduce((least, one) => (one.length < least.length ? one : least));
 }
 
 /** Messages that read on after the field's name; undefined leaves zod's own. */
@@ -42,6 +54,8 @@ function plainMessage(issue: z.core.$ZodRawIssue): string | undefined {
       return `must be at least ${issue.minimum}${unitOf(issue.origin)}`;
     case "unrecognized_keys":
       return `has unknown keys: ${issue.keys.join(", ")}`;
+    case "invalid_union":
+      return issue.input === undefined ? "is required" : nearest;
     default:
       return undefined;
   }

@@ -4,14 +4,13 @@ import { bringsOf, type Guide, settingNotes } from "./guide.ts";
 import type { Hedera, Order } from "./hedera/hedera.ts";
 import { oneOrder } from "./hedera/one-order.ts";
 import {
-  entitySetting,
   networkSetting,
   preconditionProblems,
   refuseSilence,
   requirePreconditions,
   unitsSetting,
 } from "./hedera/preconditions.ts";
-import { hbar, receiverOf } from "./hedera/receiver.ts";
+import { assetSetting, receiverOf } from "./hedera/receiver.ts";
 import { allowancePool, allowanceProblems, assetProblems, spend } from "./hedera/spend.ts";
 import { refuseInput } from "./refusal.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
@@ -19,8 +18,7 @@ import { fillingOf, fillText, slotsOf } from "./template.ts";
 const settings = z
   .strictObject({
     network: networkSetting,
-    /** `hbar`, or a token. */
-    asset: z.union([z.literal(hbar), entitySetting]),
+    asset: assetSetting,
     /** Templates: who receives, and how many base units (tinybars of HBAR). */
     to: z.string().min(1).max(200),
     amount: z.string().min(1).max(200),

@@ -4,14 +4,13 @@ import { bringsOf, type Guide, settingNotes } from "./guide.ts";
 import type { Hedera, Order } from "./hedera/hedera.ts";
 import { oneOrder } from "./hedera/one-order.ts";
 import {
-  entitySetting,
   networkSetting,
   preconditionProblems,
   refuseSilence,
   requirePreconditions,
   unitsSetting,
 } from "./hedera/preconditions.ts";
-import { hbar, receiverOf } from "./hedera/receiver.ts";
+import { assetSetting, receiverOf } from "./hedera/receiver.ts";
 import { allowancePool, allowanceProblems, assetProblems, spend } from "./hedera/spend.ts";
 import { fillingOf, fillText, slotsOf } from "./template.ts";
 import { postField, postSettingNotes } from "./x/guide.ts";
@@ -21,8 +20,7 @@ const settings = z
   .strictObject({
     ...postSettings,
     network: networkSetting,
-    /** `hbar`, or a token. */
-    asset: z.union([z.literal(hbar), entitySetting]),
+    asset: assetSetting,
     /** Template: who receives. */
     wallet: z.string().min(1).max(200).default("{{wallet}}"),
     /** Base units for each post, in a day, and ever. */

@@ -5,7 +5,8 @@ import { freePictureMax } from "./free-picture.ts";
 /** The largest image in base64, and the beginning of a data: URI. */
 const base64LengthMax = imageBytesMax * 1.4;
 
-const hexColour = z.string().regex(/^#[0-9a-fA-F]{6}$/, "must be a colour such as #1a2b3c");
+const hexRule = /^#[0-9a-fA-F]{6}$/;
+const hexColour = z.string().regex(hexRule, "must be a colour such as #1a2b3c");
 const files = z
   .array(z.enum(["png", "pdf"]))
   .max(2)
@@ -87,7 +88,10 @@ export const generateRequest = z.object({
     .optional()
     .describe("Only these colours are used: 1 to 16 such as #1a2b3c."),
   background: z
-    .union([z.literal("transparent"), hexColour], "must be transparent or a colour such as #1a2b3c")
+    .union(
+      [z.literal("transparent"), z.string().regex(hexRule, { abort: true })],
+      "must be transparent or a colour such as #1a2b3c",
+    )
     .optional()
     .describe("`transparent`, or a colour such as #1a2b3c; white when left out."),
   files,

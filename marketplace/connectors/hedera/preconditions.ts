@@ -9,7 +9,8 @@ import { type Operator, transactionFeeMax } from "./operator.ts";
 
 /** Settings that agents on Hedera share. */
 export const networkSetting = z.string().regex(/^hedera:(mainnet|testnet|previewnet)$/, "must be hedera:<network>");
-export const entitySetting = z.string().regex(/^0\.0\.[1-9]\d{0,9}$/, "must be an id such as 0.0.1234");
+export const entityId = /^0\.0\.[1-9]\d{0,9}$/;
+export const entitySetting = z.string().regex(entityId, "must be an id such as 0.0.1234");
 const unitsRule = "must be a whole number of base units, 1 or more, as text or as a number";
 /** A whole number of base units, kept as text: a JSON number cannot hold every amount on Hedera. */
 export const unitsSetting = z.union(

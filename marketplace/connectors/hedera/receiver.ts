@@ -1,7 +1,13 @@
+import { z } from "zod";
 import { refuseInput } from "../refusal.ts";
-import type { Preconditions } from "./preconditions.ts";
+import { entityId, type Preconditions } from "./preconditions.ts";
 
 export const hbar = "hbar";
+/** `hbar`, or a token. */
+export const assetSetting = z.union(
+  [z.literal(hbar), z.string().regex(entityId, { abort: true })],
+  `must be ${hbar}, or a token's id such as 0.0.1234`,
+);
 
 /**
  * The account id of who receives, given as `0.0.n` or as an EVM address, which `template` was filled with. Throws RefusalError

@@ -48,5 +48,5 @@ async function read<T>(bytes: Uint8Array, ask: (image: Sharp) => Promise<T>): Pr
 }
 
 function refused(what: string, cause?: unknown): ApiError {
-  return new ApiError("invalid_value", `image: the image ${what}`, { cause, body: { field: "image" } });
+  return new ApiError("invalid_value", `"image" ${what}.`, { cause, body: { field: "image" } });
 }
