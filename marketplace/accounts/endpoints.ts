@@ -88,7 +88,13 @@ function openEndpoint({ db }: Needs): Endpoint {
       "that is or was another account's is a 409.",
     access: "session",
     body: requestBody(handleRequest, { handle: "ada" }, settingsBody),
-    answers: { 201: jsonAnswer(accountShape, exampleAccount), ...refusals(409, 422) },
+    answers: {
+      201: jsonAnswer(accountShape, exampleAccount),
+      ...refusals({
+        409: { error: 'The handle "ada" is taken.', field: "handle" },
+        422: { error: 'The handle "admin" is reserved.', field: "handle" },
+      }),
+    },
     handler: async (request, response) => {
       const session = sessionOf(response);
       const { handle } = parse(handleRequest, request.body ?? {}, "bad_request");
@@ -110,7 +116,13 @@ function renameEndpoint({ db }: Needs): Endpoint {
     description: "The account's agents get their new addresses and tool names at once.",
     access: "account",
     body: requestBody(handleRequest, { handle: "ada-lovelace" }, settingsBody),
-    answers: { 200: jsonAnswer(accountShape, { ...exampleAccount, handle: "ada-lovelace" }), ...refusals(409, 422) },
+    answers: {
+      200: jsonAnswer(accountShape, { ...exampleAccount, handle: "ada-lovelace" }),
+      ...refusals({
+        409: "The handle can be changed again on 2026-04-01.",
+        422: { error: 'The handle "admin" is reserved.', field: "handle" },
+      }),
+    },
     handler: async (request, response) => {
       const { handle } = parse(handleRequest, request.body ?? {}, "bad_request");
       const account = await renameAccount(db, accountOf(response), handle);
@@ -137,7 +149,13 @@ function aboutEndpoint({ db }: Needs): Endpoint {
     description: "Lines and spaces become single spaces. It is text: no markup in it is read.",
     access: "account",
     body: requestBody(aboutRequest, { about: exampleAbout }, settingsBody),
-    answers: { 200: jsonAnswer(aboutShape, { about: exampleAbout }), ...refusals(409, 422) },
+    answers: {
+      200: jsonAnswer(aboutShape, { about: exampleAbout }),
+      ...refusals({
+        409: "The account is not open.",
+        422: { error: `"about" must be at most ${aboutMax} characters long.`, field: "about" },
+      }),
+    },
     handler: async (request, response) => {
       const { about } = parse(aboutRequest, request.body ?? {}, "bad_request");
       response.json({ about: await setAbout(db, accountOf(response).id, about) });
@@ -196,7 +214,13 @@ function closeEndpoint({ db }: Needs): Endpoint {
       "calls that wallets paid for are under way it is one whatever is said.",
     access: "account",
     body: requestBody(closeRequest, { handle: "ada" }, settingsBody),
-    answers: { 200: jsonAnswer(accountShape, { ...exampleAccount, state: "closed" }), ...refusals(409, 422) },
+    answers: {
+      200: jsonAnswer(accountShape, { ...exampleAccount, state: "closed" }),
+      ...refusals({
+        409: 'There are 940 credits left; close with "give_up_credits" to lose them.',
+        422: { error: `"handle" must be the account's own, to be sure.`, field: "handle" },
+      }),
+    },
     handler: async (request, response) => {
       const account = accountOf(response);
       const { handle, give_up_credits: givesUp } = parse(closeRequest, request.body ?? {}, "bad_request");

@@ -6,7 +6,6 @@ import type { Database } from "../../shared/postgres.ts";
 import { accountOf, sessionOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleTime } from "../http/examples.ts";
-import { refusals } from "../http/refusals.ts";
 import { anyObject, moment } from "../http/shapes.ts";
 import { admitOrRefuse } from "../rate-limit.ts";
 import { exportAccount } from "./export.ts";
@@ -41,7 +40,7 @@ export function exportEndpoint({ db }: { readonly db: Database }): Endpoint {
     description:
       "At most 100,000 rows of each kind. What is still being made when the service fails ends in the middle, and is no valid JSON.",
     access: "account",
-    answers: { 200: jsonAnswer(exportShape, { ...example, ...empty }), ...refusals(429) },
+    answers: { 200: jsonAnswer(exportShape, { ...example, ...empty }) },
     handler: async (_request, response) => {
       const account = accountOf(response);
       await admitOrRefuse(db, `export:${account.id}`, exportsPerMinute);

@@ -63,7 +63,7 @@ function addEndpoint(needs: WalletNeeds): Endpoint {
     body: requestBody(walletBody, exampleWallet, settingsBody),
     answers: {
       201: jsonAnswer(walletShape, { ...paid, state: "unchecked", looked_at: null, checked_at: null, challenge }),
-      ...refusals(422),
+      ...refusals({ 422: { error: '"network" must be one of hedera:testnet, eip155:84532.', field: "network" } }),
     },
     handler: async (request, response) => {
       const wallet = parse(walletBody, request.body ?? {}, "bad_request");
@@ -82,7 +82,10 @@ function removeEndpoint({ db }: WalletNeeds): Endpoint {
     description: "To be paid there again, it has to be proposed and to prove itself again.",
     access: "account",
     pathParameters: walletPath,
-    answers: { 200: jsonAnswer(removedShape, { id: paid.id, removed: true }), ...refusals(404) },
+    answers: {
+      200: jsonAnswer(removedShape, { id: paid.id, removed: true }),
+      ...refusals({ 404: 'There is no wallet "wal_01k8q3v5w7x9z1b3d5f7h9j1k3" of this account.' }),
+    },
     handler: async (request, response) => {
       await removeWallet(db, accountOf(response), String(request.params.id));
       response.json({ id: request.params.id, removed: true });
@@ -108,7 +111,10 @@ function proveEndpoint(needs: WalletNeeds): Endpoint {
     body: requestBody(proofRequest, { signature: exampleSignature }, settingsBody),
     answers: {
       ...paidAnswer,
-      ...refusals(404, 409),
+      ...refusals({
+        404: 'There is no wallet "wal_01k8q3v5w7x9z1b3d5f7h9j1k3" of this account.',
+        409: "This wallet has proved itself already.",
+      }),
       422: jsonAnswer(walletRefusalShape, {
         error: "The account 0.0.1234 is not associated with USDC (0.0.456858).",
         reason: "not_associated",
@@ -131,7 +137,13 @@ function checkEndpoint(needs: WalletNeeds): Endpoint {
     description: "For a creator who has just mended what `problem` says. A wallet that has not proved itself is a 409.",
     access: "account",
     pathParameters: walletPath,
-    answers: { ...paidAnswer, ...refusals(404, 409) },
+    answers: {
+      ...paidAnswer,
+      ...refusals({
+        404: 'There is no wallet "wal_01k8q3v5w7x9z1b3d5f7h9j1k3" of this account.',
+        409: "The wallet has to prove itself first.",
+      }),
+    },
     handler: async (request, response) => {
       response.json(await checkWallet(needs, accountOf(response), String(request.params.id)));
     },

@@ -47,7 +47,7 @@ function moveAccountEndpoint({ db }: Needs): Endpoint {
     body: requestBody(act.moveRequest, { move: "suspend", ...why }, settingsBody),
     answers: {
       200: jsonAnswer(accountShape, { id: "acc_01k8q3v5w7x9z1b3d5f7h9j1k3", handle: "ada", state: "suspended" }),
-      ...refusals(409, 422),
+      ...refusals({ 409: '"ada" is not open.', 422: { error: '"reason" must say why.', field: "reason" } }),
     },
     handler: async (request, response) => {
       const { id, handle, state } = await act.moveAccountAs(
@@ -85,7 +85,10 @@ function grantEndpoint({ db }: Needs): Endpoint {
         granted_today: 500,
         per_day: act.grantedPerDayMax,
       }),
-      ...refusals(409, 422),
+      ...refusals({
+        409: { error: '"reference" was granted before; nothing was granted now.', field: "reference" },
+        422: { error: '"note" must say why.', field: "note" },
+      }),
     },
     handler: async (request, response) => {
       response.json(await act.grantAs(db, operatorOf(response), String(request.params.handle), request.body));
@@ -106,7 +109,10 @@ function moveAgentEndpoint({ db }: Needs): Endpoint {
     body: requestBody(act.moveRequest, { move: "suspend", ...why }, settingsBody),
     answers: {
       200: jsonAnswer(shapes.movedAgentShape, { agent: exampleAgent, state: "suspended" }),
-      ...refusals(409, 422),
+      ...refusals({
+        409: 'There is no agent "ada/summarizer" that could be suspended.',
+        422: { error: '"reason" must say why.', field: "reason" },
+      }),
     },
     handler: async (request, response) => {
       const address = `${request.params.handle}/${request.params.slug}`;
@@ -147,7 +153,10 @@ function readInputEndpoint({ db }: Needs): Endpoint {
     access: "operator",
     pathParameters: runPath,
     body: requestBody(readInputRequest, { note: "report 3 of grace/tone" }, settingsBody),
-    answers: { 200: jsonAnswer(shapes.readInputShape, { run_id, input: { text: "A long story." } }), ...refusals(422) },
+    answers: {
+      200: jsonAnswer(shapes.readInputShape, { run_id, input: { text: "A long story." } }),
+      ...refusals({ 422: { error: '"note" must say why.', field: "note" } }),
+    },
     handler: async (request, response) => {
       response.json(await readInputAs(db, operatorOf(response), String(request.params.run_id), request.body));
     },
@@ -168,7 +177,7 @@ function resolveEndpoint({ db }: Needs): Endpoint {
     body: requestBody(act.resolveRequest, { note: "spoke to the creator" }, settingsBody),
     answers: {
       200: jsonAnswer(shapes.resolvedShape, { id, resolved_at: exampleTime, note: "spoke to the creator" }),
-      ...refusals(422),
+      ...refusals({ 422: { error: '"note" must say why.', field: "note" } }),
     },
     handler: async (request, response) => {
       response.json(await act.resolveReportAs(db, operatorOf(response), String(request.params.id), request.body));
@@ -186,7 +195,10 @@ function noteEndpoint({ db }: Needs): Endpoint {
     description: "For operators alone, and for good.",
     access: "operator",
     body: requestBody(act.noteRequest, { on: "61 payments", note: "Base slow, all ended" }, settingsBody),
-    answers: { 200: jsonAnswer(shapes.notedShape, { noted: true }), ...refusals(422) },
+    answers: {
+      200: jsonAnswer(shapes.notedShape, { noted: true }),
+      ...refusals({ 422: { error: '"note" must say why.', field: "note" } }),
+    },
     handler: async (request, response) => {
       response.json(await act.noteAs(db, operatorOf(response), request.body));
     },

@@ -39,7 +39,10 @@ function codeEndpoint(needs: ConfirmNeeds): Endpoint {
     description: "A code is taken once (RFC 6238), ten an hour at most. Who is no operator gets 404.",
     access: "session",
     body: requestBody(confirmRequest, { code: "287082" }, settingsBody),
-    answers: { 200: confirmed, ...refusals(404, 422) },
+    answers: {
+      200: confirmed,
+      ...refusals(404, { 422: { error: '"code" is not what your authenticator shows now.', field: "code" } }),
+    },
     handler: async (request, response) => {
       const { code } = parse(confirmRequest, request.body ?? {}, "bad_request");
       const { confirmedUntil } = await confirmOperator(needs, sessionOf(response), code);
@@ -57,7 +60,10 @@ function challengeEndpoint({ db, config }: ConfirmNeeds): Endpoint {
     summary: "What a browser signs with a passkey to show that it is you.",
     description: "For this session alone, once, within five minutes; a new one takes its place.",
     access: "session",
-    answers: { 200: jsonAnswer(optionsShape, exampleOptions), ...refusals(404, 409) },
+    answers: {
+      200: jsonAnswer(optionsShape, exampleOptions),
+      ...refusals(404, { 409: "This account has no passkey." }),
+    },
     handler: async (_request, response) => {
       response.json(await askOperatorForPasskey({ db, publicUrl: config.publicUrl }, sessionOf(response)));
     },
@@ -75,7 +81,16 @@ function passkeyEndpoint({ db, config }: ConfirmNeeds): Endpoint {
       "The authenticator must have checked who holds it. A signature that does not hold uses the challenge up.",
     access: "session",
     body: requestBody(assertionBody, exampleAssertion, settingsBody),
-    answers: { 200: confirmed, ...refusals(404, 422) },
+    answers: {
+      200: confirmed,
+      ...refusals(404, {
+        422: {
+          error:
+            '"response" is of no passkey of this account, or does not answer the newest challenge of this session; begin again.',
+          field: "response",
+        },
+      }),
+    },
     handler: async (request, response) => {
       const assertion = parse(assertionBody, request.body ?? {}, "bad_request");
       const needs = { db, publicUrl: config.publicUrl };

@@ -3,7 +3,6 @@ import { jsonAnswer } from "../../shared/endpoint.ts";
 import { accountOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleAgent, exampleTime } from "../http/examples.ts";
-import { refusals } from "../http/refusals.ts";
 import { readQuery, wholeNumber } from "../query.ts";
 import { listReports } from "../reports/operator-reports.ts";
 import { accountActsQuery, actsQuery, listActs, listActsOn } from "./acts.ts";
@@ -42,7 +41,6 @@ function findEndpoint(needs: Needs): Endpoint {
     query: findQuery,
     answers: {
       200: jsonAnswer(shapes.foundShape, { accounts: [], agents: [], keys: [], runs: [], payments: [], failures: [] }),
-      ...refusals(503),
     },
     handler: async (request, response) => {
       const { id } = readQuery(findQuery, request.query);

@@ -83,7 +83,7 @@ function detailEndpoint(needs: CreatorNeeds): Endpoint {
     pathParameters,
     answers: {
       200: jsonAnswer(ownAgentShape, { ...listed, definition, secret_names: ["token"], model, notices: [] }),
-      ...refusals(404),
+      ...refusals({ 404: 'There is no agent "summariser" of this account.' }),
     },
     handler: async (request, response) => {
       const own = await findOwnAgent(db, accountOf(response).id, String(request.params.slug));
@@ -116,7 +116,10 @@ function modelBudgetEndpoint(needs: CreatorNeeds): Endpoint {
     access: "account",
     pathParameters,
     body: requestBody(modelBudgetRequest, { credits_per_day: 200 }, settingsBody),
-    answers: { 200: jsonAnswer(modelBudgetShape, { agent: exampleAgent, model }), ...refusals(404) },
+    answers: {
+      200: jsonAnswer(modelBudgetShape, { agent: exampleAgent, model }),
+      ...refusals({ 404: 'There is no agent "summariser" of this account.' }),
+    },
     handler: async (request, response) => {
       const { credits_per_day } = parse(modelBudgetRequest, request.body ?? {}, "bad_request");
       const own = await findOwnAgent(db, accountOf(response).id, String(request.params.slug));

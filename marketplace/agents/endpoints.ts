@@ -104,7 +104,7 @@ function detailEndpoint(needs: Needs): Endpoint {
     answers: {
       200: jsonAnswer(agentDetailShape, detail),
       ...notModified,
-      ...refusals(404),
+      ...refusals({ 404: "There is no such agent." }),
     },
     handler: async (request, response) => {
       const { handle, slug } = request.params as { handle: string; slug: string };

@@ -76,7 +76,7 @@ export function creatorFiguresEndpoint({ db }: { readonly db: Database }): Endpo
           { cause: "The agent took too long.", runs: 1, last_at: exampleTime, example: exampleRunId, shared: null },
         ],
       }),
-      ...refusals(404),
+      ...refusals({ 404: 'There is no agent "summariser" of this account.' }),
     },
     handler: async (request, response) => {
       const { days } = readQuery(figuresQuery, request.query);

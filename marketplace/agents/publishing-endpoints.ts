@@ -73,7 +73,10 @@ function draftEndpoint(needs: PublishNeeds): Endpoint {
     body: definition,
     answers: {
       200: jsonAnswer(agentVersionShape, { agent: exampleAgent, version: 3, state: "live" }),
-      ...refusals(409, 422),
+      ...refusals({
+        409: "ada/summarizer is suspended.",
+        422: { error: '"price_credits" must be at least 0.', field: "price_credits" },
+      }),
     },
     handler: async (request, response) => {
       const owner = accountOf(response);
@@ -98,7 +101,11 @@ function publishEndpoint(needs: PublishNeeds): Endpoint {
     pathParameters,
     answers: {
       200: jsonAnswer(agentVersionShape, { agent: exampleAgent, version: 3, state: "live", changed: true }),
-      ...refusals(404, 409, 422),
+      ...refusals({
+        404: 'There is no agent "summariser" of this account.',
+        409: "ada/summarizer is suspended.",
+        422: { error: '"settings.prompt" is required.', field: "settings.prompt" },
+      }),
     },
     handler: async (request, response) => {
       const owner = accountOf(response);
@@ -122,7 +129,10 @@ function unpublishEndpoint({ db }: PublishNeeds): Endpoint {
     pathParameters,
     answers: {
       200: jsonAnswer(agentStateShape, { agent: exampleAgent, state: "unpublished" }),
-      ...refusals(404, 409),
+      ...refusals({
+        404: 'There is no agent "summariser" of this account.',
+        409: 'There is no agent "ada/second" that could be unpublished.',
+      }),
     },
     handler: async (request, response) => {
       const own = await findOwnAgent(db, accountOf(response).id, String(request.params.slug));

@@ -123,7 +123,14 @@ function createEndpoint({ db }: Needs): Endpoint {
     body: requestBody(keyRequest, { name: "server", max_credits_per_day: 500 }, settingsBody),
     answers: {
       201: jsonAnswer(newKeyShape, { ...exampleSettings, token: "amk_<the key>" }),
-      ...refusals(409, 422),
+      ...refusals({
+        409: `An account may have ${keysPerAccount} keys; revoke one first.`,
+        422: {
+          error:
+            '"rate_limit_per_minute" must be a whole number between 1 and 600, what all keys of the account may call together.',
+          field: "rate_limit_per_minute",
+        },
+      }),
     },
     handler: async (request, response) => {
       const given = parse(keyRequest, request.body ?? {}, "bad_request");
@@ -157,7 +164,17 @@ function changeEndpoint({ db }: Needs): Endpoint {
     access: "account",
     pathParameters: keyPath,
     body: requestBody(changeRequest, { max_credits_per_day: 200 }, settingsBody),
-    answers: { 200: jsonAnswer(changedKeyShape, { ...exampleSettings, changed: true }), ...refusals(404, 422) },
+    answers: {
+      200: jsonAnswer(changedKeyShape, { ...exampleSettings, changed: true }),
+      ...refusals({
+        404: 'There is no active key "key_01k8q3v5w7x9z1b3d5f7h9j1k3".',
+        422: {
+          error:
+            '"rate_limit_per_minute" must be a whole number between 1 and 600, what all keys of the account may call together.',
+          field: "rate_limit_per_minute",
+        },
+      }),
+    },
     handler: async (request, response) => {
       const given = parse(changeRequest, request.body ?? {}, "bad_request");
       const id = idIn(request);
@@ -200,7 +217,10 @@ function callsEndpoint({ db }: Needs): Endpoint {
     access: "account",
     pathParameters: keyPath,
     query: callsQuery,
-    answers: { 200: jsonAnswer(keyCallsShape, { calls: [call], cursor: null }), ...refusals(400, 404) },
+    answers: {
+      200: jsonAnswer(keyCallsShape, { calls: [call], cursor: null }),
+      ...refusals({ 404: "There is no such key." }),
+    },
     handler: async (request, response) => {
       const query = readQuery(callsQuery, request.query);
       response.json(await listKeyCalls(db, accountOf(response).id, idIn(request), query));
@@ -218,7 +238,10 @@ function revokeEndpoint({ db }: Needs): Endpoint {
     description: "From then on the key is a 401. There is no way back; make another key instead.",
     access: "account",
     pathParameters: keyPath,
-    answers: { 200: jsonAnswer(revokedShape, { id: exampleId, revoked: true }), ...refusals(404) },
+    answers: {
+      200: jsonAnswer(revokedShape, { id: exampleId, revoked: true }),
+      ...refusals({ 404: 'There is no active key "key_01k8q3v5w7x9z1b3d5f7h9j1k3".' }),
+    },
     handler: async (request, response) => {
       const id = idIn(request);
       await revokeKey(db, accountOf(response).id, id);

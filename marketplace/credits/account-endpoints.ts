@@ -81,7 +81,6 @@ function statementEndpoint({ db }: Needs): Endpoint {
         closing: { credits: 940, earned_credits: 120 },
         totals: [{ kind: "hold", postings: 1, credits: -5, earned_credits: 0 }],
       }),
-      ...refusals(429),
     },
     handler: async (request, response) => {
       const asked = readQuery(statementQuery, request.query);
@@ -104,7 +103,7 @@ function csvEndpoint({ db }: Needs): Endpoint {
       "formula begins with an apostrophe.",
     access: "account",
     query: filterQuery,
-    answers: { 200: { content: ["text/csv"] }, ...refusals(422, 429) },
+    answers: { 200: { content: ["text/csv"] }, ...refusals(422) },
     handler: async (request, response) => {
       const csv = await statementCsv(db, accountOf(response).id, readQuery(filterQuery, request.query));
       response
@@ -127,7 +126,10 @@ function transferEndpoint({ db }: Needs): Endpoint {
       "no way back. Asking for more than was earned is refused with 422 and moves nothing.",
     access: "account",
     body: requestBody(transferBody, { credits: 100 }, settingsBody),
-    answers: { 200: jsonAnswer(transferShape, { credits: 1_040, earned_credits: 20 }), ...refusals(422) },
+    answers: {
+      200: jsonAnswer(transferShape, { credits: 1_040, earned_credits: 20 }),
+      ...refusals({ 422: { error: '"credits" must be at most 20, which is what was earned.', field: "credits" } }),
+    },
     handler: async (request, response) => {
       const asked = parse(transferBody, request.body ?? {}, "bad_request");
       response.json(await moveEarnings(db, accountOf(response).id, credits(BigInt(asked.credits))));
@@ -166,7 +168,10 @@ function setAlertsEndpoint({ db, signIn }: Needs): Endpoint {
       "that cannot be written to is a 409.",
     access: "account",
     body: requestBody(alertsRequest, asked, settingsBody),
-    answers: { 200: jsonAnswer(alertsShape, alerts), ...refusals(409) },
+    answers: {
+      200: jsonAnswer(alertsShape, alerts),
+      ...refusals({ 409: "This account has no e-mail that could be written to." }),
+    },
     handler: async (request, response) => {
       const wanted = parse(alertsRequest, request.body ?? {}, "bad_request");
       const needs = { db, sendsMail: signIn.mailer !== undefined };

@@ -125,7 +125,10 @@ function transferEndpoint({ db }: Needs): Endpoint {
       "than was earned is refused with 422 and moves nothing.",
     access: "apiKey",
     body: requestBody(transferBody, { credits: 100 }, smallBody),
-    answers: { 200: jsonAnswer(transferShape, { credits: 1_040, earned_credits: 20 }), ...refusals(422) },
+    answers: {
+      200: jsonAnswer(transferShape, { credits: 1_040, earned_credits: 20 }),
+      ...refusals({ 422: { error: '"credits" must be at most 20, which is what was earned.', field: "credits" } }),
+    },
     handler: async (request, response) => {
       const asked = parse(transferBody, request.body, "bad_request");
       response.json(await moveEarnings(db, callerOf(response).accountId, credits(BigInt(asked.credits))));

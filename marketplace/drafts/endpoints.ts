@@ -84,7 +84,11 @@ function startEndpoint(needs: EndpointNeeds): Endpoint {
     description: "Nothing is published by it. A text names the agent; one that is there already is a 409.",
     access: "account",
     body: requestBody(startRequest, { connector: "llm" }, definitionBody),
-    answers: { 201: jsonAnswer(keptDraftShape, kept), ...refusals(400, 422), ...draftConflict },
+    answers: {
+      201: jsonAnswer(keptDraftShape, kept),
+      ...refusals({ 422: { error: "Line 1: an agent's file must hold a mapping.", field: "yaml" } }),
+      ...draftConflict,
+    },
     handler: async (request, response) => {
       const owner = accountOf(response);
       const asked = parse(startRequest, request.body, "bad_request");
@@ -117,7 +121,7 @@ function readEndpoint(needs: EndpointNeeds): Endpoint {
         checks: [{ state: "ok", text: "Every slot has a field", detail: null, field: null, remedy: null }],
         can_publish: true,
       }),
-      ...refusals(404),
+      ...refusals({ 404: 'There is no draft "summariser" of this account.' }),
     },
     handler: async (request, response) => {
       const owner = accountOf(response);
@@ -160,7 +164,11 @@ function keepEndpoint(needs: EndpointNeeds): Endpoint {
     access: "account",
     pathParameters,
     body: requestBody(keepRequest, { revision: "version-0", definition }, definitionBody),
-    answers: { 200: jsonAnswer(keptDraftShape, kept), ...refusals(400, 422), ...draftConflict },
+    answers: {
+      200: jsonAnswer(keptDraftShape, kept),
+      ...refusals({ 422: '"slug" must be 2 to 40 of a-z, 0-9 and -, and neither begin nor end with -.' }),
+      ...draftConflict,
+    },
     handler: async (request, response) => {
       const owner = accountOf(response);
       const asked = parse(keepRequest, request.body, "bad_request");
@@ -184,7 +192,7 @@ function discardEndpoint(needs: EndpointNeeds): Endpoint {
     access: "account",
     pathParameters,
     body: requestBody(revisionRequest, { revision: "draft-17" }, smallBody),
-    answers: { 204: { description: "It is gone." }, ...refusals(400), ...draftConflict },
+    answers: { 204: { description: "It is gone." }, ...draftConflict },
     handler: async (request, response) => {
       const asked = parse(revisionRequest, request.body, "bad_request");
       await discardDraft(needs, accountOf(response), String(request.params.slug), asked.revision);
@@ -229,7 +237,10 @@ function yamlEndpoint(needs: EndpointNeeds): Endpoint {
     description: "Secrets are not in it; a comment names them.",
     access: "account",
     pathParameters,
-    answers: { 200: { content: ["application/yaml"], example: `agent: ${exampleAgent}\n` }, ...refusals(404) },
+    answers: {
+      200: { content: ["application/yaml"], example: `agent: ${exampleAgent}\n` },
+      ...refusals({ 404: 'There is no draft "summariser" of this account.' }),
+    },
     handler: async (request, response) => {
       const owner = accountOf(response);
       const draft = await readDraft(needs, owner, String(request.params.slug));
@@ -253,7 +264,10 @@ function publishEndpoint(needs: EndpointNeeds): Endpoint {
     body: requestBody(revisionRequest, { revision: "draft-17" }, smallBody),
     answers: {
       200: jsonAnswer(agentVersionShape, { agent: exampleAgent, version: 3, state: "live", changed: true }),
-      ...refusals(400, 404, 422),
+      ...refusals({
+        404: 'There is no draft "summariser" of this account.',
+        422: { error: '"settings.prompt" is required.', field: "settings.prompt" },
+      }),
       ...draftConflict,
     },
     handler: async (request, response) => {

@@ -38,7 +38,10 @@ function tryEndpoint(needs: PublishNeeds & TryNeeds): Endpoint {
     body: requestBody(tryRequest, { revision: "draft-17", input: { text: "Buyers pay per call." } }, runBody),
     answers: {
       200: triedAnswer,
-      ...refusals(400, 404, 422),
+      ...refusals({
+        404: 'There is no draft "summariser" of this account.',
+        422: { error: '"text" must be a text.', field: "text" },
+      }),
       ...draftConflict,
     },
     handler: async (request, response) => {
@@ -61,7 +64,7 @@ function listEndpoint({ db }: PublishNeeds): Endpoint {
     pathParameters,
     answers: {
       200: jsonAnswer(versionsShape, { versions: [{ ...version, published_at: exampleTime, is_live: true }] }),
-      ...refusals(404),
+      ...refusals({ 404: 'There is no agent "summariser" of this account.' }),
     },
     handler: async (request, response) => {
       const own = await findOwnAgent(db, accountOf(response).id, String(request.params.slug));
@@ -82,7 +85,7 @@ function readEndpoint(needs: PublishNeeds): Endpoint {
     pathParameters: { ...pathParameters, version: versionNumber },
     answers: {
       200: jsonAnswer(versionShape, { version: 3, definition: { name: "Summarizer" }, secret_names: [] }),
-      ...refusals(400, 404),
+      ...refusals({ 404: 'There is no agent "summariser" of this account.' }),
     },
     handler: async (request, response) => {
       const version = parse(versionNumber, request.params.version, "bad_request");
@@ -107,7 +110,7 @@ function restoreEndpoint(needs: PublishNeeds): Endpoint {
     body: requestBody(restoreRequest, { revision: "draft-17", version: 2 }, smallBody),
     answers: {
       200: jsonAnswer(keptDraftShape, { agent: exampleAgent, revision: "draft-18" }),
-      ...refusals(400, 404),
+      ...refusals({ 404: 'There is no agent "summariser" of this account.' }),
       ...draftConflict,
     },
     handler: async (request, response) => {

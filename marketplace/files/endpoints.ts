@@ -86,7 +86,11 @@ function fileEndpoint({ tools }: Needs): Endpoint {
       "that its owner has hidden is a 410.",
     access: "public",
     pathParameters: { name: z.string().describe("As a run's answer links it.") },
-    answers: { 200: { content: Object.values(contentTypes) }, ...notModified, ...refusals(404, 410, 429, 503) },
+    answers: {
+      200: { content: Object.values(contentTypes) },
+      ...notModified,
+      ...refusals(410, 429, 503, { 404: "There is no such file." }),
+    },
     handler: async (request, response) => {
       const name = String(request.params.name);
       const { contentType } = await tools.files.find(name);
@@ -167,7 +171,10 @@ function visibilityEndpoint(
     tag: "Files",
     access,
     pathParameters: { name: z.string().describe("The last part of the file's address.") },
-    answers: { 200: jsonAnswer(visibilityShape, { name: exampleName, hidden }), ...refusals(404) },
+    answers: {
+      200: jsonAnswer(visibilityShape, { name: exampleName, hidden }),
+      ...refusals({ 404: "There is no such file." }),
+    },
     handler: async (request, response) => {
       const name = String(request.params.name);
       if (name.includes("\0")) {

@@ -10,11 +10,6 @@ export type Endpoint = AnyEndpoint<Access, Tag>;
  */
 export type Access = "public" | "unlimited" | "apiKey" | "session" | "account" | "operator";
 
-/** Whether a caller need not say who it is. */
-export function isOpen(access: Access): boolean {
-  return access === "public" || access === "unlimited";
-}
-
 /** The chapters of the OpenAPI document; `tags` in openapi.ts says what each is about. */
 export type Tag =
   | "Agents"

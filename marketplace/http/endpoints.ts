@@ -28,7 +28,7 @@ export function serviceEndpoints(context: ServiceNeeds, all: () => readonly Endp
     readinessEndpoint(db),
     metricsEndpoint(context, metricsToken),
     ...openApiEndpoints(publicUrl, all),
-    securityTxtEndpoint(securityContact, "public", refusals(404)),
+    securityTxtEndpoint(securityContact, "public", refusals({ 404: "No contact is named here." })),
   ];
 }
 

@@ -22,7 +22,7 @@ export function metricsEndpoint(needs: MetricsNeeds, token: Secret | undefined):
         content: ["text/plain"],
         example: 'marketplace_answers_total{operation="runAgent",status="200"} 1\n',
       },
-      ...refusals(401, 404),
+      ...refusals({ 401: "The operator's token is required.", 404: "There are no figures here." }),
     },
     handler: async (request, response) => {
       if (token === undefined) throw new ApiError("not_found", "There are no figures here.");

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import type { Answers, Shapes } from "../../shared/endpoint.ts";
+import { ApiError } from "../../shared/errors.ts";
 import { openApiDocument, type ServiceDescription } from "../../shared/openapi.ts";
-import { type Access, type Endpoint, isOpen, type Tag } from "./endpoint.ts";
+import { readQuery } from "../query.ts";
+import type { Access, Endpoint, Tag } from "./endpoint.ts";
 import { meanings, refusals } from "./refusals.ts";
 
 /** The OpenAPI 3.1 document of the service at `publicUrl`. */
@@ -65,19 +67,51 @@ const security: ServiceDescription<Access, Tag>["security"] = {
 };
 
 /** What an endpoint may answer because of how it lets callers in and what it reads. */
-export function usualAnswers({ access, body, query, pathParameters }: Endpoint): Answers {
-  const isSignedIn = access === "session" || access === "account" || access === "operator";
+export function usualAnswers(endpoint: Endpoint): Answers {
   return {
-    ...(body || query || pathParameters ? refusals(400) : {}),
-    // What comes with two Host headers is refused wherever it goes.
-    ...(access === "unlimited" ? refusals(400) : refusals(429)),
-    ...(isOpen(access) ? {} : refusals(503)),
-    // Who is no operator is told that there is nothing, signed in or not.
-    ...(isOpen(access) ? {} : refusals(access === "operator" ? 404 : 401)),
-    ...(isSignedIn ? refusals(403) : {}),
-    ...(body ? refusals(408, 413, 429, 503) : {}),
+    ...(endpoint.body ? refusals(408, 413, 429, 503) : {}),
+    ...notLetIn[endpoint.access],
+    ...malformed(endpoint),
     ...refusals(500),
   };
+}
+
+const sessionsAway = { 503: "Sessions cannot be looked up right now; try again shortly." };
+const noSession = refusals(403, sessionsAway, {
+  401: "Sign in first; GET /sign-in shows how.",
+  429: "No more than 300 requests a minute.",
+});
+
+/** What callers are told who are not let in. */
+const notLetIn: Readonly<Record<Access, Answers>> = {
+  public: refusals(429),
+  unlimited: {},
+  apiKey: refusals(401, {
+    429: "This key allows 60 requests a minute.",
+    503: "Keys cannot be checked right now; try again shortly.",
+  }),
+  session: noSession,
+  account: noSession,
+  // Who is no operator is told that there is nothing, signed in or not.
+  operator: refusals(403, 404, sessionsAway, { 429: "No more than 120 requests a minute." }),
+};
+
+function malformed({ access, body, query, pathParameters }: Endpoint): Answers {
+  if (body) return refusals({ 400: "Body must be JSON." });
+  if (query instanceof z.ZodObject) return refusals({ 400: givenTwice(query) });
+  if (pathParameters) return refusals(400);
+  // What comes with two Host headers is refused wherever it goes.
+  return access === "unlimited" ? refusals({ 400: "The request has more than one Host header." }) : {};
+}
+
+/** What is said where the first parameter is there twice. */
+function givenTwice(query: z.ZodObject): { error: string } {
+  try {
+    readQuery(query, { [Object.keys(query.shape)[0] ?? ""]: ["1", "2"] });
+  } catch (error) {
+    if (error instanceof ApiError) return { error: error.message, ...error.body };
+  }
+  return { error: "The request is malformed." };
 }
 
 function usualHeaders({ access }: Endpoint, status: number): Shapes {

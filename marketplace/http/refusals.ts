@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { Answers } from "../../shared/endpoint.ts";
 import { errorShape } from "./shapes.ts";
 
@@ -25,26 +26,34 @@ export const meanings: Readonly<Record<number, string>> = {
   503: "Not possible right now; nothing was charged, unless `charged` says so. Try again.",
 };
 
-/** Refusals in the usual form, `{error}`, by status. */
-export function refusals(...statuses: ReadonlyArray<keyof typeof errors>): Answers {
+/** A status, or by status what is said: the words alone, or the whole body. */
+type Refused = Status | { readonly [status in Status]?: Words };
+type Words = string | z.input<typeof errorShape>;
+type Status = keyof typeof usualWords;
+
+/** Refusals in the usual form, `{error}`, by status: in the words given, or in the usual ones. Tests provoke each of them. */
+export function refusals(...refused: readonly Refused[]): Answers {
+  const said = refused.map((one) => (typeof one === "number" ? { [one]: usualWords[one] } : one));
   return Object.fromEntries(
-    statuses.map((status) => [status, { content: errorShape, example: { error: errors[status] } }]),
+    Object.entries(Object.assign({}, ...said) as Record<string, Words>).map(([status, words]) => {
+      const example = typeof words === "string" ? { error: words } : words;
+      return [status, { content: errorShape, example }];
+    }),
   );
 }
 
-/** A typical text of each. */
-const errors = {
-  400: '"limit" must be a whole number.',
+const usualWords = {
+  400: "The request is malformed.",
   401: "A valid API key is required: Authorization: Bearer <API_KEY>.",
   403: "Pages of another origin may not call this.",
   404: "There is nothing there.",
   408: "Nothing more of the body came for 10 seconds.",
   409: "It is there already.",
-  410: "The file has been taken down.",
+  410: "This file has been taken down by its owner.",
   413: "The body is too large.",
-  422: '"text" must be at most 50 characters long.',
-  429: "This key allows 60 requests a minute.",
-  500: "The service failed to answer.",
+  422: '"image" is not a PNG, JPEG or WebP.',
+  429: "Too many requests from this address.",
+  500: "Something went wrong on our side.",
   502: "The image model gave no image.",
   503: "The service cannot reach its database; try again shortly.",
 } as const;

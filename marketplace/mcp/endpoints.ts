@@ -1,7 +1,7 @@
 import type { Server } from "@modelcontextprotocol/server";
 import type { ErrorRequestHandler, RequestHandler, Response } from "express";
 import { z } from "zod";
-import { type Answer, type Answers, jsonAnswer, requestBody, type Shapes } from "../../shared/endpoint.ts";
+import { type Answers, jsonAnswer, requestBody, type Shapes } from "../../shared/endpoint.ts";
 import type { ApiError } from "../../shared/errors.ts";
 import { type ErrorForms, errorHandler } from "../../shared/http.ts";
 import type { Log } from "../../shared/log.ts";
@@ -10,7 +10,6 @@ import type { Config } from "../config.ts";
 import { imageBody } from "../http/body-limits.ts";
 import { callerOf } from "../http/callers.ts";
 import type { Endpoint } from "../http/endpoint.ts";
-import { meanings } from "../http/refusals.ts";
 import { requireSameOrigin } from "../http/same-origin.ts";
 import { readQuery } from "../query.ts";
 import { describeDrawings } from "./drawing-tools.ts";
@@ -40,7 +39,15 @@ export function mcpEndpoints(needs: Needs): Endpoint[] {
     query: toolQuery,
     body: requestBody(rpcMessageShape, { jsonrpc: "2.0", id: 1, method: "tools/list" }, imageBody),
     headers: mcpHeaders,
-    answers: { ...streamAnswers, ...rpcRefusals(400, 401, 403, 404, 406, 408, 413, 415, 429, 500, 503) },
+    answers: {
+      ...streamAnswers,
+      ...rpcRefusals({
+        ...anyRefusal,
+        401: "A valid API key is required: Authorization: Bearer <API_KEY>.",
+        429: "This key allows 60 requests a minute.",
+        503: "Keys cannot be checked right now; try again shortly.",
+      }),
+    },
     handler: answerWith(needs, (response) => {
       const caller = callerOf(response);
       const { tools = caller.key.tools } = readQuery(toolQuery, response.req.query);
@@ -64,7 +71,7 @@ export function mcpEndpoints(needs: Needs): Endpoint[] {
     query: quoteQuery,
     body: requestBody(rpcMessageShape, { jsonrpc: "2.0", id: 1, method: "tools/call", params: exampleCall }, imageBody),
     headers: mcpHeaders,
-    answers: { ...streamAnswers, ...rpcRefusals(400, 403, 404, 406, 408, 413, 415, 429, 500, 503) },
+    answers: { ...streamAnswers, ...rpcRefusals(anyRefusal) },
     handler: answerWith(needs, (response) => {
       readQuery(quoteQuery, response.req.query);
       // The payment is in the body, so it was not presented before that was read.
@@ -119,13 +126,27 @@ const streamAnswers: Answers = {
 /** A code of no meaning of its own, from the range that JSON-RPC leaves to servers. */
 const refused = -32_000;
 
-/** Refusals before any message is read. */
-function rpcRefusals(...statuses: readonly number[]): Answers {
-  const refusal = (status: number): Answer => {
-    const code = status === 400 ? invalidRequest : refused;
-    return jsonAnswer(rpcErrorShape, { jsonrpc: "2.0", error: { code, message: meanings[status] ?? "" }, id: null });
+/** Of callers with a key and of those without one. */
+const anyRefusal = {
+  400: "Body must be JSON.",
+  403: "Pages of another origin may not call this.",
+  404: "Method not found",
+  406: "Not Acceptable: Client must accept both application/json and text/event-stream",
+  408: "Nothing more of the body came for 10 seconds.",
+  413: "The body is too large.",
+  415: "Unsupported Media Type: Content-Type must be application/json",
+  429: "Too many requests from this address.",
+  500: "Something went wrong on our side.",
+  503: "The service cannot reach its database; try again shortly.",
+};
+
+/** Refusals before any message is read, by status. */
+function rpcRefusals(words: Readonly<Record<number, string>>): Answers {
+  const refusal = ([status, message]: [string, string]) => {
+    const code = status === "400" ? invalidRequest : refused;
+    return [status, jsonAnswer(rpcErrorShape, { jsonrpc: "2.0", error: { code, message }, id: null })];
   };
-  return Object.fromEntries(statuses.map((status) => [status, refusal(status)]));
+  return Object.fromEntries(Object.entries(words).map(refusal));
 }
 
 /** Every request gets a server and a transport of its own, so that nothing of one caller can reach another. */

@@ -31,6 +31,7 @@ export function oauthEndpoints(needs: Needs): Endpoint[] {
 
 type Needs = ClientNeeds & MetadataNeeds & OAuthSetUp & { readonly db: Database };
 
+const notSetUp = refusals({ 404: "This service has no sign-in." });
 const common = { tag: "Tool server", access: "public" } as const;
 const example: MetadataNeeds = { config: { publicUrl: "https://agents.example" } };
 
@@ -43,7 +44,7 @@ function metadataEndpoints(needs: Needs): Endpoint[] {
     summary: "What the tool server takes besides keys (RFC 9728).",
     description:
       "Answers where MCP clients are allowed to run agents for a person. A service without sign-in answers 404.",
-    answers: { 200: jsonAnswer(resourceShape, resourceMetadata(example)), ...refusals(404) },
+    answers: { 200: jsonAnswer(resourceShape, resourceMetadata(example)), ...notSetUp },
     handler: answerIfSetUp(needs, (_request, response) => void response.json(resourceMetadata(needs))),
   });
   return [
@@ -57,7 +58,7 @@ function metadataEndpoints(needs: Needs): Endpoint[] {
       summary: "How clients are allowed to run agents for a person (RFC 8414).",
       description:
         "Answers the addresses of the authorization server, and what it takes: codes with PKCE (S256), clients without secrets.",
-      answers: { 200: jsonAnswer(serverShape, serverMetadata(example)), ...refusals(404) },
+      answers: { 200: jsonAnswer(serverShape, serverMetadata(example)), ...notSetUp },
       handler: answerIfSetUp(needs, (_request, response) => void response.json(serverMetadata(needs))),
     },
   ];
@@ -79,6 +80,10 @@ function registerEndpoint(needs: Needs): Endpoint {
         registered({ id: "cli_01k8q3v5w7x9z1b3d5f7h9j1k3", name: "Paper Desk", redirectUris: redirect_uris }),
       ),
       ...oauthRefusals,
+      400: jsonAnswer(oauthErrorShape, {
+        error: "invalid_client_metadata",
+        error_description: '"redirect_uris" is required.',
+      }),
     },
     handler: answerIfSetUp(needs, async (request, response) => {
       await admit(needs, request, "oauth-register", 10);
@@ -128,8 +133,9 @@ function authorizeEndpoint(needs: Needs): Endpoint {
       "Leads to the page that asks them. What is wrong with a request is shown here (400): the person is led to the client's address only after answering.",
     query: authorizeQuery,
     answers: {
-      303: { headers: { Location: z.string().describe("The page.") } },
-      ...refusals(400, 404),
+      303: { content: ["text/plain", "text/html"], headers: { Location: z.string().describe("The page.") } },
+      ...notSetUp,
+      ...refusals(503, { 400: "There is no client with that id; register anew." }),
     },
     handler: answerIfSetUp(needs, async (request, response) => {
       await admit(needs, request, "oauth-authorize", 60);
@@ -189,7 +195,8 @@ function revokeEndpoint(needs: Needs): Endpoint {
 }
 
 const oauthRefusals: Answers = {
-  ...refusals(404, 408, 413),
+  ...notSetUp,
+  ...refusals(408, 413, 503),
   400: jsonAnswer(oauthErrorShape, {
     error: "invalid_grant",
     error_description: "It is unknown, at its end, or was used already.",

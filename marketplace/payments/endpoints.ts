@@ -82,8 +82,11 @@ function agentCallEndpoint(needs: PayAgentNeeds): Endpoint {
         { description: "The payment was settled for an agent that is gone. What it owes stays on record." },
       ),
       500: failedAnswer,
-      ...inputRefusals,
-      ...refusals(403, 404, 409, 429, 503),
+      ...inputRefusals("text"),
+      ...refusals(409, 429, 503, {
+        403: "Free agents are run from this service's own pages, or by a program.",
+        404: "There is no such agent.",
+      }),
     },
     handler: (request, response) => payAgent(needs, request, response),
   };
@@ -109,8 +112,6 @@ const purchase = {
     ),
     402: quoteAnswer("/api/v1/credits/purchase", 500n),
     500: failedAnswer,
-    400: inputRefusals[400],
-    ...refusals(429, 503),
   },
 } as const satisfies Partial<Endpoint>;
 

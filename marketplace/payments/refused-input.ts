@@ -39,16 +39,16 @@ async function isCharged(
   return verdict && isSettled(verdict) ? undefined : false;
 }
 
-/** The 400 and the 422 of what is paid with the request. */
-export const inputRefusals = {
+/** The 400 and the 422 of what is paid with the request and needs `field`. */
+export const inputRefusals = (field: string): Answers => ({
   400: jsonAnswer(
     errorShape,
-    { error: '"text" is required.', field: "text", charged: false },
+    { error: `"${field}" is required.`, field, charged: false },
     { description: "Not JSON, or an input is missing or unknown. Refused before the payment was used: see `charged`." },
   ),
   422: jsonAnswer(
     errorShape,
-    { error: '"text" must be at most 50 characters long.', field: "text", charged: false },
+    { error: `"${field}" must have at most 20000 characters.`, field, charged: false },
     { description: "A value broke a declared rule; `field` names it. Before any charge, `charged` is false." },
   ),
-} satisfies Answers;
+});

@@ -161,7 +161,7 @@ export const paidAnswer: Answer = jsonAnswer(
 export const failedAnswer: Answer = jsonAnswer(paidFailureShape, {
   success: false,
   run_id: exampleRunId,
-  error: "The model did not answer.",
+  error: "The language model failed.",
   charged: false,
   advice: "Nothing was charged.",
 });

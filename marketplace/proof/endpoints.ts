@@ -86,7 +86,7 @@ function readEndpoint({ db }: Needs): Endpoint {
         ],
         cursor: null,
       }),
-      ...refusals(404),
+      ...refusals(503, { 404: "There is no such proof." }),
     },
     handler: async (request, response) => {
       response.json(await readProof(db, String(request.params.handle), readQuery(proofQuery, request.query)));

@@ -117,7 +117,7 @@ function detailEndpoint(db: Database): Endpoint {
         transactions: [],
         share: null,
       }),
-      ...refusals(404),
+      ...refusals({ 404: "There is no such run." }),
     },
     handler: async (request, response) => {
       response.json(await readOwnRun(db, accountOf(response).id, String(request.params.run_id)));
@@ -142,7 +142,10 @@ function shareEndpoint(db: Database): Endpoint {
     access: "account",
     pathParameters,
     body: requestBody(shareRequest, { with_input: false }, smallBody),
-    answers: { 200: jsonAnswer(shareShape, exampleShare), ...refusals(404, 409) },
+    answers: {
+      200: jsonAnswer(shareShape, exampleShare),
+      ...refusals({ 404: "There is no such run.", 409: "A run can be shared once it has ended." }),
+    },
     handler: async (request, response) => {
       const { with_input: withInput } = parse(shareRequest, request.body ?? {}, "bad_request");
       response.json(await shareRun(db, accountOf(response).id, String(request.params.run_id), { withInput }));
@@ -162,7 +165,10 @@ function unshareEndpoint(db: Database): Endpoint {
     description: "Revoking what is not shared changes nothing. Sharing the run again gives another link.",
     access: "account",
     pathParameters,
-    answers: { 200: jsonAnswer(revokedShape, { run_id: exampleRunId, shared: false }), ...refusals(404) },
+    answers: {
+      200: jsonAnswer(revokedShape, { run_id: exampleRunId, shared: false }),
+      ...refusals({ 404: "There is no such run." }),
+    },
     handler: async (request, response) => {
       const id = String(request.params.run_id);
       await revokeShare(db, accountOf(response).id, id);
@@ -237,7 +243,7 @@ function sharedEndpoint(db: Database): Endpoint {
         created_at: exampleTime,
         finished_at: exampleTime,
       }),
-      ...refusals(404),
+      ...refusals(503, { 404: "There is no run under this link, or it is not shared any more." }),
     },
     handler: async (request, response) => {
       response.setHeader("cache-control", "no-store");

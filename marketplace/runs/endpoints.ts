@@ -85,7 +85,11 @@ const runOnCredits: Pick<Endpoint, "body" | "headers" | "answers"> = {
       { headers: replayedHeader },
     ),
     ...notEnoughCredits,
-    ...refusals(404, 409, 422),
+    ...refusals({
+      404: "There is no such agent.",
+      409: "This Idempotency-Key was used for another request.",
+      422: { error: '"text" must have at most 20000 characters.', field: "text" },
+    }),
   },
 };
 
@@ -132,7 +136,7 @@ function oneRunEndpoint({ db }: { readonly db: Database }): Endpoint {
         output: { kind: "text", text: "Each call pays its creator." },
         receipt: null,
       }),
-      ...refusals(404),
+      ...refusals({ 404: "There is no such run." }),
     },
     handler: async (request, response) => {
       response.json(await readRun(db, callerOf(response).accountId, String(request.params.run_id)));

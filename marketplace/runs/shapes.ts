@@ -87,9 +87,9 @@ const unpayableShape = z
 /** The 402 of whatever is paid with credits. */
 export const notEnoughCredits: Answers = {
   402: jsonAnswer(unpayableShape, {
-    error: "The run costs 5 credits; the balance is 3.",
+    error: "The run costs more than 4 credits.",
     credits_required: 5,
-    credits_remaining: 3,
-    limit_source: "balance",
+    credits_remaining: 935,
+    limit_source: "request",
   }),
 };

@@ -46,7 +46,11 @@ export function tryEndpoint(needs: TryNeeds): Endpoint {
     body: requestBody(tryRequest, { input: { text: "Buyers pay per call." } }, runBody),
     answers: {
       200: triedAnswer,
-      ...refusals(404, 409, 422),
+      ...refusals({
+        404: 'There is no agent "summariser" of this account.',
+        409: "What this agent does cannot be taken back, so there is no trying it.",
+        422: { error: '"text" must have at most 20000 characters.', field: "text" },
+      }),
     },
     handler: async (request, response) => {
       const { input } = parse(tryRequest, request.body ?? {}, "bad_request");

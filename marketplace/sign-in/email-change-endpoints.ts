@@ -31,7 +31,10 @@ function askEndpoint({ db, signIn, config }: EnterNeeds): Endpoint {
     body: requestBody(emailRequest, { email: example }, settingsBody),
     answers: {
       202: jsonAnswer(linkSentShape, { sent_to: example, expires_in_seconds: changeMinutes * 60 }),
-      ...refusals(404, 422, 503),
+      ...refusals({
+        404: "There is no signing in by e-mail here.",
+        422: { error: '"email" is your address already.', field: "email" },
+      }),
     },
     handler: async (request, response) => {
       const { email } = parse(emailRequest, request.body ?? {}, "bad_request");
@@ -56,7 +59,13 @@ function confirmEndpoint(needs: EnterNeeds): Endpoint {
     access: "public",
     before: [requireSameOrigin(needs)],
     body: requestBody(tokenRequest, { token: "<as the link carries it>" }, settingsBody),
-    answers: { 200: jsonAnswer(changedShape, { email: example }), ...refusals(401, 403, 409, 429, 503) },
+    answers: {
+      200: jsonAnswer(changedShape, { email: example }),
+      ...refusals(403, 429, 503, {
+        401: "This link is too old, or a newer one was sent.",
+        409: "This address signs in to another account already.",
+      }),
+    },
     handler: async (request, response) => {
       const { token } = parse(tokenRequest, request.body ?? {}, "bad_request");
       await admitFrom(db, request);

@@ -38,7 +38,7 @@ function emailEndpoint(needs: EnterNeeds, sameOrigin: RequestHandler): Endpoint 
     body: requestBody(emailRequest, { email: "ada@example.com" }, settingsBody),
     answers: {
       202: jsonAnswer(linkSentShape, { sent_to: "ada@example.com", expires_in_seconds: linkMinutes * 60 }),
-      ...refusals(403, 404, 429, 503),
+      ...refusals(403, 429, 503, { 404: "There is no signing in by e-mail here." }),
     },
     handler: async (request, response) => {
       const { email } = parse(emailRequest, request.body ?? {}, "bad_request");
@@ -61,7 +61,10 @@ function confirmEndpoint(needs: EnterNeeds, sameOrigin: RequestHandler): Endpoin
     access: "public",
     before: [sameOrigin],
     body: requestBody(tokenRequest, { token: "<as the link carries it>" }, settingsBody),
-    answers: { 200: jsonAnswer(signedInShape, { signed_in: true }), ...refusals(401, 403, 429, 503) },
+    answers: {
+      200: jsonAnswer(signedInShape, { signed_in: true }),
+      ...refusals(403, 429, 503, { 401: "This link was used already, is too old, or a newer one was sent." }),
+    },
     handler: async (request, response) => {
       const { token } = parse(tokenRequest, request.body ?? {}, "bad_request");
       await enterByLink(needs, request, response, token);
@@ -85,7 +88,7 @@ function oidcEndpoint(needs: EnterNeeds, sameOrigin: RequestHandler): Endpoint {
     body: requestBody(oidcRequest, { next: "/explore" }, settingsBody),
     answers: {
       200: jsonAnswer(providerShape, { url: "https://id.example/authorize?client_id=agents" }),
-      ...refusals(403, 404, 429, 503),
+      ...refusals(403, 429, 503, { 404: "There is no single sign-on here." }),
     },
     handler: async (request, response) => {
       const { next } = parse(oidcRequest, request.body ?? {}, "bad_request");
@@ -108,7 +111,10 @@ function oidcCallbackEndpoint({ signIn, db }: EnterNeeds): Endpoint {
         content: ["text/plain", "text/html"],
         headers: { Location: z.string().describe(`Where to go on to, such as ${exampleUrl}/explore.`) },
       },
-      ...refusals(401, 404, 429, 503),
+      ...refusals(429, 503, {
+        401: "Single sign-on did not work (state_mismatch). The provider has to vouch for your e-mail address; begin again.",
+        404: "There is no single sign-on here.",
+      }),
     },
     handler: async (request, response) => {
       await admitFrom(db, request);

@@ -36,7 +36,10 @@ function askToEnterEndpoint(needs: EnterNeeds): Endpoint {
     description: "Sets a cookie that the signature is answered with. A challenge works once, for five minutes.",
     access: "public",
     before: [requireSameOrigin(needs)],
-    answers: { 200: options, ...refusals(403, 404, 429, 503) },
+    answers: {
+      200: options,
+      ...refusals(403, 429, 503, { 404: "There are no passkeys here: the service has an address and no name." }),
+    },
     handler: async (request, response) => {
       await admitFrom(needs.db, request);
       response.json(await needs.signIn.passkeys.askToEnter(request, response));
@@ -55,7 +58,13 @@ function enterEndpoint(needs: EnterNeeds): Endpoint {
     access: "public",
     before: [requireSameOrigin(needs)],
     body: requestBody(assertionBody, exampleAssertion, settingsBody),
-    answers: { 200: jsonAnswer(signedInShape, { signed_in: true }), ...refusals(401, 403, 404, 429, 503) },
+    answers: {
+      200: jsonAnswer(signedInShape, { signed_in: true }),
+      ...refusals(403, 429, 503, {
+        401: "This passkey does not sign in here, or the page waited too long; try again.",
+        404: "There are no passkeys here: the service has an address and no name.",
+      }),
+    },
     handler: async (request, response) => {
       const assertion = parse(assertionBody, request.body ?? {}, "bad_request");
       await admitFrom(needs.db, request);
@@ -74,7 +83,13 @@ function askToAddEndpoint({ signIn }: EnterNeeds): Endpoint {
     summary: "What a browser makes a passkey of.",
     description: `Within ${freshMinutes} minutes of signing in, so that a stranger at a device that was left open cannot add a way in that lasts. The holder is told by mail of what is added.`,
     access: "account",
-    answers: { 200: options, ...refusals(404, 409) },
+    answers: {
+      200: options,
+      ...refusals({
+        404: "There are no passkeys here: the service has an address and no name.",
+        409: `No more than ${passkeysMax} passkeys: remove one first.`,
+      }),
+    },
     handler: async (request, response) => {
       response.json(await signIn.passkeys.askToAdd(request, response, sessionOf(response)));
     },
@@ -93,7 +108,14 @@ function addEndpoint({ signIn }: EnterNeeds): Endpoint {
     body: requestBody(attestationBody, exampleAttestation, settingsBody),
     answers: {
       201: jsonAnswer(addedPasskeyShape, { id: "kq3v5w7x9z1b3d5f7h9j1k3m5n7p9r1t", name: "Firefox on Linux" }),
-      ...refusals(404, 409, 422),
+      ...refusals({
+        404: "There are no passkeys here: the service has an address and no name.",
+        409: `No more than ${passkeysMax} passkeys: remove one first.`,
+        422: {
+          error: '"response" does not answer the challenge, or the passkey is known; begin again.',
+          field: "response",
+        },
+      }),
     },
     handler: async (request, response) => {
       const attestation = parse(attestationBody, request.body ?? {}, "bad_request");

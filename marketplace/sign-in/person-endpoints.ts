@@ -98,7 +98,10 @@ function endSessionEndpoint({ db }: Needs): Endpoint {
     description: "The session that asks is a 409: it signs out by itself.",
     access: "session",
     pathParameters: idPath("sessions"),
-    answers: { 200: jsonAnswer(endedShape, { ended: 1 }), ...refusals(404, 409) },
+    answers: {
+      200: jsonAnswer(endedShape, { ended: 1 }),
+      ...refusals({ 404: "There is no such session.", 409: "This is the session you are in: sign out instead." }),
+    },
     handler: async (request, response) => {
       await endSession(db, sessionOf(response), String(request.params.id).replaceAll("\0", ""));
       response.json({ ended: 1 });
@@ -161,7 +164,10 @@ function renamePasskeyEndpoint({ db }: Needs): Endpoint {
         id: exampleId,
         renamed: true,
       }),
-      ...refusals(404, 422),
+      ...refusals({
+        404: "There is no such passkey.",
+        422: { error: `"name" must have 1 to ${passkeyNameMax} characters.`, field: "name" },
+      }),
     },
     handler: async (request, response) => {
       const id = String(request.params.id).replaceAll("\0", "");
@@ -187,7 +193,7 @@ function removeWayEndpoint({ db, signIn, config }: Needs): Endpoint {
         id: exampleId,
         removed: true,
       }),
-      ...refusals(404, 409),
+      ...refusals({ 404: "There is no such way to sign in.", 409: "The e-mail address stays." }),
     },
     handler: async (request, response) => {
       const id = String(request.params.id).replaceAll("\0", "");

@@ -43,7 +43,9 @@ function challengeEndpoint({ signIn, db, tools }: Needs, sameOrigin: RequestHand
         message: "agents.example wants you to sign in with your wallet.",
         expires_at: exampleTime,
       }),
-      ...refusals(403, 422, 429, 503),
+      ...refusals(403, 429, 503, {
+        422: { error: '"network" must be one of hedera:testnet, eip155:84532.', field: "network" },
+      }),
     },
     handler: async (request, response) => {
       const wallet = readWallet(tools, parse(walletBody, request.body ?? {}, "bad_request"));
@@ -71,7 +73,12 @@ function walletEndpoint({ signIn, db, tools }: Needs, sameOrigin: RequestHandler
       { challenge_id: exampleChallenge, signature: exampleSignature },
       settingsBody,
     ),
-    answers: { 200: jsonAnswer(signedInShape, { signed_in: true }), ...refusals(403, 422, 429, 503) },
+    answers: {
+      200: jsonAnswer(signedInShape, { signed_in: true }),
+      ...refusals(403, 429, 503, {
+        422: { error: '"challenge_id" is unknown, was used already, or is too old.', field: "challenge_id" },
+      }),
+    },
     handler: async (request, response) => {
       const { challenge_id: id, signature } = parse(walletSignInRequest, request.body ?? {}, "bad_request");
       await admitFrom(db, request);

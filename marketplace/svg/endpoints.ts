@@ -193,7 +193,7 @@ function paidEndpoint(
       200: drawn(settlementHeaders),
       402: quoteAnswer(`/api/x402/${product}`, svgProducts[product].price),
       500: failedAnswer,
-      ...inputRefusals,
+      ...inputRefusals(product === "svg-vectorize" ? "image" : "prompt"),
       ...refusals(429, 502, 503),
     },
     handler: (request, response) => paySvg(needs, offer, product, request, response),
@@ -226,5 +226,8 @@ function drawn(headers: Answer["headers"]): Answer {
 const creditAnswers: Answers = {
   200: drawn(replayedHeader),
   ...notEnoughCredits,
-  ...refusals(409, 422, 429, 502, 503),
+  ...refusals(502, {
+    409: "This Idempotency-Key was used for another request.",
+    422: { error: '"image" is not a PNG, JPEG or WebP.', field: "image" },
+  }),
 };

@@ -84,7 +84,10 @@ export function freeTryEndpoint(needs: FreeTryNeeds & SameOriginNeeds): Endpoint
         ms: 240,
         tries_left: 2,
       }),
-      ...refusals(403, 422, 429, 503),
+      ...refusals(429, 503, {
+        403: "This is for the pages of this service alone.",
+        422: { error: '"image" is not a PNG, JPEG or WebP.', field: "image" },
+      }),
     },
     handler: async (request, response) => {
       const asked = parse(freeTryRequest, request.body ?? {}, "bad_request");

@@ -1,17 +1,10 @@
 import { describe, expect } from "vitest";
-import { codeAt, stepAt } from "../../marketplace/admin/totp.ts";
 import { runCommand } from "../../marketplace/operator/command-line.ts";
 import { reportAgent } from "../../marketplace/reports/report-agent.ts";
-import { type Browser, withAccount } from "../support/browser.ts";
+import { withAccount } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { balanceOf, call, run, type TestMarketplace } from "../support/marketplace.ts";
-
-interface Person {
-  readonly browser: Browser;
-  readonly handle: string;
-  /** Their authenticator. */
-  readonly code: (stepsLater?: number) => string;
-}
+import { confirm, newOperator } from "../support/operator.ts";
 
 const test = marketTest().extend("ada", { scope: "file" }, async ({ market }) => {
   const ada = await newOperator(market);
@@ -21,22 +14,6 @@ const test = marketTest().extend("ada", { scope: "file" }, async ({ market }) =>
 
 const cli = async (market: TestMarketplace, ...args: string[]) =>
   JSON.parse(await runCommand([...args, "--json"], market.environment));
-
-async function newOperator(market: TestMarketplace): Promise<Person> {
-  const person = await withAccount(market);
-  const { secret } = await cli(market, "operator", "add", "--account", person.handle);
-  const bytes = fromBase32(secret);
-  return { ...person, code: (stepsLater = 0) => codeAt(bytes, stepAt(Date.now()) + stepsLater) };
-}
-
-const confirm = async ({ browser, code }: Person) => browser.post("/api/operator/confirm", { code: code() });
-
-function fromBase32(text: string): Buffer {
-  const bits = [...text].map((letter) =>
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0"),
-  );
-  return Buffer.from((bits.join("").match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-}
 
 const paths = ["find?id=ada", "accounts", "agents", "reports", "acts"].map((path) => `/api/operator/${path}`);
 

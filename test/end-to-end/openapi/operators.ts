@@ -1,0 +1,45 @@
+import { describe } from "vitest";
+import { Authenticator } from "../../support/authenticator.ts";
+import { withAccount } from "../../support/browser.ts";
+import { test } from "./stage.ts";
+
+describe("an operator's operations", () => {
+  test("looking, and acting", async ({ paid: { marketplace }, stage: { calls } }) => {
+    for (const id of ["listAccounts", "listAllAgents", "listReports", "listOperatorActs"]) await calls.expect(id, 200);
+    await calls.expect("findAnything", 200, { query: "?id=ada" });
+    const { handle } = await withAccount(marketplace);
+    const params = { handle };
+    await calls.expect("moveAccount", 200, { params });
+    await calls.meet("moveAccount", 409, { params });
+    await calls.expect("moveAccount", 422, { params, but: { reason: "" } });
+    await calls.expect("grantCredits", 200);
+    await calls.expect("grantCredits", 409);
+    await calls.expect("grantCredits", 422, { but: { note: "" } });
+    await calls.expect("moveAgent", 200);
+    await calls.expect("moveAgent", 409);
+    await calls.expect("moveAgent", 422, { but: { reason: "" } });
+    for (const id of ["saveAgentDraft", "publishAgent"]) await calls.expect(id, 409);
+    await calls.send("moveAgent", { but: { move: "restore" } });
+    await calls.expect("writeNote", 200);
+    await calls.expect("writeNote", 422, { but: { note: "" } });
+    const { body: run } = await calls.send("runAgent");
+    await calls.expect("readInput", 200, { params: { run_id: run.run_id } });
+    await calls.expect("readInput", 422, { params: { run_id: run.run_id }, but: { note: "" } });
+  });
+
+  test("showing that it is they", async ({ stage: { calls, operator, ada, rest } }) => {
+    await rest();
+    const mine = { as: { cookie: operator.browser.cookie } };
+    await calls.expect("confirmOperator", 422, mine);
+    await calls.expect("confirmOperator", 200, { ...mine, body: { code: operator.code(1) } });
+    await calls.expect("createOperatorChallenge", 409, mine);
+    const passkey = new Authenticator();
+    const asked = (await operator.browser.post("/api/account/passkeys/challenge")).body;
+    await operator.browser.post("/api/account/passkeys", passkey.create(asked));
+    const { body } = await calls.expect("createOperatorChallenge", 200, mine);
+    await calls.expect("confirmOperatorByPasskey", 200, { ...mine, body: passkey.sign(body) });
+    await calls.expect("confirmOperatorByPasskey", 422, mine);
+    for (const id of ["confirmOperator", "createOperatorChallenge", "confirmOperatorByPasskey"])
+      await calls.expect(id, 404, { as: { cookie: ada.browser.cookie } });
+  });
+});
