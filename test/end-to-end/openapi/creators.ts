@@ -53,9 +53,10 @@ describe("a creator's operations", () => {
       "getAgentDraftAsYaml",
       "tryAgentDraft",
       "publishAgentDraft",
-      "restoreAgentVersion",
     ])
       await calls.expect(id, 404, { params: misspelt });
+    // There is neither an agent nor a draft of that name; either may be told first.
+    await calls.meet("restoreAgentVersion", 404, { params: misspelt });
     await calls.expect("discardAgentDraft", 204, { params, but: { revision: restored.body.revision } });
   });
 });
