@@ -88,7 +88,9 @@ export class Pay {
   /** Posts a payment again, as an error or the store has it: it fetches what it bought, or goes on where it stopped. */
   async repeat(payment: SignedPayment, options: CallOptions = {}): Promise<Paid<object>> {
     if (typeof payment?.header !== "string") {
-      throw new TypeError("repeat takes a signed payment, as an error or the store has it; what a result carries is its settlement.");
+      throw new TypeError(
+        "repeat takes a signed payment, as an error or the store has it; what a result carries is its settlement.",
+      );
     }
     return this.#post(payment, true, options);
   }

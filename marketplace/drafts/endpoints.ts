@@ -166,7 +166,9 @@ function keepEndpoint(needs: EndpointNeeds): Endpoint {
     body: requestBody(keepRequest, { revision: "version-0", definition }, definitionBody),
     answers: {
       200: jsonAnswer(keptDraftShape, kept),
-      ...refusals({ 422: '"slug" must be 2 to 40 of a-z, 0-9 and -, and neither begin nor end with -.' }),
+      ...refusals({
+        422: { error: '"slug" must be 2 to 40 of a-z, 0-9 and -, and neither begin nor end with -.', field: "slug" },
+      }),
       ...draftConflict,
     },
     handler: async (request, response) => {
@@ -217,7 +219,7 @@ function moveEndpoint(needs: EndpointNeeds): Endpoint {
     access: "account",
     pathParameters,
     body: requestBody(moveRequest, { revision: "draft-17", slug: "summarizer" }, smallBody),
-    answers: { 200: jsonAnswer(keptDraftShape, kept), ...refusals(400, 404, 422), ...draftConflict },
+    answers: { 200: jsonAnswer(keptDraftShape, kept), ...refusals(404, 422), ...draftConflict },
     handler: async (request, response) => {
       const owner = accountOf(response);
       const asked = parse(moveRequest, request.body, "bad_request");

@@ -48,12 +48,7 @@ describe("a creator's operations", () => {
     await calls.expect("restoreAgentVersion", 409, { params, but: { version: 1 } });
     for (const id of ["keepAgentDraft", "tryAgentDraft", "publishAgentDraft", "discardAgentDraft"])
       await calls.expect(id, 409, { params });
-    for (const id of [
-      "getAgentDraft",
-      "getAgentDraftAsYaml",
-      "tryAgentDraft",
-      "publishAgentDraft",
-    ])
+    for (const id of ["getAgentDraft", "getAgentDraftAsYaml", "tryAgentDraft", "publishAgentDraft"])
       await calls.expect(id, 404, { params: misspelt });
     // There is neither an agent nor a draft of that name; either may be told first.
     await calls.meet("restoreAgentVersion", 404, { params: misspelt });
