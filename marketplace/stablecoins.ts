@@ -7,5 +7,8 @@ export function stablecoinOn(network: string): Stablecoin | undefined {
   return network.startsWith("eip155:") && !coin?.domain ? undefined : coin;
 }
 
+/** Circle's, for USDC on test networks: developers.circle.com/w3s/developer-console-faucet. */
+export const faucet = "https://faucet.circle.com";
+
 /** CAIP-2 of every network a call can be paid on. */
 export const payableNetworks = knownNetworks.filter((network) => stablecoinOn(network) !== undefined);

@@ -6,6 +6,7 @@ import { Button } from "../../../shared/page/button.tsx";
 import { Hash } from "../../../shared/page/copy.tsx";
 import { Empty } from "../../../shared/page/empty.tsx";
 import { KeyValues } from "../../../shared/page/table.tsx";
+import { faucet } from "../../stablecoins.ts";
 import { NetworkMark, networkName } from "./networks.tsx";
 
 export interface WalletPanelProps {
@@ -95,9 +96,6 @@ function Payees({ payees, payee }: Pick<WalletPanelProps, "payees" | "payee">) {
     </>
   );
 }
-
-/** Circle's, for USDC on test networks: developers.circle.com/w3s/developer-console-faucet. */
-const faucet = "https://faucet.circle.com";
 
 function networkNoteOf(network: string): string {
   return networkOf(network)?.environment === "testnet"

@@ -61,7 +61,7 @@ export const statusNotes = {
       402,
       "No payment, a refused one, or the price changed; `already_settled`: its result was handed out",
       "see `charged`",
-      "sign one of the offers; with `charged` true only for another run",
+      "sign one of the offers; `already_settled` has none: ask for a new quote for another run",
     ),
     note(403, "A page of another site asked for what pages may not have", "did not move", "ask from a server"),
     note(404, "No live agent there", "did not move", "find another"),

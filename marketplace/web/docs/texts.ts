@@ -11,6 +11,7 @@ import { exampleUrl } from "../../http/examples.ts";
 import type { FacilitatorClient } from "../../payments/facilitator/client.ts";
 import { payableHere } from "../../payments/facilitator/payable-networks.ts";
 import { examplesMax } from "../../runs/agent-examples.ts";
+import { faucet } from "../../stablecoins.ts";
 import { drawingWaitSeconds, maxTimeoutSeconds } from "../../time-limits.ts";
 import { connectorChapters, networkTable, statusTable } from "./generated.ts";
 import { limitTable } from "./limits.ts";
@@ -58,6 +59,7 @@ const figures: Readonly<Record<string, string>> = {
   daysBetweenRenames: String(daysBetweenRenames),
   examplesMax: String(examplesMax),
   drawingWaitSeconds: String(drawingWaitSeconds),
+  faucet,
   extraInstructionsLengthMax: grouped(extraInstructionsLengthMax),
   historyDays: String(historyDays),
   keysPerAccount: String(keysPerAccount),
