@@ -72,7 +72,7 @@ const spentShape = z
     error: z.string().describe("Begins with `already_settled`."),
     charged: z.literal(true).describe("This payment was charged, once: for the result that was handed out."),
     advice: z.string(),
-    accepts: z.tuple([]).describe("Empty: there is nothing to sign."),
+    accepts: z.array(z.never()).max(0).describe("Empty: there is nothing to sign."),
   })
   .meta({ id: "PaymentSpent" });
 
