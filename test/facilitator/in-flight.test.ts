@@ -127,13 +127,16 @@ describe.each([
        create trigger wait_for_lock before update on payments for each row when (new.state = 'settled') execute function wait_for_lock()`,
     );
     const holder = await db.connect();
-    await holder.query("select pg_advisory_lock(1)");
+    // A pooler may give another statement's session away, and never one in a transaction.
+    await holder.query("begin");
+    await holder.query("set local idle_in_transaction_session_timeout = 0");
+    await holder.query("select pg_advisory_xact_lock(1)");
     try {
       const settling = one().settle(first);
       await expect.poll(() => unfinished()).toBe(1);
       expect((await two().post("/release", { holdId })).status).toBe(200);
       expect((await two().verify(second)).body.isValid).toBe(false);
-      await holder.query("select pg_advisory_unlock(1)");
+      await holder.query("commit");
       expect((await settling).body).toMatchObject({ success: true });
     } finally {
       holder.release(true);
