@@ -70,7 +70,7 @@ export async function showExample(db: Database, accountId: AccountId, id: string
 export async function removeExample(db: Queryable, accountId: AccountId, id: string): Promise<void> {
   const { rowCount } = await db.query(
     `delete from agent_examples e using agents a where a.id = e.agent_id and a.account_id = $1 and e.run_id = $2`,
-    [accountId, id],
+    [accountId, runId.test(id) ? id : ""],
   );
   if (rowCount !== 1) throw new ApiError("not_found", "That is no example of an agent of yours.");
 }
