@@ -11,7 +11,7 @@ const files = z
   .array(z.enum(["png", "pdf"]))
   .max(2)
   .default(["png"])
-  .describe("`png`, `pdf`: files made beside the SVG; the PNG always is.");
+  .describe("Files made beside the SVG; the PNG always is.");
 
 function wholeFrom(min: number, max: number) {
   const rule = `must be a whole number from ${min} to ${max}`;
