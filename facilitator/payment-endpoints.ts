@@ -58,7 +58,7 @@ function verifyEndpoint(needs: Needs): Endpoint {
     answers: {
       200: jsonAnswer(verifyShape, { isValid: true, payer: examplePayer, holdId: exampleHoldId }, withExtensions),
       ...errorAnswers("verify", (error, invalidReason) =>
-        jsonAnswer(verifyErrorShape, { ...error, isValid: false, invalidReason }),
+        jsonAnswer(verifyErrorShape, { ...error, isValid: false, invalidReason, invalidMessage: error.error }),
       ),
     },
     handler: async (request, response) => {
@@ -87,7 +87,14 @@ function settleEndpoint(needs: Needs): Endpoint {
     answers: {
       200: jsonAnswer(settleShape, { success: true, ...common }, withExtensions),
       ...errorAnswers("settle", (error, errorReason) =>
-        jsonAnswer(settleErrorShape, { ...error, success: false, errorReason, transaction: "", network: "" }),
+        jsonAnswer(settleErrorShape, {
+          ...error,
+          success: false,
+          errorReason,
+          errorMessage: error.error,
+          transaction: "",
+          network: "",
+        }),
       ),
     },
     handler: async (request, response) => {
@@ -111,7 +118,10 @@ function releaseEndpoint(needs: Needs): Endpoint {
     access: "payments",
     before: guardsOf(needs, "release"),
     body: requestBody(releaseBodyShape, { holdId: exampleHoldId }, bodyLimits),
-    answers: { 200: jsonAnswer(releaseShape, { released: true }), ...refusals(400, 401, 408, 413, 503) },
+    answers: {
+      200: jsonAnswer(releaseShape, { released: true }),
+      ...refusals({ 400: { error: "holdId is required.", field: "holdId" } }, 401, 408, 413, 503),
+    },
     handler: async (request, response) => {
       response.json(await release(needs, request.body));
     },

@@ -27,7 +27,11 @@ export function serviceEndpoints(context: Needs, all: () => readonly Endpoint[])
     readinessEndpoint(context),
     metricsEndpoint(context),
     openApiEndpoint(all),
-    securityTxtEndpoint(context.config.securityContact, "reads", refusals(404)),
+    securityTxtEndpoint(
+      context.config.securityContact,
+      "reads",
+      refusals({ 404: { error: "No contact is named here." } }),
+    ),
   ];
 }
 

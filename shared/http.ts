@@ -163,9 +163,11 @@ function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
   return hosts < 2;
 }
 
+export const severalHosts = "The request has more than one Host header.";
+
 function refuseHosts(response: ServerResponse): void {
   const headers = { "content-type": "application/json; charset=utf-8", connection: "close" };
-  response.writeHead(400, headers).end(JSON.stringify({ error: "The request has more than one Host header." }));
+  response.writeHead(400, headers).end(JSON.stringify({ error: severalHosts }));
 }
 
 /** A large part of the body is still to come, and no handler will read it. */

@@ -10,10 +10,16 @@ export const errorFields = {
 
 const errorShape = z.object(errorFields).meta({ id: "Error" });
 
-/** Refusals in the usual form, `{error}`, by status. */
-export function refusals(...statuses: ReadonlyArray<keyof typeof errorExamples>): Answers {
+/** A status, or by status the body that stands for it. */
+type Refused = keyof typeof errorExamples | Readonly<Record<number, z.input<typeof errorShape>>>;
+
+/** Refusals in the usual form, `{error}`, by status: with the body given, or the usual one. Tests provoke them. */
+export function refusals(...refused: readonly Refused[]): Answers {
+  const examples = refused.map((one) => (typeof one === "number" ? { [one]: errorExamples[one] } : one));
   return Object.fromEntries(
-    statuses.map((status) => [status, { content: errorShape, example: errorExamples[status] }]),
+    Object.entries(Object.assign({}, ...examples) as Record<string, z.input<typeof errorShape>>).map(
+      ([status, example]) => [status, { content: errorShape, example }],
+    ),
   );
 }
 
@@ -21,7 +27,6 @@ export function refusals(...statuses: ReadonlyArray<keyof typeof errorExamples>)
 export const errorExamples = {
   400: { error: "paymentRequirements.amount is required.", field: "paymentRequirements.amount" },
   401: { error: "This token is not known here; none is needed." },
-  404: { error: "A payment is found by its EVM transaction hash or its Hedera transaction id." },
   408: { error: "Nothing more of the body came for 10 seconds." },
   413: { error: "The body is too large." },
   429: { error: "Too many calls from this address." },

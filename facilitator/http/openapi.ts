@@ -1,8 +1,10 @@
 import { z } from "zod";
 import type { Answers, Shapes } from "../../shared/endpoint.ts";
+import { severalHosts } from "../../shared/http.ts";
 import { openApiDocument, type ServiceDescription } from "../../shared/openapi.ts";
 import type { Access, Endpoint, Tag } from "./endpoint.ts";
 import { refusals } from "./error-shape.ts";
+import { malformed } from "./query.ts";
 
 /** The OpenAPI 3.1 document of the daemon. */
 export function facilitatorDocument(endpoints: readonly Endpoint[]): object {
@@ -62,11 +64,16 @@ export const meanings: Readonly<Record<number, string>> = {
 /** A query can be malformed, and any endpoint can fail. */
 export function usualAnswers({ access, query }: Endpoint): Answers {
   return {
-    ...(query ? refusals(400) : {}),
+    ...(query ? refusals({ 400: givenTwice(query) }) : {}),
     // What comes with two Host headers is refused wherever it goes.
-    ...(access === "unlimited" ? refusals(400) : refusals(429)),
+    ...(access === "unlimited" ? refusals({ 400: { error: severalHosts } }) : refusals(429)),
     ...refusals(500),
   };
+}
+
+function givenTwice(query: NonNullable<Endpoint["query"]>): { error: string; field: string } {
+  const [field] = Object.keys(query) as [string];
+  return { error: malformed(field, "given once").message, field };
 }
 
 function usualHeaders({ access }: Endpoint, status: number): Shapes {

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { connect } from "node:net";
 import type { Express } from "express";
 import { expect } from "vitest";
 import { createServer } from "../../facilitator/server.ts";
@@ -100,6 +102,71 @@ test("every example request is well-formed for the daemon, and every example ans
   const [named] = parameters[0].schema.examples;
   expect((await facilitator.get(`/payments/${named}`)).body.error).toMatch(/^No payment is known/);
 });
+
+/** Of every endpoint, and not made here: bodies that stop, calls beyond a limit, faults, and a database that is away. */
+const seenElsewhere: Readonly<Record<string, string>> = {
+  408: "test/shared/http.test.ts",
+  429: "test/facilitator/limits.test.ts",
+  500: "test/facilitator/surface.test.ts",
+  503: "test/facilitator/surface.test.ts",
+};
+
+test("every example of a refusal is what the daemon answers", async ({ facilitator }) => {
+  const { paths } = (await facilitator.get("/openapi.json")).body;
+  const provoked: string[] = [];
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(operations as Record<string, Json>)) {
+      for (const [status, { content }] of Object.entries<Json>(operation.responses)) {
+        if (Number(status) < 400 || status in seenElsewhere) continue;
+        const { example } = content["application/json"];
+        const name = `${method} ${path} ${status}`;
+        const answer = await provoke(facilitator.url, { method, path, status, ...operation });
+        expect([answer.status, answer.body], name).toEqual([Number(status), example]);
+        provoked.push(name);
+      }
+    }
+  }
+  expect(provoked.length).toBeGreaterThan(20);
+});
+
+test("what is not provoked here is in a test that is there", () => {
+  for (const file of Object.values(seenElsewhere))
+    expect(existsSync(new URL(`../../${file}`, import.meta.url))).toBe(true);
+});
+
+/** Does of an operation what its documented refusal of this status is about. */
+async function provoke(url: string, { method, path, status, parameters = [], requestBody }: Json) {
+  const address = new URL(path.replace("{transaction}", parameters[0]?.schema.examples?.[0]), url);
+  const headers: Record<string, string> = { "content-type": "application/json" };
+  let body: string | undefined;
+  if (method === "post") {
+    const example = structuredClone(requestBody.content["application/json"].example);
+    if (status === "400") delete (example.paymentRequirements ?? example)[example.holdId ? "holdId" : "amount"];
+    if (status === "401") headers.authorization = "Bearer unknown";
+    body = status === "413" ? "x".repeat(70_000) : JSON.stringify(example);
+  } else if (status === "400") {
+    const asked = parameters.find((parameter: Json) => parameter.in === "query");
+    if (!asked) return askAsTwoHosts(address);
+    for (const value of ["a", "b"]) address.searchParams.append(asked.name, value);
+  } else if (status === "404" && path === "/payments") {
+    const [payer, nonce] = [`0x${"1b".repeat(20)}`, `0x${"0".repeat(64)}`];
+    for (const [name, value] of Object.entries({ network: "eip155:84532", payer, nonce })) {
+      address.searchParams.set(name, value);
+    }
+  }
+  const response = await fetch(address, { method, headers, ...(body === undefined ? {} : { body }) });
+  return { status: response.status, body: await response.json() };
+}
+
+async function askAsTwoHosts({ hostname, port, pathname }: URL) {
+  const socket = connect(Number(port), hostname);
+  socket.end(`GET ${pathname} HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`);
+  const answer = (await socket.setEncoding("utf8").toArray()).join("");
+  return {
+    status: Number(answer.split(" ")[1]),
+    body: JSON.parse(answer.slice(answer.indexOf("{"), answer.lastIndexOf("}") + 1)),
+  };
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document is walked freely
 type Json = any;
