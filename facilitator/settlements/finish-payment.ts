@@ -73,13 +73,16 @@ export async function finishPayments(db: Queryable, ended: readonly EndedPayment
       failures.map((failed) => failed?.charged ?? false),
       ended.map(({ outcome }) => outcome.outcome === "settled" && outcome.byAnother === true),
       ended.map(({ outcome, delivered }) => delivered && outcome.outcome === "settled"),
-      ended.map(({ totalMs }) => totalMs),
+      ended.map(({ totalMs }) => Math.min(Math.max(0, totalMs), totalMsMax)),
       listingRequestsMax,
     ],
   });
   const finished = new Set(rows.map(({ item }) => Number(item)));
   return ended.map((_, index) => finished.has(index + 1));
 }
+
+/** What the column holds: 24 days, and a payment may be unknown for longer. */
+const totalMsMax = 2_147_483_647;
 
 export interface EndedPayment {
   readonly claim: Claim;

@@ -163,13 +163,11 @@ async function addSettled(tx: Transaction, network: string, settlement: SentSett
   );
   const [claim] = rows;
   if (!claim) return false;
-  const totalMs = Math.min(Math.max(0, Date.now() - landedAt.getTime()), totalMsMax);
+  const totalMs = Date.now() - landedAt.getTime();
   const outcome = { outcome: "settled", transaction } as const;
   const [isMine] = await finishPayments(tx, [{ claim, outcome, totalMs, delivered: true }]);
   return isMine === true;
 }
-
-const totalMsMax = 2_147_483_647;
 
 export interface FoundAgain {
   readonly network: string;
