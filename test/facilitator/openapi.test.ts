@@ -1,11 +1,14 @@
-import { existsSync } from "node:fs";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import type { Express } from "express";
 import { expect } from "vitest";
 import { createServer } from "../../facilitator/server.ts";
+import { connect as connectTo } from "../../shared/postgres.ts";
+import { Link } from "../drills/link.ts";
 import { asV1, paymentBody } from "../support/evm-payments.ts";
+import { startFacilitator } from "../support/facilitator.ts";
 import { evmTest } from "../support/fixtures.ts";
 import { lintDocument } from "../support/lint-document.ts";
+import { freshDatabase } from "../support/postgres.ts";
 
 const test = evmTest();
 
@@ -103,13 +106,8 @@ test("every example request is well-formed for the daemon, and every example ans
   expect((await facilitator.get(`/payments/${named}`)).body.error).toMatch(/^No payment is known/);
 });
 
-/** Of every endpoint, and not made here: bodies that stop, calls beyond a limit, faults, and a database that is away. */
-const seenElsewhere: Readonly<Record<string, string>> = {
-  408: "test/shared/http.test.ts",
-  429: "test/facilitator/limits.test.ts",
-  500: "test/facilitator/surface.test.ts",
-  503: "test/facilitator/surface.test.ts",
-};
+/** Of every endpoint in the same words: provoked below, and 429 in limits.test.ts. */
+const usual = ["408", "429", "500", "503"];
 
 test("every example of a refusal is what the daemon answers", async ({ facilitator }) => {
   const { paths } = (await facilitator.get("/openapi.json")).body;
@@ -117,7 +115,7 @@ test("every example of a refusal is what the daemon answers", async ({ facilitat
   for (const [path, operations] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(operations as Record<string, Json>)) {
       for (const [status, { content }] of Object.entries<Json>(operation.responses)) {
-        if (Number(status) < 400 || status in seenElsewhere) continue;
+        if (Number(status) < 400 || usual.includes(status)) continue;
         const { example } = content["application/json"];
         const name = `${method} ${path} ${status}`;
         const answer = await provoke(facilitator.url, { method, path, status, ...operation });
@@ -129,9 +127,51 @@ test("every example of a refusal is what the daemon answers", async ({ facilitat
   expect(provoked.length).toBeGreaterThan(20);
 });
 
-test("what is not provoked here is in a test that is there", () => {
-  for (const file of Object.values(seenElsewhere))
-    expect(existsSync(new URL(`../../${file}`, import.meta.url))).toBe(true);
+const inTheDatabase = ["/verify", "/settle", "/release"];
+
+test("and so are those of a daemon with a fault, and of one whose database is away", async ({ setting }) => {
+  const ownDatabase = new URL(await freshDatabase("facilitator"));
+  const link = await Link.to(Number(ownDatabase.port));
+  const db = connectTo(ownDatabase.href, { poolMax: 1, applicationName: "test" });
+  ownDatabase.port = String(link.port);
+  const daemon = await startFacilitator({ ...setting.variables, FACILITATOR_DATABASE_URL: ownDatabase.href });
+  try {
+    const { paths } = (await daemon.get("/openapi.json")).body;
+    const answers = (status: number) =>
+      Promise.all(
+        inTheDatabase.map(async (path) => {
+          const { status: answered, body } = await provoke(daemon.url, {
+            method: "post",
+            path,
+            status,
+            ...paths[path].post,
+          });
+          return [path, answered, body];
+        }),
+      );
+    const documented = (status: number) =>
+      inTheDatabase.map((path) => {
+        return [path, status, paths[path].post.responses[status].content["application/json"].example];
+      });
+    await db.query("alter table payments rename to mislaid_payments");
+    await db.query("alter table payment_holds rename to mislaid_holds");
+    expect(await answers(500)).toEqual(documented(500));
+    link.stop();
+    expect(await answers(503)).toEqual(documented(503));
+  } finally {
+    link.stop();
+    await db.end();
+    await daemon.stop();
+  }
+});
+
+test("and so is that of a body that stops coming", async ({ facilitator }) => {
+  const { paths } = (await facilitator.get("/openapi.json")).body;
+  const { hostname, port } = new URL(facilitator.url);
+  const socket = connect(Number(port), hostname);
+  socket.write("POST /verify HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{");
+  const { example } = paths["/verify"].post.responses[408].content["application/json"];
+  expect(await heardFrom(socket)).toEqual({ status: 408, body: example });
 });
 
 /** Does of an operation what its documented refusal of this status is about. */
@@ -161,6 +201,11 @@ async function provoke(url: string, { method, path, status, parameters = [], req
 async function askAsTwoHosts({ hostname, port, pathname }: URL) {
   const socket = connect(Number(port), hostname);
   socket.end(`GET ${pathname} HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`);
+  return heardFrom(socket);
+}
+
+/** The status and the body of what comes until the connection closes. */
+async function heardFrom(socket: Socket) {
   const answer = (await socket.setEncoding("utf8").toArray()).join("");
   return {
     status: Number(answer.split(" ")[1]),
