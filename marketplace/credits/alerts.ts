@@ -22,6 +22,9 @@ export const alertsRequest = z.strictObject({
     ),
 });
 
+export const alertChanges = alertsRequest.partial();
+export type AlertChanges = z.infer<typeof alertChanges>;
+
 /** What the account's holder is told by e-mail, and where. */
 export interface Alerts {
   readonly balance_below: number | null;
@@ -41,31 +44,34 @@ export async function readAlerts({ db, sendsMail }: AlertNeeds, accountId: Accou
 }
 
 /**
- * Sets what is told. A balance that is below already has not fallen: it is told when it falls the next time. 409 for an account that
- * cannot be written to.
+ * Changes what is told; what is left out stays. A balance that is below already has not fallen: it is told when it falls the next time.
+ * 409 for an account that cannot be written to.
  */
 export async function setAlerts(
   needs: AlertNeeds & { readonly db: Database },
   accountId: AccountId,
-  { balance_below: below, cap_percent: percent }: z.infer<typeof alertsRequest>,
+  changes: AlertChanges,
 ): Promise<Alerts> {
-  const { db } = needs;
-  const asksNothing = below === null && percent === null;
-  const { email } = await readAlerts(needs, accountId);
-  if (!email && !asksNothing) throw new ApiError("conflict", "This account has no e-mail that could be written to.");
-  await inTransaction(db, async (tx) => {
-    if (asksNothing) return tx.query("delete from credit_alerts where account_id = $1", [accountId]);
-    return tx.query(
-      `insert into credit_alerts as old (account_id, balance_below, cap_percent, is_below)
-       select account_id, $2, $3, coalesce(spendable < $2, false) from balances where account_id = $1
-       on conflict (account_id) do update set balance_below = excluded.balance_below, cap_percent = excluded.cap_percent,
-         is_below = case when old.balance_below is distinct from excluded.balance_below then excluded.is_below
-           else old.is_below end`,
-      [accountId, below, percent],
-    );
+  return inTransaction(needs.db, async (tx) => {
+    // The row of the alerts may not be there yet.
+    await tx.query("select from accounts where id = $1 for no key update", [accountId]);
+    const { email, ...before } = await readAlerts({ ...needs, db: tx }, accountId);
+    const below = changes.balance_below === undefined ? before.balance_below : changes.balance_below;
+    const percent = changes.cap_percent === undefined ? before.cap_percent : changes.cap_percent;
+    const asksNothing = below === null && percent === null;
+    if (!email && !asksNothing) throw new ApiError("conflict", "This account has no e-mail that could be written to.");
+    if (asksNothing) await tx.query("delete from credit_alerts where account_id = $1", [accountId]);
+    else await tx.query(keepAlerts, [accountId, below, percent]);
+    return { balance_below: below, cap_percent: percent, email };
   });
-  return { balance_below: below, cap_percent: percent, email };
 }
+
+const keepAlerts = `
+  insert into credit_alerts as old (account_id, balance_below, cap_percent, is_below)
+  select account_id, $2, $3, coalesce(spendable < $2, false) from balances where account_id = $1
+  on conflict (account_id) do update set balance_below = excluded.balance_below, cap_percent = excluded.cap_percent,
+    is_below = case when old.balance_below is distinct from excluded.balance_below then excluded.is_below
+      else old.is_below end`;
 
 export interface AlertNeeds {
   readonly db: Queryable;

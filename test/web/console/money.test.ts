@@ -4,8 +4,13 @@ import { type EvmChain, startEvmChain } from "../../../infra/local-evm/chain.ts"
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
 import type { AccountId } from "../../../marketplace/ids.ts";
+import { createServer } from "../../../marketplace/server.ts";
+import { createMailer } from "../../../marketplace/sign-in/mail.ts";
+import { Secret } from "../../../shared/env.ts";
+import { type Listening, listen } from "../../../shared/http.ts";
 import { echoAgent, run, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
-import { newPerson, type Person } from "./person.ts";
+import { newPerson, Person } from "./person.ts";
+import { allFormsIn } from "./posted-form.ts";
 
 const base = "eip155:84532";
 let chain: EvmChain;
@@ -15,9 +20,23 @@ beforeAll(async () => {
   market = await startMarketplace({ env: { EVM_RPC_URLS: `${base}=${chain.rpcUrl}` } });
 });
 afterAll(async () => {
+  for (const listening of alsoListening) await listening.stop();
   await market.stop();
   await chain.stop();
 });
+
+const alsoListening: Listening[] = [];
+
+/** The same marketplace as it answers where it can send mail. */
+async function withMail(): Promise<string> {
+  const { signIn } = market.context;
+  const mail = { smtpUrl: new Secret("smtp://127.0.0.1:1"), from: "market@example.com" };
+  const mailer = createMailer({ mail } as Parameters<typeof createMailer>[0], "market.example.com");
+  const app = createServer({ ...market.context, signIn: { ...signIn, mailer } });
+  const listening = await listen(app, { host: "127.0.0.1", port: 0 });
+  alsoListening.push(listening);
+  return listening.url;
+}
 
 /** Somebody who earned four credits of their hundred by running their own agent. */
 async function newSeller(): Promise<Person> {
@@ -68,6 +87,27 @@ describe("the credits page without JavaScript", () => {
     const wrong = { act: "alerts", by_balance: "on", balance_below: "-3", cap_percent: "80" };
     expect((await post(person, wrong)).html).toContain("Must be a whole number.");
     expect((await post(person, { ...wrong, balance_below: "3" })).status).toBe(409);
+  });
+
+  test("keeps what another tab set of the alerts since it was opened", async () => {
+    const url = await withMail();
+    const { browser, handle } = await newPerson(market);
+    const person = new Person(url, browser, handle);
+    const path = "/settings/credits";
+    const formNow = async () => asForm((await person.get(path)).html);
+    const asForm = (html: string) => allFormsIn(html).find(({ fields }) => fields.act === "alerts")!.fields;
+    const kept = async () => (await browser.get("/api/account/alerts")).body;
+    const opened = await formNow();
+    const first = await post(person, { ...opened, by_balance: "on", balance_below: "200" });
+    // The other tab still shows no alert.
+    const refused = await post(person, { ...opened, by_cap: "on", cap_percent: "" });
+    expect(refused.html).toMatch(/id="cap-percent"[^>]* aria-invalid/);
+    const second = await post(person, { ...asForm(refused.html), cap_percent: "70" });
+    expect([first.status, refused.status, second.status]).toEqual([303, 422, 303]);
+    expect(await kept()).toMatchObject({ balance_below: 200, cap_percent: 70 });
+    const { by_balance: _, ...off } = await formNow();
+    expect((await post(person, off)).location).toBe(`${path}?done=alerts`);
+    expect(await kept()).toMatchObject({ balance_below: null, cap_percent: 70 });
   });
 });
 

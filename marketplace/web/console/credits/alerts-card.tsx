@@ -2,13 +2,16 @@
 import { Button } from "../../../../shared/page/button.tsx";
 import { Card } from "../../../../shared/page/card.tsx";
 import { Field, Switch } from "../../../../shared/page/field.tsx";
-import type { Alerts } from "../../../credits/alerts.ts";
-import type { Refusal } from "../refusal.ts";
+import { type AlertChanges, type Alerts, alertChanges } from "../../../credits/alerts.ts";
+import { parse } from "../../../parse.ts";
+import { type Refusal, wholeNumber } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
+import { isTouched, Seen } from "../seen.tsx";
 
 /** What the holder is told by e-mail: nothing, unless they ask for it. */
 export function AlertsCard({ alerts, refusal }: { alerts: Alerts; refusal: Refusal | undefined }) {
   const { email, balance_below: below, cap_percent: percent } = alerts;
+  const marks = shownMarks(alerts);
   const refused = refusal?.act === "alerts" ? refusal : undefined;
   const isOn = (name: string, kept: number | null) => (refused ? refused.form.has(name) : kept !== null);
   return (
@@ -20,6 +23,7 @@ export function AlertsCard({ alerts, refusal }: { alerts: Alerts; refusal: Refus
       <form class="stack" method="post" action="/settings/credits">
         <input type="hidden" name="act" value="alerts" />
         <RefusedNote refusal={refused} fields={["balance_below", "cap_percent"]} />
+        <Seen values={marks} refusal={refused} />
         <Switch
           atEnd
           id="by-balance"
@@ -33,7 +37,7 @@ export function AlertsCard({ alerts, refusal }: { alerts: Alerts; refusal: Refus
           name="balance_below"
           label="Balance"
           unit="credits"
-          value={refused?.value("balance_below") ?? String(below ?? 500)}
+          value={refused?.value("balance_below") ?? marks.balance_below}
           error={refused?.at("balance_below")}
           disabled={!email}
         />
@@ -50,7 +54,7 @@ export function AlertsCard({ alerts, refusal }: { alerts: Alerts; refusal: Refus
           name="cap_percent"
           label="Share of the cap"
           unit="% of the cap"
-          value={refused?.value("cap_percent") ?? String(percent ?? 80)}
+          value={refused?.value("cap_percent") ?? marks.cap_percent}
           error={refused?.at("cap_percent")}
           disabled={!email}
         />
@@ -60,6 +64,32 @@ export function AlertsCard({ alerts, refusal }: { alerts: Alerts; refusal: Refus
         </div>
       </form>
     </Card>
+  );
+}
+
+/** What the form is filled in with: a mark that is off shows what is usual. */
+function shownMarks({ balance_below: below, cap_percent: percent }: Alerts) {
+  return {
+    by_balance: below === null ? "" : "on",
+    balance_below: String(below ?? 500),
+    by_cap: percent === null ? "" : "on",
+    cap_percent: String(percent ?? 80),
+  };
+}
+
+/** What of the alerts the form changes. */
+export function alertChangesOf(form: URLSearchParams): AlertChanges {
+  const isNew = (...fields: ReadonlyArray<keyof ReturnType<typeof shownMarks>>) =>
+    fields.some((field) => isTouched(form, field));
+  // A mark that was left empty is refused as one, and not taken for one that was left out.
+  const markOf = (by: string, mark: string) => (form.has(by) ? (wholeNumber(form, mark) ?? "") : null);
+  return parse(
+    alertChanges,
+    {
+      ...(isNew("by_balance", "balance_below") && { balance_below: markOf("by_balance", "balance_below") }),
+      ...(isNew("by_cap", "cap_percent") && { cap_percent: markOf("by_cap", "cap_percent") }),
+    },
+    "invalid_value",
   );
 }
 

@@ -5,7 +5,7 @@ import { Stats } from "../../../../shared/page/stats.tsx";
 import type { Database } from "../../../../shared/postgres.ts";
 import { listKeys } from "../../../api-keys/list.ts";
 import type { Config } from "../../../config.ts";
-import { alertsRequest, readAlerts, setAlerts } from "../../../credits/alerts.ts";
+import { readAlerts, setAlerts } from "../../../credits/alerts.ts";
 import { credits } from "../../../credits/amount.ts";
 import { transferBody } from "../../../credits/endpoints.ts";
 import { type CreditsStanding, readStanding } from "../../../credits/standing.ts";
@@ -17,7 +17,7 @@ import { demoWalletPath } from "../../demo-wallet.ts";
 import type { Page } from "../../page.ts";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
 import { type Refusal, wholeNumber } from "../refusal.ts";
-import { AlertsCard } from "./alerts-card.tsx";
+import { AlertsCard, alertChangesOf } from "./alerts-card.tsx";
 import { statementAsked } from "./asked.ts";
 import { BuyCredits } from "./buy-credits.tsx";
 import { MoveEarned } from "./move-earned.tsx";
@@ -50,16 +50,9 @@ export function creditsPage(needs: Needs): Page {
         return done(path, "moved");
       },
       alerts: async ({ account }, form) => {
-        const wanted = parse(
-          alertsRequest,
-          {
-            balance_below: form.has("by_balance") ? wholeNumber(form, "balance_below") : null,
-            cap_percent: form.has("by_cap") ? wholeNumber(form, "cap_percent") : null,
-          },
-          "invalid_value",
-        );
-        await setAlerts({ db, sendsMail: needs.signIn.mailer !== undefined }, account.id, wanted);
-        return done(path, wanted.balance_below === null && wanted.cap_percent === null ? "quiet" : "alerts");
+        const needsMail = { db, sendsMail: needs.signIn.mailer !== undefined };
+        const kept = await setAlerts(needsMail, account.id, alertChangesOf(form));
+        return done(path, kept.balance_below === null && kept.cap_percent === null ? "quiet" : "alerts");
       },
     },
   });
