@@ -113,13 +113,15 @@ function fillInk(light: Uint8Array, width: number, height: number, paper: number
       }
     }
     const inShadow = place.length >= shadowShareMin * seen.length && sum >= shadowMin * paper * place.length;
-    if (!inShadow)
-      for (const c of place) fillCell(light, width, height, (c % across) * cell, Math.floor(c / across) * cell, paper);
+    if (!inShadow) for (const c of place) fillCell(light, width, height, c, paper);
   }
 }
 
 /** With a cell on each side, as ink ends anywhere in the next. */
-function fillCell(light: Uint8Array, width: number, height: number, left: number, top: number, paper: number): void {
+function fillCell(light: Uint8Array, width: number, height: number, c: number, paper: number): void {
+  const across = Math.ceil(width / cell);
+  const left = (c % across) * cell;
+  const top = Math.floor(c / across) * cell;
   for (let y = Math.max(0, top - cell); y < Math.min(height, top + 2 * cell); y++) {
     light.fill(paper, y * width + Math.max(0, left - cell), y * width + Math.min(width, left + 2 * cell));
   }

@@ -35,8 +35,7 @@ class Cover {
       const open = { start: !closed && i === 0, end: !closed && i === n - 2 };
       this.add(points[i], points[(i + 1) % n], half, open, stroke);
     }
-    for (let i = closed ? 0 : 1; i < (closed ? n : n - 1); i++)
-      this.join(points[(i + n - 1) % n], points[i], points[(i + 1) % n], half, cap, stroke);
+    for (let i = closed ? 0 : 1; i < (closed ? n : n - 1); i++) this.join(points, i, half, cap, stroke);
     if (cap === "butt" || closed) return;
     for (const end of [points[0], points[n - 1]]) this.disc(end, half, stroke);
   }
@@ -79,9 +78,11 @@ class Cover {
   }
 
   /** What two pieces leave open where the line bends: a round join, or the wedge to where their edges meet. */
-  private join(before: Place, at: Place, after: Place, half: number, cap: FoundStroke["cap"], stroke: number): void {
-    const [ux, uy] = direction(before, at);
-    const [vx, vy] = direction(at, after);
+  private join(points: readonly Place[], i: number, half: number, cap: FoundStroke["cap"], stroke: number): void {
+    const n = points.length;
+    const at = points[i];
+    const [ux, uy] = direction(points[(i + n - 1) % n], at);
+    const [vx, vy] = direction(at, points[(i + 1) % n]);
     const bend = 1 - ux * vx - uy * vy;
     if (bend < 1e-4) return;
     // Beyond the mitre limit of SVG an edge is cut off.

@@ -14,22 +14,22 @@ export function pointsAlong(shape: Shape, apart = step): Place[] {
     for (let i = 0; i < n; i++)
       out.push({ x: from.x + ((to.x - from.x) * i) / n, y: from.y + ((to.y - from.y) * i) / n });
   };
-  const round = (cx: number, cy: number, rx: number, ry: number, from = 0, sweep = 2 * Math.PI) => {
+  const round = (centre: Place, rx: number, ry: number, from = 0, sweep = 2 * Math.PI) => {
     const n = Math.max(2, Math.ceil((Math.abs(sweep) * Math.max(rx, ry)) / apart));
     for (let i = 0; i < n; i++) {
       const angle = from + (sweep * i) / n;
-      out.push({ x: cx + rx * Math.cos(angle), y: cy + ry * Math.sin(angle) });
+      out.push({ x: centre.x + rx * Math.cos(angle), y: centre.y + ry * Math.sin(angle) });
     }
   };
-  if (shape.kind === "circle") round(shape.cx, shape.cy, shape.r, shape.r);
-  else if (shape.kind === "ellipse") round(shape.cx, shape.cy, shape.rx, shape.ry);
+  if (shape.kind === "circle") round({ x: shape.cx, y: shape.cy }, shape.r, shape.r);
+  else if (shape.kind === "ellipse") round({ x: shape.cx, y: shape.cy }, shape.rx, shape.ry);
   else if (shape.kind === "line") {
     line({ x: shape.x1, y: shape.y1 }, { x: shape.x2, y: shape.y2 });
     out.push({ x: shape.x2, y: shape.y2 });
   } else if (shape.kind === "rect") {
     const { x, y, width, height, rx: r = 0 } = shape;
     const [right, bottom] = [x + width, y + height];
-    const quarter = (cx: number, cy: number, from: number) => r > 0 && round(cx, cy, r, r, from, Math.PI / 2);
+    const quarter = (cx: number, cy: number, from: number) => r > 0 && round({ x: cx, y: cy }, r, r, from, Math.PI / 2);
     line({ x: x + r, y }, { x: right - r, y });
     quarter(right - r, y + r, -Math.PI / 2);
     line({ x: right, y: y + r }, { x: right, y: bottom - r });

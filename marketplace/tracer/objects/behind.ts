@@ -2,18 +2,23 @@ import type { AreaMap } from "../regions/components.ts";
 import { find, unite } from "../regions/union-find.ts";
 import { pairOf } from "./junctions.ts";
 
+/** 1 for parts that are never joined, and for those that others stand on. */
+export interface Marks {
+  readonly apart: Uint8Array;
+  readonly standsFor: Uint8Array;
+}
+
 /**
  * Joins parts of one colour that something in front divides, such as a shield behind its banner: they face each other
  * across it over more than what lies between them, and neither lies in it, as a key does in its keyboard. Changes `partOf`.
- * `apart` is 1 for parts that are never joined, `standsFor` for those that others stand on; `colourOff` says how unlike two
- * are, levels. Source: the support ratio of Shipley & Kellman, "Strength of visual interpolation depends on the ratio of
+ * `colourOff` says how unlike two are, levels. Source: the support ratio of Shipley & Kellman, "Strength of visual interpolation depends on the ratio of
  * physically specified to total edge length" (1992).
  */
 export function joinBehind(
   map: AreaMap,
   partOf: Int32Array,
   parts: number,
-  { apart, standsFor }: { readonly apart: Uint8Array; readonly standsFor: Uint8Array },
+  { apart, standsFor }: Marks,
   colourOff: (one: number, other: number) => number,
 ): void {
   const kinds = kindsOf(parts, apart, colourOff);

@@ -3,8 +3,8 @@ import { keepTo } from "../deadline.ts";
 import type { Areas } from "../regions/areas.ts";
 import type { AreaMap } from "../regions/components.ts";
 import { Merging } from "../regions/merge.ts";
-import { joinBehind } from "./behind.ts";
-import { type GroundAreas, groundsOf } from "./grounds.ts";
+import { joinBehind, type Marks } from "./behind.ts";
+import { type GroundAreas, type Grounds, groundsOf } from "./grounds.ts";
 import { divideInk, type InkAreas, inkOf, withoutInk } from "./ink.ts";
 import { joinParts } from "./join-parts.ts";
 import { pairOf, readJunctions } from "./junctions.ts";
@@ -37,9 +37,10 @@ export function findObjects(
   const { map } = areas;
   const shapes = shapesOf(map, chain, clean);
   const runs = runOf ?? new Int32Array(map.count).fill(-1);
-  const { ground, stageOf } = groundsOf(areas, shapes, runs);
+  const grounds = groundsOf(areas, shapes, runs);
+  const { ground, stageOf } = grounds;
   const ink = hasPlanes(areas) ? inkIn(areas, ground, runs) : null;
-  const partOf = numbered(map, ground, stageOf, runs, clean, deadlineMs);
+  const partOf = numbered(map, clean, grounds, runs, deadlineMs);
   showThrough(shapes, partOf, runs, ground);
   const parts = partOf.reduce((most, part) => Math.max(most, part), 0) + 1;
   const standsFor = new Uint8Array(parts);
@@ -49,9 +50,10 @@ export function findObjects(
     if (standsFor[partOf[a]] === 1 || runs[a] >= 0) apart[partOf[a]] = 1;
   }
   keepTo(deadlineMs);
+  const marks = { apart, standsFor };
   const bare = ink ? { ...map, flat: ink.labels } : map;
-  joinBehind(bare, partOf, parts, { apart, standsFor }, coloursOf(map, shapes, partOf, parts).colourOff);
-  const names = joined(bare, shapes, partOf, parts, apart, standsFor);
+  joinBehind(bare, partOf, parts, marks, coloursOf(map, shapes, partOf, parts).colourOff);
+  const names = joined(bare, shapes, partOf, parts, marks);
   const first = new Int32Array(parts).fill(-1);
   const objectOf = new Int32Array(map.count);
   const isText = new Uint8Array(map.count);
@@ -98,10 +100,9 @@ export function groupObjects(
 /** A part per area: all ground is one, so is each stage and each run of text; where areas are many they are merged first. */
 function numbered(
   map: AreaMap,
-  ground: Uint8Array,
-  stageOf: Int32Array,
-  runOf: Int32Array,
   clean: Uint8Array,
+  { ground, stageOf }: Grounds,
+  runOf: Int32Array,
   deadlineMs: number,
 ): Int32Array {
   const { count } = map;
@@ -158,8 +159,7 @@ function joined(
   shapes: AreaShapes,
   partOf: Int32Array,
   parts: number,
-  apart: Uint8Array,
-  standsFor: Uint8Array,
+  { apart, standsFor }: Marks,
 ): Int32Array {
   const { flat, width, height, count, sizes } = map;
   const pixels = new Float64Array(parts);

@@ -13,11 +13,12 @@ export function pairOf(one: number, other: number, count: number): number {
  * Recognition" (1984), the minima rule; T-junctions as in Guzmán, "Decomposition of a Visual Scene" (1968).
  */
 export function readJunctions(
-  { flat, width, height }: AreaMap,
+  map: AreaMap,
   partOf: Int32Array,
   parts: number,
   ground: Uint8Array,
 ): Map<number, { sum: number; count: number }> {
+  const { flat, width, height } = map;
   const says = new Map<number, { sum: number; count: number }>();
   const radius = Math.max(3, Math.min(12, Math.round(Math.sqrt(width * height) * radiusShare)));
   const seen = new Map<number, { x: number; y: number }[]>();
@@ -33,7 +34,7 @@ export function readJunctions(
       if (places.length > placesMax || places.some((at) => Math.hypot(at.x - x, at.y - y) < 2 * radius)) continue;
       seen.set(tripleOf(three, parts), [...places, { x, y }]);
       if (x < radius || y < radius || x + radius > width || y + radius > height) continue;
-      angles(flat, width, partOf, x, y, radius, counts);
+      angles(map, partOf, { x, y, radius }, counts);
       judge(three, counts, parts, ground, says);
     }
   }
@@ -49,14 +50,11 @@ function tripleOf(three: readonly number[], parts: number): number {
   return (a * parts + b) * 4096 + (c % 4096);
 }
 
-/** Shares of the disc round (x, y), by part. */
+/** Shares of a disc, by part. */
 function angles(
-  flat: Int32Array,
-  width: number,
+  { flat, width }: AreaMap,
   partOf: Int32Array,
-  x: number,
-  y: number,
-  radius: number,
+  { x, y, radius }: { readonly x: number; readonly y: number; readonly radius: number },
   counts: Map<number, number>,
 ): void {
   counts.clear();

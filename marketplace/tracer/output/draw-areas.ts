@@ -42,28 +42,19 @@ export function drawAreas(
 ): Drawing {
   const { map, planes, radials, opaque, empty } = areas;
   const { width, height, count } = map;
-  const cutout = settings.mode === "cutout";
+  const { mode, tolerance, grid } = settings;
+  const trapMax = mode === "cutout" ? hair : depthMax;
   const layering = objects ? objectLayers(map, chain, objects) : depthLayers(chain, count, areas.paints, runOf);
   const { rank, order } = layering;
-  const holes = holesToCut(areas, chain, rank, settings.mode);
+  const holes = holesToCut(areas, chain, rank, mode);
   const unseen = seenThrough(areas, chain, rank, holes);
   const hidden = (area: number, other: number) =>
     rank[other] > rank[area] && opaque[other] === 1 && unseen[other] === 0;
-  const input = {
-    pixels,
-    map,
-    contours: chain,
-    planes,
-    radials,
-    hidden,
-    tolerance: settings.tolerance,
-    trapMax: cutout ? hair : depthMax,
-    lines,
-  };
+  const input = { pixels, map, contours: chain, planes, radials, hidden, tolerance, trapMax, lines };
   const strokes = new StrokeOrder(lines, map, rank);
   const points = new Points();
   const sheet = new Sheet(layering, lines, width);
-  const plate = cutout || opaque.includes(0) ? -1 : order[0];
+  const plate = mode === "cutout" || opaque.includes(0) ? -1 : order[0];
   const own = count <= ownCountMax && (lines?.strokes.length ?? 0) >= ownStrokesMin;
   for (const area of order) {
     keepTo(deadlineMs);
@@ -83,16 +74,7 @@ export function drawAreas(
     for (const stroke of strokes.after(area)) sheet.stroke(stroke, layering.layer[area]);
   }
   const groups = objects ? namedGroups(sheet.groups()) : sheet.groups();
-  return {
-    width,
-    height,
-    spanX: width,
-    spanY: height,
-    grid: settings.grid,
-    oneWay: true,
-    crisp: false,
-    groups,
-  };
+  return { width, height, spanX: width, spanY: height, grid, oneWay: true, crisp: false, groups };
 }
 
 /** How far an area of a cutout goes on beneath its neighbour, px. */

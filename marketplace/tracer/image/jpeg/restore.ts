@@ -12,26 +12,23 @@ import { steps } from "./tables.ts";
  */
 export function restore(planes: Planes, units: readonly Unit[], quality: number, rounds: number): void {
   const used = units.some(({ coloured }) => coloured) ? 3 : 1;
-  const channels = planes.channels.slice(0, used);
-  const source = channels.map((channel) => channel.slice());
-  const ahead = channels.map((channel) => channel.slice());
-  const dual = Array.from({ length: 2 * used }, () => new Float32Array(source[0].length));
-  const tables = (["luma", "chroma"] as const).map((of) => steps(quality, of));
-  const leeways = [leewayPlain, leewayDense].map((share) =>
-    tables.map((table) => table.map((step) => share * step + rounding)),
-  );
+  const channels = planes.channels.slice(0, used).map((now, c): Channel => {
+    const table = steps(quality, c === 0 ? "luma" : "chroma");
+    const [plain, dense] = [leewayPlain, leewayDense].map((share) => table.map((step) => share * step + rounding));
+    const [across, down] = [new Float32Array(now.length), new Float32Array(now.length)];
+    return { now, source: now.slice(), ahead: now.slice(), across, down, plain, dense };
+  });
   for (let round = 0; round < rounds; round++) {
     for (const { first, coloured } of units) {
-      if (coloured) climbColours(ahead, dual, first, planes);
-      else climb(ahead[0], dual[0], dual[1], first, planes);
+      if (coloured) climbColours(channels, first, planes);
+      else climb(channels[0], first, planes);
     }
     for (const { first, dense, coloured } of units) {
       for (let c = 0; c < (coloured ? 3 : 1); c++) {
-        const most = leeways[dense ? 1 : 0][c === 0 ? 0 : 1];
-        const channel = { now: channels[c], source: source[c], most };
-        descend(channel.now, ahead[c], dual[2 * c], dual[2 * c + 1], first, planes);
-        keepLikely(channel, first, planes, c === 0 ? 1 : planes.unit / 8);
-        lookAhead(channel.now, ahead[c], first, planes);
+        const channel = channels[c];
+        descend(channel, first, planes);
+        keepLikely(channel, dense ? channel.dense : channel.plain, first, planes, c === 0 ? 1 : planes.unit / 8);
+        lookAhead(channel, first, planes);
       }
     }
   }
@@ -49,13 +46,7 @@ const leewayDense = 0.12;
 /** What the rounding of colours to whole levels does to a frequency, levels. */
 const rounding = 0.5;
 
-function climb(
-  ahead: Float32Array,
-  across: Float32Array,
-  down: Float32Array,
-  first: number,
-  { unit, stride }: Planes,
-): void {
+function climb({ ahead, across, down }: Channel, first: number, { unit, stride }: Planes): void {
   for (let y = 0; y < unit; y++) {
     for (let p = first + y * stride, end = p + unit; p < end; p++) {
       const u = across[p] + sigma * (ahead[p + 1] - ahead[p]);
@@ -69,10 +60,10 @@ function climb(
 }
 
 /** The same for three channels, which vary together. */
-function climbColours(ahead: readonly Float32Array[], dual: readonly Float32Array[], first: number, at: Planes): void {
-  const { unit, stride } = at;
-  const [a, b, c] = ahead;
-  const [ax, ay, bx, by, cx, cy] = dual;
+function climbColours([one, two, three]: readonly Channel[], first: number, { unit, stride }: Planes): void {
+  const { ahead: a, across: ax, down: ay } = one;
+  const { ahead: b, across: bx, down: by } = two;
+  const { ahead: c, across: cx, down: cy } = three;
   for (let y = 0; y < unit; y++) {
     for (let p = first + y * stride, end = p + unit; p < end; p++) {
       const ux = ax[p] + sigma * (a[p + 1] - a[p]);
@@ -93,14 +84,7 @@ function climbColours(ahead: readonly Float32Array[], dual: readonly Float32Arra
   }
 }
 
-function descend(
-  now: Float32Array,
-  ahead: Float32Array,
-  across: Float32Array,
-  down: Float32Array,
-  first: number,
-  { unit, stride }: Planes,
-): void {
+function descend({ now, ahead, across, down }: Channel, first: number, { unit, stride }: Planes): void {
   for (let y = 0; y < unit; y++) {
     for (let p = first + y * stride, end = p + unit; p < end; p++) {
       ahead[p] = now[p];
@@ -109,7 +93,7 @@ function descend(
   }
 }
 
-function lookAhead(now: Float32Array, ahead: Float32Array, first: number, { unit, stride }: Planes): void {
+function lookAhead({ now, ahead }: Channel, first: number, { unit, stride }: Planes): void {
   for (let y = 0; y < unit; y++) {
     for (let p = first + y * stride, end = p + unit; p < end; p++) ahead[p] = 2 * now[p] - ahead[p];
   }
@@ -118,21 +102,27 @@ function lookAhead(now: Float32Array, ahead: Float32Array, first: number, { unit
 interface Channel {
   readonly now: Float32Array;
   readonly source: Float32Array;
-  /** How far each frequency may be from the source's. */
-  readonly most: Float32Array;
+  /** Where the last step led to, gone on by as much again. */
+  readonly ahead: Float32Array;
+  /** The dual variable. */
+  readonly across: Float32Array;
+  readonly down: Float32Array;
+  /** How far each frequency may be from the source's, in plain units and in dense ones. */
+  readonly plain: Float32Array;
+  readonly dense: Float32Array;
 }
 
 /** Brings a unit back to the nearest that the source may have come from; its samples are `size` × `size` pixels each. */
-function keepLikely(channel: Channel, first: number, { unit, stride }: Planes, size: number): void {
+function keepLikely(channel: Channel, most: Float32Array, first: number, { unit, stride }: Planes, size: number): void {
   const step = 8 * size;
   for (let y = 0; y < unit; y += step) {
-    for (let x = 0; x < unit; x += step) keepBlock(channel, first + y * stride + x, stride, size);
+    for (let x = 0; x < unit; x += step) keepBlock(channel, most, first + y * stride + x, stride, size);
   }
 }
 
 const block = new Float32Array(64);
 
-function keepBlock({ now, source, most }: Channel, first: number, stride: number, size: number): void {
+function keepBlock({ now, source }: Channel, most: Float32Array, first: number, stride: number, size: number): void {
   for (let k = 0; k < 64; k++) {
     const p = first + ((k >> 3) * stride + (k & 7)) * size;
     let sum = now[p] - source[p];
