@@ -337,8 +337,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * The runs that a key asked for in the last 30 days, newest first.
-         * @description Of a revoked key too. Calls that were refused before a run began are no runs. A page may hold fewer rows than asked for, or none, and still name a `cursor`.
+         * The calls of a key in the last 30 days, newest first: its runs, and what it was refused.
+         * @description Of a revoked key too. Calls that were refused before a run began are counted by the minute, and stand here a few seconds later; the newest thousand such minutes are kept. A page may hold fewer rows than asked for, or none, and still name a `cursor`.
          */
         readonly get: operations["listApiKeyCalls"];
         readonly put?: never;
@@ -993,17 +993,25 @@ export interface components {
             readonly cursor: string | null;
         };
         readonly KeyCall: {
-            readonly run_id: string;
-            readonly agent: string;
+            /** @description Null of what was refused. */
+            readonly run_id: string | null;
+            /** @description Null where calls were refused before they were read, or too many different ones. */
+            readonly agent: string | null;
+            /** @description Method and path of calls that were refused before they were read; else null. */
+            readonly asked: string | null;
             /** @enum {string} */
-            readonly state: "running" | "succeeded" | "failed" | "lost";
+            readonly state: "running" | "succeeded" | "failed" | "lost" | "refused";
+            /** @description Why they were refused: past the key's calls a minute, an agent outside its scope, its cap, the call's own `max_credits`, or the account's balance. */
+            readonly reason: ("rate_limit" | "scope" | "cap" | "max_credits" | "balance") | null;
+            /** @description How many calls of a minute were refused so; 1 of a run. */
+            readonly times: number;
             readonly credits_used: number;
             /** @description How long it took; null while it runs. */
             readonly ms: number | null;
             readonly error: string | null;
             /**
              * Format: date-time
-             * @description ISO 8601, UTC, with milliseconds.
+             * @description Of what was refused, when the minute began.
              */
             readonly created_at: string;
         };
@@ -1941,8 +1949,8 @@ export interface operations {
                 readonly limit?: number;
                 /** @description `cursor` of the page before. */
                 readonly cursor?: string;
-                /** @description How they ended. */
-                readonly state?: "running" | "succeeded" | "failed" | "lost";
+                /** @description How they ended; `refused` before a run began. */
+                readonly state?: "running" | "succeeded" | "failed" | "lost" | "refused";
                 /** @description `handle/slug` of the agent. */
                 readonly agent?: string;
                 /** @description The day (UTC), such as `2026-11-22`. */
@@ -1968,7 +1976,10 @@ export interface operations {
                      *         {
                      *           "run_id": "run_01k8q3v5w7x9z1b3d5f7h9j1k3",
                      *           "agent": "ada/summarizer",
+                     *           "asked": null,
                      *           "state": "succeeded",
+                     *           "reason": null,
+                     *           "times": 1,
                      *           "credits_used": 5,
                      *           "ms": 840,
                      *           "error": null,

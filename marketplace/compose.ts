@@ -14,6 +14,7 @@ import { Versions } from "./agents/version.ts";
 import { AnonymousLimits } from "./anonymous-limits.ts";
 import { admitCalls } from "./api-keys/authenticate.ts";
 import { countedIn, findKeys } from "./api-keys/count-elsewhere.ts";
+import { RefusedCalls } from "./api-keys/refused-calls.ts";
 import { BackgroundWork } from "./background-work.ts";
 import type { Config } from "./config.ts";
 import { Reservations } from "./connectors/reservations.ts";
@@ -56,6 +57,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   disposer.add(() => tracers.close());
   const backgroundWork = new BackgroundWork(log);
   disposer.add(() => backgroundWork.idle());
+  const refusedCalls = new RefusedCalls();
+  disposer.add(() => refusedCalls.write(db));
   const signIn = createSignIn({ config: config.signIn, db, log, publicUrl: config.publicUrl });
   disposer.add(() => signIn.stop());
   const sealer = createSealer(config.sealingKeys);
@@ -75,6 +78,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     signIn,
     modelFunds: composeModelFunds(config, { db, events, backgroundWork, signIn }),
     anonymousLimits: new AnonymousLimits({ db, valkey }, config.anonymousLimits),
+    refusedCalls,
     jobRecord,
     metrics,
     durability: new DurabilityWatch(config.durability, { db, log }),

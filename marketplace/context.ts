@@ -9,6 +9,7 @@ import type { AgentLookup } from "./agents/find.ts";
 import type { Versions } from "./agents/version.ts";
 import type { AnonymousLimits } from "./anonymous-limits.ts";
 import type { KeyLookup } from "./api-keys/authenticate.ts";
+import type { RefusedCalls } from "./api-keys/refused-calls.ts";
 import type { BackgroundWork } from "./background-work.ts";
 import type { Config } from "./config.ts";
 import type { Tools } from "./connectors/connector.ts";
@@ -75,6 +76,8 @@ export interface Context {
   readonly modelFunds: ModelFunds;
   /** Counts the calls of callers without a key. */
   readonly anonymousLimits: AnonymousLimits;
+  /** What callers were refused by their keys, until it is written down. */
+  readonly refusedCalls: RefusedCalls;
   /** How the background jobs of this copy go. */
   readonly jobRecord: JobRecord;
   /** What this copy counts. */

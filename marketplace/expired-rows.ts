@@ -1,4 +1,5 @@
 import type { Queryable } from "../shared/postgres.ts";
+import { deleteOldRefusedCalls } from "./api-keys/refused-calls.ts";
 import { failedRequestsKeptDays } from "./failed-requests.ts";
 
 const signInTables = [
@@ -13,7 +14,7 @@ const signInTables = [
 /**
  * Deletes the rows whose time is over: sessions, links, challenges, wallet proofs, OAuth clients, requests and tokens past their
  * end; users who have neither a session nor an account; reservations of ended runs; counts of failed runs and of calls of an hour
- * ago; and reports of agents, 90 days after they were resolved, or a year after they came; and what is known of failed requests. No verb reads them any more.
+ * ago; and reports of agents, 90 days after they were resolved, or a year after they came; what is known of failed requests; and calls that keys were refused. No verb reads them any more.
  */
 export async function deleteExpiredRows(db: Queryable): Promise<void> {
   for (const table of [...signInTables, "oauth_requests", "oauth_clients", "oauth_secrets"]) {
@@ -34,6 +35,7 @@ export async function deleteExpiredRows(db: Queryable): Promise<void> {
     "delete from reports where resolved_at < now() - interval '90 days' or created_at < now() - interval '1 year'",
   );
   await db.query(`delete from failed_requests where at < now() - interval '${failedRequestsKeptDays} days'`);
+  await deleteOldRefusedCalls(db);
   await db.query("delete from try_days where day < current_date - 2");
   await db.query("delete from svg_tries where day < current_date - 1");
   await db.query("delete from home_tries where day < current_date - 1");

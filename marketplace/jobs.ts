@@ -16,7 +16,7 @@ import { closeOverdueSideEffects, deleteOldRuns, recoverLostRuns } from "./runs/
 
 /** Everything that runs in the background. Every copy of the service runs all of it, and the copies share the work. */
 function jobsOf(context: Context): readonly Job[] {
-  const { db, leases, reservations, config, tools, signIn, durability, reads } = context;
+  const { db, leases, reservations, config, tools, signIn, durability, reads, refusedCalls } = context;
   const leaseEveryMs = config.runLeaseMs / 4;
   const minuteMs = 60_000;
   const lookAtReplica = { name: "look how far behind the replica is", everyMs: lookEveryMs, run: () => reads.look() };
@@ -41,6 +41,7 @@ function jobsOf(context: Context): readonly Job[] {
     { name: "send e-mails to holders", everyMs: 10_000, run: () => sendAccountEmails({ db, mailer: signIn.mailer }) },
     { name: "check payout wallets again", everyMs: 30_000, run: () => recheckWallets(context) },
     { name: "count runs", everyMs: 5_000, run: () => countRuns(db) },
+    { name: "write down refused calls", everyMs: 2_000, run: () => refusedCalls.write(db) },
     { name: "settle model days", everyMs: minuteMs, run: () => settleModelDays(db) },
     { name: "delete expired rows", everyMs: 60 * minuteMs, run: () => deleteExpiredRows(db) },
     { name: "look what a failover can lose", everyMs: minuteMs, run: () => durability.look() },

@@ -697,6 +697,19 @@ create unlogged table rate_limits (
   constraint rate_limits_pkey PRIMARY KEY (subject)
 ) with (fillfactor=50);
 
+create table refused_calls (
+  key_id text not null,
+  minute timestamp with time zone not null,
+  reason text not null,
+  asked text not null,
+  calls bigint not null,
+  constraint refused_calls_pkey PRIMARY KEY (key_id, minute, reason, asked),
+  constraint refused_calls_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id),
+  constraint refused_calls_asked_check CHECK ((length(asked) <= 200)),
+  constraint refused_calls_calls_check CHECK ((calls > 0)),
+  constraint refused_calls_reason_check CHECK ((length(reason) <= 20))
+);
+
 create table report_days (
   subject text not null,
   day date not null,

@@ -5,22 +5,23 @@ import type { Queryable } from "../../shared/postgres.ts";
 import { historyDays } from "../history-days.ts";
 import type { AccountId, RunId } from "../ids.ts";
 import { followsPlace, microsOf, type Place, pageOf, pageQuery, placeValues, searchText } from "../query.ts";
+import type { RefusalReason } from "./refused-calls.ts";
 
-export const callStates = ["running", "succeeded", "failed", "lost"] as const;
+export const callStates = ["running", "succeeded", "failed", "lost", "refused"] as const;
 /** Of one page: what is beyond stands on the next, so that what is rarely found costs no more than anything else. */
 const runsLookedAt = 20_000;
 
 export const callsQuery = z.object({
-  ...pageQuery(/^run_[0-9a-z]{26}$/),
-  state: z.enum(callStates).optional().describe("How they ended."),
+  ...pageQuery(/^(run|ref)_[0-9a-z]{26}$/),
+  state: z.enum(callStates).optional().describe("How they ended; `refused` before a run began."),
   agent: searchText(200).optional().describe("`handle/slug` of the agent."),
   day: z.iso.date().optional().describe("The day (UTC), such as `2026-11-22`."),
 });
 export type CallsQuery = z.infer<typeof callsQuery>;
 
 /**
- * The runs that a key of the account asked for in the last `historyDays`, newest first; of a revoked key too. Calls that were refused
- * before a run began are no runs. A page may have fewer rows than asked for, or none, and still be followed by another.
+ * The runs that a key of the account asked for in the last `historyDays`, and the calls that it was refused, by the minute, newest first; of a
+ * revoked key too. A page may have fewer rows than asked for, or none, and still be followed by another.
  */
 export async function listKeyCalls(
   db: Queryable,
@@ -32,18 +33,9 @@ export async function listKeyCalls(
   if (rowCount !== 1) throw new ApiError("not_found", "There is no such key.");
   const { limit, cursor, state, agent, day } = query;
   const from = [accountId, ...placeValues(cursor), day ?? null, keyId];
-  const { rows } = await db.query<CallRow>(
-    `with seen as materialized (${seen} limit ${runsLookedAt})
-     select s.id, s."createdMicros", a.handle || '/' || a.slug as agent, s.state, s.price_credits as "priceCredits", s.error,
-       s.created_at as "createdAt", (extract(epoch from s.finished_at - s.created_at) * 1000)::integer as ms
-     from seen s join agents a on a.id = s.agent_id
-     where ($6::text is null or s.state = $6)
-       and ($7::text is null or lower(a.handle || '/' || a.slug) = lower($7))
-     order by s.created_at desc, s.id limit $8`,
-    [...from, state ?? null, agent ?? null, limit + 1],
-  );
+  const { rows } = await db.query<CallRow>(calls, [...from, state ?? null, agent ?? null, limit + 1]);
   const { page, cursor: next } = pageOf(rows, limit);
-  return { calls: page.map(asCall), cursor: next ?? (await endOfSeen(db, from)) };
+  return { calls: page.map(asCall), cursor: next ?? (state === "refused" ? null : await endOfSeen(db, from)) };
 }
 
 const seen = `
@@ -53,6 +45,31 @@ const seen = `
                          and created_at < ($4::date + 1)::timestamp at time zone 'utc')
     and ${followsPlace(2)}
   order by created_at desc, id`;
+
+const refusedId = `'ref_' || left(md5(reason || ' ' || asked), 26)`;
+
+/** What was refused of the time that the runs looked at reach back to, so that the next page has what is older of both. */
+const calls = `
+  with seen as materialized (
+    select * from (${seen} limit ${runsLookedAt}) s where $6::text is distinct from 'refused'
+  ), edge as (
+    select min(created_at) as at from seen having count(*) = ${runsLookedAt}
+  ), refused as (
+    select ${refusedId} as id, minute, ${microsOf("minute")} as "createdMicros", reason, asked, calls
+    from refused_calls left join edge on true
+    where key_id = $5 and minute > now() - interval '${historyDays} days' and minute >= coalesce(edge.at, '-infinity')
+      and coalesce($6, 'refused') = 'refused' and ($7::text is null or lower(asked) = lower($7))
+      and ($4::date is null or (minute at time zone 'utc')::date = $4) and ${followsPlace(2, { at: "minute", id: `(${refusedId})` })}
+    order by minute desc, id limit $8
+  )
+  select s.id, s."createdMicros", a.handle || '/' || a.slug as asked, s.state, s.price_credits as "priceCredits", s.error,
+    s.created_at as "createdAt", (extract(epoch from s.finished_at - s.created_at) * 1000)::integer as ms,
+    null as reason, 1 as calls
+  from seen s join agents a on a.id = s.agent_id
+  where ($6::text is null or s.state = $6) and ($7::text is null or lower(a.handle || '/' || a.slug) = lower($7))
+  union all
+  select id, "createdMicros", asked, 'refused', 0, null, minute, null, reason, calls from refused
+  order by "createdAt" desc, id limit $8`;
 
 /** Where a page ends that found less than it may hold: the last run it looked at, if there are more. */
 async function endOfSeen(db: Queryable, from: unknown[]): Promise<string | null> {
@@ -64,20 +81,27 @@ async function endOfSeen(db: Queryable, from: unknown[]): Promise<string | null>
 }
 
 interface CallRow extends Place {
-  readonly id: RunId;
-  readonly agent: string;
+  readonly id: string;
+  readonly asked: string;
   readonly state: KeyCall["state"];
   readonly priceCredits: bigint;
   readonly error: string | null;
   readonly createdAt: Date;
   readonly ms: number | null;
+  readonly reason: RefusalReason | null;
+  readonly calls: bigint;
 }
 
-function asCall({ id, agent, state, priceCredits, error, createdAt, ms }: CallRow): KeyCall {
+function asCall(row: CallRow): KeyCall {
+  const { id, asked, state, priceCredits, error, createdAt, ms, reason, calls } = row;
+  const isCall = asked.includes(" ");
   return {
-    run_id: id,
-    agent,
+    run_id: reason === null ? (id as RunId) : null,
+    agent: isCall || asked === "" ? null : asked,
+    asked: isCall ? asked : null,
     state,
+    reason,
+    times: toSafeNumber(calls),
     credits_used: state === "succeeded" ? toSafeNumber(priceCredits) : 0,
     ms,
     error,
@@ -91,12 +115,19 @@ export interface KeyCalls {
 }
 
 export interface KeyCall {
-  readonly run_id: RunId;
-  readonly agent: string;
+  /** Null of what was refused. */
+  readonly run_id: RunId | null;
+  /** Null where a call was refused before it was read, or too many different ones were. */
+  readonly agent: string | null;
+  /** The method and path of a call that was refused before it was read. */
+  readonly asked: string | null;
   readonly state: (typeof callStates)[number];
+  readonly reason: RefusalReason | null;
+  readonly times: number;
   readonly credits_used: number;
   /** Null while it runs. */
   readonly ms: number | null;
   readonly error: string | null;
+  /** Of what was refused, when the minute began. */
   readonly created_at: string;
 }

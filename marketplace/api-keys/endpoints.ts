@@ -199,7 +199,10 @@ function callsEndpoint({ db }: Needs): Endpoint {
   const call = {
     run_id: "run_01k8q3v5w7x9z1b3d5f7h9j1k3",
     agent: "ada/summarizer",
+    asked: null,
     state: "succeeded",
+    reason: null,
+    times: 1,
     credits_used: 5,
     ms: 840,
     error: null,
@@ -210,10 +213,10 @@ function callsEndpoint({ db }: Needs): Endpoint {
     path: "/api/account/keys/{id}/calls",
     id: "listApiKeyCalls",
     tag: "API keys",
-    summary: `The runs that a key asked for in the last ${historyDays} days, newest first.`,
+    summary: `The calls of a key in the last ${historyDays} days, newest first: its runs, and what it was refused.`,
     description:
-      "Of a revoked key too. Calls that were refused before a run began are no runs. A page may hold fewer rows than asked for, or " +
-      "none, and still name a `cursor`.",
+      "Of a revoked key too. Calls that were refused before a run began are counted by the minute, and stand here a few seconds later; the " +
+      "newest thousand such minutes are kept. A page may hold fewer rows than asked for, or none, and still name a `cursor`.",
     access: "account",
     pathParameters: keyPath,
     query: callsQuery,

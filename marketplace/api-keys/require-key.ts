@@ -6,6 +6,7 @@ import type { BackgroundWork } from "../background-work.ts";
 import { FailureLimiter } from "../failure-limiter.ts";
 import { seenClient } from "../seen-client.ts";
 import { type Admission, type KeyLookup, noteUse } from "./authenticate.ts";
+import type { RefusedCalls } from "./refused-calls.ts";
 import { digestOf, isWellFormed } from "./token.ts";
 
 const failuresPerMinute = 300;
@@ -23,6 +24,7 @@ export function requireKey(context: KeyNeeds): RequestHandler {
     if (admission.useIsNews) context.backgroundWork.detach(noteUse(context.db, caller.key.id, seenClient(request)));
     announceLimit(response, admission);
     if (!admission.admitted) {
+      context.refusedCalls.note(caller.key.id, "rate_limit", callOf(request));
       response.setHeader("retry-after", admission.resetSeconds);
       throw new ApiError("rate_limited", `This key allows ${caller.key.rateLimitPerMinute} requests a minute.`);
     }
@@ -35,9 +37,13 @@ interface KeyNeeds {
   readonly db: Queryable;
   readonly lookups: KeyLookup;
   readonly backgroundWork: BackgroundWork;
+  readonly refusedCalls: RefusedCalls;
   /** Where clients that a person allowed show tokens instead of a key. */
   readonly clients?: ClientTokens | undefined;
 }
+
+/** What was asked for, of a call whose body was not read: `POST /api/v1/run`. */
+const callOf = ({ method, path }: Request) => `${method} ${path.split("/").slice(0, 4).join("/")}`;
 
 export interface ClientTokens {
   /** The only path that tokens open. */

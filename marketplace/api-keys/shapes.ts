@@ -4,6 +4,7 @@ import { cursor, moment, runId, wholeCredits } from "../http/shapes.ts";
 import { callStates, type KeyCall, type KeyCalls } from "./calls.ts";
 import { scopes, toolListings } from "./key-settings.ts";
 import type { ListedKey } from "./list.ts";
+import { refusalReasons } from "./refused-calls.ts";
 
 const key = covering<Omit<ListedKey, Caps | Moments> & Readonly<Record<Caps, number | null>>>()(
   z.object({
@@ -70,13 +71,28 @@ export const keyCallsShape = covering<KeyCalls>()(
         covering<KeyCall>()(
           z
             .object({
-              run_id: runId,
-              agent: z.string(),
+              run_id: runId.nullable().describe("Null of what was refused."),
+              agent: z
+                .string()
+                .nullable()
+                .describe("Null where calls were refused before they were read, or too many different ones."),
+              asked: z
+                .string()
+                .nullable()
+                .describe("Method and path of calls that were refused before they were read; else null."),
               state: z.enum(callStates),
+              reason: z
+                .enum(refusalReasons)
+                .nullable()
+                .describe(
+                  "Why they were refused: past the key's calls a minute, an agent outside its scope, its cap, the call's own " +
+                    "`max_credits`, or the account's balance.",
+                ),
+              times: z.int().min(1).describe("How many calls of a minute were refused so; 1 of a run."),
               credits_used: wholeCredits,
               ms: z.int().nullable().describe("How long it took; null while it runs."),
               error: z.string().nullable(),
-              created_at: moment,
+              created_at: moment.describe("Of what was refused, when the minute began."),
             })
             .meta({ id: "KeyCall" }),
         ),

@@ -1,18 +1,24 @@
 import { ApiError } from "../../shared/errors.ts";
 import { type FindNeeds, findLiveAgent } from "../agents/find.ts";
 import type { Caller } from "../api-keys/authenticate.ts";
+import type { RefusedCalls } from "../api-keys/refused-calls.ts";
+
+interface ScopeNeeds extends FindNeeds {
+  readonly refusedCalls: RefusedCalls;
+}
 
 /**
  * What a key is told that names an agent which is live for every buyer and outside its scope; undefined for any other agent, so
  * that nothing is told of what is not public. `address` is `handle/slug`.
  */
 export async function adviceOutOfScope(
-  needs: FindNeeds,
+  needs: ScopeNeeds,
   caller: Caller,
   address: string | undefined,
 ): Promise<string | undefined> {
   const agent = address === undefined ? undefined : await findLiveAgent(needs, address).catch(undefinedIfGone);
   if (!agent) return undefined;
+  needs.refusedCalls.note(caller.key.id, "scope", agent.address);
   return (
     `${agent.address} is live, but outside the scope of this key (${caller.key.scope}). ` +
     `${toChange(caller)} \`scope\` "chosen_agents", with "${agent.address}" among \`agents\`. Over REST the key runs it as it is: ` +

@@ -59,6 +59,7 @@ import { passkeyChallenges } from "./0087-passkey-challenges.ts";
 import { emailChanges } from "./0088-email-changes.ts";
 import { failedRequests } from "./0089-failed-requests.ts";
 import { agentExamples } from "./0090-agent-examples.ts";
+import { refusedCalls } from "./0091-refused-calls.ts";
 
 /**
  * Every step of the marketplace's schema, in the order in which it was shipped, which databases have run. Numbers are names: a new
@@ -125,4 +126,5 @@ export const migrations: readonly Migration[] = [
   emailChanges,
   failedRequests,
   agentExamples,
+  refusedCalls,
 ];

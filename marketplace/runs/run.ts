@@ -3,10 +3,11 @@ import { toSafeNumber } from "../../shared/amounts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Database } from "../../shared/postgres.ts";
 import type { AgentLookup, FindNeeds } from "../agents/find.ts";
+import type { RefusedCalls } from "../api-keys/refused-calls.ts";
 import type { BackgroundWork } from "../background-work.ts";
 import type { Config } from "../config.ts";
 import { RefusalError } from "../connectors/refusal.ts";
-import { type Credits, creditsText, platformFee } from "../credits/amount.ts";
+import { creditsText, platformFee } from "../credits/amount.ts";
 import type { BalanceLookup } from "../credits/balance.ts";
 import { capture, type Hold, hold, type Resolved, release } from "../credits/ledger.ts";
 import type { Events } from "../events.ts";
@@ -59,6 +60,7 @@ export interface RunNeeds extends FindNeeds, ExecuteNeeds, PrecheckNeeds {
   readonly leases: Leases;
   readonly modelFunds: ModelFunds;
   readonly backgroundWork: BackgroundWork;
+  readonly refusedCalls: RefusedCalls;
 }
 
 interface Started {
@@ -76,7 +78,7 @@ async function startRun(
 ): Promise<Started | RunResult> {
   const { runnable } = prepared;
   const { priceCredits, version: agentVersion } = runnable;
-  await refuseOver(context, buyer, priceCredits, maxCredits);
+  await refuseOver(context, buyer, runnable, maxCredits);
   const id = newId("run");
   const { accountId, key } = buyer;
   const { runLeaseMs: leaseMs } = context.config;
@@ -111,9 +113,9 @@ async function startRun(
     const repeated = request && (await findReplay(context, accountId, request));
     if (repeated) return repeated;
     if (outcome === "over_cap") {
-      throw await unpayable(context, buyer, priceCredits, "key", capsOf(buyer));
+      throw await unpayable(context, buyer, runnable, "key", capsOf(buyer));
     }
-    throw await unpayable(context, buyer, priceCredits, "balance", "Not enough credits.");
+    throw await unpayable(context, buyer, runnable, "balance", "Not enough credits.");
   } finally {
     if (!held) {
       context.leases.end(id);
@@ -124,9 +126,9 @@ async function startRun(
 }
 
 /** Throws ApiError 402 where the price is above what the request allows. */
-async function refuseOver(context: RunNeeds, buyer: Buyer, price: Credits, max: number | undefined): Promise<void> {
-  if (max === undefined || price <= BigInt(max)) return;
-  throw await unpayable(context, buyer, price, "request", `The run costs more than ${creditsText(max)}.`);
+async function refuseOver(context: RunNeeds, buyer: Buyer, runnable: Runnable, max: number | undefined): Promise<void> {
+  if (max === undefined || runnable.priceCredits <= BigInt(max)) return;
+  throw await unpayable(context, buyer, runnable, "request", `The run costs more than ${creditsText(max)}.`);
 }
 
 /** `This key may spend 500 credits a day and 5000 a month (UTC).` */
@@ -141,7 +143,8 @@ async function reserveOnCredits(context: RunNeeds, buyer: Buyer, runId: RunId, p
   const { precheck: asks, priceCredits } = prepared.runnable;
   if (!asks) return;
   const { credits } = await context.lookups.balance(buyer.accountId);
-  if (credits < priceCredits) throw await unpayable(context, buyer, priceCredits, "balance", "Not enough credits.");
+  if (credits < priceCredits)
+    throw await unpayable(context, buyer, prepared.runnable, "balance", "Not enough credits.");
   await precheck(context, { runId, prepared, buyerId: buyer.accountId });
 }
 
@@ -166,13 +169,17 @@ function paysForModel({ config }: RunNeeds, { priceCredits, model }: Runnable): 
   return priceCredits - platformFee(priceCredits, config.platformFeeBasisPoints) >= (model?.cost ?? 0n);
 }
 
+/** What kept a run from being paid, and what the key's log calls it. */
+const refusalOf = { balance: "balance", key: "cap", request: "max_credits" } as const;
+
 async function unpayable(
   context: RunNeeds,
   buyer: Buyer,
-  price: Credits,
-  limitSource: "balance" | "key" | "request",
+  { priceCredits: price, address }: Runnable,
+  limitSource: keyof typeof refusalOf,
   message: string,
 ): Promise<ApiError> {
+  if (buyer.key) context.refusedCalls.note(buyer.key.id, refusalOf[limitSource], address);
   const { credits: remaining } = await context.lookups.balance(buyer.accountId);
   return new ApiError("payment_required", message, {
     body: {

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { accountByHandle } from "../../../marketplace/accounts/create.ts";
-import { listKeyCalls } from "../../../marketplace/api-keys/calls.ts";
+import { type KeyCall, listKeyCalls } from "../../../marketplace/api-keys/calls.ts";
+import { deleteOldRefusedCalls, RefusedCalls } from "../../../marketplace/api-keys/refused-calls.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
+import type { KeyId } from "../../../marketplace/ids.ts";
 import {
   call,
   type Market,
@@ -13,6 +15,7 @@ import {
   type TestMarketplace,
   until,
 } from "../../support/marketplace.ts";
+import { answerOf, postMessage } from "../../support/mcp.ts";
 import { newPerson, type Person } from "./person.ts";
 import { allFormsIn } from "./posted-form.ts";
 
@@ -32,6 +35,13 @@ async function withKey(fields: Record<string, string> = {}): Promise<{ person: P
   const id = /name="id" value="(key_\w+)"/.exec((await person.get("/settings/keys/new")).html)?.[1] as string;
   const made = await person.post("/settings/keys/new", { act: "create", id, name: "server", ...fields });
   return { person, id, token: /amk_[0-9A-Za-z]{38}/.exec(made.html)?.[0] as string };
+}
+
+async function toolOf(address: string): Promise<string> {
+  const { rows } = await market.context.db.query("select tool_name from agents where handle || '/' || slug = $1", [
+    address,
+  ]);
+  return rows[0].tool_name;
 }
 
 const spend = (token: string) => run(market, token, seeded.agent.address);
@@ -162,6 +172,86 @@ describe("the page of a key", () => {
     const all = await listKeyCalls(market.context.db, account.id, id, { limit: 100 });
     expect(ids).toEqual(all.calls.map(({ run_id }) => run_id));
     expect(new Set(ids).size).toBe(5);
+  });
+
+  test("logs what a key was refused, why and how often, between its runs", async () => {
+    const { person, id, token } = await withKey({ max_credits_per_day: "5", rate_limit_per_minute: "4" });
+    const path = `/api/account/keys/${id}/calls`;
+    const page = `/settings/keys/${id}`;
+    const good = await spend(token);
+    const overCap = await spend(token);
+    const tool = await toolOf(seeded.agent.address);
+    const params = { name: tool, arguments: { text: "hi" } };
+    const outOfScope = await postMessage(market.url, token, { jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    await spend(token);
+    const tooOften = [
+      await spend(token),
+      await spend(token),
+      await call(market.url, "/api/v1/balance", { key: token }),
+    ];
+    expect([good, overCap, outOfScope, ...tooOften].map(({ status }) => status)).toEqual([
+      200, 402, 200, 429, 429, 429,
+    ]);
+    expect((await answerOf(outOfScope)).error.message).toContain("outside the scope");
+
+    const refused = async () => (await person.browser.get(`${path}?state=refused`)).body.calls as KeyCall[];
+    const timesOf = (calls: KeyCall[]) => {
+      const times: Record<string, number> = {};
+      for (const { reason, agent, asked, times: more } of calls) {
+        const name = `${reason} ${agent ?? asked}`;
+        times[name] = (times[name] ?? 0) + more;
+      }
+      return times;
+    };
+    await until(async () => Object.values(timesOf(await refused())).reduce((sum, times) => sum + times, 0) === 6);
+    expect(timesOf(await refused())).toEqual({
+      [`cap ${seeded.agent.address}`]: 2,
+      [`scope ${seeded.agent.address}`]: 1,
+      "rate_limit POST /api/v1/run": 2,
+      "rate_limit GET /api/v1/balance": 1,
+    });
+    expect((await refused())[0]).toMatchObject({ run_id: null, state: "refused", credits_used: 0, ms: null });
+
+    const paged: KeyCall[] = [];
+    let cursor: string | null = "";
+    do {
+      const { body } = await person.browser.get(`${path}?limit=1&cursor=${cursor}`);
+      paged.push(...body.calls);
+      cursor = body.cursor;
+    } while (cursor);
+    expect(paged).toEqual((await person.browser.get(path)).body.calls);
+    expect(paged.filter(({ run_id }) => run_id !== null)).toMatchObject([{ run_id: good.body.run_id, times: 1 }]);
+    const { html } = await person.get(`${page}?agent=${seeded.agent.address}&state=refused`);
+    expect(html).toContain("outside its scope");
+    expect(html).not.toContain("calls a minute,");
+    const others = await newPerson(market);
+    expect((await others.get(page)).status).toBe(404);
+  });
+
+  test("what is refused of a key takes a few rows a minute, whatever it asks for", async () => {
+    const { person, id } = await withKey();
+    const refused = new RefusedCalls();
+    const { db } = market.context;
+    for (let n = 0; n < 50; n += 1) refused.note(id as KeyId, "rate_limit", `GET /api/v1/${n}\0`);
+    await refused.write(db);
+    for (let n = 49; n >= 0; n -= 1) refused.note(id as KeyId, "rate_limit", `GET /api/v1/${n}`);
+    await Promise.all([refused.write(db), refused.write(db)]);
+    const { calls } = (await person.browser.get(`/api/account/keys/${id}/calls?limit=100`)).body;
+    const sum = calls.reduce((times: number, call: KeyCall) => times + call.times, 0);
+    expect([sum, calls.length <= 12]).toEqual([100, true]);
+    expect(calls.map(({ asked }: KeyCall) => asked)).toEqual(expect.arrayContaining([null, "GET /api/v1/0"]));
+    await db.query(
+      `insert into refused_calls select $1, date_trunc('minute', now()) - n * interval '1 minute', 'cap', 'a/b', 1
+         from generate_series(100, 1300) n`,
+      [id],
+    );
+    await deleteOldRefusedCalls(db);
+    const { rows } = await db.query(
+      "select count(*)::int as kept, max(minute) as newest from refused_calls where key_id = $1",
+      [id],
+    );
+    expect(rows[0].kept).toBe(1_000);
+    expect(Date.now() - rows[0].newest.getTime()).toBeLessThan(30 * 60_000);
   });
 
   test("says when it was used, by what, and from which network, but no whole address", async () => {

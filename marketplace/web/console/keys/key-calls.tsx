@@ -8,6 +8,7 @@ import { Pagination } from "../../../../shared/page/pagination.tsx";
 import { type Column, Table } from "../../../../shared/page/table.tsx";
 import { Time } from "../../../../shared/page/time.tsx";
 import { type CallsQuery, callStates, type KeyCall, type KeyCalls } from "../../../api-keys/calls.ts";
+import type { RefusalReason } from "../../../api-keys/refused-calls.ts";
 import { historyDays } from "../../../history-days.ts";
 import type { AccountVisit } from "../console-page.tsx";
 
@@ -20,7 +21,7 @@ export function Calls({ id, path, asked, found, has }: CallsProps) {
       <div class="row between">
         <h2 id="calls">Calls</h2>
         <span class="small faint">
-          of {historyDays} days; those refused before a run began are not among them.{" "}
+          of {historyDays} days; those refused before a run began by the minute, for nothing.{" "}
           <a class="link" href={`/activity?key=${id}`}>
             By day and agent
           </a>
@@ -32,7 +33,7 @@ export function Calls({ id, path, asked, found, has }: CallsProps) {
           <Table label="Calls of this key" columns={columnsOf(has("/runs/{id}"))} rows={calls} />
         ) : (
           <Empty icon="activity" title={isFiltered || asked.cursor ? "None like that here" : "No call yet"}>
-            {isFiltered ? "Older ones may follow." : "A run that this key asks for stands here a moment later."}
+            {isFiltered ? "Older ones may follow." : "What this key asks for stands here a moment later."}
           </Empty>
         )}
       </div>
@@ -99,26 +100,45 @@ const tones: Readonly<Record<KeyCall["state"], Tone>> = {
   succeeded: "ok",
   failed: "bad",
   lost: "warn",
+  refused: "warn",
 };
+
+const reasons: Readonly<Record<RefusalReason, string>> = {
+  rate_limit: "calls a minute",
+  scope: "outside its scope",
+  cap: "its cap",
+  max_credits: "above max_credits",
+  balance: "not enough credits",
+};
+
+/** `calls a minute, 12 times`. */
+const whyRefused = (reason: RefusalReason, times: number) =>
+  times === 1 ? reasons[reason] : `${reasons[reason]}, ${figures(times)} times`;
 
 function columnsOf(hasRunPage: boolean): ReadonlyArray<Column<KeyCall>> {
   return [
     { head: "When", cell: ({ created_at: at }) => <Time at={at} show="ago" /> },
     {
       head: "Status",
-      cell: ({ state, error }) => (
-        <Badge tone={tones[state]} dot title={error ?? undefined}>
-          {state}
-        </Badge>
+      cell: ({ state, error, reason, times }) => (
+        <>
+          <Badge tone={tones[state]} dot title={error ?? undefined}>
+            {state}
+          </Badge>
+          {reason && <div class="small faint">{whyRefused(reason, times)}</div>}
+        </>
       ),
     },
     {
       head: "Agent",
-      cell: ({ agent }) => (
-        <a class="link" href={`/${agent}`}>
-          {agent}
-        </a>
-      ),
+      cell: ({ agent, asked }) =>
+        agent === null ? (
+          <code class="faint">{asked ?? "several"}</code>
+        ) : (
+          <a class="link" href={`/${agent}`}>
+            {agent}
+          </a>
+        ),
     },
     { head: "ms", isNumber: true, hide: "small", cell: ({ ms }) => (ms === null ? "–" : figures(ms)) },
     { head: "Credits", isNumber: true, cell: ({ credits_used: used }) => figures(used) },
@@ -126,7 +146,9 @@ function columnsOf(hasRunPage: boolean): ReadonlyArray<Column<KeyCall>> {
       head: "Run",
       hide: "small",
       cell: ({ run_id: id }) =>
-        hasRunPage ? (
+        id === null ? (
+          "–"
+        ) : hasRunPage ? (
           <a class="link mono" href={`/runs/${id}`}>
             {shortId(id)}
           </a>
