@@ -143,9 +143,9 @@ export interface BroadcastLog {
   /** The payment's row, if it was ever claimed. */
   lookup(network: string, key: string): Promise<{ readonly state: string } | undefined>;
   /** False when the claim was lost meanwhile: then nothing may be sent. */
-  recordBroadcast(db: Queryable, claim: Claim, broadcast: Broadcast): Promise<boolean>;
+  recordBroadcast(claim: Claim, broadcast: Broadcast): Promise<boolean>;
   /** The same for several claims that the open transaction `tx` has locked. */
-  recordBroadcasts(tx: Queryable, broadcasts: readonly NumberedBroadcast[]): Promise<void>;
+  recordBroadcasts(tx: Queryable, sent: ReadonlyArray<{ claim: Claim; broadcast: Broadcast }>): Promise<void>;
   /** Takes back what was signed, because it can certainly never land; false when another daemon has the claim. */
   takeBack(claim: Claim, transaction: string, db?: Queryable): Promise<boolean>;
 }
@@ -156,15 +156,6 @@ export interface Broadcast {
   readonly raw: readonly Buffer[];
   readonly feePayer: string;
   readonly nonce?: bigint;
-}
-
-/** One signed transaction of a chain that numbers an account's transactions. */
-export interface NumberedBroadcast {
-  readonly claim: Claim;
-  readonly transaction: string;
-  readonly raw: Buffer;
-  readonly feePayer: string;
-  readonly nonce: bigint;
 }
 
 /** A row that was claimed and not seen to end, as the reconciler reads it. */

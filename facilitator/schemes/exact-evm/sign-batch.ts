@@ -60,7 +60,9 @@ async function takeNonces<J extends Call>(
     const feePayer = signer.address;
     await store.recordBroadcasts(
       tx,
-      signed.map(({ call, raw, hash, nonce }) => ({ claim: call.claim, transaction: hash, raw, feePayer, nonce })),
+      signed.map(({ call: { claim }, raw, hash: transaction, nonce }) => {
+        return { claim, broadcast: { transaction, raw: [raw], feePayer, nonce } };
+      }),
     );
     await row.save();
   }

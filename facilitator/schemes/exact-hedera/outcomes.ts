@@ -1,7 +1,6 @@
 import type { proto } from "@hiero-ledger/proto";
 import type { HederaNodes } from "../../../shared/hedera/nodes.ts";
 import type { Log } from "../../../shared/log.ts";
-import type { Database } from "../../../shared/postgres.ts";
 import type { BroadcastLog, Outcome } from "../scheme.ts";
 import type { Copy } from "./copies.ts";
 import type { HederaFeePayers } from "./fee-payers.ts";
@@ -14,7 +13,6 @@ export interface ChainNeeds {
   /** CAIP-2. */
   readonly network: string;
   readonly store: BroadcastLog;
-  readonly db: Database;
   readonly log: Log;
   readonly nodes: HederaNodes;
   readonly mirror: Mirror;

@@ -26,7 +26,7 @@ export async function submit(
   const raw = copies.map((copy) => copy.raw);
   const recordedMs = Date.now();
   try {
-    const held = await needs.store.recordBroadcast(needs.db, claim, { transaction, raw, feePayer: payment.feePayer });
+    const held = await needs.store.recordBroadcast(claim, { transaction, raw, feePayer: payment.feePayer });
     if (!held) return notSent("transaction_failed", "The claim on this payment ran out before it was sent.");
   } catch (error) {
     // The row may or may not say that this was sent; the reconciler reads what it says and acts on it.
