@@ -457,8 +457,11 @@ CREATE OR REPLACE FUNCTION public.hold_claimed_payment()
  LANGUAGE plpgsql
 AS $function$
     begin
-      insert into unfinished_payments (payment_id)
-      select new.id where new.state in ('claimed', 'broadcast', 'unknown') on conflict do nothing;
+      if tg_op = 'INSERT' then
+        if new.state in ('claimed', 'broadcast', 'unknown') then insert into unfinished_payments (payment_id) values (new.id); end if;
+      else
+        insert into unfinished_payments (payment_id) values (new.id) on conflict do nothing;
+      end if;
       insert into payment_holds as h (place, network, payment_key, payer, asset, amount, until, releasable, counted)
       values (place_of(new.network, new.payment_key, new.payer, new.asset), new.network, new.payment_key, new.payer, new.asset, new.amount_atomic, 'infinity', false, false)
       on conflict (place) do update

@@ -23,6 +23,8 @@ import { paymentsWithoutLeaseIndex } from "./0031-payments-without-lease-index.t
 import { archive } from "./0032-archive.ts";
 import { recordLookups } from "./0033-record-lookups.ts";
 import { selfPayersOfPayees } from "./0034-self-payers-of-payees.ts";
+import { fewerStatistics } from "./0035-fewer-statistics.ts";
+import { newPaymentsUnfinished } from "./0036-new-payments-unfinished.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -50,4 +52,6 @@ export const migrations: readonly Migration[] = [
   archive,
   recordLookups,
   selfPayersOfPayees,
+  fewerStatistics,
+  newPaymentsUnfinished,
 ];
