@@ -1,3 +1,5 @@
+import { asWords } from "./runs.ts";
+
 /**
  * Step 1b: gives a thin line the one colour it was drawn in. Anti-aliasing leaves a line of about one pixel as a row of
  * stronger and paler pixels, or as two rows of half-tones where it runs between them; each takes the colour of the
@@ -8,7 +10,7 @@
  * Curvilinear Structures" (1998), cut down to the pixel's four opposite pairs.
  */
 export function strengthenHairlines(pixels: Uint8Array, width: number, height: number): void {
-  const words = new Uint32Array(pixels.buffer, pixels.byteOffset, width * height);
+  const words = asWords(pixels);
   const links = findLinks(pixels, words, width, height);
   for (let pass = 0; pass < passesMax && links.length > 0; pass++) {
     const changes: number[] = [];
@@ -34,13 +36,17 @@ const contrastSquaredMin = 40 * 40;
 const unlikeMax = 0.1;
 
 /** Triples (pixel, step across the line, width 1 or 2) of pixels in thin lines. */
-function findLinks(pixels: Uint8Array, words: Uint32Array, width: number, height: number): number[] {
+function findLinks(pixels: Uint8Array, words: Int32Array, width: number, height: number): number[] {
   const links: number[] = [];
   const linksMax = Math.max(3000, linkShareMax * 3 * width * height);
   for (let y = 2; y < height - 2; y++) {
-    for (let x = 2, p = y * width + 2; x < width - 2; x++, p++) {
-      const here = words[p];
-      if (here === words[p - 1] && here === words[p + 1]) continue;
+    const end = (y + 1) * width - 2;
+    let left = words[y * width + 1];
+    let here = words[y * width + 2];
+    let right = here;
+    for (let p = y * width + 2; p < end; p++, left = here, here = right) {
+      right = words[p + 1];
+      if (here === left && here === right) continue;
       if (here === words[p - width] && here === words[p + width]) continue;
       if (!stands(pixels, p, p - 1) && !stands(pixels, p, p + 1) && !stands(pixels, p, p - width)) {
         if (!stands(pixels, p, p + width)) continue;
@@ -141,7 +147,7 @@ function strongest(pixels: Uint8Array, p: number, across: number, span: number, 
 }
 
 /** The second half-tone of a pair whose first became the line: ground, unless it is mostly line itself. */
-function settleTwin(pixels: Uint8Array, words: Uint32Array, p: number, across: number): void {
+function settleTwin(pixels: Uint8Array, words: Int32Array, p: number, across: number): void {
   const twin = p + across;
   const ground = p + 2 * across;
   let along = 0;

@@ -1,4 +1,5 @@
 import type { Raster } from "./raster.ts";
+import { asWords } from "./runs.ts";
 
 /**
  * The scale at which to trace: small enough for `pixelsMax` pixels and for a bounded number of busy ones, pixels that
@@ -7,10 +8,17 @@ import type { Raster } from "./raster.ts";
  */
 export function workingScale({ width, height, rgba }: Raster, pixelsMax: number): number {
   const n = width * height;
+  const words = asWords(rgba);
   let busy = 0;
   for (let y = 1; y < height; y++) {
-    for (let x = 1, i = (y * width + 1) * 4; x < width; x++, i += 4) {
-      if (differs(rgba, i, i - 4) && differs(rgba, i, i - width * 4)) busy++;
+    const end = (y + 1) * width;
+    let left = words[y * width];
+    for (let p = y * width + 1; p < end; p++) {
+      const here = words[p];
+      if (here !== left && here !== words[p - width]) {
+        if (differs(rgba, p * 4, p * 4 - 4) && differs(rgba, p * 4, (p - width) * 4)) busy++;
+      }
+      left = here;
     }
   }
   const scale = Math.min(1, Math.sqrt(pixelsMax / n));

@@ -1,3 +1,5 @@
+import { asWords } from "./runs.ts";
+
 /**
  * Step 1: takes anti-aliasing back. A pixel whose colour lies between those of two opposite neighbours is a blend of
  * two areas, not an area; it takes the colour of the nearest-coloured neighbour that is none. The outline's sub-pixel
@@ -9,7 +11,7 @@
 export function unblend(pixels: Uint8Array, width: number, height: number): Uint8Array {
   const out = new Uint8Array(pixels);
   const blends = findBlends(pixels, width, height);
-  for (let pass = 0; pass < 2 && blends.count > 0; pass++) replaceBlends(out, blends, width, height);
+  for (let pass = 0; pass < 2 && blends.count > 0; pass++) replaceBlends(out, blends, width);
   return out;
 }
 
@@ -22,14 +24,18 @@ interface Blends {
 }
 
 function findBlends(pixels: Uint8Array, width: number, height: number): Blends {
-  const words = new Uint32Array(pixels.buffer, pixels.byteOffset, width * height);
+  const words = asWords(pixels);
   const is = new Uint8Array(width * height);
   let at = new Int32Array(1024);
   let count = 0;
   for (let y = 1; y < height - 1; y++) {
-    for (let x = 1, p = y * width + 1; x < width - 1; x++, p++) {
-      const here = words[p];
-      if (here === words[p - 1] && here === words[p - width] && here === words[p + 1]) continue;
+    const end = (y + 1) * width - 1;
+    let left = words[y * width];
+    let here = words[y * width + 1];
+    let right = here;
+    for (let p = y * width + 1; p < end; p++, left = here, here = right) {
+      right = words[p + 1];
+      if (here === left && here === right && here === words[p - width]) continue;
       const span = Math.max(
         between(pixels, words, p, 1),
         between(pixels, words, p, width),
@@ -54,7 +60,7 @@ function findBlends(pixels: Uint8Array, width: number, height: number): Blends {
  * The squared contrast between `p - step` and `p + step` if pixel `p` lies on the colour line between them, clear of both
  * ends; else 0.
  */
-function between(pixels: Uint8Array, words: Uint32Array, p: number, step: number): number {
+function between(pixels: Uint8Array, words: Int32Array, p: number, step: number): number {
   const here = words[p];
   if (words[p - step] === here || words[p + step] === here) return 0;
   const i = p * 4;
@@ -76,8 +82,8 @@ function between(pixels: Uint8Array, words: Uint32Array, p: number, step: number
   return off < 0.02 * span + 40 ? span : 0;
 }
 
-function replaceBlends(out: Uint8Array, blends: Blends, width: number, height: number): void {
-  const words = new Uint32Array(out.buffer, out.byteOffset, width * height);
+function replaceBlends(out: Uint8Array, blends: Blends, width: number): void {
+  const words = asWords(out);
   const { is, at } = blends;
   let left = 0;
   const resolved: number[] = [];

@@ -1,3 +1,4 @@
+import { runsOf } from "../image/runs.ts";
 import { PairTable } from "./pair-table.ts";
 
 /** A diagonal touch counts as this much border: enough to follow a hairline, too little to bridge areas. */
@@ -125,20 +126,41 @@ export function neighbours(
   apart?: Uint8Array,
 ): AreaGraph {
   const graph = new AreaGraph(count, apart);
-  for (let y = 0, p = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, p++) {
-      const here = labels[p];
-      const right = x + 1 < width ? labels[p + 1] : here;
-      const below = y + 1 < height ? labels[p + width] : here;
-      if (right !== here) graph.touch(here, right, 1);
-      if (below !== here) graph.touch(here, below, 1);
-      if (x + 1 === width || y + 1 === height) continue;
-      const across = labels[p + width + 1];
-      if (across !== here && right !== here && below !== here && across !== right && across !== below)
-        graph.touch(here, across, diagonalLength);
-      if (right !== below && here !== right && here !== below && across !== right && across !== below)
-        graph.touch(right, below, diagonalLength);
+  const { begins, rows } = runsOf(labels, width, height);
+  for (let y = 0; y < height; y++) {
+    const end = rows[y + 1];
+    let other = end;
+    for (let run = rows[y]; run < end; run++) {
+      const last = begins[run + 1] - 1;
+      const here = labels[last];
+      const right = run + 1 < end ? labels[last + 1] : here;
+      if (y + 1 === height) {
+        if (right !== here) graph.touch(here, right, 1);
+        continue;
+      }
+      for (let p = begins[run]; ; p = begins[++other] - width) {
+        const stop = Math.min(begins[other + 1] - width, last + 1);
+        if (p === last && right !== here) graph.touch(here, right, 1);
+        const below = labels[p + width];
+        if (below !== here) graph.touch(here, below, stop - p);
+        if (stop <= last) continue;
+        if (p < last && right !== here) graph.touch(here, right, 1);
+        if (right !== here) touchAcross(graph, labels, last, width);
+        break;
+      }
+      if (begins[other + 1] - width === last + 1) other++;
     }
   }
   return graph.seal();
+}
+
+/** The diagonals of the block of 2 × 2 that begins with a pixel which another follows. */
+function touchAcross(graph: AreaGraph, labels: Int32Array, p: number, width: number): void {
+  const here = labels[p];
+  const right = labels[p + 1];
+  const below = labels[p + width];
+  const across = labels[p + width + 1];
+  if (across === right || across === below) return;
+  if (across !== here && below !== here) graph.touch(here, across, diagonalLength);
+  if (right !== below && here !== below) graph.touch(right, below, diagonalLength);
 }

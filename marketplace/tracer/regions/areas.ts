@@ -2,7 +2,7 @@ import { type Colour, opaqueMin } from "../drawing.ts";
 import type { Settings } from "../options.ts";
 import { type Background, type Beneath, findBackground } from "./background.ts";
 import { moments, plane, type Segmented, stride } from "./colour-model.ts";
-import { type AreaMap, components } from "./components.ts";
+import { type AreaMap, components, grouped } from "./components.ts";
 import { type Field, isRadial } from "./field.ts";
 import { groupsOfOnePaint, sharePaints } from "./paints.ts";
 import type { Radial } from "./radial-fit.ts";
@@ -47,16 +47,20 @@ export function joinPaints(areas: Areas): Areas {
   const { map, paints } = areas;
   const groups = groupsOfOnePaint(map, paints);
   if (!groups) return areas;
-  const labels = new Int32Array(map.flat.length);
-  for (let p = 0; p < labels.length; p++) labels[p] = groups[map.flat[p]];
-  return regrouped(areas, labels);
+  const joined = grouped(map, groups);
+  return described(areas, joined, joined.labelOf);
 }
 
 /** The areas that a picture has when each pixel goes to the area that `labels` names, itself or, by `source`, as its copy. */
 export function regrouped(areas: Areas, labels: Int32Array, source?: readonly number[]): Areas {
-  const { map, paints, planes, sums, sloped, radials, opaque, empty, background, tones, palette } = areas;
+  const { map } = areas;
   const joined = components(labels, map.width, map.height, source?.length ?? map.count);
-  const from = source ? joined.labelOf.map((label) => source[label]) : joined.labelOf;
+  return described(areas, joined, source ? joined.labelOf.map((label) => source[label]) : joined.labelOf);
+}
+
+/** The areas of a map, each as that of the others which `from` names. */
+function described(areas: Areas, joined: AreaMap, from: Int32Array): Areas {
+  const { paints, planes, sums, sloped, radials, opaque, empty, background, tones, palette } = areas;
   const picked = (values: Uint8Array) => Uint8Array.from(from, (a) => values[a]);
   const joinedPlanes = new Float64Array(joined.count * 12);
   // Moments are asked of sloped areas only, and those are never joined.
@@ -157,9 +161,12 @@ function radialAreas(
 ): Map<number, Radial | Field> {
   const radials = new Map<number, Radial | Field>();
   if (gradients.size === 0) return radials;
-  for (let p = 0; p < labels.length; p++) {
-    const radial = gradients.get(labels[p]);
-    if (radial) radials.set(map.flat[p], radial);
+  for (let p = 0, label = -1, area = -1; p < labels.length; p++) {
+    if (labels[p] === label && map.flat[p] === area) continue;
+    label = labels[p];
+    area = map.flat[p];
+    const radial = gradients.get(label);
+    if (radial) radials.set(area, radial);
   }
   return radials;
 }

@@ -1,3 +1,4 @@
+import { type Runs, runsOf } from "../image/runs.ts";
 import { find, unite } from "./union-find.ts";
 
 /**
@@ -8,96 +9,92 @@ import { find, unite } from "./union-find.ts";
  * `width + 2`), areas numbered in reading order.
  */
 export function components(labels: Int32Array, width: number, height: number, labelCount: number): AreaMap {
-  const { begins, rows } = runsOf(labels, width, height);
-  const total = rows[height];
+  const runs = runsOf(labels, width, height);
+  const labelOf = new Int32Array(runs.begins.length - 1);
+  for (let run = 0; run < labelOf.length; run++) labelOf[run] = labels[runs.begins[run]];
+  return connected(runs, labelOf, width, labelCount);
+}
+
+/** The map in which areas of one group that touch are one; `groups` has a number below `count` for each area. */
+export function grouped({ runs, areaOf, width, count }: AreaMap, groups: Int32Array): AreaMap {
+  const rows = new Int32Array(runs.rows.length);
+  const begins = new Int32Array(runs.begins.length);
+  const labelOf = new Int32Array(areaOf.length);
+  let joined = 0;
+  for (let y = 0; y + 1 < rows.length; y++) {
+    rows[y] = joined;
+    for (let run = runs.rows[y]; run < runs.rows[y + 1]; run++) {
+      const group = groups[areaOf[run]];
+      if (joined > rows[y] && labelOf[joined - 1] === group) continue;
+      begins[joined] = runs.begins[run];
+      labelOf[joined++] = group;
+    }
+  }
+  rows[rows.length - 1] = joined;
+  begins[joined] = runs.begins[areaOf.length];
+  const joinedRuns = { rows, begins: begins.subarray(0, joined + 1) };
+  return connected(joinedRuns, labelOf.subarray(0, joined), width, count);
+}
+
+function connected(runs: Runs, labelOf: Int32Array, width: number, labelCount: number): AreaMap {
+  const { begins, rows } = runs;
   const sizes = new Int32Array(labelCount);
-  const parent = new Int32Array(total);
-  for (let r = 0; r < total; r++) {
-    const label = labels[begins[r]];
-    sizes[label] += begins[r + 1] - begins[r];
+  const parent = new Int32Array(labelOf.length);
+  for (let r = 0; r < parent.length; r++) {
+    sizes[labelOf[r]] += begins[r + 1] - begins[r];
     parent[r] = r;
   }
-  for (let y = 1; y < height; y++) {
+  for (let y = 1; y + 1 < rows.length; y++) {
     let above = rows[y - 1];
     for (let r = rows[y]; r < rows[y + 1]; r++) {
       // Where the run would lie in the row above, one pixel more on each side for the diagonals.
       const from = begins[r] - width;
       const to = begins[r + 1] - width;
-      const label = labels[begins[r]];
+      const label = labelOf[r];
       while (begins[above + 1] < from) above++;
       for (let other = above; other < rows[y] && begins[other] <= to; other++) {
-        const begin = begins[other];
+        if (labelOf[other] !== label) continue;
         const end = begins[other + 1];
-        if (labels[begin] !== label) continue;
         // Met at a corner only: the diagonal must pass.
-        if (end === from && !passes(label, labels[from], labels[from + width - 1], sizes)) continue;
-        if (end !== from && begin === to && !passes(label, labels[to - 1], labels[to + width], sizes)) continue;
+        if (end === from && !passes(label, labelOf[other + 1], labelOf[r - 1], sizes)) continue;
+        if (end !== from && begins[other] === to && !passes(label, labelOf[other - 1], labelOf[r + 1], sizes)) continue;
         unite(parent, r, other);
       }
     }
   }
-  return mapOf({ begins, parent, total, labels, labelSizes: sizes, width, height });
+  return mapOf(runs, parent, labelOf, sizes, width);
 }
 
-/** Stretches of one label within a row: where each begins, with one more entry for the end; the first run of each row. */
-function runsOf(labels: Int32Array, width: number, height: number) {
-  let total = 0;
-  for (let y = 0, p = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, p++) if (x === 0 || labels[p] !== labels[p - 1]) total++;
-  }
-  const begins = new Int32Array(total + 1);
-  const rows = new Int32Array(height + 1);
-  let r = 0;
-  for (let y = 0, p = 0; y < height; y++) {
-    rows[y] = r;
-    for (let x = 0; x < width; x++, p++) if (x === 0 || labels[p] !== labels[p - 1]) begins[r++] = p;
-  }
-  begins[total] = labels.length;
-  rows[height] = total;
-  return { begins, rows };
-}
-
-interface Runs extends Pick<AreaMap, "labelSizes" | "width" | "height"> {
-  readonly begins: Int32Array;
-  readonly parent: Int32Array;
-  readonly total: number;
-  readonly labels: Int32Array;
-}
-
-function mapOf({ begins, parent, total, labels, labelSizes, width, height }: Runs): AreaMap {
-  const stridePx = width + 2;
-  const areas = new Int32Array(stridePx * (height + 2)).fill(-1);
+function mapOf(runs: Runs, parent: Int32Array, labels: Int32Array, labelSizes: Int32Array, width: number): AreaMap {
+  const { begins, rows } = runs;
+  const height = rows.length - 1;
+  const stride = width + 2;
+  const areas = new Int32Array(stride * (height + 2)).fill(-1);
   const flat = new Int32Array(width * height);
-  const names = new Int32Array(total);
+  const areaOf = new Int32Array(labels.length);
   const sizes: number[] = [];
   const labelOf: number[] = [];
-  for (let r = 0; r < total; r++) {
-    const root = find(parent, r);
-    // A root is the first run of its area, so it is named before any other run of it is met.
-    const begin = begins[r];
-    if (root === r) names[r] = sizes.push(0) - 1;
-    const name = names[root];
-    names[r] = name;
-    labelOf[name] = labels[begin];
-    const end = begins[r + 1];
-    sizes[name] += end - begin;
-    const shift = stridePx + 1 + 2 * Math.floor(begin / width);
-    for (let p = begin; p < end; p++) {
-      flat[p] = name;
-      areas[p + shift] = name;
+  for (let y = 0, r = 0; y < height; y++) {
+    const shift = stride + 1 + 2 * y;
+    for (; r < rows[y + 1]; r++) {
+      const root = find(parent, r);
+      // A root is the first run of its area, so it is named before any other run of it is met.
+      if (root === r) {
+        areaOf[r] = sizes.push(0) - 1;
+        labelOf.push(labels[r]);
+      }
+      const name = areaOf[root];
+      areaOf[r] = name;
+      const end = begins[r + 1];
+      sizes[name] += end - begins[r];
+      for (let p = begins[r]; p < end; p++) {
+        flat[p] = name;
+        areas[p + shift] = name;
+      }
     }
   }
-  return {
-    areas,
-    flat,
-    count: sizes.length,
-    sizes: Int32Array.from(sizes),
-    labelOf: Int32Array.from(labelOf),
-    labelSizes,
-    width,
-    height,
-    stride: stridePx,
-  };
+  const [count, ownSizes, names] = [sizes.length, Int32Array.from(sizes), Int32Array.from(labelOf)];
+  return { areas, flat, runs, areaOf, count, sizes: ownSizes, labelOf: names, labelSizes, width, height, stride };
 }
 
 /** Whether a diagonal of `label` passes between the two other pixels of its 2 × 2 block. */
@@ -119,6 +116,9 @@ export interface AreaMap {
   readonly areas: Int32Array;
   /** Area per pixel, no border. */
   readonly flat: Int32Array;
+  /** The stretches of one area in each row, and the area of each. */
+  readonly runs: Runs;
+  readonly areaOf: Int32Array;
   readonly count: number;
   readonly sizes: Int32Array;
   /** The label each area was made of, and how many pixels have it. */

@@ -125,7 +125,13 @@ export class Merging {
     const { count, pixels, width, height } = this;
     const names = this.names(merges);
     const labels = new Int32Array(this.labels.length);
-    for (let p = 0; p < labels.length; p++) labels[p] = names[this.labels[p]];
+    for (let p = 0, first = -1, name = -1; p < labels.length; p++) {
+      if (this.labels[p] !== first) {
+        first = this.labels[p];
+        name = names[first];
+      }
+      labels[p] = name;
+    }
     // Only the last state's moments are kept; those of an earlier one are counted anew.
     if (merges !== this.merges) return { labels, sums: moments(pixels, width, height, labels, count - merges) };
     const sums = new Float64Array((count - merges) * stride);

@@ -1,6 +1,7 @@
+import { eachOverlap } from "../image/runs.ts";
 import { stride } from "./colour-model.ts";
 import type { AreaMap } from "./components.ts";
-import { find } from "./union-find.ts";
+import { find, unite } from "./union-find.ts";
 
 /**
  * Gives small flat areas the colour of a larger one nearby in colour where the loss is less than the bytes saved: they
@@ -78,30 +79,27 @@ function addPaint(planes: Float64Array, bins: Bins, area: number): void {
  * A common number for areas that touch, if only at a corner, and share a paint; null if there are none. Not one for all
  * areas of a paint: where two diagonals cross the smaller label passes, and a letter is less than its ground.
  */
-export function groupsOfOnePaint({ flat, width, height, count }: AreaMap, paints: Int32Array): Int32Array | null {
+export function groupsOfOnePaint(map: AreaMap, paints: Int32Array): Int32Array | null {
   if (paints.every((paint, a) => paint < 0 || paint === a)) return null;
+  const { flat, runs, areaOf, width, count } = map;
   const groups = Int32Array.from({ length: count }, (_, a) => a);
   let found = false;
   const touch = (a: number, b: number) => {
-    if (paints[a] < 0 || paints[a] !== paints[b]) return;
-    const one = find(groups, a);
-    const other = find(groups, b);
-    groups[Math.max(one, other)] = Math.min(one, other);
+    if (a === b || paints[a] < 0 || paints[a] !== paints[b]) return;
+    unite(groups, a, b);
     found = true;
   };
-  for (let y = 0, p = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, p++) {
-      const here = flat[p];
-      const right = x + 1 < width ? flat[p + 1] : here;
-      const below = y + 1 < height ? flat[p + width] : here;
-      if (right !== here) touch(here, right);
-      if (below === here) continue;
-      touch(here, below);
-      // Where one way round is the same area, the corner is met as a side elsewhere.
-      if (right !== here) touch(here, flat[p + width + 1]);
-      if (x > 0 && flat[p - 1] !== here) touch(here, flat[p + width - 1]);
-    }
+  for (let y = 0; y + 1 < runs.rows.length; y++) {
+    for (let run = runs.rows[y] + 1; run < runs.rows[y + 1]; run++) touch(areaOf[run - 1], areaOf[run]);
   }
+  eachOverlap(runs, width, (upper, lower, from, to) => {
+    const here = areaOf[upper];
+    if (areaOf[lower] === here) return;
+    touch(here, areaOf[lower]);
+    // Where one way round is the same area, the corner is met as a side elsewhere.
+    if (to === runs.begins[upper + 1] && to % width > 0) touch(here, flat[to + width]);
+    if (from === runs.begins[upper] && from % width > 0) touch(here, flat[from + width - 1]);
+  });
   for (let a = 0; a < count; a++) groups[a] = find(groups, a);
   return found ? groups : null;
 }

@@ -1,92 +1,113 @@
-import { find, joinMembers, type SizedSets } from "./union-find.ts";
+import type { Runs } from "../image/runs.ts";
+import { joinMembers, type SizedSets } from "./union-find.ts";
 
-/** Pairs of neighbouring pixels, in rising order of colour distance. */
+/** Pairs of neighbouring runs of pixels, in rising order of colour distance. */
 export interface PixelEdges {
-  /** The pixel above or to the left, and which way the other lies: 0 right, 1 below, 2 below right, 3 below left. */
   readonly from: Int32Array;
-  readonly step: Uint8Array;
+  readonly to: Int32Array;
   /** Where the edges of each weight, 0..255 levels, end. */
   readonly weightEnd: Int32Array;
 }
 
-/** The edges of a picture, premultiplied RGBA; pairs of equal pixels are joined at once and not listed. */
-export function sortedEdges(pixels: Uint8Array, width: number, height: number, sets: SizedSets): PixelEdges {
-  const words = new Uint32Array(pixels.buffer, pixels.byteOffset, width * height);
-  const weights = new Uint8Array(width * height * 4);
-  const counts = new Int32Array(257);
-  for (let y = 0, p = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, p++) {
-      const right = x + 1 < width;
-      const below = y + 1 < height;
-      let toRight = 255;
-      if (right) {
-        toRight = words[p] === words[p + 1] ? 0 : distance(pixels, p, p + 1);
-        if (toRight === 0) joinNext(sets, p);
-        else addEdge(weights, counts, p * 4, toRight);
-      }
-      if (!below) continue;
-      const down = words[p] === words[p + width] ? 0 : distance(pixels, p, p + width);
-      if (down === 0) {
-        // Beside an equal pair the two are joined by way of that.
-        if (x === 0 || words[p] !== words[p - 1] || words[p] !== words[p + width - 1]) joinMembers(sets, p, p + width);
-      } else addEdge(weights, counts, p * 4 + 1, down);
-      // A diagonal matters only where neither straight way round is open: a hairline, one pixel wide.
-      if (down <= diagonalMin) continue;
-      if (right && toRight > diagonalMin) {
-        const across = distance(pixels, p, p + width + 1);
-        if (across === 0) joinMembers(sets, p, p + width + 1);
-        else addEdge(weights, counts, p * 4 + 2, across);
-      }
-      if (x > 0 && weights[(p - 1) * 4] > diagonalMin) {
-        const across = distance(pixels, p, p + width - 1);
-        if (across === 0) joinMembers(sets, p, p + width - 1);
-        else addEdge(weights, counts, p * 4 + 3, across);
-      }
-    }
-  }
-  return byWeight(weights, counts);
+/**
+ * The edges of a picture, premultiplied RGBA, between runs of equal pixels; those of equal colour are joined at once and not
+ * listed. A pair that meets along several pixels is listed once, where it first meets: the others would join nothing more.
+ */
+export function sortedEdges(pixels: Uint8Array, words: Int32Array, runs: Runs, sets: SizedSets): PixelEdges {
+  const list = new EdgeList(pixels, runs, sets);
+  eachEdge(words, runs, list);
+  list.place();
+  eachEdge(words, runs, list);
+  return list;
 }
 
-/** Joins a pixel with the next, which in most cases is of no set yet. */
-function joinNext(sets: SizedSets, p: number): void {
-  const { parent, size } = sets;
-  if (parent[p + 1] !== p + 1 || size[p + 1] > 1) {
-    joinMembers(sets, p, p + 1);
-    return;
+/** Sorts by counting: what is added once is counted, and added again placed. */
+class EdgeList implements PixelEdges {
+  from = new Int32Array(0);
+  to = new Int32Array(0);
+  /** While counting: how many edges there are of each weight, one place further on; then where the next one goes. */
+  readonly weightEnd = new Int32Array(257);
+  private readonly pixels: Uint8Array;
+  private readonly sets: SizedSets;
+  /** The distances in the order in which they are asked for, to be measured once. */
+  private readonly distances: Uint8Array;
+  private asked = 0;
+  private placing = false;
+
+  constructor(pixels: Uint8Array, { begins }: Runs, sets: SizedSets) {
+    this.pixels = pixels;
+    this.sets = sets;
+    // To the right, as many below, two ways across.
+    this.distances = new Uint8Array(begins.length * 5);
   }
-  const root = find(parent, p);
-  parent[p + 1] = root;
-  size[root]++;
+
+  distance(p: number, q: number): number {
+    const at = this.asked++;
+    if (!this.placing) this.distances[at] = distance(this.pixels, p, q);
+    return this.distances[at];
+  }
+
+  add(from: number, to: number, weight: number): void {
+    if (weight === 0) {
+      if (!this.placing) joinMembers(this.sets, from, to);
+    } else if (this.placing) {
+      const e = this.weightEnd[weight]++;
+      this.from[e] = from;
+      this.to[e] = to;
+    } else this.weightEnd[weight + 1]++;
+  }
+
+  place(): void {
+    const { weightEnd } = this;
+    for (let weight = 1; weight <= 256; weight++) weightEnd[weight] += weightEnd[weight - 1];
+    this.from = new Int32Array(weightEnd[256]);
+    this.to = new Int32Array(weightEnd[256]);
+    this.asked = 0;
+    this.placing = true;
+  }
 }
 
+/** A diagonal matters only where neither straight way round is open: a hairline, one pixel wide. */
 const diagonalMin = 8;
 
-/** `counts` has the number of edges of each weight, one place further on: added up, these say where those of a weight begin. */
-function addEdge(weights: Uint8Array, counts: Int32Array, slot: number, weight: number): void {
-  weights[slot] = weight;
-  counts[weight + 1]++;
-}
-
-/** Sorts by counting: `weights` has four for each pixel, 0 where there is no edge. */
-function byWeight(weights: Uint8Array, counts: Int32Array): PixelEdges {
-  // The four weights of a pixel at once: most have none.
-  const any = new Uint32Array(weights.buffer);
-  const place = counts.slice();
-  for (let w = 1; w <= 256; w++) place[w] += place[w - 1];
-  const total = place[256];
-  const from = new Int32Array(total);
-  const step = new Uint8Array(total);
-  for (let p = 0; p < any.length; p++) {
-    if (any[p] === 0) continue;
-    for (let k = 0; k < 4; k++) {
-      const w = weights[p * 4 + k];
-      if (w === 0) continue;
-      const e = place[w]++;
-      from[e] = p;
-      step[e] = k;
+/** Names the neighbours of every run, in the order of its pixels: the next in its row, and those below. */
+function eachEdge(words: Int32Array, { begins, rows }: Runs, list: EdgeList): void {
+  const height = rows.length - 1;
+  const width = words.length / height;
+  for (let y = 0; y < height; y++) {
+    const end = rows[y + 1];
+    let below = end;
+    let toLeft = 0;
+    for (let run = rows[y]; run < end; run++) {
+      const begin = begins[run];
+      const last = begins[run + 1] - 1;
+      const toRight = run + 1 < end ? list.distance(last, last + 1) : 0;
+      let down = 0;
+      let across = -1;
+      for (let p = begin; y + 1 < height; p = begins[++below] - width) {
+        if (p === last && toRight > 0) list.add(run, run + 1, toRight);
+        down = words[p] === words[p + width] ? 0 : list.distance(p, p + width);
+        list.add(run, below, down);
+        if (p === begin && down > diagonalMin && toLeft > diagonalMin && begins[below] === p + width)
+          across = below - 1;
+        if (across >= 0 && begin < last && p === begin) list.add(run, across, list.distance(p, p + width - 1));
+        if (begins[below + 1] - width > last) {
+          if (p < last && toRight > 0) list.add(run, run + 1, toRight);
+          break;
+        }
+      }
+      if (y + 1 === height) {
+        if (toRight > 0) list.add(run, run + 1, toRight);
+        continue;
+      }
+      const ends = begins[below + 1] - width === last + 1;
+      if (ends && down > diagonalMin && toRight > diagonalMin)
+        list.add(run, below + 1, list.distance(last, last + width + 1));
+      if (across >= 0 && begin === last) list.add(run, across, list.distance(last, last + width - 1));
+      if (ends) below++;
+      toLeft = toRight;
     }
   }
-  return { from, step, weightEnd: place };
 }
 
 function distance(pixels: Uint8Array, p: number, q: number): number {

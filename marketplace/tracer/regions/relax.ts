@@ -58,10 +58,13 @@ function inside(p: number, width: number, height: number): boolean {
 function borderPixels(labels: Int32Array, width: number, height: number): number[] {
   const found: number[] = [];
   for (let y = 1; y < height - 1; y++) {
-    for (let x = 1, p = y * width + 1; x < width - 1; x++, p++) {
-      const here = labels[p];
-      if (labels[p - 1] !== here || labels[p + 1] !== here || labels[p - width] !== here || labels[p + width] !== here)
-        found.push(p);
+    const end = (y + 1) * width - 1;
+    let left = labels[y * width];
+    let here = labels[y * width + 1];
+    let right = here;
+    for (let p = y * width + 1; p < end; p++, left = here, here = right) {
+      right = labels[p + 1];
+      if (left !== here || right !== here || labels[p - width] !== here || labels[p + width] !== here) found.push(p);
     }
   }
   return found;

@@ -1,3 +1,4 @@
+import { asWords, runsOf } from "../image/runs.ts";
 import { type PixelEdges, sortedEdges } from "./pixel-edges.ts";
 import { find, join, type SizedSets } from "./union-find.ts";
 
@@ -15,39 +16,37 @@ export function segment(
   scale: number,
   regionsMax: number,
 ): { labels: Int32Array; count: number } {
-  const n = width * height;
-  const sets = { parent: new Int32Array(n), size: new Int32Array(n).fill(1) };
-  for (let p = 0; p < n; p++) sets.parent[p] = p;
-  const edges = sortedEdges(pixels, width, height, sets);
-  const steps = [1, width, width + 1, width - 1];
-  const count = joinEven(sets, edges, steps, scale);
-  if (count > regionsMax) joinSmall(sets, edges, steps, count, regionsMax);
-  return labelled(sets);
+  const words = asWords(pixels);
+  const runs = runsOf(words, width, height);
+  const { begins } = runs;
+  const sets = { parent: new Int32Array(begins.length - 1), size: new Int32Array(begins.length - 1) };
+  for (let run = 0; run < sets.parent.length; run++) {
+    sets.parent[run] = run;
+    sets.size[run] = begins[run + 1] - begins[run];
+  }
+  const edges = sortedEdges(pixels, words, runs, sets);
+  const count = joinEven(sets, edges, scale);
+  if (count > regionsMax) joinSmall(sets, edges, count, regionsMax);
+  return labelled(sets, begins);
 }
 
 /** Joins areas along edges no heavier than either is uneven, lightest first; how many areas are left. */
-function joinEven(
-  sets: SizedSets,
-  { from, step, weightEnd }: PixelEdges,
-  steps: readonly number[],
-  scale: number,
-): number {
+function joinEven(sets: SizedSets, { from, to, weightEnd }: PixelEdges, scale: number): number {
   const { parent, size } = sets;
   // The most an edge may weigh and still join the area of this root. Edges come lightest first, so an area that one
   // could not join is done.
   const limit = new Float32Array(parent.length);
   let count = 0;
-  for (let p = 0; p < parent.length; p++) {
-    if (parent[p] !== p) continue;
-    limit[p] = scale / size[p];
+  for (let run = 0; run < parent.length; run++) {
+    if (parent[run] !== run) continue;
+    limit[run] = scale / size[run];
     count++;
   }
   for (let weight = 1, e = 0, last = 0; weight < 256 && weight <= last + scale; weight++) {
     for (const end = weightEnd[weight]; e < end; e++) {
-      const p = from[e];
-      const a = find(parent, p);
+      const a = find(parent, from[e]);
       if (weight > limit[a]) continue;
-      const b = find(parent, p + steps[step[e]]);
+      const b = find(parent, to[e]);
       if (a === b || weight > limit[b]) continue;
       const root = join(sets, a, b);
       limit[root] = weight + scale / size[root];
@@ -62,28 +61,20 @@ function joinEven(
  * Noise leaves every pixel an area of its own. The paper's own remedy: a least size, raised until no more areas are left
  * than there may be.
  */
-function joinSmall(
-  sets: SizedSets,
-  { from, step }: PixelEdges,
-  steps: readonly number[],
-  areas: number,
-  regionsMax: number,
-): void {
+function joinSmall(sets: SizedSets, { from, to }: PixelEdges, areas: number, regionsMax: number): void {
   const { parent, size } = sets;
   const n = parent.length;
   const small = new Uint8Array(n);
   let count = areas;
-  for (let least = 2; count > regionsMax && least < n; least *= 2) {
-    for (let p = 0; p < n; p++) {
-      parent[p] = find(parent, p);
-      small[p] = size[parent[p]] < least ? 1 : 0;
+  for (let least = 2; count > regionsMax && count > 1; least *= 2) {
+    for (let run = 0; run < n; run++) {
+      parent[run] = find(parent, run);
+      small[run] = size[parent[run]] < least ? 1 : 0;
     }
     for (let e = 0; e < from.length && count > regionsMax; e++) {
-      const p = from[e];
-      const q = p + steps[step[e]];
-      if (small[p] === 0 && small[q] === 0) continue;
-      const a = find(parent, p);
-      const b = find(parent, q);
+      if (small[from[e]] === 0 && small[to[e]] === 0) continue;
+      const a = find(parent, from[e]);
+      const b = find(parent, to[e]);
       if (a === b || (size[a] >= least && size[b] >= least)) continue;
       join(sets, a, b);
       count--;
@@ -91,14 +82,15 @@ function joinSmall(
   }
 }
 
-function labelled({ parent }: SizedSets): { labels: Int32Array; count: number } {
-  const labels = new Int32Array(parent.length).fill(-1);
+function labelled({ parent }: SizedSets, begins: Int32Array): { labels: Int32Array; count: number } {
+  const labels = new Int32Array(begins[parent.length]);
+  const names = new Int32Array(parent.length);
   let count = 0;
-  for (let p = 0; p < labels.length; p++) {
-    const root = find(parent, p);
-    if (labels[root] === -1) labels[root] = count++;
-    // A root is the least pixel of its area, so it is labelled before any other pixel of it is met.
-    labels[p] = labels[root];
+  for (let run = 0; run < parent.length; run++) {
+    const root = find(parent, run);
+    // A root is the first run of its area, so it is named before any other run of it is met.
+    names[run] = root === run ? count++ : names[root];
+    for (let p = begins[run], end = begins[run + 1]; p < end; p++) labels[p] = names[run];
   }
   return { labels, count };
 }

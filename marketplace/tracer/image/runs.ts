@@ -1,0 +1,58 @@
+/** The stretches of equal values in the rows of a picture. Flat pictures have few, so work by runs is work by outline. */
+export interface Runs {
+  /** Where each begins, with one more entry for the end. */
+  readonly begins: Int32Array;
+  /** The first run of each row, with one more entry for the end. */
+  readonly rows: Int32Array;
+}
+
+export function runsOf(values: Int32Array, width: number, height: number): Runs {
+  const rows = new Int32Array(height + 1);
+  let begins: Int32Array = new Int32Array(1 << 12);
+  let count = 0;
+  for (let y = 0, p = 0; y < height; y++) {
+    if (begins.length - count <= width) begins = grown(begins, count + width);
+    rows[y] = count;
+    for (const end = p + width; p < end; ) {
+      const value = values[p];
+      begins[count++] = p;
+      do p++;
+      while (p < end && values[p] === value);
+    }
+  }
+  begins[count] = values.length;
+  rows[height] = count;
+  return { begins: begins.subarray(0, count + 1), rows };
+}
+
+function grown(begins: Int32Array, least: number): Int32Array {
+  const longer = new Int32Array(Math.max(2 * begins.length, 2 * least));
+  longer.set(begins);
+  return longer;
+}
+
+/** Pixels as signed numbers of 32 bits each, to compare them at once. */
+export function asWords({ buffer, byteOffset, byteLength }: Uint8Array): Int32Array {
+  return new Int32Array(buffer, byteOffset, byteLength >> 2);
+}
+
+/** Names each run with each below it that it shares columns with: the pixels of the upper one, `from` up to `to`, that do. */
+export function eachOverlap(
+  { begins, rows }: Runs,
+  width: number,
+  visit: (upper: number, lower: number, from: number, to: number) => void,
+): void {
+  for (let y = 0; y + 2 < rows.length; y++) {
+    let lower = rows[y + 1];
+    for (let upper = rows[y]; upper < rows[y + 1]; upper++) {
+      const end = begins[upper + 1];
+      for (let from = begins[upper]; from < end; ) {
+        const below = begins[lower + 1] - width;
+        const to = Math.min(end, below);
+        visit(upper, lower, from, to);
+        if (to === below) lower++;
+        from = to;
+      }
+    }
+  }
+}
