@@ -165,8 +165,8 @@ function draw(
   settings: Settings,
   deadlineMs: number,
 ): Trace {
-  const picture = { ...merging.after(merges), clean: unblended, width, height };
-  relaxBorders(picture, settings.lambda / 2);
+  const merged = { ...merging.after(merges), clean: unblended, width, height };
+  const picture = relaxBorders(merged, settings.lambda / 2);
   keepTo(deadlineMs);
   const gradients: Map<number, Radial | Field> = joinRadials(picture, settings.lambda, !settings.gradients);
   const bent = mayBend(settings) && !soft ? joinField(picture, gradients, settings.lambda) : null;

@@ -36,6 +36,10 @@ export function asWords({ buffer, byteOffset, byteLength }: Uint8Array): Int32Ar
   return new Int32Array(buffer, byteOffset, byteLength >> 2);
 }
 
+export function eachRun({ begins }: Runs, visit: (begin: number, end: number) => void): void {
+  for (let run = 0; run + 1 < begins.length; run++) visit(begins[run], begins[run + 1]);
+}
+
 /** Names each run with each below it that it shares columns with: the pixels of the upper one, `from` up to `to`, that do. */
 export function eachOverlap(
   { begins, rows }: Runs,

@@ -1,3 +1,5 @@
+import type { Runs } from "../image/runs.ts";
+
 /**
  * The colour of an area as a plane: c(x, y) = c0 + gx·x + gy·y for each of four premultiplied channels, so that a smooth
  * gradient is one area. An area is known by its moments alone, and moments of a union are sums.
@@ -14,6 +16,8 @@ const slopeRidge = 3;
 export interface Segmented {
   /** An area per pixel. */
   readonly labels: Int32Array;
+  /** Stretches of one area in each row, not always the longest. */
+  readonly runs: Runs;
   /** The moments of each area. */
   readonly sums: Float64Array;
   /** The unblended picture, premultiplied. */

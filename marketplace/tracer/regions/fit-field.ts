@@ -57,20 +57,20 @@ export function fitField(
 ): Field {
   const turned = direction === "down";
   const [count, length] = turned ? [sheet.across, sheet.down] : [sheet.down, sheet.across];
-  const value = (line: number, k: number, c: number) =>
-    sheet.values[c][turned ? k * sheet.across + line : line * sheet.across + k];
+  const [lineStep, step] = turned ? [1, sheet.across] : [sheet.across, 1];
+  const value = (line: number, k: number, c: number) => sheet.values[c][line * lineStep + k * step];
   const [from, to] = turned ? [left, right] : [top, bottom];
   const [begin, end] = turned ? [top, bottom] : [left, right];
-  const apart = (i: number, j: number, k: number, t: number, along: number) => {
-    let most = 0;
-    for (let c = 0; c < 3; c++) {
-      most = Math.max(most, Math.abs(value(k, along, c) - value(i, along, c) * (1 - t) - value(j, along, c) * t));
-    }
-    return most;
-  };
   const kept = knots(count, tolerance, (i, j, k) => {
+    const t = (k - i) / (j - i);
     let most = 0;
-    for (let along = 0; along < length; along++) most = Math.max(most, apart(i, j, k, (k - i) / (j - i), along));
+    for (const values of sheet.values) {
+      let [at, before, after] = [k * lineStep, i * lineStep, j * lineStep];
+      for (let along = 0; along < length; along++, at += step, before += step, after += step) {
+        const off = Math.abs(values[at] - values[before] * (1 - t) - values[after] * t);
+        if (off > most) most = off;
+      }
+    }
     return most;
   });
   const lines = kept.map((line): Line => {

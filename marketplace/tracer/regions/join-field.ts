@@ -1,4 +1,5 @@
 import { opaqueMin } from "../drawing.ts";
+import { eachOverlap, eachRun } from "../image/runs.ts";
 import { moments, planeError, type Segmented, stride } from "./colour-model.ts";
 import { type Field, fieldColour, isRadial } from "./field.ts";
 import { type FieldPixels, fitField, sheetOf } from "./fit-field.ts";
@@ -13,24 +14,28 @@ import { find, unite } from "./union-find.ts";
  * there is none.
  */
 export function joinField(picture: Segmented, gradients: Map<number, Radial | Field>, lambda: number): Field | null {
-  const { labels, clean, width, height } = picture;
+  const { labels, runs, clean, width, height } = picture;
   const count = picture.sums.length / stride;
   if (count < areasMin || count > areasMax) return null;
   for (let i = 3; i < clean.length; i += 4) if (clean[i] < opaqueMin) return null;
   const group = smoothGroups(picture, count);
-  const sums = moments(clean, width, height, labels, count);
-  const largest = largestGroup(group, sums, count);
+  const largest = largestGroup(group, sizesOf(picture, count));
   if (!largest || largest.size < sizeMin * labels.length) return null;
+  const sums = moments(clean, width, height, labels, count);
   const { label, areas } = largest;
   const members = new Uint8Array(labels.length);
-  for (let p = 0; p < labels.length; p++) if (group[labels[p]] === label) members[p] = 1;
+  eachRun(runs, (begin, end) => {
+    if (group[labels[begin]] === label) members.fill(1, begin, end);
+  });
   const window = windowOf(members, clean, width, height);
   const errors = errorsOf(picture, sums, gradients);
   let cost = innerBorder(picture, group, label) * seamWorth * lambda;
   for (const a of areas) cost += errors[a] + (gradients.has(a) ? radialWorth : areaWorth) * lambda;
   const field = bestField(window, largest.size, lambda, cost);
   if (!field) return null;
-  for (let p = 0; p < labels.length; p++) if (members[p] === 1) labels[p] = label;
+  eachRun(runs, (begin, end) => {
+    if (members[begin] === 1) labels.fill(label, begin, end);
+  });
   for (const a of areas) gradients.delete(a);
   gradients.set(label, field);
   return field;
@@ -109,15 +114,17 @@ function meanError(field: Field, { pixels, width, members }: FieldPixels): numbe
 }
 
 /** A number per area that areas share which pass smoothly into each other. */
-function smoothGroups({ labels, clean, width, height }: Segmented, count: number): Int32Array {
+function smoothGroups({ labels, runs, clean, width, height }: Segmented, count: number): Int32Array {
   const meetings = new Meetings(labels, clean, count);
-  for (let y = 0, p = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, p++) {
-      const here = labels[p];
-      if (x + 1 < width && labels[p + 1] !== here) meetings.add(p, 1, x > 0, x + 2 < width);
-      if (y + 1 < height && labels[p + width] !== here) meetings.add(p, width, y > 0, y + 2 < height);
-    }
-  }
+  eachRun(runs, (begin) => {
+    const x = begin % width;
+    if (x > 0 && labels[begin - 1] !== labels[begin]) meetings.add(begin - 1, 1, x > 1, x + 1 < width);
+  });
+  const lastButOne = width * (height - 2);
+  eachOverlap(runs, width, (_upper, _lower, from, to) => {
+    if (labels[from] === labels[from + width]) return;
+    for (let p = from; p < to; p++) meetings.add(p, width, p >= width, p < lastButOne);
+  });
   return meetings.smoothlyJoined();
 }
 
@@ -176,12 +183,20 @@ const smoothMax = 75;
 const stepMax = 6;
 const steeperMax = 2.5;
 
-function largestGroup(group: Int32Array, sums: Float64Array, count: number) {
+function sizesOf({ labels, runs }: Segmented, count: number): Int32Array {
+  const sizes = new Int32Array(count);
+  eachRun(runs, (begin, end) => {
+    sizes[labels[begin]] += end - begin;
+  });
+  return sizes;
+}
+
+function largestGroup(group: Int32Array, sizes: Int32Array) {
   const groups = new Map<number, { label: number; size: number; areas: number[] }>();
-  for (let a = 0; a < count; a++) {
-    if (sums[a * stride] === 0) continue;
+  for (let a = 0; a < sizes.length; a++) {
+    if (sizes[a] === 0) continue;
     const own = groups.get(group[a]) ?? { label: group[a], size: 0, areas: [] };
-    own.size += sums[a * stride];
+    own.size += sizes[a];
     own.areas.push(a);
     groups.set(group[a], own);
   }
@@ -189,14 +204,16 @@ function largestGroup(group: Int32Array, sums: Float64Array, count: number) {
   return several.sort((a, b) => b.size - a.size || a.label - b.label)[0];
 }
 
-function innerBorder({ labels, width }: Segmented, group: Int32Array, label: number): number {
+function innerBorder({ labels, runs, width }: Segmented, group: Int32Array, label: number): number {
   let length = 0;
-  for (let p = 0; p < labels.length; p++) {
-    if (group[labels[p]] !== label) continue;
-    for (const q of [p + 1, p + width]) {
-      if (q < labels.length && labels[q] !== labels[p] && group[labels[q]] === label) length++;
-    }
-  }
+  const isInner = (p: number, q: number) =>
+    labels[p] !== labels[q] && group[labels[p]] === label && group[labels[q]] === label;
+  eachRun(runs, (begin) => {
+    if (begin % width > 0 && isInner(begin - 1, begin)) length++;
+  });
+  eachOverlap(runs, width, (_upper, _lower, from, to) => {
+    if (isInner(from, from + width)) length += to - from;
+  });
   return length;
 }
 

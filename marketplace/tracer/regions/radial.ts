@@ -1,4 +1,5 @@
 import { opaqueMin } from "../drawing.ts";
+import { eachOverlap, eachRun, type Runs } from "../image/runs.ts";
 import { planeError, type Segmented, stride } from "./colour-model.ts";
 import { PairTable } from "./pair-table.ts";
 import { fitRadial, type Radial, radialError } from "./radial-fit.ts";
@@ -13,7 +14,7 @@ import { fitRadial, type Radial, radialError } from "./radial-fit.ts";
  * only what is see-through is joined, for the sake of its opacity.
  */
 export function joinRadials(picture: Segmented, lambda: number, fadesOnly = false): Map<number, Radial> {
-  const { labels, sums, clean, width, height } = picture;
+  const { labels, runs, sums, clean, width, height } = picture;
   const radials = new Map<number, Radial>();
   const count = sums.length / stride;
   const left = Uint8Array.from({ length: count }, (_, a) => (fadesOnly && !isSeeThrough(sums, a) ? 1 : 0));
@@ -21,7 +22,7 @@ export function joinRadials(picture: Segmented, lambda: number, fadesOnly = fals
     .filter((a) => left[a] === 0 && sums[a * stride] >= seedMin && planeError(sums, a) > seedErrorMin * lambda)
     .sort((a, b) => sums[b * stride] - sums[a * stride] || a - b);
   if (seeds.length === 0) return radials;
-  const pixels = pixelsByLabel(labels, count);
+  const pixels = runsByLabel(labels, runs, count);
   const borders = smoothBorders(picture);
   const fitsMax = fitsBase + Math.floor((width * height) / pixelsPerFit);
   const search = new Search({ sums, pixels, borders, clean, width, lambda }, fitsMax, left);
@@ -47,7 +48,7 @@ interface Grown {
 
 interface Ground {
   readonly sums: Float64Array;
-  readonly pixels: PixelLists;
+  readonly pixels: RunLists;
   readonly borders: Borders;
   readonly clean: Uint8Array;
   readonly width: number;
@@ -123,43 +124,51 @@ const samplesMax = 300;
 /** Most that two areas may differ across their border and count as passing into each other, levels squared. */
 const smoothMax = 400;
 
-interface PixelLists {
+/** The runs of area a: `at` has where each begins and ends, from 2·firsts[a] up to 2·firsts[a + 1]. */
+interface RunLists {
   readonly at: Int32Array;
-  readonly begins: Int32Array;
+  readonly firsts: Int32Array;
 }
 
-function pixelsByLabel(labels: Int32Array, count: number): PixelLists {
-  const begins = new Int32Array(count + 1);
-  for (let p = 0; p < labels.length; p++) begins[labels[p] + 1]++;
-  for (let a = 0; a < count; a++) begins[a + 1] += begins[a];
-  const place = begins.slice();
-  const at = new Int32Array(labels.length);
-  for (let p = 0; p < labels.length; p++) at[place[labels[p]]++] = p;
-  return { at, begins };
+function runsByLabel(labels: Int32Array, { begins }: Runs, count: number): RunLists {
+  const firsts = new Int32Array(count + 1);
+  const total = begins.length - 1;
+  for (let run = 0; run < total; run++) firsts[labels[begins[run]] + 1]++;
+  for (let a = 0; a < count; a++) firsts[a + 1] += firsts[a];
+  const place = firsts.slice();
+  const at = new Int32Array(2 * total);
+  for (let run = 0; run < total; run++) {
+    const to = 2 * place[labels[begins[run]]]++;
+    at[to] = begins[run];
+    at[to + 1] = begins[run + 1];
+  }
+  return { at, firsts };
 }
 
 /** Pixels of the areas, evenly taken, at most about `most` of the `total`. */
-function sample({ at, begins }: PixelLists, areas: readonly number[], total: number, most: number): Int32Array {
+function sample({ at, firsts }: RunLists, areas: readonly number[], total: number, most: number): Int32Array {
   const every = Math.max(1, total / most);
   const out: number[] = [];
   let next = every / 2;
   let passed = 0;
   for (const a of areas) {
-    const end = passed + begins[a + 1] - begins[a];
-    for (; next < end; next += every) out.push(at[begins[a] + Math.floor(next) - passed]);
-    passed = end;
+    for (let i = 2 * firsts[a]; i < 2 * firsts[a + 1]; i += 2) {
+      const end = passed + at[i + 1] - at[i];
+      for (; next < end; next += every) out.push(at[i] + Math.floor(next) - passed);
+      passed = end;
+    }
   }
   return Int32Array.from(out);
 }
 
-function relabel(labels: Int32Array, { at, begins }: PixelLists, from: number, to: number): void {
-  for (let i = begins[from]; i < begins[from + 1]; i++) labels[at[i]] = to;
+function relabel(labels: Int32Array, { at, firsts }: RunLists, from: number, to: number): void {
+  for (let i = 2 * firsts[from]; i < 2 * firsts[from + 1]; i += 2) labels.fill(to, at[i], at[i + 1]);
 }
 
 type Borders = ReadonlyMap<number, ReadonlyMap<number, number>>;
 
 /** Per area, the length of its border with each neighbour that it passes smoothly into. */
-function smoothBorders({ labels, sums, clean, width, height }: Segmented): Borders {
+function smoothBorders({ labels, runs, sums, clean, width }: Segmented): Borders {
   const table = new PairTable(sums.length / stride);
   // Of each pair the two areas, the length of their border and how unlike the pixels across it are.
   const pairs: number[] = [];
@@ -172,13 +181,13 @@ function smoothBorders({ labels, sums, clean, width, height }: Segmented): Borde
     pairs[at + 2]++;
     for (let i = p * 4, j = q * 4; i < p * 4 + 4; i++, j++) pairs[at + 3] += (clean[i] - clean[j]) ** 2;
   };
-  for (let y = 0, p = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, p++) {
-      const here = labels[p];
-      if (x + 1 < width && here !== labels[p + 1]) touch(p, p + 1);
-      if (y + 1 < height && here !== labels[p + width]) touch(p, p + width);
-    }
-  }
+  eachRun(runs, (begin) => {
+    if (begin % width > 0 && labels[begin - 1] !== labels[begin]) touch(begin - 1, begin);
+  });
+  eachOverlap(runs, width, (_upper, _lower, from, to) => {
+    if (labels[from] === labels[from + width]) return;
+    for (let p = from; p < to; p++) touch(p, p + width);
+  });
   const borders = new Map<number, Map<number, number>>();
   for (let at = 0; at < pairs.length; at += 4) {
     const [a, b, length, unlike] = pairs.slice(at, at + 4);

@@ -1,14 +1,17 @@
+import { runsOf } from "../image/runs.ts";
 import { plane, type Segmented, stride } from "./colour-model.ts";
 
 /**
  * Step 3b: straightens borders that run where no edge is. Greedy merging leaves the ragged outlines of its first small
  * areas; where two smooth areas meet, each pixel at the border goes to the one that explains it better, shortest border
- * counted in. Changes the labels in place, not the moments.
+ * counted in. Changes the labels in place, not the moments;
+ * their runs are those after that.
  *
  * Source: iterated conditional modes, Besag, "On the Statistical Analysis of Dirty Pictures" (1986), on the energy of the
  * merge (merge.ts) with a border of eight neighbours.
  */
-export function relaxBorders({ labels, sums, clean, width, height }: Segmented, lambda: number): void {
+export function relaxBorders(picture: Omit<Segmented, "runs">, lambda: number): Segmented {
+  const { labels, sums, clean, width, height } = picture;
   const count = sums.length / stride;
   const planes = new Float64Array(count * 12);
   for (let a = 0; a < count; a++) plane(sums, a, planes, a * 12);
@@ -26,9 +29,10 @@ export function relaxBorders({ labels, sums, clean, width, height }: Segmented, 
     }
     active = next;
   }
+  return { ...picture, runs: runsOf(labels, width, height) };
 }
 
-interface State extends Omit<Segmented, "sums"> {
+interface State extends Omit<Segmented, "sums" | "runs"> {
   /** Colour planes, 12 numbers per area. */
   readonly planes: Float64Array;
   /** What one unlike neighbour of eight costs. */

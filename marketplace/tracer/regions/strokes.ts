@@ -1,3 +1,4 @@
+import { eachRun } from "../image/runs.ts";
 import { plane, planeError, type Segmented, stride } from "./colour-model.ts";
 
 export interface StrokesInput extends Segmented {
@@ -48,18 +49,18 @@ export function findStrokes(input: StrokesInput): Stroke[] {
 }
 
 /** Which areas are no larger than a letter, and their pixels: those of area a are at[begins[a]] up to at[begins[a + 1]]. */
-function smallAreas({ labels, sums, gradients }: StrokesInput) {
+function smallAreas({ labels, runs, sums, gradients }: StrokesInput) {
   const count = sums.length / stride;
   const small = new Uint8Array(count);
   for (let a = 0; a < count; a++) small[a] = sums[a * stride] <= strokePxMax && !gradients.has(a) ? 1 : 0;
   const begins = new Int32Array(count + 1);
   const found: number[] = [];
-  for (let p = 0; p < labels.length; p++) {
-    const a = labels[p];
-    if (small[a] === 0) continue;
-    found.push(p);
-    begins[a + 1]++;
-  }
+  eachRun(runs, (begin, end) => {
+    const a = labels[begin];
+    if (small[a] === 0) return;
+    for (let p = begin; p < end; p++) found.push(p);
+    begins[a + 1] += end - begin;
+  });
   for (let a = 0; a < count; a++) begins[a + 1] += begins[a];
   const place = begins.slice();
   const at = new Int32Array(found.length);

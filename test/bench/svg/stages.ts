@@ -40,8 +40,8 @@ export async function drawStages(): Promise<void> {
   const merging = new Merging({ pixels: clean, width, height, labels, count, deadlineMs: Number.POSITIVE_INFINITY });
   merging.run(settings.lambda);
   merging.absorb(settings.areaMin, 2 * settings.lambda);
-  const picture = { ...merging.after(merging.merges), clean, width, height };
-  relaxBorders(picture, settings.lambda / 2);
+  const merged = { ...merging.after(merging.merges), clean, width, height };
+  const picture = relaxBorders(merged, settings.lambda / 2);
   const areas = describeAreas(picture, new Map(), settings, { shades: [], on: null });
   const { points, outlines } = outlined(areas, lifted.above, settings.tolerance);
   const grid = settings.grid;
