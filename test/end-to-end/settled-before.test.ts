@@ -1,108 +1,138 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect } from "vitest";
 import { createAccount } from "../../marketplace/accounts/create.ts";
 import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { createKey } from "../../marketplace/api-keys/create.ts";
 import { QuoteIds } from "../../marketplace/payments/quotes/quote-id.ts";
 import { newBuyer } from "../support/evm-payments.ts";
+import { paidTest } from "../support/fixtures.ts";
 import { balanceOf, echoAgent, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
-import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import type { PaidMarket } from "../support/paid-market.ts";
 import { bareProof, type PaidAnswer, type Proof, payQuote, post, quoteIn, settleFirst } from "../support/pay-call.ts";
 
 const secret = randomBytes(32);
-let paid: PaidMarket;
-beforeAll(async () => {
-  const env = { LIMIT_FAILED_PROOFS_PER_ADDRESS: "100000", MARKETPLACE_QUOTE_KEY: secret.toString("base64") };
-  paid = await startPaidMarket({ env });
+
+const test = paidTest({
+  env: { LIMIT_FAILED_PROOFS_PER_ADDRESS: "100000", MARKETPLACE_QUOTE_KEY: secret.toString("base64") },
 });
-afterEach(() => {
+
+test.afterEach(({ paid }) => {
   paid.marketplace.model.clearFaults();
   paid.toFacilitator.behave(() => "pass");
 });
-afterAll(() => paid?.stop());
 
 type Chain = "hedera" | "evm";
 const chains: Chain[] = ["hedera", "evm"];
 const input = { text: "the buyer's own input" };
-const runs = () => paid.marketplace.model.asked();
+const runs = (paid: PaidMarket) => paid.marketplace.model.asked();
 
-const quoteFor = (url = paid.url, body: unknown = input) => post(url, { body });
+const quoteFor = (paid: PaidMarket, url = paid.url, body: unknown = input) => post(url, { body });
 /** A payment that its buyer had settled with the facilitator, on the quote whole. */
-const settled = async (chain: Chain, url = paid.url) =>
-  settleFirst(paid, await payQuote(paid, chain, await quoteFor(url)));
-const present = (proof: object, body: unknown = input, url = paid.url) => post(url, { proof, body });
+const settled = async (paid: PaidMarket, chain: Chain, url = paid.url) =>
+  settleFirst(paid, await payQuote(paid, chain, await quoteFor(paid, url)));
+const present = (paid: PaidMarket, proof: object, body: unknown = input, url = paid.url) => post(url, { proof, body });
 /** What a stranger can make of a payment that lies on the chain: a quote of their own around it. */
-async function strangersProof({ accepted, payload }: Proof, url = paid.url, body: unknown = input): Promise<Proof> {
-  const { accepts, resource } = quoteIn(await quoteFor(url, body));
+async function strangersProof(
+  paid: PaidMarket,
+  { accepted, payload }: Proof,
+  url = paid.url,
+  body: unknown = input,
+): Promise<Proof> {
+  const { accepts, resource } = quoteIn(await quoteFor(paid, url, body));
   const own = accepts.find(({ network }: { network: string }) => network === accepted.network);
   return { x402Version: 2, resource, accepted: own, payload };
 }
 
 /** 402, with nothing run. */
-async function expectRefused(answers: () => Promise<PaidAnswer | PaidAnswer[]>, reason: RegExp): Promise<void> {
-  const before = runs();
+async function expectRefused(
+  paid: PaidMarket,
+  answers: () => Promise<PaidAnswer | PaidAnswer[]>,
+  reason: RegExp,
+): Promise<void> {
+  const before = runs(paid);
   for (const { status, body, headers } of [await answers()].flat()) {
     expect({ status, error: body.error }).toEqual({ status: 402, error: expect.stringMatching(reason) });
     expect(headers.get("cache-control")).toBe("no-store");
   }
-  expect(runs()).toBe(before);
+  expect(runs(paid)).toBe(before);
 }
 
-async function publish(slug: string, price_credits = 5, creator = paid.market.creator): Promise<string> {
+async function publish(
+  paid: PaidMarket,
+  slug: string,
+  price_credits = 5,
+  creator = paid.market.creator,
+): Promise<string> {
   await publishAgent(paid.marketplace.context, creator, slug, { ...echoAgent, price_credits });
   return `${paid.marketplace.url}/api/agent/${creator.handle}/${slug}`;
 }
 
 describe.each(chains)("a payment on %s that its buyer had settled", (chain) => {
-  test("is nobody's who only read it off the chain, and the buyer's who holds the quote, once", async () => {
-    const proof = await settled(chain);
+  test("is nobody's who only read it off the chain, and the buyer's who holds the quote, once", async ({ paid }) => {
+    const proof = await settled(paid, chain);
     const strangers = [
-      await strangersProof(proof),
+      await strangersProof(paid, proof),
       { ...proof, accepted: { ...proof.accepted, extra: {} } },
       bareProof(proof),
     ];
     await expectRefused(
-      () => Promise.all(strangers.flatMap((one) => [present(one), present(one, { text: "another" })])),
+      paid,
+      () => Promise.all(strangers.flatMap((one) => [present(paid, one), present(paid, one, { text: "another" })])),
       /^wallet_proof_required|mismatch|invalid/,
     );
     expect((await post(paid.url, { proof: bareProof(proof), body: input, header: "X-PAYMENT" })).status).toBe(402);
-    const before = runs();
-    expect(await present(proof)).toMatchObject({ status: 200, body: { success: true } });
-    expect(runs()).toBe(before + 1);
+    const before = runs(paid);
+    expect(await present(paid, proof)).toMatchObject({ status: 200, body: { success: true } });
+    expect(runs(paid)).toBe(before + 1);
     await expectRefused(
-      () => Promise.all([proof, ...strangers].map((one) => present(one))),
+      paid,
+      () => Promise.all([proof, ...strangers].map((one) => present(paid, one))),
       /already_settled|wallet_proof|mismatch|invalid/,
     );
   });
 
-  test("and whose result was not fetched is not fetched by a stranger who knows the input", async () => {
-    const proof = await payQuote(paid, chain, await quoteFor());
+  test("and whose result was not fetched is not fetched by a stranger who knows the input", async ({ paid }) => {
+    const proof = await payQuote(paid, chain, await quoteFor(paid));
     paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
-    expect((await present(proof)).status).toBe(503);
+    expect((await present(paid, proof)).status).toBe(503);
     paid.toFacilitator.behave(() => "pass");
-    const strangers = await strangersProof(proof);
-    await expectRefused(() => Promise.all([present(strangers), present(bareProof(proof))]), /^wallet_proof_required/);
-    const before = runs();
-    expect((await present(proof)).status).toBe(200);
-    expect(runs()).toBe(before);
+    const strangers = await strangersProof(paid, proof);
+    await expectRefused(
+      paid,
+      () => Promise.all([present(paid, strangers), present(paid, bareProof(proof))]),
+      /^wallet_proof_required/,
+    );
+    const before = runs(paid);
+    expect((await present(paid, proof)).status).toBe(200);
+    expect(runs(paid)).toBe(before);
   });
 
-  test("for another shop's resource buys nothing here, though it paid the same wallet the same amount", async () => {
-    const quote = await quoteFor();
+  test("for another shop's resource buys nothing here, though it paid the same wallet the same amount", async ({
+    paid,
+  }) => {
+    const quote = await quoteFor(paid);
     const { quoteId: _, ...extra } = (await payQuote(paid, chain, quote)).accepted.extra;
     const elsewhere = await payQuote(paid, chain, quote, { terms: { extra: { ...extra, quoteId: "theirs" } } });
     const theirs = await settleFirst(paid, { ...elsewhere, resource: { url: "https://other.example/shop" } });
-    const disguises = [theirs, { ...theirs, resource: {} }, await strangersProof(theirs), bareProof(theirs)];
-    await expectRefused(() => Promise.all(disguises.map((one) => present(one))), /^payment_for_something_else/);
+    const disguises = [theirs, { ...theirs, resource: {} }, await strangersProof(paid, theirs), bareProof(theirs)];
+    await expectRefused(
+      paid,
+      () => Promise.all(disguises.map((one) => present(paid, one))),
+      /^payment_for_something_else/,
+    );
   });
 
-  test("to a wallet of the payer's own, or for less, under a quote of ours buys nothing", async () => {
-    const quote = await quoteFor();
+  test("to a wallet of the payer's own, or for less, under a quote of ours buys nothing", async ({ paid }) => {
+    const quote = await quoteFor(paid);
     const payTo = chain === "hedera" ? paid.ledger.accounts.platform.accountId : newBuyer().address;
     for (const terms of [{ payTo }, { amount: "1" }, { payTo, amount: "1" }]) {
       const proof = await settleFirst(paid, await payQuote(paid, chain, quote, { terms }));
-      await expectRefused(() => Promise.all([present(proof), present(bareProof(proof))]), /payment_for_something_else/);
+      await expectRefused(
+        paid,
+        () => Promise.all([present(paid, proof), present(paid, bareProof(proof))]),
+        /payment_for_something_else/,
+      );
       // With the terms as they were quoted it is not the payment that was settled.
       const quoted = {
         ...proof,
@@ -111,11 +141,13 @@ describe.each(chains)("a payment on %s that its buyer had settled", (chain) => {
           ...quoteIn(quote).accepts.find((one: { network: string }) => one.network === proof.accepted.network),
         },
       };
-      await expectRefused(() => present(quoted), /./);
+      await expectRefused(paid, () => present(paid, quoted), /./);
     }
   });
 
-  test("for one agent buys no other of the same price and creator, and the agent it was for under its new name, too", async () => {
+  test("for one agent buys no other of the same price and creator, and the agent it was for under its new name, too", async ({
+    paid,
+  }) => {
     const creator = await createAccount(paid.marketplace.context.db, {
       handle: `mover-${randomBytes(4).toString("hex")}`,
     });
@@ -124,53 +156,63 @@ describe.each(chains)("a payment on %s that its buyer had settled", (chain) => {
     for (const [network, address] of Object.entries(wallets)) {
       await addPayoutWallet(db, { accountId: creator.id, network, address, checked: true });
     }
-    const [one, other] = [await publish("one", 5, creator), await publish("other", 5, creator)];
-    const [proof, second] = [await settled(chain, one), await settled(chain, one)];
-    await expectRefused(() => present(proof, input, other), /^wallet_proof_required/);
-    expect((await present(second, input, one)).status).toBe(200);
-    await expectRefused(() => present(second, input, other), /payment_used_for_another_call/);
+    const [one, other] = [await publish(paid, "one", 5, creator), await publish(paid, "other", 5, creator)];
+    const [proof, second] = [await settled(paid, chain, one), await settled(paid, chain, one)];
+    await expectRefused(paid, () => present(paid, proof, input, other), /^wallet_proof_required/);
+    expect((await present(paid, second, input, one)).status).toBe(200);
+    await expectRefused(paid, () => present(paid, second, input, other), /payment_used_for_another_call/);
     const handle = `moved-${randomBytes(4).toString("hex")}`;
     await db.query("update accounts set handle = $2 where id = $1", [creator.id, handle]);
     await db.query("update agents set handle = $2 where account_id = $1", [creator.id, handle]);
-    await expectRefused(() => present(proof, input, other.replace(creator.handle, handle)), /^wallet_proof_required/);
-    expect((await present(proof, input, one.replace(creator.handle, handle))).status).toBe(200);
+    await expectRefused(
+      paid,
+      () => present(paid, proof, input, other.replace(creator.handle, handle)),
+      /^wallet_proof_required/,
+    );
+    expect((await present(paid, proof, input, one.replace(creator.handle, handle))).status).toBe(200);
   });
 
-  test("posted twenty times at once with different inputs is one run and one result", async () => {
-    const proof = await settled(chain);
-    const before = runs();
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => present(proof, { text: `input ${n}` })));
+  test("posted twenty times at once with different inputs is one run and one result", async ({ paid }) => {
+    const proof = await settled(paid, chain);
+    const before = runs(paid);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => present(paid, proof, { text: `input ${n}` })),
+    );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 402)).toHaveLength(19);
-    expect(runs()).toBe(before + 1);
+    expect(runs(paid)).toBe(before + 1);
   });
 
-  test("whose run failed is good for a corrected input of who holds the quote, at the price paid, until one succeeds", async () => {
-    const url = await publish("failing");
-    const proof = await settled(chain, url);
+  test("whose run failed is good for a corrected input of who holds the quote, at the price paid, until one succeeds", async ({
+    paid,
+  }) => {
+    const url = await publish(paid, "failing");
+    const proof = await settled(paid, chain, url);
     paid.marketplace.model.injectFault({ status: 500 });
-    expect(await present(proof, input, url)).toMatchObject({ status: 500, body: { charged: true } });
+    expect(await present(paid, proof, input, url)).toMatchObject({ status: 500, body: { charged: true } });
     paid.marketplace.model.clearFaults();
-    await publish("failing", 50);
+    await publish(paid, "failing", 50);
     const corrected = { text: "corrected" };
     await expectRefused(
+      paid,
       async () => [
-        await present(await strangersProof(proof, url), corrected, url),
-        await present(bareProof(proof), corrected, url),
+        await present(paid, await strangersProof(paid, proof, url), corrected, url),
+        await present(paid, bareProof(proof), corrected, url),
       ],
       /^wallet_proof_required/,
     );
-    expect(await present(proof, corrected, url)).toMatchObject({ status: 200, body: { success: true } });
+    expect(await present(paid, proof, corrected, url)).toMatchObject({ status: 200, body: { success: true } });
     await expectRefused(
-      async () => [await present(proof, { text: "once more" }, url), await present(proof, input, url)],
+      paid,
+      async () => [await present(paid, proof, { text: "once more" }, url), await present(paid, proof, input, url)],
       /payment_used_for_another_call/,
     );
   });
 
-  test("is never run again, with any input, while nobody knows what came of its effect", async () => {
-    const proof = await settled(chain);
+  test("is never run again, with any input, while nobody knows what came of its effect", async ({ paid }) => {
+    const proof = await settled(paid, chain);
     paid.marketplace.model.injectFault({ status: 500 });
-    expect((await present(proof)).status).toBe(500);
+    expect((await present(paid, proof)).status).toBe(500);
     paid.marketplace.model.clearFaults();
     const { db } = paid.marketplace.context;
     const { rows } = await db.query(
@@ -182,20 +224,22 @@ describe.each(chains)("a payment on %s that its buyer had settled", (chain) => {
        values ($1, $2, $3, 'hedera:testnet', now() + interval '1 hour', 'open', '{}')`,
       [key, run_id, product],
     );
-    const before = runs();
-    expect((await present(proof, { text: "corrected" })).status).toBe(503);
-    expect(runs()).toBe(before);
+    const before = runs(paid);
+    expect((await present(paid, proof, { text: "corrected" })).status).toBe(503);
+    expect(runs(paid)).toBe(before);
     await db.query("update effects set state = 'void' where key = $1", [key]);
-    expect((await present(proof, { text: "corrected" })).status).toBe(200);
+    expect((await present(paid, proof, { text: "corrected" })).status).toBe(200);
   });
 });
 
 describe.each(chains)("a quote on %s", (chain) => {
-  test("is good at its price for an hour after the price went up, and then only for what costs no more", async () => {
-    const url = await publish("repriced", 5);
+  test("is good at its price for an hour after the price went up, and then only for what costs no more", async ({
+    paid,
+  }) => {
+    const url = await publish(paid, "repriced", 5);
     const [young, old] = [
-      await payQuote(paid, chain, await quoteFor(url)),
-      await payQuote(paid, chain, await quoteFor(url)),
+      await payQuote(paid, chain, await quoteFor(paid, url)),
+      await payQuote(paid, chain, await quoteFor(paid, url)),
     ];
     const agent = await paid.marketplace.context.db.query("select id from agents where slug = 'repriced'");
     const aged = (proof: Proof) => {
@@ -205,88 +249,94 @@ describe.each(chains)("a quote on %s", (chain) => {
     };
     const expired = await settleFirst(paid, aged(old));
     await settleFirst(paid, young);
-    await publish("repriced", 7);
-    await expectRefused(() => present(expired, input, url), /payment_for_something_else/);
-    expect((await present(young, input, url)).status).toBe(200);
-    await publish("repriced", 3);
-    expect((await present(expired, input, url)).status).toBe(200);
+    await publish(paid, "repriced", 7);
+    await expectRefused(paid, () => present(paid, expired, input, url), /payment_for_something_else/);
+    expect((await present(paid, young, input, url)).status).toBe(200);
+    await publish(paid, "repriced", 3);
+    expect((await present(paid, expired, input, url)).status).toBe(200);
   });
 
-  test("is still good when its seller is paid on another wallet by now", async () => {
-    const url = await publish("moved-wallet");
-    const proof = await settled(chain, url);
+  test("is still good when its seller is paid on another wallet by now", async ({ paid }) => {
+    const url = await publish(paid, "moved-wallet");
+    const proof = await settled(paid, chain, url);
     const { db } = paid.marketplace.context;
     const retire = "update payout_wallets set state = $2 where account_id = $1 and network = $3 and state = $4";
     const { id } = paid.market.creator;
     await db.query(retire, [id, "retired", proof.accepted.network, "checked"]);
     try {
-      expect((await present(proof, input, url)).status).toBe(200);
+      expect((await present(paid, proof, input, url)).status).toBe(200);
     } finally {
       await db.query(retire, [id, "checked", proof.accepted.network, "retired"]);
     }
   });
 });
 
-test("a settled payment with a quote is owed by an agent that its creator took off the market meanwhile, and nothing else is", async () => {
-  const url = await publish("withdrawn");
+test("a settled payment with a quote is owed by an agent that its creator took off the market meanwhile, and nothing else is", async ({
+  paid,
+}) => {
+  const url = await publish(paid, "withdrawn");
   const { db } = paid.marketplace.context;
-  const [proof, unsettled] = [await settled("evm", url), await payQuote(paid, "evm", await quoteFor(url))];
+  const [proof, unsettled] = [await settled(paid, "evm", url), await payQuote(paid, "evm", await quoteFor(paid, url))];
   await db.query("update agents set state = 'unpublished' where slug = 'withdrawn'");
   const nowhere = await post(`${url}-nowhere`, { body: input });
-  for (const one of [undefined, unsettled, await strangersProof(proof)]) {
+  for (const one of [undefined, unsettled, await strangersProof(paid, proof)]) {
     const { status, body } = await post(url, { body: input, ...(one && { proof: one }) });
     expect({ status, body }).toEqual({ status: 404, body: nowhere.body });
   }
-  expect(await present(proof, input, url)).toMatchObject({ status: 200, body: { success: true } });
-  expect((await present(proof, input, url)).status).toBe(402);
+  expect(await present(paid, proof, input, url)).toMatchObject({ status: 200, body: { success: true } });
+  expect((await present(paid, proof, input, url)).status).toBe(402);
 });
 
 describe.each(chains)("the specification's flow in version 1 on %s", (chain) => {
   /** Settled on an entry of the 402's body, and presented without anything of it. */
-  const settledV1 = async (body: unknown = input) => {
-    const quote = await quoteFor(paid.url, body);
+  const settledV1 = async (paid: PaidMarket, body: unknown = input) => {
+    const quote = await quoteFor(paid, paid.url, body);
     const proof = await payQuote(paid, chain, quote);
     const entry = quote.body.accepts.find((one: { network: string }) => one.network === proof.accepted.network);
     const request = { x402Version: 1, paymentPayload: bareProof(proof), paymentRequirements: entry };
     expect((await paid.facilitator.settle(request)).body).toMatchObject({ success: true });
     return bareProof(proof);
   };
-  const presentV1 = (proof: object, body: unknown = input) => post(paid.url, { proof, body, header: "X-PAYMENT" });
+  const presentV1 = (paid: PaidMarket, proof: object, body: unknown = input) =>
+    post(paid.url, { proof, body, header: "X-PAYMENT" });
 
-  test("buys the body that was quoted, byte for byte, and nobody can take the result away from the buyer", async () => {
-    const proof = await settledV1();
+  test("buys the body that was quoted, byte for byte, and nobody can take the result away from the buyer", async ({
+    paid,
+  }) => {
+    const proof = await settledV1(paid);
     await expectRefused(
+      paid,
       () =>
         Promise.all([
-          presentV1(proof, { text: "another" }),
-          presentV1(proof, `{ "text": "${input.text}" }`),
-          presentV1(proof, { ...input, more: 1 }),
+          presentV1(paid, proof, { text: "another" }),
+          presentV1(paid, proof, `{ "text": "${input.text}" }`),
+          presentV1(paid, proof, { ...input, more: 1 }),
         ]),
       /^wallet_proof_required/,
     );
-    const before = runs();
-    const first = await presentV1(proof);
+    const before = runs(paid);
+    const first = await presentV1(paid, proof);
     expect(first).toMatchObject({ status: 200, body: { success: true } });
-    const again = await presentV1(proof);
+    const again = await presentV1(paid, proof);
     expect(again).toMatchObject({ status: 200, body: { run_id: first.body.run_id } });
-    expect(runs()).toBe(before + 1);
+    expect(runs(paid)).toBe(before + 1);
     await paid.marketplace.context.db.query(
       "update paid_calls set updated_at = now() - interval '25 hours' where run_id = $1",
       [first.body.run_id],
     );
-    await expectRefused(() => presentV1(proof), /already_settled/);
+    await expectRefused(paid, () => presentV1(paid, proof), /already_settled/);
   });
 
-  test("is refused with a wallet to be shown for a body that was never quoted", async () => {
-    const proof = await settledV1({ text: "quoted" });
-    const { status, body } = await presentV1(proof, { text: "not quoted" });
+  test("is refused with a wallet to be shown for a body that was never quoted", async ({ paid }) => {
+    const proof = await settledV1(paid, { text: "quoted" });
+    const { status, body } = await presentV1(paid, proof, { text: "not quoted" });
     expect({ status, ...body }).toMatchObject({ status: 402, extensions: { "sign-in-with-x": { info: {} } } });
   });
 });
 
 describe("copies of the service", () => {
   const copies: TestMarketplace[] = [];
-  const copy = async (keys: Record<string, string>) => {
+  const copy = async (paid: PaidMarket, keys: Record<string, string>) => {
     const { databaseUrl, environment, model } = paid.marketplace;
     const { MARKETPLACE_QUOTE_KEY: _, ...env } = environment;
     copies.push(await startMarketplace({ databaseUrl, env: { ...env, ...keys }, model }));
@@ -294,35 +344,38 @@ describe("copies of the service", () => {
   };
   afterAll(() => Promise.all(copies.map((one) => one.stop())));
 
-  test("know each other's quotes over a rotation of the key, and none of a key that is not theirs", async () => {
+  test("know each other's quotes over a rotation of the key, and none of a key that is not theirs", async ({
+    paid,
+  }) => {
     const next = randomBytes(32).toString("base64");
     const old = secret.toString("base64");
-    const rotated = await copy({ MARKETPLACE_QUOTE_KEY: next, MARKETPLACE_QUOTE_KEYS_OTHER: old });
-    const stranger = await copy({ MARKETPLACE_QUOTE_KEY: next });
-    const proof = await settled("evm");
-    await expectRefused(() => present(proof, input, stranger), /^wallet_proof_required/);
-    expect((await present(proof, input, rotated)).status).toBe(200);
+    const rotated = await copy(paid, { MARKETPLACE_QUOTE_KEY: next, MARKETPLACE_QUOTE_KEYS_OTHER: old });
+    const stranger = await copy(paid, { MARKETPLACE_QUOTE_KEY: next });
+    const proof = await settled(paid, "evm");
+    await expectRefused(paid, () => present(paid, proof, input, stranger), /^wallet_proof_required/);
+    expect((await present(paid, proof, input, rotated)).status).toBe(200);
     await expectRefused(
-      () => Promise.all([paid.url, rotated].map((url) => present(proof, input, url))),
+      paid,
+      () => Promise.all([paid.url, rotated].map((url) => present(paid, proof, input, url))),
       /already_settled/,
     );
   });
 
-  test("without a key share the one in their database", async () => {
-    const [one, other] = [await copy({}), await copy({})];
-    const proof = await settleFirst(paid, await payQuote(paid, "evm", await quoteFor(one)));
-    await expectRefused(() => present(proof), /^wallet_proof_required/);
-    expect((await present(proof, input, other)).status).toBe(200);
+  test("without a key share the one in their database", async ({ paid }) => {
+    const [one, other] = [await copy(paid, {}), await copy(paid, {})];
+    const proof = await settleFirst(paid, await payQuote(paid, "evm", await quoteFor(paid, one)));
+    await expectRefused(paid, () => present(paid, proof), /^wallet_proof_required/);
+    expect((await present(paid, proof, input, other)).status).toBe(200);
   });
 });
 
 describe.each(chains)("bought credits, paid on %s and settled first", (chain) => {
-  const url = () => `${paid.marketplace.url}/api/v1/credits/purchase`;
-  const buy = (key: string, credits: number, proof?: object) =>
-    post(url(), { key, body: { credits }, ...(proof && { proof }) });
-  const balance = async (key: string) => (await balanceOf(paid.marketplace, key)).credits as number;
+  const url = (paid: PaidMarket) => `${paid.marketplace.url}/api/v1/credits/purchase`;
+  const buy = (paid: PaidMarket, key: string, credits: number, proof?: object) =>
+    post(url(paid), { key, body: { credits }, ...(proof && { proof }) });
+  const balance = async (paid: PaidMarket, key: string) => (await balanceOf(paid.marketplace, key)).credits as number;
 
-  test("are the account's that was quoted, as many as were quoted, and no thief's", async () => {
+  test("are the account's that was quoted, as many as were quoted, and no thief's", async ({ paid }) => {
     const { context } = paid.marketplace;
     const thief = await createAccount(context.db, { handle: `thief-${randomBytes(4).toString("hex")}` });
     const { token: thiefsKey } = await createKey(context.db, {
@@ -331,30 +384,30 @@ describe.each(chains)("bought credits, paid on %s and settled first", (chain) =>
       rateLimitPerMinute: 600,
     });
     const { key } = paid.market;
-    const before = await balance(key);
-    const quote = await buy(key, 7);
+    const before = await balance(paid, key);
+    const quote = await buy(paid, key, 7);
     const proof = await settleFirst(paid, await payQuote(paid, chain, quote));
-    const own = quoteIn(await buy(thiefsKey, 7));
+    const own = quoteIn(await buy(paid, thiefsKey, 7));
     const accepted = own.accepts.find((one: { network: string }) => one.network === proof.accepted.network);
     for (const stolen of [proof, { ...proof, accepted, resource: own.resource }, bareProof(proof)]) {
-      expect(await buy(thiefsKey, 7, stolen)).toMatchObject({
+      expect(await buy(paid, thiefsKey, 7, stolen)).toMatchObject({
         status: 402,
         body: { error: expect.stringMatching(/wallet_proof/) },
       });
-      expect((await buy(thiefsKey, 70_000, stolen)).status).toBe(402);
+      expect((await buy(paid, thiefsKey, 70_000, stolen)).status).toBe(402);
     }
-    expect((await buy(key, 70_000, proof)).status).toBe(402);
-    expect((await buy(key, 1, proof)).status).toBe(402);
-    expect((await buy(key, 7, proof)).status).toBe(200);
-    expect([await balance(key), await balance(thiefsKey)]).toEqual([before + 7, 0]);
-    expect((await buy(thiefsKey, 7, proof)).status).toBe(402);
+    expect((await buy(paid, key, 70_000, proof)).status).toBe(402);
+    expect((await buy(paid, key, 1, proof)).status).toBe(402);
+    expect((await buy(paid, key, 7, proof)).status).toBe(200);
+    expect([await balance(paid, key), await balance(paid, thiefsKey)]).toEqual([before + 7, 0]);
+    expect((await buy(paid, thiefsKey, 7, proof)).status).toBe(402);
   });
 });
 
-test("no quote's id is logged", async () => {
-  const proof = await settled("evm");
-  await present(proof);
-  await present(proof, { text: "another" });
+test("no quote's id is logged", async ({ paid }) => {
+  const proof = await settled(paid, "evm");
+  await present(paid, proof);
+  await present(paid, proof, { text: "another" });
   const log = paid.marketplace.lines.join("");
   expect(log.length).toBeGreaterThan(0);
   expect(log).not.toContain(proof.accepted.extra.quoteId);

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import { expect } from "vitest";
+import { paidTest, part, perFile } from "../support/fixtures.ts";
 import { encodeHeader, payQuote, post } from "../support/pay-call.ts";
 
 interface Span {
@@ -41,16 +41,17 @@ const spansIn = ({ resourceSpans }: any): Span[] =>
     return scopeSpans.flatMap(({ spans }: any) => spans.map((span: Span) => ({ ...span, service: value.stringValue })));
   });
 
-let collector: Awaited<ReturnType<typeof startCollector>>;
-let paid: PaidMarket;
-beforeAll(async () => {
-  collector = await startCollector();
-  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
-  paid = await startPaidMarket({ env, facilitatorEnv: env });
-});
-afterAll(() => collector?.stop());
+const test = paidTest()
+  .extend("collector", perFile, part(startCollector))
+  .extend("options", perFile, ({ collector }) => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    return { env, facilitatorEnv: env };
+  });
 
-test("a paid call is one trace over both services, of the caller's, from the request to the chain and the database, and tells no secrets", async () => {
+test("a paid call is one trace over both services, of the caller's, from the request to the chain and the database, and tells no secrets", async ({
+  collector,
+  paid,
+}) => {
   const body = { text: "nobody else's business" };
   const proofs = [];
   for (const chain of ["evm", "hedera"] as const) {

@@ -1,37 +1,29 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/local-hedera.ts";
+import { describe, expect } from "vitest";
 import { documented } from "../support/documented.ts";
-import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { asV1, newBuyer, paymentBody } from "../support/evm-payments.ts";
-import { startFacilitator } from "../support/facilitator.ts";
-import { hederaProof, hederaVariables } from "../support/hedera-payments.ts";
+import { type RunningFacilitator, startFacilitator } from "../support/facilitator.ts";
+import { chainsTest, kept, perFile } from "../support/fixtures.ts";
+import { hederaProof } from "../support/hedera-payments.ts";
 
-let setting: EvmSetting;
-let ledger: LocalHedera;
-let daemon: Awaited<ReturnType<typeof startFacilitator>>;
-let bodies: readonly object[];
-
-beforeAll(async () => {
-  [setting, ledger] = await Promise.all([evmSetting(), startLocalHedera()]);
-  daemon = documented(await startFacilitator({ ...setting.variables, ...hederaVariables(ledger) }));
-  const evm = await paymentBody(await setting.fundedBuyer(), setting.terms);
-  const terms = {
-    scheme: "exact",
-    network: "hedera:testnet",
-    asset: ledger.usdc,
-    amount: "1000",
-    payTo: ledger.accounts.creator.accountId,
-    maxTimeoutSeconds: 120,
-    extra: { feePayer: ledger.accounts.feePayer.accountId },
-  };
-  const proof = await hederaProof(ledger.accounts.buyer, terms, { url: "https://a.example.com" });
-  bodies = [evm, asV1(evm), { x402Version: 2, paymentPayload: proof, paymentRequirements: terms }];
-});
-afterAll(async () => {
-  await daemon?.stop();
-  await Promise.all([setting?.stop(), ledger?.close()]);
-});
+const test = chainsTest()
+  .extend("daemon", perFile, ({ forBoth }, { onCleanup }) =>
+    kept(startFacilitator(forBoth).then(documented), onCleanup),
+  )
+  .extend("bodies", perFile, async ({ setting, ledger }) => {
+    const evm = await paymentBody(await setting.fundedBuyer(), setting.terms);
+    const terms = {
+      scheme: "exact",
+      network: "hedera:testnet",
+      asset: ledger.usdc,
+      amount: "1000",
+      payTo: ledger.accounts.creator.accountId,
+      maxTimeoutSeconds: 120,
+      extra: { feePayer: ledger.accounts.feePayer.accountId },
+    };
+    const proof = await hederaProof(ledger.accounts.buyer, terms, { url: "https://a.example.com" });
+    return [evm, asV1(evm), { x402Version: 2, paymentPayload: proof, paymentRequirements: terms }];
+  });
 
 /** Values that are no text and pretend to be, or that no database keeps; as JSON text, for some cannot be written otherwise. */
 const hostile = [
@@ -82,7 +74,7 @@ function withAt(value: unknown, [name, ...rest]: readonly string[], text: string
   return `{${entries.join(",")}}`;
 }
 
-async function post(verb: "verify" | "settle", body: string): Promise<void> {
+async function post(daemon: RunningFacilitator, verb: "verify" | "settle", body: string): Promise<void> {
   const { status, body: answer } = await daemon[verb](body);
   const said = JSON.stringify(answer);
   expect([200, 400, 413], `${verb} ${body.slice(0, 600)} → ${status} ${said}`).toContain(status);
@@ -94,18 +86,18 @@ async function post(verb: "verify" | "settle", body: string): Promise<void> {
 const kinds = ["EVM, version 2", "EVM, version 1", "Hedera"];
 
 describe.each(kinds)("a payment on %s", (kind) => {
-  test("with any hostile value at any place is refused or a 400, never a 5xx", async () => {
+  test("with any hostile value at any place is refused or a 400, never a 5xx", async ({ daemon, bodies }) => {
     const body = bodies[kinds.indexOf(kind)]!;
     const made = pathsIn(body).flatMap((path) => hostile.map((text) => withAt(body, path, text)));
     for (let at = 0; at < made.length; at += 40) {
       const some = made.slice(at, at + 40);
-      await Promise.all(some.map((one, index) => post((at + index) % 4 === 0 ? "settle" : "verify", one)));
+      await Promise.all(some.map((one, index) => post(daemon, (at + index) % 4 === 0 ? "settle" : "verify", one)));
     }
     expect(made.length).toBeGreaterThan(500);
   });
 });
 
-test("what is made up of such values is never a 5xx either", async () => {
+test("what is made up of such values is never a 5xx either", async ({ daemon, bodies }) => {
   const anything = fc.oneof(
     fc.constantFrom(...hostile),
     fc.json({ depthSize: "small" }),
@@ -116,13 +108,13 @@ test("what is made up of such values is never a 5xx either", async () => {
     .chain((index) => fc.record({ index: fc.constant(index), path: fc.constantFrom(...pathsIn(bodies[index])) }));
   await fc.assert(
     fc.asyncProperty(place, anything, fc.constantFrom("verify", "settle"), async ({ index, path }, text, verb) => {
-      await post(verb as "verify" | "settle", withAt(bodies[index], path, text));
+      await post(daemon, verb as "verify" | "settle", withAt(bodies[index], path, text));
     }),
     { numRuns: 400 },
   );
 });
 
-test.each([
+test.for<[field: string, path: string[]]>([
   ["x402Version", ["x402Version"]],
   ["paymentPayload.x402Version", ["paymentPayload", "x402Version"]],
   ["paymentPayload.accepted.network", ["paymentPayload", "accepted", "network"]],
@@ -132,7 +124,7 @@ test.each([
   ["paymentRequirements.network", ["paymentRequirements", "network"]],
   ["paymentRequirements.payTo", ["paymentRequirements", "payTo"]],
   ["paymentRequirements.amount", ["paymentRequirements", "amount"]],
-])("a value of the wrong type at %s is a 400 that names it", async (field, path) => {
+])("a value of the wrong type at %s is a 400 that names it", async ([field, path], { daemon, bodies }) => {
   for (const text of ['{"toString":1}', "[1]", "true"]) {
     if (field.endsWith("extra") && text.startsWith("{")) continue;
     for (const verb of ["verify", "settle"] as const) {
@@ -141,7 +133,7 @@ test.each([
   }
 });
 
-test("one caller's unstorable text takes no other caller's refusal out of the record", async () => {
+test("one caller's unstorable text takes no other caller's refusal out of the record", async ({ setting, daemon }) => {
   const { db } = daemon.context;
   const buyer = await setting.fundedBuyer();
   const payTo = newBuyer().address;
@@ -157,7 +149,7 @@ test("one caller's unstorable text takes no other caller's refusal out of the re
   await expect.poll(recorded).toBe(amounts.length);
 });
 
-test("a row that the database will not have takes no other with it", async () => {
+test("a row that the database will not have takes no other with it", async ({ setting, daemon }) => {
   const { db } = daemon.context;
   await db.query(
     "alter table transactions add constraint not_mine check (pay_to is distinct from '0x00000000000000000000000000000000000000aa')",

@@ -1,13 +1,11 @@
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { IncomingMessage } from "node:http";
+import { describe, expect } from "vitest";
 import { fillJson, fillText, slotsOf } from "../../marketplace/connectors/template.ts";
 import { createSealer } from "../../marketplace/sealing.ts";
 import { Secret } from "../../shared/env.ts";
-import { run, seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { upstreamTest } from "../support/fixtures.ts";
+import { run, seedMarket, type TestMarketplace } from "../support/marketplace.ts";
 
-let market: TestMarketplace;
-let base: string;
 let requests: Array<{
   method: string | undefined;
   url: string | undefined;
@@ -15,7 +13,7 @@ let requests: Array<{
   body: string;
 }> = [];
 let answer: { status?: number; headers?: Record<string, string>; body: string } = { body: "{}" };
-const server = createServer(async (request, response) => {
+const test = upstreamTest(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   requests.push({
@@ -26,22 +24,10 @@ const server = createServer(async (request, response) => {
   });
   response.writeHead(answer.status ?? 200, answer.headers).end(answer.body);
 });
-
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  base = `http://127.0.0.1:${port}`;
-  market = await startMarketplace({ env: { OUTBOUND_ALLOW_HOSTS: `127.0.0.1:${port}` } });
-});
-afterEach(() => {
+test.afterEach(({ market }) => {
   requests = [];
   answer = { body: "{}" };
   market.model.clearFaults();
-});
-afterAll(async () => {
-  await market.stop();
-  server.closeAllConnections();
-  server.close();
 });
 
 describe("http-api", () => {
@@ -49,10 +35,10 @@ describe("http-api", () => {
     { name: "text", type: "text" },
     { name: "count", type: "integer", default: 2 },
   ];
-  const seed = (settings: object, more: object = {}) =>
+  const seed = (market: TestMarketplace, settings: object, more: object = {}) =>
     seedMarket(market.context, { agent: { connector: "http-api", fields, settings, ...more } });
 
-  test("builds one request from its templates and gives the JSON answer", async () => {
+  test("builds one request from its templates and gives the JSON answer", async ({ market, base }) => {
     answer = { body: JSON.stringify({ rate: 1.5 }) };
     const settings = {
       method: "POST",
@@ -60,7 +46,7 @@ describe("http-api", () => {
       headers: { Authorization: "Bearer {{secret.key}}" },
       body: { say: "<{{text}}>", count: "{{count}}", none: "{{extraInstructions}}", list: [true, 5] },
     };
-    const { key, agent } = await seed(settings, { secrets: { key: "s3cret/?" } });
+    const { key, agent } = await seed(market, settings, { secrets: { key: "s3cret/?" } });
     const { body } = await run(market, key, agent.address, { text: 'a/b ?"{{secret.key}}' });
     expect(body).toMatchObject({ success: true, output: { kind: "json", data: { rate: 1.5 } } });
     expect(requests).toHaveLength(1);
@@ -77,61 +63,61 @@ describe("http-api", () => {
     });
   });
 
-  test.each([
+  test.for<[string, string, object]>([
     ["a list", "[1,2]", { kind: "json", data: { value: [1, 2] } }],
     ["a number", "5", { kind: "json", data: { value: 5 } }],
     ["an object", '{"a":"\\u0000"}', { kind: "json", data: { a: "\0" } }],
-  ])("gives %s as an object", async (_name, body, output) => {
+  ])("gives %s as an object", async ([_name, body, output], { market, base }) => {
     answer = { body };
-    const { key, agent } = await seed({ url: `${base}/` });
+    const { key, agent } = await seed(market, { url: `${base}/` });
     expect((await run(market, key, agent.address, {})).body).toMatchObject({ success: true, output });
   });
 
-  test("gives text when it says so", async () => {
+  test("gives text when it says so", async ({ market, base }) => {
     answer = { body: "plain" };
-    const { key, agent } = await seed({ url: `${base}/`, format: "text" });
+    const { key, agent } = await seed(market, { url: `${base}/`, format: "text" });
     expect((await run(market, key, agent.address, {})).body.output).toEqual({ kind: "text", text: "plain" });
   });
 
-  test.each([
+  test.for<[string, typeof answer]>([
     ["an error", { status: 500, body: "INNER-SECRET" }],
     ["a redirect to a private address", { status: 302, headers: { location: "http://169.254.169.254/" }, body: "" }],
     ["what is no JSON", { body: "<html>INNER-SECRET" }],
     ["too much", { body: JSON.stringify("x".repeat(2_200_000)) }],
-  ])("fails, and costs nothing, when the service answers %s", async (_name, given) => {
+  ])("fails, and costs nothing, when the service answers %s", async ([_name, given], { market, base }) => {
     answer = given;
-    const { key, agent } = await seed({ url: `${base}/` });
+    const { key, agent } = await seed(market, { url: `${base}/` });
     const { status, body, text } = await run(market, key, agent.address, {});
     expect(status).toBe(200);
     expect(body).toMatchObject({ success: false, credits_used: 0, credits_remaining: 100 });
     expect(text + market.lines.join("")).not.toContain("INNER-SECRET");
   });
 
-  test.each([
+  test.for([
     ["climb out of its path", `/a/{{text}}/b`, ".."],
     ["climb out in two parts", `/a/{{text}}{{text}}`, "."],
     ["hold half a character", `/a/{{text}}`, "\ud800"],
-  ])("lets no value %s", async (_name, path, text) => {
-    const { key, agent } = await seed({ url: base + path });
+  ])("lets no value %s", async ([_name, path, text], { market, base }) => {
+    const { key, agent } = await seed(market, { url: base + path });
     expect((await run(market, key, agent.address, { text })).body.success).toBe(false);
     expect(requests).toEqual([]);
   });
 
-  test("lets no value begin a header of its own", async () => {
-    const { key, agent } = await seed({ url: `${base}/`, headers: { "X-Text": "{{text}}" } });
+  test("lets no value begin a header of its own", async ({ market, base }) => {
+    const { key, agent } = await seed(market, { url: `${base}/`, headers: { "X-Text": "{{text}}" } });
     expect((await run(market, key, agent.address, { text: "a\r\nx-evil: 1" })).body.success).toBe(false);
     expect(requests).toEqual([]);
   });
 
-  test("passes extra instructions on where the template has a place for them", async () => {
-    const { key, agent } = await seed({ method: "POST", url: `${base}/`, body: "{{extraInstructions}}" });
+  test("passes extra instructions on where the template has a place for them", async ({ market, base }) => {
+    const { key, agent } = await seed(market, { method: "POST", url: `${base}/`, body: "{{extraInstructions}}" });
     await run(market, key, agent.address, { extraInstructions: "be brief" });
     expect(requests[0]?.body).toBe("be brief");
   });
 });
 
 describe("llm", () => {
-  test("asks the operator's endpoint with its key, the agent's model and settings", async () => {
+  test("asks the operator's endpoint with its key, the agent's model and settings", async ({ market }) => {
     const settings = { system: "Be kind.", prompt: "{{text}}", model: "special", temperature: 0.3, max_tokens: 1000 };
     const { key, agent } = await seedMarket(market.context, { agent: { settings } });
     expect((await run(market, key, agent.address)).body.success).toBe(true);
@@ -146,7 +132,7 @@ describe("llm", () => {
     });
   });
 
-  test("gives JSON when the recipe asks for it", async () => {
+  test("gives JSON when the recipe asks for it", async ({ market }) => {
     const { key, agent } = await seedMarket(market.context, {
       agent: { settings: { prompt: "{{text}}", format: "json" } },
     });
@@ -154,7 +140,7 @@ describe("llm", () => {
     expect(body.output).toMatchObject({ kind: "json", data: { made_without_a_model: true } });
   });
 
-  test("puts extra instructions where the prompt names them, or at its end", async () => {
+  test("puts extra instructions where the prompt names them, or at its end", async ({ market }) => {
     const lastMessage = () =>
       (market.model.requests.at(-1)!.body as { messages: Array<{ content: string }> }).messages.at(-1)?.content;
     const named = await seedMarket(market.context, {
@@ -216,7 +202,7 @@ describe("sealed secrets", () => {
     expect(() => createSealer([]).seal("word", "p")).toThrow("MARKETPLACE_SEALING_KEY");
   });
 
-  test("lie in the database unreadable", async () => {
+  test("lie in the database unreadable", async ({ market }) => {
     const { agent } = await seedMarket(market.context, {
       agent: { secrets: { word: "OPEN-SESAME" } },
     });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import {
   noteEmail,
   prepareEmail,
@@ -18,6 +18,7 @@ import { createMailer, type Mailer } from "../../marketplace/sign-in/mail.ts";
 import { Secret } from "../../shared/env.ts";
 import { inTransaction, type Queryable, type Transaction } from "../../shared/postgres.ts";
 import { type Browser, newEmail, withAccount } from "../support/browser.ts";
+import { kept, marketTest, perFile } from "../support/fixtures.ts";
 import { type Answer, call, echoAgent, startMarketplace, type TestMarketplace, until } from "../support/marketplace.ts";
 import { type MailServer, startMailServer } from "../support/sign-in-servers.ts";
 
@@ -28,26 +29,11 @@ const env = {
   LIMIT_FREE_CALLS_PER_ADDRESS: "0",
 };
 
-const mailEnv = () => ({ ...env, SMTP_URL: mail.url, MAIL_FROM: "market@example.com" });
+const mailEnv = (mail: MailServer) => ({ ...env, SMTP_URL: mail.url, MAIL_FROM: "market@example.com" });
 
-let market: TestMarketplace;
-/** The same service where a mail server is. */
-let mailing: TestMarketplace;
-let mail: MailServer;
-beforeAll(async () => {
-  mail = await startMailServer();
-  market = await startMarketplace({ env });
-  mailing = await startMarketplace({
-    databaseUrl: market.databaseUrl,
-    model: market.model,
-    env: mailEnv(),
-  });
-});
-afterAll(async () => {
-  await mailing.stop();
-  await market.stop();
-  await mail.stop();
-});
+const test = marketTest({ env }).extend("mailing", perFile, ({ market: { databaseUrl, model }, mail }, { onCleanup }) =>
+  kept(startMarketplace({ databaseUrl, model, env: mailEnv(mail) }), onCleanup),
+);
 
 interface Creator {
   readonly browser: Browser;
@@ -56,7 +42,7 @@ interface Creator {
   readonly give: (amount: number) => Promise<unknown>;
 }
 
-async function creator(definition: object = {}): Promise<Creator> {
+async function creator(market: TestMarketplace, definition: object = {}): Promise<Creator> {
   const { browser, handle } = await withAccount(market);
   const slug = "greeter";
   await browser.put(`/api/account/agents/${slug}`, { ...echoAgent, price_credits: 0, ...definition });
@@ -67,27 +53,31 @@ async function creator(definition: object = {}): Promise<Creator> {
   return { browser, handle, agent: `${handle}/${slug}`, give };
 }
 
-const anonymously = (agent: string, url = mailing.url): Promise<Answer> =>
+const anonymously = (mailing: TestMarketplace, agent: string, url = mailing.url): Promise<Answer> =>
   call(url, `/api/agent/${agent}`, { body: { text: "hello" } });
 
 const modelOf = async ({ browser }: Creator) => (await browser.get("/api/account/agents/greeter")).body.model;
 
 describe("a creator whose agent or account is suspended", () => {
-  const written = async () => {
-    const { browser, handle, agent } = await creator();
+  const written = async (market: TestMarketplace) => {
+    const { browser, handle, agent } = await creator(market);
     const { email } = (await browser.get("/api/account")).body;
     return { handle, agent, email };
   };
-  const operator = async () => {
-    const { handle } = await creator();
+  const operator = async (market: TestMarketplace) => {
+    const { handle } = await creator(market);
     await runCommand(["operator", "add", "--account", handle], market.environment);
     return { ...(await findAccount(market.context.db, handle))!, confirmedUntil: new Date() } satisfies Operator;
   };
-  const send = (context = mailing.context) =>
+  const send = (mailing: TestMarketplace, context = mailing.context) =>
     sendSuspensionEmails({ db: context.db, mailer: context.signIn.mailer, publicUrl: mailing.url });
 
-  test("is told why by one e-mail, though every copy sends them, and the mail server was away first", async () => {
-    const { agent, email, handle } = await written();
+  test("is told why by one e-mail, though every copy sends them, and the mail server was away first", async ({
+    market,
+    mailing,
+    mail,
+  }) => {
+    const { agent, email, handle } = await written(market);
     const { db } = market.context;
     const away = await startMailServer();
     const mailer = createMailer({ mail: { smtpUrl: new Secret(away.url), from: "a@example.com" } } as never, "a")!;
@@ -101,38 +91,46 @@ describe("a creator whose agent or account is suspended", () => {
       );
     });
     mailer.stop();
-    await Promise.all(Array.from({ length: 6 }, () => send()));
+    await Promise.all(Array.from({ length: 6 }, () => send(mailing)));
     await until(() => mail.lettersTo(email) > 0);
-    await send();
+    await send(mailing);
     expect(mail.lettersTo(email)).toBe(1);
     const letter = await mail.letterTo(email);
     expect(letter).toContain("It copies others' texts.");
     expect(letter).toContain(agent);
   });
 
-  test("is told by whichever way an operator does it, again when it happens again, and of nothing that was restored", async () => {
-    const [{ handle, email }, one] = [await written(), await operator()];
+  test("is told by whichever way an operator does it, again when it happens again, and of nothing that was restored", async ({
+    market,
+    mailing,
+    mail,
+  }) => {
+    const [{ handle, email }, one] = [await written(market), await operator(market)];
     const { db } = market.context;
     await moveAccountAs(db, one, handle, { move: "suspend", reason: "Its cards were stolen.", note: "case 5" });
-    await send();
+    await send(mailing);
     await until(() => mail.lettersTo(email) === 1);
     const letter = await mail.letterTo(email);
     expect([letter.includes("Its cards were stolen."), letter.includes("case 5")]).toEqual([true, false]);
     await moveAccountAs(db, one, handle, { move: "restore", reason: "They were not." });
     await runCommand(["account", "suspend", "--account", handle, "--reason", "They were."], market.environment);
-    await send();
+    await send(mailing);
     await until(() => mail.lettersTo(email) === 2);
     const { id: accountId } = (await findAccount(db, handle))!;
     await inTransaction(db, async (tx) => {
       await noteMove(tx, { move: "suspend", accountId, subject: handle, reason: "By mistake." });
       await noteMove(tx, { move: "restore", accountId, subject: handle, reason: "It was a mistake." });
     });
-    await send();
+    await send(mailing);
     expect(mail.lettersTo(email)).toBe(2);
   });
 
-  test("is told though the copy that was sending it ended, and of a new suspension that came while the e-mail was sent", async () => {
-    const { handle, email } = await written();
+  test("is told though the copy that was sending it ended, and of a new suspension that came while the e-mail was sent", async ({
+    market,
+    mailing,
+    mail,
+  }) => {
+    const { handle, email } = await written(market);
     const { db, signIn } = mailing.context;
     const { id: accountId } = (await findAccount(db, handle))!;
     const suspend = (reason: string, tx: Queryable) =>
@@ -145,7 +143,7 @@ describe("a creator whose agent or account is suspended", () => {
       await suspend("The first time.", tx);
       await claimUntil("1 hour", tx);
     });
-    await send();
+    await send(mailing);
     expect(mail.lettersTo(email)).toBe(0);
     const mailer: Mailer = {
       ...signIn.mailer!,
@@ -166,16 +164,20 @@ describe("a creator whose agent or account is suspended", () => {
     };
     await sendSuspensionEmails({ db: { query } as Queryable, mailer, publicUrl: mailing.url });
     await until(() => mail.lettersTo(email) >= 1);
-    await send();
+    await send(mailing);
     await until(() => mail.lettersTo(email) === 2);
     expect(await mail.letterTo(email)).toContain("The second time.");
-    await send();
+    await send(mailing);
     expect(mail.lettersTo(email)).toBe(2);
   });
 });
 
-test("what changed in how an account is entered is told by one e-mail, though every copy sends them, and the mail server was away first", async () => {
-  const { browser, handle } = await creator();
+test("what changed in how an account is entered is told by one e-mail, though every copy sends them, and the mail server was away first", async ({
+  market,
+  mailing,
+  mail,
+}) => {
+  const { browser, handle } = await creator(market);
   const { email } = (await browser.get("/api/account")).body;
   const away = await startMailServer();
   const mailer = createMailer({ mail: { smtpUrl: new Secret(away.url), from: "a@example.com" } } as never, "a")!;
@@ -194,8 +196,12 @@ test("what changed in how an account is entered is told by one e-mail, though ev
   expect(await mail.letterTo(email)).toContain(`${mailing.url}/settings/keys`);
 });
 
-test("an e-mail outlives the copy that was sending it, one of a passkey that never came is not sent, and clients' e-mails displace no passkey's", async () => {
-  const { browser, handle } = await creator();
+test("an e-mail outlives the copy that was sending it, one of a passkey that never came is not sent, and clients' e-mails displace no passkey's", async ({
+  market,
+  mailing,
+  mail,
+}) => {
+  const { browser, handle } = await creator(market);
   const { email } = (await browser.get("/api/account")).body;
   const { db, signIn } = mailing.context;
   const { id } = (await findAccount(db, handle))!;
@@ -224,15 +230,19 @@ test("an e-mail outlives the copy that was sending it, one of a passkey that nev
 });
 
 describe("the creator of an agent that has stopped", () => {
-  test("gets one e-mail a day for each reason, over all copies, and sees why in the account", async () => {
+  test("gets one e-mail a day for each reason, over all copies, and sees why in the account", async ({
+    market,
+    mailing,
+    mail,
+  }) => {
     const { db } = market.context;
     const handle = `written-${Math.random().toString(36).slice(2, 8)}`;
     const [owner, email] = [await createAccount(db, { handle }), newEmail()];
     await linkEmail(db, owner, email);
     const { address } = await publishAgent(market.context, owner, "greeter", { ...echoAgent, price_credits: 0 });
-    const other = await startMarketplace({ databaseUrl: market.databaseUrl, model: market.model, env: mailEnv() });
+    const other = await startMarketplace({ databaseUrl: market.databaseUrl, model: market.model, env: mailEnv(mail) });
     for (let n = 0; n < 6; n += 1) {
-      expect((await anonymously(address, n % 2 ? other.url : mailing.url)).status).toBe(503);
+      expect((await anonymously(mailing, address, n % 2 ? other.url : mailing.url)).status).toBe(503);
     }
     await Promise.all([mailing.context.backgroundWork.idle(), other.context.backgroundWork.idle()]);
     await other.stop();
@@ -247,8 +257,11 @@ describe("the creator of an agent that has stopped", () => {
     expect(rows).toEqual([{ reason: "model_balance_spent" }]);
   });
 
-  test("sees what a run costs, what the day allows and has cost, why it stopped, and when it goes on", async () => {
-    const one = await creator();
+  test("sees what a run costs, what the day allows and has cost, why it stopped, and when it goes on", async ({
+    market,
+    mailing,
+  }) => {
+    const one = await creator(market);
     expect(await modelOf(one)).toEqual({
       credits_per_run: 1,
       credits_per_day: 1_000,
@@ -260,7 +273,7 @@ describe("the creator of an agent that has stopped", () => {
     const allowed = await one.browser.put("/api/account/agents/greeter/model-budget", { credits_per_day: 2 });
     expect(allowed.body).toMatchObject({ agent: one.agent, model: { credits_per_day: 2, stopped_for: null } });
     const answers = [];
-    for (let n = 0; n < 4; n += 1) answers.push((await anonymously(one.agent)).status);
+    for (let n = 0; n < 4; n += 1) answers.push((await anonymously(mailing, one.agent)).status);
     expect(answers).toEqual([200, 200, 503, 503]);
     await until(async () => (await modelOf(one)).stopped_for === "model_budget_spent");
     expect(await modelOf(one)).toMatchObject({ credits_per_day: 2, credits_used_today: 2 });
@@ -268,15 +281,15 @@ describe("the creator of an agent that has stopped", () => {
     expect(body.notices).toMatchObject([{ kind: "model_budget_spent", text: expect.stringContaining("a day") }]);
     await one.browser.put("/api/account/agents/greeter/model-budget", { credits_per_day: null });
     expect((await modelOf(one)).credits_per_day).toBe(1_000);
-    expect((await anonymously(one.agent)).status).toBe(200);
+    expect((await anonymously(mailing, one.agent)).status).toBe(200);
     for (const credits_per_day of [-1, 1.5, "many", 1_000_000_001]) {
       const refused = await one.browser.put("/api/account/agents/greeter/model-budget", { credits_per_day });
       expect(refused).toMatchObject({ status: 400, body: { field: "credits_per_day" } });
     }
   });
 
-  test("hears that the model left the list or became dearer than the price", async () => {
-    const one = await creator({ price_credits: 20, settings: { prompt: "{{text}}", model: "large" } });
+  test("hears that the model left the list or became dearer than the price", async ({ market, mailing }) => {
+    const one = await creator(market, { price_credits: 20, settings: { prompt: "{{text}}", model: "large" } });
     for (const [models, reason] of [
       ["small=1:500:2000", "model_not_offered"],
       ["small=1:500:2000,large=21:500:2000", "model_dearer_than_price"],
@@ -286,7 +299,7 @@ describe("the creator of an agent that has stopped", () => {
         model: market.model,
         env: { ...env, LLM_MODELS: models },
       });
-      const answer = await anonymously(one.agent, changed.url);
+      const answer = await anonymously(mailing, one.agent, changed.url);
       expect(answer.status).toBe(503);
       expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
       await changed.context.backgroundWork.idle();
@@ -303,9 +316,11 @@ describe("the creator of an agent that has stopped", () => {
 describe("trying an agent", () => {
   const attempt = ({ browser }: Creator) => browser.post("/api/account/agents/greeter/try", { input: { text: "x" } });
 
-  test("is the platform's cost within a day's allowance, of an account and of all, over all copies", async () => {
+  test("is the platform's cost within a day's allowance, of an account and of all, over all copies", async ({
+    market,
+  }) => {
     await market.context.db.query("delete from try_days");
-    const [one, two] = [await creator(), await creator()];
+    const [one, two] = [await creator(market), await creator(market)];
     // What the model refused is not counted.
     market.model.injectFault({ status: 500 });
     expect((await attempt(one)).body.success).toBe(false);
@@ -321,14 +336,14 @@ describe("trying an agent", () => {
     await market.context.db.query("delete from try_days");
   });
 
-  test("costs the creator nothing and asks for no balance", async () => {
-    const one = await creator({ price_credits: 5 });
+  test("costs the creator nothing and asks for no balance", async ({ market }) => {
+    const one = await creator(market, { price_credits: 5 });
     expect((await attempt(one)).body).toMatchObject({ success: true });
     expect((await one.browser.get("/api/account")).body.account.credits).toBe(0);
   });
 
-  test("a model that is too dear for a day's allowance is refused", async () => {
-    const one = await creator({ settings: { prompt: "{{text}}", model: "large" } });
+  test("a model that is too dear for a day's allowance is refused", async ({ market }) => {
+    const one = await creator(market, { settings: { prompt: "{{text}}", model: "large" } });
     expect((await attempt(one)).status).toBe(429);
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { type Alerts, setAlerts } from "../../marketplace/credits/alerts.ts";
 import { credits } from "../../marketplace/credits/amount.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";
@@ -7,20 +7,16 @@ import type { AccountId } from "../../marketplace/ids.ts";
 import { createMailer, type Mailer } from "../../marketplace/sign-in/mail.ts";
 import { Secret } from "../../shared/env.ts";
 import { withAccount } from "../support/browser.ts";
-import { echoAgent, run, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
-import { type MailServer, startMailServer } from "../support/sign-in-servers.ts";
+import { marketTest } from "../support/fixtures.ts";
+import { echoAgent, run, type TestMarketplace } from "../support/marketplace.ts";
+import type { MailServer } from "../support/sign-in-servers.ts";
 
-let market: TestMarketplace;
-let mail: MailServer;
-const mailers: Mailer[] = [];
-beforeAll(async () => {
-  [market, mail] = await Promise.all([startMarketplace(), startMailServer()]);
-});
-afterAll(async () => {
+const test = marketTest();
+test.afterAll(() => {
   for (const mailer of mailers) mailer.stop();
-  await market.stop();
-  await mail.stop();
 });
+
+const mailers: Mailer[] = [];
 
 function mailerAt(url: string): Mailer {
   const config = { mail: { smtpUrl: new Secret(url), from: "market@example.com" } };
@@ -30,11 +26,11 @@ function mailerAt(url: string): Mailer {
 }
 
 /** As each copy of the service does it every minute. */
-const send = (url = mail.url) =>
+const send = (market: TestMarketplace, mail: MailServer, url = mail.url) =>
   sendAlerts({ db: market.context.db, mailer: mailerAt(url), publicUrl: "https://market.example.com" });
 
 /** Somebody with 20 credits, an agent for 5, and a key that may spend 10 a day. */
-async function newHolder(alerts: Omit<Alerts, "email">) {
+async function newHolder(market: TestMarketplace, mail: MailServer, alerts: Omit<Alerts, "email">) {
   const { browser, handle } = await withAccount(market);
   const { db } = market.context;
   const { rows } = await db.query<{ id: AccountId; email: string }>(
@@ -53,79 +49,82 @@ async function newHolder(alerts: Omit<Alerts, "email">) {
   return { browser, id, email, give, buy, letters };
 }
 
-const anHourAgo = (id: AccountId) =>
+const anHourAgo = (market: TestMarketplace, id: AccountId) =>
   market.context.db.query("update credit_alerts set told_at = told_at - interval '61 minutes' where account_id = $1", [
     id,
   ]);
 
-test("a balance that falls below its mark is told once, over several copies, and again when it falls again", async () => {
-  const { id, email, give, buy, letters } = await newHolder({ balance_below: 20, cap_percent: null });
-  await send();
+test("a balance that falls below its mark is told once, over several copies, and again when it falls again", async ({
+  market,
+  mail,
+}) => {
+  const { id, email, give, buy, letters } = await newHolder(market, mail, { balance_below: 20, cap_percent: null });
+  await send(market, mail);
   expect(letters()).toBe(0);
   await buy();
-  await Promise.all([send(), send(), send()]);
-  await send();
+  await Promise.all([send(market, mail), send(market, mail), send(market, mail)]);
+  await send(market, mail);
   expect(letters()).toBe(1);
   const letter = await mail.letterTo(email);
   expect(letter).toContain("15 are left");
   expect(letter).toContain("https://market.example.com/settings/credits");
 
   await give(5n);
-  await send();
+  await send(market, mail);
   await buy();
-  await send();
+  await send(market, mail);
   expect(letters(), "no more than once an hour").toBe(1);
-  await anHourAgo(id);
-  await Promise.all([send(), send()]);
+  await anHourAgo(market, id);
+  await Promise.all([send(market, mail), send(market, mail)]);
   expect(letters()).toBe(2);
 });
 
-test("a key that spent its share of the cap is told once a day", async () => {
-  const { email, buy, letters } = await newHolder({ balance_below: null, cap_percent: 80 });
+test("a key that spent its share of the cap is told once a day", async ({ market, mail }) => {
+  const { email, buy, letters } = await newHolder(market, mail, { balance_below: null, cap_percent: 80 });
   await buy();
-  await send();
+  await send(market, mail);
   expect(letters()).toBe(0);
   await buy();
-  await Promise.all([send(), send()]);
-  await send();
+  await Promise.all([send(market, mail), send(market, mail)]);
+  await send(market, mail);
   expect(letters()).toBe(1);
   const letter = await mail.letterTo(email);
   expect(letter).toContain('"ci Bcc: x"');
   expect(letter).toContain("10 of its 10 credits");
 });
 
-test("a key that spent its share of a month's cap alone is told once, and of no day", async () => {
-  const { browser, email, buy, letters } = await newHolder({ balance_below: null, cap_percent: 50 });
+test("a key that spent its share of a month's cap alone is told once, and of no day", async ({ market, mail }) => {
+  const { browser, email, buy, letters } = await newHolder(market, mail, { balance_below: null, cap_percent: 50 });
   const { keys } = (await browser.get("/api/account/keys")).body;
   const change = { max_credits_per_day: null, max_credits_per_month: 20 };
   expect((await browser.patch(`/api/account/keys/${keys[0].id}`, change)).status).toBe(200);
   await buy();
-  await send();
+  await send(market, mail);
   expect(letters()).toBe(0);
   await buy();
-  await Promise.all([send(), send()]);
+  await Promise.all([send(market, mail), send(market, mail)]);
   expect(letters()).toBe(1);
   expect(await mail.letterTo(email)).toContain("10 of its 20 credits for this month");
 });
 
-test("a letter that the mail server does not take is sent later", async () => {
-  const { buy, letters } = await newHolder({ balance_below: 20, cap_percent: 50 });
+test("a letter that the mail server does not take is sent later", async ({ market, mail }) => {
+  const { buy, letters } = await newHolder(market, mail, { balance_below: 20, cap_percent: 50 });
   await buy();
-  await expect(send("smtp://127.0.0.1:1")).rejects.toThrow("could not be sent");
+  await expect(send(market, mail, "smtp://127.0.0.1:1")).rejects.toThrow("could not be sent");
   expect(letters()).toBe(0);
-  await send();
+  await send(market, mail);
   expect(letters()).toBe(2);
 });
 
-test("nobody is written to who did not ask for it, or asks no more", async () => {
-  const { id, buy, letters } = await newHolder({ balance_below: 20, cap_percent: 50 });
+test("nobody is written to who did not ask for it, or asks no more", async ({ market, mail }) => {
+  const { id, buy, letters } = await newHolder(market, mail, { balance_below: 20, cap_percent: 50 });
   await setAlerts({ db: market.context.db, sendsMail: true }, id, { balance_below: null, cap_percent: null });
   await buy();
-  await send();
+  await send(market, mail);
   expect(letters()).toBe(0);
 });
 
-test("alerts are read, refused where no e-mail is sent, and named when wrong", async () => {
+test("alerts are read, refused where no e-mail is sent, and named when wrong", async ({ market }) => {
   const { browser } = await withAccount(market);
   const none = { balance_below: null, cap_percent: null, email: null };
   expect((await browser.get("/api/account/alerts")).body).toEqual(none);

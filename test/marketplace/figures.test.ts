@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { countRuns } from "../../marketplace/agents/count-runs.ts";
 import { readDailyFigures } from "../../marketplace/agents/daily-figures.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
@@ -8,34 +8,20 @@ import { credits } from "../../marketplace/credits/amount.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";
 import { connect } from "../../shared/postgres.ts";
 import { withAccount } from "../support/browser.ts";
-import {
-  call,
-  echoAgent,
-  type Market,
-  run,
-  seedMarket,
-  startMarketplace,
-  type TestMarketplace,
-  until,
-} from "../support/marketplace.ts";
+import { marketTest } from "../support/fixtures.ts";
+import { call, echoAgent, type Market, run, type TestMarketplace, until } from "../support/marketplace.ts";
 import { startProcess } from "../support/marketplace-process.ts";
 import { statements } from "../support/postgres.ts";
 
-let market: TestMarketplace;
-let seeded: Market;
-beforeAll(async () => {
-  market = await startMarketplace();
-  seeded = await seedMarket(market.context, { balance: 1_000 });
-});
-afterAll(() => market?.stop());
+const test = marketTest({}, { balance: 1_000 });
 
-const figuresOf = async (agent: string) =>
+const figuresOf = async (market: TestMarketplace, seeded: Market, agent: string) =>
   (await call(market.url, `/api/v1/agents/${agent}`, { key: seeded.key })).body.figures;
 
 const none = { runs_30d: 0, success_rate: null, median_ms: null, p95_ms: null, last_success_at: null };
 
 /** An agent without runs, of the seeded creator. */
-async function newAgent(slug: string) {
+async function newAgent(market: TestMarketplace, seeded: Market, slug: string) {
   return publishAgent(market.context, seeded.creator, slug, { ...echoAgent, name: slug, price_credits: 1 });
 }
 
@@ -51,7 +37,7 @@ function addRuns(agentId: string, { state = "succeeded", tookMs = 1_000, count =
   };
 }
 
-const countedOf = async (agentId: string): Promise<number> => {
+const countedOf = async (market: TestMarketplace, agentId: string): Promise<number> => {
   const { rows } = await market.context.db.query(
     "select coalesce(sum(runs), 0)::integer as runs from agent_run_counts where agent_id = $1",
     [agentId],
@@ -60,9 +46,12 @@ const countedOf = async (agentId: string): Promise<number> => {
 };
 
 describe("an agent's figures", () => {
-  test("are those of runs by its buyers, on credits and without an account, and never of its creator's own", async () => {
+  test("are those of runs by its buyers, on credits and without an account, and never of its creator's own", async ({
+    market,
+    seeded,
+  }) => {
     const own = `${seeded.creator.handle}/echo`;
-    expect(await figuresOf(own)).toEqual(none);
+    expect(await figuresOf(market, seeded, own)).toEqual(none);
     const startedAt = Date.now();
     const { context, url } = market;
     await grant(context.db, { accountId: seeded.creator.id, credits: credits(100n) });
@@ -72,8 +61,11 @@ describe("an agent's figures", () => {
     await publishAgent(context, seeded.creator, "free", { ...echoAgent, name: "Free echo", price_credits: 0 });
     const free = `${seeded.creator.handle}/free`;
     expect((await call(url, `/api/agent/${free}`, { body: { text: "hi" } })).status).toBe(200);
-    await until(async () => (await figuresOf(own)).runs_30d >= 3 && (await figuresOf(free)).runs_30d >= 1);
-    const figures = await figuresOf(own);
+    await until(
+      async () =>
+        (await figuresOf(market, seeded, own)).runs_30d >= 3 && (await figuresOf(market, seeded, free)).runs_30d >= 1,
+    );
+    const figures = await figuresOf(market, seeded, own);
     expect(figures).toMatchObject({ runs_30d: 3, success_rate: 1 });
     expect(figures.median_ms).toBeGreaterThan(0);
     expect(figures.p95_ms).toBeGreaterThanOrEqual(figures.median_ms);
@@ -83,15 +75,18 @@ describe("an agent's figures", () => {
     expect(agents[0].figures).toEqual(figures);
   });
 
-  test("say the success rate, the median and what nineteen of twenty stay under, within 5 %", async () => {
-    const { agentId, address } = await newAgent("timed");
+  test("say the success rate, the median and what nineteen of twenty stay under, within 5 %", async ({
+    market,
+    seeded,
+  }) => {
+    const { agentId, address } = await newAgent(market, seeded, "timed");
     const { db } = market.context;
     for (let n = 1; n <= 100; n += 1) await db.query(addRuns(agentId, { tookMs: n * 100 }));
     for (let n = 0; n < 3; n += 1) await db.query(addRuns(agentId, { state: "failed" }));
     await db.query(addRuns(agentId, { state: "lost" }));
     await db.query(addRuns(agentId, { tookMs: 3_600_000 }));
-    await until(async () => (await figuresOf(address)).runs_30d === 105);
-    const { success_rate, median_ms, p95_ms } = await figuresOf(address);
+    await until(async () => (await figuresOf(market, seeded, address)).runs_30d === 105);
+    const { success_rate, median_ms, p95_ms } = await figuresOf(market, seeded, address);
     expect(success_rate).toBe(0.9619);
     expect(Math.abs(median_ms / 5_000 - 1)).toBeLessThan(0.05);
     expect(Math.abs(p95_ms / 9_500 - 1)).toBeLessThan(0.05);
@@ -101,35 +96,38 @@ describe("an agent's figures", () => {
     expect(days[0]).toMatchObject({ medianMs: null });
   });
 
-  test("forget what is thirty days old, but for when the agent last succeeded", async () => {
-    const { agentId, address } = await newAgent("old");
+  test("forget what is thirty days old, but for when the agent last succeeded", async ({ market, seeded }) => {
+    const { agentId, address } = await newAgent(market, seeded, "old");
     const { db } = market.context;
     await db.query(addRuns(agentId, { count: 4 }));
-    await until(async () => (await figuresOf(address)).runs_30d === 4);
-    const { last_success_at } = await figuresOf(address);
+    await until(async () => (await figuresOf(market, seeded, address)).runs_30d === 4);
+    const { last_success_at } = await figuresOf(market, seeded, address);
     await db.query("update agent_run_counts set day = day - 30 where agent_id = $1", [agentId]);
     await countRuns(db);
-    await until(async () => (await figuresOf(address)).runs_30d === 0);
-    expect(await figuresOf(address)).toEqual({ ...none, last_success_at });
-    expect(await countedOf(agentId)).toBe(0);
+    await until(async () => (await figuresOf(market, seeded, address)).runs_30d === 0);
+    expect(await figuresOf(market, seeded, address)).toEqual({ ...none, last_success_at });
+    expect(await countedOf(market, agentId)).toBe(0);
   });
 
-  test("are still there, and still rank, when an agent is unpublished and published again", async () => {
-    const { agentId, address } = await newAgent("back");
+  test("are still there, and still rank, when an agent is unpublished and published again", async ({
+    market,
+    seeded,
+  }) => {
+    const { agentId, address } = await newAgent(market, seeded, "back");
     await market.context.db.query(addRuns(agentId, { count: 500 }));
     const first = async () =>
       (await call(market.url, "/api/v1/agents?sort=most_run&limit=1", { key: seeded.key })).body.agents[0].agent;
-    await until(async () => (await figuresOf(address)).runs_30d === 500);
+    await until(async () => (await figuresOf(market, seeded, address)).runs_30d === 500);
     expect(await first()).toBe(address);
     await moveAgent(market.context.db, address, "unpublish");
     expect(await first()).not.toBe(address);
-    await newAgent("back");
+    await newAgent(market, seeded, "back");
     expect(await first()).toBe(address);
   });
 });
 
 describe("what a creator sees of an agent", () => {
-  async function creatorWithAgent() {
+  async function creatorWithAgent(market: TestMarketplace) {
     const { browser, handle } = await withAccount(market);
     const { db } = market.context;
     const { rows } = await db.query("select id, handle from accounts where handle = $1", [handle]);
@@ -138,23 +136,26 @@ describe("what a creator sees of an agent", () => {
     return { browser, id: rows[0].id, agent, figures };
   }
 
-  const payCall = (agentId: string, key: string, transaction: string | null) =>
+  const payCall = (market: TestMarketplace, agentId: string, key: string, transaction: string | null) =>
     market.context.db.query(
       `insert into paid_calls (network, payment_key, product, call_digest, requirements, run_id, output, transaction_id, result_at)
        values ('eip155:84532', $1, $2, '', '{"asset": "0x0", "amount": "50000"}', 'run_paid' || $1, '{}', $3, now())`,
       [key, agentId, transaction],
     );
 
-  test("is revenue by day in credits and in what wallets settled, counted once, and never its own runs", async () => {
-    const { id, agent, figures } = await creatorWithAgent();
+  test("is revenue by day in credits and in what wallets settled, counted once, and never its own runs", async ({
+    market,
+    seeded,
+  }) => {
+    const { id, agent, figures } = await creatorWithAgent(market);
     const { context } = market;
     await grant(context.db, { accountId: id, credits: credits(100n) });
     const own = await createKey(context.db, { accountId: id, name: "own" });
     for (const key of [own.token, seeded.key, seeded.key]) {
       expect((await run(market, key, agent.address)).body.success).toBe(true);
     }
-    await payCall(agent.agentId, "settled", "0x1");
-    await payCall(agent.agentId, "unsettled", null);
+    await payCall(market, agent.agentId, "settled", "0x1");
+    await payCall(market, agent.agentId, "unsettled", null);
     await until(async () => (await figures()).runs === 4);
     const today = new Date().toISOString().slice(0, 10);
     const sums = { runs: 4, failed: 0, credits: 10, usdc: "0.050000" };
@@ -174,8 +175,11 @@ describe("what a creator sees of an agent", () => {
     expect(await figures("?days=1")).toMatchObject({ ...sums, usdc: "0.100000" });
   });
 
-  test("is why it failed, by cause, with the newest as an example and no word of its input", async () => {
-    const { agent, figures } = await creatorWithAgent();
+  test("is why it failed, by cause, with the newest as an example and no word of its input", async ({
+    market,
+    seeded,
+  }) => {
+    const { agent, figures } = await creatorWithAgent(market);
     const { db } = market.context;
     for (let n = 0; n < 3; n += 1) await db.query(addRuns(agent.agentId, { state: "failed" }));
     await db.query("update runs set error = 'The model refused.' where agent_id = $1", [agent.agentId]);
@@ -190,8 +194,8 @@ describe("what a creator sees of an agent", () => {
     expect(JSON.stringify(failures)).not.toContain("PRIVATE-MARK");
   });
 
-  test("is for that creator alone, and asked for in bounds", async () => {
-    const { browser } = await creatorWithAgent();
+  test("is for that creator alone, and asked for in bounds", async ({ market }) => {
+    const { browser } = await creatorWithAgent(market);
     const { browser: other } = await withAccount(market);
     expect((await other.get("/api/account/agents/sold/figures")).status).toBe(404);
     expect(await browser.get("/api/account/agents/sold/figures?days=91")).toMatchObject({
@@ -202,8 +206,8 @@ describe("what a creator sees of an agent", () => {
 });
 
 describe("every run is counted once", () => {
-  test("although its transaction ends long after others that began later", async () => {
-    const { agentId, address } = await newAgent("late");
+  test("although its transaction ends long after others that began later", async ({ market, seeded }) => {
+    const { agentId, address } = await newAgent(market, seeded, "late");
     const { db } = market.context;
     const late = await db.connect();
     try {
@@ -216,18 +220,18 @@ describe("every run is counted once", () => {
         // The connection would be given up if it were idle for long.
         await late.query("select 1");
       }
-      expect(await countedOf(agentId)).toBeLessThan(9);
+      expect(await countedOf(market, agentId)).toBeLessThan(9);
       await late.query("commit");
     } finally {
       late.release();
     }
-    await until(async () => (await figuresOf(address)).runs_30d === 9);
+    await until(async () => (await figuresOf(market, seeded, address)).runs_30d === 9);
     await countRuns(db);
-    expect(await countedOf(agentId)).toBe(9);
+    expect(await countedOf(market, agentId)).toBe(9);
   });
 
-  test("over many copies that count at once, and copies that are killed while they do", async () => {
-    const { agentId, address } = await newAgent("contested");
+  test("over many copies that count at once, and copies that are killed while they do", async ({ market, seeded }) => {
+    const { agentId, address } = await newAgent(market, seeded, "contested");
     const { db } = market.context;
     const pools = Array.from({ length: 4 }, () =>
       connect(market.databaseUrl, { poolMax: 2, statements, applicationName: "counting copy" }),
@@ -264,9 +268,9 @@ describe("every run is counted once", () => {
     over = true;
     await Promise.all([adding, ...counting, cutting]);
     for (const pool of pools) await pool.end();
-    await until(async () => (await countedOf(agentId)) >= runs);
+    await until(async () => (await countedOf(market, agentId)) >= runs);
     await countRuns(db);
-    expect(await countedOf(agentId)).toBe(runs);
-    expect((await figuresOf(address)).runs_30d).toBe(runs);
+    expect(await countedOf(market, agentId)).toBe(runs);
+    expect((await figuresOf(market, seeded, address)).runs_30d).toBe(runs);
   });
 });

@@ -1,42 +1,41 @@
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import sharp from "sharp";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { FileSender } from "../../marketplace/files/send-file.ts";
 import { type AccountId, platformAccount } from "../../marketplace/ids.ts";
 import { createApp, errorHandler, listen } from "../../shared/http.ts";
 import { createLog } from "../../shared/log.ts";
+import { marketTest, perFile } from "../support/fixtures.ts";
 import { call, type Market, run, seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
 
 const megabyte = 1_000_000;
-let directory: string;
-let service: TestMarketplace;
-let market: Market;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "files-"));
-  service = await startMarketplace({ env: { FILES_DIR: directory } });
-  market = await seedMarket(service.context);
-});
-afterAll(async () => {
-  await service?.stop();
-  await rm(directory, { recursive: true });
-});
 
-async function keep(bytes: Buffer): Promise<{ url: string; onDisk: string; path: string }> {
-  const kept = await service.context.tools.files.keep({ bytes, kind: "png", ownerId: market.creator.id });
+const test = marketTest().extend("options", perFile, ({ directory }) => ({ env: { FILES_DIR: directory } }));
+
+async function keep(
+  market: TestMarketplace,
+  seeded: Market,
+  directory: string,
+  bytes: Buffer,
+): Promise<{ url: string; onDisk: string; path: string }> {
+  const kept = await market.context.tools.files.keep({ bytes, kind: "png", ownerId: seeded.creator.id });
   const path = new URL(kept).pathname;
   const name = path.slice("/files/".length);
-  return { url: service.url + path, onDisk: join(directory, name.slice(0, 2), name), path };
+  return { url: market.url + path, onDisk: join(directory, name.slice(0, 2), name), path };
 }
 
-test("a file is sent whole, with its length, its kind and a policy under which nothing runs", async () => {
+test("a file is sent whole, with its length, its kind and a policy under which nothing runs", async ({
+  market,
+  seeded,
+  directory,
+}) => {
   const bytes = Buffer.from(Array.from({ length: 3 * megabyte }, (_one, n) => n % 251));
-  const { url } = await keep(bytes);
+  const { url } = await keep(market, seeded, directory, bytes);
   const { status, headers } = await fetch(url, { method: "HEAD" });
   const served = await fetch(url);
   for (const one of [{ status, headers }, served]) {
@@ -48,16 +47,20 @@ test("a file is sent whole, with its length, its kind and a policy under which n
   expect(Buffer.from(await served.arrayBuffer()).equals(bytes)).toBe(true);
 });
 
-test("who has the file is told so without its being read", async () => {
-  const { url, onDisk } = await keep(Buffer.from("a"));
+test("who has the file is told so without its being read", async ({ market, seeded, directory }) => {
+  const { url, onDisk } = await keep(market, seeded, directory, Buffer.from("a"));
   const etag = (await fetch(url)).headers.get("etag") as string;
   await rm(onDisk);
   expect((await fetch(url, { headers: { "if-none-match": etag } })).status).toBe(304);
   expect((await fetch(url)).status).toBe(404);
 });
 
-test("a store that does not work is 503 with Retry-After, and nothing keeps that answer", async () => {
-  const { url, onDisk } = await keep(Buffer.from("b"));
+test("a store that does not work is 503 with Retry-After, and nothing keeps that answer", async ({
+  market,
+  seeded,
+  directory,
+}) => {
+  const { url, onDisk } = await keep(market, seeded, directory, Buffer.from("b"));
   await rm(onDisk);
   // Opened, but never read.
   await mkdir(onDisk);
@@ -67,7 +70,9 @@ test("a store that does not work is 503 with Retry-After, and nothing keeps that
   expect(answer.headers.get("cache-control")).toBe("no-store");
 });
 
-test("an account's files may hold so much together; another's and what is kept already have room", async () => {
+test("an account's files may hold so much together; another's and what is kept already have room", async ({
+  directory,
+}) => {
   const limited = await startMarketplace({ env: { FILES_DIR: directory, FILES_BYTES_PER_ACCOUNT: "20000" } });
   try {
     const { creator, buyer, key, agent } = await seedMarket(limited.context, {
@@ -101,19 +106,19 @@ test("an account's files may hold so much together; another's and what is kept a
   }
 });
 
-test("files that are asked for and not read take no memory", async () => {
-  const { path } = await keep(Buffer.alloc(8 * megabyte, 7));
+test("files that are asked for and not read take no memory", async ({ market, seeded, directory }) => {
+  const { path } = await keep(market, seeded, directory, Buffer.alloc(8 * megabyte, 7));
   const get = `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
   const before = process.memoryUsage().arrayBuffers;
   const sockets: Socket[] = [];
   for (let one = 0; one < 40; one += 1) {
-    const socket = connect(Number(new URL(service.url).port), "127.0.0.1").on("error", () => {});
+    const socket = connect(Number(new URL(market.url).port), "127.0.0.1").on("error", () => {});
     socket.pause().write(get.repeat(3));
     sockets.push(socket);
   }
   await pause(1_500);
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(60 * megabyte);
-  expect((await fetch(`${service.url}/health`)).status).toBe(200);
+  expect((await fetch(`${market.url}/health`)).status).toBe(200);
   for (const socket of sockets) socket.destroy();
 });
 

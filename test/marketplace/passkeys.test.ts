@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { accountByHandle } from "../../marketplace/accounts/create.ts";
 import { nameOperator as nameAccount } from "../../marketplace/admin/operators.ts";
 import { passkeysMax } from "../../marketplace/sign-in/passkeys.ts";
 import { Authenticator, type Bent, ownOrigin } from "../support/authenticator.ts";
 import { Browser, withAccount } from "../support/browser.ts";
-import { startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { marketTest } from "../support/fixtures.ts";
+import type { TestMarketplace } from "../support/marketplace.ts";
 
-let market: TestMarketplace;
-beforeAll(async () => {
-  market = await startMarketplace({ env: { MARKETPLACE_PUBLIC_URL: ownOrigin, SMTP_URL: "" } });
-});
-afterAll(() => market.stop());
+const test = marketTest({ env: { MARKETPLACE_PUBLIC_URL: ownOrigin, SMTP_URL: "" } });
 
 const askToEnter = async (browser: Browser) =>
   (await browser.post("/api/account/sign-in/passkey/challenge")).body as never;
 
-async function enter(authenticator: Authenticator, bent: Bent = {}) {
+async function enter(market: TestMarketplace, authenticator: Authenticator, bent: Bent = {}) {
   const browser = new Browser(market.url);
   const assertion = authenticator.sign(await askToEnter(browser), bent);
   return { browser, assertion, ...(await browser.post("/api/account/sign-in/passkey", assertion)) };
@@ -28,21 +25,21 @@ async function add(browser: Browser, authenticator = new Authenticator(), bent: 
 }
 
 /** As the command line does. */
-async function nameOperator(handle: string) {
+async function nameOperator(market: TestMarketplace, handle: string) {
   const { db, sealer } = market.context;
   await nameAccount({ db, sealer }, await accountByHandle(db, handle));
 }
 
-async function holder() {
+async function holder(market: TestMarketplace) {
   const { browser, handle } = await withAccount(market);
   const { authenticator, body, status } = await add(browser);
   expect(status).toBe(201);
   return { browser, handle, authenticator, id: body.id as string };
 }
 
-test("a passkey that was added signs in to its account, wherever it is used", async () => {
-  const { browser, handle, authenticator, id } = await holder();
-  const entered = await enter(authenticator);
+test("a passkey that was added signs in to its account, wherever it is used", async ({ market }) => {
+  const { browser, handle, authenticator, id } = await holder(market);
+  const entered = await enter(market, authenticator);
   expect((await entered.browser.get("/api/account")).body.account.handle).toBe(handle);
   const { ways } = (await browser.get("/api/account/ways-in")).body;
   expect(ways).toMatchObject([
@@ -51,9 +48,9 @@ test("a passkey that was added signs in to its account, wherever it is used", as
   ]);
 });
 
-test("a signature signs in once, in the browser that was asked for it", async () => {
-  const { authenticator } = await holder();
-  const { browser, assertion, status } = await enter(authenticator);
+test("a signature signs in once, in the browser that was asked for it", async ({ market }) => {
+  const { authenticator } = await holder(market);
+  const { browser, assertion, status } = await enter(market, authenticator);
   expect(status).toBe(200);
   await browser.post("/api/account/sign-out");
   expect((await browser.post("/api/account/sign-in/passkey", assertion)).status).toBe(401);
@@ -67,8 +64,10 @@ test("a signature signs in once, in the browser that was asked for it", async ()
   expect(both.map(({ status }) => status).toSorted()).toEqual([200, 401]);
 });
 
-test("what is signed for another origin, another service or by nobody in particular signs nobody in", async () => {
-  const [one, other] = await Promise.all([holder(), holder()]);
+test("what is signed for another origin, another service or by nobody in particular signs nobody in", async ({
+  market,
+}) => {
+  const [one, other] = await Promise.all([holder(market), holder(market)]);
   for (const bent of [
     { origin: "https://evil.example" },
     { origin: "http://localhost:4021" },
@@ -77,15 +76,17 @@ test("what is signed for another origin, another service or by nobody in particu
     { id: other.authenticator.id },
     { id: new Authenticator().id },
   ]) {
-    const { status, browser } = await enter(one.authenticator, bent);
+    const { status, browser } = await enter(market, one.authenticator, bent);
     expect({ bent, status }).toEqual({ bent, status: 401 });
     expect((await browser.get("/api/account")).status).toBe(401);
   }
-  expect((await enter(new Authenticator())).status).toBe(401);
+  expect((await enter(market, new Authenticator())).status).toBe(401);
 });
 
-test("what is made for another origin, answers another challenge or is known already is not added", async () => {
-  const { browser, authenticator } = await holder();
+test("what is made for another origin, answers another challenge or is known already is not added", async ({
+  market,
+}) => {
+  const { browser, authenticator } = await holder(market);
   const { browser: stranger } = await withAccount(market);
   for (const bent of [{ origin: "https://evil.example" }, { rpId: "evil.example" }, { isUnverified: true }]) {
     expect({ bent, status: (await add(browser, new Authenticator(), bent)).status }).toEqual({ bent, status: 422 });
@@ -102,8 +103,8 @@ test("what is made for another origin, answers another challenge or is known alr
   expect((await browser.get("/api/account/ways-in")).body.ways).toHaveLength(2);
 });
 
-test("a passkey is called as its holder likes, and by nobody else", async () => {
-  const { browser, id } = await holder();
+test("a passkey is called as its holder likes, and by nobody else", async ({ market }) => {
+  const { browser, id } = await holder(market);
   const { browser: stranger } = await withAccount(market);
   const rename = (who: Browser, name: unknown) => who.patch(`/api/account/ways-in/${id}`, { name });
   expect((await rename(stranger, "Mine")).status).toBe(404);
@@ -114,8 +115,10 @@ test("a passkey is called as its holder likes, and by nobody else", async () => 
   expect((await browser.get("/api/account/ways-in")).body.ways[1].name).toBe("Blue key");
 });
 
-test("a passkey is added and removed within ten minutes of signing in alone, and its holder gets a letter of each", async () => {
-  const { browser, id, handle } = await holder();
+test("a passkey is added and removed within ten minutes of signing in alone, and its holder gets a letter of each", async ({
+  market,
+}) => {
+  const { browser, id, handle } = await holder(market);
   const { db } = market.context;
   const signedIn = (minutes: number) =>
     db.query(
@@ -136,7 +139,7 @@ test("a passkey is added and removed within ten minutes of signing in alone, and
   expect((await browser.get("/api/account/ways-in")).body.ways).toHaveLength(2);
   expect(await letters()).toEqual(["A passkey was added (localhost:4020)"]);
   // For an operator signing in is not enough, and a code is, however old the session is.
-  await nameOperator(handle);
+  await nameOperator(market, handle);
   await signedIn(1);
   expect((await add(browser)).status).toBe(403);
   await signedIn(3 * 24 * 60);
@@ -159,11 +162,13 @@ describe("an operator", () => {
     (await browser.post("/api/operator/confirm/passkey/challenge")).body as never;
   const confirm = (browser: Browser, assertion: object) => browser.post("/api/operator/confirm/passkey", assertion);
 
-  test("is let in for ten minutes by a passkey of the account, once a challenge, and the audit log says by which", async () => {
-    const { browser, handle, authenticator, id } = await holder();
+  test("is let in for ten minutes by a passkey of the account, once a challenge, and the audit log says by which", async ({
+    market,
+  }) => {
+    const { browser, handle, authenticator, id } = await holder(market);
     await browser.patch(`/api/account/ways-in/${id}`, { name: "Blue key" });
     expect((await browser.post("/api/operator/confirm/passkey/challenge")).status).toBe(404);
-    await nameOperator(handle);
+    await nameOperator(market, handle);
     expect((await browser.get("/api/operator/acts")).status).toBe(403);
     const assertion = authenticator.sign(await askToConfirm(browser));
     const twice = await Promise.all([1, 2].map(() => confirm(browser, assertion)));
@@ -174,9 +179,11 @@ describe("an operator", () => {
     expect(acts).toMatchObject([{ operator: handle, act: "confirmed", note: "by the passkey “Blue key”" }]);
   });
 
-  test("is not by another account's passkey, by an old, expired or another session's challenge, or unless asked who holds it", async () => {
-    const [{ browser, handle, authenticator }, other] = await Promise.all([holder(), holder()]);
-    await Promise.all([nameOperator(handle), nameOperator(other.handle)]);
+  test("is not by another account's passkey, by an old, expired or another session's challenge, or unless asked who holds it", async ({
+    market,
+  }) => {
+    const [{ browser, handle, authenticator }, other] = await Promise.all([holder(market), holder(market)]);
+    await Promise.all([nameOperator(market, handle), nameOperator(market, other.handle)]);
     const refused = async (assertion: object) => {
       expect(await confirm(browser, assertion)).toMatchObject({ status: 422, body: { field: "response" } });
       expect((await browser.get("/api/operator/acts")).status).toBe(403);
@@ -195,7 +202,7 @@ describe("an operator", () => {
     await refused(before);
     // What was asked to sign in, and what another session was asked.
     await refused(authenticator.sign(await askToEnter(browser)));
-    const { browser: elsewhere } = await enter(authenticator);
+    const { browser: elsewhere } = await enter(market, authenticator);
     const theirs = authenticator.sign(await askToConfirm(elsewhere));
     await askToConfirm(browser);
     await refused(theirs);
@@ -205,12 +212,14 @@ describe("an operator", () => {
     await refused(authenticator.sign({ challenge: "", rpId: "localhost" } as never));
     expect((await confirm(browser, { id: 5 })).status).toBe(400);
     const { browser: without, handle: plain } = await withAccount(market);
-    await nameOperator(plain);
+    await nameOperator(market, plain);
     expect((await without.post("/api/operator/confirm/passkey/challenge")).status).toBe(409);
   });
 });
 
-test("a page of another site, a session that is old and one without an account add none, nor does a body that is none", async () => {
+test("a page of another site, a session that is old and one without an account add none, nor does a body that is none", async ({
+  market,
+}) => {
   const { browser } = await withAccount(market);
   const foreign = { "sec-fetch-site": "cross-site", "content-type": "text/plain" };
   for (const path of ["passkeys/challenge", "passkeys", "sign-in/passkey/challenge", "sign-in/passkey"]) {
@@ -226,11 +235,13 @@ test("a page of another site, a session that is old and one without an account a
   expect((await new Browser(market.url).post("/api/account/passkeys/challenge")).status).toBe(401);
 });
 
-test("a removed passkey signs nobody in; another's cannot be removed, nor the last way in by two at once", async () => {
-  const { browser, authenticator, id } = await holder();
+test("a removed passkey signs nobody in; another's cannot be removed, nor the last way in by two at once", async ({
+  market,
+}) => {
+  const { browser, authenticator, id } = await holder(market);
   const { browser: stranger } = await withAccount(market);
   expect((await stranger.delete(`/api/account/ways-in/${id}`)).status).toBe(404);
-  expect((await enter(authenticator)).status).toBe(200);
+  expect((await enter(market, authenticator)).status).toBe(200);
   // As where the operator has switched mail off: what is left are two passkeys.
   const second = (await add(browser)).body.id as string;
   const ways = market.context.signIn.ways as { email: boolean };
@@ -240,10 +251,10 @@ test("a removed passkey signs nobody in; another's cannot be removed, nor the la
   expect(removed.map(({ status }) => status).toSorted()).toEqual([200, 409]);
   const left = removed.findIndex(({ status }) => status === 409) === 0 ? id : second;
   expect((await browser.delete(`/api/account/ways-in/${left}`)).status).toBe(200);
-  expect((await enter(authenticator)).status).toBe(401);
+  expect((await enter(market, authenticator)).status).toBe(401);
 });
 
-test("an account has so many passkeys and no more, many at once included", async () => {
+test("an account has so many passkeys and no more, many at once included", async ({ market }) => {
   const { browser } = await withAccount(market);
   for (let n = 1; n < passkeysMax; n += 1) expect((await add(browser)).status).toBe(201);
   const many = await Promise.all(

@@ -17,36 +17,31 @@ import {
   zeroAddress,
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { ownerWallet } from "../../infra/local-evm/artifacts.ts";
-import { type EvmChain, startEvmChain } from "../../infra/local-evm/chain.ts";
+import type { EvmChain } from "../../infra/local-evm/chain.ts";
 import { recheckWallets } from "../../marketplace/accounts/recheck-wallets.ts";
-import { type OpenLedger, openLedger } from "../infra/local-hedera/sdk.ts";
+import type { OpenLedger } from "../infra/local-hedera/sdk.ts";
 import { type Browser, withAccount } from "../support/browser.ts";
-import { type HttpProxy, startHttpProxy } from "../support/http-proxy.ts";
+import { kept, marketTest, perFile } from "../support/fixtures.ts";
+import { startHttpProxy } from "../support/http-proxy.ts";
 import { operatorVariables } from "../support/ledger-agents.ts";
-import { call, echoAgent, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { call, echoAgent, type TestMarketplace } from "../support/marketplace.ts";
 
 const hedera = "hedera:testnet";
 const base = "eip155:84532";
 
-let open: OpenLedger;
-let chain: EvmChain;
-let mirror: HttpProxy;
-let market: TestMarketplace;
-beforeAll(async () => {
-  [open, chain] = await Promise.all([openLedger(), startEvmChain()]);
-  mirror = await startHttpProxy(open.ledger.mirrorUrl);
-  const env = { ...operatorVariables(open), HEDERA_MIRROR: mirror.url, EVM_RPC_URLS: `${base}=${chain.rpcUrl}` };
-  market = await startMarketplace({ env });
-});
-afterAll(async () => {
-  await market.stop();
-  await Promise.all([mirror.stop(), open.close(), chain.stop()]);
-});
+const test = marketTest()
+  .extend("mirror", perFile, ({ open }, { onCleanup }) => kept(startHttpProxy(open.ledger.mirrorUrl), onCleanup))
+  .extend("options", perFile, ({ open, mirror, chain }) => ({
+    env: { ...operatorVariables(open), HEDERA_MIRROR: mirror.url, EVM_RPC_URLS: `${base}=${chain.rpcUrl}` },
+  }));
 
 /** An account of the ledger with a key of its own, associated with USDC unless said otherwise. */
-function newLedgerAccount(options: { associate?: boolean; receiverSignatureRequired?: boolean } = {}) {
+function newLedgerAccount(
+  open: OpenLedger,
+  options: { associate?: boolean; receiverSignatureRequired?: boolean } = {},
+) {
   const { associate = true, ...rest } = options;
   const key = PrivateKey.generateED25519();
   const publicKey = key.publicKey.toStringRaw();
@@ -67,7 +62,7 @@ async function propose(browser: Browser, network: string, address: string) {
 }
 
 /** A creator with a live agent; `paidOn` says on which networks, and to whom, it can be called without a key. */
-async function newCreator() {
+async function newCreator(market: TestMarketplace) {
   const { browser, handle } = await withAccount(market);
   await browser.put("/api/account/agents/echo", echoAgent);
   await browser.post("/api/account/agents/echo/publish");
@@ -84,7 +79,11 @@ async function proved(browser: Browser, network: string, wallet: { address: stri
   return at;
 }
 
-const onHedera = (account: ReturnType<typeof newLedgerAccount>) => ({ address: account.accountId, sign: account.sign });
+type LedgerAccount = ReturnType<typeof newLedgerAccount>;
+const onHedera = (account: LedgerAccount) => ({
+  address: account.accountId,
+  sign: account.sign,
+});
 
 function newEvmWallet() {
   const account = privateKeyToAccount(generatePrivateKey());
@@ -92,9 +91,12 @@ function newEvmWallet() {
 }
 
 describe("a wallet", () => {
-  test("is quoted from the moment it has proved itself, on each ledger, until it is removed", async () => {
-    const { browser, paidOn, handle } = await newCreator();
-    const account = newLedgerAccount();
+  test("is quoted from the moment it has proved itself, on each ledger, until it is removed", async ({
+    open,
+    market,
+  }) => {
+    const { browser, paidOn, handle } = await newCreator(market);
+    const account = newLedgerAccount(open);
     const { at, message } = await propose(browser, hedera, account.accountId);
     expect(message).toContain(handle);
     expect(await paidOn()).toEqual([]);
@@ -113,8 +115,8 @@ describe("a wallet", () => {
     expect((await browser.delete(at)).status).toBe(404);
   });
 
-  test("replaces the one before only once it has proved itself", async () => {
-    const { browser } = await newCreator();
+  test("replaces the one before only once it has proved itself", async ({ market }) => {
+    const { browser } = await newCreator(market);
     const [first, second] = [newEvmWallet(), newEvmWallet()];
     await proved(browser, base, first);
     const { at, message } = await propose(browser, base, second.address);
@@ -129,8 +131,11 @@ describe("a wallet", () => {
     expect(wallets).toMatchObject([{ address: second.address, state: "checked" }]);
   });
 
-  test("that is a contract proves itself as the contract accepts (EIP-1271), and by nobody else", async () => {
-    const { browser, paidOn } = await newCreator();
+  test("that is a contract proves itself as the contract accepts (EIP-1271), and by nobody else", async ({
+    chain,
+    market,
+  }) => {
+    const { browser, paidOn } = await newCreator(market);
     const owner = newEvmWallet();
     const address = await chain.deploy(ownerWallet, [owner.address]);
     const { at, message } = await propose(browser, base, address);
@@ -139,8 +144,10 @@ describe("a wallet", () => {
     expect(await paidOn()).toEqual([base]);
   });
 
-  test("is not proved by a signature of another text, another account's text, or one that is too old", async () => {
-    const [one, other] = [await newCreator(), await newCreator()];
+  test("is not proved by a signature of another text, another account's text, or one that is too old", async ({
+    market,
+  }) => {
+    const [one, other] = [await newCreator(market), await newCreator(market)];
     const wallet = newEvmWallet();
     const mine = await propose(one.browser, base, wallet.address);
     const theirs = await propose(other.browser, base, wallet.address);
@@ -155,17 +162,17 @@ describe("a wallet", () => {
     expect(late.body.error).toContain("too old");
   });
 
-  test.each([
+  test.for<[string, (open: OpenLedger) => string | LedgerAccount, string]>([
     ["there is no such account", () => "0.0.999999999", "There is no account"],
-    ["nothing associated", () => newLedgerAccount({ associate: false }), "not associated with USDC"],
+    ["nothing associated", (open) => newLedgerAccount(open, { associate: false }), "not associated with USDC"],
     [
       "its own signature needed to receive",
-      () => newLedgerAccount({ receiverSignatureRequired: true }),
+      (open) => newLedgerAccount(open, { receiverSignatureRequired: true }),
       "has to sign for what it receives",
     ],
-  ])("that cannot be paid is refused and says why: %s", async (_what, make, why) => {
-    const { browser, paidOn } = await newCreator();
-    const made = make();
+  ])("that cannot be paid is refused and says why: %s", async ([_what, make, why], { open, market }) => {
+    const { browser, paidOn } = await newCreator(market);
+    const made = make(open);
     const account = typeof made === "string" ? { accountId: made, sign: () => "00".repeat(64) } : made;
     const { at, message } = await propose(browser, hedera, account.accountId);
     const { status, body } = await browser.post(`${at}/proof`, { signature: account.sign(message) });
@@ -174,8 +181,8 @@ describe("a wallet", () => {
     expect(await paidOn()).toEqual([]);
   });
 
-  test("in a wrong form is refused, naming the field", async () => {
-    const { browser } = await newCreator();
+  test("in a wrong form is refused, naming the field", async ({ market }) => {
+    const { browser } = await newCreator(market);
     const { address } = newEvmWallet();
     const mistyped = address.replace(/[a-z](?=[^a-z]*$)/, (letter) => letter.toUpperCase());
     for (const [field, wallet] of [
@@ -198,8 +205,8 @@ describe("a wallet", () => {
     expect(lower.body.address).toBe(address);
   });
 
-  test("of nobody, or of the token itself, is refused: what is paid there is lost", async () => {
-    const { browser } = await newCreator();
+  test("of nobody, or of the token itself, is refused: what is paid there is lost", async ({ chain, market }) => {
+    const { browser } = await newCreator(market);
     for (const address of [zeroAddress, chain.usdc]) {
       const { at } = await propose(browser, base, getAddress(address));
       expect((await browser.post(`${at}/proof`, { signature: "0x00" })).status).toBe(422);
@@ -208,13 +215,17 @@ describe("a wallet", () => {
 });
 
 describe("a wallet that signed and cannot be paid yet", () => {
-  const due = () => market.context.db.query("update payout_wallets set looked_at = now() - interval '11 minutes'");
+  const due = (market: TestMarketplace) =>
+    market.context.db.query("update payout_wallets set looked_at = now() - interval '11 minutes'");
 
-  test("is kept with the reason and need not sign again; the one before is paid until it can be", async () => {
-    const { browser, paidOn } = await newCreator();
-    const former = newLedgerAccount();
+  test("is kept with the reason and need not sign again; the one before is paid until it can be", async ({
+    open,
+    market,
+  }) => {
+    const { browser, paidOn } = await newCreator(market);
+    const former = newLedgerAccount(open);
     await proved(browser, hedera, onHedera(former));
-    const account = newLedgerAccount({ associate: false });
+    const account = newLedgerAccount(open, { associate: false });
     const { at, message } = await propose(browser, hedera, account.accountId);
     const proof = await browser.post(`${at}/proof`, { signature: account.sign(message) });
     expect(proof).toMatchObject({ status: 422, body: { reason: "not_associated" } });
@@ -223,7 +234,7 @@ describe("a wallet that signed and cannot be paid yet", () => {
     expect(await listed()).toMatchObject([{ address: former.accountId, state: "checked" }, waiting]);
     expect((await browser.post(`${at}/check`)).body).toMatchObject(waiting);
     expect((await browser.post(`${at}/proof`, { signature: account.sign(message) })).status).toBe(409);
-    await due();
+    await due(market);
     await recheckWallets(market.context);
     expect(await listed()).toMatchObject([{ address: former.accountId, state: "checked" }, waiting]);
     await open.run(
@@ -236,15 +247,18 @@ describe("a wallet that signed and cannot be paid yet", () => {
     expect(await paidOn()).toEqual([hedera]);
   });
 
-  test("is paid by itself once it can be, though nobody asks, and not while its account is suspended", async () => {
-    const { browser, handle, paidOn } = await newCreator();
-    const account = newLedgerAccount({ associate: false });
+  test("is paid by itself once it can be, though nobody asks, and not while its account is suspended", async ({
+    open,
+    market,
+  }) => {
+    const { browser, handle, paidOn } = await newCreator(market);
+    const account = newLedgerAccount(open, { associate: false });
     const { at, message } = await propose(browser, hedera, account.accountId);
     await browser.post(`${at}/proof`, { signature: account.sign(message) });
     const change = { accountId: account.accountId, tokenIds: [open.ledger.usdc] };
     await open.run(new TokenAssociateTransaction(change), account.key);
     await market.context.db.query("update accounts set state = 'suspended' where handle = $1", [handle]);
-    await due();
+    await due(market);
     await recheckWallets(market.context);
     await market.context.db.query("update accounts set state = 'open' where handle = $1", [handle]);
     expect(await paidOn()).toEqual([]);
@@ -254,17 +268,18 @@ describe("a wallet that signed and cannot be paid yet", () => {
 });
 
 describe("a wallet that was fine", () => {
-  const due = () => market.context.db.query("update payout_wallets set looked_at = now() - interval '7 hours'");
+  const due = (market: TestMarketplace) =>
+    market.context.db.query("update payout_wallets set looked_at = now() - interval '7 hours'");
 
-  test("leaves the quote when it can no longer be paid, and comes back when it can", async () => {
-    const { browser, paidOn } = await newCreator();
-    const account = newLedgerAccount();
+  test("leaves the quote when it can no longer be paid, and comes back when it can", async ({ open, market }) => {
+    const { browser, paidOn } = await newCreator(market);
+    const account = newLedgerAccount(open);
     const at = await proved(browser, hedera, onHedera(account));
     const change = { accountId: account.accountId, tokenIds: [open.ledger.usdc] };
     await open.run(new TokenDissociateTransaction(change), account.key);
     await recheckWallets(market.context);
     expect(await paidOn()).toEqual([hedera]);
-    await due();
+    await due(market);
     await recheckWallets(market.context);
     expect(await paidOn()).toEqual([]);
     const [listed] = (await browser.get("/api/account/wallets")).body.wallets;
@@ -274,18 +289,22 @@ describe("a wallet that was fine", () => {
     expect(await paidOn()).toEqual([hedera]);
   });
 
-  test("and is deleted on the ledger, or put on the token's block list, leaves the quote too", async () => {
-    const { browser, paidOn } = await newCreator();
-    const account = newLedgerAccount();
+  test("and is deleted on the ledger, or put on the token's block list, leaves the quote too", async ({
+    open,
+    chain,
+    market,
+  }) => {
+    const { browser, paidOn } = await newCreator(market);
+    const account = newLedgerAccount(open);
     await proved(browser, hedera, onHedera(account));
     const wallet = newEvmWallet();
     await proved(browser, base, wallet);
-    await block(wallet.address);
+    await block(chain, wallet.address);
     const remove = new AccountDeleteTransaction()
       .setAccountId(AccountId.fromString(account.accountId))
       .setTransferAccountId(AccountId.fromString(open.ledger.accounts.buyer.accountId));
     await open.run(remove, account.key);
-    await due();
+    await due(market);
     await recheckWallets(market.context);
     expect(await paidOn()).toEqual([]);
     const { wallets } = (await browser.get("/api/account/wallets")).body;
@@ -295,16 +314,16 @@ describe("a wallet that was fine", () => {
     ]);
   });
 
-  test("stays in it while the ledger does not answer: unknown is not unpayable", async () => {
-    const { browser, paidOn } = await newCreator();
-    const at = await proved(browser, hedera, onHedera(newLedgerAccount()));
+  test("stays in it while the ledger does not answer: unknown is not unpayable", async ({ open, mirror, market }) => {
+    const { browser, paidOn } = await newCreator(market);
+    const at = await proved(browser, hedera, onHedera(newLedgerAccount(open)));
     mirror.behave(() => "lose-call");
     try {
-      await due();
+      await due(market);
       await recheckWallets(market.context);
       expect(await paidOn()).toEqual([hedera]);
       expect((await browser.post(`${at}/check`)).status).toBe(503);
-      const other = newLedgerAccount();
+      const other = newLedgerAccount(open);
       const proposed = await propose(browser, hedera, other.accountId);
       const proof = await browser.post(`${proposed.at}/proof`, { signature: other.sign(proposed.message) });
       expect(proof.status).toBe(503);
@@ -317,7 +336,7 @@ describe("a wallet that was fine", () => {
 });
 
 /** The token's own minter puts an address on its block list. */
-async function block(address: `0x${string}`): Promise<void> {
+async function block(chain: EvmChain, address: `0x${string}`): Promise<void> {
   const minter = getAddress(slice(keccak256(toBytes("minter of a local chain")), 12));
   const client = createTestClient({ mode: "anvil", transport: http(chain.rpcUrl) }).extend(walletActions);
   const abi = parseAbi(["function setBlacklisted(address account, bool blacklisted)"]);

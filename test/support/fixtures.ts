@@ -1,21 +1,68 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer as createHttpServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test as base } from "vitest";
+import { startEvmChain } from "../../infra/local-evm/chain.ts";
+import { startLocalHedera } from "../../infra/local-hedera/local-hedera.ts";
+import type { LocalHederaOptions } from "../../infra/local-hedera/options.ts";
 import { createServer } from "../../marketplace/server.ts";
 import { connect } from "../../shared/postgres.ts";
 import { openLedger } from "../infra/local-hedera/sdk.ts";
 import { documented } from "./documented.ts";
 import { evmSetting } from "./evm-facilitator.ts";
 import { startFacilitator, type Variables } from "./facilitator.ts";
+import { hederaVariables } from "./hedera-payments.ts";
 import { startLedgerMarket } from "./ledger-agents.ts";
 import { marketplaceContext, type Seed, type StartOptions, seedMarket, startMarketplace } from "./marketplace.ts";
 import { type PaidOptions, startPaidMarket } from "./paid-market.ts";
 import { freshDatabase, statements } from "./postgres.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
+import { startMailServer } from "./sign-in-servers.ts";
 
 /**
  * What test files stand on. A part is started for the first test of a file that takes it, and stopped after the file's
  * last; parts that stand on it are stopped before.
  */
 export const perFile = { scope: "file" } as const;
+
+/** Starts a part, which is stopped when its fixture ends. */
+export async function kept<P extends Part>(starting: P | Promise<P>, onCleanup: OnCleanup): Promise<P> {
+  const started = await starting;
+  onCleanup(async () => {
+    await ("stop" in started ? started.stop() : started.close());
+  });
+  return started;
+}
+
+/** The fixture of a part that stands on no other. */
+export function part<P extends Part>(start: () => P | Promise<P>) {
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which other fixtures this one takes
+  return async ({}, { onCleanup }: { onCleanup: OnCleanup }) => kept(start(), onCleanup);
+}
+
+type Part = { stop(): unknown } | { close(): unknown };
+type OnCleanup = (end: () => Promise<void>) => void;
+
+/**
+ * What a service may stand on besides its database, for `options` that name it: `marketTest().extend("options", perFile,
+ * ({ chain }) => ({ env: { EVM_RPC_URLS: … } }))`.
+ */
+function partsTest() {
+  return base
+    .extend("chain", perFile, part(startEvmChain))
+    .extend("open", perFile, part(openLedger))
+    .extend("mail", perFile, part(startMailServer))
+    .extend("directory", perFile, newDirectory);
+}
+
+// biome-ignore lint/correctness/noEmptyPattern: as above
+async function newDirectory({}, { onCleanup }: { onCleanup: OnCleanup }): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "test-"));
+  onCleanup(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
 
 /** The marketplace's Express app for supertest: no port, no jobs, no model. */
 export function appTest(env: Record<string, string> = {}) {
@@ -31,32 +78,48 @@ export function appTest(env: Record<string, string> = {}) {
 
 /** A marketplace with an agent, its creator, and a buyer with a key and credits. */
 export function marketTest(options: StartOptions = {}, seed: Seed = {}) {
-  return base
+  return partsTest()
     .extend("options", perFile, options)
-    .extend("market", perFile, async ({ options }, { onCleanup }) => {
-      const market = await startMarketplace(options);
-      onCleanup(market.stop);
-      return market;
-    })
+    .extend("market", perFile, ({ options }, { onCleanup }) => kept(startMarketplace(options), onCleanup))
     .extend("seeded", perFile, ({ market }) => seedMarket(market.context, seed));
+}
+
+/** A marketplace that may call one server of this machine, at `base`, which the test answers for. */
+export function upstreamTest(answer: RequestListener) {
+  return marketTest()
+    .extend(
+      "upstream",
+      perFile,
+      part(() => startUpstream(answer)),
+    )
+    .extend("base", perFile, ({ upstream }) => upstream.url)
+    .extend("options", perFile, ({ upstream }) => ({ env: { OUTBOUND_ALLOW_HOSTS: upstream.host } }));
+}
+
+/** A server of a test's own on any free port. */
+export async function startUpstream(answer: RequestListener) {
+  const server = createHttpServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const stop = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${port}`, host: `127.0.0.1:${port}`, stop };
 }
 
 /** Both services and both chains; `paid` has a creator who can be paid on each. */
 export function paidTest(options: PaidOptions = {}) {
-  return base.extend("options", perFile, options).extend("paid", perFile, async ({ options }, { onCleanup }) => {
-    const paid = await startPaidMarket(options);
-    onCleanup(paid.stop);
-    return paid;
-  });
+  return partsTest()
+    .extend("options", perFile, options)
+    .extend("paid", perFile, ({ options }, { onCleanup }) => kept(startPaidMarket(options), onCleanup));
 }
 
 /** A facilitator that settles on a local EVM chain; its answers must be as its document says. */
 export function evmTest(variables: Variables = {}) {
-  return chainTest(variables).extend("facilitator", perFile, async ({ setting }, { onCleanup }) => {
-    const facilitator = documented(await startFacilitator(setting.variables));
-    onCleanup(facilitator.stop);
-    return facilitator;
-  });
+  return chainTest(variables).extend("facilitator", perFile, ({ setting }, { onCleanup }) =>
+    kept(startFacilitator(setting.variables).then(documented), onCleanup),
+  );
 }
 
 /**
@@ -66,30 +129,49 @@ export function evmTest(variables: Variables = {}) {
 export function proxiedEvmTest(variables: Variables = {}, path = "") {
   return chainTest(variables)
     .extend("proxy", perFile, async ({ setting }, { onCleanup }) => {
-      const proxy = await startRpcProxy(setting.chain.rpcUrl);
+      const proxy = await kept(startRpcProxy(setting.chain.rpcUrl), onCleanup);
       setting.variables[`EIP155_${setting.chain.chainId}_RPC_URL`] = `${proxy.url}${path}`;
-      onCleanup(proxy.stop);
       return proxy;
     })
     .extend("calm", { auto: true }, ({ proxy }, { onCleanup }) => {
       onCleanup(() => proxy.behave(() => "pass"));
     })
-    .extend("facilitator", perFile, async ({ setting, proxy: _ }, { onCleanup }) => {
-      const facilitator = documented(await startFacilitator(setting.variables));
-      onCleanup(facilitator.stop);
-      return facilitator;
-    });
+    .extend("facilitator", perFile, ({ setting, proxy: _ }, { onCleanup }) =>
+      kept(startFacilitator(setting.variables).then(documented), onCleanup),
+    );
 }
 
 /** A local EVM chain, and what a facilitator needs to settle on it. */
 export function chainTest(variables: Variables = {}) {
   return base
     .extend("variables", perFile, variables)
-    .extend("setting", perFile, async ({ variables }, { onCleanup }) => {
-      const setting = await evmSetting(variables);
-      onCleanup(setting.stop);
-      return setting;
-    });
+    .extend("setting", perFile, ({ variables }, { onCleanup }) => kept(evmSetting(variables), onCleanup));
+}
+
+/** A local EVM chain and a local Hedera ledger, with what a facilitator needs to settle on both. */
+export function chainsTest(options: LocalHederaOptions = {}) {
+  return chainTest()
+    .extend(
+      "ledger",
+      perFile,
+      part(() => startLocalHedera(options)),
+    )
+    .extend("forBoth", perFile, ({ setting, ledger }) => ({ ...setting.variables, ...hederaVariables(ledger) }));
+}
+
+/** A facilitator that settles on a local Hedera ledger, which has no faults at the end of a test. */
+export function hederaTest(changes: Variables = {}) {
+  return base
+    .extend("ledger", perFile, part(startLocalHedera))
+    .extend("calm", { auto: true }, ({ ledger }, { onCleanup }) => {
+      onCleanup(() => ledger.faults.clear());
+    })
+    .extend("variables", perFile, async ({ ledger }) => ({
+      ...hederaVariables(ledger),
+      FACILITATOR_DATABASE_URL: await freshDatabase("facilitator"),
+      ...changes,
+    }))
+    .extend("facilitator", perFile, ({ variables }, { onCleanup }) => kept(startFacilitator(variables), onCleanup));
 }
 
 /** The facilitator's database alone. */
@@ -103,20 +185,17 @@ export function recordTest() {
 }
 
 /** A local Hedera ledger, and the SDK's clients of it. */
-export function ledgerTest() {
-  // biome-ignore lint/correctness/noEmptyPattern: as above
-  return base.extend("on", perFile, async ({}, { onCleanup }) => {
-    const on = await openLedger();
-    onCleanup(on.close);
-    return on;
-  });
+export function ledgerTest(options: LocalHederaOptions = {}) {
+  return base.extend(
+    "on",
+    perFile,
+    part(() => openLedger(options)),
+  );
 }
 
 /** A marketplace with an operator on a local ledger. */
 export function ledgerMarketTest(env: Record<string, string> = {}) {
-  return base.extend("env", perFile, env).extend("market", perFile, async ({ env }, { onCleanup }) => {
-    const market = await startLedgerMarket(env);
-    onCleanup(market.stop);
-    return market;
-  });
+  return partsTest()
+    .extend("env", perFile, env)
+    .extend("market", perFile, ({ env }, { onCleanup }) => kept(startLedgerMarket(env), onCleanup));
 }

@@ -1,36 +1,25 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { readConfig } from "../../marketplace/config.ts";
-import { startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { marketTest, perFile } from "../support/fixtures.ts";
+import type { TestMarketplace } from "../support/marketplace.ts";
 
-let directory: string;
-let market: TestMarketplace;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "operator-"));
-  await writeFile(
-    join(directory, "terms.md"),
-    "# Terms of use\n\nBe *kind*. <script>alert(1)</script>\n\n## Law\n\n[x](javascript:alert(1))",
-  );
+const test = marketTest().extend("options", perFile, async ({ directory }) => {
+  const terms = "# Terms of use\n\nBe *kind*. <script>alert(1)</script>\n\n## Law\n\n[x](javascript:alert(1))";
+  await writeFile(join(directory, "terms.md"), terms);
   await writeFile(join(directory, "imprint.txt"), "Some Company\nA street");
-  market = await startMarketplace({
-    env: { TERMS_FILE: join(directory, "terms.md"), IMPRINT_FILE: join(directory, "imprint.txt") },
-  });
-});
-afterAll(async () => {
-  await market.stop();
-  await rm(directory, { recursive: true, force: true });
+  return { env: { TERMS_FILE: join(directory, "terms.md"), IMPRINT_FILE: join(directory, "imprint.txt") } };
 });
 
-async function page(path: string): Promise<{ status: number; html: string }> {
+async function page(market: TestMarketplace, path: string): Promise<{ status: number; html: string }> {
   const answer = await fetch(market.url + path, { headers: { accept: "text/html" } });
   return { status: answer.status, html: await answer.text() };
 }
 
 describe("the operator's own pages", () => {
-  test("are shown as Markdown, with no markup of their own", async () => {
-    const { status, html } = await page("/terms");
+  test("are shown as Markdown, with no markup of their own", async ({ market }) => {
+    const { status, html } = await page(market, "/terms");
     expect(status).toBe(200);
     expect(html).toContain("<h1>Terms of use</h1>");
     expect(html).toContain("<em>kind</em>");
@@ -38,30 +27,40 @@ describe("the operator's own pages", () => {
     expect(html).not.toMatch(/<script>|javascript:/);
   });
 
-  test("have a heading also where the file is plain text", async () => {
-    expect((await page("/imprint")).html).toContain("<h1>Imprint</h1>");
+  test("have a heading also where the file is plain text", async ({ market }) => {
+    expect((await page(market, "/imprint")).html).toContain("<h1>Imprint</h1>");
   });
 
-  test("that were not configured are 404, and no page links to them", async () => {
-    expect((await page("/privacy")).status).toBe(404);
-    const { html } = await page("/docs");
+  test("that were not configured are 404, and no page links to them", async ({ market }) => {
+    expect((await page(market, "/privacy")).status).toBe(404);
+    const { html } = await page(market, "/docs");
     expect(html).toContain('href="/terms"');
     expect(html).toContain('href="/imprint"');
     expect(html).not.toContain('href="/privacy"');
   });
 
-  test.each([
-    ["a file that is not there", () => join(directory, "none.md"), /TERMS_FILE must name a text file/],
-    ["a directory", () => directory, /TERMS_FILE must name a text file/],
-    ["an empty file", async () => write("empty.md", " \n"), /TERMS_FILE names an empty file/],
-    ["a file of more than 500,000 bytes", async () => write("large.md", "x".repeat(500_001)), /at most 500000 bytes/],
-    ["a file that is no text", async () => write("binary.md", Buffer.from([0xff, 0xfe, 0x00])), /in UTF-8/],
-  ])("keep the service from starting when they name %s", async (_what, path, message) => {
-    await expect(async () => readConfig({ ...market.environment, TERMS_FILE: await path() })).rejects.toThrow(message);
+  test.for<[string, (directory: string) => string | Promise<string>, RegExp]>([
+    ["a file that is not there", (directory) => join(directory, "none.md"), /TERMS_FILE must name a text file/],
+    ["a directory", (directory) => directory, /TERMS_FILE must name a text file/],
+    ["an empty file", (directory) => write(directory, "empty.md", " \n"), /TERMS_FILE names an empty file/],
+    [
+      "a file of more than 500,000 bytes",
+      (directory) => write(directory, "large.md", "x".repeat(500_001)),
+      /at most 500000 bytes/,
+    ],
+    [
+      "a file that is no text",
+      (directory) => write(directory, "binary.md", Buffer.from([0xff, 0xfe, 0x00])),
+      /in UTF-8/,
+    ],
+  ])("keep the service from starting when they name %s", async ([_what, path, message], { market, directory }) => {
+    await expect(async () => readConfig({ ...market.environment, TERMS_FILE: await path(directory) })).rejects.toThrow(
+      message,
+    );
   });
 });
 
-async function write(name: string, content: string | Buffer): Promise<string> {
+async function write(directory: string, name: string, content: string | Buffer): Promise<string> {
   await writeFile(join(directory, name), content);
   return join(directory, name);
 }

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { parseHandle } from "../../marketplace/accounts/handle.ts";
 import { marketplaceEndpoints } from "../../marketplace/endpoints.ts";
 import { createSite } from "../../marketplace/web/serve.ts";
-import { seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { marketTest } from "../support/fixtures.ts";
+import { seedMarket, type TestMarketplace } from "../support/marketplace.ts";
 
-let market: TestMarketplace;
-beforeAll(async () => {
-  market = await startMarketplace();
-});
-afterAll(() => market.stop());
+const test = marketTest();
 
 const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 const siteOf = ({ context }: TestMarketplace) => createSite(context, marketplaceEndpoints(context));
 
 describe("pages", () => {
-  test("the first page is served under a policy without inline code, to a browser and to curl", async () => {
+  test("the first page is served under a policy without inline code, to a browser and to curl", async ({ market }) => {
     for (const accept of [browser.accept, "*/*"]) {
       const answer = await fetch(market.url, { headers: { accept } });
       expect(answer.status).toBe(200);
@@ -28,7 +25,9 @@ describe("pages", () => {
     }
   });
 
-  test("a shared cache may keep for a second what is the same for every visitor, and asks by its ETag; nothing of anyone's", async () => {
+  test("a shared cache may keep for a second what is the same for every visitor, and asks by its ETag; nothing of anyone's", async ({
+    market,
+  }) => {
     const { headers } = await fetch(`${market.url}/explore`);
     expect(headers.get("cache-control")).toBe("public, max-age=0, s-maxage=1");
     expect(headers.get("vary")?.toLowerCase()).toContain("cookie");
@@ -47,7 +46,7 @@ describe("pages", () => {
     }
   });
 
-  test("what pages load is compressed, kept for good, and named by what it holds", async () => {
+  test("what pages load is compressed, kept for good, and named by what it holds", async ({ market }) => {
     const html = await (await fetch(market.url)).text();
     const loaded = [...html.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path as string);
     expect(loaded.length).toBeGreaterThan(3);
@@ -61,14 +60,16 @@ describe("pages", () => {
     expect((await fetch(`${market.url}/assets/../main.ts`)).status).toBe(404);
   });
 
-  test("the stylesheet is at most 15 kB gzipped, and every page's scripts are within its budget", async () => {
+  test("the stylesheet is at most 15 kB gzipped, and every page's scripts are within its budget", async ({
+    market,
+  }) => {
     const { pages, frame } = siteOf(market);
     const assets = await frame.assets();
     expect(assets.weightOf("site.css")).toBeLessThan(15_000);
     expect(assets.weightOf("site.js")).toBeLessThanOrEqual(Math.min(...pages.map((page) => page.scriptBytesMax)));
   });
 
-  test("every page tells how the services are, in a word, and waits for nobody to say so", async () => {
+  test("every page tells how the services are, in a word, and waits for nobody to say so", async ({ market }) => {
     const told = async () => {
       const html = await (await fetch(`${market.url}/pricing`)).text();
       return /<footer.*<a href="\/status">.*?(Everything works|Part of it does not work|Out of order)/s.exec(html)?.[1];
@@ -77,7 +78,7 @@ describe("pages", () => {
     await expect.poll(told).toBe(status === "ok" ? "Everything works" : "Part of it does not work");
   });
 
-  test("no creator's handle can be the path of a page", () => {
+  test("no creator's handle can be the path of a page", ({ market }) => {
     const { pages } = siteOf(market);
     const words = pages.map(({ path }) => path.split("/")[1] ?? "").filter((word) => /^[a-z]/.test(word));
     for (const word of words) expect(() => parseHandle(word), word).toThrow(/is reserved/);
@@ -85,7 +86,7 @@ describe("pages", () => {
 });
 
 describe("what is not there", () => {
-  test("is a page that helps for a browser, and JSON for programs", async () => {
+  test("is a page that helps for a browser, and JSON for programs", async ({ market }) => {
     const page = await fetch(`${market.url}/sumarizer-of-texts/x/y`, { headers: browser });
     expect(page.status).toBe(404);
     expect(page.headers.get("content-type")).toMatch("text/html");
@@ -97,7 +98,7 @@ describe("what is not there", () => {
     expect(api.headers.get("content-type")).toMatch("application/json");
   });
 
-  test("names agents that its address could mean, whatever the address", async () => {
+  test("names agents that its address could mean, whatever the address", async ({ market }) => {
     const { agent } = await seedMarket(market.context);
     const near = await fetch(`${market.url}/somebody/ekho`, { headers: browser });
     expect([near.status, (await near.text()).includes(`href="/${agent.address}"`)]).toEqual([404, true]);
@@ -108,7 +109,9 @@ describe("what is not there", () => {
     }
   });
 
-  test("a method that a page lacks is a 405 that says which there are, and a form from elsewhere is refused", async () => {
+  test("a method that a page lacks is a 405 that says which there are, and a form from elsewhere is refused", async ({
+    market,
+  }) => {
     const put = await fetch(`${market.url}/pricing`, { method: "PUT" });
     expect([put.status, put.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
     const headers = { origin: "https://evil.example", "content-type": "application/x-www-form-urlencoded" };

@@ -1,16 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { landingPath } from "../../marketplace/sign-in/enter.ts";
 import { newEmail, tokenIn } from "../support/browser.ts";
+import { marketTest, part, perFile } from "../support/fixtures.ts";
 import { startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
-import { type MailServer, type OidcServer, startMailServer, startOidcProvider } from "../support/sign-in-servers.ts";
+import { type MailServer, startOidcProvider } from "../support/sign-in-servers.ts";
 
 const publicUrl = "https://market.example.com";
-let mail: MailServer;
-let provider: OidcServer;
-let market: TestMarketplace;
-beforeAll(async () => {
-  [mail, provider] = await Promise.all([startMailServer(), startOidcProvider(publicUrl)]);
-  market = await startMarketplace({
+
+const test = marketTest()
+  .extend(
+    "provider",
+    perFile,
+    part(() => startOidcProvider(publicUrl)),
+  )
+  .extend("options", perFile, ({ mail, provider }) => ({
     env: {
       MARKETPLACE_PUBLIC_URL: publicUrl,
       SMTP_URL: mail.url,
@@ -20,14 +23,12 @@ beforeAll(async () => {
       OIDC_CLIENT_SECRET: "a client secret",
       OIDC_NAME: "Example",
     },
-  });
-});
-afterAll(() => Promise.all([market.stop(), mail.stop(), provider.stop()]));
+  }));
 
 const headers = { accept: "text/html", host: "market.example.com", origin: publicUrl };
 
 /** A form without a browser: what the service answers to its fields. */
-async function submit(fields: Record<string, string>, cookie = "") {
+async function submit(market: TestMarketplace, fields: Record<string, string>, cookie = "") {
   const body = new URLSearchParams(fields);
   const answer = await fetch(`${market.url}/sign-in`, {
     method: "POST",
@@ -38,14 +39,14 @@ async function submit(fields: Record<string, string>, cookie = "") {
   return { answer, text: await answer.text() };
 }
 
-async function linkFor(email: string, next: string): Promise<string> {
-  const { answer, text } = await submit({ way: "email", email, next });
+async function linkFor(mail: MailServer, market: TestMarketplace, email: string, next: string): Promise<string> {
+  const { answer, text } = await submit(market, { way: "email", email, next });
   expect([answer.status, text.includes(email)]).toEqual([200, true]);
   return /https:\S+/.exec(await mail.letterTo(email))?.[0] ?? "";
 }
 
 describe("the page to sign in on", () => {
-  test("offers what is set up, and is kept by no cache", async () => {
+  test("offers what is set up, and is kept by no cache", async ({ market }) => {
     const answer = await fetch(`${market.url}/sign-in`, { headers });
     const text = await answer.text();
     expect(text).toContain('name="email"');
@@ -53,11 +54,14 @@ describe("the page to sign in on", () => {
     expect(answer.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("a mailed link leads back to where one wanted to go, signed in, without JavaScript", async () => {
-    const link = await linkFor(newEmail(), "/ada/summarizer?tab=api");
+  test("a mailed link leads back to where one wanted to go, signed in, without JavaScript", async ({
+    mail,
+    market,
+  }) => {
+    const link = await linkFor(mail, market, newEmail(), "/ada/summarizer?tab=api");
     const page = await (await fetch(market.url + link.slice(publicUrl.length), { headers })).text();
     expect(page).toContain('name="token"');
-    const { answer } = await submit({
+    const { answer } = await submit(market, {
       way: "link",
       token: tokenIn(link),
       next: new URL(link).searchParams.get("next") ?? "",
@@ -72,7 +76,7 @@ describe("the page to sign in on", () => {
     expect([signedIn.status, signedIn.headers.get("location")]).toEqual([303, "/explore"]);
   });
 
-  test("never leads to another site, nor to what only programs read", async () => {
+  test("never leads to another site, nor to what only programs read", async ({ mail, market }) => {
     for (const next of [
       "https://evil.example",
       "//evil.example",
@@ -80,15 +84,15 @@ describe("the page to sign in on", () => {
       "javascript:alert(1)",
       "/api/account",
     ]) {
-      const link = await linkFor(newEmail(), next);
+      const link = await linkFor(mail, market, newEmail(), next);
       expect(new URL(link).searchParams.get("next"), next).toBe(landingPath);
-      const { answer } = await submit({ way: "link", token: tokenIn(link), next });
+      const { answer } = await submit(market, { way: "link", token: tokenIn(link), next });
       expect([next, answer.status, answer.headers.get("location")]).toEqual([next, 303, landingPath]);
     }
   });
 
-  test("says beside the field what is wrong with an address, and keeps what was typed", async () => {
-    const { answer, text } = await submit({ way: "email", email: "nobody", next: "/explore" });
+  test("says beside the field what is wrong with an address, and keeps what was typed", async ({ market }) => {
+    const { answer, text } = await submit(market, { way: "email", email: "nobody", next: "/explore" });
     expect(answer.status).toBe(400);
     expect(text).toContain("That is no e-mail address.");
     expect(text).toContain('value="nobody"');
@@ -96,17 +100,20 @@ describe("the page to sign in on", () => {
     expect(text).toContain('value="/explore"');
   });
 
-  test("a link used twice is a page that offers another", async () => {
-    const link = await linkFor(newEmail(), "/");
-    await submit({ way: "link", token: tokenIn(link) });
-    const { answer, text } = await submit({ way: "link", token: tokenIn(link) });
+  test("a link used twice is a page that offers another", async ({ mail, market }) => {
+    const link = await linkFor(mail, market, newEmail(), "/");
+    await submit(market, { way: "link", token: tokenIn(link) });
+    const { answer, text } = await submit(market, { way: "link", token: tokenIn(link) });
     expect(answer.status).toBe(401);
     expect(text).toContain("used already");
     expect(text).toContain("Send the link");
   });
 
-  test("goes on to the provider by a page, and back to a page when the provider refused", async () => {
-    const { answer, text } = await submit({ way: "provider", next: "/explore" });
+  test("goes on to the provider by a page, and back to a page when the provider refused", async ({
+    provider,
+    market,
+  }) => {
+    const { answer, text } = await submit(market, { way: "provider", next: "/explore" });
     expect(answer.status).toBe(200);
     expect(answer.headers.get("refresh")).toContain(`0;url=${provider.issuer}`);
     expect(text).toContain("Continue");
@@ -124,7 +131,7 @@ describe("the page to sign in on", () => {
     expect(refused).toContain("Single sign-on did not work");
   });
 
-  test("is posted to from its own origin alone", async () => {
+  test("is posted to from its own origin alone", async ({ market }) => {
     const foreign = { ...headers, origin: "https://evil.example" };
     const body = new URLSearchParams({ way: "email", email: newEmail() });
     expect((await fetch(`${market.url}/sign-in`, { method: "POST", headers: foreign, body })).status).toBe(403);

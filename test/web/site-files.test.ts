@@ -4,26 +4,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import sharp from "sharp";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../marketplace/agents/state.ts";
 import { pictureSvg } from "../../marketplace/web/share-picture/drawing.ts";
 import { SharePictures } from "../../marketplace/web/share-picture/share-pictures.ts";
 import { Sitemap } from "../../marketplace/web/sitemap/sitemap.ts";
+import { marketTest } from "../support/fixtures.ts";
 import { lintDocument } from "../support/lint-document.ts";
-import { echoAgent, type Market, seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { echoAgent, seedMarket, type TestMarketplace } from "../support/marketplace.ts";
 
-let market: TestMarketplace;
-let seeded: Market;
-beforeAll(async () => {
-  market = await startMarketplace();
-  seeded = await seedMarket(market.context, { agent: { name: "Écho <b> & 語" } });
-});
-afterAll(() => market.stop());
+const test = marketTest({}, { agent: { name: "Écho <b> & 語" } });
 
-const get = (path: string, headers: Record<string, string> = {}) => fetch(market.url + path, { headers });
+const get = (market: TestMarketplace, path: string, headers: Record<string, string> = {}) =>
+  fetch(market.url + path, { headers });
 const locations = (xml: string) => [...xml.matchAll(/<loc>([^<]+)<\/loc>/g)].map(([, loc]) => loc as string);
-const hidden = async () => {
+const hidden = async (market: TestMarketplace) => {
   const { agent } = await seedMarket(market.context);
   await moveAgent(market.context.db, agent.address, "unpublish");
   return agent.address;
@@ -31,7 +27,7 @@ const hidden = async () => {
 
 test("the client is installed from the running service into an empty folder, brings nothing else, and runs an agent", {
   timeout: 180_000,
-}, async () => {
+}, async ({ market, seeded }) => {
   const folder = await mkdtemp(join(tmpdir(), "installed-"));
   try {
     await writeFile(join(folder, "package.json"), "{}");
@@ -56,14 +52,17 @@ test("the client is installed from the running service into an empty folder, bri
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  const answer = await get("/client.tgz");
+  const answer = await get(market, "/client.tgz");
   expect((await answer.arrayBuffer()).byteLength).toBeLessThan(50_000);
-  expect((await get("/client.tgz", { "if-none-match": answer.headers.get("etag")! })).status).toBe(304);
+  expect((await get(market, "/client.tgz", { "if-none-match": answer.headers.get("etag")! })).status).toBe(304);
 });
 
-test("the OpenAPI document of an agent has each way in which it is called, with its input and its price", async () => {
+test("the OpenAPI document of an agent has each way in which it is called, with its input and its price", async ({
+  market,
+  seeded,
+}) => {
   const { address } = seeded.agent;
-  const document = await (await get(`/${address}/openapi.json`)).json();
+  const document = await (await get(market, `/${address}/openapi.json`)).json();
 
   // Who wrote it under which licence, and what groups it, is said in the service's own document.
   const said = /^(info-license|operation-tag|tag)/;
@@ -73,31 +72,33 @@ test("the OpenAPI document of an agent has each way in which it is called, with 
   expect(asked.schema.properties.agent).toEqual({ const: address });
   expect(asked.schema.properties.input.properties).toHaveProperty("text");
   expect(Object.keys(document.paths).every((path) => path.startsWith("/api/"))).toBe(true);
-  expect((await get(`/${await hidden()}/openapi.json`)).status).toBe(404);
+  expect((await get(market, `/${await hidden(market)}/openapi.json`)).status).toBe(404);
 });
 
 describe("the picture of an agent", () => {
-  test("is a PNG of 1200 by 630 that its page names, kept by its ETag", async () => {
-    const answer = await get(`/${seeded.agent.address}/picture.png`);
+  test("is a PNG of 1200 by 630 that its page names, kept by its ETag", async ({ market, seeded }) => {
+    const answer = await get(market, `/${seeded.agent.address}/picture.png`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toBe("image/png");
     const png = Buffer.from(await answer.arrayBuffer());
     expect(await sharp(png).metadata()).toMatchObject({ format: "png", width: 1200, height: 630 });
     expect(png.length).toBeLessThan(200_000);
-    const again = await get(`/${seeded.agent.address}/picture.png`, { "if-none-match": answer.headers.get("etag")! });
+    const again = await get(market, `/${seeded.agent.address}/picture.png`, {
+      "if-none-match": answer.headers.get("etag")!,
+    });
     expect(again.status).toBe(304);
   });
 
-  test("is another one when the agent says something else", async () => {
+  test("is another one when the agent says something else", async ({ market }) => {
     const { creator, agent } = await seedMarket(market.context);
-    const first = (await get(`/${agent.address}/picture.png`)).headers.get("etag");
+    const first = (await get(market, `/${agent.address}/picture.png`)).headers.get("etag");
     await publishAgent(market.context, creator, "echo", { ...echoAgent, name: "Reverb" });
-    expect((await get(`/${agent.address}/picture.png`)).headers.get("etag")).not.toBe(first);
+    expect((await get(market, `/${agent.address}/picture.png`)).headers.get("etag")).not.toBe(first);
   });
 
-  test("is 404 for an agent that is not live, as for none", async () => {
-    for (const address of [await hidden(), "no/agent"]) {
-      expect((await get(`/${address}/picture.png`)).status).toBe(404);
+  test("is 404 for an agent that is not live, as for none", async ({ market }) => {
+    for (const address of [await hidden(market), "no/agent"]) {
+      expect((await get(market, `/${address}/picture.png`)).status).toBe(404);
     }
   });
 
@@ -134,28 +135,28 @@ describe("the picture of an agent", () => {
   });
 });
 
-test("every page names a picture, its own or the site's, by a whole address", async () => {
-  const html = await (await get("/docs", { accept: "text/html" })).text();
+test("every page names a picture, its own or the site's, by a whole address", async ({ market }) => {
+  const html = await (await get(market, "/docs", { accept: "text/html" })).text();
   expect(html).toContain('property="og:image" content="http://127.0.0.1:0/picture.png"');
   expect(html).toContain('name="twitter:card" content="summary_large_image"');
-  expect((await get("/picture.png")).headers.get("content-type")).toBe("image/png");
+  expect((await get(market, "/picture.png")).headers.get("content-type")).toBe("image/png");
 });
 
 describe("what search engines are told", () => {
-  test("robots.txt names the sitemap and keeps them out of the API", async () => {
-    const text = await (await get("/robots.txt")).text();
+  test("robots.txt names the sitemap and keeps them out of the API", async ({ market }) => {
+    const text = await (await get(market, "/robots.txt")).text();
     expect(text).toContain("Sitemap: http://127.0.0.1:0/sitemap.xml");
     expect(text).toContain("Disallow: /api/");
   });
 
-  test("the sitemap's pages are there", async () => {
-    const paths = locations(await (await get("/sitemap-pages.xml")).text()).map((url) => new URL(url).pathname);
+  test("the sitemap's pages are there", async ({ market }) => {
+    const paths = locations(await (await get(market, "/sitemap-pages.xml")).text()).map((url) => new URL(url).pathname);
     expect(paths).toContain("/docs/per-call");
-    for (const path of paths) expect((await get(path, { accept: "text/html" })).status, path).toBe(200);
+    for (const path of paths) expect((await get(market, path, { accept: "text/html" })).status, path).toBe(200);
   });
 
-  test("the index leads to every live agent and its creator, and to no hidden one", async () => {
-    const address = await hidden();
+  test("the index leads to every live agent and its creator, and to no hidden one", async ({ market, seeded }) => {
+    const address = await hidden(market);
     const sitemap = new Sitemap(market.context.reads, "https://market.example");
     const parts = locations(await sitemap.index());
     expect(parts).toEqual(["https://market.example/sitemap-pages.xml", "https://market.example/sitemap-1.xml"]);
@@ -165,7 +166,7 @@ describe("what search engines are told", () => {
     expect(agents).not.toContain(`https://market.example/${address}`);
   });
 
-  test("each agent is in one part, however many parts there are", async () => {
+  test("each agent is in one part, however many parts there are", async ({ market, seeded }) => {
     const { db } = market.context;
     await db.query(
       "alter table listings disable trigger user; alter table listings drop constraint listings_agent_id_fkey",
@@ -173,7 +174,7 @@ describe("what search engines are told", () => {
     await db.query(
       `insert into listings select (jsonb_populate_record(l, jsonb_build_object('agent_id', 'agt_many' || n, 'slug', 'many-' || n))).*
        from listings l, generate_series(1, 12000) n where l.agent_id = $1`,
-      [await idOf(seeded.agent.address)],
+      [await idOf(market, seeded.agent.address)],
     );
     const sitemap = new Sitemap(market.context.reads, "");
     const parts = locations(await sitemap.index()).filter((path) => /\d\.xml$/.test(path));
@@ -186,15 +187,15 @@ describe("what search engines are told", () => {
     expect(new Set(seen).size).toBe(12_000);
   });
 
-  test.each(["/sitemap-0.xml", "/sitemap-99999.xml", "/sitemap-x.xml", "/sitemap-1e3.xml", "/sitemap--1.xml"])(
+  test.for(["/sitemap-0.xml", "/sitemap-99999.xml", "/sitemap-x.xml", "/sitemap-1e3.xml", "/sitemap--1.xml"])(
     "%s is 404",
-    async (path) => {
-      expect((await get(path)).status).toBe(404);
+    async (path, { market }) => {
+      expect((await get(market, path)).status).toBe(404);
     },
   );
 });
 
-async function idOf(address: string): Promise<string> {
+async function idOf(market: TestMarketplace, address: string): Promise<string> {
   const { rows } = await market.context.db.query("select id from agents where handle || '/' || slug = $1", [address]);
   return rows[0].id;
 }

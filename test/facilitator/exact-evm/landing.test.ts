@@ -9,54 +9,44 @@ import {
   walletActions,
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { fickleWallet, revertingToken, usdcStandIn } from "../../../infra/local-evm/artifacts.ts";
 import { edited } from "../../support/edit.ts";
-import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
+import type { EvmSetting } from "../../support/evm-facilitator.ts";
 import { newBuyer, paymentBody, signAuthorization } from "../../support/evm-payments.ts";
 import { searchNoLostSettlements, spawnFacilitator, startFacilitator } from "../../support/facilitator.ts";
+import { proxiedEvmTest } from "../../support/fixtures.ts";
 import { freshDatabase } from "../../support/postgres.ts";
-import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
 
-let setting: EvmSetting;
-let proxy: RpcProxy;
-let facilitator: Awaited<ReturnType<typeof startFacilitator>>;
+const test = proxiedEvmTest({ EIP155_84532_RPC_TIMEOUT_MS: "30000" });
+test.beforeAll(({ facilitator, setting }) =>
+  searchNoLostSettlements(facilitator.context, setting.terms.network, setting.signer),
+);
 
-beforeAll(async () => {
-  setting = await evmSetting({ EIP155_84532_RPC_TIMEOUT_MS: "30000" });
-  proxy = await startRpcProxy(setting.chain.rpcUrl);
-  setting.variables.EIP155_84532_RPC_URL = proxy.url;
-  facilitator = await startFacilitator(setting.variables);
-  await searchNoLostSettlements(facilitator.context, setting.terms.network, setting.signer);
-});
-afterEach(() => proxy.behave(() => "pass"));
-afterAll(async () => {
-  await facilitator?.stop();
-  await proxy?.stop();
-  await setting?.stop();
-});
+test.afterEach(({ proxy }) => proxy.behave(() => "pass"));
 
 type Body = Awaited<ReturnType<typeof paymentBody>>;
-const chain = () =>
+const chain = (setting: EvmSetting) =>
   createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) })
     .extend(publicActions)
     .extend(walletActions);
 const quoted = (body: Body): Body => edited(body, { "paymentRequirements.extra.quoteId": "q-1" });
-const pay = async () => quoted(await paymentBody(await setting.fundedBuyer(), setting.terms));
-const sent = () => chain().getTransactionCount({ address: setting.signer as Address });
-const payToHas = async () => (await setting.chain.balances(setting.terms.payTo as Address)).usdc as bigint;
+const pay = async (setting: EvmSetting) => quoted(await paymentBody(await setting.fundedBuyer(), setting.terms));
+const sent = (setting: EvmSetting) => chain(setting).getTransactionCount({ address: setting.signer as Address });
+const payToHas = async (setting: EvmSetting) =>
+  (await setting.chain.balances(setting.terms.payTo as Address)).usdc as bigint;
 const nonceOf = (body: Body) => body.paymentPayload.payload.authorization.nonce;
-const rowOf = async (body: Body) =>
+const rowOf = async (facilitator: Awaited<ReturnType<typeof startFacilitator>>, body: Body) =>
   (await facilitator.context.db.query("select * from payments where payment_key like '%' || $1", [nonceOf(body)]))
     .rows[0];
-const change = (body: Body, assignments: string) =>
+const change = (facilitator: Awaited<ReturnType<typeof startFacilitator>>, body: Body, assignments: string) =>
   facilitator.context.db.query(
     `with changed as (update payments set ${assignments} where payment_key like '%' || $1 returning id, state)
      insert into unfinished_payments select id from changed where state = 'claimed' on conflict do nothing`,
     [nonceOf(body)],
   );
 const lapsed = "lease_until = now() - interval '1 second'";
-const failuresOf = async (body: Body) => {
+const failuresOf = async (facilitator: Awaited<ReturnType<typeof startFacilitator>>, body: Body) => {
   const payer = body.paymentPayload.payload.authorization.from;
   return (await facilitator.context.db.query("select * from payer_failures where payer = $1", [payer])).rows.length;
 };
@@ -77,19 +67,19 @@ const callOf = ({ authorization, signature }: Awaited<ReturnType<typeof signAuth
   });
 
 /** A stranger's transaction, which outbids whatever waits. */
-async function sendAsStranger(to: Address, data: Hex): Promise<Hex> {
+async function sendAsStranger(setting: EvmSetting, to: Address, data: Hex): Promise<Hex> {
   const stranger = newBuyer().address;
   await setting.chain.fund(stranger, { wei: 10n ** 18n });
-  return outbid(stranger, to, data);
+  return outbid(setting, stranger, to, data);
 }
 
-async function outbid(account: Address, to: Address, data: Hex): Promise<Hex> {
-  await chain().impersonateAccount({ address: account });
+async function outbid(setting: EvmSetting, account: Address, to: Address, data: Hex): Promise<Hex> {
+  await chain(setting).impersonateAccount({ address: account });
   const fees = { maxPriorityFeePerGas: 10n ** 10n, maxFeePerGas: 10n ** 11n };
-  return chain().sendTransaction({ account, to, data, gas: 3_000_000n, chain: null, ...fees });
+  return chain(setting).sendTransaction({ account, to, data, gas: 3_000_000n, chain: null, ...fees });
 }
 
-const multicall = (calls: readonly Hex[]) =>
+const multicall = (setting: EvmSetting, calls: readonly Hex[]) =>
   encodeFunctionData({
     abi: multicall3Abi,
     functionName: "aggregate3",
@@ -98,33 +88,43 @@ const multicall = (calls: readonly Hex[]) =>
 const multicallAt = "0xcA11bde05977b3631167028862bE2a173976CA11";
 
 /** Settles while no block is made, lets `before` put a transaction in front of ours, and makes one block. */
-async function settledBehind(bodies: readonly Body[], before: () => Promise<unknown>) {
-  await chain().setAutomine(false);
+async function settledBehind(
+  setting: EvmSetting,
+  facilitator: Awaited<ReturnType<typeof startFacilitator>>,
+  bodies: readonly Body[],
+  before: () => Promise<unknown>,
+) {
+  await chain(setting).setAutomine(false);
   try {
     const settling = Promise.all(bodies.map((body) => facilitator.settle(body)));
-    await expect.poll(async () => (await chain().getTxpoolStatus()).pending, { interval: 10 }).toBe(bodies.length);
+    await expect
+      .poll(async () => (await chain(setting).getTxpoolStatus()).pending, { interval: 10 })
+      .toBe(bodies.length);
     await before();
-    await chain().mine({ blocks: 1 });
+    await chain(setting).mine({ blocks: 1 });
     return await settling;
   } finally {
-    await chain().setAutomine(true);
+    await chain(setting).setAutomine(true);
   }
 }
 
 describe("an authorization that somebody else's transaction used while ours was under way", () => {
-  test("an authorization that another's transaction used meanwhile is settled when that one paid: said once, not held against the payer, and no proof of its terms", async () => {
-    const body = await pay();
-    const had = await payToHas();
+  test("an authorization that another's transaction used meanwhile is settled when that one paid: said once, not held against the payer, and no proof of its terms", async ({
+    setting,
+    facilitator,
+  }) => {
+    const body = await pay(setting);
+    const had = await payToHas(setting);
     let theirs = "";
     const relay = newBuyer().address;
     await setting.chain.fund(relay, { wei: 10n ** 18n });
-    const [answer] = await settledBehind([body], async () => {
-      theirs = await outbid(relay, setting.chain.usdc, callOf(body.paymentPayload.payload));
+    const [answer] = await settledBehind(setting, facilitator, [body], async () => {
+      theirs = await outbid(setting, relay, setting.chain.usdc, callOf(body.paymentPayload.payload));
     });
     expect(answer?.body).toMatchObject({ success: true, transaction: theirs });
-    expect(await payToHas()).toBe(had + 10_000n);
-    expect(await failuresOf(body)).toBe(0);
-    expect(await rowOf(body)).toMatchObject({ state: "settled", landed_by_another: true });
+    expect(await payToHas(setting)).toBe(had + 10_000n);
+    expect(await failuresOf(facilitator, body)).toBe(0);
+    expect(await rowOf(facilitator, body)).toMatchObject({ state: "settled", landed_by_another: true });
     const again = await Promise.all(Array.from({ length: 10 }, () => facilitator.settle(body)));
     for (const { body: told } of again) {
       expect(told).toMatchObject({ success: false, errorReason: "already_settled", transaction: theirs });
@@ -132,22 +132,30 @@ describe("an authorization that somebody else's transaction used while ours was 
     }
   });
 
-  test("an authorization that the payer diverted or cancelled meanwhile has failed, at the payer's account", async () => {
+  test("an authorization that the payer diverted or cancelled meanwhile has failed, at the payer's account", async ({
+    setting,
+    facilitator,
+  }) => {
     const buyer = await setting.fundedBuyer();
     const body = quoted(await paymentBody(buyer, setting.terms));
     const { nonce } = body.paymentPayload.payload.authorization;
     const diverted = await signAuthorization(buyer, { ...setting.terms, payTo: buyer.address }, { nonce });
     const relay = newBuyer().address;
     await setting.chain.fund(relay, { wei: 10n ** 18n });
-    const [answer] = await settledBehind([body], () => outbid(relay, setting.chain.usdc, callOf(diverted)));
+    const [answer] = await settledBehind(setting, facilitator, [body], () =>
+      outbid(setting, relay, setting.chain.usdc, callOf(diverted)),
+    );
     expect(answer?.body).toMatchObject({ success: false, errorReason: "invalid_exact_evm_nonce_already_used" });
-    expect(await failuresOf(body)).toBe(1);
+    expect(await failuresOf(facilitator, body)).toBe(1);
   });
 
-  test("twenty nonces used and one transfer made in one transaction are one settlement", async () => {
+  test("twenty nonces used and one transfer made in one transaction are one settlement", async ({
+    setting,
+    facilitator,
+  }) => {
     const buyer = await setting.fundedBuyer();
     const bodies = await Promise.all(Array.from({ length: 20 }, () => paymentBody(buyer, setting.terms)));
-    const had = await payToHas();
+    const had = await payToHas(setting);
     const calls = await Promise.all(
       bodies.map(async ({ paymentPayload: { payload } }, index) => {
         if (index === 13) return callOf(payload);
@@ -157,12 +165,17 @@ describe("an authorization that somebody else's transaction used while ours was 
     );
     const relay = newBuyer().address;
     await setting.chain.fund(relay, { wei: 10n ** 18n });
-    const answers = await settledBehind(bodies, () => outbid(relay, multicallAt, multicall(calls)));
-    expect(await payToHas()).toBe(had + 10_000n);
+    const answers = await settledBehind(setting, facilitator, bodies, () =>
+      outbid(setting, relay, multicallAt, multicall(setting, calls)),
+    );
+    expect(await payToHas(setting)).toBe(had + 10_000n);
     expect(answers.map(({ body }) => body.success)).toEqual(bodies.map((_, index) => index === 13));
   });
 
-  test("an authorization that another's transaction used before we were asked is no success of ours, and only the one that paid is said to be settled", async () => {
+  test("an authorization that another's transaction used before we were asked is no success of ours, and only the one that paid is said to be settled", async ({
+    setting,
+    facilitator,
+  }) => {
     const buyer = await setting.fundedBuyer();
     const bodies = await Promise.all(Array.from({ length: 5 }, () => paymentBody(buyer, setting.terms)));
     const calls = await Promise.all(
@@ -172,7 +185,9 @@ describe("an authorization that somebody else's transaction used while ours was 
         return callOf(await signAuthorization(buyer, { ...setting.terms, payTo: buyer.address }, { nonce }));
       }),
     );
-    await chain().waitForTransactionReceipt({ hash: await sendAsStranger(multicallAt, multicall(calls)) });
+    await chain(setting).waitForTransactionReceipt({
+      hash: await sendAsStranger(setting, multicallAt, multicall(setting, calls)),
+    });
     const reasons = await Promise.all(bodies.map(async (body) => (await facilitator.settle(body)).body.errorReason));
     const used = "invalid_exact_evm_nonce_already_used";
     expect(reasons).toEqual([used, used, "already_settled", used, used]);
@@ -180,20 +195,28 @@ describe("an authorization that somebody else's transaction used while ours was 
 });
 
 describe("our own transaction, of which the node says that its nonce is too low", () => {
-  test("our own transaction whose nonce the node calls too low is a settlement when it is mined", async () => {
-    const body = await pay();
-    const [before, had] = [await sent(), await payToHas()];
+  test("our own transaction whose nonce the node calls too low is a settlement when it is mined", async ({
+    setting,
+    proxy,
+    facilitator,
+  }) => {
+    const body = await pay(setting);
+    const [before, had] = [await sent(setting), await payToHas(setting)];
     proxy.behave((method) => (method === "eth_sendRawTransaction" ? "nonce-too-low" : "pass"));
     expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
-    expect(await sent()).toBe(before + 1);
-    expect(await payToHas()).toBe(had + 10_000n);
+    expect(await sent(setting)).toBe(before + 1);
+    expect(await payToHas(setting)).toBe(had + 10_000n);
   });
 
-  test("our own transaction whose nonce the node calls too low is pending while its receipt is late, never sent a second time or said to have moved nothing", async () => {
+  test("our own transaction whose nonce the node calls too low is pending while its receipt is late, never sent a second time or said to have moved nothing", async ({
+    setting,
+    proxy,
+    facilitator,
+  }) => {
     const daemon = await startFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "3000" });
     try {
-      const body = await pay();
-      const [before, had] = [await sent(), await payToHas()];
+      const body = await pay(setting);
+      const [before, had] = [await sent(setting), await payToHas(setting)];
       proxy.behave((method) => {
         if (method === "eth_sendRawTransaction") return "nonce-too-low";
         return method === "eth_getTransactionReceipt" ? "null" : "pass";
@@ -202,18 +225,18 @@ describe("our own transaction, of which the node says that its nonce is too low"
       expect((await daemon.settle(body)).body).toMatchObject(pending);
       // Past the lease: the reconciler asks, and is told nothing either.
       const asked = proxy.counts.get("eth_getTransactionReceipt") ?? 0;
-      await change(body, lapsed);
-      await expect.poll(async () => (await rowOf(body)).lease_until > new Date()).toBe(true);
+      await change(facilitator, body, lapsed);
+      await expect.poll(async () => (await rowOf(facilitator, body)).lease_until > new Date()).toBe(true);
       await expect.poll(() => proxy.counts.get("eth_getTransactionReceipt")).toBeGreaterThan(asked);
       expect((await daemon.settle(body)).body).toMatchObject(pending);
       proxy.behave(() => "pass");
-      await change(body, lapsed);
+      await change(facilitator, body, lapsed);
       await expect
         .poll(async () => (await daemon.settle(body)).body, { interval: 300 })
         .toMatchObject({ success: true });
-      expect(await rowOf(body)).toMatchObject({ landed_by_another: false });
-      expect(await sent()).toBe(before + 1);
-      expect(await payToHas()).toBe(had + 10_000n);
+      expect(await rowOf(facilitator, body)).toMatchObject({ landed_by_another: false });
+      expect(await sent(setting)).toBe(before + 1);
+      expect(await payToHas(setting)).toBe(had + 10_000n);
     } finally {
       await daemon.stop();
     }
@@ -224,29 +247,36 @@ describe("a database that lost its last moments", () => {
   const forgotten = `state = 'claimed', transaction_id = null, raw_transactions = null, fee_payer = null, nonce = null,
     signed_transactions = '{}', delivered_at = null, finished_at = null, ${lapsed}`;
 
-  test("and has but the claim of a payment that is settled: success for one of its callers", async () => {
-    const body = await pay();
+  test("and has but the claim of a payment that is settled: success for one of its callers", async ({
+    setting,
+    facilitator,
+  }) => {
+    const body = await pay(setting);
     const { transaction } = (await facilitator.settle(body)).body;
-    await change(body, forgotten);
+    await change(facilitator, body, forgotten);
     const answers = await Promise.all(Array.from({ length: 20 }, () => facilitator.settle(body)));
     expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
     expect(new Set(answers.map(({ body }) => body.transaction))).toEqual(new Set([transaction]));
-    expect(await failuresOf(body)).toBe(0);
+    expect(await failuresOf(facilitator, body)).toBe(0);
   });
 
-  test("and has it failed, to be tried again: it is found settled", async () => {
-    const body = await pay();
-    const before = await sent();
+  test("and has it failed, to be tried again: it is found settled", async ({ setting, facilitator }) => {
+    const body = await pay(setting);
+    const before = await sent(setting);
     const { transaction } = (await facilitator.settle(body)).body;
-    await change(body, "state = 'failed', retryable = true, error_reason = 'transaction_failed', delivered_at = null");
+    await change(
+      facilitator,
+      body,
+      "state = 'failed', retryable = true, error_reason = 'transaction_failed', delivered_at = null",
+    );
     const answers = await Promise.all(Array.from({ length: 10 }, () => facilitator.settle(body)));
     expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
     expect(new Set(answers.map(({ body }) => body.transaction))).toEqual(new Set([transaction]));
-    expect(await sent()).toBe(before + 1);
+    expect(await sent(setting)).toBe(before + 1);
   });
 
-  test("and has nothing of it: it is settled, and no success is told", async () => {
-    const body = await pay();
+  test("and has nothing of it: it is settled, and no success is told", async ({ setting, facilitator }) => {
+    const body = await pay(setting);
     const { transaction } = (await facilitator.settle(body)).body;
     await facilitator.context.db.query("delete from payments where payment_key like '%' || $1", [nonceOf(body)]);
     expect((await facilitator.verify(body)).body).toMatchObject({ invalidReason: "already_settled" });
@@ -258,7 +288,7 @@ describe("a database that lost its last moments", () => {
   describe("is asked about a payment whose authorization has run out since", () => {
     const over = "invalid_exact_evm_payload_authorization_valid_before";
     /** One that has so few seconds that a busy machine is too late for it is made again, with more. */
-    const settledAndOver = async () => {
+    const settledAndOver = async (setting: EvmSetting, facilitator: Awaited<ReturnType<typeof startFacilitator>>) => {
       const buyer = await setting.fundedBuyer();
       for (let seconds = 9; ; seconds *= 2) {
         const validBefore = String(Math.floor(Date.now() / 1_000) + seconds);
@@ -271,8 +301,12 @@ describe("a database that lost its last moments", () => {
       }
     };
 
-    test("and has nothing of it: the chain says that it is settled, to who presents what was signed", async () => {
-      const { body, transaction } = await settledAndOver();
+    test("and has nothing of it: the chain says that it is settled, to who presents what was signed", async ({
+      setting,
+      proxy,
+      facilitator,
+    }) => {
+      const { body, transaction } = await settledAndOver(setting, facilitator);
       await facilitator.context.db.query("delete from payments where payment_key like '%' || $1", [nonceOf(body)]);
       proxy.behave(() => "lose-call");
       const away = await facilitator.settle(body);
@@ -282,17 +316,21 @@ describe("a database that lost its last moments", () => {
       proxy.behave(() => "pass");
       const forged = edited(body, { "paymentPayload.payload.signature": `0x${"11".repeat(65)}` });
       expect((await facilitator.settle(forged)).body).toMatchObject({ success: false, transaction: "" });
-      const before = await sent();
+      const before = await sent(setting);
       const answer = (await facilitator.settle(body)).body;
       expect(answer).toMatchObject({ success: false, errorReason: "already_settled", transaction });
       expect(answer).not.toHaveProperty("termsDigest");
       expect((await facilitator.verify(body)).body).toMatchObject({ isValid: false, invalidReason: over });
-      expect(await sent()).toBe(before);
+      expect(await sent(setting)).toBe(before);
     });
 
-    test("and has it failed, to be tried again: one caller is told of its success", async () => {
-      const { body, transaction } = await settledAndOver();
+    test("and has it failed, to be tried again: one caller is told of its success", async ({
+      setting,
+      facilitator,
+    }) => {
+      const { body, transaction } = await settledAndOver(setting, facilitator);
       await change(
+        facilitator,
         body,
         "state = 'failed', retryable = true, error_reason = 'transaction_failed', delivered_at = null",
       );
@@ -301,12 +339,12 @@ describe("a database that lost its last moments", () => {
       expect(new Set(answers.map(({ body }) => body.transaction))).toEqual(new Set([transaction]));
     });
 
-    test("that was never sent, or was cancelled: no settlement is made of it", async () => {
+    test("that was never sent, or was cancelled: no settlement is made of it", async ({ setting, facilitator }) => {
       const buyer = await setting.fundedBuyer();
       const validBefore = String(Math.floor(Date.now() / 1_000) - 60);
       const never = await paymentBody(buyer, setting.terms, { validBefore });
       expect((await facilitator.settle(never)).body).toMatchObject({ errorReason: over, transaction: "" });
-      const { body } = await settledAndOver();
+      const { body } = await settledAndOver(setting, facilitator);
       const dearer = { ...setting.terms, amount: "20000" };
       const { nonce } = body.paymentPayload.payload.authorization;
       const another = await paymentBody(buyer, dearer, { validBefore, nonce });
@@ -314,8 +352,12 @@ describe("a database that lost its last moments", () => {
     });
   });
 
-  test("a claim of which the chain knows nothing is not failed but open, and whoever presents it may settle it", async () => {
-    const body = await pay();
+  test("a claim of which the chain knows nothing is not failed but open, and whoever presents it may settle it", async ({
+    setting,
+    proxy,
+    facilitator,
+  }) => {
+    const body = await pay(setting);
     const { authorization } = body.paymentPayload.payload;
     await facilitator.settle(edited(body, { "paymentPayload.payload.signature": `0x${"11".repeat(65)}` }));
     const { rows } = await facilitator.context.db.query(
@@ -334,29 +376,30 @@ describe("a database that lost its last moments", () => {
     expect(rows).toHaveLength(1);
     const asked = proxy.counts.get("eth_getBlockByNumber") ?? 0;
     proxy.behave(() => "lose-call");
-    await change(body, lapsed);
-    await expect.poll(async () => (await rowOf(body)).lease_until > new Date()).toBe(true);
+    await change(facilitator, body, lapsed);
+    await expect.poll(async () => (await rowOf(facilitator, body)).lease_until > new Date()).toBe(true);
     await expect.poll(() => proxy.counts.get("eth_getBlockByNumber")).toBeGreaterThan(asked);
-    expect(await rowOf(body)).toMatchObject({ state: "claimed", retryable: false });
+    expect(await rowOf(facilitator, body)).toMatchObject({ state: "claimed", retryable: false });
     proxy.behave(() => "pass");
-    await change(body, lapsed);
-    await expect.poll(async () => (await rowOf(body)).retryable).toBe(true);
-    expect(await rowOf(body)).toMatchObject({ state: "claimed", error_reason: null });
+    await change(facilitator, body, lapsed);
+    await expect.poll(async () => (await rowOf(facilitator, body)).retryable).toBe(true);
+    expect(await rowOf(facilitator, body)).toMatchObject({ state: "claimed", error_reason: null });
     expect((await facilitator.verify(body)).body).toMatchObject({ isValid: true });
-    const [before, had] = [await sent(), await payToHas()];
+    const [before, had] = [await sent(setting), await payToHas(setting)];
     const answers = await Promise.all(Array.from({ length: 20 }, () => facilitator.settle(body)));
     expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
-    expect(await sent()).toBe(before + 1);
-    expect(await payToHas()).toBe(had + 10_000n);
+    expect(await sent(setting)).toBe(before + 1);
+    expect(await payToHas(setting)).toBe(had + 10_000n);
   });
 
-  test("a claim that nobody sent has failed once its authorization has run out", async () => {
-    const body = await pay();
+  test("a claim that nobody sent has failed once its authorization has run out", async ({ setting, facilitator }) => {
+    const body = await pay(setting);
     expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
     // As if under another nonce, which nobody used.
     const unused = `0x${"7".repeat(64)}`;
     const soon = "now() + interval '3 seconds'";
     await change(
+      facilitator,
       body,
       `${forgotten}, expires_at = ${soon}, payment_key = replace(payment_key, '${nonceOf(body)}', '${unused}')`,
     );
@@ -365,7 +408,7 @@ describe("a database that lost its last moments", () => {
     await expect.poll(async () => (await row()).retryable).toBe(true);
     expect(await row()).toMatchObject({ state: "claimed" });
     const lookedAfter = async () => {
-      await chain().mine({ blocks: 1 });
+      await chain(setting).mine({ blocks: 1 });
       await facilitator.context.db.query(`update payments set ${lapsed} where payment_key like '%' || $1`, [unused]);
       return row();
     };
@@ -374,56 +417,69 @@ describe("a database that lost its last moments", () => {
       .toMatchObject({ state: "failed", error_reason: "invalid_exact_evm_payload_authorization_valid_before" });
   });
 
-  test("kill -9 between the claim and the signature leaves a payment that can be settled, once", async () => {
+  test("kill -9 between the claim and the signature leaves a payment that can be settled, once", async ({
+    setting,
+    proxy,
+    facilitator,
+  }) => {
     const daemon = await spawnFacilitator(setting.variables);
-    const body = await pay();
-    const [before, had] = [await sent(), await payToHas()];
+    const body = await pay(setting);
+    const [before, had] = [await sent(setting), await payToHas(setting)];
     // The fees that the check needs are known by then; those to sign with are asked for anew.
     expect((await daemon.verify(body)).body).toMatchObject({ isValid: true });
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     proxy.behave((method) => (method === "eth_getBlockByNumber" ? "hold" : "pass"));
     const lost = daemon.settle(body).catch((error: Error) => error);
-    await expect.poll(async () => (await rowOf(body))?.state, { interval: 5 }).toBe("claimed");
+    await expect.poll(async () => (await rowOf(facilitator, body))?.state, { interval: 5 }).toBe("claimed");
     daemon.process.kill("SIGKILL");
     expect(await lost).toBeInstanceOf(Error);
     proxy.behave(() => "pass");
-    await change(body, lapsed);
+    await change(facilitator, body, lapsed);
     await expect
       .poll(async () => (await facilitator.settle(body)).body, { interval: 300 })
       .toMatchObject({ success: true });
     expect((await facilitator.settle(body)).body).toMatchObject({ errorReason: "already_settled" });
-    expect(await sent()).toBe(before + 1);
-    expect(await payToHas()).toBe(had + 10_000n);
+    expect(await sent(setting)).toBe(before + 1);
+    expect(await payToHas(setting)).toBe(had + 10_000n);
   });
 });
 
 describe("a contract that says no only when it is mined", () => {
-  test.each([
+  test.for([
     ["a wallet", "wallet"],
     ["a token", "token"],
-  ])("a contract wallet that looks at the price of gas is found out before it costs any: %s", async (_name, kind) => {
-    const asset = kind === "token" ? await setting.chain.deploy(revertingToken) : setting.chain.usdc;
-    const daemon = await startFacilitator({
-      ...setting.variables,
-      EIP155_84532_ASSETS: `${setting.chain.usdc},${asset}`,
-    });
-    try {
-      const buyer = newBuyer();
-      const nobody = `0x${"0".repeat(40)}`;
-      const from = kind === "wallet" ? await setting.chain.deploy(fickleWallet, [nobody]) : buyer.address;
-      await setting.chain.mint(asset, from, 1_000_000n);
-      const body = await paymentBody(buyer, { ...setting.terms, asset }, { from });
-      const before = await sent();
-      const reason = "invalid_exact_evm_transaction_simulation_failed";
-      expect((await daemon.verify(body)).body).toMatchObject({ isValid: false, invalidReason: reason });
-      expect((await daemon.settle(body)).body).toMatchObject({ success: false, errorReason: reason, transaction: "" });
-      expect(await sent()).toBe(before);
-    } finally {
-      await daemon.stop();
-    }
-  });
+  ])(
+    "a contract wallet that looks at the price of gas is found out before it costs any: %s",
+    async ([_name, kind], { setting }) => {
+      const asset = kind === "token" ? await setting.chain.deploy(revertingToken) : setting.chain.usdc;
+      const daemon = await startFacilitator({
+        ...setting.variables,
+        EIP155_84532_ASSETS: `${setting.chain.usdc},${asset}`,
+      });
+      try {
+        const buyer = newBuyer();
+        const nobody = `0x${"0".repeat(40)}`;
+        const from = kind === "wallet" ? await setting.chain.deploy(fickleWallet, [nobody]) : buyer.address;
+        await setting.chain.mint(asset, from, 1_000_000n);
+        const body = await paymentBody(buyer, { ...setting.terms, asset }, { from });
+        const before = await sent(setting);
+        const reason = "invalid_exact_evm_transaction_simulation_failed";
+        expect((await daemon.verify(body)).body).toMatchObject({ isValid: false, invalidReason: reason });
+        expect((await daemon.settle(body)).body).toMatchObject({
+          success: false,
+          errorReason: reason,
+          transaction: "",
+        });
+        expect(await sent(setting)).toBe(before);
+      } finally {
+        await daemon.stop();
+      }
+    },
+  );
 
-  test("a contract wallet that looks at who sends is paid from by the fee payer it was asked as", async () => {
+  test("a contract wallet that looks at who sends is paid from by the fee payer it was asked as", async ({
+    setting,
+  }) => {
     const second = generatePrivateKey();
     const { address } = privateKeyToAccount(second);
     await setting.chain.fund(address, { wei: 10n ** 19n });
@@ -443,13 +499,13 @@ describe("a contract that says no only when it is mined", () => {
     }
   });
 
-  test("a fee payer short of gas money is not taken for the payment's fault", async () => {
+  test("a fee payer short of gas money is not taken for the payment's fault", async ({ setting }) => {
     const poor = generatePrivateKey();
     await setting.chain.fund(privateKeyToAccount(poor).address, { wei: 1_000n });
     const variables = { ...setting.variables, EIP155_84532_SIGNERS: poor, EIP155_84532_BALANCE_EMPTY_WEI: "1" };
     const daemon = await startFacilitator({ ...variables, EIP155_84532_BALANCE_LOW_WEI: "1" });
     try {
-      expect((await daemon.verify(await pay())).body).toMatchObject({ isValid: true });
+      expect((await daemon.verify(await pay(setting))).body).toMatchObject({ isValid: true });
     } finally {
       await daemon.stop();
     }

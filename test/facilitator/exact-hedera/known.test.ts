@@ -1,27 +1,15 @@
 import { AccountId, type PrivateKey, type Transaction, TransferTransaction } from "@hashgraph/sdk";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { PaymentRequest } from "../../../facilitator/schemes/scheme.ts";
-import { type LocalHedera, startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
-import { startFacilitator, type Variables } from "../../support/facilitator.ts";
-import { hederaVariables } from "../../support/hedera-payments.ts";
-import { freshDatabase } from "../../support/postgres.ts";
+import type { LocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
+import { startFacilitator } from "../../support/facilitator.ts";
+import { hederaTest } from "../../support/fixtures.ts";
 import { usdc } from "./payloads.ts";
 import { buyerOf, newBuyer, newId, price, signedPayment } from "./setting.ts";
 
-let ledger: LocalHedera;
-let variables: Variables;
-let facilitator: Awaited<ReturnType<typeof startFacilitator>>;
+const test = hederaTest();
 
-beforeAll(async () => {
-  ledger = await startLocalHedera();
-  variables = { ...hederaVariables(ledger), FACILITATOR_DATABASE_URL: await freshDatabase("facilitator") };
-  facilitator = await startFacilitator(variables);
-});
-afterEach(() => ledger.faults.clear());
-afterAll(async () => {
-  await facilitator?.stop();
-  await ledger?.close();
-});
+test.afterEach(({ ledger }) => ledger.faults.clear());
 
 const bodyOf = ({ requirements, payload }: Pick<PaymentRequest, "requirements" | "payload">, quoteId?: string) => {
   const terms = { ...requirements, extra: { ...requirements.extra, ...(quoteId && { quoteId }) } };
@@ -35,6 +23,7 @@ type Body = ReturnType<typeof bodyOf>;
 
 /** The same transfer as the ledger's buyer makes, under an id that is known, with anything about it changed. */
 async function transferUnder(
+  ledger: LocalHedera,
   id: Transaction["transactionId"],
   change: { memo?: string; seconds?: number; nodes?: readonly number[]; feeMax?: number; keys?: readonly PrivateKey[] },
 ) {
@@ -57,16 +46,20 @@ const withPayload = (body: Body, payload: { transaction: string }): Body => ({
   paymentPayload: { ...body.paymentPayload, payload },
 });
 
-async function expectUntold(body: unknown, reason: string): Promise<void> {
+async function expectUntold(
+  facilitator: Awaited<ReturnType<typeof startFacilitator>>,
+  body: unknown,
+  reason: string,
+): Promise<void> {
   expect((await facilitator.verify(body)).body).toMatchObject({ isValid: false, invalidReason: reason });
   const answer = (await facilitator.settle(body)).body;
   expect(answer).toMatchObject({ success: false, errorReason: reason, transaction: "" });
   expect(answer).not.toHaveProperty("termsDigest");
 }
 
-test.each(["delivered", "not delivered yet"])(
+test.for(["delivered", "not delivered yet"])(
   "a settled payment whose success was %s is told to nobody who has only what the ledger shows",
-  async (delivery) => {
+  async (delivery, { ledger, facilitator }) => {
     const id = newId(buyerOf(ledger).feePayer, -1);
     const body = bodyOf(await signedPayment({ ...buyerOf(ledger), transactionId: id }), "q-1");
     expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
@@ -74,19 +67,27 @@ test.each(["delivered", "not delivered yet"])(
 
     const stranger = newBuyer(ledger);
     const signature = "invalid_exact_hedera_payload_signature_invalid";
-    await expectUntold(withPayload(body, await transferUnder(id, { keys: [] })), signature);
-    await expectUntold(withPayload(body, await transferUnder(id, { keys: stranger.keys })), signature);
+    await expectUntold(facilitator, withPayload(body, await transferUnder(ledger, id, { keys: [] })), signature);
+    await expectUntold(
+      facilitator,
+      withPayload(body, await transferUnder(ledger, id, { keys: stranger.keys })),
+      signature,
+    );
     const others = [{ memo: "for me" }, { seconds: 119 }, { feeMax: 1.5 }];
     for (const change of others) {
-      await expectUntold(withPayload(body, await transferUnder(id, change)), "invalid_transaction_state");
-      const forged = await transferUnder(id, { ...change, keys: stranger.keys });
-      await expectUntold(withPayload(body, forged), "invalid_transaction_state");
+      await expectUntold(
+        facilitator,
+        withPayload(body, await transferUnder(ledger, id, change)),
+        "invalid_transaction_state",
+      );
+      const forged = await transferUnder(ledger, id, { ...change, keys: stranger.keys });
+      await expectUntold(facilitator, withPayload(body, forged), "invalid_transaction_state");
     }
 
     // The owner's own copies, for other nodes or with needless signatures, are the same payment.
     const own = [
-      await transferUnder(id, { nodes: [4] }),
-      await transferUnder(id, { keys: [...stranger.keys, ...buyerOf(ledger).keys] }),
+      await transferUnder(ledger, id, { nodes: [4] }),
+      await transferUnder(ledger, id, { keys: [...stranger.keys, ...buyerOf(ledger).keys] }),
     ];
     const answers = [];
     for (const payload of own) answers.push((await facilitator.settle(withPayload(body, payload))).body);
@@ -106,7 +107,11 @@ test.each(["delivered", "not delivered yet"])(
   },
 );
 
-test("a settled payment is not spoken of while nobody can look up the payer's key: 503", async () => {
+test("a settled payment is not spoken of while nobody can look up the payer's key: 503", async ({
+  ledger,
+  variables,
+  facilitator,
+}) => {
   const body = bodyOf(await signedPayment(buyerOf(ledger)), "q-1");
   expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
   const other = await startFacilitator(variables);

@@ -1,32 +1,19 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { parsePaymentRequest } from "../../../facilitator/payment-request.ts";
 import { isRefusal } from "../../../facilitator/schemes/scheme.ts";
-import { type LocalHedera, startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
-import { searchNoLostSettlements, startFacilitator } from "../../support/facilitator.ts";
-import { hederaVariables } from "../../support/hedera-payments.ts";
-import { freshDatabase } from "../../support/postgres.ts";
+import type { LocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
+import { searchNoLostSettlements, type startFacilitator } from "../../support/facilitator.ts";
+import { hederaTest } from "../../support/fixtures.ts";
 import { buyerOf, newBuyer, newId, price, signedPayment, type Terms, usdcOf } from "./setting.ts";
 
-let ledger: LocalHedera;
-let facilitator: Awaited<ReturnType<typeof startFacilitator>>;
+const test = hederaTest({ HEDERA_TESTNET_ASSETS: "0.0.429274,0.0.0" });
+test.beforeAll(({ facilitator, ledger }) =>
+  searchNoLostSettlements(facilitator.context, "hedera:testnet", ledger.accounts.feePayer.accountId),
+);
 
-beforeAll(async () => {
-  ledger = await startLocalHedera();
-  const databaseUrl = await freshDatabase("facilitator");
-  facilitator = await startFacilitator({
-    ...hederaVariables(ledger),
-    FACILITATOR_DATABASE_URL: databaseUrl,
-    HEDERA_TESTNET_ASSETS: "0.0.429274,0.0.0",
-  });
-  await searchNoLostSettlements(facilitator.context, "hedera:testnet", ledger.accounts.feePayer.accountId);
-});
-afterEach(() => ledger.faults.clear());
-afterAll(async () => {
-  await facilitator?.stop();
-  await ledger?.close();
-});
+test.afterEach(({ ledger }) => ledger.faults.clear());
 
-async function pay(terms: Partial<Terms> = {}) {
+async function pay(ledger: LocalHedera, terms: Partial<Terms> = {}) {
   const { requirements, payload } = await signedPayment({ ...buyerOf(ledger), ...terms });
   const quoted = { ...requirements, extra: { ...requirements.extra, quoteId: "q-1" } };
   return {
@@ -37,29 +24,36 @@ async function pay(terms: Partial<Terms> = {}) {
 }
 type Body = Awaited<ReturnType<typeof pay>>;
 
-const creatorHas = () => usdcOf(ledger, ledger.accounts.creator.accountId);
-const db = () => facilitator.context.db;
+const creatorHas = (ledger: LocalHedera) => usdcOf(ledger, ledger.accounts.creator.accountId);
+const db = (facilitator: Awaited<ReturnType<typeof startFacilitator>>) => facilitator.context.db;
 const expired = "invalid_exact_hedera_payload_transaction_expired";
 const lapsed = "lease_until = now() - interval '1 second'";
 const forgotten = `state = 'claimed', transaction_id = null, raw_transactions = null, fee_payer = null,
   signed_transactions = '{}', delivered_at = null, finished_at = null, ${lapsed}`;
 
-async function settledOnce(body: Body): Promise<string> {
+async function settledOnce(facilitator: Awaited<ReturnType<typeof startFacilitator>>, body: Body): Promise<string> {
   const answer = (await facilitator.settle(body)).body;
   expect(answer).toMatchObject({ success: true });
   return answer.transaction;
 }
 
-async function expectOneSuccess(body: Body, transaction: string): Promise<void> {
+async function expectOneSuccess(
+  facilitator: Awaited<ReturnType<typeof startFacilitator>>,
+  body: Body,
+  transaction: string,
+): Promise<void> {
   const answers = await Promise.all(Array.from({ length: 20 }, () => facilitator.settle(body)));
   expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
   const told = answers.map(({ body }) => [body.errorReason ?? "success", body.errorMessage, body.transaction]);
   expect(told.filter(([, , ofChain]) => ofChain !== transaction)).toEqual([]);
 }
 
-test("who posts the payment of a payer's last money at the same time as others is told that it is settled", async () => {
+test("who posts the payment of a payer's last money at the same time as others is told that it is settled", async ({
+  ledger,
+  facilitator,
+}) => {
   const buyer = newBuyer(ledger, { usdc: price });
-  const body = await pay(buyer);
+  const body = await pay(ledger, buyer);
   const answers = await Promise.all(
     Array.from({ length: 30 }, async (_, index) => {
       await new Promise((resolve) => setTimeout(resolve, index * 5));
@@ -73,40 +67,49 @@ test("who posts the payment of a payer's last money at the same time as others i
 });
 
 describe("a database that lost its last moments", () => {
-  test.each([
+  test.for([
     ["a moment ago", -1],
     ["half a minute ago", -30],
-  ])("and has but the claim, or a failure, of a payment begun %s: success for one caller", async (_name, starts) => {
-    const before = await creatorHas();
-    for (const state of [forgotten, "state = 'failed', retryable = true, delivered_at = null"]) {
-      const body = await pay({ startsInSeconds: starts });
-      const transaction = await settledOnce(body);
-      await db().query(`update payments set ${state} where payment_key = $1`, [transaction]);
-      await db().query(
-        "insert into unfinished_payments select id from payments where payment_key = $1 and state = 'claimed'",
-        [transaction],
-      );
-      await expectOneSuccess(body, transaction);
-    }
-    expect(await creatorHas()).toBe(before + 2n * price);
-  });
+  ] as const)(
+    "and has but the claim, or a failure, of a payment begun %s: success for one caller",
+    async ([_name, starts], { ledger, facilitator }) => {
+      const before = await creatorHas(ledger);
+      for (const state of [forgotten, "state = 'failed', retryable = true, delivered_at = null"]) {
+        const body = await pay(ledger, { startsInSeconds: starts });
+        const transaction = await settledOnce(facilitator, body);
+        await db(facilitator).query(`update payments set ${state} where payment_key = $1`, [transaction]);
+        await db(facilitator).query(
+          "insert into unfinished_payments select id from payments where payment_key = $1 and state = 'claimed'",
+          [transaction],
+        );
+        await expectOneSuccess(facilitator, body, transaction);
+      }
+      expect(await creatorHas(ledger)).toBe(before + 2n * price);
+    },
+  );
 
-  test("and has nothing of it: the ledger says that it is settled, and no terms are proved", async () => {
-    const before = await creatorHas();
-    const body = await pay({ startsInSeconds: -30 });
-    const transaction = await settledOnce(body);
-    await db().query("delete from payments where payment_key = $1", [transaction]);
+  test("and has nothing of it: the ledger says that it is settled, and no terms are proved", async ({
+    ledger,
+    facilitator,
+  }) => {
+    const before = await creatorHas(ledger);
+    const body = await pay(ledger, { startsInSeconds: -30 });
+    const transaction = await settledOnce(facilitator, body);
+    await db(facilitator).query("delete from payments where payment_key = $1", [transaction]);
     expect((await facilitator.verify(body)).body).toMatchObject({ isValid: false, invalidReason: "already_settled" });
     const told = (await facilitator.settle(body)).body;
     expect(told).toMatchObject({ success: false, errorReason: "already_settled", transaction });
     expect(told).not.toHaveProperty("termsDigest");
-    expect(await creatorHas()).toBe(before + price);
+    expect(await creatorHas(ledger)).toBe(before + price);
   });
 
-  test("and is asked about a payment whose time is over: the ledger says whether it settled in time", async () => {
-    const { body, transaction } = await settledAndOver();
-    const never = await pay({ startsInSeconds: -10, seconds: 30 });
-    await db().query("delete from payments where payment_key = $1", [transaction]);
+  test("and is asked about a payment whose time is over: the ledger says whether it settled in time", async ({
+    ledger,
+    facilitator,
+  }) => {
+    const { body, transaction } = await settledAndOver(ledger, facilitator);
+    const never = await pay(ledger, { startsInSeconds: -10, seconds: 30 });
+    await db(facilitator).query("delete from payments where payment_key = $1", [transaction]);
     ledger.faults.set({ mirrorLagMs: 600_000 });
     expect(await facilitator.settle(body)).toMatchObject({ status: 503, body: { success: false, transaction: "" } });
     ledger.faults.set({ mirrorUnavailable: 1_000 });
@@ -121,51 +124,64 @@ describe("a database that lost its last moments", () => {
     });
   });
 
-  test("and the ledger has the id of a payment that began just now: said once, without a proof of its terms", async () => {
-    const before = await creatorHas();
-    const body = await pay();
-    const transaction = await settledOnce(body);
-    await db().query("delete from payments where payment_key = $1", [transaction]);
-    await expectOneSuccess(body, transaction);
+  test("and the ledger has the id of a payment that began just now: said once, without a proof of its terms", async ({
+    ledger,
+    facilitator,
+  }) => {
+    const before = await creatorHas(ledger);
+    const body = await pay(ledger);
+    const transaction = await settledOnce(facilitator, body);
+    await db(facilitator).query("delete from payments where payment_key = $1", [transaction]);
+    await expectOneSuccess(facilitator, body, transaction);
     const told = (await facilitator.settle(body)).body;
     expect(told).toMatchObject({ errorReason: "already_settled" });
     expect(told).not.toHaveProperty("termsDigest");
-    expect(await creatorHas()).toBe(before + price);
+    expect(await creatorHas(ledger)).toBe(before + price);
   });
 
-  test("and another payment takes the id of one that it forgot: it is not settled by that one", async () => {
+  test("and another payment takes the id of one that it forgot: it is not settled by that one", async ({
+    ledger,
+    facilitator,
+  }) => {
     const other = newBuyer(ledger, { usdc: 10n * price });
     for (const starts of [-30, -1]) {
       const id = newId(buyerOf(ledger).feePayer, starts);
-      const transaction = await settledOnce(await pay({ transactionId: id }));
-      await db().query("delete from payments where payment_key = $1", [transaction]);
+      const transaction = await settledOnce(facilitator, await pay(ledger, { transactionId: id }));
+      await db(facilitator).query("delete from payments where payment_key = $1", [transaction]);
       for (const terms of [other, { amount: 2n * price }]) {
-        const answer = (await facilitator.settle(await pay({ ...terms, transactionId: id }))).body;
+        const answer = (await facilitator.settle(await pay(ledger, { ...terms, transactionId: id }))).body;
         expect(answer).toMatchObject({ success: false, errorReason: "invalid_transaction_state" });
-        await db().query("delete from payments where payment_key = $1", [transaction]);
+        await db(facilitator).query("delete from payments where payment_key = $1", [transaction]);
       }
     }
   });
 
-  test("a claim of which the ledger knows nothing is not failed but open, and settles once", async () => {
-    const before = await creatorHas();
-    const body = await pay();
-    const key = await claimedOnly(body);
+  test("a claim of which the ledger knows nothing is not failed but open, and settles once", async ({
+    ledger,
+    facilitator,
+  }) => {
+    const before = await creatorHas(ledger);
+    const body = await pay(ledger);
+    const key = await claimedOnly(facilitator, body);
     ledger.faults.set({ mirrorUnavailable: 1_000, queryUnavailable: 1_000 });
-    const row = async () => (await db().query("select * from payments where payment_key = $1", [key])).rows[0];
+    const row = async () =>
+      (await db(facilitator).query("select * from payments where payment_key = $1", [key])).rows[0];
     await expect.poll(async () => (await row()).retryable).toBe(true);
     expect(await row()).toMatchObject({ state: "claimed", error_reason: null });
     ledger.faults.clear();
     expect((await facilitator.verify(body)).body).toMatchObject({ isValid: true });
-    await expectOneSuccess(body, key);
-    expect(await creatorHas()).toBe(before + price);
+    await expectOneSuccess(facilitator, body, key);
+    expect(await creatorHas(ledger)).toBe(before + price);
   });
 
   /** One that has so little time that a busy machine is too late for it is made again, with more. */
-  async function settledAndOver(): Promise<{ body: Body; transaction: string }> {
+  async function settledAndOver(
+    ledger: LocalHedera,
+    facilitator: Awaited<ReturnType<typeof startFacilitator>>,
+  ): Promise<{ body: Body; transaction: string }> {
     for (let secondsLeft = 29; ; secondsLeft += 10) {
       const endsAt = Date.now() + secondsLeft * 1_000;
-      const body = await pay({ startsInSeconds: secondsLeft - 60, seconds: 60 });
+      const body = await pay(ledger, { startsInSeconds: secondsLeft - 60, seconds: 60 });
       const { success, errorReason, transaction } = (await facilitator.settle(body)).body;
       if (errorReason === expired) continue;
       expect(success).toBe(true);
@@ -175,7 +191,7 @@ describe("a database that lost its last moments", () => {
   }
 
   /** A claim whose holder died before it signed. */
-  async function claimedOnly(body: Body): Promise<string> {
+  async function claimedOnly(facilitator: Awaited<ReturnType<typeof startFacilitator>>, body: Body): Promise<string> {
     const request = parsePaymentRequest(body);
     if (isRefusal(request)) throw new Error(request.message);
     const payment = facilitator.context.schemes.openOn("hedera:testnet")?.decode(request);
@@ -187,7 +203,7 @@ describe("a database that lost its last moments", () => {
       failuresPerDayMax: 0,
     };
     await facilitator.context.store.claim("hedera:testnet", "exact", payment, terms);
-    await db().query(`update payments set ${lapsed} where payment_key = $1`, [payment.key]);
+    await db(facilitator).query(`update payments set ${lapsed} where payment_key = $1`, [payment.key]);
     return payment.key;
   }
 });
@@ -195,28 +211,32 @@ describe("a database that lost its last moments", () => {
 describe("the maximum transaction fee", () => {
   const tooLow = "invalid_exact_hedera_payload_max_fee";
 
-  test.each([0, 1, 100_000, 916_000])(
+  test.for([0, 1, 100_000, 916_000])(
     "of %i tinybars, or none, is too low to settle and is refused by /verify",
-    async (feeMax) => {
-      const answer = (await facilitator.verify(await pay({ feeMax }))).body;
+    async (feeMax, { ledger, facilitator }) => {
+      const answer = (await facilitator.verify(await pay(ledger, { feeMax }))).body;
       expect(answer).toMatchObject({ isValid: false, invalidReason: tooLow });
     },
   );
 
-  test.each(["0.0.429274", "0.0.0"])("that /verify takes settles, down to the lowest (%s)", async (asset) => {
-    const verdictOf = async (feeMax: number) => (await facilitator.verify(await pay({ feeMax, asset }))).body.isValid;
-    let [refused, taken] = [0, 10_000_000];
-    while (taken - refused > 1) {
-      const middle = Math.floor((refused + taken) / 2);
-      if (await verdictOf(middle)) taken = middle;
-      else refused = middle;
-    }
-    const body = await pay({ feeMax: taken, asset });
-    const transaction = await settledOnce(body);
-    const path = transaction.replace("@", "-").replace(/\.(\d+)$/, "-$1");
-    const response = await fetch(`${ledger.mirrorUrl}/api/v1/transactions/${path}`);
-    const { transactions } = (await response.json()) as { transactions: [{ charged_tx_fee: number }] };
-    expect(taken).toBeGreaterThanOrEqual(transactions[0].charged_tx_fee);
-    expect(taken).toBeLessThan(1.2 * transactions[0].charged_tx_fee);
-  });
+  test.for(["0.0.429274", "0.0.0"])(
+    "that /verify takes settles, down to the lowest (%s)",
+    async (asset, { ledger, facilitator }) => {
+      const verdictOf = async (feeMax: number) =>
+        (await facilitator.verify(await pay(ledger, { feeMax, asset }))).body.isValid;
+      let [refused, taken] = [0, 10_000_000];
+      while (taken - refused > 1) {
+        const middle = Math.floor((refused + taken) / 2);
+        if (await verdictOf(middle)) taken = middle;
+        else refused = middle;
+      }
+      const body = await pay(ledger, { feeMax: taken, asset });
+      const transaction = await settledOnce(facilitator, body);
+      const path = transaction.replace("@", "-").replace(/\.(\d+)$/, "-$1");
+      const response = await fetch(`${ledger.mirrorUrl}/api/v1/transactions/${path}`);
+      const { transactions } = (await response.json()) as { transactions: [{ charged_tx_fee: number }] };
+      expect(taken).toBeGreaterThanOrEqual(transactions[0].charged_tx_fee);
+      expect(taken).toBeLessThan(1.2 * transactions[0].charged_tx_fee);
+    },
+  );
 });

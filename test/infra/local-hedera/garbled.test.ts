@@ -1,25 +1,17 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { type LocalHedera, startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
+import { expect } from "vitest";
+import type { LocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
+import { kept, ledgerTest, perFile } from "../../support/fixtures.ts";
 import { connect, paymentBody, signedPayment } from "./raw.ts";
 import { eventually, hbarBalances } from "./sdk.ts";
 
-let ledger: LocalHedera;
-let node: ReturnType<typeof connect>;
+const test = ledgerTest({ consensusDelayMs: 0 })
+  .extend("ledger", perFile, ({ on }) => on.ledger)
+  .extend("node", perFile, ({ ledger }, { onCleanup }) => kept(connect(Object.keys(ledger.nodes)[0]!), onCleanup));
 
-beforeAll(async () => {
-  ledger = await startLocalHedera({ consensusDelayMs: 0 });
-  node = connect(Object.keys(ledger.nodes)[0]!);
-});
-
-afterAll(async () => {
-  node.close();
-  await ledger.close();
-});
-
-it("a node gives every garbled payment an answer, and moves nothing for any of them", async () => {
+test("a node gives every garbled payment an answer, and moves nothing for any of them", async ({ ledger, node }) => {
   const before = await hbarBalances(ledger);
-  const unitsBefore = await creatorsUnits();
+  const unitsBefore = await creatorsUnits(ledger);
   const whole = signedPayment(ledger);
   const garbled = fc
     .array(fc.tuple(fc.nat(whole.length - 1), fc.integer({ min: 1, max: 255 })), { minLength: 1, maxLength: 4 })
@@ -43,14 +35,14 @@ it("a node gives every garbled payment an answer, and moves nothing for any of t
   const last = paymentBody(ledger);
   expect(await node.submit(signedPayment(ledger, last))).toBe("OK");
   await eventually(() => node.receipt(last.transactionID!)).toBe("SUCCESS");
-  expect(await creatorsUnits()).toBe(unitsBefore + 1);
+  expect(await creatorsUnits(ledger)).toBe(unitsBefore + 1);
   // With the payer's part garbled but not the fee payer's, the id is used up and the fee due, once: $0.0011 at 12 cents,
   // beside the whole one's.
   const paid = before.get("0.0.1001")! - (await hbarBalances(ledger)).get("0.0.1001")!;
   expect(paid).toBeLessThanOrEqual(2n * 916_667n);
 });
 
-const creatorsUnits = async (): Promise<number> => {
+const creatorsUnits = async (ledger: LocalHedera): Promise<number> => {
   const response = await fetch(`${ledger.mirrorUrl}/api/v1/accounts/0.0.1002/tokens`);
   return Number(/"balance":(\d+)/.exec(await response.text())?.[1]);
 };

@@ -1,40 +1,33 @@
 import { randomBytes } from "node:crypto";
 import { TopicCreateTransaction } from "@hashgraph/sdk";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { Account } from "../../../marketplace/accounts/create.ts";
 import { addPayoutWallet } from "../../../marketplace/accounts/payout-wallets.ts";
 import { renameAccount } from "../../../marketplace/accounts/rename.ts";
 import { moveAccount } from "../../../marketplace/accounts/state.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../../marketplace/agents/state.ts";
-import { type OpenLedger, openLedger } from "../../infra/local-hedera/sdk.ts";
+import type { OpenLedger } from "../../infra/local-hedera/sdk.ts";
 import { withAccount } from "../../support/browser.ts";
+import { paidTest, perFile } from "../../support/fixtures.ts";
 import { operatorVariables } from "../../support/ledger-agents.ts";
-import { type PaidMarket, startPaidMarket } from "../../support/paid-market.ts";
+import type { PaidMarket } from "../../support/paid-market.ts";
 import { bareProof, decodeHeader, payQuote, post, settleFirst } from "../../support/pay-call.ts";
 
-let open: OpenLedger;
-let paid: PaidMarket;
-beforeAll(async () => {
-  open = await openLedger();
-  // Links are shown, so that a creator can sign in.
-  const env = { ...operatorVariables(open), MARKETPLACE_PUBLIC_URL: "http://127.0.0.1:4020", SMTP_URL: "" };
-  paid = await startPaidMarket({ env });
-});
-afterEach(() => {
+// Links are shown, so that a creator can sign in.
+const links = { MARKETPLACE_PUBLIC_URL: "http://127.0.0.1:4020", SMTP_URL: "" };
+const test = paidTest().extend("options", perFile, ({ open }) => ({ env: { ...operatorVariables(open), ...links } }));
+
+test.afterEach(({ open, paid }) => {
   open.ledger.faults.clear();
   paid.toFacilitator.behave(() => "pass");
-});
-afterAll(async () => {
-  await paid.stop();
-  await open.close();
 });
 
 const text = { name: "text", type: "text", required: true };
 const echo = { connector: "llm", settings: { system: "Repeat.", prompt: "{{text}}" } };
 
 /** A creator who is signed in, and their agent that writes to a topic. */
-async function writer() {
+async function writer(open: OpenLedger, paid: PaidMarket) {
   const { context } = paid.marketplace;
   const { browser, handle } = await withAccount(paid.marketplace);
   const { rows } = await context.db.query("select id, handle, state from accounts where handle = $1", [handle]);
@@ -60,8 +53,8 @@ async function writer() {
 const body = { text: "owed" };
 
 /** The same with a payment that was settled for nothing. */
-async function indebted() {
-  const { url, ...owing } = await writer();
+async function indebted(open: OpenLedger, paid: PaidMarket) {
+  const { url, ...owing } = await writer(open, paid);
   const proof = await payQuote(paid, "evm", await post(url, { body }));
   open.ledger.faults.set({ throttleAtConsensus: 1 });
   const failed = await post(url, { body, proof });
@@ -84,8 +77,11 @@ async function expectOwed({ address, settlement, send }: Indebted) {
   }
 }
 
-test("what was paid for and not delivered is on record for the creator until one run succeeds", async () => {
-  const { address, settlement, debts, send } = await indebted();
+test("what was paid for and not delivered is on record for the creator until one run succeeds", async ({
+  open,
+  paid,
+}) => {
+  const { address, settlement, debts, send } = await indebted(open, paid);
   expect(await debts()).toEqual([
     {
       agent: address,
@@ -103,8 +99,11 @@ test("what was paid for and not delivered is on record for the creator until one
   expect(await debts()).toEqual([]);
 });
 
-test("a suspended agent is nowhere, but its buyer learns of the debt, and is served when it is back", async () => {
-  const owing = await indebted();
+test("a suspended agent is nowhere, but its buyer learns of the debt, and is served when it is back", async ({
+  open,
+  paid,
+}) => {
+  const owing = await indebted(open, paid);
   const { db } = paid.marketplace.context;
   await moveAgent(db, owing.address, "suspend");
   await expectOwed(owing);
@@ -118,14 +117,17 @@ test("a suspended agent is nowhere, but its buyer learns of the debt, and is ser
   expect(await owing.debts()).toEqual([]);
 });
 
-test("an unpublished agent still does what it owes", async () => {
-  const owing = await indebted();
+test("an unpublished agent still does what it owes", async ({ open, paid }) => {
+  const owing = await indebted(open, paid);
   await moveAgent(paid.marketplace.context.db, owing.address, "unpublish");
   expect((await owing.send()).status).toBe(200);
 });
 
-test("an agent on another connector is not what was bought: nothing runs, and the debt stays until it is back", async () => {
-  const owing = await indebted();
+test("an agent on another connector is not what was bought: nothing runs, and the debt stays until it is back", async ({
+  open,
+  paid,
+}) => {
+  const owing = await indebted(open, paid);
   await owing.publish(echo);
   await expectOwed(owing);
   const other = { ...echo, settings: { ...echo.settings, prompt: "{{other}}" } };
@@ -137,21 +139,24 @@ test("an agent on another connector is not what was bought: nothing runs, and th
   expect(await owing.debts()).toEqual([]);
 });
 
-test("the same input stays the same when the creator changes the fields' defaults", async () => {
-  const owing = await indebted();
+test("the same input stays the same when the creator changes the fields' defaults", async ({ open, paid }) => {
+  const owing = await indebted(open, paid);
   await owing.publish(undefined, [text, { name: "tone", type: "string", default: "kind" }]);
   expect((await owing.send()).status).toBe(200);
 });
 
-test.each(["suspend", "close"] as const)("when the account is gone (%s) the buyer learns of the debt", async (move) => {
-  const owing = await indebted();
-  await moveAccount(paid.marketplace.context.db, owing.creator, move);
-  await expectOwed(owing);
-});
+test.for(["suspend", "close"] as const)(
+  "when the account is gone (%s) the buyer learns of the debt",
+  async (move, { open, paid }) => {
+    const owing = await indebted(open, paid);
+    await moveAccount(paid.marketplace.context.db, owing.creator, move);
+    await expectOwed(owing);
+  },
+);
 
 /** The same agent, and a payment of version 1 for it whose settlement's answer was lost. */
-async function unsure() {
-  const agent = await writer();
+async function unsure(open: OpenLedger, paid: PaidMarket) {
+  const agent = await writer(open, paid);
   const proof = bareProof(await payQuote(paid, "evm", await post(agent.url, { body })));
   const send = (one: object = proof) => post(agent.url, { body, proof: one, header: "X-PAYMENT" });
   paid.toFacilitator.behave((path) => (path === "/settle" ? "lose-answer" : "pass"));
@@ -160,8 +165,11 @@ async function unsure() {
   return { ...agent, proof, send };
 }
 
-test("a settlement whose answer was lost is known before the next post is refused: charged, owed, and done when it is possible", async () => {
-  const { address, debts, send } = await unsure();
+test("a settlement whose answer was lost is known before the next post is refused: charged, owed, and done when it is possible", async ({
+  open,
+  paid,
+}) => {
+  const { address, debts, send } = await unsure(open, paid);
   open.ledger.faults.set({ mirrorUnavailable: 1_000_000 });
   const refused = await send();
   expect(refused).toMatchObject({ status: 503, body: { charged: true } });
@@ -173,8 +181,11 @@ test("a settlement whose answer was lost is known before the next post is refuse
   expect(await debts()).toEqual([]);
 });
 
-test("nor does it become a payment of nothing by a facilitator that is silent, or by a stranger who forges its signature", async () => {
-  const { address, proof, send, publish, debts } = await unsure();
+test("nor does it become a payment of nothing by a facilitator that is silent, or by a stranger who forges its signature", async ({
+  open,
+  paid,
+}) => {
+  const { address, proof, send, publish, debts } = await unsure(open, paid);
   open.ledger.faults.set({ mirrorUnavailable: 1_000_000 });
   paid.toFacilitator.behave(() => "lose-call");
   const { status, body } = await send();
@@ -196,8 +207,8 @@ test("nor does it become a payment of nothing by a facilitator that is silent, o
 
 describe("a payment that its buyer settled first, for an agent that is gone before it is posted", () => {
   /** An agent, and two payments for one body of it, in both versions, that never came here. */
-  async function settledFirst() {
-    const agent = await writer();
+  async function settledFirst(open: OpenLedger, paid: PaidMarket) {
+    const agent = await writer(open, paid);
     const quote = await post(agent.url, { body });
     const v2 = await settleFirst(paid, await payQuote(paid, "evm", quote));
     const quoted = await payQuote(paid, "evm", quote);
@@ -212,31 +223,38 @@ describe("a payment that its buyer settled first, for an agent that is gone befo
     return { ...agent, v1, v2, send };
   }
 
-  const db = () => paid.marketplace.context.db;
+  const db = (paid: PaidMarket) => paid.marketplace.context.db;
 
   /** The agent's address, under a new handle of its creator if so it is to be. */
-  async function addressNow({ creator, address }: Awaited<ReturnType<typeof writer>>, isRenamed: boolean) {
+  async function addressNow(
+    paid: PaidMarket,
+    { creator, address }: Awaited<ReturnType<typeof writer>>,
+    isRenamed: boolean,
+  ) {
     if (!isRenamed) return address;
-    const { handle } = await renameAccount(db(), creator, `moved-${randomBytes(4).toString("hex")}`);
+    const { handle } = await renameAccount(db(paid), creator, `moved-${randomBytes(4).toString("hex")}`);
     return `${handle}/writer`;
   }
 
-  test.each(["its address", "a former handle"])("runs where it is merely unpublished, posted to %s", async (under) => {
-    const agent = await settledFirst();
-    const { url, send, debts } = agent;
-    await moveAgent(db(), await addressNow(agent, under === "a former handle"), "unpublish");
-    for (const one of send(url)) expect(await one()).toMatchObject({ status: 200, body: { success: true } });
-    expect(await debts()).toEqual([]);
-  });
+  test.for(["its address", "a former handle"])(
+    "runs where it is merely unpublished, posted to %s",
+    async (under, { open, paid }) => {
+      const agent = await settledFirst(open, paid);
+      const { url, send, debts } = agent;
+      await moveAgent(db(paid), await addressNow(paid, agent, under === "a former handle"), "unpublish");
+      for (const one of send(url)) expect(await one()).toMatchObject({ status: 200, body: { success: true } });
+      expect(await debts()).toEqual([]);
+    },
+  );
 
-  test.each(["suspended", "suspended under a former handle", "republished for accounts alone"])(
+  test.for(["suspended", "suspended under a former handle", "republished for accounts alone"])(
     "is a debt where it is %s",
-    async (how) => {
-      const { url, address, creator, send, debts, publish } = await settledFirst();
+    async (how, { open, paid }) => {
+      const { url, address, creator, send, debts, publish } = await settledFirst(open, paid);
       let now = address;
       if (how.includes("former")) {
-        await renameAccount(db(), creator, `moved-${randomBytes(4).toString("hex")}`);
-        const { rows } = await db().query("select handle || '/' || slug as now from agents where account_id = $1", [
+        await renameAccount(db(paid), creator, `moved-${randomBytes(4).toString("hex")}`);
+        const { rows } = await db(paid).query("select handle || '/' || slug as now from agents where account_id = $1", [
           creator.id,
         ]);
         now = rows[0].now;
@@ -246,7 +264,7 @@ describe("a payment that its buyer settled first, for an agent that is gone befo
         connector: "x-reward-credits",
         settings: { amount: 1, per_day_max: 5, budget: 5, post: "{{text}}", rule: {} },
       };
-      await (isAccounts ? publish(rewards) : moveAgent(db(), now, "suspend"));
+      await (isAccounts ? publish(rewards) : moveAgent(db(paid), now, "suspend"));
       for (const one of send(url)) {
         expect(await one()).toMatchObject({
           status: 410,
@@ -254,26 +272,26 @@ describe("a payment that its buyer settled first, for an agent that is gone befo
         });
       }
       expect(await debts()).toHaveLength(2);
-      await (isAccounts ? publish() : moveAgent(db(), now, "restore"));
+      await (isAccounts ? publish() : moveAgent(db(paid), now, "restore"));
       if (how !== "suspended") return;
       for (const one of send(url)) expect((await one()).status).toBe(200);
       expect(await debts()).toEqual([]);
     },
   );
 
-  test.each(["suspend", "close"] as const)("is a debt where the account is gone (%s)", async (move) => {
-    const { url, address, creator, send } = await settledFirst();
-    await moveAccount(db(), creator, move);
+  test.for(["suspend", "close"] as const)("is a debt where the account is gone (%s)", async (move, { open, paid }) => {
+    const { url, address, creator, send } = await settledFirst(open, paid);
+    await moveAccount(db(paid), creator, move);
     for (const one of send(url)) {
       expect(await one()).toMatchObject({ status: 410, body: { charged: true, debt: { agent: address } } });
     }
   });
 
-  test.each(["suspend", "unpublish"] as const)("is nothing to a stranger (%s)", async (move) => {
-    const { url, address, v1, v2, send, debts } = await settledFirst();
-    const other = await writer();
+  test.for(["suspend", "unpublish"] as const)("is nothing to a stranger (%s)", async (move, { open, paid }) => {
+    const { url, address, v1, v2, send, debts } = await settledFirst(open, paid);
+    const other = await writer(open, paid);
     const mine = await payQuote(paid, "evm", await post(other.url, { body }));
-    await moveAgent(db(), address, move);
+    await moveAgent(db(paid), address, move);
     const signature = `0x${"11".repeat(64)}1b`;
     const forged = { ...v1, payload: { ...(v1.payload as object), signature } };
     const unsettled = bareProof(mine);

@@ -1,26 +1,18 @@
 import { TopicCreateTransaction } from "@hashgraph/sdk";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
-import { type OpenLedger, openLedger } from "../../infra/local-hedera/sdk.ts";
+import type { OpenLedger } from "../../infra/local-hedera/sdk.ts";
+import { paidTest, perFile } from "../../support/fixtures.ts";
 import { operatorVariables } from "../../support/ledger-agents.ts";
 import { until } from "../../support/marketplace.ts";
-import { type PaidMarket, startPaidMarket } from "../../support/paid-market.ts";
+import type { PaidMarket } from "../../support/paid-market.ts";
 import { payQuote, post } from "../../support/pay-call.ts";
 
-// Payments settle on a ledger of their own, so that only what the agent does meets the faults.
-let open: OpenLedger;
-let paid: PaidMarket;
-beforeAll(async () => {
-  open = await openLedger();
-  paid = await startPaidMarket({ env: operatorVariables(open) });
-});
-afterEach(() => open.ledger.faults.clear());
-afterAll(async () => {
-  await paid.stop();
-  await open.close();
-});
+const test = paidTest().extend("options", perFile, ({ open }) => ({ env: operatorVariables(open) }));
 
-async function writer() {
+test.afterEach(({ open }) => open.ledger.faults.clear());
+
+async function writer(open: OpenLedger, paid: PaidMarket) {
   const topic = (await open.run(new TopicCreateTransaction())).topicId!.toString();
   const { address, agentId } = await publishAgent(
     paid.marketplace.context,
@@ -46,8 +38,8 @@ async function writer() {
   return { agentId, topic, written, settled, send: () => post(url, { body, proof }) };
 }
 
-test("a paid call writes once, is settled before, and its proof buys nothing more", async () => {
-  const { send, written, settled, topic } = await writer();
+test("a paid call writes once, is settled before, and its proof buys nothing more", async ({ open, paid }) => {
+  const { send, written, settled, topic } = await writer(open, paid);
   const before = await settled();
   const answers = await Promise.all([send(), send(), send()]);
   const [delivered] = answers.filter(({ status }) => status === 200);
@@ -60,8 +52,11 @@ test("a paid call writes once, is settled before, and its proof buys nothing mor
   expect(await settled()).toBe(before + 1);
 });
 
-test("a run that certainly failed keeps the payment good: the same proof runs again without paying again", async () => {
-  const { send, written, settled } = await writer();
+test("a run that certainly failed keeps the payment good: the same proof runs again without paying again", async ({
+  open,
+  paid,
+}) => {
+  const { send, written, settled } = await writer(open, paid);
   const before = await settled();
   open.ledger.faults.set({ throttleAtConsensus: 1 });
   expect(await send()).toMatchObject({ status: 500, body: { charged: true } });
@@ -71,8 +66,11 @@ test("a run that certainly failed keeps the payment good: the same proof runs ag
   expect(await settled()).toBe(before + 1);
 });
 
-test("a run whose outcome nobody knows is never run again: the same proof fetches what it came to", async () => {
-  const { agentId, send, written, settled } = await writer();
+test("a run whose outcome nobody knows is never run again: the same proof fetches what it came to", async ({
+  open,
+  paid,
+}) => {
+  const { agentId, send, written, settled } = await writer(open, paid);
   const before = await settled();
   // Nothing is executed before nobody answers any more.
   open.ledger.faults.set({ consensusDelayMs: 600_000 });

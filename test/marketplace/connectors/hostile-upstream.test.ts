@@ -1,27 +1,18 @@
-import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, describe, expect } from "vitest";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
-import {
-  call,
-  echoAgent,
-  type Market,
-  seedMarket,
-  startMarketplace,
-  type TestMarketplace,
-  until,
-} from "../../support/marketplace.ts";
+import { perFile, upstreamTest } from "../../support/fixtures.ts";
+import { call, echoAgent, type Market, seedMarket, type TestMarketplace, until } from "../../support/marketplace.ts";
 import { startProcess } from "../../support/marketplace-process.ts";
 
 /** A service that a stranger runs against us. The marketplace is a process of its own, so that only it is measured. */
 let behave: (response: ServerResponse, message: { method?: string; id?: number }, request: IncomingMessage) => void;
 let posts = 0;
 let open = 0;
-const hostile = createServer(async (request, response) => {
+const test = upstreamTest(async (request, response) => {
   open += 1;
   response.on("close", () => (open -= 1)).on("error", () => {});
   posts += request.method === "POST" ? 1 : 0;
@@ -29,34 +20,33 @@ const hostile = createServer(async (request, response) => {
   for await (const chunk of request) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString();
   behave(response, text.startsWith("{") ? JSON.parse(text) : {}, request);
-});
+})
+  .extend("other", perFile, async ({ market }, { onCleanup }) => {
+    const other = await startProcess({ ...market.environment, LOG_LEVEL: "info" });
+    onCleanup(() => {
+      other.child.kill("SIGKILL");
+    });
+    return other;
+  })
+  .extend("seeded", perFile, ({ market }) => seedMarket(market.context, { balance: 100_000 }));
+test.afterAll(() => bystander.terminate());
 
-let market: TestMarketplace;
-let other: { child: ChildProcess; url: string };
-let seeded: Market;
-let base: string;
-beforeAll(async () => {
-  await new Promise<void>((resolve) => hostile.listen(0, "127.0.0.1", resolve));
-  const { port } = hostile.address() as AddressInfo;
-  base = `http://127.0.0.1:${port}`;
-  market = await startMarketplace({ env: { OUTBOUND_ALLOW_HOSTS: `127.0.0.1:${port}` } });
-  other = await startProcess({ ...market.environment, LOG_LEVEL: "info" });
-  seeded = await seedMarket(market.context, { balance: 100_000 });
-});
 afterEach(() => {
   posts = 0;
   attempts = 0;
 });
-afterAll(async () => {
-  other.child.kill("SIGKILL");
-  await bystander.terminate();
-  await market.stop();
-  hostile.closeAllConnections();
-  hostile.close();
-});
+
+type Other = Awaited<ReturnType<typeof startProcess>>;
 
 let published = 0;
-const agentOf = async (connector: string, settings: object, owner = seeded.creator): Promise<string> => {
+const agentOf = async (
+  market: TestMarketplace,
+  seeded: Market,
+  base: string,
+  connector: string,
+  settings: object,
+  owner = seeded.creator,
+): Promise<string> => {
   published += 1;
   const definition = {
     name: "Hostile",
@@ -68,17 +58,18 @@ const agentOf = async (connector: string, settings: object, owner = seeded.creat
   };
   return (await publishAgent(market.context, owner, `agent-${published}`, definition)).address;
 };
-const run = (agent: string) => call(other.url, "/api/v1/run", { key: seeded.key, body: { agent, input: {} } });
+const run = (seeded: Market, other: Other, agent: string) =>
+  call(other.url, "/api/v1/run", { key: seeded.key, body: { agent, input: {} } });
 
 /**
  * What others feel of it, in ms: the slowest but for one in a hundred, less what they feel of nothing. A busy machine makes
  * it more, so it is the best of a few attempts: what freezes the service freezes it each time.
  */
-async function bystanding<T>(work: () => Promise<T>): Promise<{ result: T; feltMs: number }> {
+async function bystanding<T>(other: Other, work: () => Promise<T>): Promise<{ result: T; feltMs: number }> {
   let feltMs = Number.POSITIVE_INFINITY;
   for (;;) {
-    const before = await bystandingOnce(sleep(200));
-    const { result, p99 } = await bystandingOnce(work());
+    const before = await bystandingOnce(other, sleep(200));
+    const { result, p99 } = await bystandingOnce(other, work());
     feltMs = Math.min(feltMs, p99 - before.p99);
     attempts += 1;
     if (feltMs < feltMsMax || attempts > 4) return { result, feltMs };
@@ -87,7 +78,7 @@ async function bystanding<T>(work: () => Promise<T>): Promise<{ result: T; feltM
 const feltMsMax = 250;
 let attempts = 0;
 
-async function bystandingOnce<T>(work: Promise<T>): Promise<{ result: T; p99: number }> {
+async function bystandingOnce<T>(other: Other, work: Promise<T>): Promise<{ result: T; p99: number }> {
   bystander.postMessage(`${other.url}/health`);
   const result = await work;
   bystander.postMessage("stop");
@@ -143,7 +134,7 @@ const asked = (method: string, id: number) => `data: {"jsonrpc":"2.0","id":${id}
 const done = (id: number) => `data: ${result(id, { content: [{ type: "text", text: "done" }] })}\n\n`;
 
 describe("a hostile tool server", () => {
-  test.each<[string, typeof behave, number]>([
+  test.for<[string, typeof behave, number]>([
     [
       "asks us for 150,000 samplings",
       onCall((response, id) => {
@@ -252,7 +243,7 @@ describe("a hostile tool server", () => {
     [
       "sends us to another origin",
       (response) => {
-        response.writeHead(307, { location: `http://localhost:${new URL(base).port}/x` }).end();
+        response.writeHead(307, { location: `http://localhost:${response.socket?.localPort}/x` }).end();
       },
       1,
     ],
@@ -279,19 +270,24 @@ describe("a hostile tool server", () => {
       },
       1,
     ],
-  ])("that %s fails the run, costs nothing and is felt by nobody", async (_name, how, postsMax) => {
-    behave = how;
-    const agent = await agentOf("mcp-tool", { tool: "x" });
-    const { result: answer, feltMs } = await bystanding(() => Promise.all(Array.from({ length: 4 }, () => run(agent))));
-    for (const { status, body } of answer) {
-      expect({ status, body }).toMatchObject({ status: 200, body: { success: false, credits_used: 0 } });
-    }
-    expect(posts).toBeLessThanOrEqual(4 * attempts * postsMax);
-    expect(feltMs).toBeLessThan(feltMsMax);
-    await expect.poll(() => open).toBe(0);
-  });
+  ])(
+    "that %s fails the run, costs nothing and is felt by nobody",
+    async ([_name, how, postsMax], { market, seeded, other, base }) => {
+      behave = how;
+      const agent = await agentOf(market, seeded, base, "mcp-tool", { tool: "x" });
+      const { result: answer, feltMs } = await bystanding(other, () =>
+        Promise.all(Array.from({ length: 4 }, () => run(seeded, other, agent))),
+      );
+      for (const { status, body } of answer) {
+        expect({ status, body }).toMatchObject({ status: 200, body: { success: false, credits_used: 0 } });
+      }
+      expect(posts).toBeLessThanOrEqual(4 * attempts * postsMax);
+      expect(feltMs).toBeLessThan(feltMsMax);
+      await expect.poll(() => open).toBe(0);
+    },
+  );
 
-  test("that hangs while its session is ended holds nobody up", async () => {
+  test("that hangs while its session is ended holds nobody up", async ({ market, seeded, other, base }) => {
     let ends = 0;
     behave = (response, { method, id }, request) => {
       if (request.method === "DELETE") {
@@ -303,13 +299,18 @@ describe("a hostile tool server", () => {
       if (method !== "tools/call") return void response.writeHead(202).end();
       response.writeHead(200, stream).end(done(id!));
     };
-    const agent = await agentOf("mcp-tool", { tool: "x" });
-    expect((await run(agent)).body).toMatchObject({ success: true, output: { text: "done" } });
+    const agent = await agentOf(market, seeded, base, "mcp-tool", { tool: "x" });
+    expect((await run(seeded, other, agent)).body).toMatchObject({ success: true, output: { text: "done" } });
     await expect.poll(() => ends).toBe(1);
     await expect.poll(() => open).toBe(0);
   });
 
-  test("may ping now and then, tell of its progress and move within its origin", async () => {
+  test("may ping now and then, tell of its progress and move within its origin", async ({
+    market,
+    seeded,
+    other,
+    base,
+  }) => {
     behave = (response, message, request) => {
       if (request.url === "/x") return void response.writeHead(308, { location: "/moved" }).end();
       onCall((response, id) => {
@@ -319,27 +320,30 @@ describe("a hostile tool server", () => {
         );
       })(response, message, request);
     };
-    const agent = await agentOf("mcp-tool", { tool: "x" });
-    expect((await run(agent)).body).toMatchObject({ success: true, output: { text: "done" } });
+    const agent = await agentOf(market, seeded, base, "mcp-tool", { tool: "x" });
+    expect((await run(seeded, other, agent)).body).toMatchObject({ success: true, output: { text: "done" } });
   });
 });
 
 describe("a hostile HTTP service", () => {
-  test.each<[string, typeof behave]>([
+  test.for<[string, typeof behave]>([
     ["deep JSON", (response) => void response.writeHead(200, json).end("[".repeat(1_000_000) + "]".repeat(1_000_000))],
     ["broad JSON", (response) => void response.writeHead(200, json).end(`[${"{},".repeat(650_000)}{}]`)],
     ["a body without end", (response) => pour(response.writeHead(200, json), "x".repeat(65_536))],
-  ])("that answers with %s fails the run and is felt by nobody", async (_name, how) => {
-    behave = how;
-    const agent = await agentOf("http-api", {});
-    const { result: answers, feltMs } = await bystanding(() =>
-      Promise.all(Array.from({ length: 4 }, () => run(agent))),
-    );
-    for (const { status, body } of answers) {
-      expect({ status, body }).toMatchObject({ status: 200, body: { success: false, credits_used: 0 } });
-    }
-    expect(feltMs).toBeLessThan(feltMsMax);
-  });
+  ])(
+    "that answers with %s fails the run and is felt by nobody",
+    async ([_name, how], { market, seeded, other, base }) => {
+      behave = how;
+      const agent = await agentOf(market, seeded, base, "http-api", {});
+      const { result: answers, feltMs } = await bystanding(other, () =>
+        Promise.all(Array.from({ length: 4 }, () => run(seeded, other, agent))),
+      );
+      for (const { status, body } of answers) {
+        expect({ status, body }).toMatchObject({ status: 200, body: { success: false, credits_used: 0 } });
+      }
+      expect(feltMs).toBeLessThan(feltMsMax);
+    },
+  );
 });
 
 /** Calls that hang, and how many of them have been answered. */
@@ -350,20 +354,25 @@ function counted(calls: ReadonlyArray<ReturnType<typeof run>>) {
 }
 
 describe("while one agent's calls wait", () => {
-  test("for an HTTP service that hangs, no other agent's do, and what is more than its share is refused in time", async () => {
+  test("for an HTTP service that hangs, no other agent's do, and what is more than its share is refused in time", async ({
+    market,
+    seeded,
+    other,
+    base,
+  }) => {
     const hanging: ServerResponse[] = [];
     behave = (response, _message, { url }) => {
       if (url === "/hang") hanging.push(response);
       else response.writeHead(200, json).end("{}");
     };
-    const hangs = await agentOf("http-api", { url: `${base}/hang` });
-    const neighbour = await agentOf("http-api", {});
+    const hangs = await agentOf(market, seeded, base, "http-api", { url: `${base}/hang` });
+    const neighbour = await agentOf(market, seeded, base, "http-api", {});
     const tenant = await seedMarket(market.context);
-    const others = await agentOf("http-api", {}, tenant.creator);
-    const hung = counted(Array.from({ length: 300 }, () => run(hangs)));
+    const others = await agentOf(market, seeded, base, "http-api", {}, tenant.creator);
+    const hung = counted(Array.from({ length: 300 }, () => run(seeded, other, hangs)));
     await until(() => hanging.length >= 64);
     for (const agent of [others, neighbour, others]) {
-      expect((await run(agent)).body).toMatchObject({ success: true });
+      expect((await run(seeded, other, agent)).body).toMatchObject({ success: true });
     }
     expect(hung.answered).toBe(0);
     // Those that are refused have waited for their turn.
@@ -380,7 +389,7 @@ describe("while one agent's calls wait", () => {
     }
   });
 
-  test("for a model that is slow, no other agent's do, and each is answered", async () => {
+  test("for a model that is slow, no other agent's do, and each is answered", async ({ market, seeded, other }) => {
     const define = async (slug: string, owner = seeded.creator) =>
       (
         await publishAgent(market.context, owner, slug, {
@@ -395,7 +404,7 @@ describe("while one agent's calls wait", () => {
     const others = await define("quick-prompts", tenant.creator);
     const askedBefore = market.model.asked();
     market.model.injectFault({ delayMs: 600_000, times: 300 });
-    const waiting = counted(Array.from({ length: 300 }, () => run(slow)));
+    const waiting = counted(Array.from({ length: 300 }, () => run(seeded, other, slow)));
     // As many as may ask at once have asked.
     let asked = 0;
     await until(async () => {
@@ -405,7 +414,7 @@ describe("while one agent's calls wait", () => {
       return asked >= 64 && asked === before;
     });
     market.model.clearFaults();
-    expect((await run(others)).body).toMatchObject({ success: true });
+    expect((await run(seeded, other, others)).body).toMatchObject({ success: true });
     expect(waiting.answered).toBe(0);
     market.model.answerHeld();
     expect((await waiting.all).filter(({ body }) => body.success)).toHaveLength(300);

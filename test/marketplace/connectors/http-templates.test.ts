@@ -1,40 +1,18 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import fc from "fast-check";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import {
-  type Market,
-  run,
-  seedMarket,
-  spendable,
-  startMarketplace,
-  type TestMarketplace,
-} from "../../support/marketplace.ts";
+import { afterEach, describe, expect } from "vitest";
+import { upstreamTest } from "../../support/fixtures.ts";
+import { type Market, run, seedMarket, spendable, type TestMarketplace } from "../../support/marketplace.ts";
 
-let market: TestMarketplace;
-let base: string;
 let requests: Array<{ url: string; type: string | undefined; body: string }> = [];
-const server = createServer(async (request, response) => {
+const test = upstreamTest(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   const body = Buffer.concat(chunks).toString();
   requests.push({ url: request.url ?? "", type: request.headers["content-type"], body });
   response.end("{}");
 });
-
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  base = `http://127.0.0.1:${port}`;
-  market = await startMarketplace({ env: { OUTBOUND_ALLOW_HOSTS: `127.0.0.1:${port}` } });
-});
 afterEach(() => {
   requests = [];
-});
-afterAll(async () => {
-  await market.stop();
-  server.closeAllConnections();
-  server.close();
 });
 
 const fields = [
@@ -43,7 +21,7 @@ const fields = [
   { name: "flag", type: "boolean" },
 ];
 const json = { "Content-Type": "application/json" };
-const seed = (settings: object, more: object = {}): Promise<Market> =>
+const seed = (market: TestMarketplace, base: string, settings: object, more: object = {}): Promise<Market> =>
   seedMarket(market.context, {
     balance: 10_000,
     agent: { connector: "http-api", fields, settings: { method: "POST", url: `${base}/`, ...settings }, ...more },
@@ -61,8 +39,8 @@ const breakouts = [
 ];
 
 describe("a value stays in its place", () => {
-  test("in a string of a JSON text, whatever it holds", async () => {
-    const { key, agent } = await seed({
+  test("in a string of a JSON text, whatever it holds", async ({ market, base }) => {
+    const { key, agent } = await seed(market, base, {
       headers: { "content-type": "application/vnd.api+json; charset=UTF-8" },
       body: '{ "admin": false, "x": "<{{text}}>", "n": {{count}}, "f": {{flag}}, "t": "\\n{{count}}", "big": 12345678901234567890 }',
     });
@@ -80,8 +58,8 @@ describe("a value stays in its place", () => {
     );
   });
 
-  test("in a pair of a form", async () => {
-    const { key, agent } = await seed({
+  test("in a pair of a form", async ({ market, base }) => {
+    const { key, agent } = await seed(market, base, {
       headers: { "Content-Type": "application/x-www-form-urlencoded" },
       body: "admin=false&x={{text}}&n={{count}}",
     });
@@ -96,8 +74,11 @@ describe("a value stays in its place", () => {
     }
   });
 
-  test("and makes no address too long to be one, which is known before anything is done with it", async () => {
-    const { key, agent } = await seed({ method: "GET", url: `${base}/${"{{text}}/".repeat(50)}` });
+  test("and makes no address too long to be one, which is known before anything is done with it", async ({
+    market,
+    base,
+  }) => {
+    const { key, agent } = await seed(market, base, { method: "GET", url: `${base}/${"{{text}}/".repeat(50)}` });
     const startedAt = process.cpuUsage();
     const { body } = await run(market, key, agent.address, { text: "%ffa".repeat(2_000) });
     expect(body).toMatchObject({ success: false, credits_used: 0 });
@@ -105,8 +86,11 @@ describe("a value stays in its place", () => {
     expect(requests).toEqual([]);
   });
 
-  test("in a path and a query, for servers that decode it more than once too", async () => {
-    const { key, agent } = await seed({ method: "GET", url: `${base}/files/{{text}}/meta?q={{text}}&admin=0` });
+  test("in a path and a query, for servers that decode it more than once too", async ({ market, base }) => {
+    const { key, agent } = await seed(market, base, {
+      method: "GET",
+      url: `${base}/files/{{text}}/meta?q={{text}}&admin=0`,
+    });
     const ways = [
       "..",
       ".",
@@ -144,8 +128,8 @@ describe("a value stays in its place", () => {
     }
   });
 
-  test("in a header, or in its part of one", async () => {
-    const { key, agent } = await seed({
+  test("in a header, or in its part of one", async ({ market, base }) => {
+    const { key, agent } = await seed(market, base, {
       method: "GET",
       headers: { "X-Whole": "{{text}}", Cookie: "a={{text}}; admin=0" },
     });
@@ -154,19 +138,19 @@ describe("a value stays in its place", () => {
     }
     expect(requests).toEqual([]);
     expect((await run(market, key, agent.address, { text: "plain one" })).body.success).toBe(true);
-    const whole = await seed({ method: "GET", headers: { "X-Whole": "{{text}}" } });
+    const whole = await seed(market, base, { method: "GET", headers: { "X-Whole": "{{text}}" } });
     expect((await run(market, whole.key, whole.agent.address, { text: 'a, "b"; c' })).body.success).toBe(true);
   });
 
-  test("as plain text where that is said, or nothing else could be meant", async () => {
-    const { key, agent } = await seed({ body: "Tell {{text}} about it." });
+  test("as plain text where that is said, or nothing else could be meant", async ({ market, base }) => {
+    const { key, agent } = await seed(market, base, { body: "Tell {{text}} about it." });
     await run(market, key, agent.address, { text: '{"a":1}' });
     expect(requests[0]).toMatchObject({ type: "text/plain; charset=utf-8", body: 'Tell {"a":1} about it.' });
   });
 
-  test("and no input makes a template grow without end", async () => {
+  test("and no input makes a template grow without end", async ({ market, base }) => {
     const many = "{{text}}".repeat(1_000);
-    const { key, agent } = await seed({ body: { many } });
+    const { key, agent } = await seed(market, base, { body: { many } });
     const { body } = await run(market, key, agent.address, { text: "x".repeat(20_000) });
     expect(body).toMatchObject({ success: false, credits_used: 0 });
     expect(requests).toEqual([]);
@@ -243,42 +227,49 @@ const refused: Array<[string, object, string]> = [
   ["a secret of hardly a letter", { headers: { "X-A": "{{secret.odd}}" } }, "secrets.odd"],
 ];
 
-test.each(refused)("%s is refused at publishing, with the place and the reason", async (_name, settings, named) => {
-  const secrets = { secrets: { word: "long enough", short: "1234567", odd: "--------!!ab", pin: "123456789" } };
-  const refusal = await seed(settings, secrets).catch((error) => error);
-  expect(refusal).toMatchObject({ code: "invalid_value" });
-  expect(refusal.message).toContain(named);
-});
+test.for(refused)(
+  "%s is refused at publishing, with the place and the reason",
+  async ([_name, settings, named], { market, base }) => {
+    const secrets = { secrets: { word: "long enough", short: "1234567", odd: "--------!!ab", pin: "123456789" } };
+    const refusal = await seed(market, base, settings, secrets).catch((error) => error);
+    expect(refusal).toMatchObject({ code: "invalid_value" });
+    expect(refusal.message).toContain(named);
+  },
+);
 
-test.each([
+test.for<[string, object]>([
   ["plain words that a model is told", { connector: "llm", settings: { prompt: 'Answer {"a":{"b":1}} to {{text}}' } }],
   ["three braces", { connector: "llm", settings: { prompt: "{{{text}}}" } }],
   ["a lone query", { settings: { method: "GET", url: "https://api.github.com/?{{text}}" } }],
   ["a body without slots", { settings: { url: "https://api.github.com/", method: "POST", body: '{"a":{"b":1}}' } }],
-])("%s can be published", async (_name, agent) => {
-  await expect(seed({}, agent)).resolves.toBeDefined();
+])("%s can be published", async ([_name, agent], { market, base }) => {
+  await expect(seed(market, base, {}, agent)).resolves.toBeDefined();
 });
 
-test.each([
+test.for<[string, object, string]>([
   ["llm", { prompt: "{{text}} {{secret.word}}" }, "settings"],
   ["llm", { prompt: "{{text}}", system: "{{ secret.word }}" }, "settings"],
   ["image-generator", { prompt: "{{text}} {{secret.word}}" }, "settings"],
   ["llm", { prompt: "an unclosed {{text" }, "settings.prompt"],
   ["llm", { prompt: "{{text}}", system: "text}} without a beginning" }, "settings.system"],
   ["image-generator", { prompt: "{{ user.name }}" }, "settings.prompt"],
-])("an agent of %s with %j is refused", async (connector, settings, named) => {
-  const refusal = await seed({}, { connector, settings, secrets: { word: "long enough" } }).catch((error) => error);
+])("an agent of %s with %j is refused", async ([connector, settings, named], { market, base }) => {
+  const refusal = await seed(market, base, {}, { connector, settings, secrets: { word: "long enough" } }).catch(
+    (error) => error,
+  );
   expect(refusal).toMatchObject({ code: "invalid_value", message: expect.stringContaining(`"${named}"`) });
 });
 
-test.each([
+test.for<[string, { body: string } | { settings: object }]>([
   ["an escape from its body", { body: '{"x":"{{text}}"}' }],
   ["a secret for a model", { settings: { prompt: "{{text}} {{secret.word}}" } }],
 ])(
   "what was published with %s before that was refused is not run, costs nothing and says why",
-  async (_name, unsafe) => {
+  async ([_name, unsafe], { market, base }) => {
     const isModel = "settings" in unsafe;
     const { key, agent, buyer, creator } = await seed(
+      market,
+      base,
       {},
       {
         ...(isModel ? { connector: "llm", settings: { prompt: "x" } } : {}),

@@ -1,42 +1,35 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
 import { get, type IncomingMessage } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import sharp from "sharp";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
+import type { MockModels } from "../../../infra/mock-models/server.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
+import { marketTest, perFile } from "../../support/fixtures.ts";
 import { call, run, seedMarket, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
 
-let market: TestMarketplace;
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "files-"));
-  market = await startMarketplace({
-    env: { FILES_DIR: directory, MARKETPLACE_PUBLIC_URL: "https://market.example.com" },
-  });
-});
-afterEach(() => market.model.clearFaults());
-afterAll(async () => {
-  await market.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+const test = marketTest().extend("options", perFile, ({ directory }) => ({
+  env: { FILES_DIR: directory, MARKETPLACE_PUBLIC_URL: "https://market.example.com" },
+}));
 
-const seed = (settings: object = {}, more: object = {}) =>
+test.afterEach(({ market }) => market.model.clearFaults());
+
+const seed = (market: TestMarketplace, settings: object = {}, more: object = {}) =>
   seedMarket(market.context, {
     agent: { connector: "image-generator", settings: { prompt: "A picture of {{text}}", ...settings }, ...more },
   });
-const draw = async (settings: object = {}) => {
-  const seeded = await seed(settings);
+const draw = async (market: TestMarketplace, settings: object = {}) => {
+  const seeded = await seed(market, settings);
   const { body } = await run(market, seeded.key, seeded.agent.address, { text: "a boat" });
   return { ...seeded, body };
 };
 const pathOf = (url: string) => new URL(url).pathname;
-const fetchFile = (url: string) => fetch(market.url + pathOf(url));
+const fetchFile = (market: TestMarketplace, url: string) => fetch(market.url + pathOf(url));
 
-test("an image is drawn from the prompt, written anew and kept here, under a link of this service", async () => {
-  const { body } = await draw({ size: "128x64", model: "special" });
+test("an image is drawn from the prompt, written anew and kept here, under a link of this service", async ({
+  market,
+}) => {
+  const { body } = await draw(market, { size: "128x64", model: "special" });
   expect(body).toMatchObject({ success: true, credits_used: 5, receipt: null });
   expect(Object.keys(body.output)).toEqual(["images", "stand_in"]);
   expect(body.output.images).toHaveLength(1);
@@ -48,16 +41,19 @@ test("an image is drawn from the prompt, written anew and kept here, under a lin
     n: 1,
     size: "128x64",
   });
-  const response = await fetchFile(url);
+  const response = await fetchFile(market, url);
   const bytes = Buffer.from(await response.arrayBuffer());
   expect(await sharp(bytes).metadata()).toMatchObject({ format: "png", width: 128, height: 64 });
   // The stand-in writes a comment into what it draws; written anew there is none.
   expect(bytes.includes("tEXt")).toBe(false);
 });
 
-test("an image that comes as a link is fetched through the guard, and the link stays here", async () => {
+test("an image that comes as a link is fetched through the guard, and the link stays here", async ({
+  market,
+  directory,
+}) => {
   const { port } = new URL(market.model.url);
-  const guarded = await draw({ response_format: "url" });
+  const guarded = await draw(market, { response_format: "url" });
   expect(guarded.body).toMatchObject({ success: false, credits_used: 0 });
   const open = await startMarketplace({
     model: market.model,
@@ -73,23 +69,23 @@ test("an image that comes as a link is fetched through the guard, and the link s
   await open.stop();
 });
 
-test.each([
+test.for<[string, Parameters<MockModels["injectFault"]>[0], string]>([
   ["is busy", { status: 429, retryAfterSeconds: 3 }, "busy"],
   ["fails", { status: 500 }, "failed"],
   ["hangs up", { hangUp: true }, "reached"],
   ["answers half", { garbled: true }, "no image"],
   ["declines the prompt", { refuse: true }, "declined"],
-])("a model that %s fails the run, which costs nothing", async (_name, fault, word) => {
+])("a model that %s fails the run, which costs nothing", async ([_name, fault, word], { market }) => {
   market.model.injectFault(fault);
-  const { body, key } = await draw();
+  const { body, key } = await draw(market);
   expect(body).toMatchObject({ success: false, credits_used: 0, credits_remaining: 100 });
   expect(body.error).toContain(word);
   expect((await call(market.url, "/api/v1/balance", { key })).body.credits).toBe(100);
 });
 
-test("what is no image never becomes a file", async () => {
+test("what is no image never becomes a file", async ({ market }) => {
   const { keepImage } = await import("../../../marketplace/connectors/keep-image.ts");
-  const { creator } = await seed();
+  const { creator } = await seed(market);
   const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
   const whole = await sharp({ create: { width: 50, height: 50, channels: 3, background: "red" } })
     .png()
@@ -99,9 +95,9 @@ test("what is no image never becomes a file", async () => {
   }
 });
 
-test("a file is served so that nothing in it can run, and may be kept for ever", async () => {
-  const { body } = await draw();
-  const response = await fetchFile(body.output.images[0]);
+test("a file is served so that nothing in it can run, and may be kept for ever", async ({ market }) => {
+  const { body } = await draw(market);
+  const response = await fetchFile(market, body.output.images[0]);
   expect(Object.fromEntries(response.headers)).toMatchObject({
     "content-type": "image/png",
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
@@ -114,14 +110,14 @@ test("a file is served so that nothing in it can run, and may be kept for ever",
 });
 
 /** As it stands: fetch would make `/` of `/files/%2e%2e`. */
-async function statusOf(path: string): Promise<number | undefined> {
+async function statusOf(market: TestMarketplace, path: string): Promise<number | undefined> {
   const { hostname, port } = new URL(market.url);
   const [answer] = (await once(get({ hostname, port, path }), "response")) as [IncomingMessage];
   answer.resume();
   return answer.statusCode;
 }
 
-test("only names of files lead to files", async () => {
+test("only names of files lead to files", async ({ market }) => {
   const hash = createHash("sha256").update("nothing").digest("hex");
   for (const name of [
     `${hash}.png`,
@@ -131,12 +127,12 @@ test("only names of files lead to files", async () => {
     `${hash}.png.tmp`,
     "a".repeat(9_000),
   ]) {
-    expect([404, 400]).toContain(await statusOf(`/files/${name}`));
+    expect([404, 400]).toContain(await statusOf(market, `/files/${name}`));
   }
 });
 
-test("the owner hides an image: its link answers 410 until it is shown again; nobody else can", async () => {
-  const { body, creator, key, agent } = await draw();
+test("the owner hides an image: its link answers 410 until it is shown again; nobody else can", async ({ market }) => {
+  const { body, creator, key, agent } = await draw(market);
   const [url] = body.output.images;
   const name = pathOf(url).split("/").at(-1)!;
   const owner = (await createKey(market.context.db, { accountId: creator.id, name: "owner" })).token;
@@ -144,31 +140,31 @@ test("the owner hides an image: its link answers 410 until it is shown again; no
     call(market.url, `/api/v1/files/${name}/${what}`, { key: who, method: "POST" });
 
   expect((await visibility(key, "hide")).status).toBe(404);
-  expect((await fetchFile(url)).status).toBe(200);
+  expect((await fetchFile(market, url)).status).toBe(200);
   expect(await visibility(owner, "hide")).toMatchObject({ status: 200, body: { name, hidden: true } });
-  const gone = await fetchFile(url);
+  const gone = await fetchFile(market, url);
   expect(gone.status).toBe(410);
   expect(gone.headers.get("cache-control")).toBe("no-store");
   // Drawing the same again does not bring it back.
   const again = await run(market, key, agent.address, { text: "a boat" });
   expect(again.body.output.images).toEqual([url]);
-  expect((await fetchFile(url)).status).toBe(410);
+  expect((await fetchFile(market, url)).status).toBe(410);
 
   const listed = (await call(market.url, "/api/v1/files", { key: owner })).body.files;
   expect(listed).toMatchObject([{ name, url, agent: agent.address, hidden_at: expect.any(String) }]);
   expect((await call(market.url, "/api/v1/files", { key })).body.files).toEqual([]);
   expect((await visibility(owner, "show")).status).toBe(200);
-  expect((await fetchFile(url)).status).toBe(200);
+  expect((await fetchFile(market, url)).status).toBe(200);
   expect((await call(market.url, `/api/v1/files/${name}/hide`, { method: "POST" })).status).toBe(401);
 });
 
-test("two creators who drew the same picture hide it each for themselves", async () => {
-  const [one, two] = [await draw(), await draw()];
+test("two creators who drew the same picture hide it each for themselves", async ({ market }) => {
+  const [one, two] = [await draw(market), await draw(market)];
   expect(one.body.output.images).not.toEqual(two.body.output.images);
 });
 
-test("extra instructions end the prompt", async () => {
-  const { key, agent } = await seed();
+test("extra instructions end the prompt", async ({ market }) => {
+  const { key, agent } = await seed(market);
   await run(market, key, agent.address, { text: "a boat", extraInstructions: "in blue" });
   expect(market.model.requests.at(-1)?.body).toMatchObject({
     prompt: "A picture of a boat\n\nAdditional instructions:\nin blue",

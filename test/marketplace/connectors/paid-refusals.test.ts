@@ -8,49 +8,42 @@ import {
   TokenUnpauseTransaction,
   TopicCreateTransaction,
 } from "@hashgraph/sdk";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { type MockX, startMockX } from "../../../infra/mock-x/server.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
-import { type OpenLedger, openLedger } from "../../infra/local-hedera/sdk.ts";
-import { type EditingMirror, startEditingMirror } from "../../support/editing-mirror.ts";
+import type { OpenLedger } from "../../infra/local-hedera/sdk.ts";
+import { startEditingMirror } from "../../support/editing-mirror.ts";
+import { kept, paidTest, part, perFile } from "../../support/fixtures.ts";
 import { allow, operatorVariables } from "../../support/ledger-agents.ts";
-import { type PaidMarket, startPaidMarket } from "../../support/paid-market.ts";
+import type { PaidMarket } from "../../support/paid-market.ts";
 import { type PaidAnswer, payQuote, post } from "../../support/pay-call.ts";
 
-// Payments settle on a ledger of their own, so that only what the agent does is what the tests make of it.
-let open: OpenLedger;
-let mirror: EditingMirror;
-let x: MockX;
-let paid: PaidMarket;
-beforeAll(async () => {
-  open = await openLedger();
-  mirror = await startEditingMirror(open.ledger.mirrorUrl);
-  x = await startMockX({ token: "X-TOKEN" });
-  paid = await startPaidMarket({
+const test = paidTest()
+  .extend("mirror", perFile, ({ open }, { onCleanup }) => kept(startEditingMirror(open.ledger.mirrorUrl), onCleanup))
+  .extend(
+    "x",
+    perFile,
+    part(() => startMockX({ token: "X-TOKEN" })),
+  )
+  .extend("options", perFile, ({ open, mirror, x }) => ({
     env: {
       ...operatorVariables(open),
       HEDERA_MIRROR: mirror.url,
       X_API_BASE_URL: x.url,
       X_API_BEARER_TOKEN: "X-TOKEN",
     },
-  });
-});
-afterEach(() => {
+  }));
+
+test.afterEach(({ open, mirror }) => {
   open.ledger.faults.clear();
   mirror.edits.clear();
-});
-afterAll(async () => {
-  await paid.stop();
-  await x.stop();
-  await mirror.close();
-  await open.close();
 });
 
 const buyer = "0.0.1003";
 let agents = 0;
 let posts = 1_800_000_000_000_000_000n;
 
-async function publish(connector: string, settings: object) {
+async function publish(paid: PaidMarket, connector: string, settings: object) {
   agents += 1;
   const { address, agentId } = await publishAgent(
     paid.marketplace.context,
@@ -68,31 +61,38 @@ async function publish(connector: string, settings: object) {
   return { agentId, url: `${paid.marketplace.url}/api/agent/${address}` };
 }
 
-const newPost = (text = `pay ${buyer}`) => {
+const newPost = (x: MockX, text = `pay ${buyer}`) => {
   posts += 1n;
   return x.add({ id: `${posts}`, text, author: { id: `${posts}`, username: `author${posts % 100_000n}` } }).id;
 };
-const newTopic = async () => (await open.run(new TopicCreateTransaction())).topicId!.toString();
-const allowed = (amount: number, token?: string) => allow({ open } as Parameters<typeof allow>[0], amount, token);
-const settledPayments = async () => {
+const newTopic = async (open: OpenLedger) => (await open.run(new TopicCreateTransaction())).topicId!.toString();
+const allowed = (open: OpenLedger, amount: number, token?: string) =>
+  allow({ open } as Parameters<typeof allow>[0], amount, token);
+const settledPayments = async (paid: PaidMarket) => {
   const { rows } = await paid.facilitator.context.db.query("select count(*) from payments where state = 'settled'");
   return Number(rows[0].count);
 };
-const reservations = async () =>
+const reservations = async (paid: PaidMarket) =>
   (await paid.marketplace.context.db.query("select pool from reservations where spent_at is null and until > now()"))
     .rows;
 
 /** Posts one payment with what cannot work, then with what can: only the second is settled. */
-async function refusedThenServed(url: string, chain: "evm" | "hedera", bad: object, good: () => Promise<object>) {
+async function refusedThenServed(
+  paid: PaidMarket,
+  url: string,
+  chain: "evm" | "hedera",
+  bad: object,
+  good: () => Promise<object>,
+) {
   const proof = await payQuote(paid, chain, await post(url, { body: bad }));
-  const before = await settledPayments();
+  const before = await settledPayments(paid);
   const refused = await post(url, { body: bad, proof });
-  expect(await settledPayments()).toBe(before);
+  expect(await settledPayments(paid)).toBe(before);
   expect(refused.headers.get("payment-response")).toBeNull();
-  expect(await reservations()).toEqual([]);
+  expect(await reservations(paid)).toEqual([]);
   const served = await post(url, { body: await good(), proof });
   expect([served.status, served.body.error]).toEqual([200, undefined]);
-  expect(await settledPayments()).toBe(before + 1);
+  expect(await settledPayments(paid)).toBe(before + 1);
   return refused;
 }
 
@@ -105,96 +105,99 @@ describe("a paid call that cannot work is refused before anything is settled, an
   const transfer = { asset: "hbar", to: "{{to}}", amount: "{{amount}}", per_run_max: "1000", per_day_max: "100000" };
   const good = { to: buyer, amount: "5" };
 
-  test.each<[string, object, number, string]>([
+  test.for<[string, object, number, string]>([
     ["a wallet that is none", { to: "xyz" }, 400, "to"],
     ["no wallet", { to: "" }, 400, "to"],
     ["an account that is not there", { to: "0.0.987654" }, 422, "to"],
     ["the creator's own account", { to: "0.0.1002" }, 422, "to"],
     ["an amount that is none", { amount: "5 HBAR" }, 400, "amount"],
     ["more than one run may move", { amount: "1001" }, 422, "amount"],
-  ])("hedera-transfer: %s", async (_name, wrong, status, field) => {
-    await allowed(100_000);
-    const { url } = await publish("hedera-transfer", transfer);
-    expectRefusal(await refusedThenServed(url, "evm", { ...good, ...wrong }, async () => good), status, field);
+  ])("hedera-transfer: %s", async ([_name, wrong, status, field], { open, paid }) => {
+    await allowed(open, 100_000);
+    const { url } = await publish(paid, "hedera-transfer", transfer);
+    expectRefusal(await refusedThenServed(paid, url, "evm", { ...good, ...wrong }, async () => good), status, field);
   });
 
-  test("hedera-transfer, paid on Hedera: a receiver that is not associated with the token", async () => {
+  test("hedera-transfer, paid on Hedera: a receiver that is not associated with the token", async ({ open, paid }) => {
     open.ledger.faucet.giveToken("0.0.1002", 5_000n);
-    await allowed(5_000, open.ledger.usdc);
-    const { url } = await publish("hedera-transfer", { ...transfer, asset: open.ledger.usdc });
+    await allowed(open, 5_000, open.ledger.usdc);
+    const { url } = await publish(paid, "hedera-transfer", { ...transfer, asset: open.ledger.usdc });
     const stranger = await open.newAccount(open.keys.feePayer.publicKey);
-    const refused = await refusedThenServed(url, "hedera", { to: stranger, amount: "5" }, async () => good);
+    const refused = await refusedThenServed(paid, url, "hedera", { to: stranger, amount: "5" }, async () => good);
     expectRefusal(refused, 422, "to");
   });
 
-  test("hedera-transfer: a receiver without a KYC grant, frozen, or with no place left for another token", async () => {
+  test("hedera-transfer: a receiver without a KYC grant, frozen, or with no place left for another token", async ({
+    open,
+    paid,
+  }) => {
     const { accounts, keys } = open;
     const creator = { treasury: accounts.creator.accountId, treasuryKey: keys.creator };
     const token = await open.newToken({ ...creator, keys: ["Kyc", "Freeze"] });
-    await allowed(5_000, token);
-    const { url } = await publish("hedera-transfer", { ...transfer, asset: token });
+    await allowed(open, 5_000, token);
+    const { url } = await publish(paid, "hedera-transfer", { ...transfer, asset: token });
     await open.associate(buyer, token, keys.buyer);
     const granted = async () => {
       await open.run(new TokenGrantKycTransaction().setTokenId(token).setAccountId(buyer));
       return good;
     };
-    expectRefusal(await refusedThenServed(url, "evm", good, granted), 422, "to");
+    expectRefusal(await refusedThenServed(paid, url, "evm", good, granted), 422, "to");
     await open.run(new TokenFreezeTransaction().setTokenId(token).setAccountId(buyer));
     const thawed = async () => {
       await open.run(new TokenUnfreezeTransaction().setTokenId(token).setAccountId(buyer));
       return good;
     };
-    expectRefusal(await refusedThenServed(url, "evm", good, thawed), 422, "to");
+    expectRefusal(await refusedThenServed(paid, url, "evm", good, thawed), 422, "to");
 
     const plain = await open.newToken(creator);
-    await allowed(5_000, plain);
-    const other = await publish("hedera-transfer", { ...transfer, asset: plain });
+    await allowed(open, 5_000, plain);
+    const other = await publish(paid, "hedera-transfer", { ...transfer, asset: plain });
     const one = new AccountCreateTransaction().setKeyWithoutAlias(keys.buyer.publicKey).setInitialBalance(10);
     const account = (await open.run(one.setMaxAutomaticTokenAssociations(1))).accountId!.toString();
     const proof = await payQuote(paid, "evm", await post(other.url, { body: good }));
     expect((await post(other.url, { body: { to: account, amount: "5" }, proof })).status).toBe(200);
     const second = await open.newToken(creator);
-    await allowed(5_000, second);
-    const full = await publish("hedera-transfer", { ...transfer, asset: second });
+    await allowed(open, 5_000, second);
+    const full = await publish(paid, "hedera-transfer", { ...transfer, asset: second });
     const associated = async () => {
       await open.associate(account, second, keys.buyer);
       return { to: account, amount: "5" };
     };
-    expectRefusal(await refusedThenServed(full.url, "evm", { to: account, amount: "5" }, associated), 422, "to");
+    expectRefusal(await refusedThenServed(paid, full.url, "evm", { to: account, amount: "5" }, associated), 422, "to");
   });
 
-  test("hedera-transfer: a ledger whose mirror is away", async () => {
-    await allowed(100_000);
-    const { url } = await publish("hedera-transfer", transfer);
+  test("hedera-transfer: a ledger whose mirror is away", async ({ open, paid }) => {
+    await allowed(open, 100_000);
+    const { url } = await publish(paid, "hedera-transfer", transfer);
     open.ledger.faults.set({ mirrorUnavailable: 1_000_000 });
     const back = async () => {
       open.ledger.faults.clear();
       return good;
     };
-    expectRefusal(await refusedThenServed(url, "evm", good, back), 503);
+    expectRefusal(await refusedThenServed(paid, url, "evm", good, back), 503);
   });
 
-  test("hedera-transfer: an allowance, or a wallet, that does not cover it", async () => {
-    await allowed(1_000);
-    const { url } = await publish("hedera-transfer", transfer);
-    await allowed(4);
+  test("hedera-transfer: an allowance, or a wallet, that does not cover it", async ({ open, mirror, paid }) => {
+    await allowed(open, 1_000);
+    const { url } = await publish(paid, "hedera-transfer", transfer);
+    await allowed(open, 4);
     const raised = async () => {
-      await allowed(100_000);
+      await allowed(open, 100_000);
       return good;
     };
-    expectRefusal(await refusedThenServed(url, "evm", good, raised), 503);
+    expectRefusal(await refusedThenServed(paid, url, "evm", good, raised), 503);
     const { balance } = await open.mirror("accounts/0.0.1002");
     mirror.edits.set("/api/v1/accounts/0.0.1002", { balance: { ...balance, balance: 4 } });
     const filled = async () => {
       mirror.edits.clear();
       return good;
     };
-    expectRefusal(await refusedThenServed(url, "evm", good, filled), 503);
+    expectRefusal(await refusedThenServed(paid, url, "evm", good, filled), 503);
   });
 
-  test("hedera-transfer: a day's cap that is used up", async () => {
-    await allowed(100_000);
-    const { url, agentId } = await publish("hedera-transfer", { ...transfer, per_day_max: "1000" });
+  test("hedera-transfer: a day's cap that is used up", async ({ open, paid }) => {
+    await allowed(open, 100_000);
+    const { url, agentId } = await publish(paid, "hedera-transfer", { ...transfer, per_day_max: "1000" });
     const proof = await payQuote(paid, "evm", await post(url, { body: good }));
     expect((await post(url, { body: { to: buyer, amount: "1000" }, proof })).status).toBe(200);
     const tomorrow = async () => {
@@ -202,75 +205,89 @@ describe("a paid call that cannot work is refused before anything is settled, an
       await paid.marketplace.context.db.query(age, [agentId]);
       return good;
     };
-    expectRefusal(await refusedThenServed(url, "evm", good, tomorrow), 503);
+    expectRefusal(await refusedThenServed(paid, url, "evm", good, tomorrow), 503);
   });
 
-  test("hcs-write: 3,000 bytes where 1,024 fit", async () => {
-    const { url } = await publish("hcs-write", { topic: await newTopic(), message: "{{text}}" });
-    const refused = await refusedThenServed(url, "evm", { text: "x".repeat(3_000) }, async () => ({ text: "short" }));
+  test("hcs-write: 3,000 bytes where 1,024 fit", async ({ open, paid }) => {
+    const { url } = await publish(paid, "hcs-write", { topic: await newTopic(open), message: "{{text}}" });
+    const refused = await refusedThenServed(paid, url, "evm", { text: "x".repeat(3_000) }, async () => ({
+      text: "short",
+    }));
     expectRefusal(refused, 422, "text");
   });
 
-  test("hcs-write: a topic that was deleted", async () => {
-    const topic = await newTopic();
-    const { url } = await publish("hcs-write", { topic, message: "{{text}}" });
+  test("hcs-write: a topic that was deleted", async ({ open, mirror, paid }) => {
+    const topic = await newTopic(open);
+    const { url } = await publish(paid, "hcs-write", { topic, message: "{{text}}" });
     mirror.edits.set(`/api/v1/topics/${topic}`, { deleted: true });
     const restored = async () => {
       mirror.edits.clear();
       return { text: "there" };
     };
-    expectRefusal(await refusedThenServed(url, "evm", { text: "there" }, restored), 503);
+    expectRefusal(await refusedThenServed(paid, url, "evm", { text: "there" }, restored), 503);
   });
 
-  test("hedera-mint: a token that is paused", async () => {
+  test("hedera-mint: a token that is paused", async ({ open, paid }) => {
     const { keys } = open;
     const create = new TokenCreateTransaction().setTokenName("Paused").setTokenSymbol("PSD");
     create.setTreasuryAccountId("0.0.1002").setSupplyKey(keys.operator.publicKey).setPauseKey(keys.operator.publicKey);
     const token = (await open.run(create, keys.creator)).tokenId!.toString();
-    const { url } = await publish("hedera-mint", { token, amount: "{{amount}}", per_run_max: "9", per_day_max: "99" });
+    const { url } = await publish(paid, "hedera-mint", {
+      token,
+      amount: "{{amount}}",
+      per_run_max: "9",
+      per_day_max: "99",
+    });
     await open.run(new TokenPauseTransaction().setTokenId(token));
     const unpaused = async () => {
       await open.run(new TokenUnpauseTransaction().setTokenId(token));
       return { amount: "5" };
     };
-    expectRefusal(await refusedThenServed(url, "evm", { amount: "5" }, unpaused), 503);
+    expectRefusal(await refusedThenServed(paid, url, "evm", { amount: "5" }, unpaused), 503);
   });
 
-  test("x-reward: no post, none that is there, one that breaks the rule, one that was rewarded, its author again", async () => {
-    await allowed(100_000);
+  test("x-reward: no post, none that is there, one that breaks the rule, one that was rewarded, its author again", async ({
+    open,
+    x,
+    paid,
+  }) => {
+    await allowed(open, 100_000);
     const rule = { hashtags: ["paper"] };
     const settings = { asset: "hbar", amount: "100", per_day_max: "10000", budget: "10000", rule };
-    const { url } = await publish("x-reward", settings);
+    const { url } = await publish(paid, "x-reward", settings);
     const claim = (id: string) => ({ post: id, wallet: buyer });
-    const fine = async () => claim(newPost(`#paper for ${buyer}`));
+    const fine = async () => claim(newPost(x, `#paper for ${buyer}`));
     const wrong: ReadonlyArray<[string, number]> = [
       ["https://example.com/not-a-post", 400],
       ["99", 422],
-      [newPost(`nothing for ${buyer}`), 422],
-      [newPost("#paper for 0.0.1004"), 422],
+      [newPost(x, `nothing for ${buyer}`), 422],
+      [newPost(x, "#paper for 0.0.1004"), 422],
     ];
     for (const [link, status] of wrong) {
-      expectRefusal(await refusedThenServed(url, "evm", claim(link), fine), status, "post");
+      expectRefusal(await refusedThenServed(paid, url, "evm", claim(link), fine), status, "post");
     }
-    const rewarded = newPost(`#paper for ${buyer}`);
+    const rewarded = newPost(x, `#paper for ${buyer}`);
     const proof = await payQuote(paid, "evm", await post(url, { body: {} }));
     expect((await post(url, { body: claim(rewarded), proof })).status).toBe(200);
-    expectRefusal(await refusedThenServed(url, "evm", claim(rewarded), fine), 409);
+    expectRefusal(await refusedThenServed(paid, url, "evm", claim(rewarded), fine), 409);
     const again = x.add({
       id: `${posts + 5n}`,
       text: `#paper for ${buyer}`,
       author: { id: rewarded, username: "same" },
     });
-    expectRefusal(await refusedThenServed(url, "evm", claim(again.id), fine), 409);
+    expectRefusal(await refusedThenServed(paid, url, "evm", claim(again.id), fine), 409);
     x.injectFault({ status: 503 });
-    const unread = newPost(`#paper for ${buyer}`);
-    expectRefusal(await refusedThenServed(url, "evm", claim(unread), async () => claim(unread)), 503);
+    const unread = newPost(x, `#paper for ${buyer}`);
+    expectRefusal(await refusedThenServed(paid, url, "evm", claim(unread), async () => claim(unread)), 503);
   });
 });
 
-test("nobody without a payment learns what a ledger or X knows: a quote, whatever the input", async () => {
-  await allowed(100_000);
-  const { url } = await publish("hedera-transfer", {
+test("nobody without a payment learns what a ledger or X knows: a quote, whatever the input", async ({
+  open,
+  paid,
+}) => {
+  await allowed(open, 100_000);
+  const { url } = await publish(paid, "hedera-transfer", {
     asset: "hbar",
     to: "{{to}}",
     amount: "5",

@@ -1,31 +1,24 @@
 import { TopicCreateTransaction } from "@hashgraph/sdk";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { toolNameOf } from "../../../marketplace/agent-address.ts";
 import { type Published, publishAgent } from "../../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../../marketplace/agents/state.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
-import { type OpenLedger, openLedger } from "../../infra/local-hedera/sdk.ts";
+import type { OpenLedger } from "../../infra/local-hedera/sdk.ts";
+import { paidTest, perFile } from "../../support/fixtures.ts";
 import { allow, operatorVariables } from "../../support/ledger-agents.ts";
 import { balanceOf, call, run } from "../../support/marketplace.ts";
 import { callTool, connectMcp, textOf } from "../../support/mcp.ts";
-import { type PaidMarket, startPaidMarket } from "../../support/paid-market.ts";
+import type { PaidMarket } from "../../support/paid-market.ts";
 import { decodeHeader, encodeHeader, payQuote, post, settleFirst } from "../../support/pay-call.ts";
 
-let open: OpenLedger;
-let paid: PaidMarket;
-beforeAll(async () => {
-  open = await openLedger();
-  paid = await startPaidMarket({ env: operatorVariables(open) });
-});
-afterEach(() => {
+const test = paidTest().extend("options", perFile, ({ open }) => ({ env: operatorVariables(open) }));
+
+test.afterEach(({ open, paid }) => {
   open.ledger.faults.clear();
   paid.toFacilitator.behave(() => "pass");
-});
-afterAll(async () => {
-  await paid.stop();
-  await open.close();
 });
 
 const receiver = "0.0.1003";
@@ -35,7 +28,7 @@ const caps = { per_run_max: "1000", per_day_max: "100000" };
 const transfer = { asset: "hbar", to: "{{to}}", amount: "{{amount}}", ...caps };
 let agents = 0;
 
-function publish(connector: string, settings: object, more: object = {}): Promise<Published> {
+function publish(paid: PaidMarket, connector: string, settings: object, more: object = {}): Promise<Published> {
   agents += 1;
   return publishAgent(paid.marketplace.context, paid.market.creator, `railed-${agents}`, {
     name: "On the ledger",
@@ -48,10 +41,10 @@ function publish(connector: string, settings: object, more: object = {}): Promis
   });
 }
 
-const allowed = (amount: number) => allow({ open } as Parameters<typeof allow>[0], amount);
-const newTopic = async () => (await open.run(new TopicCreateTransaction())).topicId!.toString();
-const urlOf = ({ address }: Published) => `${paid.marketplace.url}/api/agent/${address}`;
-const settled = async () => {
+const allowed = (open: OpenLedger, amount: number) => allow({ open } as Parameters<typeof allow>[0], amount);
+const newTopic = async (open: OpenLedger) => (await open.run(new TopicCreateTransaction())).topicId!.toString();
+const urlOf = (paid: PaidMarket, { address }: Published) => `${paid.marketplace.url}/api/agent/${address}`;
+const settled = async (paid: PaidMarket) => {
   const { rows } = await paid.facilitator.context.db.query("select count(*) from payments where state = 'settled'");
   return Number(rows[0].count);
 };
@@ -59,9 +52,9 @@ const settled = async () => {
 describe("over MCP", () => {
   const toolOf = ({ address }: Published) => toolNameOf(...(address.split("/") as [string, string]));
 
-  test("with a key: an error that a model can act on, and no credits", async () => {
-    await allowed(100_000);
-    const agent = await publish("hedera-transfer", transfer);
+  test("with a key: an error that a model can act on, and no credits", async ({ open, paid }) => {
+    await allowed(open, 100_000);
+    const agent = await publish(paid, "hedera-transfer", transfer);
     const { buyer } = paid.market;
     const scope = { accountId: buyer.id, name: "tools", scope: "chosen_agents", agents: [agent.address] } as const;
     const { token } = await createKey(paid.marketplace.context.db, scope);
@@ -75,28 +68,31 @@ describe("over MCP", () => {
     await client.close();
   });
 
-  test("paid: refused with nothing settled, and the corrected arguments with the same payment then work", async () => {
-    await allowed(100_000);
-    const agent = await publish("hedera-transfer", transfer);
+  test("paid: refused with nothing settled, and the corrected arguments with the same payment then work", async ({
+    open,
+    paid,
+  }) => {
+    await allowed(open, 100_000);
+    const agent = await publish(paid, "hedera-transfer", transfer);
     const client = new Client({ name: "test", version: "1" });
     await client.connect(new StreamableHTTPClientTransport(new URL(`${paid.marketplace.url}/api/x402/mcp`)) as never);
     const quoted = await callTool(client, toolOf(agent), bad);
     const headers = new Headers({ "payment-required": encodeHeader(quoted.structuredContent as object) });
     const payment = { "x402/payment": await payQuote(paid, "evm", { status: 402, headers, body: {} }) };
-    const before = await settled();
+    const before = await settled(paid);
     const refused = await callTool(client, toolOf(agent), bad, payment);
     expect(refused).toMatchObject({ isError: true, _meta: { field: "to", charged: false } });
     expect(textOf(refused)).toContain("Nothing was charged. Correct the arguments");
-    expect(await settled()).toBe(before);
+    expect(await settled(paid)).toBe(before);
     const served = await callTool(client, toolOf(agent), good, payment);
     expect(served.isError).toBeFalsy();
     expect(served._meta?.["x402/payment-response"]).toMatchObject({ success: true });
-    expect(await settled()).toBe(before + 1);
+    expect(await settled(paid)).toBe(before + 1);
     await client.close();
   });
 
-  test("paid, and failed after the settlement: charged, with the settlement and what helps", async () => {
-    const agent = await publish("hcs-write", { topic: await newTopic(), message: "{{text}}" });
+  test("paid, and failed after the settlement: charged, with the settlement and what helps", async ({ open, paid }) => {
+    const agent = await publish(paid, "hcs-write", { topic: await newTopic(open), message: "{{text}}" });
     const client = new Client({ name: "test", version: "1" });
     await client.connect(new StreamableHTTPClientTransport(new URL(`${paid.marketplace.url}/api/x402/mcp`)) as never);
     const input = { text: "in the end" };
@@ -121,24 +117,33 @@ describe("over MCP", () => {
 });
 
 describe("a payment settled at the facilitator first", () => {
-  test.each(["evm", "hedera"] as const)("%s: a refusal says that it stays good; corrected it works", async (chain) => {
-    await allowed(100_000);
-    const url = urlOf(await publish("hedera-transfer", transfer));
-    const proof = await payQuote(paid, chain, await post(url, { body: bad }));
-    await settleFirst(paid, proof);
-    const before = await settled();
-    const refused = await post(url, { body: bad, proof });
-    expect(refused).toMatchObject({ status: 400, body: { field: "to", charged: true } });
-    expect(refused.body.advice).toContain("another");
-    expect(decodeHeader(refused.headers.get("payment-response"))).toMatchObject({ success: true });
-    const served = await post(url, { body: good, proof });
-    expect([served.status, served.body.error]).toEqual([200, undefined]);
-    expect(await settled()).toBe(before);
-  });
+  test.for(["evm", "hedera"] as const)(
+    "%s: a refusal says that it stays good; corrected it works",
+    async (chain, { open, paid }) => {
+      await allowed(open, 100_000);
+      const url = urlOf(paid, await publish(paid, "hedera-transfer", transfer));
+      const proof = await payQuote(paid, chain, await post(url, { body: bad }));
+      await settleFirst(paid, proof);
+      const before = await settled(paid);
+      const refused = await post(url, { body: bad, proof });
+      expect(refused).toMatchObject({ status: 400, body: { field: "to", charged: true } });
+      expect(refused.body.advice).toContain("another");
+      expect(decodeHeader(refused.headers.get("payment-response"))).toMatchObject({ success: true });
+      const served = await post(url, { body: good, proof });
+      expect([served.status, served.body.error]).toEqual([200, undefined]);
+      expect(await settled(paid)).toBe(before);
+    },
+  );
 });
 
-test("a settlement that was not heard of keeps what was reserved for it until its buyer comes back", async () => {
-  const url = urlOf(await publish("hcs-write", { topic: await newTopic(), message: "{{text}}", per_day_max: 1 }));
+test("a settlement that was not heard of keeps what was reserved for it until its buyer comes back", async ({
+  open,
+  paid,
+}) => {
+  const url = urlOf(
+    paid,
+    await publish(paid, "hcs-write", { topic: await newTopic(open), message: "{{text}}", per_day_max: 1 }),
+  );
   const body = { text: "mine" };
   const quote = await post(url, { body });
   const [mine, other] = [await payQuote(paid, "evm", quote), await payQuote(paid, "evm", quote)];
@@ -150,24 +155,30 @@ test("a settlement that was not heard of keeps what was reserved for it until it
   expect(await post(url, { body, proof: other })).toMatchObject({ status: 503, body: { charged: false } });
 });
 
-test("a mirror that is late hides no spending: what was moved a moment ago is not there twice", async () => {
-  await allowed(1_000);
-  const agent = await publish("hedera-transfer", transfer);
-  await allowed(7);
+test("a mirror that is late hides no spending: what was moved a moment ago is not there twice", async ({
+  open,
+  paid,
+}) => {
+  await allowed(open, 1_000);
+  const agent = await publish(paid, "hedera-transfer", transfer);
+  await allowed(open, 7);
   await new Promise((resolve) => setTimeout(resolve, 2_100));
   open.ledger.faults.set({ mirrorLagMs: 2_000 });
-  const url = urlOf(agent);
+  const url = urlOf(paid, agent);
   const quote = await post(url, { body: good });
-  const before = await settled();
+  const before = await settled(paid);
   const first = await post(url, { body: good, proof: await payQuote(paid, "evm", quote) });
   expect([first.status, first.body.error]).toEqual([200, undefined]);
   const second = await post(url, { body: good, proof: await payQuote(paid, "evm", quote) });
   expect(second).toMatchObject({ status: 503, body: { charged: false } });
-  expect(await settled()).toBe(before + 1);
+  expect(await settled(paid)).toBe(before + 1);
 });
 
-test("equal requests on credits, named alike and sent at once, are one run though there is room for one only", async () => {
-  const agent = await publish("hcs-write", { topic: await newTopic(), message: "{{text}}", per_day_max: 1 });
+test("equal requests on credits, named alike and sent at once, are one run though there is room for one only", async ({
+  open,
+  paid,
+}) => {
+  const agent = await publish(paid, "hcs-write", { topic: await newTopic(open), message: "{{text}}", per_day_max: 1 });
   const { key } = paid.market;
   const options = {
     key,
@@ -182,17 +193,20 @@ test("equal requests on credits, named alike and sent at once, are one run thoug
   expect((await run(paid.marketplace, key, agent.address, { text: "more" })).status).toBe(503);
 });
 
-test("who cannot pay learns nothing of the ledger: 402 before any look", async () => {
-  await allowed(100_000);
-  const agent = await publish("hedera-transfer", transfer, { price_credits: 100_000 });
+test("who cannot pay learns nothing of the ledger: 402 before any look", async ({ open, paid }) => {
+  await allowed(open, 100_000);
+  const agent = await publish(paid, "hedera-transfer", transfer, { price_credits: 100_000 });
   for (const input of [bad, { ...good, to: "0.0.987654" }, good]) {
     expect((await run(paid.marketplace, paid.market.key, agent.address, input)).status).toBe(402);
   }
 });
 
-test("a free agent is asked the same: what cannot work is refused, and nothing is begun", async () => {
-  await allowed(100_000);
-  const agent = await publish("hedera-transfer", transfer, { price_credits: 0 });
-  expect(await post(urlOf(agent), { body: bad })).toMatchObject({ status: 400, body: { field: "to", charged: false } });
-  expect((await post(urlOf(agent), { body: good })).status).toBe(200);
+test("a free agent is asked the same: what cannot work is refused, and nothing is begun", async ({ open, paid }) => {
+  await allowed(open, 100_000);
+  const agent = await publish(paid, "hedera-transfer", transfer, { price_credits: 0 });
+  expect(await post(urlOf(paid, agent), { body: bad })).toMatchObject({
+    status: 400,
+    body: { field: "to", charged: false },
+  });
+  expect((await post(urlOf(paid, agent), { body: good })).status).toBe(200);
 });

@@ -1,41 +1,39 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { TopicCreateTransaction } from "@hashgraph/sdk";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type MockX, startMockX } from "../../../infra/mock-x/server.ts";
+import { describe, expect } from "vitest";
+import { startMockX } from "../../../infra/mock-x/server.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
-import { type OpenLedger, openLedger } from "../../infra/local-hedera/sdk.ts";
+import type { OpenLedger } from "../../infra/local-hedera/sdk.ts";
+import { kept, paidTest, part, perFile } from "../../support/fixtures.ts";
 import { allow, operatorVariables } from "../../support/ledger-agents.ts";
 import { run, startMarketplace, type TestMarketplace, until } from "../../support/marketplace.ts";
 import { startProcess } from "../../support/marketplace-process.ts";
-import { type PaidMarket, startPaidMarket } from "../../support/paid-market.ts";
+import type { PaidMarket } from "../../support/paid-market.ts";
 import { decodeHeader, type PaidAnswer, payQuote, post } from "../../support/pay-call.ts";
 
-let open: OpenLedger;
-let x: MockX;
-let paid: PaidMarket;
-let copy: TestMarketplace;
-beforeAll(async () => {
-  open = await openLedger();
-  x = await startMockX({ token: "X-TOKEN" });
-  const xVariables = { X_API_BASE_URL: x.url, X_API_BEARER_TOKEN: "X-TOKEN", RUN_LEASE_MS: "3000" };
-  paid = await startPaidMarket({ env: { ...operatorVariables(open), ...xVariables } });
-  const { databaseUrl, environment, model } = paid.marketplace;
-  copy = await startMarketplace({ databaseUrl, model, env: environment });
-});
-afterEach(() => open.ledger.faults.clear());
-afterAll(async () => {
-  await copy.stop();
-  await paid.stop();
-  await x.stop();
-  await open.close();
-});
+const test = paidTest()
+  .extend(
+    "x",
+    perFile,
+    part(() => startMockX({ token: "X-TOKEN" })),
+  )
+  .extend("options", perFile, ({ open, x }) => {
+    const xVariables = { X_API_BASE_URL: x.url, X_API_BEARER_TOKEN: "X-TOKEN", RUN_LEASE_MS: "3000" };
+    return { env: { ...operatorVariables(open), ...xVariables } };
+  })
+  .extend("copy", perFile, ({ paid }, { onCleanup }) => {
+    const { databaseUrl, environment, model } = paid.marketplace;
+    return kept(startMarketplace({ databaseUrl, model, env: environment }), onCleanup);
+  });
+
+test.afterEach(({ open }) => open.ledger.faults.clear());
 
 const receiver = "0.0.1003";
 let agents = 0;
 let posts = 1_900_000_000_000_000_000n;
 
-async function publish(connector: string, settings: object) {
+async function publish(paid: PaidMarket, copy: TestMarketplace, connector: string, settings: object) {
   agents += 1;
   const { address, agentId } = await publishAgent(paid.marketplace.context, paid.market.creator, `scarce-${agents}`, {
     name: "Scarce",
@@ -49,30 +47,30 @@ async function publish(connector: string, settings: object) {
   return { address, agentId, urls: [paid.marketplace.url + path, copy.url + path] as const };
 }
 
-const allowed = (amount: number) => allow({ open } as Parameters<typeof allow>[0], amount);
-const newTopic = async () => (await open.run(new TopicCreateTransaction())).topicId!.toString();
-const query = async (text: string, values: unknown[] = []) =>
+const allowed = (open: OpenLedger, amount: number) => allow({ open } as Parameters<typeof allow>[0], amount);
+const newTopic = async (open: OpenLedger) => (await open.run(new TopicCreateTransaction())).topicId!.toString();
+const query = async (paid: PaidMarket, text: string, values: unknown[] = []) =>
   (await paid.marketplace.context.db.query(text, values)).rows;
-const settled = async () => {
+const settled = async (paid: PaidMarket) => {
   const { rows } = await paid.facilitator.context.db.query("select count(*) from payments where state = 'settled'");
   return Number(rows[0].count);
 };
 
 /** As waiting would, ends the leases of what no copy works on any more. */
-async function lapse(): Promise<void> {
-  await query("update paid_calls set lease_until = now() where lease_until is not null");
-  await query("update reservations set until = now() where spent_at is null");
+async function lapse(paid: PaidMarket): Promise<void> {
+  await query(paid, "update paid_calls set lease_until = now() where lease_until is not null");
+  await query(paid, "update reservations set until = now() where spent_at is null");
 }
 
 /** Fifty buyers at once, on both chains and both copies of the service, each with a payment of their own. */
-async function fiftyBuyers(urls: readonly [string, string], body: object): Promise<PaidAnswer[]> {
+async function fiftyBuyers(paid: PaidMarket, urls: readonly [string, string], body: object): Promise<PaidAnswer[]> {
   const quote = await post(urls[0], { body });
   const proofs = [];
   for (let n = 0; n < 50; n += 1) proofs.push(await payQuote(paid, n % 2 === 0 ? "evm" : "hedera", quote));
   return Promise.all(proofs.map((proof, n) => post(urls[(n >> 1) % 2]!, { body, proof })));
 }
 
-async function expectServed(answers: readonly PaidAnswer[], count: number, before: number) {
+async function expectServed(paid: PaidMarket, answers: readonly PaidAnswer[], count: number, before: number) {
   const served = answers.filter(({ status }) => status === 200);
   expect(served.map(({ body }) => body.success)).toEqual(Array(count).fill(true));
   const refused = answers.filter(({ status }) => status !== 200);
@@ -82,46 +80,54 @@ async function expectServed(answers: readonly PaidAnswer[], count: number, befor
     expect(headers.get("payment-response")).toBeNull();
     if (status === 503) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
   }
-  expect(await settled()).toBe(before + count);
+  expect(await settled(paid)).toBe(before + count);
 }
 
 describe("of fifty buyers at once exactly as many settle as there is room, the others keep their money", () => {
   const transfer = { asset: "hbar", to: "{{to}}", amount: "{{amount}}", per_run_max: "1000", per_day_max: "100000" };
   const five = { to: receiver, amount: "5" };
 
-  test("one left of a day's cap", async () => {
-    await allowed(100_000);
-    const { urls, agentId } = await publish("hedera-transfer", { ...transfer, per_run_max: "5", per_day_max: "9" });
-    const before = await settled();
-    await expectServed(await fiftyBuyers(urls, five), 1, before);
-    expect(await query("select state from effects where agent_id = $1", [agentId])).toEqual([{ state: "done" }]);
+  test("one left of a day's cap", async ({ open, paid, copy }) => {
+    await allowed(open, 100_000);
+    const { urls, agentId } = await publish(paid, copy, "hedera-transfer", {
+      ...transfer,
+      per_run_max: "5",
+      per_day_max: "9",
+    });
+    const before = await settled(paid);
+    await expectServed(paid, await fiftyBuyers(paid, urls, five), 1, before);
+    expect(await query(paid, "select state from effects where agent_id = $1", [agentId])).toEqual([{ state: "done" }]);
   });
 
-  test("three left of an allowance that two agents draw on", async () => {
-    await allowed(1_000);
-    const one = await publish("hedera-transfer", transfer);
-    const other = await publish("hedera-transfer", transfer);
-    await allowed(19);
-    const before = await settled();
-    await expectServed(await fiftyBuyers([one.urls[0], other.urls[1]], five), 3, before);
+  test("three left of an allowance that two agents draw on", async ({ open, paid, copy }) => {
+    await allowed(open, 1_000);
+    const one = await publish(paid, copy, "hedera-transfer", transfer);
+    const other = await publish(paid, copy, "hedera-transfer", transfer);
+    await allowed(open, 19);
+    const before = await settled(paid);
+    await expectServed(paid, await fiftyBuyers(paid, [one.urls[0], other.urls[1]], five), 3, before);
   });
 
-  test("one post", async () => {
-    await allowed(100_000);
+  test("one post", async ({ open, x, paid, copy }) => {
+    await allowed(open, 100_000);
     const settings = { asset: "hbar", amount: "100", per_day_max: "10000", budget: "10000", rule: {} };
-    const { urls } = await publish("x-reward", settings);
+    const { urls } = await publish(paid, copy, "x-reward", settings);
     posts += 1n;
     const { id } = x.add({ id: `${posts}`, text: `pay ${receiver}`, author: { id: "77", username: "one" } });
-    const before = await settled();
+    const before = await settled(paid);
     const holding = await open.hbarBalance(receiver);
-    await expectServed(await fiftyBuyers(urls, { post: id, wallet: receiver }), 1, before);
+    await expectServed(paid, await fiftyBuyers(paid, urls, { post: id, wallet: receiver }), 1, before);
     expect(await open.hbarBalance(receiver)).toBe(holding + 100n);
-    expect(await query("select pool from reservations where spent_at is null and until > now()")).toEqual([]);
+    expect(await query(paid, "select pool from reservations where spent_at is null and until > now()")).toEqual([]);
   });
 });
 
-test("on credits, too: over both copies as many are held as there is room", async () => {
-  const { address } = await publish("hcs-write", { topic: await newTopic(), message: "{{text}}", per_day_max: 3 });
+test("on credits, too: over both copies as many are held as there is room", async ({ open, paid, copy }) => {
+  const { address } = await publish(paid, copy, "hcs-write", {
+    topic: await newTopic(open),
+    message: "{{text}}",
+    per_day_max: 3,
+  });
   const { key } = paid.market;
   const answers = await Promise.all(
     Array.from({ length: 12 }, (_, n) => run(n % 2 ? copy : paid.marketplace, key, address, { text: `${n}` })),
@@ -130,9 +136,13 @@ test("on credits, too: over both copies as many are held as there is room", asyn
   expect(answers.filter(({ status, body }) => status === 503 && body.charged === false)).toHaveLength(9);
 });
 
-test("a copy killed between reservation and settlement: what it had reserved is another's when the lease lapses", async () => {
-  const { urls, address, agentId } = await publish("hcs-write", {
-    topic: await newTopic(),
+test("a copy killed between reservation and settlement: what it had reserved is another's when the lease lapses", async ({
+  open,
+  paid,
+  copy,
+}) => {
+  const { urls, address, agentId } = await publish(paid, copy, "hcs-write", {
+    topic: await newTopic(open),
     message: "{{text}}",
     per_day_max: 1,
   });
@@ -145,29 +155,33 @@ test("a copy killed between reservation and settlement: what it had reserved is 
   const body = { text: "one of one" };
   const quote = await post(urls[0], { body });
   const [first, second] = [await payQuote(paid, "evm", quote), await payQuote(paid, "hedera", quote)];
-  const before = await settled();
+  const before = await settled(paid);
   const answer = post(`${doomed.url}/api/agent/${address}`, { body, proof: first }).catch(() => "died");
   await until(() => facilitator.asked() > 0);
   // It goes on holding it for as long as it lives.
   const held = "select until::text as until from reservations where pool like 'day ' || $1 || ' %' and until > now()";
-  const [taken] = await query(held, [agentId]);
-  await until(async () => (await query("select now() > $1::timestamptz as over", [taken!.until]))[0]!.over);
-  expect(await query(held, [agentId])).toHaveLength(1);
+  const [taken] = await query(paid, held, [agentId]);
+  await until(async () => (await query(paid, "select now() > $1::timestamptz as over", [taken!.until]))[0]!.over);
+  expect(await query(paid, held, [agentId])).toHaveLength(1);
   expect(await post(urls[0], { body, proof: second })).toMatchObject({ status: 503, body: { charged: false } });
   doomed.child.kill("SIGKILL");
   expect(await answer).toBe("died");
   expect((await post(urls[1], { body, proof: second })).status).toBe(503);
-  await lapse();
+  await lapse(paid);
   expect((await post(urls[1], { body, proof: second })).status).toBe(200);
   const late = await post(urls[0], { body, proof: first });
   expect(late).toMatchObject({ status: 503, body: { charged: false, error: expect.stringContaining("a day") } });
-  expect(await settled()).toBe(before + 1);
+  expect(await settled(paid)).toBe(before + 1);
   await facilitator.stop();
 });
 
-test("a copy killed while the ledger has what was paid for: one effect and one settlement, whoever the payment is posted to next", async () => {
-  const { address, urls, agentId } = await publish("hcs-write", {
-    topic: await newTopic(),
+test("a copy killed while the ledger has what was paid for: one effect and one settlement, whoever the payment is posted to next", async ({
+  open,
+  paid,
+  copy,
+}) => {
+  const { address, urls, agentId } = await publish(paid, copy, "hcs-write", {
+    topic: await newTopic(open),
     message: "{{text}}",
     per_day_max: 1,
   });
@@ -175,10 +189,10 @@ test("a copy killed while the ledger has what was paid for: one effect and one s
   const doomed = await startProcess({ ...paid.marketplace.environment, HEDERA_VALID_SECONDS: "90" });
   const body = { text: "survives" };
   const proof = await payQuote(paid, "evm", await post(urls[0], { body }));
-  const before = await settled();
+  const before = await settled(paid);
   open.ledger.faults.set({ consensusDelayMs: 600_000, dropReply: 1 });
   const answer = post(`${doomed.url}/api/agent/${address}`, { body, proof }).catch(() => "died");
-  const begun = () => query("select 1 from effects where agent_id = $1 and state = 'open'", [agentId]);
+  const begun = () => query(paid, "select 1 from effects where agent_id = $1 and state = 'open'", [agentId]);
   await until(async () => (await begun()).length === 1);
   await until(() => open.ledger.faults.current().dropReply === undefined);
   doomed.child.kill("SIGKILL");
@@ -186,42 +200,51 @@ test("a copy killed while the ledger has what was paid for: one effect and one s
   open.ledger.faults.clear();
   const [one, other] = await Promise.all(urls.map((url) => post(url, { body, proof })));
   expect([one?.status, other?.status]).toContain(200);
-  expect(await query("select state from effects where agent_id = $1", [agentId])).toEqual([{ state: "done" }]);
-  expect(await settled()).toBe(before + 1);
-  expect(await query("select 1 from debts d join agents a on a.id = d.agent_id where a.id = $1", [agentId])).toEqual(
-    [],
-  );
+  expect(await query(paid, "select state from effects where agent_id = $1", [agentId])).toEqual([{ state: "done" }]);
+  expect(await settled(paid)).toBe(before + 1);
+  expect(
+    await query(paid, "select 1 from debts d join agents a on a.id = d.agent_id where a.id = $1", [agentId]),
+  ).toEqual([]);
 });
 
-test("a copy killed while it looks whether a call can work binds the payment to nothing: the corrected input buys", async () => {
-  await allowed(100_000);
+test("a copy killed while it looks whether a call can work binds the payment to nothing: the corrected input buys", async ({
+  open,
+  paid,
+  copy,
+}) => {
+  await allowed(open, 100_000);
   const settings = { asset: "hbar", to: "{{to}}", amount: "5", per_run_max: "5", per_day_max: "100" };
-  const { address, urls } = await publish("hedera-transfer", settings);
+  const { address, urls } = await publish(paid, copy, "hedera-transfer", settings);
   const silent = createServer(() => {});
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   const mirror = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   const doomed = await startProcess({ ...paid.marketplace.environment, HEDERA_MIRROR: mirror });
   const proof = await payQuote(paid, "evm", await post(urls[0], { body: {} }));
   const answer = post(`${doomed.url}/api/agent/${address}`, { body: { to: "0.0.987654" }, proof }).catch(() => "died");
-  const { key } = (await query("select payment_key as key from paid_calls order by created_at desc limit 1"))[0] ?? {};
+  const { key } =
+    (await query(paid, "select payment_key as key from paid_calls order by created_at desc limit 1"))[0] ?? {};
   await until(async () => {
-    const [last] = await query("select payment_key as key from paid_calls order by created_at desc limit 1");
+    const [last] = await query(paid, "select payment_key as key from paid_calls order by created_at desc limit 1");
     return last?.key !== key;
   });
   doomed.child.kill("SIGKILL");
   expect(await answer).toBe("died");
-  await lapse();
-  const before = await settled();
+  await lapse(paid);
+  const before = await settled(paid);
   const served = await post(urls[0], { body: { to: receiver }, proof });
   expect([served.status, served.body.error]).toEqual([200, undefined]);
-  expect(await settled()).toBe(before + 1);
+  expect(await settled(paid)).toBe(before + 1);
   silent.closeAllConnections();
   silent.close();
 });
 
-test("who has a payment in hand and settles none of it may have so many looked up a minute", async () => {
-  await allowed(100_000);
-  const { urls } = await publish("hedera-transfer", {
+test("who has a payment in hand and settles none of it may have so many looked up a minute", async ({
+  open,
+  paid,
+  copy,
+}) => {
+  await allowed(open, 100_000);
+  const { urls } = await publish(paid, copy, "hedera-transfer", {
     asset: "hbar",
     to: "{{to}}",
     amount: "5",
@@ -238,16 +261,20 @@ test("who has a payment in hand and settles none of it may have so many looked u
   expect(statuses).toContain(429);
 });
 
-test("a reservation that lapsed under a stalled copy gives no room that another has: the cap holds", async () => {
-  const { agentId } = await publish("hcs-write", {
-    topic: await newTopic(),
+test("a reservation that lapsed under a stalled copy gives no room that another has: the cap holds", async ({
+  open,
+  paid,
+  copy,
+}) => {
+  const { agentId } = await publish(paid, copy, "hcs-write", {
+    topic: await newTopic(open),
     message: "{{text}}",
     per_day_max: 1,
   });
   const { reservations, tools } = copy.context;
   const spending = { asset: "message", amount: 1n, dayMax: 1n } as const;
   await reservations.take("stalled", agentId, spending);
-  await query("update reservations set until = now() - interval '1 second' where holder = 'stalled'");
+  await query(paid, "update reservations set until = now() - interval '1 second' where holder = 'stalled'");
   await paid.marketplace.context.reservations.take("other", agentId, spending);
   const effect = { key: "stalled", runId: "run_stalled", agentId, promised: { kind: "message", receipt: {} } } as const;
   await expect(tools.sideEffects.begin({ ...effect, ...spending })).rejects.toThrow("Others are just being served");
@@ -257,11 +284,15 @@ test("a reservation that lapsed under a stalled copy gives no room that another 
   await reservations.end("stalled");
 });
 
-test("an effect that failed after the settlement: 500, charged, with the settlement and what helps; then the same payment works", async () => {
-  const { urls } = await publish("hcs-write", { topic: await newTopic(), message: "{{text}}" });
+test("an effect that failed after the settlement: 500, charged, with the settlement and what helps; then the same payment works", async ({
+  open,
+  paid,
+  copy,
+}) => {
+  const { urls } = await publish(paid, copy, "hcs-write", { topic: await newTopic(open), message: "{{text}}" });
   const body = { text: "second try" };
   const proof = await payQuote(paid, "evm", await post(urls[0], { body }));
-  const before = await settled();
+  const before = await settled(paid);
   open.ledger.faults.set({ throttleAtConsensus: 1 });
   const failed = await post(urls[0], { body, proof });
   expect(failed).toMatchObject({ status: 500, body: { success: false, charged: true } });
@@ -275,7 +306,7 @@ test("an effect that failed after the settlement: 500, charged, with the settlem
     });
   }
   expect((await post(urls[1], { body, proof })).status).toBe(200);
-  expect(await settled()).toBe(before + 1);
+  expect(await settled(paid)).toBe(before + 1);
 });
 
 /** The facilitator, but for settlements, which it never answers and never makes. */

@@ -1,36 +1,33 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { SecretSearch } from "../../../marketplace/agents/secret-search.ts";
-import { type PaidMarket, startPaidMarket } from "../../support/paid-market.ts";
+import { paidTest, part, perFile, startUpstream } from "../../support/fixtures.ts";
 import { payQuote, post } from "../../support/pay-call.ts";
 
 const secret = "sk-Paid/For+9911";
 let echoes = true;
-const upstream = createServer((request, response) => {
-  response.end(echoes ? JSON.stringify(request.headers) : '{"fine":true}');
-});
-let paid: PaidMarket;
-beforeAll(async () => {
-  await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
-  const { port } = upstream.address() as AddressInfo;
-  paid = await startPaidMarket({ env: { OUTBOUND_ALLOW_HOSTS: `127.0.0.1:${port}` } });
-});
-afterAll(async () => {
-  await paid.stop();
-  upstream.closeAllConnections();
-  upstream.close();
-});
+const test = paidTest()
+  .extend(
+    "upstream",
+    perFile,
+    part(() =>
+      startUpstream((request, response) => {
+        response.end(echoes ? JSON.stringify(request.headers) : '{"fine":true}');
+      }),
+    ),
+  )
+  .extend("options", perFile, ({ upstream }) => ({ env: { OUTBOUND_ALLOW_HOSTS: upstream.host } }));
 
-test("a paid call whose answer holds a secret is not settled, keeps nothing of it, and is made again with the same proof", async () => {
-  const { port } = upstream.address() as AddressInfo;
+test("a paid call whose answer holds a secret is not settled, keeps nothing of it, and is made again with the same proof", async ({
+  paid,
+  upstream,
+}) => {
   const { address } = await publishAgent(paid.marketplace.context, paid.market.creator, "leaky", {
     name: "Leaky",
     description: "Its service echoes.",
     connector: "http-api",
     price_credits: 5,
-    settings: { url: `http://127.0.0.1:${port}/`, headers: { "X-Key": "{{secret.key}}" } },
+    settings: { url: `${upstream.url}/`, headers: { "X-Key": "{{secret.key}}" } },
     secrets: { key: secret },
   });
   const url = `${paid.marketplace.url}/api/agent/${address}`;

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
 import { deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { noticesOf } from "../../../marketplace/agents/notices.ts";
 import { SecretSearch } from "../../../marketplace/agents/secret-search.ts";
 import { tryAgent } from "../../../marketplace/runs/try.ts";
-import { call, run, seedMarket, spendable, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
+import { upstreamTest } from "../../support/fixtures.ts";
+import { call, run, seedMarket, spendable, type TestMarketplace } from "../../support/marketplace.ts";
 
 const secret = 'sk-Live/7f3A+92b"é&Zq=01';
 const encodings: Array<[string, (text: string) => string]> = [
@@ -135,24 +135,12 @@ describe("a secret is found", () => {
   });
 });
 
-let market: TestMarketplace;
-let port: number;
 let echo: (request: IncomingMessage, body: string) => { status?: number; headers?: object; body: string | Buffer };
-const server = createServer(async (request, response) => {
+const test = upstreamTest(async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   const { status = 200, headers = {}, body } = echo(request, Buffer.concat(chunks).toString());
   response.writeHead(status, { ...headers }).end(body);
-});
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  port = (server.address() as AddressInfo).port;
-  market = await startMarketplace({ env: { OUTBOUND_ALLOW_HOSTS: `127.0.0.1:${port}` } });
-});
-afterAll(async () => {
-  await market.stop();
-  server.closeAllConnections();
-  server.close();
 });
 
 const word = "Token/Mark+4711";
@@ -161,18 +149,18 @@ const settings = {
   headers: { Authorization: "Bearer {{secret.word}}" },
   body: { key: "{{secret.word}}", text: "{{text}}" },
 };
-const seed = (more: object = {}) =>
+const seed = (market: TestMarketplace, base: string, more: object = {}) =>
   seedMarket(market.context, {
     agent: {
       connector: "http-api",
       fields: [{ name: "text", type: "text" }],
-      settings: { ...settings, url: `http://127.0.0.1:${port}/x?k={{secret.word}}`, ...more },
+      settings: { ...settings, url: `${base}/x?k={{secret.word}}`, ...more },
       secrets: { word },
     },
   });
 
 /** Everything that is kept or was said, in which nothing of the secret may be. */
-async function everything(): Promise<string> {
+async function everything(market: TestMarketplace): Promise<string> {
   const { rows } = await market.context.db.query("select tablename from pg_tables where schemaname = 'public'");
   const dumps = await Promise.all(
     rows.map(async ({ tablename }) => {
@@ -184,7 +172,7 @@ async function everything(): Promise<string> {
 }
 
 describe("an upstream that echoes its request gives no secret away", () => {
-  test.each<[string, typeof echo, object]>([
+  test.for<[string, typeof echo, object]>([
     ["the headers", ({ headers }) => ({ body: JSON.stringify(headers) }), {}],
     [
       "the body, as a name deep inside",
@@ -200,9 +188,9 @@ describe("an upstream that echoes its request gives no secret away", () => {
     ["in base64", (_, body) => ({ body: Buffer.from(body).toString("base64") }), { format: "text" }],
     ["in an error", (_, body) => ({ status: 500, body }), {}],
     ["where JSON was wanted", (_, body) => ({ body: `<${body}>` }), {}],
-  ])("of %s", async (_name, how, more) => {
+  ])("of %s", async ([_name, how, more], { market, base }) => {
     echo = how;
-    const { key, agent, creator, buyer } = await seed(more);
+    const { key, agent, creator, buyer } = await seed(market, base, more);
     const request = { agent: agent.address, input: { text: "hello" } };
     const headers = { "idempotency-key": `echo-${_name}` };
     const first = await call(market.url, "/api/v1/run", { key, body: request, headers });
@@ -212,14 +200,14 @@ describe("an upstream that echoes its request gives no secret away", () => {
     expect(again.body).toMatchObject({ success: false, run_id: first.body.run_id });
     expect(tried.success).toBe(false);
     expect(await spendable(market.context, buyer)).toBe(100);
-    const all = [first.text, again.text, JSON.stringify(tried), await everything()].join("\n");
+    const all = [first.text, again.text, JSON.stringify(tried), await everything(market)].join("\n");
     expect(await new SecretSearch([word]).isIn(all)).toBe(false);
   });
 
-  test("and its creator is told when, and of which agent, but not the value", async () => {
+  test("and its creator is told when, and of which agent, but not the value", async ({ market, base }) => {
     echo = (_, body) => ({ body });
     const startedAt = Date.now();
-    const { key, agent } = await seed();
+    const { key, agent } = await seed(market, base);
     await run(market, key, agent.address, { text: "a" });
     await run(market, key, agent.address, { text: "b" });
     const notices = await noticesOf(market.context.db, agent.agentId);
@@ -227,9 +215,9 @@ describe("an upstream that echoes its request gives no secret away", () => {
     expect(notices[0]!.last_at.getTime()).toBeGreaterThanOrEqual(startedAt);
   });
 
-  test("while an answer without one is given as ever", async () => {
+  test("while an answer without one is given as ever", async ({ market, base }) => {
     echo = (_, body) => ({ body: JSON.stringify({ said: JSON.parse(body).text, starts: word.slice(0, 4) }) });
-    const { key, agent } = await seed();
+    const { key, agent } = await seed(market, base);
     const { body } = await run(market, key, agent.address, { text: "hi" });
     expect(body).toMatchObject({ success: true, output: { data: { said: "hi", starts: "Toke" } } });
     expect(await noticesOf(market.context.db, agent.agentId)).toEqual([]);

@@ -1,29 +1,30 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { type MockX, startMockX } from "../../../infra/mock-x/server.ts";
 import { addPayoutWallet } from "../../../marketplace/accounts/payout-wallets.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
-import { allow, type LedgerMarket, seedLedgerCreator, startLedgerMarket } from "../../support/ledger-agents.ts";
+import { ledgerMarketTest, part, perFile } from "../../support/fixtures.ts";
+import { allow, type LedgerMarket, seedLedgerCreator } from "../../support/ledger-agents.ts";
 import { balanceOf, call, proveLedger, run, seedMarket, spendable } from "../../support/marketplace.ts";
 
-let x: MockX;
-let market: LedgerMarket;
-let postNumber = 1_700_000_000_000_000_000n;
-let authorNumber = 1_000n;
-beforeAll(async () => {
-  x = await startMockX({ token: "X-TOKEN-MARK" });
-  market = await startLedgerMarket({ X_API_BASE_URL: x.url, X_API_BEARER_TOKEN: "X-TOKEN-MARK" });
-});
-afterEach(() => market.open.ledger.faults.clear());
-afterAll(async () => {
+const test = ledgerMarketTest()
+  .extend(
+    "x",
+    perFile,
+    part(() => startMockX({ token: "X-TOKEN-MARK" })),
+  )
+  .extend("env", perFile, ({ x }) => ({ X_API_BASE_URL: x.url, X_API_BEARER_TOKEN: "X-TOKEN-MARK" }));
+test.afterAll(async ({ market }) => {
   await proveLedger(market.context);
   expect(market.lines.join("")).not.toContain("X-TOKEN-MARK");
-  await market.stop();
-  await x.stop();
 });
+
+let postNumber = 1_700_000_000_000_000_000n;
+let authorNumber = 1_000n;
+test.afterEach(({ market }) => market.open.ledger.faults.clear());
 
 const fields = [
   { name: "post", type: "string", required: true },
@@ -32,7 +33,7 @@ const fields = [
 const buyerWallet = "0.0.1003";
 type Given = Partial<Parameters<MockX["add"]>[0]>;
 /** A post of an author of its own, unless said otherwise. */
-const newPost = (text: string, given: Given = {}) => {
+const newPost = (x: MockX, text: string, given: Given = {}) => {
   authorNumber += 1n;
   postNumber += 1n;
   const author = { id: `${authorNumber}`, username: `author${authorNumber}`, ...given.author };
@@ -42,7 +43,7 @@ const linkTo = ({ id, author }: ReturnType<typeof newPost>) => `https://x.com/${
 
 describe("x-reward", () => {
   const settings = { asset: "hbar", amount: "100", per_day_max: "100000", budget: "100000", rule: {} };
-  const campaign = async (more: object = {}) => {
+  const campaign = async (market: LedgerMarket, more: object = {}) => {
     await allow(market, 10_000_000);
     const seeded = await seedLedgerCreator(market, { balance: 1_000 });
     const agent = await seeded.publish("x-reward", { ...settings, ...more }, { fields });
@@ -52,19 +53,22 @@ describe("x-reward", () => {
     const rewards = async () => (await call(market.url, "/api/v1/rewards", { key: owner })).body.rewards;
     return { ...seeded, agent, ask, claim, rewards };
   };
-  const hbarOf = (account: string) => market.open.hbarBalance(account);
+  const hbarOf = (market: LedgerMarket, account: string) => market.open.hbarBalance(account);
 
-  test("pays the wallet that the post names, out of the creator's allowance, and leaves a record", async () => {
-    const { claim, rewards, agent, key } = await campaign();
-    const before = await hbarOf(buyerWallet);
-    const post = newPost(`I like it, pay ${buyerWallet}.`);
+  test("pays the wallet that the post names, out of the creator's allowance, and leaves a record", async ({
+    x,
+    market,
+  }) => {
+    const { claim, rewards, agent, key } = await campaign(market);
+    const before = await hbarOf(market, buyerWallet);
+    const post = newPost(x, `I like it, pay ${buyerWallet}.`);
     const body = await claim(linkTo(post));
     expect(body).toMatchObject({
       success: true,
       output: { kind: "receipt", status: "SUCCESS", transactionId: expect.stringMatching(/^0\.0\.1005@/) },
       receipt: { asset: "hbar", amount: "100", to: buyerWallet, post: post.id },
     });
-    expect(await hbarOf(buyerWallet)).toBe(before + 100n);
+    expect(await hbarOf(market, buyerWallet)).toBe(before + 100n);
     expect(await rewards()).toEqual([
       {
         agent: agent.address,
@@ -84,9 +88,9 @@ describe("x-reward", () => {
     expect((await call(market.url, "/api/v1/rewards", { key })).body.rewards).toEqual([]);
   });
 
-  test("pays once for a post and once to an author, whatever the spelling of the link", async () => {
-    const { ask, claim, key } = await campaign();
-    const post = newPost(`pay ${buyerWallet}`);
+  test("pays once for a post and once to an author, whatever the spelling of the link", async ({ x, market }) => {
+    const { ask, claim, key } = await campaign(market);
+    const post = newPost(x, `pay ${buyerWallet}`);
     expect((await claim(linkTo(post))).success).toBe(true);
     for (const link of [post.id, `https://twitter.com/i/status/${post.id}?s=20`, `${linkTo(post)}/photo/1`]) {
       expect(await ask(link)).toMatchObject({
@@ -94,22 +98,22 @@ describe("x-reward", () => {
         body: { error: expect.stringContaining("rewarded already"), charged: false },
       });
     }
-    const second = newPost(`pay ${buyerWallet} again`, { author: post.author });
+    const second = newPost(x, `pay ${buyerWallet} again`, { author: post.author });
     expect((await claim(second.id)).error).toContain("author");
     expect((await balanceOf(market, key)).credits).toBe(995);
   });
 
-  test("pays once under any concurrency, and never more than the budget or the day allows", async () => {
-    const one = await campaign();
-    const post = newPost(`pay ${buyerWallet}`);
-    const before = await hbarOf(buyerWallet);
+  test("pays once under any concurrency, and never more than the budget or the day allows", async ({ x, market }) => {
+    const one = await campaign(market);
+    const post = newPost(x, `pay ${buyerWallet}`);
+    const before = await hbarOf(market, buyerWallet);
     const claims = await Promise.all(Array.from({ length: 12 }, () => one.claim(post.id)));
     expect(claims.filter(({ success }) => success)).toHaveLength(1);
-    expect(await hbarOf(buyerWallet)).toBe(before + 100n);
+    expect(await hbarOf(market, buyerWallet)).toBe(before + 100n);
 
     for (const limit of [{ budget: "350" }, { per_day_max: "350" }]) {
-      const limited = await campaign(limit);
-      const posts = Array.from({ length: 8 }, () => newPost(`pay ${buyerWallet}`));
+      const limited = await campaign(market, limit);
+      const posts = Array.from({ length: 8 }, () => newPost(x, `pay ${buyerWallet}`));
       const paid = await Promise.all(posts.map(({ id }) => limited.claim(id)));
       expect(paid.filter(({ success }) => success)).toHaveLength(3);
       expect(await limited.rewards()).toHaveLength(3);
@@ -117,22 +121,25 @@ describe("x-reward", () => {
     }
   });
 
-  test("a transfer that certainly failed leaves the post to be rewarded; one that may have happened does not", async () => {
-    const { claim, rewards } = await campaign();
-    const post = newPost(`pay ${buyerWallet}`);
+  test("a transfer that certainly failed leaves the post to be rewarded; one that may have happened does not", async ({
+    x,
+    market,
+  }) => {
+    const { claim, rewards } = await campaign(market);
+    const post = newPost(x, `pay ${buyerWallet}`);
     market.open.ledger.faults.set({ throttleAtConsensus: 1 });
     expect(await claim(post.id)).toMatchObject({ success: false, credits_used: 0 });
     market.open.ledger.faults.set({ dropReply: 1 });
-    const before = await hbarOf(buyerWallet);
+    const before = await hbarOf(market, buyerWallet);
     expect((await claim(post.id)).success).toBe(true);
     expect(await claim(post.id)).toMatchObject({ charged: false });
-    expect(await hbarOf(buyerWallet)).toBe(before + 100n);
+    expect(await hbarOf(market, buyerWallet)).toBe(before + 100n);
     expect((await rewards()).map(({ state }: { state: string }) => state)).toEqual(["paid", "void"]);
   });
 
-  test("no wallet but the one in the post is paid", async () => {
-    const { ask, claim } = await campaign();
-    const post = newPost(`pay ${buyerWallet}`);
+  test("no wallet but the one in the post is paid", async ({ x, market }) => {
+    const { ask, claim } = await campaign(market);
+    const post = newPost(x, `pay ${buyerWallet}`);
     for (const wallet of ["0.0.1004", "0.0.100", "0.0.10031"]) {
       expect((await ask(post.id, wallet)).status).toBe(422);
     }
@@ -140,7 +147,7 @@ describe("x-reward", () => {
   });
 
   const old = "2015-01-01T00:00:00.000Z";
-  test.each<[string, object, string, Given]>([
+  test.for<[string, object, string, Given]>([
     ["the text", { text: ["love agents"] }, "I LOVE agents", {}],
     ["a mention", { mentions: ["Ada"] }, "hello @ada", {}],
     ["a hashtag", { hashtags: ["x402"] }, "nice #X402 thing", {}],
@@ -149,13 +156,13 @@ describe("x-reward", () => {
     ["age", { author_age_days_min: 365 }, "good", { author: { created_at: old } }],
     ["freshness", { posted_within_days: 2 }, "good", {}],
     ["the end of a long post", { text: ["the end"] }, `${"long ".repeat(100)} the end`, {}],
-  ])("asks for %s and takes a post that has it", async (_name, rule, text, given) => {
-    const { claim } = await campaign({ rule });
-    expect((await claim(newPost(`${text} ${buyerWallet}`, given).id)).success).toBe(true);
+  ])("asks for %s and takes a post that has it", async ([_name, rule, text, given], { x, market }) => {
+    const { claim } = await campaign(market, { rule });
+    expect((await claim(newPost(x, `${text} ${buyerWallet}`, given).id)).success).toBe(true);
   });
 
   const today = new Date().toISOString();
-  test.each<[string, object, string, Given]>([
+  test.for<[string, object, string, Given]>([
     ["without the text", { text: ["love agents"] }, "I love", {}],
     ["that mentions somebody else", { mentions: ["ada"] }, "hello @adalovelace ada", {}],
     ["with another hashtag", { hashtags: ["x402"] }, "x402 #x402payments", {}],
@@ -165,23 +172,23 @@ describe("x-reward", () => {
     ["that is old", { posted_within_days: 2 }, "good", { created_at: old }],
     ["that passes on another", {}, "good", { repost: true }],
     ["of a protected account", {}, "good", { author: { protected: true } }],
-  ])("pays nothing for a post %s", async (_name, rule, text, given) => {
-    const { ask, rewards } = await campaign({ rule });
-    const answer = await ask(newPost(`${text} ${buyerWallet}`, given).id);
+  ])("pays nothing for a post %s", async ([_name, rule, text, given], { x, market }) => {
+    const { ask, rewards } = await campaign(market, { rule });
+    const answer = await ask(newPost(x, `${text} ${buyerWallet}`, given).id);
     expect(answer).toMatchObject({ status: 422, body: { field: "post", charged: false } });
     expect(await rewards()).toEqual([]);
   });
 
-  test.each([
+  test.for<[string, string, Parameters<MockX["injectFault"]>[0] | object, number]>([
     ["is no link to a post", "https://evil.example.com/x/status/1", {}, 400],
     ["is not there", "99", {}, 422],
     ["cannot be read now: X is busy", "", { status: 429 }, 503],
     ["cannot be read now: X fails", "", { status: 503 }, 503],
     ["cannot be read now: X hangs up", "", { hangUp: true }, 503],
-  ])("pays nothing when the post %s", async (_name, link, fault, status) => {
-    const { ask, key, rewards } = await campaign();
+  ])("pays nothing when the post %s", async ([_name, link, fault, status], { x, market }) => {
+    const { ask, key, rewards } = await campaign(market);
     if (Object.keys(fault).length > 0) x.injectFault(fault);
-    const post = link || newPost(`pay ${buyerWallet}`).id;
+    const post = link || newPost(x, `pay ${buyerWallet}`).id;
     expect(await ask(post)).toMatchObject({ status, body: { charged: false } });
     expect((await balanceOf(market, key)).credits).toBe(1_000);
     expect(await rewards()).toEqual([]);
@@ -190,7 +197,7 @@ describe("x-reward", () => {
 
 describe("x-reward-credits", () => {
   const settings = { amount: 20, per_day_max: 1_000, budget: 1_000, rule: {} };
-  const campaign = async (more: object = {}, creatorCredits = 500) => {
+  const campaign = async (market: LedgerMarket, more: object = {}, creatorCredits = 500) => {
     const agent = { connector: "x-reward-credits", fields, settings: { ...settings, ...more } };
     const seeded = await seedMarket(market.context, { agent, balance: 100 });
     if (creatorCredits > 0) {
@@ -200,9 +207,9 @@ describe("x-reward-credits", () => {
     return { ...seeded, claim };
   };
 
-  test("gives credits of the creator to the buyer whom the post names, once", async () => {
-    const { claim, buyer, creator, key } = await campaign();
-    const post = newPost(`thanks, reward:${buyer.handle}!`);
+  test("gives credits of the creator to the buyer whom the post names, once", async ({ x, market }) => {
+    const { claim, buyer, creator, key } = await campaign(market);
+    const post = newPost(x, `thanks, reward:${buyer.handle}!`);
     const body = await claim(linkTo(post));
     expect(body).toMatchObject({
       success: true,
@@ -220,9 +227,12 @@ describe("x-reward-credits", () => {
     ]);
   });
 
-  test("under any concurrency: each post once, the budget kept, and never more than the creator has", async () => {
-    const one = await campaign();
-    const post = newPost(`thanks, reward:${one.buyer.handle}`);
+  test("under any concurrency: each post once, the budget kept, and never more than the creator has", async ({
+    x,
+    market,
+  }) => {
+    const one = await campaign(market);
+    const post = newPost(x, `thanks, reward:${one.buyer.handle}`);
     const same = await Promise.all(Array.from({ length: 10 }, () => one.claim(post.id)));
     expect(same.filter(({ success }) => success)).toHaveLength(1);
     for (const [more, creatorCredits] of [
@@ -230,8 +240,8 @@ describe("x-reward-credits", () => {
       [{ per_day_max: 70 }, 500],
       [{}, 70],
     ] as const) {
-      const { claim, buyer, creator } = await campaign(more, creatorCredits);
-      const posts = Array.from({ length: 8 }, () => newPost(`thanks, reward:${buyer.handle}`));
+      const { claim, buyer, creator } = await campaign(market, more, creatorCredits);
+      const posts = Array.from({ length: 8 }, () => newPost(x, `thanks, reward:${buyer.handle}`));
       const claims = await Promise.all(posts.map(({ id }) => claim(id)));
       expect(claims.filter(({ success }) => success)).toHaveLength(3);
       expect(await spendable(market.context, creator)).toBe(creatorCredits - 60);
@@ -239,32 +249,35 @@ describe("x-reward-credits", () => {
     }
   });
 
-  test.each([
+  test.for<[string, (handle: string) => string]>([
     ["of nobody", () => "thanks, reward:somebody-else"],
     ["with the handle as an ordinary word", (handle: string) => `I love #${handle}, @${handle} and ${handle}!`],
     ["with the handle in an address", (handle: string) => `see https://example.com/${handle}/a`],
     ["with a longer handle", (handle: string) => `thanks, reward:${handle}-2 or reward:${handle}_2`],
     ["with a word before it", (handle: string) => `thanks, noreward:${handle} no.reward:${handle}`],
-  ])("a post %s gives nothing", async (_name, textFor) => {
-    const { claim, buyer } = await campaign();
-    expect((await claim(newPost(textFor(buyer.handle)).id)).error).toContain(`does not say reward:${buyer.handle}`);
+  ])("a post %s gives nothing", async ([_name, textFor], { x, market }) => {
+    const { claim, buyer } = await campaign(market);
+    expect((await claim(newPost(x, textFor(buyer.handle)).id)).error).toContain(`does not say reward:${buyer.handle}`);
   });
 
-  test("a creator gives nothing to themselves", async () => {
-    const { creator, agent } = await campaign();
+  test("a creator gives nothing to themselves", async ({ x, market }) => {
+    const { creator, agent } = await campaign(market);
     const own = (await createKey(market.context.db, { accountId: creator.id, name: "own" })).token;
-    const answer = await run(market, own, agent.address, { post: newPost(`thanks, reward:${creator.handle}`).id });
+    const answer = await run(market, own, agent.address, { post: newPost(x, `thanks, reward:${creator.handle}`).id });
     expect(answer).toMatchObject({ status: 409, body: { charged: false } });
   });
 
-  test("without an account it is not there: no price, no route, no paid tool, and nothing is charged", async () => {
-    const { buyer, creator, agent, key } = await campaign();
+  test("without an account it is not there: no price, no route, no paid tool, and nothing is charged", async ({
+    x,
+    market,
+  }) => {
+    const { buyer, creator, agent, key } = await campaign(market);
     const address = market.open.accounts.creator.accountId;
     const wallet = { accountId: creator.id, network: "hedera:testnet", address, checked: true };
     await addPayoutWallet(market.context.db, wallet);
     const detail = await call(market.url, `/api/v1/agents/${agent.address}`, { key });
     expect(detail.body).toMatchObject({ connector: "x-reward-credits", per_call: null });
-    const body = { post: newPost(`thanks, reward:${buyer.handle}`).id };
+    const body = { post: newPost(x, `thanks, reward:${buyer.handle}`).id };
     const nowhere = await call(market.url, `/api/agent/${creator.handle}/nothing-here`, { body });
     const proof = Buffer.from('{"x402Version":2,"accepted":{"network":"hedera:testnet"}}').toString("base64");
     for (const headers of [{}, { "payment-signature": proof }]) {

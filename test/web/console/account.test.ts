@@ -1,32 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { accountByHandle } from "../../../marketplace/accounts/create.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
 import { Browser, newEmail, signedIn, tokenIn } from "../../support/browser.ts";
-import {
-  call,
-  echoAgent,
-  type Market,
-  run,
-  seedMarket,
-  startMarketplace,
-  type TestMarketplace,
-} from "../../support/marketplace.ts";
+import { marketTest } from "../../support/fixtures.ts";
+import { call, echoAgent, run } from "../../support/marketplace.ts";
 import { newPerson, Person } from "./person.ts";
 
-let market: TestMarketplace;
-let seeded: Market;
-beforeAll(async () => {
-  market = await startMarketplace();
-  seeded = await seedMarket(market.context);
-});
-afterAll(() => market.stop());
+const test = marketTest();
 
 const path = "/settings/account";
 
 describe("the page of the account", () => {
-  test("changes the handle, and says at the field what is refused", async () => {
+  test("changes the handle, and says at the field what is refused", async ({ market }) => {
     const [person, other] = await Promise.all([newPerson(market), newPerson(market)]);
     const taken = await person.post(path, { act: "rename", handle: other.handle });
     expect([taken.status, taken.html.includes("is taken.")]).toEqual([409, true]);
@@ -37,7 +24,9 @@ describe("the page of the account", () => {
     expect([soon.status, soon.html.includes("can be changed again on")]).toEqual([409, true]);
   });
 
-  test("changes the address by a letter's link, which does nothing until its button is pressed, and no harm twice", async () => {
+  test("changes the address by a letter's link, which does nothing until its button is pressed, and no harm twice", async ({
+    market,
+  }) => {
     const [person, other] = await Promise.all([newPerson(market), newPerson(market)]);
     const refused = await person.post(path, { act: "change-email", email: "no address" });
     expect([refused.status, refused.html.includes("Must be an e-mail address.")]).toEqual([422, true]);
@@ -56,7 +45,7 @@ describe("the page of the account", () => {
     expect((await other.get(path)).html).not.toContain(email);
   });
 
-  test("lists sessions, ends one and all others, and never another person's", async () => {
+  test("lists sessions, ends one and all others, and never another person's", async ({ market }) => {
     const email = `two-${Date.now()}@example.com`;
     const first = new Person(market.url, await signedIn(market, email), "");
     await first.browser.post("/api/account", { handle: `two-${Date.now().toString(36)}` });
@@ -87,7 +76,7 @@ describe("the page of the account", () => {
     expect(html).toContain(sessions[0].from);
   });
 
-  test("forgets a provider, but not the last way in, and never another person's", async () => {
+  test("forgets a provider, but not the last way in, and never another person's", async ({ market }) => {
     const [person, other] = await Promise.all([newPerson(market), newPerson(market)]);
     const { account } = (await person.browser.get("/api/account")).body;
     const add = (id: string) =>
@@ -105,7 +94,10 @@ describe("the page of the account", () => {
     expect(ways).toEqual([expect.objectContaining({ kind: "email", can_go: false })]);
   });
 
-  test("gives a copy of all data, without a key or a creator's secret, and none of anybody else's", async () => {
+  test("gives a copy of all data, without a key or a creator's secret, and none of anybody else's", async ({
+    market,
+    seeded,
+  }) => {
     const person = await newPerson(market);
     const account = await accountByHandle(market.context.db, person.handle);
     await grant(market.context.db, { accountId: account.id, credits: credits(50n) });
@@ -130,7 +122,7 @@ describe("the page of the account", () => {
 });
 
 describe("closing an account", () => {
-  test("says what is lost, asks for the handle and for the credits, and is for good", async () => {
+  test("says what is lost, asks for the handle and for the credits, and is for good", async ({ market }) => {
     const person = await newPerson(market);
     const account = await accountByHandle(market.context.db, person.handle);
     await grant(market.context.db, { accountId: account.id, credits: credits(50n) });
@@ -158,7 +150,9 @@ describe("closing an account", () => {
     expect((await call(market.url, "/api/v1/balance", { key: token })).status).toBe(401);
   });
 
-  test("waits for what a wallet paid for and has no result yet, and for credits that were bought", async () => {
+  test("waits for what a wallet paid for and has no result yet, and for credits that were bought", async ({
+    market,
+  }) => {
     const person = await newPerson(market);
     const { db } = market.context;
     const account = await accountByHandle(db, person.handle);

@@ -1,40 +1,30 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { accountByHandle } from "../../../marketplace/accounts/create.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
-import {
-  echoAgent,
-  type Market,
-  seedMarket,
-  startMarketplace,
-  type TestMarketplace,
-} from "../../support/marketplace.ts";
+import { marketTest } from "../../support/fixtures.ts";
+import type { Market, TestMarketplace } from "../../support/marketplace.ts";
+import { echoAgent } from "../../support/marketplace.ts";
 import { newPerson, type Person } from "./person.ts";
 
-let market: TestMarketplace;
-let seeded: Market;
-beforeAll(async () => {
-  market = await startMarketplace();
-  seeded = await seedMarket(market.context, { price: 5 });
-});
-afterAll(() => market.stop());
+const test = marketTest({}, { price: 5 });
 
 const hostile = `"><script>alert(1)</script>`;
 
-async function buyer(): Promise<Person> {
+async function buyer(market: TestMarketplace): Promise<Person> {
   const person = await newPerson(market);
   const { id } = await accountByHandle(market.context.db, person.handle);
   await grant(market.context.db, { accountId: id, credits: credits(100n) });
   return person;
 }
 
-async function ran(person: Person, text = "hello"): Promise<string> {
+async function ran(seeded: Market, person: Person, text = "hello"): Promise<string> {
   const asked = { agent: seeded.agent.address, input: { text } };
   return (await person.browser.post("/api/account/run", asked)).body.run_id;
 }
 
-const visitor = async (path: string, form?: Record<string, string>) => {
+const visitor = async (market: TestMarketplace, path: string, form?: Record<string, string>) => {
   const answer = await fetch(market.url + path, {
     headers: {
       accept: "text/html",
@@ -47,11 +37,11 @@ const visitor = async (path: string, form?: Record<string, string>) => {
 };
 
 describe("the page of what an account has run", () => {
-  test("shows its own runs, by what its address asks for, with every text escaped", async () => {
-    const [ann, bob] = await Promise.all([buyer(), buyer()]);
+  test("shows its own runs, by what its address asks for, with every text escaped", async ({ market, seeded }) => {
+    const [ann, bob] = await Promise.all([buyer(market), buyer(market)]);
     const { id: keyId } = (await ann.browser.post("/api/account/keys", { name: hostile })).body;
-    const run = await ran(ann);
-    const others = await ran(bob);
+    const run = await ran(seeded, ann);
+    const others = await ran(seeded, bob);
     await market.context.db.query("update runs set key_id = $2 where id = $1", [run, keyId]);
     const { status, html } = await ann.get("/activity");
     expect(status).toBe(200);
@@ -68,9 +58,9 @@ describe("the page of what an account has run", () => {
 });
 
 describe("the page of a run", () => {
-  test("is its account's alone, shows what was asked, and leads to the same again", async () => {
-    const [ann, bob] = await Promise.all([buyer(), buyer()]);
-    const run = await ran(ann, hostile);
+  test("is its account's alone, shows what was asked, and leads to the same again", async ({ market, seeded }) => {
+    const [ann, bob] = await Promise.all([buyer(market), buyer(market)]);
+    const run = await ran(seeded, ann, hostile);
     const { html } = await ann.get(`/runs/${run}`);
     expect(html).toContain("5 credits charged.");
     expect(html).not.toContain("<script>alert");
@@ -86,35 +76,38 @@ describe("the page of a run", () => {
     expect((await ann.post(`/runs/${run}`, { act: "share" }, { origin: "https://evil.example" })).status).toBe(403);
   });
 
-  test("makes a link for everybody, with the input if asked, takes reports on it, and revokes it", async () => {
-    const ann = await buyer();
-    const run = await ran(ann, "a private text");
+  test("makes a link for everybody, with the input if asked, takes reports on it, and revokes it", async ({
+    market,
+    seeded,
+  }) => {
+    const ann = await buyer(market);
+    const run = await ran(seeded, ann, "a private text");
     const shared = await ann.post(`/runs/${run}`, { act: "share" });
     expect([shared.status, shared.location]).toEqual([303, `/runs/${run}?done=shared`]);
     const link = /\/runs\/shared\/[\w-]{22}/.exec((await ann.get(`/runs/${run}`)).html)?.[0] as string;
-    const seen = await visitor(link);
+    const seen = await visitor(market, link);
     expect(seen.status).toBe(200);
     expect(seen.html).toContain('name="robots" content="noindex"');
     expect(seen.headers.get("cache-control")).toBe("no-store");
     expect(seen.html).not.toContain(ann.handle);
     expect(seen.html).not.toContain('id="input"');
     await ann.post(`/runs/${run}`, { act: "share", with_input: "true" });
-    expect((await visitor(link)).html).toContain("a private text");
-    expect((await visitor(`${link}/report`, { reason: "private", text: "" })).status).toBe(422);
-    expect((await visitor(`${link}/report`, { reason: "private", text: "My address is in it." })).html).toMatch(
+    expect((await visitor(market, link)).html).toContain("a private text");
+    expect((await visitor(market, `${link}/report`, { reason: "private", text: "" })).status).toBe(422);
+    expect((await visitor(market, `${link}/report`, { reason: "private", text: "My address is in it." })).html).toMatch(
       /rpt_\w+/,
     );
     const { rows } = await market.context.db.query("select agent_id, reason from reports where run_id = $1", [run]);
     expect(rows).toEqual([{ agent_id: seeded.agent.agentId, reason: "private" }]);
     const revoked = await ann.post(`/runs/${run}`, { act: "revoke" });
     expect(revoked.location).toBe(`/runs/${run}?done=revoked`);
-    for (const path of [link, `${link}/report`]) expect((await visitor(path)).status).toBe(404);
-    expect((await visitor(`${link}/report`, { reason: "other", text: "x" })).status).toBe(404);
+    for (const path of [link, `${link}/report`]) expect((await visitor(market, path)).status).toBe(404);
+    expect((await visitor(market, `${link}/report`, { reason: "other", text: "x" })).status).toBe(404);
   });
 });
 
 describe("the pages of a creator's figures", () => {
-  async function creator() {
+  async function creator(market: TestMarketplace) {
     const person = await newPerson(market);
     const account = await accountByHandle(market.context.db, person.handle);
     const settings = { ...echoAgent, connector: "image-generator", settings: { prompt: "{{text}}" }, name: hostile };
@@ -122,8 +115,10 @@ describe("the pages of a creator's figures", () => {
     return { person, account, agent };
   }
 
-  test("are the creator's alone, lead to the newest agent, and set what its model may cost in a day", async () => {
-    const { person, agent } = await creator();
+  test("are the creator's alone, lead to the newest agent, and set what its model may cost in a day", async ({
+    market,
+  }) => {
+    const { person, agent } = await creator(market);
     const other = await newPerson(market);
     expect((await person.get("/figures")).location).toBe("/figures/poster");
     expect((await other.get("/figures")).html).toContain("No agent yet");
@@ -143,9 +138,9 @@ describe("the pages of a creator's figures", () => {
     expect(rows).toEqual([{ model_credits_per_day: 70n }]);
   });
 
-  test("take a picture down and show it again; another's picture is not there", async () => {
-    const { person, account, agent } = await creator();
-    const other = await creator();
+  test("take a picture down and show it again; another's picture is not there", async ({ market }) => {
+    const { person, account, agent } = await creator(market);
+    const other = await creator(market);
     const bytes = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="${Math.ceil(Math.random() * 1e6)}"/>`);
     const url = await market.context.tools.files.keep({
       bytes,

@@ -1,34 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { accountByHandle } from "../../../marketplace/accounts/create.ts";
 import { type KeyCall, listKeyCalls } from "../../../marketplace/api-keys/calls.ts";
 import { deleteOldRefusedCalls, RefusedCalls } from "../../../marketplace/api-keys/refused-calls.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
 import type { KeyId } from "../../../marketplace/ids.ts";
-import {
-  call,
-  type Market,
-  proveLedger,
-  run,
-  seedMarket,
-  startMarketplace,
-  type TestMarketplace,
-  until,
-} from "../../support/marketplace.ts";
+import { marketTest } from "../../support/fixtures.ts";
+import { call, type Market, proveLedger, run, type TestMarketplace, until } from "../../support/marketplace.ts";
 import { answerOf, postMessage } from "../../support/mcp.ts";
 import { newPerson, type Person } from "./person.ts";
 import { allFormsIn } from "./posted-form.ts";
 
-let market: TestMarketplace;
-let seeded: Market;
-beforeAll(async () => {
-  market = await startMarketplace();
-  seeded = await seedMarket(market.context, { price: 5 });
-});
-afterAll(() => market.stop());
+const test = marketTest({}, { price: 5 });
 
 /** A person with credits, and a key that a form made. */
-async function withKey(fields: Record<string, string> = {}): Promise<{ person: Person; id: string; token: string }> {
+async function withKey(
+  market: TestMarketplace,
+  fields: Record<string, string> = {},
+): Promise<{ person: Person; id: string; token: string }> {
   const person = await newPerson(market);
   const { id: accountId } = await accountByHandle(market.context.db, person.handle);
   await grant(market.context.db, { accountId, credits: credits(1_000n) });
@@ -37,18 +26,18 @@ async function withKey(fields: Record<string, string> = {}): Promise<{ person: P
   return { person, id, token: /amk_[0-9A-Za-z]{38}/.exec(made.html)?.[0] as string };
 }
 
-async function toolOf(address: string): Promise<string> {
+async function toolOf(market: TestMarketplace, address: string): Promise<string> {
   const { rows } = await market.context.db.query("select tool_name from agents where handle || '/' || slug = $1", [
     address,
   ]);
   return rows[0].tool_name;
 }
 
-const spend = (token: string) => run(market, token, seeded.agent.address);
+const spend = (market: TestMarketplace, seeded: Market, token: string) => run(market, token, seeded.agent.address);
 
 describe("a key's caps", () => {
-  test("hold for a day and for a month, together, and each names itself", async () => {
-    const { token, id, person } = await withKey({ max_credits_per_day: "100", max_credits_per_month: "12" });
+  test("hold for a day and for a month, together, and each names itself", async ({ market, seeded }) => {
+    const { token, id, person } = await withKey(market, { max_credits_per_day: "100", max_credits_per_month: "12" });
     // What the days before spent of the month, of which the first has none.
     const yesterday = await market.context.db.query(
       `insert into key_days (key_id, day, spent, cap)
@@ -57,7 +46,11 @@ describe("a key's caps", () => {
       [id],
     );
     const left = 12 - 3 * (yesterday.rowCount ?? 0);
-    const answers = [await spend(token), await spend(token), await spend(token)];
+    const answers = [
+      await spend(market, seeded, token),
+      await spend(market, seeded, token),
+      await spend(market, seeded, token),
+    ];
     const allowed = Math.floor(left / 5);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200].map((ok, at) => (at < allowed ? ok : 402)));
     expect(answers[2]?.body).toMatchObject({
@@ -69,9 +62,9 @@ describe("a key's caps", () => {
     await market.context.db.query("delete from key_days where key_id = $1", [id]);
   });
 
-  test("count what was spent before they were set, also of many calls at once", async () => {
-    const { person, id, token } = await withKey();
-    expect((await spend(token)).status).toBe(200);
+  test("count what was spent before they were set, also of many calls at once", async ({ market, seeded }) => {
+    const { person, id, token } = await withKey(market);
+    expect((await spend(market, seeded, token)).status).toBe(200);
     const path = `/settings/keys/${id}`;
     const changed = await person.post(path, {
       act: "change",
@@ -80,19 +73,19 @@ describe("a key's caps", () => {
       max_credits_per_day: "12",
     });
     expect([changed.status, changed.location]).toEqual([303, `${path}?done=changed`]);
-    const answers = await Promise.all([1, 2, 3].map(() => spend(token)));
+    const answers = await Promise.all([1, 2, 3].map(() => spend(market, seeded, token)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 402, 402]);
     expect((await person.get("/settings/keys")).html).toContain("10 of 12 credits");
     await person.post(path, { act: "change", name: "server", scope: "own_agents" });
-    expect((await spend(token)).status).toBe(200);
+    expect((await spend(market, seeded, token)).status).toBe(200);
     expect((await person.get("/settings/keys")).html).toContain("15 credits today");
     await expect(proveLedger(market.context)).resolves.toBeDefined();
   });
 });
 
 describe("the page of a key", () => {
-  test("changes it, says at its field what is refused, and is its owner's alone", async () => {
-    const [{ person, id, token }, other] = await Promise.all([withKey(), newPerson(market)]);
+  test("changes it, says at its field what is refused, and is its owner's alone", async ({ market, seeded }) => {
+    const [{ person, id, token }, other] = await Promise.all([withKey(market), newPerson(market)]);
     const path = `/settings/keys/${id}`;
     const fields = { act: "change", name: "<i>web</i>", scope: "chosen_agents", agents: "nobody/nothing" };
     const refused = await person.post(path, fields);
@@ -117,8 +110,8 @@ describe("the page of a key", () => {
     expect((await call(market.url, "/api/v1/balance", { key: token })).status).toBe(200);
   });
 
-  test("keeps what another tab changed since it was opened", async () => {
-    const { person, id } = await withKey();
+  test("keeps what another tab changed since it was opened", async ({ market }) => {
+    const { person, id } = await withKey(market);
     const path = `/settings/keys/${id}`;
     const { fields } = allFormsIn((await person.get(path)).html).find(({ action }) => action === path)!;
     const capped = await person.post(path, { ...fields, max_credits_per_day: "10", rate_limit_per_minute: "7" });
@@ -136,10 +129,10 @@ describe("the page of a key", () => {
     expect((await person.browser.get("/api/account/keys")).body.keys[0].max_credits_per_day).toBe(null);
   });
 
-  test("logs its calls, with filters, and not those of another key", async () => {
-    const [{ person, id, token }, other] = await Promise.all([withKey(), withKey()]);
-    const good = await spend(token);
-    await spend(other.token);
+  test("logs its calls, with filters, and not those of another key", async ({ market, seeded }) => {
+    const [{ person, id, token }, other] = await Promise.all([withKey(market), withKey(market)]);
+    const good = await spend(market, seeded, token);
+    await spend(market, seeded, other.token);
     const path = `/settings/keys/${id}`;
     expect((await person.get(path)).html).toContain(`href="/${seeded.agent.address}"`);
     const { calls } = (await person.browser.get(`/api/account/keys/${id}/calls?state=succeeded`)).body;
@@ -156,9 +149,9 @@ describe("the page of a key", () => {
       expect((await person.get(`${path}?${bad}`)).status, bad).toBe(400);
   });
 
-  test("goes through pages of calls without losing or repeating any", async () => {
-    const { person, id, token } = await withKey();
-    for (let n = 0; n < 5; n += 1) await spend(token);
+  test("goes through pages of calls without losing or repeating any", async ({ market, seeded }) => {
+    const { person, id, token } = await withKey(market);
+    for (let n = 0; n < 5; n += 1) await spend(market, seeded, token);
     const account = await accountByHandle(market.context.db, person.handle);
     const ids: string[] = [];
     let cursor: string | null | undefined;
@@ -174,19 +167,19 @@ describe("the page of a key", () => {
     expect(new Set(ids).size).toBe(5);
   });
 
-  test("logs what a key was refused, why and how often, between its runs", async () => {
-    const { person, id, token } = await withKey({ max_credits_per_day: "5", rate_limit_per_minute: "4" });
+  test("logs what a key was refused, why and how often, between its runs", async ({ market, seeded }) => {
+    const { person, id, token } = await withKey(market, { max_credits_per_day: "5", rate_limit_per_minute: "4" });
     const path = `/api/account/keys/${id}/calls`;
     const page = `/settings/keys/${id}`;
-    const good = await spend(token);
-    const overCap = await spend(token);
-    const tool = await toolOf(seeded.agent.address);
+    const good = await spend(market, seeded, token);
+    const overCap = await spend(market, seeded, token);
+    const tool = await toolOf(market, seeded.agent.address);
     const params = { name: tool, arguments: { text: "hi" } };
     const outOfScope = await postMessage(market.url, token, { jsonrpc: "2.0", id: 1, method: "tools/call", params });
-    await spend(token);
+    await spend(market, seeded, token);
     const tooOften = [
-      await spend(token),
-      await spend(token),
+      await spend(market, seeded, token),
+      await spend(market, seeded, token),
       await call(market.url, "/api/v1/balance", { key: token }),
     ];
     expect([good, overCap, outOfScope, ...tooOften].map(({ status }) => status)).toEqual([
@@ -228,8 +221,8 @@ describe("the page of a key", () => {
     expect((await others.get(page)).status).toBe(404);
   });
 
-  test("what is refused of a key takes a few rows a minute, whatever it asks for", async () => {
-    const { person, id } = await withKey();
+  test("what is refused of a key takes a few rows a minute, whatever it asks for", async ({ market }) => {
+    const { person, id } = await withKey(market);
     const refused = new RefusedCalls();
     const { db } = market.context;
     for (let n = 0; n < 50; n += 1) refused.note(id as KeyId, "rate_limit", `GET /api/v1/${n}\0`);
@@ -254,8 +247,8 @@ describe("the page of a key", () => {
     expect(Date.now() - rows[0].newest.getTime()).toBeLessThan(30 * 60_000);
   });
 
-  test("says when it was used, by what, and from which network, but no whole address", async () => {
-    const { person, token } = await withKey();
+  test("says when it was used, by what, and from which network, but no whole address", async ({ market }) => {
+    const { person, token } = await withKey(market);
     const headers = { "user-agent": "python-requests/2.32.3 <b>", "x-forwarded-for": "203.0.113.77" };
     await call(market.url, "/api/v1/balance", { key: token, headers });
     await until(async () => (await person.get("/settings/keys")).html.includes("python-requests/2.32.3"));
@@ -264,9 +257,9 @@ describe("the page of a key", () => {
     expect(html).not.toContain("203.0.113.77");
   });
 
-  test("five slots are all there are, and a revoked key keeps its calls", async () => {
-    const { person, id, token } = await withKey();
-    await spend(token);
+  test("five slots are all there are, and a revoked key keeps its calls", async ({ market, seeded }) => {
+    const { person, id, token } = await withKey(market);
+    await spend(market, seeded, token);
     for (let n = 2; n <= 5; n += 1) await person.browser.post("/api/account/keys", { name: `n${n}` });
     const full = await person.post("/settings/keys/new", { act: "create", name: "six" });
     expect([full.status, full.html.includes("revoke one first")]).toEqual([409, true]);

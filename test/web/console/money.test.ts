@@ -1,6 +1,5 @@
 import { privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EvmChain, startEvmChain } from "../../../infra/local-evm/chain.ts";
+import { describe, expect } from "vitest";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
 import type { AccountId } from "../../../marketplace/ids.ts";
@@ -8,27 +7,24 @@ import { createServer } from "../../../marketplace/server.ts";
 import { createMailer } from "../../../marketplace/sign-in/mail.ts";
 import { Secret } from "../../../shared/env.ts";
 import { type Listening, listen } from "../../../shared/http.ts";
-import { echoAgent, run, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
+import { marketTest, perFile } from "../../support/fixtures.ts";
+import { echoAgent, run, type TestMarketplace } from "../../support/marketplace.ts";
 import { newPerson, Person } from "./person.ts";
 import { allFormsIn } from "./posted-form.ts";
 
 const base = "eip155:84532";
-let chain: EvmChain;
-let market: TestMarketplace;
-beforeAll(async () => {
-  chain = await startEvmChain();
-  market = await startMarketplace({ env: { EVM_RPC_URLS: `${base}=${chain.rpcUrl}` } });
-});
-afterAll(async () => {
+
+const test = marketTest().extend("options", perFile, ({ chain }) => ({
+  env: { EVM_RPC_URLS: `${base}=${chain.rpcUrl}` },
+}));
+test.afterAll(async () => {
   for (const listening of alsoListening) await listening.stop();
-  await market.stop();
-  await chain.stop();
 });
 
 const alsoListening: Listening[] = [];
 
 /** The same marketplace as it answers where it can send mail. */
-async function withMail(): Promise<string> {
+async function withMail(market: TestMarketplace): Promise<string> {
   const { signIn } = market.context;
   const mail = { smtpUrl: new Secret("smtp://127.0.0.1:1"), from: "market@example.com" };
   const mailer = createMailer({ mail } as Parameters<typeof createMailer>[0], "market.example.com");
@@ -39,7 +35,7 @@ async function withMail(): Promise<string> {
 }
 
 /** Somebody who earned four credits of their hundred by running their own agent. */
-async function newSeller(): Promise<Person> {
+async function newSeller(market: TestMarketplace): Promise<Person> {
   const person = await newPerson(market);
   const { rows } = await market.context.db.query<{ id: AccountId }>("select id from accounts where handle = $1", [
     person.handle,
@@ -55,8 +51,8 @@ async function newSeller(): Promise<Person> {
 const post = (person: Person, fields: Record<string, string>) => person.post("/settings/credits", fields);
 
 describe("the credits page without JavaScript", () => {
-  test("shows the statement with totals that add up, and every text as text", async () => {
-    const person = await newSeller();
+  test("shows the statement with totals that add up, and every text as text", async ({ market }) => {
+    const person = await newSeller(market);
     const { html } = await person.get("/settings/credits");
     const text = html.replaceAll(/<[^>]*>/g, "");
     expect(text).toContain("opened with 0, granted +100, runs −4, ends with 96");
@@ -69,8 +65,8 @@ describe("the credits page without JavaScript", () => {
     expect((await person.get("/settings/credits?kind=tips")).status).toBe(400);
   });
 
-  test("moves what was earned, and says at the field what is too much", async () => {
-    const person = await newSeller();
+  test("moves what was earned, and says at the field what is too much", async ({ market }) => {
+    const person = await newSeller(market);
     const { earned_credits: earned } = (await person.browser.get("/api/account/credits")).body;
     const refused = await post(person, { act: "move", credits: "50" });
     expect([refused.status, refused.html.includes('value="50"')]).toEqual([422, true]);
@@ -81,7 +77,7 @@ describe("the credits page without JavaScript", () => {
     expect((await person.browser.get("/api/account/credits")).body.earned_credits).toBe(0);
   });
 
-  test("keeps no alert where no mail is sent, and names a mark that is none", async () => {
+  test("keeps no alert where no mail is sent, and names a mark that is none", async ({ market }) => {
     const person = await newPerson(market);
     expect((await person.get("/settings/credits")).html).toContain("no mail is sent here");
     const wrong = { act: "alerts", by_balance: "on", balance_below: "-3", cap_percent: "80" };
@@ -89,8 +85,8 @@ describe("the credits page without JavaScript", () => {
     expect((await post(person, { ...wrong, balance_below: "3" })).status).toBe(409);
   });
 
-  test("keeps what another tab set of the alerts since it was opened", async () => {
-    const url = await withMail();
+  test("keeps what another tab set of the alerts since it was opened", async ({ market }) => {
+    const url = await withMail(market);
     const { browser, handle } = await newPerson(market);
     const person = new Person(url, browser, handle);
     const path = "/settings/credits";
@@ -124,8 +120,10 @@ describe("the wallets page without JavaScript", () => {
     return { id, message: wallets[0].challenge.message };
   }
 
-  test("adds a wallet by a signature that is pasted, checks it, and says what its removal means", async () => {
-    const person = await newSeller();
+  test("adds a wallet by a signature that is pasted, checks it, and says what its removal means", async ({
+    market,
+  }) => {
+    const person = await newSeller(market);
     const { id, message } = await proposed(person);
     const wrong = await person.post(at, { act: "prove", id, signature: `0x${"1b".repeat(65)}` });
     expect([wrong.status, wrong.html.includes("Is not this wallet’s signature")]).toEqual([422, false]);
@@ -141,7 +139,7 @@ describe("the wallets page without JavaScript", () => {
     expect((await person.post(`${at}/${id}/remove`, { act: "remove" })).location).toBe(`${at}?done=removed`);
   });
 
-  test("shows nobody another's wallet, nor lets them touch it", async () => {
+  test("shows nobody another's wallet, nor lets them touch it", async ({ market }) => {
     const [owner, other] = [await newPerson(market), await newPerson(market)];
     const { id } = await proposed(owner);
     expect((await other.get(`${at}?sign=${id}`)).html).not.toContain(wallet.address);
@@ -152,7 +150,7 @@ describe("the wallets page without JavaScript", () => {
     expect((await other.post(`${at}/${id}/remove`, { act: "remove" })).status).toBe(404);
   });
 
-  test("names a wrong account at its field", async () => {
+  test("names a wrong account at its field", async ({ market }) => {
     const person = await newPerson(market);
     const refused = await person.post(at, { act: "add", network: base, address: "0.0.77<script>" });
     expect(refused.status).toBe(422);
