@@ -49,6 +49,7 @@ export type QueryParameters = Readonly<
 >;
 
 export interface RequestBody {
+  readonly mediaType: "application/json" | "application/x-www-form-urlencoded";
   readonly shape: z.ZodType;
   readonly example: unknown;
   readonly limits: BodyLimits;
@@ -72,7 +73,16 @@ export interface Answer {
 
 /** A JSON body that is read and parsed before the handler runs. The example is what a first call would send. */
 export function requestBody<S extends z.ZodType>(shape: S, example: z.input<S>, limits: BodyLimits): RequestBody {
-  return { shape, example, limits, read: "first" };
+  return { mediaType: "application/json", shape, example, limits, read: "first" };
+}
+
+/** A posted form, which the handler reads itself, by `readForm`. */
+export function formBody<S extends z.ZodType<Readonly<Record<string, string | undefined>>>>(
+  shape: S,
+  example: z.input<S>,
+  limits: BodyLimits,
+): RequestBody {
+  return { mediaType: "application/x-www-form-urlencoded", shape, example, limits, read: "later" };
 }
 
 /** A JSON answer. */
@@ -96,7 +106,7 @@ export function mount<Access extends string>(
 ): void {
   for (const endpoint of endpoints) {
     const { method, path, access, before = [], beforeBody = [], body, handler } = endpoint;
-    const reading = body ? [readerOf(body)] : [];
+    const reading = body?.mediaType === "application/json" ? [readerOf(body)] : [];
     const handlers = [...before, ...guards[access], ...beforeBody, ...reading, handler];
     const isTraced = tracing && !probes.has(path);
     app.route(routeOf(path))[method](...(isTraced ? tracing.around(path, handlers) : handlers));

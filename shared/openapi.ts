@@ -109,12 +109,12 @@ function paymentInfo(price: Price): object {
   return { price: told, protocols: [{ x402: {} }] };
 }
 
-function bodyContent({ shape, example }: RequestBody, { schemas, bodyNames }: Components): object {
+function bodyContent({ mediaType, shape, example }: RequestBody, { schemas, bodyNames }: Components): object {
   const name = bodyNames.get(shape);
-  const content = jsonContent(shape, example, schemas);
-  if (name === undefined) return content;
-  schemas[name] = content["application/json"].schema;
-  return { "application/json": { ...content["application/json"], schema: { $ref: `#/components/schemas/${name}` } } };
+  const content = jsonContent(shape, example, schemas)["application/json"];
+  if (name === undefined) return { [mediaType]: content };
+  schemas[name] = content.schema;
+  return { [mediaType]: { ...content, schema: { $ref: `#/components/schemas/${name}` } } };
 }
 
 function parametersOf({ pathParameters = {}, query = {}, exampleQuery = {}, headers = {} }: Endpoint): object[] {

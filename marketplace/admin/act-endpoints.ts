@@ -135,7 +135,10 @@ function endShareEndpoint({ db }: Needs): Endpoint {
     access: "operator",
     pathParameters: runPath,
     body: requestBody(endShareRequest, { reason: "It shows another person's address." }, settingsBody),
-    answers: { 200: jsonAnswer(shapes.endedShareShape, { run_id }), ...refusals(422) },
+    answers: {
+      200: jsonAnswer(shapes.endedShareShape, { run_id }),
+      ...refusals({ 422: { error: '"reason" must say why.', field: "reason" } }),
+    },
     handler: async (request, response) => {
       response.json(await endShareAs(db, operatorOf(response), String(request.params.run_id), request.body));
     },
@@ -177,7 +180,7 @@ function resolveEndpoint({ db }: Needs): Endpoint {
     body: requestBody(act.resolveRequest, { note: "spoke to the creator" }, settingsBody),
     answers: {
       200: jsonAnswer(shapes.resolvedShape, { id, resolved_at: exampleTime, note: "spoke to the creator" }),
-      ...refusals({ 422: { error: '"note" must say why.', field: "note" } }),
+      ...refusals({ 422: { error: '"note" must be at most 2000 characters long.', field: "note" } }),
     },
     handler: async (request, response) => {
       response.json(await act.resolveReportAs(db, operatorOf(response), String(request.params.id), request.body));

@@ -104,7 +104,10 @@ function publishEndpoint(needs: PublishNeeds): Endpoint {
       ...refusals({
         404: 'There is no agent "summariser" of this account.',
         409: "ada/summarizer is suspended.",
-        422: { error: '"settings.prompt" is required.', field: "settings.prompt" },
+        422: {
+          error: '"settings.model" must be one of the models that are offered here: gpt-4o-mini.',
+          field: "settings.model",
+        },
       }),
     },
     handler: async (request, response) => {

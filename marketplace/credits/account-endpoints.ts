@@ -14,7 +14,7 @@ import { examplePosting, transferBody } from "./endpoints.ts";
 import { accountStatementShape, alertsShape, creditsShape, transferShape } from "./shapes.ts";
 import { readStanding } from "./standing.ts";
 import { statementQuery } from "./statement.ts";
-import { statementCsv } from "./statement-csv.ts";
+import { statementCsv, tooManyForOneFile } from "./statement-csv.ts";
 import { statementFilters } from "./statement-rows.ts";
 import { readAccountStatement } from "./statement-totals.ts";
 import { moveEarnings } from "./transfer.ts";
@@ -103,7 +103,10 @@ function csvEndpoint({ db }: Needs): Endpoint {
       "formula begins with an apostrophe.",
     access: "account",
     query: filterQuery,
-    answers: { 200: { content: ["text/csv"] }, ...refusals(422) },
+    answers: {
+      200: { content: ["text/csv"] },
+      ...refusals({ 422: { error: tooManyForOneFile, field: "from" } }),
+    },
     handler: async (request, response) => {
       const csv = await statementCsv(db, accountOf(response).id, readQuery(filterQuery, request.query));
       response

@@ -8,6 +8,7 @@ import type { StatementFilter } from "./statement-rows.ts";
 
 const filesPerMinute = 10;
 const rowsMax = 20_000;
+export const tooManyForOneFile = `"from" and "to" must name days with at most ${rowsMax.toLocaleString("en")} postings.`;
 
 const heads = [
   "utc",
@@ -30,8 +31,7 @@ export async function statementCsv(db: Queryable, accountId: AccountId, filter: 
   await admitOrRefuse(db, `statement file:${accountId}`, filesPerMinute);
   const rows = await statementRows(db, accountId, filter, { limit: rowsMax + 1 });
   if (rows.length > rowsMax) {
-    const said = `"from" and "to" must name days with at most ${rowsMax.toLocaleString("en")} postings.`;
-    throw new ApiError("invalid_value", said, { body: { field: "from" } });
+    throw new ApiError("invalid_value", tooManyForOneFile, { body: { field: "from" } });
   }
   return csvOf(
     heads,

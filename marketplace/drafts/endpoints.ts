@@ -219,7 +219,14 @@ function moveEndpoint(needs: EndpointNeeds): Endpoint {
     access: "account",
     pathParameters,
     body: requestBody(moveRequest, { revision: "draft-17", slug: "summarizer" }, smallBody),
-    answers: { 200: jsonAnswer(keptDraftShape, kept), ...refusals(404, 422), ...draftConflict },
+    answers: {
+      200: jsonAnswer(keptDraftShape, kept),
+      ...refusals({
+        404: 'There is no draft "summariser" of this account.',
+        422: { error: '"slug" must be 2 to 40 of a-z, 0-9 and -, and neither begin nor end with -.', field: "slug" },
+      }),
+      ...draftConflict,
+    },
     handler: async (request, response) => {
       const owner = accountOf(response);
       const asked = parse(moveRequest, request.body, "bad_request");

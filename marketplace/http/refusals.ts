@@ -54,6 +54,6 @@ const usualWords = {
   422: '"image" is not a PNG, JPEG or WebP.',
   429: "Too many requests from this address.",
   500: "Something went wrong on our side.",
-  502: "The image model gave no image.",
+  502: "A service that this one depends on failed.",
   503: "The service cannot reach its database; try again shortly.",
 } as const;

@@ -137,7 +137,7 @@ const anyRefusal = {
   415: "Unsupported Media Type: Content-Type must be application/json",
   429: "Too many requests from this address.",
   500: "Something went wrong on our side.",
-  503: "The service cannot reach its database; try again shortly.",
+  503: "Too many large bodies are being read at the moment.",
 };
 
 /** Refusals before any message is read, by status. */

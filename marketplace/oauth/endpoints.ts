@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
 import { z } from "zod";
 import { clientOf } from "../../shared/client-address.ts";
-import { type Answers, jsonAnswer, requestBody } from "../../shared/endpoint.ts";
+import { type Answers, formBody, jsonAnswer, requestBody } from "../../shared/endpoint.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { readForm } from "../../shared/page/form-body.ts";
 import type { Database } from "../../shared/postgres.ts";
@@ -16,7 +16,15 @@ import { clientKeptDays, exchange, giveBack, grantDays, renewalsAnHour } from ".
 import { type MetadataNeeds, paths, resourceMetadata, scope, serverMetadata, toolServerPath } from "./metadata.ts";
 import { bodyOf, OAuthRefusal } from "./refusal.ts";
 import { type Asked, beginRequest } from "./requests.ts";
-import { clientShape, oauthErrorShape, resourceShape, serverShape, tokensShape } from "./shapes.ts";
+import {
+  clientShape,
+  exchangeForm,
+  oauthErrorShape,
+  resourceShape,
+  revokeForm,
+  serverShape,
+  tokensShape,
+} from "./shapes.ts";
 
 /** OAuth 2.1 for MCP clients that take no key: a person allows one on a page, within limits. */
 export function oauthEndpoints(needs: Needs): Endpoint[] {
@@ -34,6 +42,11 @@ type Needs = ClientNeeds & MetadataNeeds & OAuthSetUp & { readonly db: Database 
 const notSetUp = refusals({ 404: "This service has no sign-in." });
 const common = { tag: "Tool server", access: "public" } as const;
 const example: MetadataNeeds = { config: { publicUrl: "https://agents.example" } };
+const exampleClient: OAuthClient = {
+  id: "cli_01k8q3v5w7x9z1b3d5f7h9j1k3",
+  name: "Paper Desk",
+  redirectUris: ["https://client.example/callback"],
+};
 
 function metadataEndpoints(needs: Needs): Endpoint[] {
   const resource = (path: string, id: string): Endpoint => ({
@@ -65,7 +78,7 @@ function metadataEndpoints(needs: Needs): Endpoint[] {
 }
 
 function registerEndpoint(needs: Needs): Endpoint {
-  const redirect_uris = ["https://client.example/callback"];
+  const { name: client_name, redirectUris } = exampleClient;
   return {
     ...common,
     method: "post",
@@ -73,12 +86,9 @@ function registerEndpoint(needs: Needs): Endpoint {
     id: "registerOAuthClient",
     summary: "Register a client (RFC 7591).",
     description: `It is forgotten after a day, or ${clientKeptDays} days after a person last allowed it something; sooner, the oldest first, where there are too many that no person allows anything. It gets an id and no secret.`,
-    body: requestBody(clientMetadata, { client_name: "Paper Desk", redirect_uris }, smallBody),
+    body: requestBody(clientMetadata, { client_name, redirect_uris: [...redirectUris] }, smallBody),
     answers: {
-      201: jsonAnswer(
-        clientShape,
-        registered({ id: "cli_01k8q3v5w7x9z1b3d5f7h9j1k3", name: "Paper Desk", redirectUris: redirect_uris }),
-      ),
+      201: jsonAnswer(clientShape, registered(exampleClient)),
       ...oauthRefusals,
       400: jsonAnswer(oauthErrorShape, {
         error: "invalid_client_metadata",
@@ -156,9 +166,12 @@ function tokenEndpoint(needs: Needs): Endpoint {
     path: paths.token,
     id: "exchangeOAuthCode",
     summary: "Exchange a code, or a refresh token, for tokens.",
-    description:
-      "Takes a form (`application/x-www-form-urlencoded`) with `grant_type`, `client_id` and either `code`, `redirect_uri` and `code_verifier`, or `refresh_token`. " +
-      `A refresh token is good once: using it again ends all that came of it. A client renews its tokens ${renewalsAnHour} times an hour at most, for ${grantDays} days.`,
+    description: `Takes a code, or a refresh token, as its form's \`grant_type\` says. A refresh token is good once: using it again ends all that came of it. A client renews its tokens ${renewalsAnHour} times an hour at most, for ${grantDays} days.`,
+    body: formBody(
+      exchangeForm,
+      { grant_type: "refresh_token", client_id: exampleClient.id, refresh_token: "amr_<token>" },
+      smallBody,
+    ),
     answers: {
       200: jsonAnswer(tokensShape, {
         access_token: "amt_<token>",
@@ -183,8 +196,8 @@ function revokeEndpoint(needs: Needs): Endpoint {
     path: paths.revoke,
     id: "revokeOAuthToken",
     summary: "Give back what a client was allowed (RFC 7009).",
-    description:
-      "Takes a form with `token` and `client_id`. Ends the client's access, whichever of its tokens is given back.",
+    description: "Ends the client's access, whichever of its tokens is given back.",
+    body: formBody(revokeForm, { token: "amr_<token>", client_id: exampleClient.id }, smallBody),
     answers: { 200: { description: "It is no token, now." }, ...oauthRefusals },
     handler: answerIfSetUp(needs, async (request, response) => {
       await admit(needs, request, "oauth-token", 120);

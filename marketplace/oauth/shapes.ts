@@ -69,3 +69,30 @@ export const tokensShape = covering<Tokens>()(
     })
     .meta({ id: "OAuthTokens" }),
 );
+
+const clientId = z.string().describe("As registered, or the https address of the client's metadata document.");
+const resource = z.string().optional().describe("The tool server's address; tokens are for nothing else.");
+
+/** What a client's tokens are asked for with (RFC 6749, 4.1.3 and 6; RFC 7636). */
+export const exchangeForm = z.discriminatedUnion("grant_type", [
+  z.object({
+    grant_type: z.literal("authorization_code"),
+    client_id: clientId,
+    code: z.string().describe("From the address that the person was led back to. Good for a minute, once."),
+    redirect_uri: z.string().describe("The one that the code was asked with."),
+    code_verifier: z.string().describe("Its SHA-256 was the `code_challenge`."),
+    resource,
+  }),
+  z.object({
+    grant_type: z.literal("refresh_token"),
+    client_id: clientId,
+    refresh_token: z.string().describe("The newest one."),
+    resource,
+  }),
+]);
+
+/** What is given back (RFC 7009, 2.1). */
+export const revokeForm = z.object({
+  token: z.string().describe("An access token or a refresh token."),
+  client_id: clientId,
+});

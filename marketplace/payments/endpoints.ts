@@ -81,11 +81,12 @@ function agentCallEndpoint(needs: PayAgentNeeds): Endpoint {
         { error: debtText, charged: true, debt: exampleDebt },
         { description: "The payment was settled for an agent that is gone. What it owes stays on record." },
       ),
-      500: failedAnswer,
+      500: failedAnswer("The language model failed."),
       ...inputRefusals("text"),
-      ...refusals(409, 429, 503, {
+      ...refusals(429, 503, {
         403: "Free agents are run from this service's own pages, or by a program.",
         404: "There is no such agent.",
+        409: "The author of this post has been rewarded already.",
       }),
     },
     handler: (request, response) => payAgent(needs, request, response),
@@ -111,7 +112,6 @@ const purchase = {
       { headers: settlementHeaders },
     ),
     402: quoteAnswer("/api/v1/credits/purchase", 500n),
-    500: failedAnswer,
   },
 } as const satisfies Partial<Endpoint>;
 

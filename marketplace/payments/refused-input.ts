@@ -41,14 +41,19 @@ async function isCharged(
 
 /** The 400 and the 422 of what is paid with the request and needs `field`. */
 export const inputRefusals = (field: string): Answers => ({
-  400: jsonAnswer(
-    errorShape,
-    { error: `"${field}" is required.`, field, charged: false },
-    { description: "Not JSON, or an input is missing or unknown. Refused before the payment was used: see `charged`." },
-  ),
+  ...missingInput(field),
   422: jsonAnswer(
     errorShape,
     { error: `"${field}" must have at most 20000 characters.`, field, charged: false },
     { description: "A value broke a declared rule; `field` names it. Before any charge, `charged` is false." },
+  ),
+});
+
+/** The same of what has no rules besides its shape: the 400. */
+export const missingInput = (field: string): Answers => ({
+  400: jsonAnswer(
+    errorShape,
+    { error: `"${field}" is required.`, field, charged: false },
+    { description: "Not JSON, or an input is missing or unknown. Refused before the payment was used: see `charged`." },
   ),
 });

@@ -158,10 +158,11 @@ export const paidAnswer: Answer = jsonAnswer(
 );
 
 /** The 500 of what is paid with the request. */
-export const failedAnswer: Answer = jsonAnswer(paidFailureShape, {
-  success: false,
-  run_id: exampleRunId,
-  error: "The language model failed.",
-  charged: false,
-  advice: "Nothing was charged.",
-});
+export const failedAnswer = (error: string): Answer =>
+  jsonAnswer(paidFailureShape, {
+    success: false,
+    run_id: exampleRunId,
+    error,
+    charged: false,
+    advice: "Nothing was charged.",
+  });

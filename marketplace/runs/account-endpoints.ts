@@ -191,7 +191,10 @@ function exampleEndpoint(db: Database): Endpoint {
       "when the run's days are over.",
     access: "account",
     pathParameters,
-    answers: { 200: jsonAnswer(exampleAnswer, { run_id: exampleRunId, example: true }), ...refusals(404, 409) },
+    answers: {
+      200: jsonAnswer(exampleAnswer, { run_id: exampleRunId, example: true }),
+      ...refusals({ 404: "There is no such run.", 409: "A run can be an example once it has succeeded." }),
+    },
     handler: async (request, response) => {
       const id = String(request.params.run_id);
       await showExample(db, accountOf(response).id, id);
@@ -210,7 +213,10 @@ function removeExampleEndpoint(db: Database): Endpoint {
     description: "For examples of agents of the account's own.",
     access: "account",
     pathParameters,
-    answers: { 200: jsonAnswer(exampleAnswer, { run_id: exampleRunId, example: false }), ...refusals(404) },
+    answers: {
+      200: jsonAnswer(exampleAnswer, { run_id: exampleRunId, example: false }),
+      ...refusals({ 404: "That is no example of an agent of yours." }),
+    },
     handler: async (request, response) => {
       const id = String(request.params.run_id);
       await removeExample(db, accountOf(response).id, id);

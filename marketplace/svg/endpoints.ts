@@ -9,7 +9,7 @@ import { exampleUrl } from "../http/examples.ts";
 import { refusals } from "../http/refusals.ts";
 import { parse } from "../parse.ts";
 import { noteArrival } from "../payments/http-transport.ts";
-import { inputRefusals } from "../payments/refused-input.ts";
+import { inputRefusals, missingInput } from "../payments/refused-input.ts";
 import { failedAnswer, paymentRequestHeaders, quoteAnswer, settlementHeaders } from "../payments/shapes.ts";
 import type { Buyer } from "../runs/asked-run.ts";
 import { idempotencyHeaders, readIdempotencyKey, replayedHeader } from "../runs/idempotency-key.ts";
@@ -65,7 +65,7 @@ function vectorizeEndpoint(needs: SvgNeeds): Endpoint {
     beforeBody: [admit(needs, callerOf)],
     body: requestBody(vectorizeOnCredits, exampleOrders["svg-vectorize"], imageBody),
     headers: idempotencyHeaders,
-    answers: creditAnswers,
+    answers: imageAnswers,
     handler: (request, response) => answerVectorize(needs, callerOf(response), request, response),
   };
 }
@@ -83,7 +83,7 @@ function generateEndpoint(needs: SvgNeeds): Endpoint {
     access: "apiKey",
     body: requestBody(generateOnCredits, exampleOrders["svg-generate"], smallBody),
     headers: idempotencyHeaders,
-    answers: creditAnswers,
+    answers: promptAnswers,
     handler: (request, response) => answerGenerate(needs, callerOf(response), request, response),
   };
 }
@@ -101,7 +101,7 @@ function ownVectorizeEndpoint(needs: SvgNeeds): Endpoint {
     beforeBody: [admit(needs, ownBuyer)],
     body: requestBody(vectorizeOnCredits, { ...exampleOrders["svg-vectorize"], max_credits: 1 }, imageBody),
     headers: idempotencyHeaders,
-    answers: creditAnswers,
+    answers: imageAnswers,
     handler: (request, response) => answerVectorize(needs, ownBuyer(response), request, response),
   };
 }
@@ -117,7 +117,7 @@ function ownGenerateEndpoint(needs: SvgNeeds): Endpoint {
     access: "account",
     body: requestBody(generateOnCredits, { ...exampleOrders["svg-generate"], max_credits: 3 }, smallBody),
     headers: idempotencyHeaders,
-    answers: creditAnswers,
+    answers: promptAnswers,
     handler: (request, response) => answerGenerate(needs, ownBuyer(response), request, response),
   };
 }
@@ -192,9 +192,9 @@ function paidEndpoint(
     answers: {
       200: drawn(settlementHeaders),
       402: quoteAnswer(`/api/x402/${product}`, svgProducts[product].price),
-      500: failedAnswer,
-      ...inputRefusals(product === "svg-vectorize" ? "image" : "prompt"),
-      ...refusals(429, 502, 503),
+      500: failedAnswer(product === "svg-vectorize" ? "The agent failed." : "The image model failed."),
+      ...refusals(429, 503),
+      ...(product === "svg-vectorize" ? inputRefusals("image") : promptRefusals),
     },
     handler: (request, response) => paySvg(needs, offer, product, request, response),
   };
@@ -226,8 +226,13 @@ function drawn(headers: Answer["headers"]): Answer {
 const creditAnswers: Answers = {
   200: drawn(replayedHeader),
   ...notEnoughCredits,
-  ...refusals(502, {
-    409: "This Idempotency-Key was used for another request.",
-    422: { error: '"image" is not a PNG, JPEG or WebP.', field: "image" },
-  }),
+  ...refusals({ 409: "This Idempotency-Key was used for another request." }),
 };
+const imageAnswers: Answers = {
+  ...creditAnswers,
+  ...refusals({ 422: { error: '"image" is not a PNG, JPEG or WebP.', field: "image" }, 502: "The agent failed." }),
+};
+const modelFailed = refusals({ 502: "The image model failed." });
+const promptAnswers: Answers = { ...creditAnswers, ...modelFailed };
+/** A 502 of what a mock model draws, which is not sold. */
+const promptRefusals: Answers = { ...missingInput("prompt"), ...modelFailed };

@@ -18,43 +18,57 @@ export function snippetsOf(call: ExampleCall): Snippet[] {
   ];
 }
 
-function curlOf({ method, url, sends, body }: ExampleCall): string {
+function curlOf({ method, url, sends, body, isForm }: ExampleCall): string {
   const usual = body === undefined ? "GET" : "POST";
   const parts = [
     `curl -s ${sends === "session" ? "-b jar " : ""}${method === usual ? "" : `-X ${method} `}${shellQuoted(url)}`,
     ...(sends === "key" ? ['-H "Authorization: Bearer $KEY"'] : []),
-    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${shellQuoted(jsonOf(body, 4), true)}`]),
+    ...(body === undefined ? [] : isForm ? formOptions(body) : jsonOptions(body)),
   ];
   return parts.join(" \\\n  ");
 }
 
-function typescriptOf({ method, url, sends, body }: ExampleCall): string {
+const jsonOptions = (body: unknown) => [
+  "-H 'Content-Type: application/json'",
+  `-d ${shellQuoted(jsonOf(body, 4), true)}`,
+];
+const formOptions = (body: unknown) =>
+  Object.entries(body as object).map(([name, value]) => `--data-urlencode ${shellQuoted(`${name}=${value}`)}`);
+
+function typescriptOf({ method, url, sends, body, isForm }: ExampleCall): string {
   const headers = [
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the example's own
     ...(sends === "key" ? ["authorization: `Bearer ${process.env.KEY}`"] : []),
-    ...(body === undefined ? [] : ['"content-type": "application/json"']),
+    ...(body === undefined || isForm ? [] : ['"content-type": "application/json"']),
   ];
   const options = [
     ...(method === "GET" ? [] : [`  method: "${method}",`]),
     ...(headers.length > 0 ? [`  headers: { ${headers.join(", ")} },`] : []),
-    ...(body === undefined ? [] : [`  body: JSON.stringify(${jsonOf(body, 4)}),`]),
+    ...(body === undefined
+      ? []
+      : [`  body: ${isForm ? "new URLSearchParams" : "JSON.stringify"}(${jsonOf(body, 4)}),`]),
   ];
   const given = options.length > 0 ? `, {\n${options.join("\n")}\n}` : "";
   return `const answer = await fetch(${JSON.stringify(url)}${given});\nconsole.log(answer.status, await answer.text());`;
 }
 
-function pythonOf({ method, url, sends, body, waitSeconds }: ExampleCall): string {
+function pythonOf({ method, url, sends, body, isForm, waitSeconds }: ExampleCall): string {
   const headers = [
     ...(sends === "key" ? ['"Authorization": f"Bearer {os.environ[\'KEY\']}"'] : []),
-    ...(body === undefined ? [] : ['"Content-Type": "application/json"']),
+    ...(body === undefined || isForm ? [] : ['"Content-Type": "application/json"']),
   ];
+  const encode = isForm ? "urllib.parse.urlencode" : "json.dumps";
   const parts = [
     `    ${JSON.stringify(url)},`,
     `    method="${method}",`,
     ...(headers.length > 0 ? [`    headers={${headers.join(", ")}},`] : []),
-    ...(body === undefined ? [] : [`    data=json.dumps(${pythonLiteral(body)}).encode(),`]),
+    ...(body === undefined ? [] : [`    data=${encode}(${pythonLiteral(body)}).encode(),`]),
   ];
-  const imports = [...(body === undefined ? [] : ["json"]), ...(sends === "key" ? ["os"] : []), "urllib.request"];
+  const imports = [
+    ...(body === undefined ? [] : [isForm ? "urllib.parse" : "json"]),
+    ...(sends === "key" ? ["os"] : []),
+    "urllib.request",
+  ];
   return (
     `import ${imports.join(", ")}\n\nrequest = urllib.request.Request(\n${parts.join("\n")}\n)\n` +
     `answer = urllib.request.urlopen(request, timeout=${waitSeconds})\nprint(answer.status, answer.read().decode())`

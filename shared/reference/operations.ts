@@ -34,6 +34,8 @@ export interface ExampleCall {
   /** What it shows of its caller. */
   readonly sends: "nothing" | "key" | "session";
   readonly body: unknown;
+  /** The body's fields go as a form's, not as JSON. */
+  readonly isForm: boolean;
   readonly waitSeconds: number;
 }
 
@@ -84,6 +86,7 @@ function operationOf<Access extends string>(endpoint: Endpoint<Access>, facts: R
       url: publicUrl + examplePath(endpoint, parameters),
       sends: access.sends,
       body: body?.example,
+      isForm: body?.mediaType === "application/x-www-form-urlencoded",
       waitSeconds: facts.waitSeconds,
     },
   };

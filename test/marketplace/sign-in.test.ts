@@ -9,7 +9,13 @@ import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/loc
 import { readConfig } from "../../marketplace/config.ts";
 import { Browser, newEmail, signedIn, tokenIn } from "../support/browser.ts";
 import { startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
-import { type MailServer, type OidcServer, startMailServer, startOidcProvider } from "../support/sign-in-servers.ts";
+import {
+  callbackOf,
+  type MailServer,
+  type OidcServer,
+  startMailServer,
+  startOidcProvider,
+} from "../support/sign-in-servers.ts";
 
 let ledger: LocalHedera;
 let chain: EvmChain;
@@ -226,11 +232,11 @@ describe("by OpenID Connect", () => {
 
   test("a callback without its state, with another browser's, or posted twice signs nobody in", async () => {
     const browser = new Browser(deployed.url);
-    const back = await callbackOf(browser, newEmail());
+    const back = await callbackOf(provider, browser, newEmail());
     expect((await new Browser(deployed.url).get(back)).status).toBe(401);
     expect((await browser.get(back.replace(/state=[^&]+/, "state=made-up"))).status).toBe(401);
     expect((await browser.get("/api/account/sign-in/callback/oidc?code=x")).status).toBe(401);
-    const own = await callbackOf(browser, newEmail());
+    const own = await callbackOf(provider, browser, newEmail());
     expect((await browser.get(own)).status).toBe(303);
     expect((await new Browser(deployed.url).get(own)).status).toBe(401);
   });
@@ -432,33 +438,7 @@ async function linkTo(email: string): Promise<string> {
   return /https:\S+/.exec(await mail.letterTo(email))?.[0] ?? "";
 }
 
-/** Goes to the provider as a browser does, logs in there as `email` and agrees; the path it is sent back to. */
-async function callbackOf(browser: Browser, email: string): Promise<string> {
-  const { url } = (await browser.post("/api/account/sign-in/oidc", {})).body;
-  const cookies = new Map<string, string>();
-  const step = async (to: string, form?: Record<string, string>): Promise<string> => {
-    const response = await fetch(new URL(to, provider.issuer), {
-      redirect: "manual",
-      headers: { cookie: [...cookies].map((pair) => pair.join("=")).join("; ") },
-      ...(form ? { method: "POST", body: new URLSearchParams(form) } : {}),
-    });
-    for (const line of response.headers.getSetCookie()) {
-      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      cookies.set(name, value);
-    }
-    return response.headers.get("location") ?? "";
-  };
-  let at = await step(url);
-  // The provider's own development pages: first who one is, then consent.
-  for (const form of [{ prompt: "login", login: email, password: "any" }, { prompt: "consent" }]) {
-    at = await step(await step(at, form as Record<string, string>));
-  }
-  const back = new URL(at);
-  expect(back.origin).toBe(publicUrl);
-  return `${back.pathname}${back.search}`;
-}
-
 async function throughProvider(browser: Browser, email: string) {
-  const { status, headers } = await browser.get(await callbackOf(browser, email));
+  const { status, headers } = await browser.get(await callbackOf(provider, browser, email));
   return { status, location: headers.get("location") };
 }

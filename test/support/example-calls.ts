@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { request } from "node:http";
-import { text } from "node:stream/consumers";
+import { text as textOf } from "node:stream/consumers";
 import { expect } from "vitest";
 import { type Answer, call } from "./marketplace.ts";
 
@@ -27,6 +27,11 @@ export interface Caller {
   readonly cookie?: string;
 }
 
+interface BegunCall {
+  readonly answer: Promise<Answer>;
+  end(): void;
+}
+
 interface Operation {
   readonly id: string;
   readonly method: string;
@@ -39,6 +44,7 @@ interface Operation {
 export class ExampleCalls {
   readonly operations: ReadonlyMap<string, Operation>;
   readonly met = new Map<string, Answer>();
+  readonly #same = new Set<string>();
   readonly url: string;
   readonly #callerOf: (operation: Operation) => Caller;
   #addresses = 0;
@@ -57,16 +63,34 @@ export class ExampleCalls {
 
   /** The answer to so many bytes of body being announced, of which none come. */
   async announce(id: string, bytes: number, change: Change = {}): Promise<Answer> {
-    const { at, path, method, headers, key } = this.#requestOf(id, change);
-    const more = { "content-length": String(bytes), "content-type": "application/json" };
+    return this.begin(id, change, bytes).answer;
+  }
+
+  /** Sends the head of a request, and its body when told to. */
+  begin(id: string, change: Change = {}, bytes?: number): BegunCall {
+    const { at, path, method, headers, key, body } = this.#requestOf(id, change);
+    const text = JSON.stringify(body);
+    const more = { "content-length": String(bytes ?? Buffer.byteLength(text)), "content-type": "application/json" };
     const asked = request(at + path, { method, headers: { ...more, ...headers, ...(key && bearer(key)) } });
     asked.on("error", () => {});
     asked.flushHeaders();
-    const [response] = await once(asked, "response");
-    const said = await text(response);
-    asked.destroy();
-    const body = JSON.parse(said);
-    return this.note(id, { status: response.statusCode, headers: new Headers(response.headers), text: said, body });
+    const answer = once(asked, "response").then(async ([response]) => {
+      const said = await textOf(response);
+      asked.destroy();
+      const { statusCode: status } = response;
+      return this.note(id, { status, headers: new Headers(response.headers), text: said, body: JSON.parse(said) });
+    });
+    return { answer, end: () => asked.end(text) };
+  }
+
+  /** The answer to the same request with a second `Host` header. */
+  async askAsTwoHosts(id: string): Promise<Answer> {
+    const { at, path, method } = this.#requestOf(id, {});
+    const asked = request(at + path, { method, headers: ["Host", "one.example", "Host", "two.example"] });
+    const [response] = await once(asked.end(), "response");
+    const said = await textOf(response);
+    const { statusCode: status } = response;
+    return this.note(id, { status, headers: new Headers(response.headers), text: said, body: JSON.parse(said) });
   }
 
   #requestOf(id: string, change: Change) {
@@ -74,7 +98,9 @@ export class ExampleCalls {
     if (!operation) throw new Error(`there is no operation ${id}`);
     const { method, path, said } = operation;
     const { params = {}, query = "", headers = {}, at = this.url, as = this.#callerOf(operation) } = change;
-    const example = said.requestBody?.content["application/json"]?.example;
+    const [[mediaType, { example }] = ["application/json", {}]] = Object.entries<Json>(said.requestBody?.content ?? {});
+    const isForm = mediaType === form;
+    const given = "body" in change ? change.body : change.but ? { ...example, ...change.but } : example;
     const address = path.replaceAll(
       /\{(\w+)\}/g,
       (_whole, name) => params[name] ?? usualParams[name] ?? unknownId(name),
@@ -85,9 +111,14 @@ export class ExampleCalls {
       at,
       path: address + query,
       method: method.toUpperCase(),
-      body: "body" in change ? change.body : change.but ? { ...example, ...change.but } : example,
+      body: isForm && typeof given === "object" ? new URLSearchParams(given).toString() : given,
       ...(as.key && { key: as.key }),
-      headers: { "x-forwarded-for": from, ...(as.cookie && { cookie: as.cookie }), ...headers },
+      headers: {
+        "x-forwarded-for": from,
+        ...(isForm && { "content-type": form }),
+        ...(as.cookie && { cookie: as.cookie }),
+        ...headers,
+      },
     };
   }
 
@@ -111,6 +142,7 @@ export class ExampleCalls {
 
   /** Holds an answer against the status it should have, and its words against the document's example. */
   hold(id: string, status: number, answer: Answer): Answer {
+    this.note(id, answer);
     expect.soft(answer.status, `${id}: ${answer.text.slice(0, 500)}`).toBe(status);
     const example = this.#exampleOf(id, status);
     if (answer.status === status && status >= 400 && example !== undefined) {
@@ -119,19 +151,30 @@ export class ExampleCalls {
     return answer;
   }
 
-  /** The documented answers that did not come. */
+  /** The documented answers that did not come, nor are the same as one that came. */
   missing(): string[] {
     const documented = [...this.operations.values()].flatMap(({ id, said }) =>
       Object.keys(said.responses).flatMap((status) => (status === "default" ? [] : [`${id} ${status}`])),
     );
-    return documented.filter((answer) => !this.met.has(answer));
+    return documented.filter((answer) => !this.met.has(answer) && !this.#same.has(answer));
   }
 
+  /** What the document shows of it, if anything. */
   #exampleOf(id: string, status: number): Json {
     return this.operations.get(id)?.said.responses[status]?.content?.["application/json"]?.example;
   }
+
+  /** Of an answer that any operation gives alike, whichever is asked: those that show the same have none to be provoked. */
+  sameOfAll(status: number, { body }: Answer): void {
+    for (const { id } of this.operations.values()) {
+      const example = this.#exampleOf(id, status);
+      if (example === undefined || this.met.has(`${id} ${status}`)) continue;
+      if (JSON.stringify(wordsOf(example)) === JSON.stringify(wordsOf(body))) this.#same.add(`${id} ${status}`);
+    }
+  }
 }
 
+const form = "application/x-www-form-urlencoded";
 /** An id that nothing has. */
 const unknownId = (name: string) => (name === "run_id" ? "run_" : "any_") + "0".repeat(26);
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });

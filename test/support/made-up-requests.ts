@@ -26,7 +26,7 @@ export function madeUpRequests(document: Json, { parts, bodies, leaveOut }: Opti
       requiredKeys: [],
     });
     const part = fc.oneof(fc.constantFrom(...parts), fc.string({ maxLength: 30 }));
-    const schema = what.requestBody?.content["application/json"].schema;
+    const schema = what.requestBody?.content["application/json"]?.schema;
     const good = fc.constantFrom({}, ...bodies);
     const body = schema
       ? fc.oneof(

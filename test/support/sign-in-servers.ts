@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 import Provider from "oidc-provider";
 import { SMTPServer } from "smtp-server";
 import { freePort } from "../../infra/free-port.ts";
+import type { Browser } from "./browser.ts";
 
 /** A real mail server that keeps what it is given. */
 export async function startMailServer(): Promise<MailServer> {
@@ -72,7 +73,12 @@ export async function startOidcProvider(clientUrl: string, options: { listen?: b
     return new Promise<void>((resolve) => server.close(() => resolve()));
   };
   if (options.listen === false) await close();
-  return { issuer, listen: async () => void (await once(server.listen(port, "127.0.0.1"), "listening")), stop: close };
+  return {
+    issuer,
+    clientUrl,
+    listen: async () => void (await once(server.listen(port, "127.0.0.1"), "listening")),
+    stop: close,
+  };
 }
 
 /** "false" as text is what some providers say. */
@@ -83,6 +89,33 @@ function isVerified(id: string): boolean {
 
 export interface OidcServer {
   readonly issuer: string;
+  readonly clientUrl: string;
   listen(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** Goes to the provider as a browser does, logs in there as `email` and agrees; the path it is sent back to. */
+export async function callbackOf(provider: OidcServer, browser: Browser, email: string): Promise<string> {
+  const { url } = (await browser.post("/api/account/sign-in/oidc", {})).body;
+  const cookies = new Map<string, string>();
+  const step = async (to: string, form?: Record<string, string>): Promise<string> => {
+    const response = await fetch(new URL(to, provider.issuer), {
+      redirect: "manual",
+      headers: { cookie: [...cookies].map((pair) => pair.join("=")).join("; ") },
+      ...(form ? { method: "POST", body: new URLSearchParams(form) } : {}),
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      cookies.set(name, value);
+    }
+    return response.headers.get("location") ?? "";
+  };
+  let at = await step(url);
+  // The provider's own development pages: first who one is, then consent.
+  for (const form of [{ prompt: "login", login: email, password: "any" }, { prompt: "consent" }]) {
+    at = await step(await step(at, form as Record<string, string>));
+  }
+  const back = new URL(at);
+  if (back.origin !== provider.clientUrl) throw new Error(`the provider leads to ${back.origin}`);
+  return `${back.pathname}${back.search}`;
 }

@@ -4,7 +4,7 @@ import { test } from "./stage.ts";
 const misspelt = { slug: "summariser" };
 
 describe("a creator's operations", () => {
-  test("agents of their own", async ({ stage: { calls, rest } }) => {
+  test("agents of their own", async ({ stage: { calls, rest, lone } }) => {
     await rest();
     const params = { slug: "second" };
     await calls.expect("checkAgentDefinition", 200);
@@ -13,6 +13,11 @@ describe("a creator's operations", () => {
     await calls.expect("tryAgent", 200, { params });
     await calls.expect("tryAgent", 422, { params, but: { input: { text: "x".repeat(20_001) } } });
     await calls.expect("publishAgent", 200, { params });
+    const special = { settings: { prompt: "{{text}}", model: "special" } };
+    await calls.expect("saveAgentDraft", 200, { params: { slug: "special" }, but: special });
+    await calls.expect("publishAgent", 422, { params: { slug: "special" }, at: lone });
+    await calls.expect("saveAgentDraft", 200, { params: { slug: "writer" }, but: writer });
+    await calls.expect("tryAgent", 409, { params: { slug: "writer" } });
     for (const id of ["getOwnAgent", "getOwnAgentFigures", "listOwnVersions", "getOwnVersion", "setModelBudget"]) {
       await calls.expect(id, 200, { params });
       await calls.expect(id, 404, { params: misspelt });
@@ -34,7 +39,20 @@ describe("a creator's operations", () => {
     const params = { slug: begun.body.agent.split("/")[1] };
     await calls.expect("getAgentDraft", 200, { params });
     await calls.expect("getAgentDraftAsYaml", 200, { params });
-    const kept = await calls.expect("keepAgentDraft", 200, { params, but: { revision: begun.body.revision } });
+    const to = (slug: string) => ({ params, body: { revision: begun.body.revision, slug } });
+    await calls.expect("moveAgentDraft", 409, { params });
+    await calls.expect("moveAgentDraft", 422, to("-"));
+    await calls.expect("moveAgentDraft", 200, to(params.slug));
+    await calls.expect("moveAgentDraft", 404, { params: misspelt });
+    const part = await calls.expect("keepAgentDraft", 200, {
+      params,
+      body: {
+        revision: begun.body.revision,
+        definition: { name: "A", description: "B.", connector: "llm", settings: {} },
+      },
+    });
+    await calls.expect("publishAgentDraft", 422, { params, but: { revision: part.body.revision } });
+    const kept = await calls.expect("keepAgentDraft", 200, { params, but: { revision: part.body.revision } });
     const { revision } = kept.body;
     await calls.expect("keepAgentDraft", 422, { params: { slug: "-" } });
     await calls.expect("tryAgentDraft", 200, { params, but: { revision } });
@@ -56,4 +74,15 @@ describe("a creator's operations", () => {
   });
 });
 
+const writer = {
+  connector: "hedera-transfer",
+  settings: {
+    network: "hedera:testnet",
+    asset: "hbar",
+    to: "{{text}}",
+    amount: "1",
+    per_run_max: "1",
+    per_day_max: "9",
+  },
+};
 const yamlOf = (agent: string) => `agent: ${agent}\nname: Another\nconnector: llm\n`;

@@ -1,4 +1,5 @@
 import { describe } from "vitest";
+import { reportAgent } from "../../../marketplace/reports/report-agent.ts";
 import { Authenticator } from "../../support/authenticator.ts";
 import { withAccount } from "../../support/browser.ts";
 import { test } from "./stage.ts";
@@ -22,7 +23,14 @@ describe("an operator's operations", () => {
     await calls.send("moveAgent", { but: { move: "restore" } });
     await calls.expect("writeNote", 200);
     await calls.expect("writeNote", 422, { but: { note: "" } });
+    const said = { reason: "stolen", text: "It is mine." } as const;
+    const report = await reportAgent(marketplace.context, "ada/summarizer", { address: "10.9.9.9", said });
+    await calls.expect("resolveReport", 422, { params: report, but: { note: "x".repeat(2_001) } });
+    await calls.expect("resolveReport", 200, { params: { ...report } });
     const { body: run } = await calls.send("runAgent");
+    await calls.send("shareRun", { params: { run_id: run.run_id } });
+    await calls.expect("endShare", 422, { params: { run_id: run.run_id }, but: { reason: "" } });
+    await calls.expect("endShare", 200, { params: { run_id: run.run_id } });
     await calls.expect("readInput", 200, { params: { run_id: run.run_id } });
     await calls.expect("readInput", 422, { params: { run_id: run.run_id }, but: { note: "" } });
   });

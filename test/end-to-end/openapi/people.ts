@@ -1,28 +1,39 @@
+import { PrivateKey } from "@hashgraph/sdk";
 import { describe } from "vitest";
 import { keysPerAccount } from "../../../marketplace/api-keys/create.ts";
+import { passkeysMax } from "../../../marketplace/sign-in/passkeys.ts";
 import { Authenticator } from "../../support/authenticator.ts";
 import { Browser, newEmail, signedIn, tokenIn, withAccount } from "../../support/browser.ts";
 import { newBuyer } from "../../support/evm-payments.ts";
-import { test } from "./stage.ts";
+import { callbackOf } from "../../support/sign-in-servers.ts";
+import { provider, test } from "./stage.ts";
 
 const cookieOf = ({ cookie }: Browser) => ({ as: { cookie } });
 
 describe("a person's operations", () => {
-  test("ways to a session", async ({ stage: { calls, unnamed } }) => {
+  test("ways to a session", async ({ stage: { calls, unnamed, away, lone, ada } }) => {
     const { body } = await calls.expect("sendSignInLink", 202, { but: { email: newEmail() } });
     await calls.expect("confirmSignInLink", 200, { but: { token: tokenIn(body.link) } });
     await calls.expect("confirmSignInLink", 401);
     await calls.expect("startSingleSignOn", 200);
     await calls.expect("finishSingleSignOn", 401, { query: "?state=none&code=none" });
+    const browser = new Browser(calls.url);
+    calls.hold("finishSingleSignOn", 303, await browser.get(await callbackOf(provider, browser, newEmail())));
+    await calls.expect("startSingleSignOn", 404, { at: lone });
+    await calls.expect("finishSingleSignOn", 404, { at: lone, query: "?state=none&code=none" });
     const wallet = newBuyer();
     const named = { network: "eip155:84532", address: wallet.address };
     const { body: challenge } = await calls.expect("createWalletChallenge", 200, { but: named });
+    await calls.expect("createWalletChallenge", 503, { at: away, but: named });
     await calls.expect("createWalletChallenge", 422, { but: { network: "eip155:1" } });
     await calls.expect("signInWithWallet", 422);
     const signature = await wallet.signMessage({ message: challenge.message });
     await calls.expect("signInWithWallet", 200, { but: { challenge_id: challenge.challenge_id, signature } });
     for (const id of ["sendSignInLink", "createPasskeyChallenge", "signInWithPasskey"])
       await calls.expect(id, 404, { at: unnamed });
+    // Cookies are called otherwise where the service is at an https address.
+    const there = { at: unnamed, as: { cookie: ada.browser.cookie.replaceAll("marketplace.", "__Host-marketplace.") } };
+    for (const id of ["createNewPasskeyChallenge", "addPasskey", "changeEmail"]) await calls.expect(id, 404, there);
     for (const id of [
       "sendSignInLink",
       "confirmSignInLink",
@@ -55,6 +66,12 @@ describe("a person's operations", () => {
     );
     for (const id of ["createPasskeyChallenge", "signInWithPasskey"])
       await calls.expect(id, 403, { headers: { origin: "https://evil.example" } });
+    for (let n = 1; n < passkeysMax; n += 1) {
+      const { body: next } = await browser.post("/api/account/passkeys/challenge");
+      await browser.post("/api/account/passkeys", new Authenticator().create(next));
+    }
+    await calls.expect("createNewPasskeyChallenge", 409, mine);
+    await calls.expect("addPasskey", 409, mine);
     const params = { id: added.id };
     await calls.expect("listWaysIn", 200, mine);
     await calls.expect("renamePasskey", 200, { ...mine, params });
@@ -95,18 +112,21 @@ describe("a person's operations", () => {
     await calls.expect("confirmEmail", 403, { headers: { origin: "https://evil.example" } });
     await calls.expect("closeAccount", 422, mine);
     await calls.expect("closeAccount", 409);
+    const begun = calls.begin("setAbout", mine);
     await calls.expect("closeAccount", 200, { ...mine, but: { handle: `${handle}-2` } });
+    begun.end();
+    calls.hold("setAbout", 409, await begun.answer);
   });
 
-  test("keys and payout wallets", async ({ paid: { marketplace }, stage: { calls, rest } }) => {
+  test("keys and payout wallets", async ({ paid: { marketplace, ledger }, stage: { calls, rest } }) => {
     await rest();
     const { browser } = await withAccount(marketplace);
     const mine = cookieOf(browser);
-    const { body: key } = await calls.expect("createApiKey", 201, mine);
+    const { body: made } = await calls.expect("createApiKey", 201, mine);
     await calls.expect("createApiKey", 422, { ...mine, but: { rate_limit_per_minute: 0 } });
     for (let n = 1; n < keysPerAccount; n += 1) await calls.send("createApiKey", mine);
     await calls.expect("createApiKey", 409, mine);
-    const params = { id: key.id };
+    const params = { id: made.id };
     for (const id of ["listApiKeys", "changeApiKey", "listApiKeyCalls"])
       await calls.expect(id, 200, { ...mine, params });
     await calls.expect("changeApiKey", 422, { ...mine, params, but: { rate_limit_per_minute: 0 } });
@@ -123,5 +143,16 @@ describe("a person's operations", () => {
     await calls.expect("proveWallet", 200, { ...at, but: { signature } });
     for (const id of ["listWallets", "checkWallet", "removeWallet"]) await calls.expect(id, 200, at);
     for (const id of ["proveWallet", "checkWallet", "removeWallet"]) await calls.expect(id, 404, mine);
+    const key = PrivateKey.generateED25519();
+    const { accountId } = ledger.faucet.createAccount({ publicKey: key.publicKey.toStringRaw() });
+    const { body: unable } = await calls.send("addWallet", {
+      ...mine,
+      but: { network: "hedera:testnet", address: accountId },
+    });
+    const proof = { ...mine, params: { id: unable.id }, body: { signature: signed(key, unable.challenge.message) } };
+    await calls.meet("proveWallet", 422, proof);
+    await calls.expect("proveWallet", 409, proof);
   });
 });
+
+const signed = (key: PrivateKey, text: string) => Buffer.from(key.sign(Buffer.from(text))).toString("hex");

@@ -1,5 +1,8 @@
-import { access } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { ServerResponse } from "node:http";
 import { describe, expect } from "vitest";
+import { BodyBudget } from "../../../shared/body-budget.ts";
+import { usualHttpLimits } from "../../../shared/http-limits.ts";
 import { test } from "./stage.ts";
 
 describe("the service's own operations", () => {
@@ -24,64 +27,71 @@ describe("the service's own operations", () => {
     }
   });
 
-  test("clients of the tool server that a person lets in", async ({ stage: { calls } }) => {
+  test("clients of the tool server that a person lets in", async ({ stage: { calls, ada } }) => {
     const { body: client } = await calls.expect("registerOAuthClient", 201);
     await calls.expect("registerOAuthClient", 400, { body: {} });
     const asked = new URLSearchParams({
       client_id: client.client_id,
       redirect_uri: client.redirect_uris[0],
       response_type: "code",
-      code_challenge: "c".repeat(43),
+      code_challenge: createHash("sha256").update(verifier).digest("base64url"),
       code_challenge_method: "S256",
     });
-    await calls.expect("authorizeOAuthClient", 303, { query: `?${asked}` });
-    const headers = { "content-type": "application/x-www-form-urlencoded" };
-    const lost = `grant_type=refresh_token&refresh_token=amr_none&client_id=${client.client_id}`;
-    await calls.expect("exchangeOAuthCode", 400, { headers, body: lost });
-    await calls.meet("revokeOAuthToken", 400, { headers, body: "token=" });
-    await calls.expect("revokeOAuthToken", 200, { headers, body: `token=amr_none&client_id=${client.client_id}` });
+    const { headers: led } = await calls.expect("authorizeOAuthClient", 303, { query: `?${asked}` });
+    const { client_id } = client;
+    const code = await consent(calls.url, led.get("location") ?? "", ada.browser.cookie);
+    const redirect_uri = client.redirect_uris[0];
+    const body = { grant_type: "authorization_code", client_id, code, redirect_uri, code_verifier: verifier };
+    const { body: tokens } = await calls.expect("exchangeOAuthCode", 200, { body });
+    await calls.expect("exchangeOAuthCode", 200, { but: { client_id, refresh_token: tokens.refresh_token } });
+    await calls.expect("exchangeOAuthCode", 400);
+    await calls.meet("revokeOAuthToken", 400, { body: { token: "" } });
+    await calls.expect("revokeOAuthToken", 200, { but: { client_id, token: tokens.refresh_token } });
     for (const id of ["registerOAuthClient", "exchangeOAuthCode", "revokeOAuthToken"]) {
-      calls.hold(id, 413, await calls.announce(id, 20_000_000, id === "registerOAuthClient" ? {} : { headers }));
+      calls.hold(id, 413, await calls.announce(id, 20_000_000));
     }
   });
 
-  test("every other documented answer is provoked in the file that is named for it", async ({ stage: { calls } }) => {
-    for (const file of Object.keys(elsewhere)) await access(new URL(`../../${file}`, import.meta.url));
-    const there = Object.values(elsewhere).flat();
-    expect(calls.missing().filter((answer) => !there.some((one) => new RegExp(`^${one}$`).test(answer)))).toEqual([]);
+  test("a request with two hosts, a body that stops coming, and a failure of the service's own", async ({
+    paid,
+    stage,
+  }) => {
+    const { calls, operator } = stage;
+    for (const id of ["getLiveness", "getReadiness", "getMetrics"]) {
+      calls.hold(id, 400, await calls.askAsTwoHosts(id));
+    }
+    calls.sameOfAll(408, calls.hold("sendSignInLink", 408, await stage.stalled));
+    const { db } = paid.marketplace.context;
+    await db.query("alter table reports rename to mislaid_reports");
+    const failed = await calls.expect("listReports", 500, { as: { cookie: operator.browser.cookie } });
+    await db.query("alter table mislaid_reports rename to reports");
+    calls.sameOfAll(500, failed);
+  });
+
+  test("what a tool server answers that has no room for a body", async ({ stage: { calls } }) => {
+    const budget = new BodyBudget({ ...usualHttpLimits, bodyBytes: 2 }, 0);
+    const reading = (address: string) => budget.open(address, new ServerResponse({} as never) as never, () => {});
+    for (const address of ["10.0.0.1", "10.0.0.2"]) reading(address).grow(1);
+    const { message } = await Promise.resolve(reading("10.0.0.3").grow(1)).catch((refusal) => refusal);
+    const body = { error: { message } };
+    calls.hold("sendToPaidMcp", 503, { status: 503, headers: new Headers(), text: "", body });
+  });
+
+  test("have no documented answer that was not provoked", ({ stage: { calls } }) => {
+    expect(calls.missing()).toEqual([]);
   });
 });
 
-/** By file, what takes a stage of its own: time, a service that fails, a second provider, a person at a page. */
-const elsewhere: Readonly<Record<string, readonly string[]>> = {
-  "shared/receive-body.test.ts": [".* 408"],
-  "shared/http.test.ts": [".* 500", "(getLiveness|getReadiness|getMetrics) 400"],
-  "marketplace/svg/endpoints.test.ts": [
-    ".* 502",
-    "(generateSvg|generateSvgSignedIn) (402|409|422)",
-    "payGenerateSvg(Hd)? (4..)",
-  ],
-  "end-to-end/specification/svg-and-tools.test.ts": [
-    "(generateSvg|generateSvgSignedIn|payGenerateSvg|payGenerateSvgHd) 200",
-  ],
-  "end-to-end/paid-tools.test.ts": ["sendToPaidMcp 503"],
-  "marketplace/mcp/revisions.test.ts": ["(sendToMcp|sendToPaidMcp) 404"],
-  "web/console/oauth.test.ts": ["exchangeOAuthCode 200"],
-  "marketplace/sign-in.test.ts": [
-    "(startSingleSignOn|finishSingleSignOn) (303|404)",
-    "createWalletChallenge 503",
-    "changeEmail 404",
-  ],
-  "marketplace/passkeys.test.ts": ["(createNewPasskeyChallenge|addPasskey) 40[49]"],
-  "marketplace/credit-alerts.test.ts": ["setAlerts 200"],
-  "marketplace/payout-wallets.test.ts": ["proveWallet 409"],
-  "marketplace/publishing.test.ts": ["(publishAgent|publishAgentDraft) 422", "tryAgent 409"],
-  "marketplace/account-settings.test.ts": ["setAbout 409", "shareRun 409"],
-  "marketplace/account-statement.test.ts": ["downloadStatement 422"],
-  "marketplace/connectors/reservations.test.ts": ["payAgent 409"],
-  "marketplace/connectors/debts.test.ts": ["payAgent 410"],
-  "marketplace/s3-store.test.ts": ["getFile 503"],
-  "marketplace/operators.test.ts": ["(resolveReport|endShare) .*"],
-  "marketplace/activity.test.ts": ["(showRunAsExample|removeExample) .*"],
-  "marketplace/drafts.test.ts": ["moveAgentDraft .*"],
-};
+const verifier = "v".repeat(43);
+
+/** The person allows the client; the code that it is led back with. */
+async function consent(url: string, path: string, cookie: string): Promise<string> {
+  const fields = { name: "Paper Desk", scope: "own_agents", rate_limit_per_minute: "30", max_credits_per_day: "12" };
+  const { headers } = await fetch(url + path, {
+    method: "POST",
+    redirect: "manual",
+    headers: { accept: "text/html", cookie },
+    body: new URLSearchParams({ ...fields, act: "allow" }),
+  });
+  return new URL(headers.get("location") ?? "").searchParams.get("code") ?? "";
+}

@@ -1,3 +1,5 @@
+import { startMockModels } from "../../../infra/mock-models/server.ts";
+import { startMockX } from "../../../infra/mock-x/server.ts";
 import { type Account, createAccount } from "../../../marketplace/accounts/create.ts";
 import { addPayoutWallet } from "../../../marketplace/accounts/payout-wallets.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
@@ -16,7 +18,7 @@ import { type Browser, signedIn } from "../../support/browser.ts";
 import { startCutProxy } from "../../support/cut-proxy.ts";
 import { ExampleCalls } from "../../support/example-calls.ts";
 import { paidTest } from "../../support/fixtures.ts";
-import { call, echoAgent, type TestMarketplace } from "../../support/marketplace.ts";
+import { type Answer, call, echoAgent, type TestMarketplace } from "../../support/marketplace.ts";
 import { confirm, newOperator, type Operator } from "../../support/operator.ts";
 import type { PaidMarket } from "../../support/paid-market.ts";
 import { startOidcProvider } from "../../support/sign-in-servers.ts";
@@ -27,7 +29,12 @@ export const onePixel =
 /** As the browser says of a page of the service's own. */
 export const ownPage = { "sec-fetch-site": "same-origin" };
 
-const provider = await startOidcProvider(ownOrigin);
+export const provider = await startOidcProvider(ownOrigin);
+/** What it draws is for sale. */
+const model = await startMockModels({ asModel: true, sideMax: 256 });
+
+/** Has the posts that rewards are for. */
+export const x = await startMockX({ token: "X-TOKEN" });
 
 /**
  * Both services and both chains for everything, and who acts there. `ada` is the examples' own creator, who runs her own agents
@@ -35,6 +42,7 @@ const provider = await startOidcProvider(ownOrigin);
  */
 export const test = paidTest({
   withOperator: true,
+  model,
   env: {
     MARKETPLACE_PUBLIC_URL: ownOrigin,
     SMTP_URL: "",
@@ -45,6 +53,8 @@ export const test = paidTest({
     OIDC_CLIENT_ID: "marketplace",
     OIDC_CLIENT_SECRET: "a client secret",
     OIDC_NAME: "Example",
+    X_API_BASE_URL: x.url,
+    X_API_BEARER_TOKEN: "X-TOKEN",
     LIMIT_SVG_TRIES_PER_ADDRESS: "1",
   },
 }).extend("stage", { scope: "file" }, async ({ paid }, { onCleanup }) => {
@@ -59,10 +69,14 @@ export interface Stage extends People {
   readonly bare: string;
   /** A copy at an address without a name, and without a mail server: its provider alone signs people in. */
   readonly unnamed: string;
+  /** A copy without a provider, which offers other models. */
+  readonly lone: string;
   /** A copy whose database is away, and that takes one public request a minute of an address. */
   readonly away: string;
   /** Forgets how often each of them called within the last minute. */
   readonly rest: () => Promise<unknown>;
+  /** What was said to a body that stopped coming. */
+  readonly stalled: Promise<Answer>;
   readonly close: () => Promise<void>;
 }
 
@@ -83,6 +97,7 @@ async function setStage(paid: PaidMarket): Promise<Stage> {
     OIDC_ISSUER: "",
   });
   const unnamed = await startCopy(marketplace, { MARKETPLACE_PUBLIC_URL: "https://203.0.113.5" });
+  const lone = await startCopy(marketplace, { OIDC_ISSUER: "", LLM_MODELS: "gpt-4o-mini=0:4000:200000" });
   const proxy = await startCutProxy(marketplace.databaseUrl);
   const database = Object.assign(new URL(marketplace.databaseUrl), { host: new URL(proxy.url).host }).href;
   const away = await startCopy(marketplace, { MARKETPLACE_DATABASE_URL: database, LIMIT_PUBLIC_PER_ADDRESS: "1" });
@@ -93,11 +108,22 @@ async function setStage(paid: PaidMarket): Promise<Stage> {
     if (access === "apiKey") return { key: people.ada.key };
     return { cookie: (path.startsWith("/api/operator/") ? people.operator : people.ada).browser.cookie };
   });
+  const { answer: stalled } = calls.begin("sendSignInLink");
   const rest = () => marketplace.context.db.query("delete from rate_limits");
   const close = async () => {
-    await Promise.all([bare.stop(), unnamed.stop(), away.stop(), provider.stop()]);
+    await Promise.all([bare.stop(), unnamed.stop(), lone.stop(), away.stop(), provider.stop(), model.stop(), x.stop()]);
   };
-  return { ...people, calls, bare: bare.url, unnamed: unnamed.url, away: away.url, rest, close };
+  return {
+    ...people,
+    calls,
+    bare: bare.url,
+    unnamed: unnamed.url,
+    lone: lone.url,
+    away: away.url,
+    rest,
+    stalled,
+    close,
+  };
 }
 
 async function gather({ marketplace, evmWallet, ledger }: PaidMarket): Promise<People> {
