@@ -5,16 +5,22 @@
  * Two-Subiteration Algorithms" (1989).
  */
 export function thin(pixels: Int32Array, on: Uint8Array, stride: number, rounds: number): Int32Array | null {
+  const gone = new Int32Array(pixels.length);
+  let edge = new Int32Array(pixels.length);
+  let next = new Int32Array(pixels.length);
+  let count = 0;
   // Only pixels at the edge can go.
-  let edge: Int32Array = pixels.filter((q) => codeOf(on, q, stride) !== 255);
+  for (const q of pixels) if (codeOf(on, q, stride) !== 255) edge[count++] = q;
   for (let changed = true, round = 0; changed; round++) {
     changed = false;
     for (const table of goes) {
-      const gone = edge.filter((q) => table[codeOf(on, q, stride)] === 1);
-      if (gone.length === 0) continue;
+      let lost = 0;
+      for (let i = 0; i < count; i++) if (table[codeOf(on, edge[i], stride)] === 1) gone[lost++] = edge[i];
+      if (lost === 0) continue;
       changed = true;
-      for (const q of gone) on[q] = 0;
-      edge = nextEdge(edge, gone, on, stride);
+      for (let i = 0; i < lost; i++) on[gone[i]] = 0;
+      count = nextEdge(edge.subarray(0, count), gone.subarray(0, lost), next, on, stride);
+      [edge, next] = [next, edge];
     }
     if (changed && round >= rounds) {
       for (const q of pixels) on[q] = 0;
@@ -24,25 +30,26 @@ export function thin(pixels: Int32Array, on: Uint8Array, stride: number, rounds:
   return pixels.filter((q) => on[q] === 1);
 }
 
-/** The edge after some of it has gone: what is left of it, and what lay behind. */
-function nextEdge(edge: Int32Array, gone: Int32Array, on: Uint8Array, stride: number): Int32Array {
-  const next: number[] = [];
-  for (const q of edge) {
+/** The edge after some of it has gone, what is left of it and what lay behind, into `next`; how long it is. */
+function nextEdge(edge: Int32Array, gone: Int32Array, next: Int32Array, on: Uint8Array, stride: number): number {
+  let count = 0;
+  for (let i = 0; i < edge.length; i++) {
+    const q = edge[i];
     if (on[q] !== 1) continue;
     on[q] = 2;
-    next.push(q);
+    next[count++] = q;
   }
-  for (const q of gone) {
-    for (let row = q - stride; row <= q + stride; row += stride) {
+  for (let i = 0; i < gone.length; i++) {
+    for (let row = gone[i] - stride, last = gone[i] + stride; row <= last; row += stride) {
       for (let p = row - 1; p <= row + 1; p++) {
         if (on[p] !== 1) continue;
         on[p] = 2;
-        next.push(p);
+        next[count++] = p;
       }
     }
   }
-  for (const q of next) on[q] = 1;
-  return Int32Array.from(next);
+  for (let i = 0; i < count; i++) on[next[i]] = 1;
+  return count;
 }
 
 /** Steps to the eight neighbours, clockwise from above. */

@@ -172,22 +172,27 @@ function smoothBorders({ labels, runs, sums, clean, width }: Segmented): Borders
   const table = new PairTable(sums.length / stride);
   // Of each pair the two areas, the length of their border and how unlike the pixels across it are.
   const pairs: number[] = [];
-  const touch = (p: number, q: number) => {
-    let at = table.get(labels[p], labels[q]);
+  // Pixels of one area, beside as many of another a step on.
+  const touch = (from: number, to: number, step: number) => {
+    const [a, b] = [labels[from], labels[from + step]];
+    if (a === b) return;
+    let at = table.get(a, b);
     if (at < 0) {
-      at = pairs.push(labels[p], labels[q], 0, 0) - 4;
-      table.set(labels[p], labels[q], at);
+      at = pairs.push(a, b, 0, 0) - 4;
+      table.set(a, b, at);
     }
-    pairs[at + 2]++;
-    for (let i = p * 4, j = q * 4; i < p * 4 + 4; i++, j++) pairs[at + 3] += (clean[i] - clean[j]) ** 2;
+    let unlike = 0;
+    for (let i = from * 4, j = (from + step) * 4; i < to * 4; i++, j++) {
+      const off = clean[i] - clean[j];
+      unlike += off * off;
+    }
+    pairs[at + 2] += to - from;
+    pairs[at + 3] += unlike;
   };
   eachRun(runs, (begin) => {
-    if (begin % width > 0 && labels[begin - 1] !== labels[begin]) touch(begin - 1, begin);
+    if (begin % width > 0) touch(begin - 1, begin, 1);
   });
-  eachOverlap(runs, width, (_upper, _lower, from, to) => {
-    if (labels[from] === labels[from + width]) return;
-    for (let p = from; p < to; p++) touch(p, p + width);
-  });
+  eachOverlap(runs, width, (_upper, _lower, from, to) => touch(from, to, width));
   const borders = new Map<number, Map<number, number>>();
   for (let at = 0; at < pairs.length; at += 4) {
     const [a, b, length, unlike] = pairs.slice(at, at + 4);

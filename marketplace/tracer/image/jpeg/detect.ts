@@ -1,4 +1,5 @@
 import type { Raster } from "../raster.ts";
+import { asWords } from "../runs.ts";
 import { forward } from "./dct.ts";
 import { steps } from "./tables.ts";
 
@@ -16,7 +17,8 @@ export interface Saved {
  * lie best. Source: Fan & de Queiroz, "Identification of Bitmap Compression History" (2003).
  */
 export function findSaved({ width, height, rgba }: Raster): Saved | null {
-  for (let i = 3; i < rgba.length; i += 4) if (rgba[i] !== 255) return null;
+  const words = asWords(rgba);
+  for (let p = 0; p < words.length; p++) if (words[p] >> 24 !== opaque) return null;
   const uneven = unevenBlocks(rgba, width, height);
   if (uneven.length < blocksMin) return null;
   const frequenciesOf = (some: readonly number[], weights: Weights) =>
@@ -34,7 +36,7 @@ export function findSaved({ width, height, rgba }: Raster): Saved | null {
 function bestTable(frequencies: Frequencies): Alignment & { readonly quality: number } {
   let best: Alignment & { quality: number } = { share: 0, proof: 0, between: 0, n: 0, quality: 0 };
   for (let quality = qualityMin; quality <= qualityMax; quality++) {
-    const found = alignment(frequencies, steps(quality, "luma"));
+    const found = alignment(frequencies, lumaSteps[quality - qualityMin]);
     if (found.proof > best.proof) best = { ...found, quality };
   }
   return best;
@@ -43,6 +45,7 @@ function bestTable(frequencies: Frequencies): Alignment & { readonly quality: nu
 /** Noise of a better quality is not seen; below, there is hardly a picture left. */
 const qualityMin = 8;
 const qualityMax = 88;
+const lumaSteps = Array.from({ length: qualityMax - qualityMin + 1 }, (_, i) => steps(qualityMin + i, "luma"));
 /** How well the frequencies must lie on the steps: chance gives 0, and 1 would be all of them exactly. */
 const shareMin = 0.18;
 const proofMin = 6.5;
@@ -129,6 +132,9 @@ function alignment({ which, values, weights }: Frequencies, table: Float32Array)
   const off = first === 0 ? Number.POSITIVE_INFINITY : between / first;
   return { share: n === 0 ? 0 : sum / n, proof: sum / Math.sqrt(n + 1), between: off, n };
 }
+
+/** The highest byte of an opaque pixel's word, as a signed number. */
+const opaque = -1;
 
 /** The first pixels of blocks with something on them, evenly taken from the picture, no two alike. */
 function unevenBlocks(rgba: Uint8Array, width: number, height: number): number[] {
