@@ -36,6 +36,13 @@ export function asWords({ buffer, byteOffset, byteLength }: Uint8Array): Int32Ar
   return new Int32Array(buffer, byteOffset, byteLength >> 2);
 }
 
+/** The value of each run. */
+export function valuesOf({ begins }: Runs, values: Int32Array): Int32Array {
+  const found = new Int32Array(begins.length - 1);
+  for (let run = 0; run < found.length; run++) found[run] = values[begins[run]];
+  return found;
+}
+
 export function eachRun({ begins }: Runs, visit: (begin: number, end: number) => void): void {
   for (let run = 0; run + 1 < begins.length; run++) visit(begins[run], begins[run + 1]);
 }

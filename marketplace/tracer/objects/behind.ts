@@ -1,4 +1,4 @@
-import type { AreaMap } from "../regions/components.ts";
+import type { PixelAreas } from "../regions/components.ts";
 import { find, unite } from "../regions/union-find.ts";
 import { pairOf } from "./junctions.ts";
 
@@ -15,7 +15,7 @@ export interface Marks {
  * physically specified to total edge length" (1992).
  */
 export function joinBehind(
-  map: AreaMap,
+  map: PixelAreas,
   partOf: Int32Array,
   parts: number,
   { apart, standsFor }: Marks,
@@ -141,7 +141,7 @@ class Facing {
 }
 
 /** Px of the outline of each part, and of the borders of each two. */
-function sidesOf({ flat, width, height }: AreaMap, partOf: Int32Array, parts: number) {
+function sidesOf({ flat, width, height }: PixelAreas, partOf: Int32Array, parts: number) {
   const all = new Float64Array(parts);
   const between = new Map<number, number>();
   const meet = (one: number, other: number) => {

@@ -1,7 +1,7 @@
 import { type Contours, contours } from "../curves/contours.ts";
 import { keepTo } from "../deadline.ts";
 import type { Areas } from "../regions/areas.ts";
-import type { AreaMap } from "../regions/components.ts";
+import type { AreaMap, PixelAreas } from "../regions/components.ts";
 import { Merging } from "../regions/merge.ts";
 import { joinBehind, type Marks } from "./behind.ts";
 import { type GroundAreas, type Grounds, groundsOf } from "./grounds.ts";
@@ -51,7 +51,8 @@ export function findObjects(
   }
   keepTo(deadlineMs);
   const marks = { apart, standsFor };
-  const bare = ink ? { ...map, flat: ink.labels } : map;
+  const { count, sizes, width, height } = map;
+  const bare = { flat: ink?.labels ?? map.flat, count, sizes, width, height };
   joinBehind(bare, partOf, parts, marks, coloursOf(map, shapes, partOf, parts).colourOff);
   const names = joined(bare, shapes, partOf, parts, marks);
   const first = new Int32Array(parts).fill(-1);
@@ -155,7 +156,7 @@ function coarse(
 }
 
 function joined(
-  map: AreaMap,
+  map: PixelAreas,
   shapes: AreaShapes,
   partOf: Int32Array,
   parts: number,
@@ -192,7 +193,7 @@ function joined(
 }
 
 /** The mean colours of parts: how far apart those of two are, levels, and which are nearly white or black. */
-function coloursOf({ count, sizes }: AreaMap, shapes: AreaShapes, partOf: Int32Array, parts: number) {
+function coloursOf({ count, sizes }: PixelAreas, shapes: AreaShapes, partOf: Int32Array, parts: number) {
   const pixels = new Float64Array(parts);
   const colours = new Float64Array(parts * 4);
   for (let a = 0; a < count; a++) {

@@ -1,4 +1,4 @@
-import type { AreaMap } from "../regions/components.ts";
+import type { PixelAreas } from "../regions/components.ts";
 
 export function pairOf(one: number, other: number, count: number): number {
   return Math.min(one, other) * count + Math.max(one, other);
@@ -13,7 +13,7 @@ export function pairOf(one: number, other: number, count: number): number {
  * Recognition" (1984), the minima rule; T-junctions as in Guzmán, "Decomposition of a Visual Scene" (1968).
  */
 export function readJunctions(
-  map: AreaMap,
+  map: PixelAreas,
   partOf: Int32Array,
   parts: number,
   ground: Uint8Array,
@@ -52,7 +52,7 @@ function tripleOf(three: readonly number[], parts: number): number {
 
 /** Shares of a disc, by part. */
 function angles(
-  { flat, width }: AreaMap,
+  { flat, width }: PixelAreas,
   partOf: Int32Array,
   { x, y, radius }: { readonly x: number; readonly y: number; readonly radius: number },
   counts: Map<number, number>,

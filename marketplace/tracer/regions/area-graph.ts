@@ -1,4 +1,4 @@
-import { runsOf } from "../image/runs.ts";
+import type { Runs } from "../image/runs.ts";
 import { PairTable } from "./pair-table.ts";
 
 /** A diagonal touch counts as this much border: enough to follow a hairline, too little to bridge areas. */
@@ -117,16 +117,16 @@ function enlarged<T extends Int32Array | Float32Array>(from: T, to: T): T {
   return to;
 }
 
-/** The graph of a label per pixel. Areas that are `apart` have no edges. */
+/** The graph of a label per pixel, and their runs. Areas that are `apart` have no edges. */
 export function neighbours(
   labels: Int32Array,
+  { begins, rows }: Runs,
   width: number,
-  height: number,
   count: number,
   apart?: Uint8Array,
 ): AreaGraph {
   const graph = new AreaGraph(count, apart);
-  const { begins, rows } = runsOf(labels, width, height);
+  const height = rows.length - 1;
   for (let y = 0; y < height; y++) {
     const end = rows[y + 1];
     let other = end;

@@ -2,7 +2,7 @@ import { type Colour, opaqueMin } from "../drawing.ts";
 import type { Settings } from "../options.ts";
 import { type Background, type Beneath, findBackground } from "./background.ts";
 import { moments, plane, type Segmented, stride } from "./colour-model.ts";
-import { type AreaMap, components, grouped } from "./components.ts";
+import { type AreaMap, components, componentsOf, grouped } from "./components.ts";
 import { type Field, isRadial } from "./field.ts";
 import { groupsOfOnePaint, sharePaints } from "./paints.ts";
 import type { Radial } from "./radial-fit.ts";
@@ -136,13 +136,13 @@ function describeEach(
 }
 
 /** The picture's connected areas and their moments; where a palette or few colours were asked for, cut by those. */
-function cut({ clean, width, height, labels, sums }: Segmented, settings: Settings, beneath: Beneath) {
-  const own = components(labels, width, height, sums.length / stride);
-  const ownSums = moments(clean, width, height, own.flat, own.count);
+function cut({ clean, width, height, labels, runs, sums }: Segmented, settings: Settings, beneath: Beneath) {
+  const own = componentsOf(runs, labels, width, sums.length / stride);
+  const ownSums = moments(clean, width, own.runs, own.areaOf, own.count);
   if (!settings.palette && settings.colors === null) return { map: own, sums: ownSums, toned: null };
   const toned = toneAreas(own, ownSums, settings, beneath);
   const map = components(toned.labels, width, height, toned.labelCount);
-  return { map, sums: moments(clean, width, height, map.flat, map.count), toned };
+  return { map, sums: moments(clean, width, map.runs, map.areaOf, map.count), toned };
 }
 
 /** Makes the plane of an area that of one colour, as see-through as the area is. */
@@ -161,10 +161,11 @@ function radialAreas(
 ): Map<number, Radial | Field> {
   const radials = new Map<number, Radial | Field>();
   if (gradients.size === 0) return radials;
+  const { flat } = map;
   for (let p = 0, label = -1, area = -1; p < labels.length; p++) {
-    if (labels[p] === label && map.flat[p] === area) continue;
+    if (labels[p] === label && flat[p] === area) continue;
     label = labels[p];
-    area = map.flat[p];
+    area = flat[p];
     const radial = gradients.get(label);
     if (radial) radials.set(area, radial);
   }

@@ -26,19 +26,8 @@ export function findBackground(
   opaque: Uint8Array,
   removing: Beneath | null,
 ): Background | null {
-  const { areas, stride: row, width, height, count } = map;
-  const onBorder = new Int32Array(count);
-  const touch = (x: number, y: number) => {
-    onBorder[areas[(y + 1) * row + x + 1]]++;
-  };
-  for (let x = 0; x < width; x++) {
-    touch(x, 0);
-    touch(x, height - 1);
-  }
-  for (let y = 0; y < height; y++) {
-    touch(0, y);
-    touch(width - 1, y);
-  }
+  const { width, height, count } = map;
+  const onBorder = bordersOf(map);
   let main = 0;
   for (let a = 1; a < count; a++) if (onBorder[a] > onBorder[main]) main = a;
   if (onBorder[main] < borderShareMin * 2 * (width + height) || opaque[main] === 0) return null;
@@ -58,6 +47,19 @@ export function findBackground(
   if (!removing) return { areas: same, colour };
   const mayOpen = removing.on ? notOn(removing.on, map, opaque) : opaque;
   return { areas: withCounters(map, sums, mayOpen, { areas: same, colour }), colour };
+}
+
+/** How many pixels of the picture's four sides are of each area. */
+function bordersOf({ runs: { begins, rows }, areaOf, height, count }: AreaMap): Int32Array {
+  const found = new Int32Array(count);
+  for (let y = 0; y < height; y++) {
+    found[areaOf[rows[y]]]++;
+    found[areaOf[rows[y + 1] - 1]]++;
+    if (y > 0 && y < height - 1) continue;
+    const sides = height === 1 ? 2 : 1;
+    for (let run = rows[y]; run < rows[y + 1]; run++) found[areaOf[run]] += sides * (begins[run + 1] - begins[run]);
+  }
+  return found;
 }
 
 /** Those of some areas of which most does not lie on something. */

@@ -1,4 +1,4 @@
-import type { Runs } from "../image/runs.ts";
+import { asWords, type Runs } from "../image/runs.ts";
 
 /**
  * The colour of an area as a plane: c(x, y) = c0 + gx·x + gy·y for each of four premultiplied channels, so that a smooth
@@ -26,37 +26,36 @@ export interface Segmented {
   readonly height: number;
 }
 
-/** Adds up the moments of every area. `labels` may hold -1 for pixels of no area. */
+/** Adds up the moments of every area; `areaOf` has the area of each run. */
 export function moments(
   pixels: Uint8Array,
   width: number,
-  height: number,
-  labels: Int32Array,
+  runs: Runs,
+  areaOf: Int32Array,
   count: number,
 ): Float64Array {
   const sums = new Float64Array(count * stride);
-  const words = new Uint32Array(pixels.buffer, pixels.byteOffset, width * height);
-  const picture = { pixels, words, width, height };
-  for (let row = 0; row < height; row++) addRow(picture, row, labels, sums);
+  const picture = { pixels, words: asWords(pixels), width, runs };
+  for (let row = 0; row + 1 < runs.rows.length; row++) addRow(picture, row, areaOf, sums);
   return sums;
 }
 
 interface Words {
   readonly pixels: Uint8Array;
   /** The same, a pixel a word. */
-  readonly words: Uint32Array;
+  readonly words: Int32Array;
   readonly width: number;
-  readonly height: number;
+  readonly runs: Runs;
 }
 
-/** One row's share of the moments, by stretches of one area, and within these of one colour. */
-function addRow({ pixels, words, width, height }: Words, row: number, labels: Int32Array, sums: Float64Array): void {
-  const cx = width / 2;
-  const y = row + 0.5 - height / 2;
-  const end = (row + 1) * width;
-  for (let p = row * width; p < end; ) {
-    const label = labels[p];
-    const first = p;
+/** One row's share of the moments, by runs of one area, and within these of one colour. */
+function addRow({ pixels, words, width, runs }: Words, row: number, areaOf: Int32Array, sums: Float64Array): void {
+  const { begins, rows } = runs;
+  const left = row * width + width / 2;
+  const y = row + 0.5 - (rows.length - 1) / 2;
+  for (let run = rows[row]; run < rows[row + 1]; run++) {
+    const first = begins[run];
+    const end = begins[run + 1];
     let r = 0;
     let g = 0;
     let b = 0;
@@ -66,13 +65,13 @@ function addRow({ pixels, words, width, height }: Words, row: number, labels: In
     let bx = 0;
     let ax = 0;
     let squares = 0;
-    do {
+    for (let p = first; p < end; ) {
       const word = words[p];
       const begun = p;
       do p++;
-      while (p < end && words[p] === word && labels[p] === label);
+      while (p < end && words[p] === word);
       const n = p - begun;
-      const sx = n * ((begun + p) / 2 - row * width - cx);
+      const sx = n * ((begun + p) / 2 - left);
       const i = begun * 4;
       const vr = pixels[i];
       const vg = pixels[i + 1];
@@ -87,10 +86,9 @@ function addRow({ pixels, words, width, height }: Words, row: number, labels: In
       bx += vb * sx;
       ax += va * sx;
       squares += (vr * vr + vg * vg + vb * vb + va * va) * n;
-    } while (p < end && labels[p] === label);
-    if (label < 0) continue;
-    const o = label * stride;
-    addPlaces(sums, o, p - first, (first + p) / 2 - row * width - cx, y);
+    }
+    const o = areaOf[run] * stride;
+    addPlaces(sums, o, end - first, (first + end) / 2 - left, y);
     sums[o + 6] += r;
     sums[o + 7] += rx;
     sums[o + 8] += r * y;

@@ -1,4 +1,4 @@
-import { type Runs, runsOf } from "../image/runs.ts";
+import { type Runs, runsOf, valuesOf } from "../image/runs.ts";
 import { find, unite } from "./union-find.ts";
 
 /**
@@ -10,30 +10,37 @@ import { find, unite } from "./union-find.ts";
  */
 export function components(labels: Int32Array, width: number, height: number, labelCount: number): AreaMap {
   const runs = runsOf(labels, width, height);
-  const labelOf = new Int32Array(runs.begins.length - 1);
-  for (let run = 0; run < labelOf.length; run++) labelOf[run] = labels[runs.begins[run]];
-  return connected(runs, labelOf, width, labelCount);
+  return connected(runs, valuesOf(runs, labels), width, labelCount);
+}
+
+/** The same where stretches of one label are known, not always the longest. */
+export function componentsOf(runs: Runs, labels: Int32Array, width: number, labelCount: number): AreaMap {
+  return joined(runs, valuesOf(runs, labels), width, labelCount);
 }
 
 /** The map in which areas of one group that touch are one; `groups` has a number below `count` for each area. */
 export function grouped({ runs, areaOf, width, count }: AreaMap, groups: Int32Array): AreaMap {
+  const groupOf = areaOf.map((area) => groups[area]);
+  return joined(runs, groupOf, width, count);
+}
+
+/** The map of labels per run, of which neighbours in a row may have the same. */
+function joined(runs: Runs, labels: Int32Array, width: number, labelCount: number): AreaMap {
   const rows = new Int32Array(runs.rows.length);
   const begins = new Int32Array(runs.begins.length);
-  const labelOf = new Int32Array(areaOf.length);
-  let joined = 0;
+  const labelOf = new Int32Array(labels.length);
+  let count = 0;
   for (let y = 0; y + 1 < rows.length; y++) {
-    rows[y] = joined;
+    rows[y] = count;
     for (let run = runs.rows[y]; run < runs.rows[y + 1]; run++) {
-      const group = groups[areaOf[run]];
-      if (joined > rows[y] && labelOf[joined - 1] === group) continue;
-      begins[joined] = runs.begins[run];
-      labelOf[joined++] = group;
+      if (count > rows[y] && labelOf[count - 1] === labels[run]) continue;
+      begins[count] = runs.begins[run];
+      labelOf[count++] = labels[run];
     }
   }
-  rows[rows.length - 1] = joined;
-  begins[joined] = runs.begins[areaOf.length];
-  const joinedRuns = { rows, begins: begins.subarray(0, joined + 1) };
-  return connected(joinedRuns, labelOf.subarray(0, joined), width, count);
+  rows[rows.length - 1] = count;
+  begins[count] = runs.begins[labels.length];
+  return connected({ rows, begins: begins.subarray(0, count + 1) }, labelOf.subarray(0, count), width, labelCount);
 }
 
 function connected(runs: Runs, labelOf: Int32Array, width: number, labelCount: number): AreaMap {
@@ -67,34 +74,75 @@ function connected(runs: Runs, labelOf: Int32Array, width: number, labelCount: n
 
 function mapOf(runs: Runs, parent: Int32Array, labels: Int32Array, labelSizes: Int32Array, width: number): AreaMap {
   const { begins, rows } = runs;
-  const height = rows.length - 1;
-  const stride = width + 2;
-  const areas = new Int32Array(stride * (height + 2)).fill(-1);
-  const flat = new Int32Array(width * height);
   const areaOf = new Int32Array(labels.length);
   const sizes: number[] = [];
   const labelOf: number[] = [];
-  for (let y = 0, r = 0; y < height; y++) {
-    const shift = stride + 1 + 2 * y;
-    for (; r < rows[y + 1]; r++) {
-      const root = find(parent, r);
-      // A root is the first run of its area, so it is named before any other run of it is met.
-      if (root === r) {
-        areaOf[r] = sizes.push(0) - 1;
-        labelOf.push(labels[r]);
-      }
-      const name = areaOf[root];
-      areaOf[r] = name;
-      const end = begins[r + 1];
-      sizes[name] += end - begins[r];
-      for (let p = begins[r]; p < end; p++) {
-        flat[p] = name;
-        areas[p + shift] = name;
+  for (let r = 0; r < areaOf.length; r++) {
+    const root = find(parent, r);
+    // A root is the first run of its area, so it is named before any other run of it is met.
+    if (root === r) {
+      areaOf[r] = sizes.push(0) - 1;
+      labelOf.push(labels[r]);
+    }
+    areaOf[r] = areaOf[root];
+    sizes[areaOf[r]] += begins[r + 1] - begins[r];
+  }
+  const count = sizes.length;
+  const known = { runs, areaOf, count, sizes: Int32Array.from(sizes), labelOf: Int32Array.from(labelOf), labelSizes };
+  return new PixelMap({ ...known, width, height: rows.length - 1 });
+}
+
+/** Of most maps only the runs are looked at: those of pixels are made when they are asked for. */
+class PixelMap implements AreaMap {
+  readonly runs: Runs;
+  readonly areaOf: Int32Array;
+  readonly count: number;
+  readonly sizes: Int32Array;
+  readonly labelOf: Int32Array;
+  readonly labelSizes: Int32Array;
+  readonly width: number;
+  readonly height: number;
+  readonly stride: number;
+  private ownFlat: Int32Array | null = null;
+  private ownAreas: Int32Array | null = null;
+
+  constructor(known: Omit<AreaMap, "flat" | "areas" | "stride">) {
+    this.runs = known.runs;
+    this.areaOf = known.areaOf;
+    this.count = known.count;
+    this.sizes = known.sizes;
+    this.labelOf = known.labelOf;
+    this.labelSizes = known.labelSizes;
+    this.width = known.width;
+    this.height = known.height;
+    this.stride = known.width + 2;
+  }
+
+  get flat(): Int32Array {
+    this.ownFlat ??= this.filled(0, 0);
+    return this.ownFlat;
+  }
+
+  get areas(): Int32Array {
+    this.ownAreas ??= this.filled(1, -1);
+    return this.ownAreas;
+  }
+
+  /** The area of each pixel, with a border of so many pixels of `outside`. */
+  private filled(border: number, outside: number): Int32Array {
+    const { areaOf, width, height } = this;
+    const { begins, rows } = this.runs;
+    const row = width + 2 * border;
+    const out = new Int32Array(row * (height + 2 * border));
+    if (border > 0) out.fill(outside);
+    for (let y = 0, r = 0; y < height; y++) {
+      const shift = (row + 1) * border + 2 * border * y;
+      for (; r < rows[y + 1]; r++) {
+        for (let p = begins[r] + shift, end = begins[r + 1] + shift; p < end; p++) out[p] = areaOf[r];
       }
     }
+    return out;
   }
-  const [count, ownSizes, names] = [sizes.length, Int32Array.from(sizes), Int32Array.from(labelOf)];
-  return { areas, flat, runs, areaOf, count, sizes: ownSizes, labelOf: names, labelSizes, width, height, stride };
 }
 
 /** Whether a diagonal of `label` passes between the two other pixels of its 2 × 2 block. */
@@ -110,6 +158,9 @@ function passes(label: number, one: number, other: number, sizes: Int32Array): b
 export function areaPasses({ labelOf, labelSizes }: AreaMap, area: number, one: number, other: number): boolean {
   return one !== other || passes(labelOf[area], labelOf[one], labelOf[other], labelSizes);
 }
+
+/** An area per pixel, with their sizes. */
+export type PixelAreas = Pick<AreaMap, "flat" | "count" | "sizes" | "width" | "height">;
 
 export interface AreaMap {
   /** Area per pixel with a border of -1; index (y + 1) · stride + x + 1. */

@@ -1,5 +1,5 @@
 import { opaqueMin } from "../drawing.ts";
-import { eachOverlap, eachRun } from "../image/runs.ts";
+import { eachOverlap, eachRun, valuesOf } from "../image/runs.ts";
 import { moments, planeError, type Segmented, stride } from "./colour-model.ts";
 import { type Field, fieldColour, isRadial } from "./field.ts";
 import { type FieldPixels, fitField, sheetOf } from "./fit-field.ts";
@@ -21,7 +21,7 @@ export function joinField(picture: Segmented, gradients: Map<number, Radial | Fi
   const group = smoothGroups(picture, count);
   const largest = largestGroup(group, sizesOf(picture, count));
   if (!largest || largest.size < sizeMin * labels.length) return null;
-  const sums = moments(clean, width, height, labels, count);
+  const sums = moments(clean, width, runs, valuesOf(runs, labels), count);
   const { label, areas } = largest;
   const members = new Uint8Array(labels.length);
   eachRun(runs, (begin, end) => {

@@ -1,4 +1,5 @@
 import { keepTo } from "../deadline.ts";
+import { runsOf, valuesOf } from "../image/runs.ts";
 import { type AreaGraph, neighbours } from "./area-graph.ts";
 import { moments, planeError, stride, unionError } from "./colour-model.ts";
 import { Heap } from "./heap.ts";
@@ -50,14 +51,15 @@ export class Merging {
     this.labels = labels;
     this.count = count;
     this.deadlineMs = deadlineMs;
-    this.sums = moments(pixels, width, height, labels, count);
+    const runs = runsOf(labels, width, height);
+    this.sums = moments(pixels, width, runs, valuesOf(runs, labels), count);
     this.errors = new Float64Array(count);
     for (let i = 0; i < count; i++) this.errors[i] = planeError(this.sums, i);
     this.parent = Int32Array.from({ length: count }, (_, i) => i);
     this.versions = new Int32Array(count);
     this.joined = new Int32Array(count * 2);
     this.borders = new Float64Array(count);
-    this.graph = neighbours(labels, width, height, count, apart);
+    this.graph = neighbours(labels, runs, width, count, apart);
     this.border = 0;
     this.heap = new Heap(this.graph.edges);
     for (let e = 0; e < this.graph.edges; e++) {
@@ -133,7 +135,10 @@ export class Merging {
       labels[p] = name;
     }
     // Only the last state's moments are kept; those of an earlier one are counted anew.
-    if (merges !== this.merges) return { labels, sums: moments(pixels, width, height, labels, count - merges) };
+    if (merges !== this.merges) {
+      const runs = runsOf(labels, width, height);
+      return { labels, sums: moments(pixels, width, runs, valuesOf(runs, labels), count - merges) };
+    }
     const sums = new Float64Array((count - merges) * stride);
     for (let i = 0; i < count; i++) {
       if (this.parent[i] === i) sums.set(this.sums.subarray(i * stride, (i + 1) * stride), names[i] * stride);
