@@ -78,15 +78,17 @@ export const exchangeForm = z.discriminatedUnion("grant_type", [
   z.object({
     grant_type: z.literal("authorization_code"),
     client_id: clientId,
-    code: z.string().describe("From the address that the person was led back to. Good for a minute, once."),
-    redirect_uri: z.string().describe("The one that the code was asked with."),
-    code_verifier: z.string().describe("Its SHA-256 was the `code_challenge`."),
+    code: z
+      .string()
+      .describe("Of `authorization_code`: from the address that the person was led back to. Good for a minute, once."),
+    redirect_uri: z.string().describe("Of `authorization_code`: the one that the code was asked with."),
+    code_verifier: z.string().describe("Of `authorization_code`: its SHA-256 was the `code_challenge`."),
     resource,
   }),
   z.object({
     grant_type: z.literal("refresh_token"),
     client_id: clientId,
-    refresh_token: z.string().describe("The newest one."),
+    refresh_token: z.string().describe("Of `refresh_token`: the newest one."),
     resource,
   }),
 ]);

@@ -64,8 +64,7 @@ function rowsOf(given: JsonSchema, place: Place): FieldRow[] {
   const { properties = {}, required = [], anyOf, oneOf } = schema;
   const alternatives = anyOf ?? oneOf;
   if (alternatives && Object.keys(properties).length === 0) {
-    const rows = alternatives.flatMap((one) => rowsOf(one, place));
-    return rows.filter(({ name }, index) => rows.findIndex((row) => row.name === name) === index);
+    return mergedRows(alternatives.map((one) => rowsOf(one, place)));
   }
   return Object.entries(properties).flatMap(([name, property]) => {
     const known = resolved(property, place.definitions);
@@ -77,6 +76,23 @@ function rowsOf(given: JsonSchema, place: Place): FieldRow[] {
     return [rowOf(path, known, required.includes(name), place.definitions), ...nested];
   });
 }
+
+/** The fields of either of several forms: required is what each of them requires. */
+function mergedRows(forms: readonly FieldRow[][]): FieldRow[] {
+  const names = [...new Set(forms.flat().map(({ name }) => name))];
+  return names.map((name) => {
+    const rows = forms.flatMap((form) => form.filter((row) => row.name === name));
+    const values = rows.flatMap(({ rules: [rule = ""] }) => (rule.startsWith(always) ? rule.slice(always.length) : []));
+    const isChoice = values.length === rows.length && values.length > 1;
+    return {
+      ...rows[0]!,
+      required: rows.length === forms.length && rows.every(({ required }) => required),
+      ...(isChoice && { rules: [values.join(", ")] }),
+    };
+  });
+}
+
+const always = "always ";
 
 function resolved(schema: JsonSchema, definitions: Definitions): JsonSchema {
   const name = schema.$ref?.split("/").at(-1);
@@ -122,7 +138,7 @@ function rulesOf(schema: JsonSchema): string[] {
 }
 
 function choicesIn({ enum: choices, const: only, items }: JsonSchema): string {
-  if (only !== undefined) return `always ${String(only)}`;
+  if (only !== undefined) return `${always}${String(only)}`;
   if (items?.enum) return `each of ${choicesIn(items)}`;
   return choices ? choices.map(String).join(", ") : "";
 }
