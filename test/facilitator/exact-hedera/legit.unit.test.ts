@@ -1,4 +1,3 @@
-import { createPublicKey } from "node:crypto";
 import { AccountId, KeyList, PrivateKey, type PublicKey, TransactionId, TransferTransaction } from "@hashgraph/sdk";
 import { proto } from "@hiero-ledger/proto";
 import { describe, expect, test } from "vitest";
@@ -141,12 +140,7 @@ describe("encodings other SDKs use", () => {
 
 describe("signatures", () => {
   const bytes = bodyBytes(body());
-  const spki = Buffer.concat([Buffer.from("302a300506032b6570032100", "hex"), payerKey]);
-  const key: Key = {
-    kind: "ed25519",
-    raw: payerKey,
-    object: createPublicKey({ key: spki, format: "der", type: "spki" }),
-  };
+  const key: Key = { kind: "ed25519", raw: payerKey };
   const only = (...pairs: proto.ISignaturePair[]) => decoded(payload(signedBytes(bytes, pairs))).bodies[0]!;
   const junk = Array.from({ length: 19 }, () => ({
     pubKeyPrefix: PrivateKey.generateED25519().publicKey.toBytesRaw(),
@@ -172,6 +166,12 @@ describe("signatures", () => {
     const raw = Buffer.from(ecdsa.publicKey.toBytesRaw());
     const pair = { pubKeyPrefix: raw, ECDSASecp256k1: ecdsa.sign(other) };
     expect(await signaturesFor({ kind: "ecdsa", raw }, only(pair))).toBeUndefined();
+  });
+
+  test("a key for which one signature fits every message signs none", async () => {
+    const identity = Buffer.from(`01${"00".repeat(31)}`, "hex");
+    const pair = { pubKeyPrefix: identity, ed25519: Buffer.concat([identity, Buffer.alloc(32)]) };
+    expect(await signaturesFor({ kind: "ed25519", raw: identity }, only(pair))).toBeUndefined();
   });
 
   test("an ECDSA signature in the upper half of s is sent on in the lower", async () => {
