@@ -12,20 +12,23 @@ export async function checkAndHold(
   payment: Payment,
 ): Promise<HeldPayment> {
   // Only what the payer surely signed is held while the chain is asked: no one else can tie up a payer's money.
-  const placing = scheme.isSignedForNow(payment) ? holds.placeHoldAhead(scheme.network, payment) : undefined;
-  placing?.catch(() => {});
+  const ahead: { placing?: Promise<HoldResult> } = {};
+  const place = () => {
+    ahead.placing ??= holds.placeHoldAhead(scheme.network, payment);
+    ahead.placing.catch(() => {});
+  };
   const giveUp = async () => {
-    const placed: HoldResult | undefined = await placing?.catch(() => undefined);
+    const placed = await ahead.placing?.catch(() => undefined);
     if (placed && "holdId" in placed) await holds.release(placed.holdId);
   };
   let refusal: Refusal | undefined;
   try {
-    refusal = (await scheme.check(payment)) ?? cooldowns.refusalOf(scheme.network, payment);
+    refusal = (await scheme.check(payment, place)) ?? cooldowns.refusalOf(scheme.network, payment);
   } catch (error) {
     await giveUp().catch(() => {});
     throw error;
   }
-  if (!refusal) return holdPayment(holds, scheme, payment, await placing);
+  if (!refusal) return holdPayment(holds, scheme, payment, await ahead.placing);
   await giveUp();
   return refusal;
 }

@@ -20,10 +20,11 @@ export interface Scheme<P extends Payment = Payment> {
 
   /** Untrusted request → typed payment, by the rules that need neither clock nor chain. Throws ApiError 400 on a wrong shape. */
   decode(request: PaymentRequest): P | Refusal;
-  /** Whether its payer is known to have signed it, for now, without asking the chain. */
-  isSignedForNow(payment: P): boolean;
-  /** The rules that need the clock or the chain; undefined when the payment holds. */
-  check(payment: P): Promise<Refusal | undefined>;
+  /**
+   * The rules that need the clock or the chain; undefined when the payment holds. Calls `signed` as soon as the payer is known to
+   * have signed it, for now, while there is more to ask.
+   */
+  check(payment: P, signed?: () => void): Promise<Refusal | undefined>;
   /**
    * The refusal that says that the chain has settled a payment which `check` finds too late, or that something else used it
    * up; undefined when the chain has nothing of it. Throws NetworkAwayError when that cannot be told.

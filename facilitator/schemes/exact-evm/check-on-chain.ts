@@ -11,12 +11,17 @@ import { RpcError } from "./rpc.ts";
  * Rules E4, E5, E7, E8, E10, E11. What the chain says about a payment is read after the request came and never
  * remembered. A node that does not answer is a refusal that says so.
  */
-export async function checkOnChain(needs: CheckNeeds, payment: EvmPayment): Promise<Refusal | undefined> {
+export async function checkOnChain(
+  needs: CheckNeeds,
+  payment: EvmPayment,
+  signed = () => {},
+): Promise<Refusal | undefined> {
   const { chain, config, assets, feePayers, fromContracts, noteBalance } = needs;
   const late = checkWindow(payment, new Date());
   if (late) return late;
   try {
     if (!assets.has(payment.asset)) return await refuseAsset(chain, config, payment.asset);
+    if (payment.signedByKey) signed();
     const feePayer = leastBusy(feePayers);
     const sender = { address: feePayer.address, fees: await feePayer.usualFees() };
     // A key's signature is the usual case: whether the payer is a contract is asked together with the simulation.

@@ -16,7 +16,7 @@ import {
 import { renewEveryMs } from "../signer-leases.ts";
 import { EvmChain } from "./chain.ts";
 import { type CheckNeeds, checkOnChain, checkSignature } from "./check-on-chain.ts";
-import { checkWindow, decodePayment } from "./checks.ts";
+import { decodePayment } from "./checks.ts";
 import type { EvmConfig } from "./config.ts";
 import { transferCall } from "./eip3009.ts";
 import type { EvmFeePayer } from "./fee-payer.ts";
@@ -59,9 +59,8 @@ export function createExactEvm(config: EvmConfig, needs: SchemeNeeds): Scheme<Ev
     decode: (request) => decodePayment(request, config),
     findSettled,
     checkSignature: (payment) => orNetworkAway(checkSignature(chain, payment)),
-    isSignedForNow: (payment) =>
-      payment.signedByKey && assets.has(payment.asset) && checkWindow(payment, new Date()) === undefined,
-    check: (payment) => checkOnChain({ chain, config, assets, feePayers, fromContracts, noteBalance }, payment),
+    check: (payment, signed) =>
+      checkOnChain({ chain, config, assets, feePayers, fromContracts, noteBalance }, payment, signed),
     balanceOf: (payment) => balances.of(payment),
     readBalance: ({ asset, payer }, transactions) => orNetworkAway(readBalance(chain, asset, payer, transactions)),
     insufficient: (message) => refuse("invalid_exact_evm_insufficient_balance", message),

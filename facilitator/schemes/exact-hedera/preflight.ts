@@ -32,8 +32,8 @@ export class Preflight {
     return (await source)?.balance ?? 0n;
   }
 
-  async check(payment: HederaPayment): Promise<Refusal | undefined> {
-    return checkWindow(payment, Date.now()) ?? this.#ifReadable(() => this.#checkOnChain(payment));
+  async check(payment: HederaPayment, signed = () => {}): Promise<Refusal | undefined> {
+    return checkWindow(payment, Date.now()) ?? this.#ifReadable(() => this.#checkOnChain(payment, signed));
   }
 
   /** H22 alone. Throws MirrorSilentError. */
@@ -49,10 +49,11 @@ export class Preflight {
     return refusal ?? (this.#sendables.get(payment) as readonly Sendable[]);
   }
 
-  async #checkOnChain(payment: HederaPayment): Promise<Refusal | undefined> {
+  async #checkOnChain(payment: HederaPayment, signed: () => void): Promise<Refusal | undefined> {
     // Signatures first: they cost a cached read, and keep what is not signed from costing more.
     const unsigned = await this.#checkSignatures(payment);
     if (unsigned) return unsigned;
+    signed();
     const [unused, fee, payer, payTo] = await Promise.all([
       this.#checkUnused(payment),
       this.#checkFee(payment),

@@ -34,11 +34,9 @@ export function createExactHedera(config: HederaConfig, needs: SchemeNeeds): Sch
     kinds: kindsOf(config),
     feePayers: feePayers.accounts,
     decode: (request) => decodePayment(request, config, nodes.ids),
-    check: (payment) => preflight.check(payment),
+    check: (payment, signed) => preflight.check(payment, signed),
     findSettled: (payment) => preflight.findSettled(payment),
     checkSignature: (payment) => preflight.checkSignature(payment),
-    // Which keys an account has, only the chain says.
-    isSignedForNow: () => false,
     balanceOf: (payment) => preflight.balanceOf(payment),
     readBalance: async (payment, transactions) => {
       const shows = await showAll(mirror, transactions);
