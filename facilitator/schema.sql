@@ -256,7 +256,7 @@ create unlogged table payment_holds (
   transaction_id text,
   constraint payment_holds_pkey PRIMARY KEY (id),
   constraint payment_holds_place_key UNIQUE (place)
-) with (fillfactor=80);
+) with (fillfactor=30);
 
 create table payments (
   id bigint generated always as identity,

@@ -25,6 +25,7 @@ import { recordLookups } from "./0033-record-lookups.ts";
 import { selfPayersOfPayees } from "./0034-self-payers-of-payees.ts";
 import { fewerStatistics } from "./0035-fewer-statistics.ts";
 import { newPaymentsUnfinished } from "./0036-new-payments-unfinished.ts";
+import { roomForHolds } from "./0037-room-for-holds.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -54,4 +55,5 @@ export const migrations: readonly Migration[] = [
   selfPayersOfPayees,
   fewerStatistics,
   newPaymentsUnfinished,
+  roomForHolds,
 ];
