@@ -15,8 +15,8 @@ import { startBucket, type TestBucket } from "../support/bucket.ts";
 import { compiled } from "../support/compiled.ts";
 import { startCutProxy } from "../support/cut-proxy.ts";
 import { perFile, recordTest } from "../support/fixtures.ts";
-import { statements } from "../support/postgres.ts";
 import { insertRecords, recordNeeds, type TestRecord } from "../support/records.ts";
+import { statements } from "../support/statements.ts";
 
 const test = recordTest()
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which other fixtures this one takes

@@ -9,8 +9,8 @@ import { callsTo } from "../support/facilitator.ts";
 import { chainTest } from "../support/fixtures.ts";
 import { lapseAll } from "../support/lapse.ts";
 import { type PaidResource, quoteV2, startPaidResource } from "../support/paid-resource.ts";
-import { statements } from "../support/postgres.ts";
 import { Service } from "../support/service.ts";
+import { statements } from "../support/statements.ts";
 
 const test = chainTest({ FACILITATOR_DISCOVERY_LOCALHOST: "true" });
 let server: PaidResource;

@@ -11,7 +11,7 @@ import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
 import { hederaProof, hederaVariables } from "../support/hedera-payments.ts";
-import { statements } from "../support/postgres.ts";
+import { statements } from "../support/statements.ts";
 
 let setting: EvmSetting;
 let ledger: LocalHedera;

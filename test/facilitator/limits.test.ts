@@ -12,7 +12,7 @@ import { type EvmSetting, untilOddBlock } from "../support/evm-facilitator.ts";
 import { newBuyer, paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
 import { chainTest } from "../support/fixtures.ts";
-import { statements } from "../support/postgres.ts";
+import { statements } from "../support/statements.ts";
 import { hasValkey, Valkey } from "../support/valkey.ts";
 
 const test = chainTest();

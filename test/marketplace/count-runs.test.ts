@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { countRuns } from "../../marketplace/agents/count-runs.ts";
 import { connect, type Database } from "../../shared/postgres.ts";
-import { freshDatabase, statements } from "../support/postgres.ts";
+import { freshDatabase } from "../support/postgres.ts";
+import { statements } from "../support/statements.ts";
 
 test("counting runs takes a transaction for ten minutes of the past, and none for the moments that pass meanwhile", async () => {
   const db = connect(await freshDatabase("marketplace"), { poolMax: 1, statements, applicationName: "test" });

@@ -11,7 +11,7 @@ import { withAccount } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { call, echoAgent, type Market, run, type TestMarketplace, until } from "../support/marketplace.ts";
 import { startProcess } from "../support/marketplace-process.ts";
-import { statements } from "../support/postgres.ts";
+import { statements } from "../support/statements.ts";
 
 const test = marketTest({}, { balance: 1_000 });
 

@@ -9,7 +9,8 @@ import {
   transitions,
 } from "../../marketplace/payments/paid-calls/states.ts";
 import { connect, type Database } from "../../shared/postgres.ts";
-import { freshDatabase, statements } from "../support/postgres.ts";
+import { freshDatabase } from "../support/postgres.ts";
+import { statements } from "../support/statements.ts";
 
 const at = new Date();
 const rows = {

@@ -2,7 +2,7 @@ import { createTestClient, http, parseEther, publicActions } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { type EvmChain, startEvmChain } from "../../infra/local-evm/chain.ts";
 import { type Buyer, type EvmTerms, newBuyer } from "./evm-payments.ts";
-import { freshDatabase, statements } from "./postgres.ts";
+import { freshDatabase } from "./postgres.ts";
 
 /** A local EVM chain and what a daemon needs to settle on it. */
 export async function evmSetting(changes: Record<string, string> = {}): Promise<EvmSetting> {
@@ -17,7 +17,6 @@ export async function evmSetting(changes: Record<string, string> = {}): Promise<
     variables: {
       FACILITATOR_DATABASE_URL: databaseUrl,
       FACILITATOR_MIGRATE: "on",
-      FACILITATOR_DATABASE_STATEMENTS: statements,
       DRAIN_MS: "0",
       [`EIP155_${chain.chainId}_RPC_URL`]: chain.rpcUrl,
       [`EIP155_${chain.chainId}_SIGNERS`]: signerKey,

@@ -8,12 +8,13 @@ import { createServer } from "../../facilitator/server.ts";
 import { freePort } from "../../infra/free-port.ts";
 import { listen } from "../../shared/http.ts";
 import { compiled } from "./compiled.ts";
+import { statementVariables } from "./statements.ts";
 
 export type Variables = Record<string, string>;
 
 /** The daemon in this process, on any free port. */
 export async function startFacilitator(variables: Variables): Promise<RunningFacilitator & { context: Context }> {
-  const context = await createContext(readConfig({ LOG_LEVEL: "silent", ...variables }));
+  const context = await createContext(readConfig({ LOG_LEVEL: "silent", ...statementVariables, ...variables }));
   await context.schemes.start(context.log).catch(async (error) => {
     await context.stop();
     throw error;
@@ -44,8 +45,9 @@ export async function searchNoLostSettlements({ db }: Pick<Context, "db">, netwo
 export async function spawnFacilitator(variables: Variables): Promise<RunningFacilitator & { process: ChildProcess }> {
   const port = await freePort();
   const main = compiled(new URL("../../facilitator/main.ts", import.meta.url));
+  const usual = { PATH: process.env.PATH, LOG_LEVEL: "warn", DRAIN_MS: "0" };
   const child = spawn(process.execPath, [main], {
-    env: { PATH: process.env.PATH, LOG_LEVEL: "warn", DRAIN_MS: "0", ...variables, FACILITATOR_PORT: String(port) },
+    env: { ...usual, ...statementVariables, ...variables, FACILITATOR_PORT: String(port) },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

@@ -17,9 +17,10 @@ import { hederaVariables } from "./hedera-payments.ts";
 import { startLedgerMarket } from "./ledger-agents.ts";
 import { marketplaceContext, type Seed, type StartOptions, seedMarket, startMarketplace } from "./marketplace.ts";
 import { type PaidOptions, startPaidMarket } from "./paid-market.ts";
-import { freshDatabase, statements } from "./postgres.ts";
+import { freshDatabase } from "./postgres.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 import { startMailServer } from "./sign-in-servers.ts";
+import { statements } from "./statements.ts";
 
 /**
  * What test files stand on. A part is started for the first test of a file that takes it, and stopped after the file's

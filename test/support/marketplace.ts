@@ -15,7 +15,8 @@ import { createServer } from "../../marketplace/server.ts";
 import { listen } from "../../shared/http.ts";
 import { createLog } from "../../shared/log.ts";
 import { type Contract, contractOf } from "./contract.ts";
-import { freshDatabase, statements } from "./postgres.ts";
+import { freshDatabase } from "./postgres.ts";
+import { statements } from "./statements.ts";
 
 /** The real marketplace on a database of its own, with a language model on the wire and a log that can be read. */
 export async function startMarketplace(options: StartOptions = {}): Promise<TestMarketplace> {

@@ -2,12 +2,8 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { inject } from "vitest";
 import { type Migration, migrate } from "../../shared/migrate.ts";
-import type { Statements } from "../../shared/postgres.ts";
 
 const urlOf = (database: string, port = inject("postgresPort")) => `postgres://postgres@127.0.0.1:${port}/${database}`;
-
-/** How tests that connect themselves prepare: as the pooler of `npm run drill pooler` can bear it. */
-export const statements: Statements = process.env.TEST_STATEMENTS === "unnamed" ? "unnamed" : "named";
 
 /** The URL of a fresh database with the service's schema, of this test file alone. */
 export async function freshDatabase(service: "facilitator" | "marketplace"): Promise<string> {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { freePort } from "../../infra/free-port.ts";
 import { compiled } from "./compiled.ts";
+import { statementVariables } from "./statements.ts";
 
 /** One of the services as a process of its own on a port that stays the same, to be killed and started again. */
 export class Service {
@@ -47,7 +48,7 @@ export class Service {
   async start(): Promise<void> {
     let output = "";
     const child = spawn(process.execPath, [this.#main], {
-      env: { PATH: process.env.PATH, LOG_LEVEL: "error", DRAIN_MS: "0", ...this.#variables },
+      env: { PATH: process.env.PATH, LOG_LEVEL: "error", DRAIN_MS: "0", ...statementVariables, ...this.#variables },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child = child;

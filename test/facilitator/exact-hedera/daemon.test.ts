@@ -9,7 +9,8 @@ import {
   type Variables,
 } from "../../support/facilitator.ts";
 import { lapseAll } from "../../support/lapse.ts";
-import { freshDatabase, statements } from "../../support/postgres.ts";
+import { freshDatabase } from "../../support/postgres.ts";
+import { statements } from "../../support/statements.ts";
 import { buyerOf, price, signedPayment, usdcOf } from "./setting.ts";
 
 let ledger: LocalHedera;

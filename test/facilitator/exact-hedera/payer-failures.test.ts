@@ -3,7 +3,8 @@ import { type LocalHedera, startLocalHedera } from "../../../infra/local-hedera/
 import { HederaNodes } from "../../../shared/hedera/nodes.ts";
 import { connect, type Database } from "../../../shared/postgres.ts";
 import { type RunningFacilitator, startFacilitator } from "../../support/facilitator.ts";
-import { freshDatabase, statements } from "../../support/postgres.ts";
+import { freshDatabase } from "../../support/postgres.ts";
+import { statements } from "../../support/statements.ts";
 import { buyerOf, newBuyer, price, signedPayment } from "./setting.ts";
 
 let ledger: LocalHedera;

@@ -27,7 +27,8 @@ import { Secret } from "../../../shared/env.ts";
 import { createLog } from "../../../shared/log.ts";
 import { connect, type Database } from "../../../shared/postgres.ts";
 import { perFile } from "../../support/fixtures.ts";
-import { freshDatabase, statements } from "../../support/postgres.ts";
+import { freshDatabase } from "../../support/postgres.ts";
+import { statements } from "../../support/statements.ts";
 import { request, usdc } from "./payloads.ts";
 
 export const price = 50_000n;

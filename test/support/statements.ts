@@ -1,0 +1,9 @@
+import type { Statements } from "../../shared/postgres.ts";
+
+/** How tests prepare, and services that they start: as the pooler of `npm run drill pooler` can bear it. */
+export const statements: Statements = process.env.TEST_STATEMENTS === "unnamed" ? "unnamed" : "named";
+
+export const statementVariables = {
+  FACILITATOR_DATABASE_STATEMENTS: statements,
+  MARKETPLACE_DATABASE_STATEMENTS: statements,
+} as const;
