@@ -8,7 +8,7 @@ const env = new EnvReader(process.env);
 const url = env.url("FACILITATOR_DATABASE_URL", undefined, ["postgres:", "postgresql:"]);
 const archive = readArchive(env);
 env.finish("audit of the facilitator's record");
-const db = connect(url, { poolMax: 2, applicationName: "audit" });
+const db = connect(url, { poolMax: 2, statements: "unnamed", applicationName: "audit" });
 try {
   const { objects, archived, stored, findings } = await auditRecord(db, archive && openBucket(archive.bucket));
   process.stdout.write(`${stored} records in the database, ${archived} in ${objects} objects of the archive\n`);

@@ -24,7 +24,7 @@ export async function runCommand(args: string[], environment: Record<string, str
   if (!command) throw new UsageError(`there is no command "${name}"; see --help`);
   const config = readStoreConfig(environment);
   await prepareSchema("marketplace", { url: config.databaseUrl.reveal(), migrations, migrates: config.migrates });
-  const db = connect(config.databaseUrl.reveal(), { poolMax: 2, applicationName: "marketplace accounts" });
+  const db = connect(config.databaseUrl.reveal(), pool);
   const outbound = createOutbound({ allowHosts: config.outboundAllowHosts });
   const disposer = new Disposer();
   disposer.add(() => db.end());
@@ -39,6 +39,9 @@ export async function runCommand(args: string[], environment: Record<string, str
     await disposer.stop();
   }
 }
+
+/** Names for statements save nothing in so short a time, and some poolers do not know them. */
+const pool = { poolMax: 2, statements: "unnamed", applicationName: "marketplace accounts" } as const;
 
 /** `agents publish file.yaml` is short for `agent publish --file file.yaml`. */
 function spelledOut(args: string[]): string[] {

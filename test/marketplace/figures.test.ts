@@ -11,7 +11,7 @@ import { withAccount } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { call, echoAgent, type Market, run, type TestMarketplace, until } from "../support/marketplace.ts";
 import { startProcess } from "../support/marketplace-process.ts";
-import { statements } from "../support/statements.ts";
+import { isPooled, statements } from "../support/statements.ts";
 
 const test = marketTest({}, { balance: 1_000 });
 
@@ -230,47 +230,51 @@ describe("every run is counted once", () => {
     expect(await countedOf(market, agentId)).toBe(9);
   });
 
-  test("over many copies that count at once, and copies that are killed while they do", async ({ market, seeded }) => {
-    const { agentId, address } = await newAgent(market, seeded, "contested");
-    const { db } = market.context;
-    const pools = Array.from({ length: 4 }, () =>
-      connect(market.databaseUrl, { poolMax: 2, statements, applicationName: "counting copy" }),
-    );
-    let runs = 0;
-    let over = false;
-    const adding = (async () => {
-      while (!over) {
-        runs += 20;
-        await db.query(addRuns(agentId, { count: 20, state: runs % 3 ? "succeeded" : "failed" }));
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-    })();
-    // Now and then two begin at the same time; without a pause they would do nothing else than keep the machine busy.
-    const counting = pools.map(async (pool) => {
-      for (; !over; await new Promise((resolve) => setTimeout(resolve, 100 * Math.random()))) {
-        await countRuns(pool).catch(() => {});
-      }
-    });
-    const cutting = (async () => {
-      while (!over) {
-        await new Promise((resolve) => setTimeout(resolve, 150));
-        await db.query(
-          `select pg_terminate_backend(pid) from pg_stat_activity
+  // The copies are killed by their names in the database, which are any caller's behind a pooler.
+  test.skipIf(isPooled)(
+    "over many copies that count at once, and copies that are killed while they do",
+    async ({ market, seeded }) => {
+      const { agentId, address } = await newAgent(market, seeded, "contested");
+      const { db } = market.context;
+      const pools = Array.from({ length: 4 }, () =>
+        connect(market.databaseUrl, { poolMax: 2, statements, applicationName: "counting copy" }),
+      );
+      let runs = 0;
+      let over = false;
+      const adding = (async () => {
+        while (!over) {
+          runs += 20;
+          await db.query(addRuns(agentId, { count: 20, state: runs % 3 ? "succeeded" : "failed" }));
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+      })();
+      // Now and then two begin at the same time; without a pause they would do nothing else than keep the machine busy.
+      const counting = pools.map(async (pool) => {
+        for (; !over; await new Promise((resolve) => setTimeout(resolve, 100 * Math.random()))) {
+          await countRuns(pool).catch(() => {});
+        }
+      });
+      const cutting = (async () => {
+        while (!over) {
+          await new Promise((resolve) => setTimeout(resolve, 150));
+          await db.query(
+            `select pg_terminate_backend(pid) from pg_stat_activity
            where application_name = 'counting copy' and datname = current_database() order by random() limit 1`,
-        );
+          );
+        }
+      })();
+      for (let n = 0; n < 2; n += 1) {
+        const { child } = await startProcess(market.environment);
+        await new Promise((resolve) => setTimeout(resolve, 2_000));
+        child.kill("SIGKILL");
       }
-    })();
-    for (let n = 0; n < 2; n += 1) {
-      const { child } = await startProcess(market.environment);
-      await new Promise((resolve) => setTimeout(resolve, 2_000));
-      child.kill("SIGKILL");
-    }
-    over = true;
-    await Promise.all([adding, ...counting, cutting]);
-    for (const pool of pools) await pool.end();
-    await until(async () => (await countedOf(market, agentId)) >= runs);
-    await countRuns(db);
-    expect(await countedOf(market, agentId)).toBe(runs);
-    expect((await figuresOf(market, seeded, address)).runs_30d).toBe(runs);
-  });
+      over = true;
+      await Promise.all([adding, ...counting, cutting]);
+      for (const pool of pools) await pool.end();
+      await until(async () => (await countedOf(market, agentId)) >= runs);
+      await countRuns(db);
+      expect(await countedOf(market, agentId)).toBe(runs);
+      expect((await figuresOf(market, seeded, address)).runs_30d).toBe(runs);
+    },
+  );
 });
