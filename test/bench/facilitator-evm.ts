@@ -9,8 +9,10 @@ import { newBuyer, paymentBody, signAuthorization } from "../support/evm-payment
 import { startChild } from "./child.ts";
 import { evmCeiling } from "./evm-ceiling.ts";
 import { type Figures, measure, median, poster } from "./load.ts";
+import { isAsked } from "./only.ts";
 import { printTable } from "./table.ts";
 
+const title = "Facilitator, EVM exact, beside the official SDK's facilitator on the same anvil";
 const verifications = 600;
 const settlements = 200;
 const inFlight = 16;
@@ -25,6 +27,7 @@ const warmingSettlements = 1_280;
  * that nobody has seen before.
  */
 export async function benchFacilitatorEvm(): Promise<void> {
+  if (!isAsked(title)) return;
   const directory = await mkdtemp(join(tmpdir(), "bench-"));
   const [chain, postgres] = await Promise.all([
     startSteadyEvmChain(),
@@ -95,7 +98,7 @@ export async function benchFacilitatorEvm(): Promise<void> {
     };
     const many = await pair("/settle", settlementsMany, inFlightMany);
     const blasted = [await ceiling(settlementsMany, inFlightMany), await ceiling(settlementsMany, inFlightMany)];
-    printTable("Facilitator, EVM exact, beside the official SDK's facilitator on the same anvil", [
+    printTable(title, [
       { what: "/verify", inFlight: 1, ...(await pair("/verify", verifications / 4, 1)), wanted: 2 },
       { what: "/verify", inFlight, ...(await pair("/verify", verifications, inFlight)), wanted: 3 },
       { what: "/verify", inFlight: inFlightMany, ...(await pair("/verify", verifications, inFlightMany)), wanted: 5 },

@@ -6,8 +6,10 @@ import { signHederaTransfer } from "../support/hedera-payments.ts";
 import { startChild } from "./child.ts";
 import { ledgerVariables, startLedger } from "./ledger-process.ts";
 import { type Figures, measure, median, poster } from "./load.ts";
+import { isAsked } from "./only.ts";
 import { printTable } from "./table.ts";
 
+const title = "Facilitator, Hedera exact, beside the SDK with its default back-off on the same ledger";
 const inFlight = 16;
 const inFlightMany = 32;
 const rounds = 3;
@@ -16,6 +18,7 @@ const warmingSettlements = 1_280;
 
 /** Hedera /verify and /settle beside the SDK doing the same on the same ledger, turn by turn, with new payments each. */
 export async function benchFacilitatorHedera(): Promise<void> {
+  if (!isAsked(title)) return;
   const directory = await mkdtemp(join(tmpdir(), "bench-"));
   const [ledger, postgres] = await Promise.all([
     startLedger(),
@@ -105,7 +108,7 @@ export async function benchFacilitatorHedera(): Promise<void> {
       await run(url, "/verify", 1_000, inFlight);
       await run(url, "/settle", warmingSettlements, inFlightMany);
     }
-    printTable("Facilitator, Hedera exact, beside the SDK with its default back-off on the same ledger", [
+    printTable(title, [
       { what: "/verify", inFlight, ...(await pair("/verify", 600, inFlight)), wanted: 5 },
       {
         what: "/verify",

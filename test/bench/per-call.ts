@@ -10,6 +10,7 @@ import { askLedger, ledgerVariables, newLedgerBuyer, startLedger } from "./ledge
 import { type Figures, inTurn, measure, poster } from "./load.ts";
 import { instantRun } from "./marketplace/instant-run.ts";
 import { seedBench, startSetting } from "./marketplace/setting.ts";
+import { isAsked } from "./only.ts";
 
 const evm = "eip155:84532";
 const hedera = "hedera:testnet";
@@ -53,6 +54,14 @@ interface Pace {
   /** `rounds` is even, since every other one goes the other way round. */
   readonly turns: ReadonlyArray<{ inFlight: number; count: number; leadIn: number; rounds: number }>;
 }
+
+/** What is measured on a network, of what is asked for. */
+const rowsOf = (network: string) =>
+  paces
+    .flatMap(({ name, chainSeconds, turns }) =>
+      turns.map((turn) => ({ ...turn, chainSeconds, title: `${network}, ${name}, ${turn.inFlight} in flight` })),
+    )
+    .filter(({ title }) => isAsked(title));
 
 /** Where a call can be bought: ours, and the peer's. */
 interface Shop {
@@ -210,7 +219,7 @@ export async function benchPerCall(): Promise<void> {
         askLedger(ledger, "/faults", { consensusDelayMs: seconds === 0 ? consensusAtOnceMs : seconds * 1_000 }),
     };
     process.stdout.write("\nPer-call rail beside the bare sum of verify, settle and an instant connector\n");
-    for (const network of [hedera, evm] as const) {
+    for (const network of ([hedera, evm] as const).filter((one) => rowsOf(one).length > 0)) {
       const before = await arrived[network]();
       let paid = 0;
       const take = (way: Way, count: number, inFlight: number) => {
@@ -221,23 +230,21 @@ export async function benchPerCall(): Promise<void> {
         for (const way of [sum, parts]) await take(way, 160, 16);
         for (const way of [rail, paywallCalls]) await take(way, 480, 16);
       }
-      for (const { name, chainSeconds, turns } of paces) {
+      for (const { title, chainSeconds, inFlight, count, leadIn, rounds } of rowsOf(network)) {
         await setPace[network](chainSeconds);
-        for (const { inFlight, count, leadIn, rounds } of turns) {
-          const figures: Round[] = [];
-          for (let round = 0; round < rounds; round += 1) {
-            const ways = [paywallCalls, sum, rail, parts];
-            if (round % 2 === 0) ways.reverse();
-            const taken = new Map<Way, Figures>();
-            for (const way of ways) {
-              await take(way, leadIn, inFlight);
-              taken.set(way, await take(way, count, inFlight));
-            }
-            const of = (way: Way) => taken.get(way)!;
-            figures.push({ ours: of(rail), peer: of(paywallCalls), bare: of(parts), sum: of(sum) });
+        const figures: Round[] = [];
+        for (let round = 0; round < rounds; round += 1) {
+          const ways = [paywallCalls, sum, rail, parts];
+          if (round % 2 === 0) ways.reverse();
+          const taken = new Map<Way, Figures>();
+          for (const way of ways) {
+            await take(way, leadIn, inFlight);
+            taken.set(way, await take(way, count, inFlight));
           }
-          print(`${network}, ${name}, ${inFlight} in flight`, figures);
+          const of = (way: Way) => taken.get(way)!;
+          figures.push({ ours: of(rail), peer: of(paywallCalls), bare: of(parts), sum: of(sum) });
         }
+        print(title, figures);
       }
       const expected = before + paid * Number(accepts[0]!.amount);
       for (let waited = 0; (await arrived[network]()) !== expected && waited < 5_000; waited += 100)
