@@ -12,9 +12,10 @@ type Narrowing = "network" | "payer" | "pay_to" | "resource";
 /** Records that a page looks at, at most, of each place and status. */
 export const lookedAtMax = 1_000;
 
+/** One bound at each end: of two at the same end the index is entered at either, and what lies between them is read through. */
 export const inPlaceAndTime = `
   (t.created_at, t.id) < (coalesce(timestamptz 'epoch' + $3::bigint * interval '1 microsecond', 'infinity'), $4::bigint)
-  and t.created_at >= coalesce($10::timestamptz, '-infinity') and t.created_at < coalesce($11::timestamptz, 'infinity')`;
+  and t.created_at >= coalesce($10::timestamptz, '-infinity')`;
 export const asFiltered = `
   ($6::text[] is null or t.payer = any($6)) and ($7::text[] is null or t.pay_to = any($7))
   and ($8::text is null or t.resource_url = $8)`;
@@ -26,12 +27,11 @@ const isNoSelfPayment = `
 /** The statement that finds a page of the record: by one index alone, or by one index and what else is asked of its records. */
 export function listStatement(filters: Filters): { readonly name: string; readonly text: string } {
   const narrowing = narrowingOf(filters);
-  const { network, payer, pay_to: payTo, resource, self } = filters;
-  const ofAccounts = [payer, payTo, resource].filter((filter) => filter !== undefined);
-  const hasMore = self !== undefined || ofAccounts.length > 1 || (ofAccounts.length === 1 && network !== undefined);
-  return hasMore
-    ? { name: `list-some-transactions ${narrowing} ${self ?? ""}`, text: filteredList(narrowing, self !== undefined) }
-    : { name: `list-transactions ${narrowing}`, text: plainList(narrowing) };
+  const hidesSelf = filters.self !== undefined;
+  // An account's records may all be of other networks than are asked for, so they are looked through.
+  return narrowing === "network" && !hidesSelf
+    ? { name: "list-transactions", text: plainList }
+    : { name: `list-some-transactions ${narrowing} ${hidesSelf}`, text: filteredList(narrowing, hidesSelf) };
 }
 
 /** By which index the page is found: the first of these filters that is asked for. */
@@ -51,44 +51,41 @@ const places: Readonly<Record<Narrowing, { readonly from: string; readonly where
 
 const micros = "(extract(epoch from t.created_at) * 1000000)::bigint";
 
-function plainList(narrowing: Narrowing): string {
-  const { from, where } = places[narrowing];
-  return `
-      select page.* from ${from} as place (name)
-        cross join unnest($2::text[]) as asked_status (status)
-        cross join lateral (
-          select t.*, ${micros} as created_micros
-            from transactions t
-           where ${where} and t.status = asked_status.status and t.network = any($1)
-             and ${inPlaceAndTime} and ${asFiltered} and $9::text is not null
-           order by t.created_at desc, t.id desc
-           limit $5) as page
-       order by page.created_at desc, page.id desc
-       limit $5`;
-}
+const plainList = `
+  select page.* from ${places.network.from} as place (name)
+    cross join unnest($2::text[]) as asked_status (status)
+    cross join lateral (
+      select t.*, ${micros} as created_micros
+        from transactions t
+       where ${places.network.where} and t.status = asked_status.status
+         and ${inPlaceAndTime} and ${asFiltered} and $9::text is not null
+       order by t.created_at desc, t.id desc
+       limit $5) as page
+   order by page.created_at desc, page.id desc
+   limit $5`;
 
 /**
- * Of each place and status no more than `lookedAtMax` records are looked at, however few fit. Where that cut one short, the
- * page ends at the newest of the cuts (its edge): beyond it another place might still have newer ones.
+ * Of each place and status as many records are looked at as the page takes until it is full, and no more than `lookedAtMax`, however few
+ * fit. Where that cut one short, the page ends at the newest of the cuts (its edge): beyond it another place might still have newer ones.
  */
 function filteredList(narrowing: Narrowing, hidesSelf: boolean): string {
   const { from, where } = places[narrowing];
   return `
       with looked as materialized (
-        select t.id, t.created_at, place.name || ' ' || asked_status.status as branch,
-               t.network = any($1) and ${asFiltered} and ${hidesSelf ? isNoSelfPayment : "$9::text is not null"} as fits
+        select found.*
           from ${from} as place (name)
                cross join unnest($2::text[]) as asked_status (status)
                cross join lateral (
-                 select * from transactions t
-                  where ${where} and t.status = asked_status.status and ${inPlaceAndTime}
-                  order by t.created_at desc, t.id desc limit ${lookedAtMax}) as t
+                 select * from (
+                   select t.id, t.created_at, row_number() over (order by t.created_at desc, t.id desc) as looked_at,
+                          t.network = any($1) and ${asFiltered} and ${hidesSelf ? isNoSelfPayment : "$9::text is not null"} as fits
+                     from transactions t
+                    where ${where} and t.status = asked_status.status and ${inPlaceAndTime}
+                    order by t.created_at desc, t.id desc limit ${lookedAtMax}) as t
+                  where fits or looked_at = ${lookedAtMax}
+                  order by t.created_at desc, t.id desc limit $5) as found
       ), edge as (
-        select created_at, id
-          from (select distinct on (branch) created_at, id from looked
-                 where branch in (select branch from looked group by branch having count(*) = ${lookedAtMax})
-                 order by branch, created_at, id) as cuts
-         order by created_at desc, id desc limit 1
+        select created_at, id from looked where looked_at = ${lookedAtMax} order by created_at desc, id desc limit 1
       ), picked as (
         select id from looked
          where fits and (not exists (select from edge) or (created_at, id) >= (select created_at, id from edge))

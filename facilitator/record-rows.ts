@@ -66,22 +66,28 @@ interface Needs {
   readonly archive: RecordArchive;
 }
 
-/** What both statements call $1 to $11. */
+/** What both statements call $1 to $10. */
 export function valuesOf(scope: RecordScope, query: Asked, states: readonly string[]): unknown[] {
-  const { cursor } = query;
+  const before = beginningOf(query);
   return [
     scope.networks,
     states,
-    cursor?.createdMicros ?? null,
-    cursor?.id ?? 0n,
+    before?.micros ?? null,
+    before?.id ?? 0n,
     query.limit + 1,
     query.payer === undefined ? null : spellingsOf(query.payer),
     query.pay_to === undefined ? null : spellingsOf(query.pay_to),
     query.resource ?? null,
     scope.env,
     query.since ?? null,
-    query.until ?? null,
   ];
+}
+
+/** What a page comes before: the cursor's place or the end of the time that is asked for, whichever is older. */
+function beginningOf({ cursor, until }: Asked): Place | undefined {
+  const place = cursor && { micros: cursor.createdMicros, id: cursor.id };
+  const end = until && { micros: BigInt(until.getTime()) * 1_000n, id: 0n };
+  return place && end ? (isBefore(place, end) ? place : end) : (place ?? end);
 }
 
 /** A page of what has ended, and a row more where there is one: in one snapshot, in which each record is in the database or the archive. */
