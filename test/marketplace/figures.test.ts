@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect } from "vitest";
 import { countRuns } from "../../marketplace/agents/count-runs.ts";
 import { readDailyFigures } from "../../marketplace/agents/daily-figures.ts";
@@ -14,6 +15,11 @@ import { startProcess } from "../support/marketplace-process.ts";
 import { isPooled, statements } from "../support/statements.ts";
 
 const test = marketTest({}, { balance: 1_000 });
+/** What is counted by the day is not begun in the last minute of one (UTC). */
+test.beforeEach(async () => {
+  const leftMs = 86_400_000 - (Date.now() % 86_400_000);
+  if (leftMs < 60_000) await sleep(leftMs);
+});
 
 const figuresOf = async (market: TestMarketplace, seeded: Market, agent: string) =>
   (await call(market.url, `/api/v1/agents/${agent}`, { key: seeded.key })).body.figures;

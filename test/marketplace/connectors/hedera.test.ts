@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { TokenCreateTransaction, TokenSupplyType, TokenType } from "@hashgraph/sdk";
+import pg from "pg";
 import { describe, expect } from "vitest";
 import { newId } from "../../../marketplace/ids.ts";
 import { executeRun } from "../../../marketplace/runs/execute.ts";
@@ -385,15 +386,19 @@ describe("whatever the ledger does", () => {
 
   test("the transaction id is in the book before a node has it", async ({ market }) => {
     const { key, topic, agent } = await writer(market);
-    market.open.ledger.faults.set({ busy: 6 });
+    const book = new pg.Client({ connectionString: market.databaseUrl });
+    await book.connect();
+    await book.query("begin");
+    await book.query("lock table effects in exclusive mode");
     const answer = run(market, key, agent.address, { text: "slow" });
-    await expect
-      .poll(
-        async () =>
-          (await market.context.db.query("select state from effects where agent_id = $1", [agent.agentId])).rows,
-      )
-      .toEqual([{ state: "open" }]);
-    expect(await messagesOf(market, topic)).toEqual([]);
+    const waiting = "select from pg_locks where relation = 'effects'::regclass and not granted";
+    try {
+      await expect.poll(async () => (await book.query(waiting)).rowCount).toBeGreaterThan(0);
+      expect(await messagesOf(market, topic)).toEqual([]);
+    } finally {
+      // Its lock ends with it.
+      await book.end();
+    }
     expect((await answer).body.success).toBe(true);
     expect((await effectOf(market, (await answer).body.run_id)).state).toBe("done");
   });
