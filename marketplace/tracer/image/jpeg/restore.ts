@@ -122,32 +122,41 @@ function keepLikely(channel: Channel, most: Float32Array, first: number, { unit,
 
 const block = new Float32Array(64);
 
-function keepBlock({ now, source }: Channel, most: Float32Array, first: number, stride: number, size: number): void {
-  for (let k = 0; k < 64; k++) {
-    const p = first + ((k >> 3) * stride + (k & 7)) * size;
-    let sum = now[p] - source[p];
-    if (size === 2) {
-      const q = p + stride;
-      sum = (sum + now[p + 1] - source[p + 1] + now[q] - source[q] + now[q + 1] - source[q + 1]) / 4;
+function keepBlock(
+  { now, source }: Channel,
+  most: Float32Array,
+  first: number,
+  stride: number,
+  size: number,
+): void {
+  for (let k = 0, row = first; k < 64; row += stride * size) {
+    for (let p = row, end = row + 8 * size; p < end; p += size) {
+      let sum = now[p] - source[p];
+      if (size === 2) {
+        const q = p + stride;
+        sum = (sum + now[p + 1] - source[p + 1] + now[q] - source[q] + now[q + 1] - source[q + 1]) / 4;
+      }
+      block[k++] = sum;
     }
-    block[k] = sum;
   }
   forward(block);
   let beyond = 0;
   for (let k = 0; k < 64; k++) {
     const off = block[k];
-    const kept = Math.max(-most[k], Math.min(most[k], off));
-    block[k] = off - kept;
+    const may = most[k];
+    block[k] = off > may ? off - may : off < -may ? off + may : 0;
     beyond += Math.abs(block[k]);
   }
   if (beyond < 0.5) return;
   inverse(block);
-  for (let k = 0; k < 64; k++) {
-    const p = first + ((k >> 3) * stride + (k & 7)) * size;
-    now[p] -= block[k];
-    if (size === 1) continue;
-    now[p + 1] -= block[k];
-    now[p + stride] -= block[k];
-    now[p + stride + 1] -= block[k];
+  for (let k = 0, row = first; k < 64; row += stride * size) {
+    for (let p = row, end = row + 8 * size; p < end; p += size) {
+      const by = block[k++];
+      now[p] -= by;
+      if (size === 1) continue;
+      now[p + 1] -= by;
+      now[p + stride] -= by;
+      now[p + stride + 1] -= by;
+    }
   }
 }
