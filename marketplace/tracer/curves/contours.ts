@@ -30,18 +30,29 @@ export interface Contours {
  * and Image Processing" (1982) §7.5; nesting as in Suzuki & Abe (1985).
  */
 export function contours(map: AreaMap): Contours {
-  const { areas, stride, width, height, count } = map;
+  const { runs, areaOf, stride, width, height, count } = map;
+  const { begins, rows } = runs;
   const follower = new Follower(map);
   const all: Contour[] = [];
   const outer = new Int32Array(count).fill(-1);
-  for (let y = 0; y < height; y++) {
-    for (let x = 0, q = (y + 1) * stride + 1; x < width; x++, q++) {
-      const area = areas[q];
-      if (areas[q - stride] === area || follower.seen[q] === 1) continue;
-      const from = follower.used;
-      const enclosed = follower.follow(q, x, all.length);
-      if (outer[area] === -1) outer[area] = all.length;
-      all.push({ area, x, y, from, to: follower.used, enclosed });
+  const begin = (area: number, x: number, y: number) => {
+    const q = (y + 1) * stride + 1 + x;
+    if (follower.seen[q] === 1) return;
+    const from = follower.used;
+    const enclosed = follower.follow(q, x, all.length);
+    if (outer[area] === -1) outer[area] = all.length;
+    all.push({ area, x, y, from, to: follower.used, enclosed });
+  };
+  for (let y = 0, above = 0; y < height; y++) {
+    for (let run = rows[y]; run < rows[y + 1]; run++) {
+      const area = areaOf[run];
+      const end = begins[run + 1];
+      for (let p = begins[run]; p < end; ) {
+        if (y > 0) while (begins[above + 1] + width <= p) above++;
+        const stop = y > 0 ? Math.min(end, begins[above + 1] + width) : end;
+        if (y === 0 || areaOf[above] !== area) for (let q = p; q < stop; q++) begin(area, q - y * width, y);
+        p = stop;
+      }
     }
   }
   return { steps: follower.steps, all, outer, ...nesting(map, all, outer, follower.below) };
@@ -61,7 +72,7 @@ function nesting(
     const above = (first.y + 1) * stride + first.x + 1 - stride;
     const neighbour = areas[above];
     if (neighbour < 0) continue;
-    const passing = below[above];
+    const passing = below[above] - 1;
     container[area] = outer[neighbour] === passing ? container[neighbour] : passing;
     const around = container[area];
     depth[area] = around < 0 ? 0 : depth[all[around].area] + 1;
@@ -75,14 +86,14 @@ class Follower {
   used = 0;
   /** Pixels whose upper side has been passed. */
   readonly seen: Uint8Array;
-  /** Which outline passes below a pixel: tells what a later area lies in. */
+  /** One more than the outline that passes below a pixel: tells what a later area lies in. */
   readonly below: Int32Array;
   private readonly map: AreaMap;
 
   constructor(map: AreaMap) {
     this.map = map;
     this.seen = new Uint8Array(map.areas.length);
-    this.below = new Int32Array(map.areas.length).fill(-1);
+    this.below = new Int32Array(map.areas.length);
   }
 
   /** Goes once round from above pixel `q`, eastwards, which lies in column `x`; what outline `id` encloses, px². */
@@ -103,7 +114,7 @@ class Follower {
         column++;
       } else if (direction === 1) enclosed += column;
       else if (direction === 2) {
-        below[inside] = id;
+        below[inside] = id + 1;
         column--;
       } else enclosed -= column;
       const nextInside = inside + ahead[direction];

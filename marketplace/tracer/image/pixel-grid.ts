@@ -45,7 +45,7 @@ export function visibleWords({ width, height, rgba }: Raster): Uint32Array {
   const words = new Uint32Array(rgba.buffer, rgba.byteOffset, width * height);
   let seen = words;
   for (let p = 0; p < words.length; p++) {
-    if (rgba[p * 4 + 3] !== 0 || words[p] === 0) continue;
+    if (words[p] >>> 24 !== 0 || words[p] === 0) continue;
     if (seen === words) seen = words.slice();
     seen[p] = 0;
   }

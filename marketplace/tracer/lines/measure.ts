@@ -1,3 +1,4 @@
+import { eachOverlap } from "../image/runs.ts";
 import type { AreaMap } from "../regions/components.ts";
 
 /** What one walk over the picture tells of each area's shape. */
@@ -9,29 +10,28 @@ export interface Measures {
   readonly most: Int32Array;
 }
 
-export function measureAreas({ flat, width, height, count }: AreaMap): Measures {
+export function measureAreas({ runs, areaOf, width, height, count }: AreaMap): Measures {
+  const { begins, rows } = runs;
   const sides = new Int32Array(count);
   const least = new Int32Array(count * 2).fill(Math.max(width, height));
   const most = new Int32Array(count * 2).fill(-1);
-  for (let y = 0, p = 0; y < height; y++) {
-    for (let x = 0; x < width; ) {
-      const area = flat[p];
-      const begin = x;
-      let other = 0;
-      do {
-        if (y > 0 && flat[p - width] !== area) {
-          other++;
-          sides[flat[p - width]]++;
-        }
-        x++;
-        p++;
-      } while (x < width && flat[p] === area);
-      sides[area] += other + 2 + (y === 0 ? x - begin : 0) + (y === height - 1 ? x - begin : 0);
+  for (let y = 0; y < height; y++) {
+    const borders = (y === 0 ? 1 : 0) + (y === height - 1 ? 1 : 0);
+    for (let run = rows[y]; run < rows[y + 1]; run++) {
+      const area = areaOf[run];
+      const begin = begins[run] - y * width;
+      const end = begins[run + 1] - y * width;
+      sides[area] += 2 + borders * (end - begin);
       if (begin < least[area * 2]) least[area * 2] = begin;
-      if (x > most[area * 2] + 1) most[area * 2] = x - 1;
+      if (end > most[area * 2] + 1) most[area * 2] = end - 1;
       if (y < least[area * 2 + 1]) least[area * 2 + 1] = y;
       most[area * 2 + 1] = y;
     }
   }
+  eachOverlap(runs, width, (upper, lower, from, to) => {
+    if (areaOf[upper] === areaOf[lower]) return;
+    sides[areaOf[upper]] += to - from;
+    sides[areaOf[lower]] += to - from;
+  });
   return { sides, least, most };
 }

@@ -5,23 +5,10 @@
  * Two-Subiteration Algorithms" (1989).
  */
 export function thin(pixels: Int32Array, on: Uint8Array, stride: number, rounds: number): Int32Array | null {
-  const gone = new Int32Array(pixels.length);
-  let edge = new Int32Array(pixels.length);
-  let next = new Int32Array(pixels.length);
-  let count = 0;
-  // Only pixels at the edge can go.
-  for (const q of pixels) if (codeOf(on, q, stride) !== 255) edge[count++] = q;
+  const layer = new Layer(pixels, on, stride);
   for (let changed = true, round = 0; changed; round++) {
     changed = false;
-    for (const table of goes) {
-      let lost = 0;
-      for (let i = 0; i < count; i++) if (table[codeOf(on, edge[i], stride)] === 1) gone[lost++] = edge[i];
-      if (lost === 0) continue;
-      changed = true;
-      for (let i = 0; i < lost; i++) on[gone[i]] = 0;
-      count = nextEdge(edge.subarray(0, count), gone.subarray(0, lost), next, on, stride);
-      [edge, next] = [next, edge];
-    }
+    for (const table of goes) if (layer.wear(table)) changed = true;
     if (changed && round >= rounds) {
       for (const q of pixels) on[q] = 0;
       return null;
@@ -30,26 +17,58 @@ export function thin(pixels: Int32Array, on: Uint8Array, stride: number, rounds:
   return pixels.filter((q) => on[q] === 1);
 }
 
-/** The edge after some of it has gone, what is left of it and what lay behind, into `next`; how long it is. */
-function nextEdge(edge: Int32Array, gone: Int32Array, next: Int32Array, on: Uint8Array, stride: number): number {
-  let count = 0;
-  for (let i = 0; i < edge.length; i++) {
-    const q = edge[i];
-    if (on[q] !== 1) continue;
-    on[q] = 2;
-    next[count++] = q;
+/** The pixels at a shape's edge: only these can go. */
+class Layer {
+  private readonly on: Uint8Array;
+  private readonly stride: number;
+  private edge: Int32Array;
+  private next: Int32Array;
+  private readonly gone: Int32Array;
+  private count = 0;
+
+  constructor(pixels: Int32Array, on: Uint8Array, stride: number) {
+    this.on = on;
+    this.stride = stride;
+    this.edge = new Int32Array(pixels.length);
+    this.next = new Int32Array(pixels.length);
+    this.gone = new Int32Array(pixels.length);
+    for (const q of pixels) if (codeOf(on, q, stride) !== 255) this.edge[this.count++] = q;
   }
-  for (let i = 0; i < gone.length; i++) {
-    for (let row = gone[i] - stride, last = gone[i] + stride; row <= last; row += stride) {
-      for (let p = row - 1; p <= row + 1; p++) {
-        if (on[p] !== 1) continue;
-        on[p] = 2;
-        next[count++] = p;
+
+  /** Takes away the pixels that a table says, all at once; false where there are none. */
+  wear(table: Uint8Array): boolean {
+    const { on, stride, edge, gone } = this;
+    let lost = 0;
+    for (let i = 0; i < this.count; i++) if (table[codeOf(on, edge[i], stride)] === 1) gone[lost++] = edge[i];
+    if (lost === 0) return false;
+    for (let i = 0; i < lost; i++) on[gone[i]] = 0;
+    this.advance(lost);
+    return true;
+  }
+
+  /** The edge after so many have gone: what is left of it, and what lay behind. */
+  private advance(lost: number): void {
+    const { on, stride, edge, next, gone } = this;
+    let count = 0;
+    for (let i = 0; i < this.count; i++) {
+      if (on[edge[i]] !== 1) continue;
+      on[edge[i]] = 2;
+      next[count++] = edge[i];
+    }
+    for (let i = 0; i < lost; i++) {
+      for (let row = gone[i] - stride, last = gone[i] + stride; row <= last; row += stride) {
+        for (let p = row - 1; p <= row + 1; p++) {
+          if (on[p] !== 1) continue;
+          on[p] = 2;
+          next[count++] = p;
+        }
       }
     }
+    for (let i = 0; i < count; i++) on[next[i]] = 1;
+    this.edge = next;
+    this.next = edge;
+    this.count = count;
   }
-  for (let i = 0; i < count; i++) on[next[i]] = 1;
-  return count;
 }
 
 /** Steps to the eight neighbours, clockwise from above. */

@@ -1,4 +1,5 @@
 import type { Contours } from "../curves/contours.ts";
+import { asWords } from "../image/runs.ts";
 import type { AreaMap } from "../regions/components.ts";
 
 /** What each area looks like from outside, four numbers to a colour and a box: mean colour, left, top, right, bottom. */
@@ -17,7 +18,7 @@ export interface AreaShapes {
 }
 
 export function shapesOf(
-  { flat, width, height, count, sizes }: AreaMap,
+  { runs: { begins, rows }, areaOf, width, height, count, sizes }: AreaMap,
   chain: Contours,
   clean: Uint8Array,
 ): AreaShapes {
@@ -25,34 +26,24 @@ export function shapesOf(
   const boxes = new Int32Array(count * 4);
   const border = new Int32Array(count);
   for (let a = 0; a < count; a++) boxes.set([width, height, 0, 0], a * 4);
-  for (let y = 0, p = 0; y < height; y++) {
-    const end = p + width;
-    while (p < end) {
-      const area = flat[p];
-      const first = p;
-      let r = 0;
-      let g = 0;
-      let b = 0;
-      let alpha = 0;
-      do {
-        r += clean[p * 4];
-        g += clean[p * 4 + 1];
-        b += clean[p * 4 + 2];
-        alpha += clean[p * 4 + 3];
-        p++;
-      } while (p < end && flat[p] === area);
+  const words = asWords(clean);
+  for (let y = 0; y < height; y++) {
+    for (let run = rows[y]; run < rows[y + 1]; run++) {
+      const area = areaOf[run];
       const at = area * 4;
-      colours[at] += r;
-      colours[at + 1] += g;
-      colours[at + 2] += b;
-      colours[at + 3] += alpha;
-      const left = first - end + width;
-      const right = p - end + width;
+      for (let p = begins[run]; p < begins[run + 1]; ) {
+        const first = p;
+        do p++;
+        while (p < begins[run + 1] && words[p] === words[first]);
+        for (let c = 0; c < 4; c++) colours[at + c] += clean[first * 4 + c] * (p - first);
+      }
+      const left = begins[run] - y * width;
+      const right = begins[run + 1] - y * width;
       if (left < boxes[at]) boxes[at] = left;
       if (y < boxes[at + 1]) boxes[at + 1] = y;
       if (right > boxes[at + 2]) boxes[at + 2] = right;
       boxes[at + 3] = y + 1;
-      if (y === 0 || y === height - 1) border[area] += p - first;
+      if (y === 0 || y === height - 1) border[area] += right - left;
       else border[area] += (left === 0 ? 1 : 0) + (right === width && (left > 0 || width > 1) ? 1 : 0);
     }
   }

@@ -122,13 +122,7 @@ function keepLikely(channel: Channel, most: Float32Array, first: number, { unit,
 
 const block = new Float32Array(64);
 
-function keepBlock(
-  { now, source }: Channel,
-  most: Float32Array,
-  first: number,
-  stride: number,
-  size: number,
-): void {
+function keepBlock({ now, source }: Channel, most: Float32Array, first: number, stride: number, size: number): void {
   for (let k = 0, row = first; k < 64; row += stride * size) {
     for (let p = row, end = row + 8 * size; p < end; p += size) {
       let sum = now[p] - source[p];
