@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 const settings =
   "each names the few settings that it takes, as `Pick<Config, …>`; the configuration is read with parts of those folders";
-const mailer = "letters are sent by the mailer of sign-in, which needs the accounts";
+const mailer = "e-mails are sent by the mailer of sign-in, which needs the accounts";
 const callers = "says who calls, of which these folders have the types, and whose endpoints ask it";
 const tools = "takes the tools of a connector, among which its own client is";
 

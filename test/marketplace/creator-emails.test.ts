@@ -92,10 +92,10 @@ describe("a creator whose agent or account is suspended", () => {
     });
     mailer.stop();
     await Promise.all(Array.from({ length: 6 }, () => send(mailing)));
-    await until(() => mail.lettersTo(email) > 0);
+    await until(() => mail.emailsTo(email) > 0);
     await send(mailing);
-    expect(mail.lettersTo(email)).toBe(1);
-    const letter = await mail.letterTo(email);
+    expect(mail.emailsTo(email)).toBe(1);
+    const letter = await mail.emailTo(email);
     expect(letter).toContain("It copies others' texts.");
     expect(letter).toContain(agent);
   });
@@ -109,20 +109,20 @@ describe("a creator whose agent or account is suspended", () => {
     const { db } = market.context;
     await moveAccountAs(db, one, handle, { move: "suspend", reason: "Its cards were stolen.", note: "case 5" });
     await send(mailing);
-    await until(() => mail.lettersTo(email) === 1);
-    const letter = await mail.letterTo(email);
+    await until(() => mail.emailsTo(email) === 1);
+    const letter = await mail.emailTo(email);
     expect([letter.includes("Its cards were stolen."), letter.includes("case 5")]).toEqual([true, false]);
     await moveAccountAs(db, one, handle, { move: "restore", reason: "They were not." });
     await runCommand(["account", "suspend", "--account", handle, "--reason", "They were."], market.environment);
     await send(mailing);
-    await until(() => mail.lettersTo(email) === 2);
+    await until(() => mail.emailsTo(email) === 2);
     const { id: accountId } = (await findAccount(db, handle))!;
     await inTransaction(db, async (tx) => {
       await noteMove(tx, { move: "suspend", accountId, subject: handle, reason: "By mistake." });
       await noteMove(tx, { move: "restore", accountId, subject: handle, reason: "It was a mistake." });
     });
     await send(mailing);
-    expect(mail.lettersTo(email)).toBe(2);
+    expect(mail.emailsTo(email)).toBe(2);
   });
 
   test("is told though the copy that was sending it ended, and of a new suspension that came while the e-mail was sent", async ({
@@ -144,7 +144,7 @@ describe("a creator whose agent or account is suspended", () => {
       await claimUntil("1 hour", tx);
     });
     await send(mailing);
-    expect(mail.lettersTo(email)).toBe(0);
+    expect(mail.emailsTo(email)).toBe(0);
     const mailer: Mailer = {
       ...signIn.mailer!,
       send: async (...letter) => {
@@ -163,12 +163,12 @@ describe("a creator whose agent or account is suspended", () => {
       });
     };
     await sendSuspensionEmails({ db: { query } as Queryable, mailer, publicUrl: mailing.url });
-    await until(() => mail.lettersTo(email) >= 1);
+    await until(() => mail.emailsTo(email) >= 1);
     await send(mailing);
-    await until(() => mail.lettersTo(email) === 2);
-    expect(await mail.letterTo(email)).toContain("The second time.");
+    await until(() => mail.emailsTo(email) === 2);
+    expect(await mail.emailTo(email)).toContain("The second time.");
     await send(mailing);
-    expect(mail.lettersTo(email)).toBe(2);
+    expect(mail.emailsTo(email)).toBe(2);
   });
 });
 
@@ -190,10 +190,10 @@ test("what changed in how an account is entered is told by one e-mail, though ev
   mailer.stop();
   const { db, signIn } = mailing.context;
   await Promise.all([1, 2, 3].map(() => sendAccountEmails({ db, mailer: signIn.mailer })));
-  await until(() => mail.lettersTo(email) > 0);
+  await until(() => mail.emailsTo(email) > 0);
   await sendAccountEmails({ db, mailer: signIn.mailer });
-  expect(mail.lettersTo(email)).toBe(1);
-  expect(await mail.letterTo(email)).toContain(`${mailing.url}/settings/keys`);
+  expect(mail.emailsTo(email)).toBe(1);
+  expect(await mail.emailTo(email)).toContain(`${mailing.url}/settings/keys`);
 });
 
 test("an e-mail outlives the copy that was sending it, one of a passkey that never came is not sent, and clients' e-mails displace no passkey's", async ({
@@ -219,14 +219,14 @@ test("an e-mail outlives the copy that was sending it, one of a passkey that nev
     return (await db.query<{ subject: string; n: number }>(asked, [id])).rows.map(({ n }) => n);
   };
   await send();
-  expect(mail.lettersTo(email)).toBe(0);
+  expect(mail.emailsTo(email)).toBe(0);
   expect(await kept()).toEqual([20, 1, 1]);
   await db.query("delete from account_letters where account_id = $1 and kind = 'client'", [id]);
   await db.query("update account_letters set claimed_until = now() - interval '1 minute' where account_id = $1", [id]);
   await send();
   await expect.poll(kept).toEqual([]);
-  expect(mail.lettersTo(email)).toBe(1);
-  expect(await mail.letterTo(email)).toContain("A passkey was added");
+  expect(mail.emailsTo(email)).toBe(1);
+  expect(await mail.emailTo(email)).toContain("A passkey was added");
 });
 
 describe("the creator of an agent that has stopped", () => {
@@ -246,8 +246,8 @@ describe("the creator of an agent that has stopped", () => {
     }
     await Promise.all([mailing.context.backgroundWork.idle(), other.context.backgroundWork.idle()]);
     await other.stop();
-    expect(mail.lettersTo(email)).toBe(1);
-    const letter = await mail.letterTo(email);
+    expect(mail.emailsTo(email)).toBe(1);
+    const letter = await mail.emailTo(email);
     expect(letter).toContain(`Subject: ${address} has stopped answering`);
     expect(letter).toContain("balance");
     const { rows } = await market.context.db.query(

@@ -45,8 +45,8 @@ async function newHolder(market: TestMarketplace, mail: MailServer, alerts: Omit
   await browser.post("/api/account/agents/echo/publish");
   const { token } = (await browser.post("/api/account/keys", { name: "ci\r\nBcc: x", max_credits_per_day: 10 })).body;
   const buy = async () => expect((await run(market, token, `${handle}/echo`)).status).toBe(200);
-  const letters = () => mail.lettersTo(email);
-  return { browser, id, email, give, buy, letters };
+  const emails = () => mail.emailsTo(email);
+  return { browser, id, email, give, buy, emails };
 }
 
 const anHourAgo = (market: TestMarketplace, id: AccountId) =>
@@ -58,70 +58,70 @@ test("a balance that falls below its mark is told once, over several copies, and
   market,
   mail,
 }) => {
-  const { id, email, give, buy, letters } = await newHolder(market, mail, { balance_below: 20, cap_percent: null });
+  const { id, email, give, buy, emails } = await newHolder(market, mail, { balance_below: 20, cap_percent: null });
   await send(market, mail);
-  expect(letters()).toBe(0);
+  expect(emails()).toBe(0);
   await buy();
   await Promise.all([send(market, mail), send(market, mail), send(market, mail)]);
   await send(market, mail);
-  expect(letters()).toBe(1);
-  const letter = await mail.letterTo(email);
-  expect(letter).toContain("15 are left");
-  expect(letter).toContain("https://market.example.com/settings/credits");
+  expect(emails()).toBe(1);
+  const sent = await mail.emailTo(email);
+  expect(sent).toContain("15 are left");
+  expect(sent).toContain("https://market.example.com/settings/credits");
 
   await give(5n);
   await send(market, mail);
   await buy();
   await send(market, mail);
-  expect(letters(), "no more than once an hour").toBe(1);
+  expect(emails(), "no more than once an hour").toBe(1);
   await anHourAgo(market, id);
   await Promise.all([send(market, mail), send(market, mail)]);
-  expect(letters()).toBe(2);
+  expect(emails()).toBe(2);
 });
 
 test("a key that spent its share of the cap is told once a day", async ({ market, mail }) => {
-  const { email, buy, letters } = await newHolder(market, mail, { balance_below: null, cap_percent: 80 });
+  const { email, buy, emails } = await newHolder(market, mail, { balance_below: null, cap_percent: 80 });
   await buy();
   await send(market, mail);
-  expect(letters()).toBe(0);
+  expect(emails()).toBe(0);
   await buy();
   await Promise.all([send(market, mail), send(market, mail)]);
   await send(market, mail);
-  expect(letters()).toBe(1);
-  const letter = await mail.letterTo(email);
-  expect(letter).toContain('"ci Bcc: x"');
-  expect(letter).toContain("10 of its 10 credits");
+  expect(emails()).toBe(1);
+  const sent = await mail.emailTo(email);
+  expect(sent).toContain('"ci Bcc: x"');
+  expect(sent).toContain("10 of its 10 credits");
 });
 
 test("a key that spent its share of a month's cap alone is told once, and of no day", async ({ market, mail }) => {
-  const { browser, email, buy, letters } = await newHolder(market, mail, { balance_below: null, cap_percent: 50 });
+  const { browser, email, buy, emails } = await newHolder(market, mail, { balance_below: null, cap_percent: 50 });
   const { keys } = (await browser.get("/api/account/keys")).body;
   const change = { max_credits_per_day: null, max_credits_per_month: 20 };
   expect((await browser.patch(`/api/account/keys/${keys[0].id}`, change)).status).toBe(200);
   await buy();
   await send(market, mail);
-  expect(letters()).toBe(0);
+  expect(emails()).toBe(0);
   await buy();
   await Promise.all([send(market, mail), send(market, mail)]);
-  expect(letters()).toBe(1);
-  expect(await mail.letterTo(email)).toContain("10 of its 20 credits for this month");
+  expect(emails()).toBe(1);
+  expect(await mail.emailTo(email)).toContain("10 of its 20 credits for this month");
 });
 
-test("a letter that the mail server does not take is sent later", async ({ market, mail }) => {
-  const { buy, letters } = await newHolder(market, mail, { balance_below: 20, cap_percent: 50 });
+test("an e-mail that the mail server does not take is sent later", async ({ market, mail }) => {
+  const { buy, emails } = await newHolder(market, mail, { balance_below: 20, cap_percent: 50 });
   await buy();
   await expect(send(market, mail, "smtp://127.0.0.1:1")).rejects.toThrow("could not be sent");
-  expect(letters()).toBe(0);
+  expect(emails()).toBe(0);
   await send(market, mail);
-  expect(letters()).toBe(2);
+  expect(emails()).toBe(2);
 });
 
 test("nobody is written to who did not ask for it, or asks no more", async ({ market, mail }) => {
-  const { id, buy, letters } = await newHolder(market, mail, { balance_below: 20, cap_percent: 50 });
+  const { id, buy, emails } = await newHolder(market, mail, { balance_below: 20, cap_percent: 50 });
   await setAlerts({ db: market.context.db, sendsMail: true }, id, { balance_below: null, cap_percent: null });
   await buy();
   await send(market, mail);
-  expect(letters()).toBe(0);
+  expect(emails()).toBe(0);
 });
 
 test("alerts are read, refused where no e-mail is sent, and named when wrong", async ({ market }) => {

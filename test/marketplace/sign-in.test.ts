@@ -435,7 +435,7 @@ async function signatureMap(key: PrivateKey, text: string): Promise<string> {
 }
 
 async function linkTo(email: string): Promise<string> {
-  return /https:\S+/.exec(await mail.letterTo(email))?.[0] ?? "";
+  return /https:\S+/.exec(await mail.emailTo(email))?.[0] ?? "";
 }
 
 async function throughProvider(browser: Browser, email: string) {

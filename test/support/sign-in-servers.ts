@@ -26,19 +26,19 @@ export async function startMailServer(): Promise<MailServer> {
   return {
     url: `smtp://127.0.0.1:${port}`,
     // Long lines are broken by the mail's encoding.
-    letterTo: async (address) => {
+    emailTo: async (address) => {
       const body = letters.findLast(({ to }) => to.includes(address))?.body ?? "";
       return body.replaceAll("=\r\n", "").replaceAll("=3D", "=");
     },
-    lettersTo: (address) => letters.filter(({ to }) => to.includes(address)).length,
+    emailsTo: (address) => letters.filter(({ to }) => to.includes(address)).length,
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }
 
 export interface MailServer {
   readonly url: string;
-  lettersTo(address: string): number;
-  letterTo(address: string): Promise<string>;
+  emailsTo(address: string): number;
+  emailTo(address: string): Promise<string>;
   stop(): Promise<void>;
 }
 

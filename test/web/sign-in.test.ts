@@ -42,7 +42,7 @@ async function submit(market: TestMarketplace, fields: Record<string, string>, c
 async function linkFor(mail: MailServer, market: TestMarketplace, email: string, next: string): Promise<string> {
   const { answer, text } = await submit(market, { way: "email", email, next });
   expect([answer.status, text.includes(email)]).toEqual([200, true]);
-  return /https:\S+/.exec(await mail.letterTo(email))?.[0] ?? "";
+  return /https:\S+/.exec(await mail.emailTo(email))?.[0] ?? "";
 }
 
 describe("the page to sign in on", () => {
