@@ -26,8 +26,12 @@ function readText(env: EnvReader, name: string): string | undefined {
     if (statSync(path).size > bytesMax)
       return env.problem(`${name} must name a file of at most ${bytesMax} bytes`, undefined);
     const text = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path)).trim();
-    return text === "" ? env.problem(`${name} names an empty file`, undefined) : text;
+    if (text === "") return env.problem(`${name} names an empty file`, undefined);
+    return /\.(md|markdown)$/i.test(path) ? text : withItsLines(text);
   } catch {
     return env.problem(`${name} must name a text file in UTF-8 that can be read; "${path}" is none`, undefined);
   }
 }
+
+/** Plain text as Markdown: its lines stay lines, as those of an address. */
+const withItsLines = (text: string) => text.replaceAll(/(?<=\S)[ \t]*\r?\n(?=\S)/g, "  \n");

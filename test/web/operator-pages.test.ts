@@ -27,8 +27,10 @@ describe("the operator's own pages", () => {
     expect(html).not.toMatch(/<script>|javascript:/);
   });
 
-  test("have a heading also where the file is plain text", async ({ market }) => {
-    expect((await page(market, "/imprint")).html).toContain("<h1>Imprint</h1>");
+  test("have a heading also where the file is plain text, and its lines", async ({ market }) => {
+    const { html } = await page(market, "/imprint");
+    expect(html).toContain("<h1>Imprint</h1>");
+    expect(html).toMatch(/Some Company<br\s*\/?>A street/);
   });
 
   test("that were not configured are 404, and no page links to them", async ({ market }) => {

@@ -57,9 +57,9 @@ function pathOf({ sort, self, cursor }: Asked): string {
 }
 
 const orders: ReadonlyArray<readonly [PayeeOrder, string]> = [
-  ["payments", "Most payments"],
-  ["volume", "Most USDC"],
-  ["payers", "Most payers"],
+  ["payments", "Payments"],
+  ["volume", "USDC"],
+  ["payers", "Payers"],
 ];
 
 function Listed({ page: { payees, cursor }, sort, withoutSelf, isFirst, to }: ListedProps) {
@@ -83,14 +83,17 @@ function Listed({ page: { payees, cursor }, sort, withoutSelf, isFirst, to }: Li
         id="payees"
         title="Public record"
         aside={
-          <Segments
-            label="Order"
-            tabs={orders.map(([order, label]) => ({
-              href: at({ sort: order }),
-              label,
-              isCurrent: order === sort,
-            }))}
-          />
+          <div class="row row-tight">
+            <span class="small faint">Most</span>
+            <Segments
+              label="Most first, by"
+              tabs={orders.map(([order, label]) => ({
+                href: at({ sort: order }),
+                label,
+                isCurrent: order === sort,
+              }))}
+            />
+          </div>
         }
         bare
         foot={

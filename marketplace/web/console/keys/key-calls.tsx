@@ -21,7 +21,7 @@ export function Calls({ id, path, asked, found, has }: CallsProps) {
       <div class="row between">
         <h2 id="calls">Calls</h2>
         <span class="small faint">
-          of {historyDays} days; those refused before a run began by the minute, for nothing.{" "}
+          of {historyDays} days; what was refused cost nothing, and is counted by the minute.{" "}
           <a class="link" href={`/activity?key=${id}`}>
             By day and agent
           </a>
