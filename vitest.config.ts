@@ -53,8 +53,8 @@ export default defineConfig({
     // Loading the chains' libraries afresh for each file took a quarter of the run. So a worker's files share modules, ours
     // too, as requests do in a service: what these keep for themselves are caches and scratch space.
     isolate: false,
-    // Most files wait for a part of their time, so four keep two cores busy.
-    maxWorkers: 4,
+    // Most files wait for a part of their time, so five keep two cores busy.
+    maxWorkers: 5,
     // What is waited for comes at once, unless the machine is busy: these end a test whose promise is broken, and no other.
     // So no test names a shorter time of its own.
     testTimeout: 180_000,

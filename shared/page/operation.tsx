@@ -11,11 +11,23 @@ import { Markdown } from "./markdown.tsx";
 import { type Column, Table } from "./table.tsx";
 import { Crumbs } from "./tabs.tsx";
 
-/** `runAgent` → `Run agent`. */
+/** `runAgent` → `Run agent`, `exchangeOAuthCode` → `Exchange OAuth code`. */
 export function operationTitle({ id }: Operation): string {
-  const words = id.replaceAll(/([A-Z])/g, " $1").toLowerCase();
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const words = id.split(/(?=OAuth)|(?<!O)(?=[A-Z])/).map((word) => properly[word] ?? word.toLowerCase());
+  const title = words.join(" ");
+  return title.charAt(0).toUpperCase() + title.slice(1);
 }
+
+/** Names that are written in their own way. */
+const properly: Readonly<Record<string, string>> = {
+  Api: "API",
+  Hd: "HD",
+  Mcp: "MCP",
+  OAuth: "OAuth",
+  Svg: "SVG",
+  Txt: ".txt",
+  Yaml: "YAML",
+};
 
 /** One operation of a service: what it takes and answers, beside a call that can be sent. The highlighter must be loaded. */
 export function OperationReference({ operation, all, hasMarkdown = false, moneyHref }: OperationReferenceProps) {
