@@ -25,7 +25,7 @@ const properly: Readonly<Record<string, string>> = {
   Mcp: "MCP",
   OAuth: "OAuth",
   Svg: "SVG",
-  Txt: ".txt",
+  Txt: "text",
   Yaml: "YAML",
 };
 
