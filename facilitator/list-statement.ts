@@ -49,13 +49,17 @@ const places: Readonly<Record<Narrowing, { readonly from: string; readonly where
   resource: { from: "unnest(array[$8::text])", where: "t.resource_url = place.name" },
 };
 
+/** By name: a column that a newer version adds changes nothing for the statements that a connection has prepared. */
+const columns = `t.id, t.network, t.status, t.kind, t.payer, t.pay_to, t.asset, t.amount_atomic, t.resource_url, t.tx_id, t.error_reason,
+  t.total_ms, t.created_at`;
+
 const micros = "(extract(epoch from t.created_at) * 1000000)::bigint";
 
 const plainList = `
   select page.* from ${places.network.from} as place (name)
     cross join unnest($2::text[]) as asked_status (status)
     cross join lateral (
-      select t.*, ${micros} as created_micros
+      select ${columns}, ${micros} as created_micros
         from transactions t
        where ${places.network.where} and t.status = asked_status.status
          and ${inPlaceAndTime} and ${asFiltered} and $9::text is not null
@@ -91,7 +95,7 @@ function filteredList(narrowing: Narrowing, hidesSelf: boolean): string {
          where fits and (not exists (select from edge) or (created_at, id) >= (select created_at, id from edge))
          order by created_at desc, id desc limit $5
       )
-      select t.*, ${micros} as created_micros,
+      select ${columns}, ${micros} as created_micros,
              (extract(epoch from edge.created_at) * 1000000)::bigint as edge_micros, edge.id as edge_id
         from (select) as page left join edge on true left join picked on true left join transactions t on t.id = picked.id
        order by t.created_at desc, t.id desc`;

@@ -66,7 +66,7 @@ async function findByTransaction(db: Database, transaction: string, network: str
   const { rows } = await db.query<PaymentRow>({
     name: "payment-by-transaction",
     text: `
-      select * from payments
+      select ${columns} from payments
        where (transaction_id = $1 or (network = any($2) and payment_key = $1)) and network = coalesce($3, network)
        order by created_at desc, id desc limit 1`,
     values: [transaction, hederaNetworks, network === undefined ? null : toCaip2(network)],
@@ -91,7 +91,7 @@ async function findByNonce(db: Database, nonce: string, network: string | undefi
   const { rows } = await db.query<PaymentRow>({
     name: "payment-by-nonce",
     text: `
-      select * from payments
+      select ${columns} from payments
        where network like 'eip155:%' and right(payment_key, 66) = $1 and network = coalesce($2, network) limit 2`,
     values: [nonce, network === undefined ? null : toCaip2(network)],
   });
@@ -135,7 +135,7 @@ async function findByAuthorization(
   const { rows } = await db.query<PaymentRow>({
     name: "payment-by-authorization",
     text: `
-      select * from payments where network = $1 and payment_key = any($2) order by created_at desc, id desc limit 1`,
+      select ${columns} from payments where network = $1 and payment_key = any($2) order by created_at desc, id desc limit 1`,
     values: [chain, assets.map((one) => paymentKeyOf(one, { from: payer, nonce }))],
   });
   const row = rows[0];
@@ -223,6 +223,10 @@ interface PaymentRow extends Pick<PaymentState, "state" | "network" | "payer" | 
   readonly retryable: boolean;
   readonly landed_by_another: boolean;
 }
+
+/** By name: a column that a newer version adds changes nothing for the statements that a connection has prepared. */
+const columns = `id, network, payment_key, state, payer, pay_to, asset, amount_atomic, network_fee, transaction_id, resource_url,
+  error_reason, created_at, expires_at, finished_at, broadcast_at, fee_payer, retryable, landed_by_another`;
 
 function stateOf(config: Explorers, row: PaymentRow): Omit<PaymentState, "transaction"> {
   return {

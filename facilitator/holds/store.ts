@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { batched } from "../../shared/batch.ts";
 import { type Database, queryAgain } from "../../shared/postgres.ts";
 import type { Payment } from "../schemes/scheme.ts";
-import { type PaymentRecord, readPaymentRecord } from "../settlements/payment-record.ts";
+import { type PaymentRecord, readPaymentRecord, recordColumns } from "../settlements/payment-record.ts";
 
 /** What the database's functions hold for (migration 0013): as long as a Hedera payment can be valid. */
 export const holdSeconds = 180;
@@ -66,7 +66,7 @@ export class HoldStore {
     const { rows } = await queryAgain(this.#db, {
       name: "place-holds",
       text: `
-        select h.item, h.hold_id, h.in_flight, h.settled_until::text, h.transactions, p.*
+        select h.item, h.hold_id, h.in_flight, h.settled_until::text, h.transactions, ${recordColumns}
           from set_config('synchronous_commit', 'off', true),
                place_holds($1, $2, $3, $4, $5, $6, $7, $8, $9) h left join lateral payment_as_it_is(h.payment_id) p on true`,
       values: [

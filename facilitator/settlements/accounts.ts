@@ -32,7 +32,8 @@ export async function accountRecord(
 ): Promise<AccountRecord | undefined> {
   const { rows } = await db.query({
     name: "account-record",
-    text: "select * from accounts where env = $1 and account = any($2) order by last_at desc limit 1",
+    text: `select account, paid, paid_volume, payees, received, received_volume, payers, first_at, last_at, is_self_payer
+             from accounts where env = $1 and account = any($2) order by last_at desc limit 1`,
     values: [env, spellingsOf(account)],
   });
   const row = rows[0];

@@ -1,5 +1,5 @@
 import type { Queryable } from "../../shared/postgres.ts";
-import { type PaymentRecord, readPaymentRecord } from "./payment-record.ts";
+import { type PaymentRecord, readPaymentRecord, recordColumns } from "./payment-record.ts";
 
 /** The rows of these payments in the same order; undefined for one that was never claimed. */
 export async function lookupPayments(
@@ -8,9 +8,7 @@ export async function lookupPayments(
 ): Promise<ReadonlyArray<PaymentRecord | undefined>> {
   const { rows } = await db.query({
     name: "lookup-payments",
-    text: `select p.network, p.payment_key, p.state, p.payer, p.pay_to, p.asset, p.amount_atomic, p.transaction_id,
-                  p.error_reason, p.error_message, p.retryable, p.expires_at, p.message_digest, p.terms_digest,
-                  p.resource_url, p.landed_by_another
+    text: `select p.network, p.payment_key, ${recordColumns}
              from payments p
              join unnest($1::text[], $2::text[]) as asked (network, payment_key)
                on p.network = asked.network and p.payment_key = asked.payment_key`,

@@ -77,6 +77,10 @@ export interface Abandoned extends Unfinished {
 // biome-ignore lint/suspicious/noExplicitAny: a row of the payments table, typed by the two functions below
 type Row = any;
 
+/** What `readPaymentRecord` reads of a payment `p`; by name, so that a column that a newer version adds changes no prepared statement. */
+export const recordColumns = `p.state, p.payer, p.pay_to, p.asset, p.amount_atomic, p.expires_at, p.message_digest, p.resource_url,
+  p.terms_digest, p.transaction_id, p.landed_by_another, p.error_reason, p.error_message, p.retryable`;
+
 export function readPaymentRecord(row: Row): PaymentRecord {
   return {
     state: row.state,
