@@ -4,7 +4,7 @@ import { documented } from "../support/documented.ts";
 import { asV1, newBuyer, paymentBody } from "../support/evm-payments.ts";
 import { type RunningFacilitator, startFacilitator } from "../support/facilitator.ts";
 import { chainsTest, kept, perFile } from "../support/fixtures.ts";
-import { hederaProof } from "../support/hedera-payments.ts";
+import { hederaProof, hederaTerms } from "../support/hedera-payments.ts";
 
 const test = chainsTest()
   .extend("daemon", perFile, ({ forBoth }, { onCleanup }) =>
@@ -12,15 +12,7 @@ const test = chainsTest()
   )
   .extend("bodies", perFile, async ({ setting, ledger }) => {
     const evm = await paymentBody(await setting.fundedBuyer(), setting.terms);
-    const terms = {
-      scheme: "exact",
-      network: "hedera:testnet",
-      asset: ledger.usdc,
-      amount: "1000",
-      payTo: ledger.accounts.creator.accountId,
-      maxTimeoutSeconds: 120,
-      extra: { feePayer: ledger.accounts.feePayer.accountId },
-    };
+    const terms = hederaTerms(ledger, ledger.accounts.feePayer.accountId);
     const proof = await hederaProof(ledger.accounts.buyer, terms, { url: "https://a.example.com" });
     return [evm, asV1(evm), { x402Version: 2, paymentPayload: proof, paymentRequirements: terms }];
   });
