@@ -118,10 +118,15 @@ export const listedDays = 30;
 /** SQL: whether the resource `r` is listed. */
 export const isListed = `r.last_settled_at > now() - interval '${listedDays} days'`;
 
-/** A listing with its ways to pay, in an order that does not change from answer to answer. */
+/**
+ * A listing with its ways to pay, in an order that does not change from answer to answer. By name: a column that a newer
+ * version adds changes nothing for the statements that a connection has prepared.
+ */
 export const selectResources = `
-  select r.*, (extract(epoch from r.last_settled_at) * 1000000)::bigint as settled_micros, (select json_agg(a.terms order by a.network, a.asset, a.pay_to) from discovery_accepts a
-                where a.resource_id = r.id) as accepts
+  select r.id, r.key, r.resource, r.type, r.x402_version, r.description, r.mime_type, r.service_name, r.tags, r.icon_url, r.bazaar,
+         r.price_atomic, r.last_settled_at, (extract(epoch from r.last_settled_at) * 1000000)::bigint as settled_micros,
+         (select json_agg(a.terms order by a.network, a.asset, a.pay_to) from discovery_accepts a
+           where a.resource_id = r.id) as accepts
     from discovery_resources r`;
 
 /** The values that `matching` calls $1 to $5. */

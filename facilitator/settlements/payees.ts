@@ -57,7 +57,7 @@ export async function listPayees(
   const { rows } = await db.query({
     name: `list-payees ${sort} ${cursor ? "after" : ""}`,
     text: `
-      select a.*, a.${column}::text as place, sells.*
+      select a.account, a.received, a.received_volume, a.payers, a.last_at, a.${column}::text as place, sells.*
         from (select * from accounts where env = $1 and received > 0 ${after}
                order by ${column} desc, account limit $2) as a ${withSold}
        order by a.${column} desc, a.account`,
