@@ -26,6 +26,7 @@ import { selfPayersOfPayees } from "./0034-self-payers-of-payees.ts";
 import { fewerStatistics } from "./0035-fewer-statistics.ts";
 import { newPaymentsUnfinished } from "./0036-new-payments-unfinished.ts";
 import { roomForHolds } from "./0037-room-for-holds.ts";
+import { holdsTogether } from "./0038-holds-together.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   fewerStatistics,
   newPaymentsUnfinished,
   roomForHolds,
+  holdsTogether,
 ];

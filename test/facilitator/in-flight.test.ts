@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HoldStore } from "../../facilitator/holds/store.ts";
 import { parsePaymentRequest } from "../../facilitator/payment-request.ts";
@@ -201,6 +202,70 @@ test("verifying and releasing payments of the same payers on two copies never en
     await Promise.all([db!.end(), otherDb!.end()]);
   }
 });
+
+test("what is asked for at once is held as if it were asked for one after the other, and each payer's total is the sum of the holds", async () => {
+  const db = connect(setting.variables.FACILITATOR_DATABASE_URL as string, {
+    poolMax: 2,
+    statements,
+    applicationName: "at once",
+  });
+  const store = new HoldStore(db);
+  const wanted = fc.record({
+    payer: fc.constantFrom("payer a", "payer b"),
+    key: fc.constantFrom(..."1234567890"),
+    amount: fc.bigInt({ min: 1n, max: 9n }),
+    balance: fc.bigInt({ min: 0n, max: 40n }),
+  });
+  const batches = fc.array(fc.array(wanted, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 4 });
+  let run = 0;
+  try {
+    await fc.assert(
+      fc.asyncProperty(batches, async (asked) => {
+        run += 1;
+        const network = `at once ${run}`;
+        const held = new Map<string, Map<string, bigint>>();
+        for (const batch of asked) {
+          const inOrder = batch.toSorted((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0));
+          const expected = inOrder.map(({ payer, key, amount, balance }) => {
+            const of = held.get(payer) ?? new Map<string, bigint>();
+            const others = [...of].reduce((sum, [other, units]) => (other === key ? sum : sum + units), 0n);
+            if (others + amount > balance) return { held: false, others };
+            held.set(payer, of.set(key, amount > (of.get(key) ?? 0n) ? amount : of.get(key)!));
+            return { held: true, others };
+          });
+          const results = await Promise.all(
+            inOrder.map(({ payer, key, amount, balance }) =>
+              store.placeHold(network, { ...unsettled, key, payer, amount }, balance),
+            ),
+          );
+          expect(
+            results.map((result) => ({ held: "holdId" in result, others: "inFlight" in result && result.inFlight })),
+          ).toEqual(expected);
+        }
+        const { rows } = await db.query("select payer, total from payers_in_flight where network = $1 and total > 0", [
+          network,
+        ]);
+        const totals = [...held].map(([payer, of]) => [
+          payer,
+          [...of.values()].reduce((sum, units) => sum + units, 0n),
+        ]);
+        expect(Object.fromEntries(rows.map(({ payer, total }) => [payer, BigInt(total)]))).toEqual(
+          Object.fromEntries(totals),
+        );
+      }),
+      { numRuns: 60 },
+    );
+  } finally {
+    await db.end();
+  }
+});
+
+const unsettled = {
+  payTo: "shop",
+  asset: "coin",
+  messageDigest: Buffer.alloc(32),
+  expiresAt: new Date(Date.now() + 600_000),
+};
 
 test("a payment that is claimed while its hold waits for a lock is answered with as it was claimed", async () => {
   const url = setting.variables.FACILITATOR_DATABASE_URL as string;
