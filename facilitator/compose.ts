@@ -69,6 +69,7 @@ export async function createContext(config: Config, overrides: { log?: Log } = {
       archiver: archiver || undefined,
       store,
       schemes,
+      newPayments: new Map(),
       holds: new HoldStore(db),
       callCounts,
       paymentLimits: new PaymentLimits(callCounts, config.limits),

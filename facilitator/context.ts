@@ -39,6 +39,8 @@ export interface Context extends Running {
   readonly store: SettlementStore;
   readonly lostSettlements: LostSettlements;
   readonly schemes: SchemeRegistry;
+  /** Payments that this copy is settling without a claim that was made before, by network and key. */
+  readonly newPayments: Map<string, Promise<unknown>>;
   readonly holds: HoldStore;
   readonly callCounts: CallCounts;
   /** Counts calls for all limits that guard no money, where it is configured. */

@@ -1,6 +1,7 @@
 /*
  * A payment as a state machine, one row of `payments`: a state, and whether it may be claimed again (`retryable`).
  *
+ *   none ─────────────────────── claimSigned ──────→ broadcast
  *   none ── claim ──→ claimed ── recordBroadcast ──→ broadcast ── finishUnknown ──→ unknown
  *                     │    ↑ ↑                        │  │                            │
  *                     │    │ └──────── takeBack ──────┘  │                            │
@@ -24,6 +25,8 @@ export const sentStates = ["broadcast", "unknown"] as const satisfies readonly P
 export const transitions = {
   /** By a caller who presents the payment; again only where it is retryable. */
   claim: { none: ["claimed"], failed: ["claimed"], claimed: ["claimed"] },
+  /** The same, with what is signed for it, where nobody has claimed it before. */
+  claimSigned: { none: ["broadcast"] },
   recordBroadcast: { claimed: ["broadcast"] },
   /** What was signed can certainly never land. */
   takeBack: { broadcast: ["claimed"] },
@@ -44,7 +47,7 @@ export const transitions = {
 type Transition = keyof typeof transitions;
 
 /** SQL: whether a row of `payments` is in a state from which this change is legal. Of a table joined with others, by its name. */
-export function legalFor(transition: Exclude<Transition, "claim" | "reopen">, table?: string): string {
+export function legalFor(transition: Exclude<Transition, "claim" | "claimSigned" | "reopen">, table?: string): string {
   return inStates(statesBefore(transition), table);
 }
 

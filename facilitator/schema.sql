@@ -295,7 +295,7 @@ create table payments (
   constraint payments_amount_atomic_check CHECK ((amount_atomic > (0)::numeric)),
   constraint payments_check CHECK (((state = 'claimed'::text) OR (state = 'failed'::text) OR (transaction_id IS NOT NULL))),
   constraint payments_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'broadcast'::text, 'unknown'::text, 'settled'::text, 'failed'::text])))
-) with (fillfactor=85);
+) with (fillfactor=50);
 
 create table searched_settlements (
   network text not null,

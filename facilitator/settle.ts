@@ -6,12 +6,13 @@ import { checkAndHold } from "./holds/check-and-hold.ts";
 import type { HoldStore } from "./holds/store.ts";
 import { coolingDown, type PayerCooldowns } from "./limits/payer-cooldowns.ts";
 import type { PaymentLimits } from "./limits/payment-limits.ts";
-import { parsePaymentRequest } from "./payment-request.ts";
+import { parsePaymentRequest, type ReceivedPayment } from "./payment-request.ts";
 import { isClaimable } from "./payment-states.ts";
 import { NoFeePayerError, requireFeePayer } from "./schemes/fee-payers.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import {
   type Claim,
+  type Claiming,
   isRefusal,
   type Outcome,
   type Payment,
@@ -19,6 +20,7 @@ import {
   type Refusal,
   refuse,
   type Scheme,
+  type WantedClaim,
 } from "./schemes/scheme.ts";
 import { answer, findOut, resume, type Settled, unknown } from "./settlements/answer.ts";
 import { refusalOfLate } from "./settlements/late-payment.ts";
@@ -40,7 +42,12 @@ export async function settle(context: SettleNeeds, body: unknown): Promise<Settl
   if (isRefusal(payment)) return refused(context, request, undefined, payment, startedAt);
 
   const deadline = new Date(Date.now() + context.config.settleTimeoutMs);
-  const asked: Asked = { request, scheme, payment, startedAt, deadline };
+  let counted: Promise<Refusal | undefined> | undefined;
+  const ofPayTo = () => {
+    counted ??= context.paymentLimits.ofPayTo(request.network, payment);
+    return counted;
+  };
+  const asked: Asked = { request, scheme, payment, startedAt, deadline, ofPayTo };
   const record = await context.store.lookup(request.network, payment.key);
   if (record && !isClaimable(record)) return tell(context, asked, record);
 
@@ -59,13 +66,41 @@ export async function settle(context: SettleNeeds, body: unknown): Promise<Settl
     return findOut(context, request, payment, deadline);
   }
   const { holdId } = held as { holdId: string };
-  const claim = await context.store.claim(request.network, scheme.scheme, payment, {
-    resourceUrl: request.resourceUrl,
-    termsDigest: request.termsDigest,
-    failuresMax: context.config.limits.failuresPerPayer,
-    failuresPerDayMax: context.config.limits.failuresPerPayerDay,
-    listingRequest: listingRequestOf(request, context.config.discovery),
+  const first = record ? undefined : await settleNew(context, asked, holdId);
+  return first ?? claimAndSettle(context, asked, holdId);
+}
+
+/**
+ * Settles a payment that nobody has claimed, where the scheme claims it with what it signs: one transaction instead of two. Undefined when
+ * that claimed nothing.
+ */
+async function settleNew(context: SettleNeeds, asked: Asked, holdId: string): Promise<Settled | undefined> {
+  const { scheme, request, payment, startedAt } = asked;
+  if (!scheme.claimAndSubmit) return undefined;
+  const id = `${request.network} ${payment.key}`;
+  const another = context.newPayments.get(id);
+  if (another) {
+    await another.catch(() => {});
+    const record = await context.store.lookup(request.network, payment.key);
+    if (!record) return undefined;
+    await context.holds.release(holdId);
+    return tell(context, asked, record);
+  }
+  const overPayTo = asked.ofPayTo();
+  const settling = overPayTo.then(async (refusal) => {
+    if (!refusal) return settleClaimed(context, asked, { wanted: wantedOf(context, asked) }, holdId);
+    await context.holds.release(holdId);
+    return refused(context, request, payment, refusal, startedAt);
   });
+  context.newPayments.set(id, settling);
+  return settling.finally(() => context.newPayments.delete(id));
+}
+
+/** Claims the payment, and sends it once the claim is won. */
+async function claimAndSettle(context: SettleNeeds, asked: Asked, holdId: string): Promise<Settled> {
+  const { request, scheme, payment, startedAt } = asked;
+  const wanted = wantedOf(context, asked);
+  const claim = await context.store.claim(request.network, scheme.scheme, payment, wanted.terms);
   if (!claim) {
     await context.holds.release(holdId);
     const winner = await context.store.lookup(request.network, payment.key);
@@ -73,37 +108,60 @@ export async function settle(context: SettleNeeds, body: unknown): Promise<Settl
     return tell(context, asked, winner);
   }
   // Counted only for a claim: by claims that are never won, no caller can use up what a payee is allowed.
-  const overPayTo = await context.paymentLimits.ofPayTo(request.network, payment);
+  const overPayTo = await asked.ofPayTo();
   if (overPayTo) {
     await context.store.withdraw(claim, overPayTo);
     await context.holds.release(holdId);
     return refused(context, request, payment, overPayTo, startedAt);
   }
-  return settleClaimed(context, asked, claim, holdId);
+  return settleClaimed(context, asked, { wanted, claim }, holdId) as Promise<Settled>;
+}
+
+function wantedOf({ config }: SettleNeeds, { request, scheme, payment }: Asked): WantedClaim {
+  return {
+    network: request.network,
+    scheme: scheme.scheme,
+    payment,
+    terms: {
+      resourceUrl: request.resourceUrl,
+      termsDigest: request.termsDigest,
+      failuresMax: config.limits.failuresPerPayer,
+      failuresPerDayMax: config.limits.failuresPerPayerDay,
+      listingRequest: listingRequestOf(request, config.discovery),
+    },
+  };
 }
 
 /** The payment as it was read, and since and until when it is worked on. */
 interface Asked {
-  readonly request: PaymentRequest;
+  readonly request: ReceivedPayment;
   readonly scheme: Scheme;
   readonly payment: Payment;
   /** As `performance.now()` tells it. */
   readonly startedAt: number;
   readonly deadline: Date;
+  /** Counts it for its payee, once. */
+  readonly ofPayTo: () => Promise<Refusal | undefined>;
 }
 
-/** Sends the payment that this call won, and records its end before it is told. */
-async function settleClaimed(context: SettleNeeds, asked: Asked, claim: Claim, holdId: string): Promise<Settled> {
-  const { request, scheme, payment, startedAt, deadline } = asked;
-  const outcome = await submit(context, scheme, payment, claim, deadline).catch(async (error) => {
+/** Sends the payment that this call won or is to win, and records its end before it is told. Undefined when it was not to be claimed. */
+async function settleClaimed(
+  context: SettleNeeds,
+  asked: Asked,
+  claiming: Claiming,
+  holdId: string,
+): Promise<Settled | undefined> {
+  const { request, payment, startedAt, deadline } = asked;
+  const outcome = await submit(context, asked, claiming).catch(async (error) => {
     await context.holds.release(holdId).catch(() => {});
     throw error;
   });
+  if (outcome === "unclaimed") return undefined;
   if (outcome === "interrupted") return findOut(context, request, payment, deadline);
   const totalMs = performance.now() - startedAt;
   // Should it be tried again, it is held again: only who verified it goes on holding it.
   if (outcome.outcome === "failed") await context.holds.release(holdId).catch(() => {});
-  const mine = await recorded(context, claim, payment, outcome, totalMs);
+  const mine = await recorded(context, claiming.claim as Claim, payment, outcome, totalMs);
   if (mine === "unrecorded") return answer(context, request, payment, unknown(outcome.transaction));
   context.events.settlementEnded(request.network, payment, outcome, totalMs);
   if (mine) return answer(context, request, payment, outcome);
@@ -118,6 +176,8 @@ export interface SettleNeeds {
   readonly holds: HoldStore;
   readonly cooldowns: PayerCooldowns;
   readonly paymentLimits: PaymentLimits;
+  /** Payments that this copy is settling without a claim that was made before, by network and key. */
+  readonly newPayments: Map<string, Promise<unknown>>;
   readonly events: Events;
 }
 
@@ -138,26 +198,29 @@ async function tell(
  */
 async function submit(
   context: SettleNeeds,
-  scheme: Scheme,
-  payment: Payment,
-  claim: Claim,
-  deadline: Date,
-): Promise<Outcome | "interrupted"> {
+  { scheme, payment, deadline }: Asked,
+  claiming: Claiming,
+): Promise<Outcome | "interrupted" | "unclaimed"> {
   let timer: NodeJS.Timeout | undefined;
   // Not even a database that hangs keeps the caller longer: what was sent is on record, and the reconciler's.
   const interrupted = new Promise<"interrupted">((resolve) => {
     timer = setTimeout(resolve, deadline.getTime() + submitGraceMs - Date.now(), "interrupted");
   });
   try {
-    return await Promise.race([scheme.submit(payment, claim, deadline), interrupted]);
+    const submitting = claiming.claim
+      ? scheme.submit(payment, claiming.claim, deadline)
+      : scheme.claimAndSubmit?.(payment, claiming, deadline);
+    if (!submitting) return "unclaimed";
+    return await Promise.race([submitting, interrupted]);
   } catch (error) {
+    const { claim } = claiming;
     if (error instanceof NoFeePayerError) {
-      await context.store.withdraw(claim, noFeePayer);
+      if (claim) await context.store.withdraw(claim, noFeePayer);
       throw error;
     }
     const about = { network: scheme.network, paymentKey: payment.key };
     context.log.error({ err: error, ...about }, "a submission ended in an error");
-    await context.store.giveUp(claim).catch((err) => {
+    await (claim && context.store.giveUp(claim))?.catch((err) => {
       context.log.error({ err, ...about }, "the claim was not given up; it runs out by itself");
     });
     return "interrupted";

@@ -27,6 +27,7 @@ import { fewerStatistics } from "./0035-fewer-statistics.ts";
 import { newPaymentsUnfinished } from "./0036-new-payments-unfinished.ts";
 import { roomForHolds } from "./0037-room-for-holds.ts";
 import { holdsTogether } from "./0038-holds-together.ts";
+import { roomForEnds } from "./0039-room-for-ends.ts";
 
 /** Every step of the facilitator's schema, in order. A step that has shipped never changes. */
 export const migrations: readonly Migration[] = [
@@ -58,4 +59,5 @@ export const migrations: readonly Migration[] = [
   newPaymentsUnfinished,
   roomForHolds,
   holdsTogether,
+  roomForEnds,
 ];

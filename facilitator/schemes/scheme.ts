@@ -40,6 +40,11 @@ export interface Scheme<P extends Payment = Payment> {
   insufficient(message: string): Refusal;
   /** Sends the payment of a won claim; stores what it signed before it sends. Waits at most `deadline` for the chain. */
   submit(payment: P, claim: Claim, deadline: Date): Promise<Outcome>;
+  /**
+   * The same for a payment that nobody has claimed: it is claimed when what was signed is stored, at once. `unclaimed` when it
+   * was not, and nothing is stored.
+   */
+  claimAndSubmit?(payment: P, claiming: Claiming, deadline: Date): Promise<Outcome | "unclaimed">;
   /** What the chain says about a payment that was claimed and not seen to end, whether or not anything is known to be sent. */
   find(unfinished: Unfinished): Promise<Outcome>;
   /** Searches the chain for settlements that the fee payers of this copy sent and the database may have lost, a bounded way further. */
@@ -129,6 +134,29 @@ export interface Claim {
   readonly token: string;
 }
 
+/** A claim that one caller is to have, and has once it is made. */
+export interface Claiming {
+  readonly wanted: WantedClaim;
+  claim?: Claim;
+}
+
+export interface WantedClaim {
+  readonly network: string;
+  readonly scheme: string;
+  readonly payment: Payment;
+  readonly terms: ClaimTerms;
+}
+
+/** What a claim is made on, beside the payment itself. */
+export interface ClaimTerms {
+  readonly resourceUrl: string | undefined;
+  readonly termsDigest?: string | undefined;
+  readonly failuresMax: number;
+  readonly failuresPerDayMax: number;
+  /** To be listed once the payment has settled. */
+  readonly listingRequest?: { readonly text: string; readonly digest: Buffer } | undefined;
+}
+
 /** What a network's scheme is made with. */
 export interface SchemeNeeds {
   readonly store: BroadcastLog;
@@ -147,8 +175,17 @@ export interface BroadcastLog {
   recordBroadcast(claim: Claim, broadcast: Broadcast): Promise<boolean>;
   /** The same for several claims that the open transaction `tx` has locked. */
   recordBroadcasts(tx: Queryable, sent: ReadonlyArray<{ claim: Claim; broadcast: Broadcast }>): Promise<void>;
+  /** Which of these payments nobody has claimed, and their payers may; of several that are one payment, the first. */
+  claimable(tx: Queryable, wanted: readonly WantedClaim[]): Promise<readonly boolean[]>;
+  /** Claims payments with what was signed for them. Throws, and the transaction is void, where another caller has claimed one. */
+  claimSigned(tx: Queryable, signed: readonly SignedClaim[]): Promise<readonly Claim[]>;
   /** Takes back what was signed, because it can certainly never land; false when another daemon has the claim. */
   takeBack(claim: Claim, transaction: string, db?: Queryable): Promise<boolean>;
+}
+
+export interface SignedClaim {
+  readonly wanted: WantedClaim;
+  readonly broadcast: Broadcast;
 }
 
 /** What was signed for a payment, and with whose money for the fee. */

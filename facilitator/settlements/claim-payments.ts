@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Queryable } from "../../shared/postgres.ts";
-import type { StoredListingRequest } from "../discovery/listing-requests.ts";
 import { failuresOfADayWithin, failuresWithin } from "../limits/failure-windows.ts";
 import { claimableAgain } from "../payment-states.ts";
-import type { Claim, Payment } from "../schemes/scheme.ts";
+import type { Claim, WantedClaim } from "../schemes/scheme.ts";
 
 /**
  * Claims payments, each for one of its callers, in one statement: of several that claim one payment, the first. In the
@@ -29,8 +28,7 @@ export async function claimPayments(
                      with ordinality as a (network, payment_key, token, scheme, payer, pay_to, asset, amount,
                                            resource_url, expires_at, offer, offer_digest, message_digest, terms_digest, failures_max,
                                            failures_per_day_max, item)
-               where (failures_max = 0 or failures_max > (${failuresOf("a", failuresWithin)}))
-                 and (failures_per_day_max = 0 or failures_per_day_max > (${failuresOf("a", failuresOfADayWithin)}))
+               where ${payerMay("a")}
                order by network, payment_key, item) as asked
        order by network, payer, asset, payment_key collate "C"
       on conflict (network, payment_key) do update
@@ -42,7 +40,12 @@ export async function claimPayments(
             message_digest = excluded.message_digest, terms_digest = excluded.terms_digest
         where ${claimableAgain("payments")}
       returning id, claim_token as token`,
-    values: [leaseSeconds, ...columnsOf(claims, tokens)],
+    values: [
+      leaseSeconds,
+      ...columnsOf(claims, tokens),
+      claims.map(({ terms }) => terms.failuresMax),
+      claims.map(({ terms }) => terms.failuresPerDayMax),
+    ],
   });
   const won = new Map<string, bigint>(rows.map(({ id, token }) => [token, id]));
   return tokens.map((token) => {
@@ -51,7 +54,8 @@ export async function claimPayments(
   });
 }
 
-function columnsOf(claims: readonly WantedClaim[], tokens: readonly string[]): readonly unknown[] {
+/** What both statements that claim take of each payment, an array a column. */
+export function columnsOf(claims: readonly WantedClaim[], tokens: readonly string[]): readonly unknown[] {
   return [
     claims.map(({ network }) => network),
     claims.map(({ payment }) => payment.key),
@@ -67,30 +71,13 @@ function columnsOf(claims: readonly WantedClaim[], tokens: readonly string[]): r
     claims.map(({ terms }) => terms.listingRequest?.digest ?? null),
     claims.map(({ payment }) => payment.messageDigest),
     claims.map(({ terms }) => terms.termsDigest ?? null),
-    claims.map(({ terms }) => terms.failuresMax),
-    claims.map(({ terms }) => terms.failuresPerDayMax),
   ];
 }
 
-/** SQL: how many settlements of a payer failed at our cost lately. */
-function failuresOf(asked: string, within: string): string {
-  return `select count(*) from payer_failures f
+/** SQL: whether not too many settlements of a payer failed at our cost lately. */
+export function payerMay(asked: string): string {
+  const failed = (within: string) => `select count(*) from payer_failures f
            where f.network = ${asked}.network and f.payer = ${asked}.payer and f.failed_at > now() - interval '${within}'`;
-}
-
-export interface WantedClaim {
-  readonly network: string;
-  readonly scheme: string;
-  readonly payment: Payment;
-  readonly terms: ClaimTerms;
-}
-
-/** What a claim is made on, beside the payment itself. */
-export interface ClaimTerms {
-  readonly resourceUrl: string | undefined;
-  readonly termsDigest?: string | undefined;
-  readonly failuresMax: number;
-  readonly failuresPerDayMax: number;
-  /** To be listed once the payment has settled. */
-  readonly listingRequest?: StoredListingRequest | undefined;
+  return `(${asked}.failures_max = 0 or ${asked}.failures_max > (${failed(failuresWithin)}))
+      and (${asked}.failures_per_day_max = 0 or ${asked}.failures_per_day_max > (${failed(failuresOfADayWithin)}))`;
 }

@@ -2,9 +2,20 @@ import assert from "node:assert/strict";
 import { batched } from "../../shared/batch.ts";
 import type { Database, Queryable } from "../../shared/postgres.ts";
 import { amongUnfinished, inStates, legalFor, unfinishedStates } from "../payment-states.ts";
-import type { Broadcast, BroadcastLog, Claim, Outcome, Payment, Refusal } from "../schemes/scheme.ts";
+import type {
+  Broadcast,
+  BroadcastLog,
+  Claim,
+  ClaimTerms,
+  Outcome,
+  Payment,
+  Refusal,
+  SignedClaim,
+  WantedClaim,
+} from "../schemes/scheme.ts";
 import { batchedWrites } from "./batched-writes.ts";
-import { type ClaimTerms, claimPayments, type WantedClaim } from "./claim-payments.ts";
+import { claimPayments } from "./claim-payments.ts";
+import { claimable, claimSigned } from "./claim-signed.ts";
 import { type EndedPayment, finishPayments, finishUnknown } from "./finish-payment.ts";
 import { lookupPayments } from "./lookup-payments.ts";
 import { type Abandoned, type PaymentRecord, readAbandoned } from "./payment-record.ts";
@@ -50,6 +61,14 @@ export class SettlementStore implements BroadcastLog {
    */
   claim(network: string, scheme: string, payment: Payment, terms: ClaimTerms): Promise<Claim | undefined> {
     return this.#claim({ network, scheme, payment, terms });
+  }
+
+  claimable(tx: Queryable, wanted: readonly WantedClaim[]): Promise<readonly boolean[]> {
+    return claimable(tx, wanted);
+  }
+
+  claimSigned(tx: Queryable, signed: readonly SignedClaim[]): Promise<readonly Claim[]> {
+    return claimSigned(tx, signed, broadcastLeaseSeconds);
   }
 
   /**

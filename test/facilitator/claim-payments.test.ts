@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import type { Claim, Payment } from "../../facilitator/schemes/scheme.ts";
+import type { Claim, Payment, SignedClaim } from "../../facilitator/schemes/scheme.ts";
 import { SettlementStore } from "../../facilitator/settlements/store.ts";
-import type { Database } from "../../shared/postgres.ts";
+import { type Database, inTransaction, isUniqueViolation } from "../../shared/postgres.ts";
 import { recordTest } from "../support/fixtures.ts";
 
 const test = recordTest();
@@ -103,4 +103,42 @@ test("what is signed at the same time is stored with its own payment, and not fo
     { state: "broadcast", tx: "tx 3", raw: raw.slice(2), feePayer: "payer 3", signed: ["tx 3"] },
   ]);
   expect(await store.recordBroadcast(one, { transaction: "tx 4", raw, feePayer: "payer 1" })).toBe(false);
+});
+
+const signedOf = (key: string, more: Partial<Payment> = {}): SignedClaim => ({
+  wanted: { network, scheme: "exact", payment: paymentOf(key, more), terms },
+  broadcast: { transaction: `tx of ${key}`, raw: [Buffer.from(`raw of ${key}`)], feePayer: "payer", nonce: 7n },
+});
+
+test("new payments are claimed with what is signed for them, each with its own; who may not have one is told before", async ({
+  db,
+}) => {
+  await db.query("insert into payer_failures (network, payer) values ($1, 'cooling down')", [network]);
+  const store = new SettlementStore(db);
+  await claimOf(store, paymentOf("new 1"));
+  const signed = ["new 1", "new 2", "new 3", "new 2"].map((key) => signedOf(key));
+  signed.push(signedOf("new 4", { payer: "cooling down" }));
+  const wanted = signed.map((one) => one.wanted);
+  expect(await store.claimable(db, wanted)).toEqual([false, true, true, false, false]);
+  const [two, three] = await store
+    .claimSigned(db, signed.slice(1, 3).toReversed())
+    .then((claims) => claims.toReversed());
+  const rows = (await rowsOf(db, "new")).slice(1);
+  expect(rows.map(({ key, token, state, tx, raw, signed }) => ({ key, token, state, tx, raw, signed }))).toEqual(
+    [two, three].map((claim, index) => ({
+      ...{ key: `new ${index + 2}`, token: claim?.token, state: "broadcast", tx: `tx of new ${index + 2}` },
+      ...{ raw: [Buffer.from(`raw of new ${index + 2}`)], signed: [`tx of new ${index + 2}`] },
+    })),
+  );
+  expect(await store.finish(two as Claim, { outcome: "settled", transaction: "tx of new 2" }, 5, true)).toBe(true);
+});
+
+test("what another caller has claimed meanwhile is not claimed with what is signed, and nothing else of it is stored", async ({
+  db,
+}) => {
+  const store = new SettlementStore(db);
+  const winner = await claimOf(store, paymentOf("quick 2"));
+  const late = inTransaction(db, (tx) => store.claimSigned(tx, [signedOf("quick 1"), signedOf("quick 2")]));
+  await expect(late).rejects.toSatisfy((error) => isUniqueViolation(error));
+  expect((await rowsOf(db, "quick")).map(({ key, token }) => [key, token])).toEqual([["quick 2", winner?.token]]);
 });

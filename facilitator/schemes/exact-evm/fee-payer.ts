@@ -14,7 +14,7 @@ import { NonceGaps } from "./nonce-gaps.ts";
 import { Nonces } from "./nonces.ts";
 import { authorizationOf, type EvmPayment } from "./payload.ts";
 import { RpcError } from "./rpc.ts";
-import { signBatch } from "./sign-batch.ts";
+import { type RightToSend, signBatch } from "./sign-batch.ts";
 import { EvmSigner } from "./signer.ts";
 
 /** One address that pays gas, and its queue. What waits is signed and stored together (sign-batch.ts); sending comes after. */
@@ -98,11 +98,11 @@ export class EvmFeePayer {
     await this.#nonces.synchronize(this.#needs.chain);
   }
 
-  /** Signs and sends one call for a claimed payment. Resolves when the node has taken it, or may have. */
-  send(claim: Claim, payment: Pick<EvmPayment, "key" | "asset">, data: Hex): Promise<Sending> {
+  /** Signs and sends one call for a payment, and claims it if it is not claimed yet. Resolves when the node has taken it, or may have. */
+  send(right: RightToSend, payment: Pick<EvmPayment, "key" | "asset">, data: Hex): Promise<Sending> {
     return new Promise((resolve, reject) => {
       const signBy = Date.now() + signingMsMax;
-      this.#queue.push({ claim, key: payment.key, to: payment.asset as Hex, data, signBy, resolve, reject });
+      this.#queue.push({ right, key: payment.key, to: payment.asset as Hex, data, signBy, resolve, reject });
       void this.#drain();
     });
   }
@@ -141,8 +141,9 @@ export class EvmFeePayer {
       return;
     }
     const needs = { ...this.#needs, config: this.#config, signer: this.#signer, nonces: this.#nonces };
-    const { signed, lost, left, isKeyAway } = await signBatch(needs, jobs, fees);
+    const { signed, lost, unclaimed, left, isKeyAway } = await signBatch(needs, jobs, fees);
     for (const job of lost) job.resolve({ lost: true });
+    for (const job of unclaimed) job.resolve({ unclaimed: true });
     for (const { call: job, raw, hash, nonce } of signed) {
       this.#deliver(job, raw, hash, nonce).then((sending) => sending && job.resolve(sending), job.reject);
     }
@@ -181,7 +182,7 @@ export class EvmFeePayer {
     this.funds.noteRefused(gas * maxFeePerGas);
     const isTakenBack = await inTransaction(this.#needs.db, async (tx) => {
       await this.#nonces.giveBack(nonce, tx);
-      if (await this.#needs.store.takeBack(job.claim, hash, tx)) return true;
+      if (await this.#needs.store.takeBack(claimOf(job), hash, tx)) return true;
       throw new ClaimGoneError();
     }).catch((error) => {
       if (error instanceof ClaimGoneError) return false;
@@ -209,7 +210,7 @@ export class EvmFeePayer {
    */
   async #signAnew(job: Job, hash: Hex): Promise<boolean> {
     await this.synchronizeNonce();
-    if (job.again || !(await this.#needs.store.takeBack(job.claim, hash))) return false;
+    if (job.again || !(await this.#needs.store.takeBack(claimOf(job), hash))) return false;
     const resolve = (sending: Sending) => {
       if ("transaction" in sending || "lost" in sending) job.resolve(sending);
       else job.reject(new Error("a transaction that a node refused could not be replaced", { cause: sending }));
@@ -225,14 +226,15 @@ export class EvmFeePayer {
 }
 
 /**
- * What became of handing a transaction to the node. `lost`: the claim was gone, nothing was signed. `unsigned`: the key cannot be
- * asked, and took no nonce. `empty`: this fee payer
- * has no money for gas, and the claim stands as if nothing had been signed.
+ * What became of handing a transaction to the node. `lost`: the claim was gone, nothing was signed. `unclaimed`: there was none, and none
+ * was made. `unsigned`: the key cannot be asked, and took no nonce. `empty`: this fee payer has no money for gas, and the claim stands as
+ * if nothing had been signed.
  */
 export type Sending =
   | { readonly transaction: Hex }
   | { readonly refused: string }
   | { readonly lost: true }
+  | { readonly unclaimed: true }
   | { readonly unsigned: true }
   | { readonly empty: true };
 
@@ -250,7 +252,7 @@ class ClaimGoneError extends Error {}
 interface Job {
   /** It was signed before, with a nonce that turned out to be used. */
   readonly again?: true;
-  readonly claim: Claim;
+  readonly right: RightToSend;
   /** The payment's. */
   readonly key: string;
   readonly to: Hex;
@@ -261,6 +263,8 @@ interface Job {
   readonly reject: (error: Error) => void;
 }
 
+/** What was signed for it is stored, so it has one. */
+const claimOf = ({ right }: Job) => right.claim as Claim;
 const jobsPerTransactionMax = 32;
 const signingMsMax = 8_000;
 const poolRefusal =

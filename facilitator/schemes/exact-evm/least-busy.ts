@@ -1,7 +1,7 @@
-import type { Claim } from "../scheme.ts";
 import type { EvmFeePayer, Sending } from "./fee-payer.ts";
 import type { Hex } from "./hex.ts";
 import type { EvmPayment } from "./payload.ts";
+import type { RightToSend } from "./sign-batch.ts";
 
 /**
  * One after the other, for as long as they turn out to have no money for gas or no key that signs. Once several keys
@@ -9,7 +9,7 @@ import type { EvmPayment } from "./payload.ts";
  */
 export async function sendByAny(
   feePayers: readonly EvmFeePayer[],
-  claim: Claim,
+  right: RightToSend,
   payment: EvmPayment,
   data: Hex,
 ): Promise<Sending> {
@@ -20,7 +20,7 @@ export async function sendByAny(
     if (signing.length === 0) return untried.size > 0 || unsigned > 0 ? { unsigned: true } : { empty: true };
     const feePayer = leastBusy(signing);
     untried.delete(feePayer);
-    const last = await feePayer.send(claim, payment, data);
+    const last = await feePayer.send(right, payment, data);
     if (!("empty" in last || "unsigned" in last)) return last;
     if ("unsigned" in last) unsigned += 1;
   }

@@ -4,22 +4,14 @@ import { v1NameOf } from "../../../shared/networks.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
 import { NoFeePayerError } from "../fee-payers.ts";
 import { ReadCache } from "../read-cache.ts";
-import {
-  type BroadcastLog,
-  type Claim,
-  NetworkAwayError,
-  type Outcome,
-  refuse,
-  type Scheme,
-  type SchemeNeeds,
-} from "../scheme.ts";
+import { type BroadcastLog, NetworkAwayError, type Outcome, refuse, type Scheme, type SchemeNeeds } from "../scheme.ts";
 import { renewEveryMs } from "../signer-leases.ts";
 import { EvmChain } from "./chain.ts";
 import { type CheckNeeds, checkOnChain, checkSignature } from "./check-on-chain.ts";
 import { decodePayment } from "./checks.ts";
 import type { EvmConfig } from "./config.ts";
 import { transferCall } from "./eip3009.ts";
-import type { EvmFeePayer } from "./fee-payer.ts";
+import type { EvmFeePayer, Sending } from "./fee-payer.ts";
 import { EvmFeePayers } from "./fee-payers.ts";
 import { findOutcome, outcomeOfRevert, outcomeOfSuccess } from "./find.ts";
 import { sendByAny } from "./least-busy.ts";
@@ -28,6 +20,7 @@ import type { EvmPayment } from "./payload.ts";
 import { waitForReceipt } from "./receipts.ts";
 import { JsonRpc, RpcError } from "./rpc.ts";
 import { SentSearch } from "./search-sent.ts";
+import type { RightToSend } from "./sign-batch.ts";
 import { feeOf, succeeded } from "./transfers.ts";
 
 /** `exact` on one EVM network: a payer's EIP-3009 authorization, sent and paid for by one of our addresses. */
@@ -50,6 +43,7 @@ export function createExactEvm(config: EvmConfig, needs: SchemeNeeds): Scheme<Ev
       ? reads.read(`settled ${payment.key}`, settledKeptMs, () => orNetworkAway(chain.findSettled(payment)))
       : undefined;
   const sent = new SentSearch({ chain, config });
+  const submitting = { chain, config, feePayers, fromContracts, store: needs.store };
 
   return {
     scheme: "exact",
@@ -64,8 +58,12 @@ export function createExactEvm(config: EvmConfig, needs: SchemeNeeds): Scheme<Ev
     balanceOf: (payment) => balances.of(payment),
     readBalance: ({ asset, payer }, transactions) => orNetworkAway(readBalance(chain, asset, payer, transactions)),
     insufficient: (message) => refuse("invalid_exact_evm_insufficient_balance", message),
-    submit: (payment, claim, deadline) =>
-      submit({ chain, config, feePayers, fromContracts, store: needs.store }, payment, claim, deadline),
+    submit: async (payment, claim, deadline) =>
+      follow(submitting, payment, await send(submitting, payment, { claim }), deadline),
+    claimAndSubmit: async (payment, claiming, deadline) => {
+      const sending = await send(submitting, payment, claiming);
+      return claiming.claim ? follow(submitting, payment, sending, deadline) : "unclaimed";
+    },
     find: (unfinished) => findOutcome(chain, config, unfinished),
     searchSent: (log) => sent.search(log, payers.leased),
     networkFee: async (transaction) => feeOf(await orNetworkAway(chain.receipt(transaction))),
@@ -98,16 +96,25 @@ async function readBalance(chain: EvmChain, asset: string, payer: string, transa
   return { balance, shows: receipts.every((receipt) => receipt !== undefined) };
 }
 
-/** Signs, stores and sends the payment, and waits for its receipt until the deadline. */
-async function submit(needs: SubmitNeeds, payment: EvmPayment, claim: Claim, deadline: Date): Promise<Outcome> {
-  const { chain, config, feePayers, fromContracts, store } = needs;
+/** Signs, stores and sends the payment. Throws NoFeePayerError. */
+async function send(
+  { config, feePayers, fromContracts }: SubmitNeeds,
+  payment: EvmPayment,
+  right: RightToSend,
+): Promise<Sending> {
   const asked = fromContracts.get(payment);
   const data = transferCall(payment.authorization, payment.signature, asked ? "contract" : "key");
-  const sending = await sendByAny(asked ? [asked] : feePayers, claim, payment, data);
+  const sending = await sendByAny(asked ? [asked] : feePayers, right, payment, data);
   if ("empty" in sending) throw new NoFeePayerError(config.network, "empty");
   if ("unsigned" in sending) throw new NoFeePayerError(config.network, "keys away");
-  if ("lost" in sending) return notSent("The claim on this payment ran out before it was sent.");
+  return sending;
+}
+
+/** What becomes of a payment that was handed to the node, seen until the deadline. */
+async function follow(needs: SubmitNeeds, payment: EvmPayment, sending: Sending, deadline: Date): Promise<Outcome> {
+  const { chain, config, store } = needs;
   if ("refused" in sending) return notSent(`The node did not take the transaction: ${sending.refused}`);
+  if (!("transaction" in sending)) return notSent("The claim on this payment ran out before it was sent.");
   const ended = async () => (await store.lookup(config.network, payment.key))?.state !== "broadcast";
   const receipt = await waitForReceipt(chain, sending.transaction, config.confirmations, deadline, ended);
   if (receipt && succeeded(receipt)) return outcomeOfSuccess(receipt, payment);

@@ -417,30 +417,75 @@ describe("a database that lost its last moments", () => {
       .toMatchObject({ state: "failed", error_reason: "invalid_exact_evm_payload_authorization_valid_before" });
   });
 
-  test("kill -9 between the claim and the signature leaves a payment that can be settled, once", async ({
-    setting,
-    proxy,
-    facilitator,
-  }) => {
-    const daemon = await spawnFacilitator(setting.variables);
-    const body = await pay(setting);
-    const [before, had] = [await sent(setting), await payToHas(setting)];
-    // The fees that the check needs are known by then; those to sign with are asked for anew.
-    expect((await daemon.verify(body)).body).toMatchObject({ isValid: true });
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
-    proxy.behave((method) => (method === "eth_getBlockByNumber" ? "hold" : "pass"));
-    const lost = daemon.settle(body).catch((error: Error) => error);
-    await expect.poll(async () => (await rowOf(facilitator, body))?.state, { interval: 5 }).toBe("claimed");
-    daemon.process.kill("SIGKILL");
-    expect(await lost).toBeInstanceOf(Error);
-    proxy.behave(() => "pass");
-    await change(facilitator, body, lapsed);
-    await expect
-      .poll(async () => (await facilitator.settle(body)).body, { interval: 300 })
-      .toMatchObject({ success: true });
-    expect((await facilitator.settle(body)).body).toMatchObject({ errorReason: "already_settled" });
-    expect(await sent(setting)).toBe(before + 1);
-    expect(await payToHas(setting)).toBe(had + 10_000n);
+  describe("kill -9 leaves a payment that settles once, and no gap in the nonces", () => {
+    type Facilitator = Awaited<ReturnType<typeof startFacilitator>>;
+
+    /** Settled by a copy that is killed as soon as `reached`; afterwards by others, and this is what must hold. */
+    async function killAt(
+      { setting, facilitator }: { setting: EvmSetting; facilitator: Facilitator },
+      body: Body,
+      { ready, reached, left }: { ready?: () => void; reached: () => Promise<void>; left: () => Promise<unknown> },
+    ) {
+      const daemon = await spawnFacilitator(setting.variables);
+      const [before, had] = [await sent(setting), await payToHas(setting)];
+      expect((await daemon.verify(body)).body).toMatchObject({ isValid: true });
+      ready?.();
+      const lost = daemon.settle(body).catch((error: Error) => error);
+      await reached();
+      daemon.process.kill("SIGKILL");
+      expect(await lost).toBeInstanceOf(Error);
+      await left();
+      await expect
+        .poll(async () => (await facilitator.settle(body)).body, { interval: 300 })
+        .toMatchObject({ success: true });
+      expect((await facilitator.settle(body)).body).toMatchObject({ errorReason: "already_settled" });
+      expect((await facilitator.settle(await pay(setting))).body).toMatchObject({ success: true });
+      expect(await sent(setting)).toBe(before + 2);
+      expect(await payToHas(setting)).toBe(had + 20_000n);
+    }
+
+    test("while it is claimed and signed for", async ({ setting, facilitator }) => {
+      const body = await pay(setting);
+      const { db } = facilitator.context;
+      const tx = await db.connect();
+      try {
+        await tx.query("begin");
+        // The row is written by then, and not yet there for others.
+        await tx.query("lock table unfinished_payments in share mode");
+        await killAt({ setting, facilitator }, body, {
+          reached: () =>
+            expect
+              .poll(async () => {
+                const { rows } = await db.query(
+                  `select from pg_locks where relation = 'unfinished_payments'::regclass and not granted`,
+                );
+                return rows.length;
+              })
+              .toBe(1),
+          left: async () => {
+            await tx.query("rollback");
+            await expect
+              .poll(async () => (await db.query("select from pg_locks where relation = 'payments'::regclass")).rows)
+              .toEqual([]);
+            expect(await rowOf(facilitator, body)).toBeUndefined();
+          },
+        });
+      } finally {
+        tx.release();
+      }
+    });
+
+    test("between that and the sending", async ({ setting, proxy, facilitator }) => {
+      const body = await pay(setting);
+      await killAt({ setting, facilitator }, body, {
+        ready: () => proxy.behave((method) => (method === "eth_sendRawTransaction" ? "lose-call" : "pass")),
+        reached: () => expect.poll(async () => (await rowOf(facilitator, body))?.state).toBe("broadcast"),
+        left: async () => {
+          proxy.behave(() => "pass");
+          await change(facilitator, body, lapsed);
+        },
+      });
+    });
   });
 });
 
