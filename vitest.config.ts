@@ -23,6 +23,7 @@ const longest = [
   "hedera-paid",
   "facilitator.browser",
   "reading.browser",
+  "agent-killed.browser",
 ];
 
 class DrillsFirst extends BaseSequencer {
@@ -53,6 +54,8 @@ export default defineConfig({
     // Loading the chains' libraries afresh for each file took a quarter of the run. So a worker's files share modules, ours
     // too, as requests do in a service: what these keep for themselves are caches and scratch space.
     isolate: false,
+    // What a request allocates dies young: with room for more of it, a collection has less to copy.
+    execArgv: ["--max-semi-space-size=32"],
     // Most files wait for a part of their time, so five keep two cores busy.
     maxWorkers: 5,
     // What is waited for comes at once, unless the machine is busy: these end a test whose promise is broken, and no other.

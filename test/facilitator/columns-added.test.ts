@@ -3,7 +3,7 @@ import type { Database } from "../../shared/postgres.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import type { RunningFacilitator } from "../support/facilitator.ts";
 import { evmTest } from "../support/fixtures.ts";
-import { statements } from "../support/statements.ts";
+import { isPooled, statements } from "../support/statements.ts";
 
 const test = evmTest();
 
@@ -67,7 +67,7 @@ async function preparedOf(db: Database): Promise<readonly Prepared[]> {
         ),
       ),
     );
-    return [...new Map(known.flatMap(({ rows }) => rows).map((row) => [row.name, row])).values()];
+    return [...new Map(known.flatMap(({ rows }) => rows).map((row) => [row.statement, row])).values()];
   } finally {
     for (const connection of connections) connection.release();
   }
@@ -78,6 +78,7 @@ async function changedOf(db: Database, prepared: readonly Prepared[]): Promise<r
   const changed: string[] = [];
   const connection = await db.connect();
   try {
+    await connection.query("begin");
     for (const { name, statement, parameter_types, result_types } of prepared) {
       await connection.query(`prepare again ${parameter_types && `(${parameter_types})`} as ${statement}`);
       const { rows } = await connection.query(
@@ -86,6 +87,7 @@ async function changedOf(db: Database, prepared: readonly Prepared[]): Promise<r
       await connection.query("deallocate again");
       if (rows[0].result_types !== result_types) changed.push(name);
     }
+    await connection.query("commit");
     return changed;
   } finally {
     connection.release();
@@ -103,5 +105,5 @@ test("a copy goes on as before while a newer version adds columns to every table
   expect(await changedOf(db, prepared)).toEqual([]);
   await askEverything(facilitator, await bodies());
   expect(rows.length).toBeGreaterThan(20);
-  if (statements === "named") expect(prepared.length).toBeGreaterThan(20);
+  if (statements === "named" && !isPooled) expect(prepared.length).toBeGreaterThan(20);
 });
