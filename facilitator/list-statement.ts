@@ -1,3 +1,5 @@
+import { columnsShown } from "./record-shape.ts";
+
 /** Which of the filters of /transactions are given. */
 interface Filters {
   readonly network: unknown;
@@ -50,8 +52,7 @@ const places: Readonly<Record<Narrowing, { readonly from: string; readonly where
 };
 
 /** By name: a column that a newer version adds changes nothing for the statements that a connection has prepared. */
-const columns = `t.id, t.network, t.status, t.kind, t.payer, t.pay_to, t.asset, t.amount_atomic, t.resource_url, t.tx_id, t.error_reason,
-  t.total_ms, t.created_at`;
+const columns = ["id", ...columnsShown].map((name) => `t.${name}`).join(", ");
 
 const micros = "(extract(epoch from t.created_at) * 1000000)::bigint";
 

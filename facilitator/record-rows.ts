@@ -1,44 +1,12 @@
-import { z } from "zod";
 import { type Database, inTransaction, type Queryable } from "../shared/postgres.ts";
 import { keptDaysMin } from "./archive/config.ts";
 import { type ArchiveObject, findObjects } from "./archive/objects.ts";
 import { type RecordArchive, readMax } from "./archive/record-archive.ts";
 import { type ArchivedRecord, isBefore, type Place, placeOf } from "./archive/record-file.ts";
 import { listStatement } from "./list-statement.ts";
-import { unfinishedStates } from "./payment-states.ts";
+import type { Row } from "./record-shape.ts";
 import { spellingsOf } from "./settlements/accounts.ts";
-import { type RecordScope, statuses } from "./settlements/scope.ts";
-
-/** A row of the public record, as callers read it. */
-export const recordShape = z
-  .object({
-    network: z.string(),
-    status: z
-      .enum([...statuses, ...unfinishedStates])
-      .describe("The last three only where payments that have not ended were asked for; unknown is no failure."),
-    kind: z.enum(["verify", "settle"]).describe("What was asked for."),
-    payer: z.string().nullable(),
-    pay_to: z.string().nullable(),
-    asset: z.string().nullable(),
-    amount_atomic: z.string().nullable().describe("Whole base units of the asset."),
-    resource_url: z.string().nullable().describe("Without query and user name, where secrets live."),
-    tx_id: z.string().nullable(),
-    error_reason: z.string().nullable(),
-    total_ms: z.int().describe("From request to answer; of a payment that has not ended, up to now."),
-    created_at: z.iso
-      .datetime()
-      .describe("When it was recorded; of a payment that has not ended, when it was claimed."),
-    explorer: z.string().nullable().describe("Where people look it up; null on a network without a public explorer."),
-  })
-  .meta({ id: "TransactionRecord" });
-
-/** The same from the database or the archive. */
-export interface Row extends Omit<z.infer<typeof recordShape>, "amount_atomic" | "created_at" | "explorer"> {
-  readonly id: bigint;
-  readonly amount_atomic: bigint | null;
-  readonly created_at: Date;
-  readonly created_micros: bigint;
-}
+import type { RecordScope } from "./settlements/scope.ts";
 
 /** Which rows, and how many. */
 export interface Asked {

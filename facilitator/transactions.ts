@@ -3,11 +3,12 @@ import type { Database } from "../shared/postgres.ts";
 import type { Reads } from "../shared/reads.ts";
 import type { RecordArchive } from "./archive/record-archive.ts";
 import type { Config } from "./config.ts";
-import { type Explorers, explorerUrl } from "./explorer.ts";
+import type { Explorers } from "./explorer.ts";
 import { encodeOpaque, moment, oneOf, opaque, type Read, text, whole } from "./http/query.ts";
 import { asFiltered, inPlaceAndTime } from "./list-statement.ts";
 import { amongUnfinished, hasNotEnded, unfinishedStates } from "./payment-states.ts";
-import { endedRows, type Found, type Row, recordShape, valuesOf } from "./record-rows.ts";
+import { endedRows, type Found, valuesOf } from "./record-rows.ts";
+import { columnsShown, type Row, recordOf, recordShape } from "./record-shape.ts";
 import type { SchemeRegistry } from "./schemes/registry.ts";
 import { environments, type RecordScope, recordScope, statuses, unfinishedStatuses } from "./settlements/scope.ts";
 
@@ -112,23 +113,14 @@ function isUnfinished(status: Asked["status"]): status is UnfinishedStatus {
   return status !== undefined && status in unfinishedStatuses;
 }
 
-function recordOf(config: Explorers, row: Row): Transactions["transactions"][number] {
-  return {
-    network: row.network,
-    status: row.status,
-    kind: row.kind,
-    payer: row.payer,
-    pay_to: row.pay_to,
-    asset: row.asset,
-    amount_atomic: row.amount_atomic?.toString() ?? null,
-    resource_url: row.resource_url,
-    tx_id: row.tx_id,
-    error_reason: row.error_reason,
-    total_ms: row.total_ms,
-    created_at: row.created_at.toISOString(),
-    explorer: explorerUrl(config, row.network, row.tx_id),
-  };
-}
+/** What a payment that has not ended has in place of the record's columns. */
+const ofUnfinished: Partial<Record<(typeof columnsShown)[number], string>> = {
+  status: "state",
+  kind: "'settle'",
+  tx_id: "transaction_id",
+  error_reason: "null",
+  total_ms: "least(extract(epoch from now() - created_at) * 1000, 2147483647)::int",
+};
 
 /** Found among what the reconciler looks after, which is no more than is under way. */
 async function unfinishedRows(
@@ -140,9 +132,7 @@ async function unfinishedRows(
   const { rows } = await db.query<Row>({
     name: "list-unfinished",
     text: `
-      select id, network, state as status, 'settle' as kind, payer, pay_to, asset, amount_atomic, resource_url,
-             transaction_id as tx_id, null as error_reason, created_at,
-             least(extract(epoch from now() - created_at) * 1000, 2147483647)::int as total_ms,
+      select id, ${columnsShown.map((name) => `${ofUnfinished[name] ?? `t.${name}`} as ${name}`).join(", ")},
              (extract(epoch from created_at) * 1000000)::bigint as created_micros
         from payments t
        where ${amongUnfinished} and ${hasNotEnded} and state = any($2)
