@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../marketplace/agents/state.ts";
 import { newLedgerBuyer } from "../bench/ledger-process.ts";
 import { newBuyer, signAuthorization } from "../support/evm-payments.ts";
+import { paidTest } from "../support/fixtures.ts";
 import { hederaProof } from "../support/hedera-payments.ts";
 import { echoAgent } from "../support/marketplace.ts";
 import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
@@ -14,17 +15,17 @@ const perPayer = 3;
 let paid: PaidMarket;
 let verified: number;
 let settleAsked: number;
-beforeAll(async () => {
-  paid = await startPaidMarket({
-    env: { LIMIT_FAILED_PROOFS_PER_ADDRESS: String(perAddress), LIMIT_FAILED_PROOFS_PER_PAYER: String(perPayer) },
-  });
+const test = paidTest({
+  env: { LIMIT_FAILED_PROOFS_PER_ADDRESS: String(perAddress), LIMIT_FAILED_PROOFS_PER_PAYER: String(perPayer) },
+});
+test.beforeAll(({ paid: started }) => {
+  paid = started;
   paid.toFacilitator.behave((path) => {
     if (path === "/verify") verified += 1;
     if (path === "/settle") settleAsked += 1;
     return "pass";
   });
 });
-afterAll(() => paid?.stop());
 
 const body = { text: "hello" };
 const ask = (proof: Proof | undefined, from: string) => post(paid.url, { body, from, ...(proof && { proof }) });

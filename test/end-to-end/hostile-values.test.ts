@@ -1,7 +1,8 @@
 import { request } from "undici";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { Browser, newEmail, tokenIn } from "../support/browser.ts";
-import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import { paidTest } from "../support/fixtures.ts";
+import type { PaidMarket } from "../support/paid-market.ts";
 import { sampleOf } from "../support/sample.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document is walked freely
@@ -11,8 +12,9 @@ let paid: PaidMarket;
 let browser: Browser;
 let known: Record<string, string>;
 
-beforeAll(async () => {
-  paid = await startPaidMarket({ env: { MARKETPLACE_PUBLIC_URL: "http://127.0.0.1:4020", SMTP_URL: "" } });
+const test = paidTest({ env: { MARKETPLACE_PUBLIC_URL: "http://127.0.0.1:4020", SMTP_URL: "" } });
+test.beforeAll(async ({ paid: started }) => {
+  paid = started;
   const { marketplace, market } = paid;
   browser = new Browser(marketplace.url);
   const { link } = (await browser.post("/api/account/sign-in/email", { email: newEmail() })).body;
@@ -20,7 +22,6 @@ beforeAll(async () => {
   await browser.post("/api/account", { handle: `hostile-${market.creator.handle.slice(-6)}` });
   known = { handle: market.creator.handle, slug: "echo" };
 });
-afterAll(() => paid?.stop());
 
 const nested = (levels: number): Json => (levels === 0 ? 1 : [nested(levels - 1)]);
 /** In JSON, so that names and halves of characters get there as they are. */
@@ -64,7 +65,7 @@ test("no hostile value anywhere is answered with a 5xx, or repeated as [object O
   expect(await problemsOf(asked)).toEqual([]);
 }, 240_000);
 
-test("nor by the tool servers", async () => {
+test("no hostile value is answered with a 5xx by the tool servers", async () => {
   const names = ["tools/call", "tools/list", "initialize", "__proto__", "\\u0000"];
   const bodies: string[] = [];
   for (const value of [...hostileJson, ...hostileOther]) {
@@ -86,7 +87,7 @@ test("nor by the tool servers", async () => {
   expect(await problemsOf(asked)).toEqual([]);
 }, 240_000);
 
-test("nor by a proof of payment", async () => {
+test("no hostile value in a proof of payment is answered with a 5xx", async () => {
   const proofs: string[] = [];
   for (const value of [...hostileJson, ...hostileOther]) {
     for (const version of [1, 2]) {

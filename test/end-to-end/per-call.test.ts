@@ -1,21 +1,24 @@
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { wrapFetchWithPaymentFromConfig } from "@x402/fetch";
 import { createPublicClient, http } from "viem";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { usdcStandIn } from "../../infra/local-evm/artifacts.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
+import { kept, paidTest, perFile } from "../support/fixtures.ts";
 import { usdcOf } from "../support/hedera-payments.ts";
 import { echoAgent, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
-import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import type { PaidMarket } from "../support/paid-market.ts";
 import { decodeHeader, encodeHeader, payQuote, post as postTo } from "../support/pay-call.ts";
 
 let paid: PaidMarket;
 
-beforeAll(async () => {
-  paid = await startPaidMarket();
+const test = paidTest().extend("copy", perFile, ({ paid: { marketplace } }, { onCleanup }) => {
+  const { databaseUrl, environment: env, model } = marketplace;
+  return kept(startMarketplace({ databaseUrl, env, model }), onCleanup);
 });
-
-afterAll(() => paid?.stop());
+test.beforeAll(({ paid: started }) => {
+  paid = started;
+});
 
 const input = { text: "hello" };
 const encode = encodeHeader;
@@ -323,11 +326,9 @@ test("a payment is held against the terms of now, whatever the last call's were,
 
 describe("on another copy of the service, which has not seen the payment", () => {
   let other: TestMarketplace;
-  beforeAll(async () => {
-    const { databaseUrl, environment: env, model } = paid.marketplace;
-    other = await startMarketplace({ databaseUrl, env, model });
+  test.beforeAll(({ copy }) => {
+    other = copy;
   });
-  afterAll(() => other?.stop());
   const postToOther = (proof: object, body: object = input) =>
     post(proof, { url: `${other.url}/api/agent/${paid.address}`, body });
 

@@ -1,31 +1,24 @@
 import { AccountId, Hbar, PrivateKey, TransferTransaction } from "@hashgraph/sdk";
 import { createTestClient, http, parseEther, walletActions } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { openLedger } from "../infra/local-hedera/sdk.ts";
 import { documented } from "../support/documented.ts";
-import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import type { EvmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
+import { chainTest, part, perFile } from "../support/fixtures.ts";
 import { hederaProof, hederaTerms, hederaVariables } from "../support/hedera-payments.ts";
 import { freshDatabase } from "../support/postgres.ts";
 
-let setting: EvmSetting;
-let open: Awaited<ReturnType<typeof openLedger>>;
+const test = chainTest().extend("open", perFile, part(openLedger));
 
-beforeAll(async () => {
-  [setting, open] = await Promise.all([evmSetting(), openLedger()]);
-});
-afterAll(async () => {
-  await Promise.all([setting?.stop(), open?.close()]);
-});
-
-const gasMoney = (address: string, value: bigint) =>
+const gasMoney = (setting: EvmSetting, address: string, value: bigint) =>
   createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) })
     .extend(walletActions)
     .setBalance({ address: address as `0x${string}`, value });
 
-async function daemonWith(variables: Record<string, string> = {}) {
+async function daemonWith(setting: EvmSetting, variables: Record<string, string> = {}) {
   const FACILITATOR_DATABASE_URL = await freshDatabase("facilitator");
   return documented(await startFacilitator({ ...setting.variables, FACILITATOR_DATABASE_URL, ...variables }));
 }
@@ -38,12 +31,14 @@ const traces = async ({ context: { db } }: Awaited<ReturnType<typeof daemonWith>
   return rows[0];
 };
 
-test("a send refused for want of gas money is 503, claims nothing, and is known at once; when there is money it settles", async () => {
-  const daemon = await daemonWith();
+test("a send refused for want of gas money is 503, claims nothing, and is known at once; when there is money it settles", async ({
+  setting,
+}) => {
+  const daemon = await daemonWith(setting);
   try {
     const buyer = await setting.fundedBuyer();
     const bodies = await Promise.all([1, 2, 3, 4].map(() => paymentBody(buyer, setting.terms)));
-    await gasMoney(setting.signer, 1_000n);
+    await gasMoney(setting, setting.signer, 1_000n);
     const answers = await Promise.all(bodies.map((body) => daemon.settle(body)));
     for (const answer of answers) {
       expect(answer).toMatchObject({ status: 503, body: { success: false, transaction: "", network: "eip155:84532" } });
@@ -58,22 +53,22 @@ test("a send refused for want of gas money is 503, claims nothing, and is known 
     expect({ records, failures }).toEqual({ records: 0, failures: 0 });
     for (const row of payments ?? []) expect(row).toEqual({ state: "failed", retryable: true, raw: null });
 
-    await gasMoney(setting.signer, parseEther("10"));
+    await gasMoney(setting, setting.signer, parseEther("10"));
     await expect.poll(async () => (await daemon.get("/health")).body.chains[0].settling).toBe(true);
     for (const body of bodies) expect((await daemon.settle(body)).body).toMatchObject({ success: true });
   } finally {
-    await gasMoney(setting.signer, parseEther("10"));
+    await gasMoney(setting, setting.signer, parseEther("10"));
     await daemon.stop();
   }
 });
 
-test("another fee payer that has money sends it instead, and its caller hears of nothing", async () => {
+test("another fee payer that has money sends it instead, and its caller hears of nothing", async ({ setting }) => {
   const keys = [generatePrivateKey(), generatePrivateKey()];
   const [rich, poor] = keys.map((key) => privateKeyToAccount(key).address) as [string, string];
-  await Promise.all([rich, poor].map((address) => gasMoney(address, parseEther("10"))));
-  const daemon = await daemonWith({ EIP155_84532_SIGNERS: keys.toReversed().join(",") });
+  await Promise.all([rich, poor].map((address) => gasMoney(setting, address, parseEther("10"))));
+  const daemon = await daemonWith(setting, { EIP155_84532_SIGNERS: keys.toReversed().join(",") });
   try {
-    await gasMoney(poor, 1_000n);
+    await gasMoney(setting, poor, 1_000n);
     const bodies = await Promise.all(
       Array.from({ length: 8 }, async () => paymentBody(await setting.fundedBuyer(), setting.terms)),
     );
@@ -90,7 +85,9 @@ test("another fee payer that has money sends it instead, and its caller hears of
   }
 });
 
-test("on Hedera the same: the node's refusal is 503, nothing is claimed, and the payment settles once there is HBAR", async () => {
+test("on Hedera the same: the node's refusal is 503, nothing is claimed, and the payment settles once there is HBAR", async ({
+  open,
+}) => {
   const { ledger } = open;
   const { feePayer, buyer, operator } = ledger.accounts;
   const FACILITATOR_DATABASE_URL = await freshDatabase("facilitator");

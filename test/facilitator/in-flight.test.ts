@@ -1,46 +1,46 @@
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { HoldStore } from "../../facilitator/holds/store.ts";
 import { parsePaymentRequest } from "../../facilitator/payment-request.ts";
 import type { Payment, PaymentRequest } from "../../facilitator/schemes/scheme.ts";
-import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/local-hedera.ts";
+import type { LocalHedera } from "../../infra/local-hedera/local-hedera.ts";
 import { connect, type Database } from "../../shared/postgres.ts";
 import { newLedgerBuyer } from "../bench/ledger-process.ts";
 import { documented } from "../support/documented.ts";
-import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import type { EvmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
-import { hederaProof, hederaVariables } from "../support/hedera-payments.ts";
+import { chainsTest, keptAll, perFile } from "../support/fixtures.ts";
+import { hederaProof } from "../support/hedera-payments.ts";
 import { statements } from "../support/statements.ts";
 
-let setting: EvmSetting;
-let ledger: LocalHedera;
-let copies: ReadonlyArray<Awaited<ReturnType<typeof startFacilitator>>>;
+type Copies = ReadonlyArray<Awaited<ReturnType<typeof startFacilitator>>>;
+const test = chainsTest({ consensusDelayMs: 5 }).extend("copies", perFile, ({ forBoth }, { onCleanup }) =>
+  keptAll(
+    [1, 2].map(() => startFacilitator(forBoth).then(documented)),
+    onCleanup,
+  ),
+);
 
-beforeAll(async () => {
-  [setting, ledger] = await Promise.all([evmSetting(), startLocalHedera({ consensusDelayMs: 5 })]);
-  const variables = { ...setting.variables, ...hederaVariables(ledger) };
-  copies = await Promise.all([1, 2].map(async () => documented(await startFacilitator(variables))));
-});
-afterAll(async () => {
-  await Promise.all(copies?.map((copy) => copy.stop()) ?? []);
-  await Promise.all([setting?.stop(), ledger?.close()]);
-});
-
-const one = () => copies[0]!;
-const two = () => copies[1]!;
+const one = (copies: Copies) => copies[0]!;
+const two = (copies: Copies) => copies[1]!;
 const price = 10_000n;
 
 /** Makes payments of `price` out of one wallet that holds so much. */
-type Wallet = (units: bigint) => Promise<() => Promise<object>>;
+type Wallet = (chains: Chains, units: bigint) => Promise<() => Promise<object>>;
 
-const evmWallet: Wallet = async (units) => {
+interface Chains {
+  readonly setting: EvmSetting;
+  readonly ledger: LocalHedera;
+}
+
+async function evmWallet({ setting }: Pick<Chains, "setting">, units: bigint) {
   const buyer = await setting.fundedBuyer(units);
   return () => paymentBody(buyer, setting.terms);
-};
+}
 
-const hederaWallet: Wallet = async (units) => {
+async function hederaWallet({ ledger }: Pick<Chains, "ledger">, units: bigint) {
   const buyer = await newLedgerBuyer({ admin: ledger.adminUrl, usdc: ledger.usdc }, units);
   const terms = {
     scheme: "exact",
@@ -55,9 +55,9 @@ const hederaWallet: Wallet = async (units) => {
     paymentPayload: await hederaProof(buyer, terms, { url: "https://a.example.com" }),
     paymentRequirements: terms,
   });
-};
+}
 
-describe.each([
+describe.each<[string, Wallet, string]>([
   ["EVM", evmWallet, "invalid_exact_evm_insufficient_balance"],
   ["Hedera", hederaWallet, "invalid_exact_hedera_payload_preflight_failed"],
 ])("the payments of a wallet on %s", (_, wallet, insufficient) => {
@@ -67,41 +67,60 @@ describe.each([
     invalidMessage: expect.stringContaining("in flight"),
   };
 
-  test("of payments verified at once on two copies no more are good than the balance covers together", async () => {
-    const pay = await wallet(3n * price);
+  test("of payments verified at once on two copies no more are good than the balance covers together", async ({
+    setting,
+    ledger,
+    copies,
+  }) => {
+    const pay = await wallet({ setting, ledger }, 3n * price);
     const bodies = await Promise.all(Array.from({ length: 12 }, pay));
     const answers = await Promise.all(bodies.map((body, index) => copies[index % 2]!.verify(body)));
     expect(answers.filter(({ body }) => body.isValid)).toHaveLength(3);
     for (const { body } of answers.filter(({ body: { isValid } }) => !isValid)) expect(body).toMatchObject(inFlight);
     const good = bodies.filter((__, index) => answers[index]?.body.isValid);
-    for (const body of good) expect((await two().settle(body)).body).toMatchObject({ success: true });
+    for (const body of good) expect((await two(copies).settle(body)).body).toMatchObject({ success: true });
   });
 
-  test("the same payment is counted once, however often and wherever it is verified", async () => {
-    const body = await (await wallet(price))();
+  test("the same payment is counted once, however often and wherever it is verified", async ({
+    setting,
+    ledger,
+    copies,
+  }) => {
+    const body = await (await wallet({ setting, ledger }, price))();
     const answers = await Promise.all(Array.from({ length: 40 }, (__, index) => copies[index % 2]!.verify(body)));
     for (const answer of answers) expect(answer.body).toMatchObject({ isValid: true, holdId: expect.any(String) });
     expect(new Set(answers.map((answer) => answer.body.holdId)).size).toBe(40);
-    expect((await one().settle(body)).body).toMatchObject({ success: true });
+    expect((await one(copies).settle(body)).body).toMatchObject({ success: true });
   });
 
-  test("what is released is free at once; what another verifier of the same payment holds is not", async () => {
-    const pay = await wallet(price);
+  test("what is released is free at once; what another verifier of the same payment holds is not", async ({
+    setting,
+    ledger,
+    copies,
+  }) => {
+    const pay = await wallet({ setting, ledger }, price);
     const [first, second] = [await pay(), await pay()];
-    const mine = (await one().verify(first)).body.holdId as string;
-    const theirs = (await two().verify(first)).body.holdId as string;
-    expect((await two().verify(second)).body).toMatchObject(inFlight);
-    expect(await two().post("/release", { holdId: mine })).toMatchObject({ status: 200, body: { released: true } });
-    expect((await one().verify(second)).body).toMatchObject(inFlight);
-    expect((await one().post("/release", { holdId: mine })).body).toEqual({ released: false });
-    expect((await one().verify(second)).body).toMatchObject(inFlight);
-    expect((await one().post("/release", { holdId: theirs })).body).toEqual({ released: true });
-    expect((await two().verify(second)).body).toMatchObject({ isValid: true });
-    expect((await one().verify(first)).body).toMatchObject(inFlight);
+    const mine = (await one(copies).verify(first)).body.holdId as string;
+    const theirs = (await two(copies).verify(first)).body.holdId as string;
+    expect((await two(copies).verify(second)).body).toMatchObject(inFlight);
+    expect(await two(copies).post("/release", { holdId: mine })).toMatchObject({
+      status: 200,
+      body: { released: true },
+    });
+    expect((await one(copies).verify(second)).body).toMatchObject(inFlight);
+    expect((await one(copies).post("/release", { holdId: mine })).body).toEqual({ released: false });
+    expect((await one(copies).verify(second)).body).toMatchObject(inFlight);
+    expect((await one(copies).post("/release", { holdId: theirs })).body).toEqual({ released: true });
+    expect((await two(copies).verify(second)).body).toMatchObject({ isValid: true });
+    expect((await one(copies).verify(first)).body).toMatchObject(inFlight);
   });
 
-  test("a wallet pays one after the other down to its last unit, with and without /verify", async () => {
-    const pay = await wallet(5n * price);
+  test("a wallet pays one after the other down to its last unit, with and without /verify", async ({
+    setting,
+    ledger,
+    copies,
+  }) => {
+    const pay = await wallet({ setting, ledger }, 5n * price);
     for (let paid = 0; paid < 5; paid += 1) {
       const body = await pay();
       const copy = copies[paid % 2]!;
@@ -114,14 +133,18 @@ describe.each([
       expect((await copy.settle(body)).body).toMatchObject({ success: true });
       expect((await copies[(paid + 1) % 2]!.verify(body)).body).toMatchObject({ isValid: false });
     }
-    expect((await one().verify(await pay())).body.isValid).toBe(false);
+    expect((await one(copies).verify(await pay())).body.isValid).toBe(false);
   });
 
-  test("a payment that is being settled counts, whoever verified it or did not, and cannot be released", async () => {
-    const pay = await wallet(price);
+  test("a payment that is being settled counts, whoever verified it or did not, and cannot be released", async ({
+    setting,
+    ledger,
+    copies,
+  }) => {
+    const pay = await wallet({ setting, ledger }, price);
     const [first, second] = [await pay(), await pay()];
-    const { holdId } = (await one().verify(first)).body;
-    const { db } = one().context;
+    const { holdId } = (await one(copies).verify(first)).body;
+    const { db } = one(copies).context;
     // The end of the settlement cannot be recorded as long as the test holds the lock.
     await db.query(
       `create function wait_for_lock() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock(1); return new; end $$;
@@ -133,10 +156,10 @@ describe.each([
     await holder.query("set local idle_in_transaction_session_timeout = 0");
     await holder.query("select pg_advisory_xact_lock(1)");
     try {
-      const settling = one().settle(first);
-      await expect.poll(() => unfinished()).toBe(1);
-      expect((await two().post("/release", { holdId })).status).toBe(200);
-      expect((await two().verify(second)).body.isValid).toBe(false);
+      const settling = one(copies).settle(first);
+      await expect.poll(() => unfinished(copies)).toBe(1);
+      expect((await two(copies).post("/release", { holdId })).status).toBe(200);
+      expect((await two(copies).verify(second)).body.isValid).toBe(false);
       await holder.query("commit");
       expect((await settling).body).toMatchObject({ success: true });
     } finally {
@@ -146,39 +169,48 @@ describe.each([
   });
 });
 
-const unfinished = async () =>
-  (await one().context.db.query("select count(*)::int as n from payments where state in ('claimed', 'broadcast')"))
-    .rows[0].n;
+const unfinished = async (copies: Copies) =>
+  (
+    await one(copies).context.db.query(
+      "select count(*)::int as n from payments where state in ('claimed', 'broadcast')",
+    )
+  ).rows[0].n;
 
-describe.each([
+describe.each<[string, Wallet]>([
   ["EVM", evmWallet],
   ["Hedera", hederaWallet],
 ])("%s: settling, too,", (_, wallet) => {
-  test("settling leaves alone what was verified for another caller, and sends no payment that the others leave nothing for", async () => {
-    const pay = await wallet(price);
+  test("settling leaves alone what was verified for another caller, and sends no payment that the others leave nothing for", async ({
+    setting,
+    ledger,
+    copies,
+  }) => {
+    const pay = await wallet({ setting, ledger }, price);
     const held = await pay();
-    expect((await one().verify(held)).body.isValid).toBe(true);
-    expect((await two().settle(await pay())).body.success).toBe(false);
-    expect((await one().settle(held)).body.success).toBe(true);
+    expect((await one(copies).verify(held)).body.isValid).toBe(true);
+    expect((await two(copies).settle(await pay())).body.success).toBe(false);
+    expect((await one(copies).settle(held)).body.success).toBe(true);
 
-    const payOften = await wallet(price);
+    const payOften = await wallet({ setting, ledger }, price);
     const bodies = await Promise.all(Array.from({ length: 20 }, payOften));
     const answers = await Promise.all(bodies.map((body, n) => copies[n % 2]!.settle(body)));
     expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
     expect(answers.filter(({ body }) => body.transaction !== "")).toHaveLength(1);
   });
 
-  test("settling holds nothing any more once it was refused", async () => {
-    const pay = await wallet(price);
+  test("settling holds nothing any more once it was refused", async ({ setting, ledger, copies }) => {
+    const pay = await wallet({ setting, ledger }, price);
     const [first, second] = [await pay(), await pay()];
-    const { holdId } = (await one().verify(first)).body;
-    expect((await two().settle(second)).body.success).toBe(false);
-    await one().post("/release", { holdId });
-    expect((await two().settle(second)).body.success).toBe(true);
+    const { holdId } = (await one(copies).verify(first)).body;
+    expect((await two(copies).settle(second)).body.success).toBe(false);
+    await one(copies).post("/release", { holdId });
+    expect((await two(copies).settle(second)).body.success).toBe(true);
   });
 });
 
-test("verifying and releasing payments of the same payers on two copies never ends in a deadlock", async () => {
+test("verifying and releasing payments of the same payers on two copies never ends in a deadlock", async ({
+  setting,
+}) => {
   const url = setting.variables.FACILITATOR_DATABASE_URL as string;
   const [db, otherDb] = [1, 2].map((n) => connect(url, { poolMax: 10, statements, applicationName: `copy ${n}` }));
   const [store, otherStore] = [new HoldStore(db!), new HoldStore(otherDb!)];
@@ -203,7 +235,7 @@ test("verifying and releasing payments of the same payers on two copies never en
   }
 });
 
-test("what is asked for at once is held as if it were asked for one after the other, and each payer's total is the sum of the holds", async () => {
+test("what is asked for at once is held as if it were asked for one after the other, and each payer's total is the sum of the holds", async ({ setting }) => {
   const db = connect(setting.variables.FACILITATOR_DATABASE_URL as string, {
     poolMax: 2,
     statements,
@@ -267,7 +299,10 @@ const unsettled = {
   expiresAt: new Date(Date.now() + 600_000),
 };
 
-test("a payment that is claimed while its hold waits for a lock is answered with as it was claimed", async () => {
+test("a payment that is claimed while its hold waits for a lock is answered with as it was claimed", async ({
+  setting,
+  copies,
+}) => {
   const url = setting.variables.FACILITATOR_DATABASE_URL as string;
   const db = connect(url, { poolMax: 4, statements, applicationName: "waiting" });
   const [store, network] = [new HoldStore(db), "waiting"];
@@ -277,7 +312,7 @@ test("a payment that is claimed while its hold waits for a lock is answered with
       expiresAt: new Date(Date.now() + 600_000),
     }),
   ) as [Payment, Payment];
-  const settlements = one().context.store;
+  const settlements = one(copies).context.store;
   const terms = { resourceUrl: undefined, failuresMax: 0, failuresPerDayMax: 0 };
   const another = await db.connect();
   try {
@@ -307,37 +342,43 @@ async function waitingForLocks(db: Database): Promise<number> {
 }
 
 describe("a mirror that lags", () => {
-  test("a mirror that lags does not let a wallet spend twice what it has just paid, and lets it go on when it has caught up", async () => {
-    const pay = await hederaWallet(2n * price);
+  test("a mirror that lags does not let a wallet spend twice what it has just paid, and lets it go on when it has caught up", async ({
+    ledger,
+    copies,
+  }) => {
+    const pay = await hederaWallet({ ledger }, 2n * price);
     const [first, second, third] = [await pay(), await pay(), await pay()];
     ledger.faults.set({ mirrorLagMs: 1_500 });
     // The wallet must be old enough to be known to it.
     await pause(1_600);
     try {
-      expect((await one().settle(first)).body).toMatchObject({ success: true });
+      expect((await one(copies).settle(first)).body).toMatchObject({ success: true });
       // The mirror still shows two; one is spent.
-      expect((await one().verify(second)).body).toMatchObject({ isValid: true });
-      expect((await two().verify(third)).body).toMatchObject({ isValid: false });
-      await expect.poll(async () => (await two().settle(second)).body.success).toBe(true);
+      expect((await one(copies).verify(second)).body).toMatchObject({ isValid: true });
+      expect((await two(copies).verify(third)).body).toMatchObject({ isValid: false });
+      await expect.poll(async () => (await two(copies).settle(second)).body.success).toBe(true);
     } finally {
       ledger.faults.clear();
     }
   });
 });
 
-test("what a stranger posts in a payer's name holds nothing of the payer's", async () => {
+test("what a stranger posts in a payer's name holds nothing of the payer's", async ({ setting, copies }) => {
   const buyer = await setting.fundedBuyer(price);
   const body = await paymentBody(buyer, setting.terms);
   for (let tries = 0; tries < 5; tries += 1) {
     const forged = await paymentBody(buyer, setting.terms);
     forged.paymentPayload.payload.signature = `0x${"11".repeat(65)}`;
-    expect((await one().verify(forged)).body.isValid).toBe(false);
+    expect((await one(copies).verify(forged)).body.isValid).toBe(false);
   }
-  expect((await two().verify(body)).body).toMatchObject({ isValid: true });
+  expect((await two(copies).verify(body)).body).toMatchObject({ isValid: true });
 });
 
-test("a claim whose holder is gone holds no longer than a verification, though the authorization is good for years", async () => {
-  const { db, store, schemes } = one().context;
+test("a claim whose holder is gone holds no longer than a verification, though the authorization is good for years", async ({
+  setting,
+  copies,
+}) => {
+  const { db, store, schemes } = one(copies).context;
   const buyer = await setting.fundedBuyer(price);
   const validBefore = String(Math.floor(Date.now() / 1_000) + 10 ** 8);
   const body = await paymentBody(buyer, setting.terms, { validBefore });
@@ -355,20 +396,20 @@ test("a claim whose holder is gone holds no longer than a verification, though t
   expect(await held()).toEqual({ releasable: false, ends: false });
   await store.openClaim(claim!);
   expect(await held()).toEqual({ releasable: true, ends: true });
-  const { holdId } = (await two().verify(body)).body;
-  expect((await two().verify(await paymentBody(buyer, setting.terms))).body.isValid).toBe(false);
-  expect((await two().post("/release", { holdId })).body).toEqual({ released: true });
-  expect((await two().verify(await paymentBody(buyer, setting.terms))).body.isValid).toBe(true);
+  const { holdId } = (await two(copies).verify(body)).body;
+  expect((await two(copies).verify(await paymentBody(buyer, setting.terms))).body.isValid).toBe(false);
+  expect((await two(copies).post("/release", { holdId })).body).toEqual({ released: true });
+  expect((await two(copies).verify(await paymentBody(buyer, setting.terms))).body.isValid).toBe(true);
   expect(await store.claim("eip155:84532", "exact", payment, terms)).toBeDefined();
   expect(await held()).toEqual({ releasable: false, ends: false });
 });
 
-test("holds that are over are swept away, and their payers with them", async () => {
-  const { db } = one().context;
-  const pay = await evmWallet(price);
-  await one().verify(await pay());
+test("holds that are over are swept away, and their payers with them", async ({ setting, copies }) => {
+  const { db } = one(copies).context;
+  const pay = await evmWallet({ setting }, price);
+  await one(copies).verify(await pay());
   await db.query("update payment_holds set until = now() - interval '1 second'");
-  expect((await two().verify(await pay())).body).toMatchObject({ isValid: true });
+  expect((await two(copies).verify(await pay())).body).toMatchObject({ isValid: true });
   await db.query("update payment_holds set until = now() - interval '1 second'");
   // What a background sweep has in hand meanwhile is left to it.
   const left = async () => {
@@ -381,32 +422,35 @@ test("holds that are over are swept away, and their payers with them", async () 
   await expect.poll(left).toEqual([0, 0]);
 });
 
-test.each([
+test.for([
   ["no JSON object", [], undefined],
   ["nothing", {}, "holdId"],
   ["a number", { holdId: 7 }, "holdId"],
   ["an object that calls itself a text", { holdId: { toString: 1 } }, "holdId"],
   ["somebody's text", { holdId: "hold_1_x" }, "holdId"],
-])("/release of %s is a 400", async (_, body, field) => {
-  const answer = await one().post("/release", body);
+])("/release of %s is a 400", async ([_, body, field], { copies }) => {
+  const answer = await one(copies).post("/release", body);
   expect(answer.status).toBe(400);
   expect(answer.body.error).toEqual(expect.any(String));
   if (field) expect(answer.body.field).toBe(field);
 });
 
-test("/release of what never was is no error", async () => {
+test("/release of what never was is no error", async ({ copies }) => {
   const holdId = "hold_999999999_00000000-0000-4000-8000-000000000000";
-  expect(await one().post("/release", { holdId })).toMatchObject({ status: 200, body: { released: false } });
+  expect(await one(copies).post("/release", { holdId })).toMatchObject({ status: 200, body: { released: false } });
 });
 
-test("what the payer signed and the chain refuses ties up nothing once it is refused, and a full wallet's last payment holds", async () => {
+test("what the payer signed and the chain refuses ties up nothing once it is refused, and a full wallet's last payment holds", async ({
+  setting,
+  copies,
+}) => {
   const buyer = await setting.fundedBuyer(price);
   const dead = await Promise.all(
     Array.from({ length: 12 }, () => paymentBody(buyer, { ...setting.terms, name: "Another token's name" })),
   );
   const refused = await Promise.all(dead.map((body, index) => copies[index % 2]!.verify(body)));
   for (const { body } of refused) expect(body).toMatchObject({ isValid: false });
-  const held = async () => (await one().verify(await paymentBody(buyer, setting.terms))).body;
+  const held = async () => (await one(copies).verify(await paymentBody(buyer, setting.terms))).body;
   expect(await held()).toMatchObject({ isValid: true });
   expect(await held()).toMatchObject({ isValid: false, invalidReason: "invalid_exact_evm_insufficient_balance" });
 });

@@ -2,32 +2,30 @@ import { Client, Hbar, PrivateKey, TransferTransaction } from "@hashgraph/sdk";
 import pg from "pg";
 import { createWalletClient, encodeFunctionData, type Hex, http, publicActions } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { usdcStandIn } from "../../infra/local-evm/artifacts.ts";
-import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/local-hedera.ts";
+import type { LocalHedera } from "../../infra/local-hedera/local-hedera.ts";
 import { documented } from "../support/documented.ts";
-import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import type { EvmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
-import { hederaVariables } from "../support/hedera-payments.ts";
+import { chainsTest, keptAll, perFile } from "../support/fixtures.ts";
 import { buyerOf, newBuyer, signedPayment, type Terms } from "./exact-hedera/setting.ts";
 
 let evm: EvmSetting;
 let ledger: LocalHedera;
 let copies: Array<Awaited<ReturnType<typeof startFacilitator>>>;
 
-beforeAll(async () => {
-  [evm, ledger] = await Promise.all([evmSetting(), startLocalHedera()]);
-  const variables = { ...evm.variables, ...hederaVariables(ledger), HEDERA_TESTNET_ASSETS: "0.0.429274,0.0.0" };
-  const first = documented(await startFacilitator(variables));
-  copies = [first, await startFacilitator(variables)];
+const test = chainsTest().extend("copies", perFile, ({ forBoth }, { onCleanup }) => {
+  const variables = { ...forBoth, HEDERA_TESTNET_ASSETS: "0.0.429274,0.0.0" };
+  return keptAll([startFacilitator(variables).then(documented), startFacilitator(variables)], onCleanup);
+});
+test.beforeAll(async ({ setting, ledger: ownLedger, copies: started }) => {
+  evm = setting;
+  ledger = ownLedger;
+  copies = started;
   // Where the search begins, it must have begun.
   while ((await marks()).length < 2) await search();
-}, 120_000);
-afterAll(async () => {
-  await Promise.all((copies ?? []).map((copy) => copy.stop()));
-  await ledger?.close();
-  await evm?.stop();
 });
 
 const search = () =>

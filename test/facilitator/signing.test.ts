@@ -2,14 +2,14 @@ import { generateKeyPairSync } from "node:crypto";
 import { PrivateKey } from "@hashgraph/sdk";
 import { createTestClient, http, parseEther, publicActions } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { Kms } from "../../facilitator/signing/kms.ts";
-import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/local-hedera.ts";
-import { type MockKms, startMockKms } from "../../infra/mock-kms/server.ts";
+import { startMockKms } from "../../infra/mock-kms/server.ts";
 import { Secret } from "../../shared/env.ts";
-import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import type { EvmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
+import { chainsTest, part, perFile } from "../support/fixtures.ts";
 import { hederaProof, hederaTerms, hederaVariables } from "../support/hedera-payments.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { startRpcProxy } from "../support/rpc-proxy.ts";
@@ -19,56 +19,50 @@ const gasKey = generatePrivateKey();
 const gasAddress = privateKeyToAccount(gasKey).address;
 const hbarKey = PrivateKey.generateECDSA();
 
-let setting: EvmSetting;
-let ledger: LocalHedera;
-let kms: MockKms;
-
-beforeAll(async () => {
-  const keys = { gas: Buffer.from(gasKey.slice(2), "hex"), hbar: Buffer.from(hbarKey.toStringRaw(), "hex") };
-  const otherKeys = { p256: generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey };
-  [setting, ledger, kms] = await Promise.all([
-    evmSetting({ EIP155_84532_SIGNERS: `${gasAddress}:kms:gas` }),
-    startLocalHedera({ consensusDelayMs: 2 }),
-    startMockKms({ keys, otherKeys, ...credentials }),
-  ]);
-  await setting.chain.fund(gasAddress, { wei: parseEther("10") });
-  Object.assign(setting.variables, {
+const test = chainsTest({ consensusDelayMs: 2 })
+  .extend(
+    "kms",
+    perFile,
+    part(() => {
+      const keys = { gas: Buffer.from(gasKey.slice(2), "hex"), hbar: Buffer.from(hbarKey.toStringRaw(), "hex") };
+      const otherKeys = { p256: generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey };
+      return startMockKms({ keys, otherKeys, ...credentials });
+    }),
+  )
+  .extend("variables", perFile, ({ kms }) => ({
+    EIP155_84532_SIGNERS: `${gasAddress}:kms:gas`,
     KMS_ENDPOINT: kms.url,
     KMS_REGION: "eu-central-1",
     KMS_ACCESS_KEY_ID: credentials.accessKeyId,
     KMS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     KMS_TIMEOUT_MS: "5000",
-  });
-});
-afterEach(() => kms.behave("answer"));
-afterAll(async () => {
-  await kms?.stop();
-  await Promise.all([setting?.stop(), ledger?.close()]);
-});
+  }));
+test.beforeAll(({ setting }) => setting.chain.fund(gasAddress, { wei: parseEther("10") }));
+test.afterEach(({ kms }) => kms.behave("answer"));
 
-async function daemonWith(variables: Record<string, string> = {}) {
+async function daemonWith(setting: EvmSetting, variables: Record<string, string> = {}) {
   const FACILITATOR_DATABASE_URL = await freshDatabase("facilitator");
   return startFacilitator({ ...setting.variables, FACILITATOR_DATABASE_URL, ...variables });
 }
 type Daemon = Awaited<ReturnType<typeof daemonWith>>;
 
-const pay = async () => paymentBody(await setting.fundedBuyer(), setting.terms);
+const pay = async (setting: EvmSetting) => paymentBody(await setting.fundedBuyer(), setting.terms);
 const settling = async (daemon: Daemon) => (await daemon.get("/readyz")).body.networks["eip155:84532"];
 const nonces = async ({ context: { db } }: Daemon) =>
   (await db.query("select next_nonce, vacant from signer_nonces where address = $1", [gasAddress])).rows;
 
-test("keys that never leave a KMS settle payments on an EVM chain and on Hedera", async () => {
+test("keys that never leave a KMS settle payments on an EVM chain and on Hedera", async ({ setting, ledger, kms }) => {
   const { accountId } = ledger.faucet.createAccount({
     publicKey: hbarKey.publicKey.toStringRaw(),
     tinybars: 10n ** 10n,
   });
   const { buyer } = ledger.accounts;
   const hedera = { ...hederaVariables(ledger), HEDERA_TESTNET_FEE_PAYERS: `${accountId}:kms:hbar` };
-  const daemon = await daemonWith(hedera);
+  const daemon = await daemonWith(setting, hedera);
   try {
     const terms = hederaTerms(ledger, accountId);
     const paymentPayload = await hederaProof(buyer, terms, { url: "https://a.example.com" });
-    const onEvm = await Promise.all(Array.from({ length: 8 }, pay));
+    const onEvm = await Promise.all(Array.from({ length: 8 }, () => pay(setting)));
     const answers = await Promise.all(
       [...onEvm, { paymentPayload, paymentRequirements: terms }].map((body) => daemon.settle(body)),
     );
@@ -83,11 +77,14 @@ test("keys that never leave a KMS settle payments on an EVM chain and on Hedera"
   }
 });
 
-test("while a KMS is slow no lock is held; when it fails the payment is 503, no nonce is used, and it settles once the KMS is back", async () => {
-  const daemon = await daemonWith();
+test("while a KMS is slow no lock is held; when it fails the payment is 503, no nonce is used, and it settles once the KMS is back", async ({
+  setting,
+  kms,
+}) => {
+  const daemon = await daemonWith(setting);
   try {
     const before = await nonces(daemon);
-    const bodies = await Promise.all([pay(), pay()]);
+    const bodies = await Promise.all([pay(setting), pay(setting)]);
     kms.behave("hang");
     const answers = bodies.map((body) => daemon.settle(body));
     await expect.poll(() => kms.waiting()).toBeGreaterThan(0);
@@ -114,13 +111,16 @@ test("while a KMS is slow no lock is held; when it fails the payment is 503, no 
   }
 });
 
-test("while a KMS is down another signer sends its payments, and the KMS's own go on after it", async () => {
+test("while a KMS is down another signer sends its payments, and the KMS's own go on after it", async ({
+  setting,
+  kms,
+}) => {
   const local = generatePrivateKey();
   await setting.chain.fund(privateKeyToAccount(local).address, { wei: parseEther("10") });
-  const daemon = await daemonWith({ EIP155_84532_SIGNERS: `${gasAddress}:kms:gas,${local}` });
+  const daemon = await daemonWith(setting, { EIP155_84532_SIGNERS: `${gasAddress}:kms:gas,${local}` });
   try {
     kms.behave("fail");
-    const bodies = await Promise.all(Array.from({ length: 6 }, pay));
+    const bodies = await Promise.all(Array.from({ length: 6 }, () => pay(setting)));
     const answers = await Promise.all(bodies.map((body) => daemon.settle(body)));
     for (const { body } of answers) expect(body).toMatchObject({ success: true });
     const { rows } = await daemon.context.db.query("select distinct fee_payer from payments");
@@ -133,8 +133,10 @@ test("while a KMS is down another signer sends its payments, and the KMS's own g
   }
 });
 
-test("copies that share a key of a KMS sign again when another was before them, and leave no gap", async () => {
-  const first = await daemonWith();
+test("copies that share a key of a KMS sign again when another was before them, and leave no gap", async ({
+  setting,
+}) => {
+  const first = await daemonWith(setting);
   const second = await startFacilitator({
     ...setting.variables,
     FACILITATOR_DATABASE_URL: first.context.config.databaseUrl,
@@ -142,7 +144,7 @@ test("copies that share a key of a KMS sign again when another was before them, 
   try {
     const client = createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) }).extend(publicActions);
     const before = await client.getTransactionCount({ address: gasAddress });
-    const bodies = await Promise.all(Array.from({ length: 12 }, pay));
+    const bodies = await Promise.all(Array.from({ length: 12 }, () => pay(setting)));
     const answers = await Promise.all(bodies.map((body, index) => (index % 2 ? first : second).settle(body)));
     for (const { body } of answers) expect(body).toMatchObject({ success: true });
     expect(await client.getTransactionCount({ address: gasAddress })).toBe(before + 12);
@@ -152,19 +154,22 @@ test("copies that share a key of a KMS sign again when another was before them, 
   }
 });
 
-test("a key that is another address' never signs a payment, and it and a secret that is not the KMS's are told", async () => {
+test("a key that is another address' never signs a payment, and it and a secret that is not the KMS's are told", async ({
+  setting,
+  kms,
+}) => {
   const other = privateKeyToAccount(generatePrivateKey()).address;
   const misnamed = { EIP155_84532_SIGNERS: `${other}:kms:gas` };
-  await expect(daemonWith(misnamed)).rejects.toThrow(gasAddress);
+  await expect(daemonWith(setting, misnamed)).rejects.toThrow(gasAddress);
   kms.behave("fail");
-  const daemon = await daemonWith(misnamed);
+  const daemon = await daemonWith(setting, misnamed);
   try {
     kms.behave("answer");
     const signed = kms.signatures();
     await setting.chain.fund(other, { wei: parseEther("10") });
     // The first signature is by which the key is looked for; no other follows.
     await expect.poll(() => kms.signatures()).toBe(signed + 1);
-    expect((await daemon.settle(await pay())).status).toBe(503);
+    expect((await daemon.settle(await pay(setting))).status).toBe(503);
     expect(kms.signatures()).toBe(signed + 1);
   } finally {
     await daemon.stop();
@@ -174,17 +179,20 @@ test("a key that is another address' never signs a payment, and it and a secret 
   await expect(new Kms(config).publicKey("gas")).rejects.toThrow("InvalidSignatureException");
 });
 
-test("a key of the wrong kind is not said to sign; one whose KMS is asked too often is, and its next payment settles", async () => {
-  const misfit = await daemonWith({ EIP155_84532_SIGNERS: `${gasAddress}:kms:p256` });
+test("a key of the wrong kind is not said to sign; one whose KMS is asked too often is, and its next payment settles", async ({
+  setting,
+  kms,
+}) => {
+  const misfit = await daemonWith(setting, { EIP155_84532_SIGNERS: `${gasAddress}:kms:p256` });
   try {
     expect((await misfit.get("/health")).body.chains).toMatchObject([{ signing: false }]);
-    expect((await misfit.settle(await pay())).status).toBe(503);
+    expect((await misfit.settle(await pay(setting))).status).toBe(503);
   } finally {
     await misfit.stop();
   }
-  const daemon = await daemonWith();
+  const daemon = await daemonWith(setting);
   try {
-    const body = await pay();
+    const body = await pay(setting);
     kms.behave("throttle");
     expect((await daemon.settle(body)).status).toBe(503);
     expect((await daemon.get("/health")).body.chains).toMatchObject([{ signing: true }]);
@@ -195,16 +203,19 @@ test("a key of the wrong kind is not said to sign; one whose KMS is asked too of
   }
 });
 
-test("a payment that a node took and called underpriced never fails because its key is away for another try", async () => {
+test("a payment that a node took and called underpriced never fails because its key is away for another try", async ({
+  setting,
+  kms,
+}) => {
   const proxy = await startRpcProxy(setting.chain.rpcUrl);
-  const daemon = await daemonWith({ EIP155_84532_RPC_URL: proxy.url });
+  const daemon = await daemonWith(setting, { EIP155_84532_RPC_URL: proxy.url });
   try {
     proxy.behave((method) => {
       if (method !== "eth_sendRawTransaction") return "pass";
       kms.behave("fail");
       return "underpriced";
     });
-    expect((await daemon.settle(await pay())).status).toBe(200);
+    expect((await daemon.settle(await pay(setting))).status).toBe(200);
     const states = async () => (await daemon.context.db.query("select state from payments")).rows;
     await expect.poll(states).toEqual([{ state: "settled" }]);
   } finally {

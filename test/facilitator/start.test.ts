@@ -1,45 +1,39 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { type EvmChain, startEvmChain } from "../../infra/local-evm/chain.ts";
-import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/local-hedera.ts";
-import { type EvmSetting, evmSetting } from "../support/evm-facilitator.ts";
+import { expect } from "vitest";
+import { startEvmChain } from "../../infra/local-evm/chain.ts";
+import type { LocalHedera } from "../../infra/local-hedera/local-hedera.ts";
+import type { EvmSetting } from "../support/evm-facilitator.ts";
 import { paymentBody } from "../support/evm-payments.ts";
 import { startFacilitator } from "../support/facilitator.ts";
+import { chainsTest, keptAll, part, perFile } from "../support/fixtures.ts";
 import { type HederaTerms, hederaProof, hederaVariables } from "../support/hedera-payments.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
 
-let setting: EvmSetting;
-let ledger: LocalHedera;
-let otherChain: EvmChain;
-let proxies: Record<"own" | "other", RpcProxy>;
-
-beforeAll(async () => {
-  [setting, ledger, otherChain] = await Promise.all([
-    evmSetting(),
-    startLocalHedera(),
-    startEvmChain({ chainId: 8453 }),
-  ]);
-  const [own, other] = await Promise.all([startRpcProxy(setting.chain.rpcUrl), startRpcProxy(otherChain.rpcUrl)]);
-  proxies = { own, other };
-});
-afterEach(() => {
+const test = chainsTest()
+  .extend(
+    "otherChain",
+    perFile,
+    part(() => startEvmChain({ chainId: 8453 })),
+  )
+  .extend("proxies", perFile, async ({ setting, otherChain }, { onCleanup }) => {
+    const urls = [setting.chain.rpcUrl, otherChain.rpcUrl];
+    const [own, other] = await keptAll(urls.map(startRpcProxy), onCleanup);
+    return { own: own!, other: other! };
+  });
+test.afterEach(({ proxies }) => {
   for (const proxy of Object.values(proxies)) proxy.behave(() => "pass");
-});
-afterAll(async () => {
-  for (const proxy of Object.values(proxies ?? {})) await proxy.stop();
-  await Promise.all([setting?.stop(), ledger?.close(), otherChain?.stop()]);
 });
 
 /** A daemon of both networks that comes up while its EVM node is away. */
-function startWithoutNode(proxy: RpcProxy) {
+function startWithoutNode(setting: EvmSetting, ledger: LocalHedera, proxy: RpcProxy) {
   proxy.behave(() => "lose-call");
   return startFacilitator({ ...setting.variables, ...hederaVariables(ledger), EIP155_84532_RPC_URL: proxy.url });
 }
 
-async function hederaPayment(): Promise<object> {
+async function hederaPayment(ledger: LocalHedera): Promise<object> {
   const { buyer, creator, feePayer } = ledger.accounts;
   const terms: HederaTerms = {
     network: "hedera:testnet",
@@ -56,10 +50,14 @@ async function hederaPayment(): Promise<object> {
   };
 }
 
-test("a network that is away when the daemon starts is closed until it is there; the others are served", async () => {
-  const daemon = await startWithoutNode(proxies.own);
+test("a network that is away when the daemon starts is closed until it is there; the others are served", async ({
+  setting,
+  ledger,
+  proxies,
+}) => {
+  const daemon = await startWithoutNode(setting, ledger, proxies.own);
   try {
-    expect((await daemon.settle(await hederaPayment())).body).toMatchObject({ success: true });
+    expect((await daemon.settle(await hederaPayment(ledger))).body).toMatchObject({ success: true });
     const payment = await paymentBody(await setting.fundedBuyer(), setting.terms);
     for (const verb of [daemon.verify, daemon.settle]) {
       expect(await verb(payment)).toMatchObject({
@@ -83,8 +81,12 @@ test("a network that is away when the daemon starts is closed until it is there;
   }
 });
 
-test("one that turns out to be another network stays closed, and nothing is concluded from what it says", async () => {
-  const daemon = await startWithoutNode(proxies.other);
+test("one that turns out to be another network stays closed, and nothing is concluded from what it says", async ({
+  setting,
+  ledger,
+  proxies,
+}) => {
+  const daemon = await startWithoutNode(setting, ledger, proxies.other);
   try {
     const { db } = daemon.context;
     const { payTo, asset } = setting.terms;
@@ -108,9 +110,9 @@ test("one that turns out to be another network stays closed, and nothing is conc
   }
 });
 
-test.each(["lose-call", "refuse"] as const)(
+test.for(["lose-call", "refuse"] as const)(
   "a daemon whose networks are all away (%s) starts unready, goes on trying, and settles",
-  async (fate) => {
+  async (fate, { setting, proxies }) => {
     proxies.own.behave(() => fate);
     const variables = { ...setting.variables, EIP155_84532_RPC_URL: proxies.own.url };
     const daemon = await startFacilitator(variables);
@@ -135,7 +137,11 @@ test.each(["lose-call", "refuse"] as const)(
   },
 );
 
-test("what is configured wrongly keeps a daemon from starting, also while another network is away", async () => {
+test("what is configured wrongly keeps a daemon from starting, also while another network is away", async ({
+  setting,
+  otherChain,
+  proxies,
+}) => {
   proxies.own.behave(() => "lose-call");
   const start = startFacilitator({
     ...setting.variables,
@@ -146,7 +152,9 @@ test("what is configured wrongly keeps a daemon from starting, also while anothe
   await expect(start).rejects.toThrow("EIP155_43113_RPC_URL is a node of chain 8453");
 });
 
-test("a mirror without a list of nodes is no reason not to start: the configured nodes are used", async () => {
+test("a mirror without a list of nodes is no reason not to start: the configured nodes are used", async ({
+  ledger,
+}) => {
   const mirror = createServer(async (request, response) => {
     if (request.url?.startsWith("/api/v1/network/nodes")) return void response.writeHead(404).end("{}");
     const answer = await fetch(ledger.mirrorUrl + request.url);
@@ -163,7 +171,7 @@ test("a mirror without a list of nodes is no reason not to start: the configured
   });
   try {
     expect((await daemon.get("/readyz")).status).toBe(200);
-    expect((await daemon.settle(await hederaPayment())).body).toMatchObject({ success: true });
+    expect((await daemon.settle(await hederaPayment(ledger))).body).toMatchObject({ success: true });
   } finally {
     await daemon.stop();
     mirror.closeAllConnections();

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
+import { kept, paidTest, perFile } from "../support/fixtures.ts";
 import { type Answer, call, seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
-import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
-import { freshDatabase } from "../support/postgres.ts";
+import type { PaidMarket } from "../support/paid-market.ts";
 
 const env = {
   LIMIT_QUOTES_PER_ADDRESS: "20",
@@ -10,26 +10,16 @@ const env = {
   LIMIT_FREE_CALLS_PER_AGENT: "25",
 };
 
-let paid: PaidMarket;
-let copy: TestMarketplace;
-let free: string;
-beforeAll(async () => {
-  const databaseUrl = await freshDatabase("marketplace");
-  paid = await startPaidMarket({ databaseUrl, env });
-  const { FACILITATOR_URL = "", MARKETPLACE_PUBLIC_URL = "" } = paid.marketplace.environment;
-  copy = await startMarketplace({
-    databaseUrl,
-    model: paid.marketplace.model,
-    env: { ...env, FACILITATOR_URL, MARKETPLACE_PUBLIC_URL },
-  });
-  free = (await seedMarket(copy.context, { price: 0 })).agent.address;
-});
-afterAll(async () => {
-  await copy?.stop();
-  await paid?.stop();
-});
+const test = paidTest({ env })
+  .extend("copy", perFile, ({ paid: { marketplace } }, { onCleanup }) => {
+    const { databaseUrl, model, environment } = marketplace;
+    const { FACILITATOR_URL = "", MARKETPLACE_PUBLIC_URL = "" } = environment;
+    const copied = { ...env, FACILITATOR_URL, MARKETPLACE_PUBLIC_URL };
+    return kept(startMarketplace({ databaseUrl, model, env: copied }), onCleanup);
+  })
+  .extend("free", perFile, async ({ copy }) => (await seedMarket(copy.context, { price: 0 })).agent.address);
 
-const post = (n: number, address: string, agent: string) =>
+const post = (paid: PaidMarket, copy: TestMarketplace, n: number, address: string, agent: string) =>
   call(n % 2 ? copy.url : paid.marketplace.url, `/api/agent/${agent}`, {
     body: { text: "hello" },
     headers: { "x-forwarded-for": address },
@@ -48,7 +38,9 @@ function holdsAt(limit: number, status: number, answers: readonly Answer[]): voi
 const times = <T>(count: number, work: (n: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, n) => work(n)));
 
-test("whatever is public has one limit an address, whether it is a price, a tool, a file or nothing at all", async () => {
+test("whatever is public has one limit an address, whether it is a price, a tool, a file or nothing at all", async ({
+  paid,
+}) => {
   const one = await startMarketplace({
     model: paid.marketplace.model,
     env: { ...env, LIMIT_PUBLIC_PER_ADDRESS: "30" },
@@ -79,21 +71,25 @@ test("whatever is public has one limit an address, whether it is a price, a tool
 });
 
 describe("who shows no key and no payment", () => {
-  test("may ask an address's number of prices a minute, over all copies", async () => {
-    holdsAt(20, 402, await times(45, (n) => post(n, "203.0.113.1", paid.address)));
-    expect((await post(0, "203.0.113.2", paid.address)).status).toBe(402);
+  test("may ask an address's number of prices a minute, over all copies", async ({ paid, copy }) => {
+    holdsAt(20, 402, await times(45, (n) => post(paid, copy, n, "203.0.113.1", paid.address)));
+    expect((await post(paid, copy, 0, "203.0.113.2", paid.address)).status).toBe(402);
   });
 
-  test("is one customer in all of an IPv6 network", async () => {
-    holdsAt(20, 402, await times(45, (n) => post(n, `2001:db8:1:2::${n + 1}`, paid.address)));
+  test("is one customer in all of an IPv6 network", async ({ paid, copy }) => {
+    holdsAt(20, 402, await times(45, (n) => post(paid, copy, n, `2001:db8:1:2::${n + 1}`, paid.address)));
   });
 
-  test("may call free agents an address's number of times, and no agent more often than it bears", async () => {
-    holdsAt(10, 200, await times(30, (n) => post(n, "203.0.113.3", free)));
-    holdsAt(15, 200, await times(60, (n) => post(n, `198.51.100.${n}`, free)));
+  test("may call free agents an address's number of times, and no agent more often than it bears", async ({
+    paid,
+    copy,
+    free,
+  }) => {
+    holdsAt(10, 200, await times(30, (n) => post(paid, copy, n, "203.0.113.3", free)));
+    holdsAt(15, 200, await times(60, (n) => post(paid, copy, n, `198.51.100.${n}`, free)));
   });
 
-  test("of the tool server that takes payments is counted alike", async () => {
+  test("of the tool server that takes payments is counted alike", async ({ paid, copy }) => {
     const [handle, slug] = paid.address.split("/");
     const ask = () =>
       fetch(`${copy.url}/api/x402/mcp`, {
@@ -116,9 +112,12 @@ describe("who shows no key and no payment", () => {
   });
 });
 
-test("where a limit is high a copy counts a share of it by itself, and all copies keep the limit", async () => {
+test("where a limit is high a copy counts a share of it by itself, and all copies keep the limit", async ({
+  paid,
+  copy,
+}) => {
   const addresses = (n: number) => `192.0.2.${n % 250}`;
-  const answers = await times(700, (n) => post(n, addresses(n), paid.address));
+  const answers = await times(700, (n) => post(paid, copy, n, addresses(n), paid.address));
   const quoted = answers.filter(({ status }) => status === 402).length;
   // Earlier prices of the same minute count; what one copy has taken and not used the other lacks.
   expect(quoted).toBeLessThanOrEqual(600);

@@ -1,17 +1,10 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { runCommand } from "../../marketplace/operator/command-line.ts";
 import { signedIn } from "../support/browser.ts";
+import { marketTest } from "../support/fixtures.ts";
 import { madeUpRequests } from "../support/made-up-requests.ts";
-import {
-  call,
-  type Market,
-  proveLedger,
-  run,
-  seedMarket,
-  startMarketplace,
-  type TestMarketplace,
-} from "../support/marketplace.ts";
+import { call, type Market, proveLedger, run, seedMarket, type TestMarketplace } from "../support/marketplace.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document is walked freely
 type Json = any;
@@ -19,12 +12,12 @@ type Json = any;
 let market: TestMarketplace;
 let seeded: Market;
 let document: Json;
-beforeAll(async () => {
-  market = await startMarketplace();
-  seeded = await seedMarket(market.context, { price: 1, balance: 100_000, rateLimit: 100_000 });
+const test = marketTest({}, { price: 1, balance: 100_000, rateLimit: 100_000 });
+test.beforeAll(async ({ market: started, seeded: owned }) => {
+  market = started;
+  seeded = owned;
   document = (await call(market.url, "/api/v1/openapi.json")).body;
 });
-afterAll(() => market.stop());
 
 describe("each status of the run endpoint's error table is met, and as documented", () => {
   const post = (body: unknown, key: string | null = seeded.key, headers: Record<string, string> = {}) =>

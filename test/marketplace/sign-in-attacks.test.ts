@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { mailboxOf } from "../../marketplace/accounts/users.ts";
 import { Browser, newEmail, withAccount } from "../support/browser.ts";
+import { marketTest, part, perFile } from "../support/fixtures.ts";
 import { type HostileProvider, type Lie, startHostileProvider } from "../support/hostile-provider.ts";
 import { startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
 
@@ -10,13 +11,23 @@ let market: TestMarketplace;
 /** At a public name, where links are sent. */
 let deployed: TestMarketplace;
 
-beforeAll(async () => {
-  provider = await startHostileProvider(clientId);
-  const oidc = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: "secret" };
-  market = await startMarketplace({ env: oidc });
-  deployed = await startMarketplace({ env: { MARKETPLACE_PUBLIC_URL: "https://market.example.com" } });
+const test = marketTest()
+  .extend(
+    "provider",
+    perFile,
+    part(() => startHostileProvider(clientId)),
+  )
+  .extend("options", perFile, ({ provider }) => ({
+    env: { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: "secret" },
+  }))
+  .extend(
+    "deployed",
+    perFile,
+    part(() => startMarketplace({ env: { MARKETPLACE_PUBLIC_URL: "https://market.example.com" } })),
+  );
+test.beforeAll(({ provider: hostile, market: local, deployed: atPublicName }) => {
+  [provider, market, deployed] = [hostile, local, atPublicName];
 });
-afterAll(() => Promise.all([market?.stop(), deployed?.stop(), provider?.stop()]));
 
 describe("by OpenID Connect", () => {
   async function comeBack(lie: Lie, lieOfNonce?: string): Promise<Browser> {

@@ -3,67 +3,68 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PrivateKey } from "@hashgraph/sdk";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EvmChain, startEvmChain } from "../../infra/local-evm/chain.ts";
+import { describe, expect } from "vitest";
 import { type LocalHedera, startLocalHedera } from "../../infra/local-hedera/local-hedera.ts";
 import { readConfig } from "../../marketplace/config.ts";
 import { Browser, newEmail, signedIn, tokenIn } from "../support/browser.ts";
-import { startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
-import {
-  callbackOf,
-  type MailServer,
-  type OidcServer,
-  startMailServer,
-  startOidcProvider,
-} from "../support/sign-in-servers.ts";
+import { kept, marketTest, part, perFile } from "../support/fixtures.ts";
+import { startMarketplace } from "../support/marketplace.ts";
+import { callbackOf, type MailServer, type OidcServer, startOidcProvider } from "../support/sign-in-servers.ts";
 
-let ledger: LocalHedera;
-let chain: EvmChain;
-let mail: MailServer;
-let provider: OidcServer;
 /** On a developer's machine, without a mail server. */
-let local: TestMarketplace;
 /** As deployed: with a mail server and an OpenID Connect provider. */
-let deployed: TestMarketplace;
-beforeAll(async () => {
-  [ledger, mail, provider] = await Promise.all([
-    startLocalHedera({ consensusDelayMs: 5 }),
-    startMailServer(),
-    startOidcProvider(publicUrl),
-  ]);
-  chain = await startEvmChain();
-  local = await startMarketplace({
-    env: {
-      HEDERA_MIRROR: ledger.mirrorUrl,
-      HEDERA_NODES: "127.0.0.1:1=0.0.3",
-      EVM_RPC_URLS: `eip155:84532=${chain.rpcUrl}`,
-    },
-  });
-  deployed = await startMarketplace({
-    env: {
-      MARKETPLACE_PUBLIC_URL: publicUrl,
-      SMTP_URL: mail.url,
-      MAIL_FROM: "Market <sign-in@market.example.com>",
-      OIDC_ISSUER: provider.issuer,
-      OIDC_CLIENT_ID: "marketplace",
-      OIDC_CLIENT_SECRET: "a client secret",
-      OIDC_NAME: "Example",
-    },
-  });
-});
-afterAll(async () => {
-  await Promise.all([local.stop(), deployed.stop(), ledger.close(), chain.stop(), mail.stop(), provider.stop()]);
-});
+const test = marketTest()
+  .extend(
+    "ledger",
+    perFile,
+    part(() => startLocalHedera({ consensusDelayMs: 5 })),
+  )
+  .extend(
+    "provider",
+    perFile,
+    part(() => startOidcProvider(publicUrl)),
+  )
+  .extend("local", perFile, ({ ledger, chain }, { onCleanup }) =>
+    kept(
+      startMarketplace({
+        env: {
+          HEDERA_MIRROR: ledger.mirrorUrl,
+          HEDERA_NODES: "127.0.0.1:1=0.0.3",
+          EVM_RPC_URLS: `eip155:84532=${chain.rpcUrl}`,
+        },
+      }),
+      onCleanup,
+    ),
+  )
+  .extend("deployed", perFile, ({ mail, provider }, { onCleanup }) =>
+    kept(
+      startMarketplace({
+        env: {
+          MARKETPLACE_PUBLIC_URL: publicUrl,
+          SMTP_URL: mail.url,
+          MAIL_FROM: "Market <sign-in@market.example.com>",
+          OIDC_ISSUER: provider.issuer,
+          OIDC_CLIENT_ID: "marketplace",
+          OIDC_CLIENT_SECRET: "a client secret",
+          OIDC_NAME: "Example",
+        },
+      }),
+      onCleanup,
+    ),
+  );
 
 const publicUrl = "https://market.example.com";
 
 describe("by e-mail", () => {
-  test("a link from the mail signs in once; the session cookie is out of reach of scripts and other sites", async () => {
+  test("a link from the mail signs in once; the session cookie is out of reach of scripts and other sites", async ({
+    mail,
+    deployed,
+  }) => {
     const email = newEmail();
     const browser = new Browser(deployed.url);
     const asked = await browser.post("/api/account/sign-in/email", { email });
     expect(asked.body).toEqual({ sent_to: email, expires_in_seconds: 900 });
-    const link = await linkTo(email);
+    const link = await linkTo(mail, email);
     expect(link).toMatch(/^https:\/\/market\.example\.com\/sign-in\?token=\w+$/);
     const confirmed = await browser.post("/api/account/sign-in/email/confirm", { token: tokenIn(link) });
     expect(confirmed.status).toBe(200);
@@ -77,7 +78,7 @@ describe("by e-mail", () => {
     expect(again.status).toBe(401);
   });
 
-  test("a link opened by twenty at once signs one of them in", async () => {
+  test("a link opened by twenty at once signs one of them in", async ({ local }) => {
     const { link } = (await new Browser(local.url).post("/api/account/sign-in/email", { email: newEmail() })).body;
     const body = { token: tokenIn(link) };
     const answers = await Promise.all(
@@ -87,7 +88,7 @@ describe("by e-mail", () => {
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(19);
   });
 
-  test("a newer link ends those before it, also when all are opened together", async () => {
+  test("a newer link ends those before it, also when all are opened together", async ({ local }) => {
     const email = newEmail();
     const ask = async () => (await new Browser(local.url).post("/api/account/sign-in/email", { email })).body.link;
     const links = [await ask(), await ask(), await ask(), await ask()];
@@ -100,7 +101,7 @@ describe("by e-mail", () => {
     expect((await open(await ask())).status).toBe(200);
   });
 
-  test("a link too old is refused, and the token is not in the database", async () => {
+  test("a link too old is refused, and the token is not in the database", async ({ local }) => {
     const browser = new Browser(local.url);
     const token = tokenIn((await browser.post("/api/account/sign-in/email", { email: newEmail() })).body.link);
     const { rows } = await local.context.db.query("select * from sign_in_verifications");
@@ -109,7 +110,9 @@ describe("by e-mail", () => {
     expect((await browser.post("/api/account/sign-in/email/confirm", { token })).status).toBe(401);
   });
 
-  test("somebody else's mail box is not filled: 429 after five links a minute, and addresses must be one address", async () => {
+  test("somebody else's mail box is not filled: 429 after five links a minute, and addresses must be one address", async ({
+    local,
+  }) => {
     const browser = new Browser(local.url);
     const email = newEmail();
     for (let n = 0; n < 5; n += 1)
@@ -129,14 +132,14 @@ describe("by e-mail", () => {
     }
   });
 
-  test("nor by twenty-one letters in a day", async () => {
+  test("nor by twenty-one letters in a day", async ({ deployed }) => {
     const email = newEmail();
     await deployed.context.db.query("insert into letters_sent (address, letters) values ($1, 19)", [email]);
     const ask = () => new Browser(deployed.url).post("/api/account/sign-in/email", { email });
     expect([(await ask()).status, (await ask()).status]).toEqual([202, 429]);
   });
 
-  test("nor are links guessed from one place: 429 after sixty attempts a minute, there alone", async () => {
+  test("nor are links guessed from one place: 429 after sixty attempts a minute, there alone", async ({ local }) => {
     const guesser = new Browser(local.url, "192.0.2.7");
     const guess = () => guesser.post("/api/account/sign-in/email/confirm", { token: "guess" });
     const answers = await Promise.all(Array.from({ length: 70 }, guess));
@@ -164,23 +167,26 @@ describe("by e-mail", () => {
     }
   });
 
-  test.each([
+  test.for([
     ["listens to the network", { MARKETPLACE_HOST: "0.0.0.0" }],
     ["listens to the network of IPv6", { MARKETPLACE_HOST: "::" }],
     ["has a public name", { MARKETPLACE_PUBLIC_URL: publicUrl }],
     ["has a name that begins like a loopback address", { MARKETPLACE_PUBLIC_URL: "https://127.0.0.1.example.com" }],
     ["is in production", { NODE_ENV: "production" }],
-  ])("a service that %s starts with a way to send links, a provider, or not at all", (_what, env) => {
-    const variables = { ...local.environment, ...env };
-    expect(() => readConfig(variables)).toThrow(/SMTP_URL and MAIL_FROM, or OIDC_ISSUER/);
-    const mailed = { SMTP_URL: "smtp://mail", MAIL_FROM: "a@example.com" };
-    expect(readConfig({ ...variables, ...mailed }).signIn.showsLinks).toBe(false);
-    const provided = { OIDC_ISSUER: "https://issuer.example", OIDC_CLIENT_ID: "a", OIDC_CLIENT_SECRET: "b" };
-    expect(readConfig({ ...variables, ...provided }).signIn.showsLinks).toBe(false);
-    expect(readConfig({ ...variables, SESSION_SECRET: "" }).signIn.showsLinks).toBe(false);
-  });
+  ] as const)(
+    "a service that %s starts with a way to send links, a provider, or not at all",
+    ([_what, env], { local }) => {
+      const variables = { ...local.environment, ...env };
+      expect(() => readConfig(variables)).toThrow(/SMTP_URL and MAIL_FROM, or OIDC_ISSUER/);
+      const mailed = { SMTP_URL: "smtp://mail", MAIL_FROM: "a@example.com" };
+      expect(readConfig({ ...variables, ...mailed }).signIn.showsLinks).toBe(false);
+      const provided = { OIDC_ISSUER: "https://issuer.example", OIDC_CLIENT_ID: "a", OIDC_CLIENT_SECRET: "b" };
+      expect(readConfig({ ...variables, ...provided }).signIn.showsLinks).toBe(false);
+      expect(readConfig({ ...variables, SESSION_SECRET: "" }).signIn.showsLinks).toBe(false);
+    },
+  );
 
-  test("a service with a provider and no mail server shows no link to anybody", async () => {
+  test("a service with a provider and no mail server shows no link to anybody", async ({ provider }) => {
     const provided = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: "a", OIDC_CLIENT_SECRET: "b" };
     const shy = await startMarketplace({ env: { NODE_ENV: "production", ...provided } });
     try {
@@ -193,16 +199,20 @@ describe("by e-mail", () => {
 });
 
 describe("by OpenID Connect", () => {
-  test("whoever the provider vouches for is signed in, and is the same person as by e-mail", async () => {
+  test("whoever the provider vouches for is signed in, and is the same person as by e-mail", async ({
+    mail,
+    provider,
+    deployed,
+  }) => {
     const email = newEmail();
     const browser = new Browser(deployed.url);
-    expect(await throughProvider(browser, email)).toMatchObject({ status: 303, location: `${publicUrl}/` });
+    expect(await throughProvider(provider, browser, email)).toMatchObject({ status: 303, location: `${publicUrl}/` });
     expect((await browser.get("/api/account")).body.email).toBe(email);
     await browser.post("/api/account", { handle: `oidc-${email.slice(0, 6)}` });
 
     const other = new Browser(deployed.url);
     await other.post("/api/account/sign-in/email", { email });
-    await other.post("/api/account/sign-in/email/confirm", { token: tokenIn(await linkTo(email)) });
+    await other.post("/api/account/sign-in/email/confirm", { token: tokenIn(await linkTo(mail, email)) });
     expect((await other.get("/api/account")).body.account.handle).toBe(`oidc-${email.slice(0, 6)}`);
     const { rows } = await deployed.context.db.query(
       "select access_token, refresh_token, id_token from sign_in_identities",
@@ -210,27 +220,33 @@ describe("by OpenID Connect", () => {
     for (const row of rows) expect(Object.values(row)).toEqual([null, null, null]);
   });
 
-  test.each([
+  test.for([
     ["that the provider has not verified", `unverified-${newEmail()}`],
     ["that it says is verified in words only", `worded-${newEmail()}`],
     ["that looks like another in lower case", "mar\u212A@example.com"],
     ["that stands for a wallet", "0x0000000000000000000000000000000000000001@eip155-84532.wallet.invalid"],
-  ])("an address %s lets nobody in, and keeps nothing from its owner", async (_what, email) => {
-    const owned = email.toLowerCase();
-    if (/^[\x20-\x7e]+$/.test(email) && !email.endsWith(".invalid")) {
-      const owner = new Browser(deployed.url);
-      await owner.post("/api/account/sign-in/email", { email });
-      await owner.post("/api/account/sign-in/email/confirm", { token: tokenIn(await linkTo(owned)) });
-      expect((await owner.get("/api/account")).body.email).toBe(owned);
-    }
-    const browser = new Browser(deployed.url);
-    expect((await throughProvider(browser, email)).status).toBe(401);
-    expect((await browser.get("/api/account")).status).toBe(401);
-    const { rows } = await deployed.context.db.query("select from sign_in_identities where account_id = $1", [email]);
-    expect(rows).toHaveLength(0);
-  });
+  ] as const)(
+    "an address %s lets nobody in, and keeps nothing from its owner",
+    async ([_what, email], { mail, provider, deployed }) => {
+      const owned = email.toLowerCase();
+      if (/^[\x20-\x7e]+$/.test(email) && !email.endsWith(".invalid")) {
+        const owner = new Browser(deployed.url);
+        await owner.post("/api/account/sign-in/email", { email });
+        await owner.post("/api/account/sign-in/email/confirm", { token: tokenIn(await linkTo(mail, owned)) });
+        expect((await owner.get("/api/account")).body.email).toBe(owned);
+      }
+      const browser = new Browser(deployed.url);
+      expect((await throughProvider(provider, browser, email)).status).toBe(401);
+      expect((await browser.get("/api/account")).status).toBe(401);
+      const { rows } = await deployed.context.db.query("select from sign_in_identities where account_id = $1", [email]);
+      expect(rows).toHaveLength(0);
+    },
+  );
 
-  test("a callback without its state, with another browser's, or posted twice signs nobody in", async () => {
+  test("a callback without its state, with another browser's, or posted twice signs nobody in", async ({
+    provider,
+    deployed,
+  }) => {
     const browser = new Browser(deployed.url);
     const back = await callbackOf(provider, browser, newEmail());
     expect((await new Browser(deployed.url).get(back)).status).toBe(401);
@@ -241,7 +257,7 @@ describe("by OpenID Connect", () => {
     expect((await new Browser(deployed.url).get(own)).status).toBe(401);
   });
 
-  test("it goes on only to paths of this service", async () => {
+  test("it goes on only to paths of this service", async ({ deployed }) => {
     const browser = new Browser(deployed.url);
     for (const next of ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)", "x"]) {
       const { status, body } = await browser.post("/api/account/sign-in/oidc", { next });
@@ -283,7 +299,7 @@ describe("by OpenID Connect", () => {
     }
   });
 
-  test("where there is none, it is a 404", async () => {
+  test("where there is none, it is a 404", async ({ local }) => {
     expect((await new Browser(local.url).post("/api/account/sign-in/oidc", {})).status).toBe(404);
   });
 });
@@ -291,51 +307,58 @@ describe("by OpenID Connect", () => {
 describe("with a wallet alone", () => {
   const ed25519 = PrivateKey.generateED25519();
   const ecdsa = PrivateKey.generateECDSA();
-  const onHedera = (key: PrivateKey) =>
+  const onHedera = (ledger: LocalHedera, key: PrivateKey) =>
     ledger.faucet.createAccount({ publicKey: key.publicKey.toStringRaw() }).accountId;
   const prefixed = (message: string) => `\x19Hedera Signed Message:\n${message.length}${message}`;
   const evmKey = generatePrivateKey();
   const evm = privateKeyToAccount(evmKey);
 
-  test.each([
-    ["an EVM wallet", () => ["eip155:84532", evm.address], (text: string) => signByEvm(evmKey, text)],
-    ["ED25519 over the text", () => ["hedera:testnet", onHedera(ed25519)], (text: string) => hexBy(ed25519, text)],
+  test.for<[string, (ledger: LocalHedera) => string[], (text: string) => string | Promise<string>]>([
+    ["an EVM wallet", () => ["eip155:84532", evm.address], (text) => signByEvm(evmKey, text)],
+    [
+      "ED25519 over the text",
+      (ledger) => ["hedera:testnet", onHedera(ledger, ed25519)],
+      (text) => hexBy(ed25519, text),
+    ],
     [
       "ED25519 as hedera_signMessage does",
-      () => ["hedera:testnet", onHedera(ed25519)],
-      (text: string) => signatureMap(ed25519, prefixed(text)),
+      (ledger) => ["hedera:testnet", onHedera(ledger, ed25519)],
+      (text) => signatureMap(ed25519, prefixed(text)),
     ],
-    ["ECDSA over the text", () => ["hedera:testnet", onHedera(ecdsa)], (text: string) => hexBy(ecdsa, text)],
+    ["ECDSA over the text", (ledger) => ["hedera:testnet", onHedera(ledger, ecdsa)], (text) => hexBy(ecdsa, text)],
     [
       "ECDSA as personal_sign does",
-      () => ["hedera:testnet", onHedera(ecdsa)],
-      (text: string) => signByEvm(`0x${ecdsa.toStringRaw()}`, text),
+      (ledger) => ["hedera:testnet", onHedera(ledger, ecdsa)],
+      (text) => signByEvm(`0x${ecdsa.toStringRaw()}`, text),
     ],
-  ])("%s opens a session that has no account, and gets 403 for keys", async (_name, wallet, sign) => {
-    const [network, address] = wallet();
-    const browser = new Browser(local.url);
-    const challenge = await browser.post("/api/account/sign-in/wallet/challenge", { network, address });
-    expect(challenge.body.message).toContain(address);
-    const signature = await sign(challenge.body.message);
-    const answer = { challenge_id: challenge.body.challenge_id, signature };
-    expect((await browser.post("/api/account/sign-in/wallet", answer)).status).toBe(200);
-    expect((await browser.get("/api/account")).body).toEqual({
-      email: null,
-      wallet: { network, address },
-      account: null,
-    });
-    for (const refused of [
-      () => browser.post("/api/account/keys", { name: "mine" }),
-      () => browser.get("/api/account/keys"),
-      () => browser.get("/api/account/agents"),
-      () => browser.post("/api/account", { handle: "wallet-person" }),
-    ]) {
-      expect((await refused()).status).toBe(403);
-    }
-    expect((await new Browser(local.url).post("/api/account/sign-in/wallet", answer)).status).toBe(422);
-  });
+  ])(
+    "%s opens a session that has no account, and gets 403 for keys",
+    async ([_name, wallet, sign], { ledger, local }) => {
+      const [network, address] = wallet(ledger);
+      const browser = new Browser(local.url);
+      const challenge = await browser.post("/api/account/sign-in/wallet/challenge", { network, address });
+      expect(challenge.body.message).toContain(address);
+      const signature = await sign(challenge.body.message);
+      const answer = { challenge_id: challenge.body.challenge_id, signature };
+      expect((await browser.post("/api/account/sign-in/wallet", answer)).status).toBe(200);
+      expect((await browser.get("/api/account")).body).toEqual({
+        email: null,
+        wallet: { network, address },
+        account: null,
+      });
+      for (const refused of [
+        () => browser.post("/api/account/keys", { name: "mine" }),
+        () => browser.get("/api/account/keys"),
+        () => browser.get("/api/account/agents"),
+        () => browser.post("/api/account", { handle: "wallet-person" }),
+      ]) {
+        expect((await refused()).status).toBe(403);
+      }
+      expect((await new Browser(local.url).post("/api/account/sign-in/wallet", answer)).status).toBe(422);
+    },
+  );
 
-  test("another's signature, one of another text, and nonsense are refused, naming the field", async () => {
+  test("another's signature, one of another text, and nonsense are refused, naming the field", async ({ local }) => {
     const stranger = generatePrivateKey();
     const browser = new Browser(local.url);
     for (const sign of [
@@ -355,7 +378,7 @@ describe("with a wallet alone", () => {
     }
   });
 
-  test("an account with several keys is told to use another", async () => {
+  test("an account with several keys is told to use another", async ({ local }) => {
     const browser = new Browser(local.url);
     const wallet = { network: "hedera:testnet", address: "0.0.2" };
     const { challenge_id } = (await browser.post("/api/account/sign-in/wallet/challenge", wallet)).body;
@@ -365,7 +388,7 @@ describe("with a wallet alone", () => {
 });
 
 describe("a session", () => {
-  test("is needed, ends by signing out, and everywhere at once", async () => {
+  test("is needed, ends by signing out, and everywhere at once", async ({ local }) => {
     const email = newEmail();
     const [here, there] = [await signedIn(local, email), await signedIn(local, email)];
     const stolen = here.cookie;
@@ -377,7 +400,7 @@ describe("a session", () => {
     expect((await new Browser(local.url).get("/api/account")).headers.get("www-authenticate")).toContain("Session");
   });
 
-  test("is not taken from a cookie that was changed or made up", async () => {
+  test("is not taken from a cookie that was changed or made up", async ({ local }) => {
     const { cookie } = await signedIn(local);
     const changed = cookie.replace(/=(..)/, (_all, two) => `=${two === "AA" ? "BB" : "AA"}`);
     for (const forged of [changed, cookie.split(".").slice(0, 2).join("."), "marketplace.session_token=x"]) {
@@ -385,7 +408,7 @@ describe("a session", () => {
     }
   });
 
-  test("is good on every copy of the service, and for one past its end on none", async () => {
+  test("is good on every copy of the service, and for one past its end on none", async ({ local }) => {
     const second = await startMarketplace({ databaseUrl: local.databaseUrl });
     try {
       const { cookie } = await signedIn(local);
@@ -399,7 +422,7 @@ describe("a session", () => {
     }
   });
 
-  test("cannot be used by pages of another origin", async () => {
+  test("cannot be used by pages of another origin", async ({ local }) => {
     const browser = await signedIn(local);
     const from = (origin: string) => ({ origin });
     expect((await browser.post("/api/account", { handle: "forged" }, from("https://evil.example"))).status).toBe(403);
@@ -434,11 +457,11 @@ async function signatureMap(key: PrivateKey, text: string): Promise<string> {
   return Buffer.from(proto.SignatureMap.encode({ sigPair: [pair] }).finish()).toString("base64");
 }
 
-async function linkTo(email: string): Promise<string> {
+async function linkTo(mail: MailServer, email: string): Promise<string> {
   return /https:\S+/.exec(await mail.emailTo(email))?.[0] ?? "";
 }
 
-async function throughProvider(browser: Browser, email: string) {
+async function throughProvider(provider: OidcServer, browser: Browser, email: string) {
   const { status, headers } = await browser.get(await callbackOf(provider, browser, email));
   return { status, location: headers.get("location") };
 }

@@ -1,28 +1,28 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { JobRecord } from "../../shared/job-record.ts";
-import { call, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
-import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import { marketTest, paidTest } from "../support/fixtures.ts";
+import { call } from "../support/marketplace.ts";
+
+const withFacilitator = paidTest();
+const alone = marketTest();
 
 describe("GET /api/v1/status", () => {
-  let paid: PaidMarket;
-  beforeAll(async () => {
-    paid = await startPaidMarket();
-  });
-  afterAll(() => paid?.stop());
+  withFacilitator(
+    "says of both services, every network and fee payer, and every job that they are well",
+    async ({ paid }) => {
+      const { status, body } = await call(paid.marketplace.url, "/api/v1/status");
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ status: "ok", database: true, facilitator: true });
+      expect(body.networks).toMatchObject([
+        { network: "eip155:84532", settling: true, fee_payers: [{ address: paid.setting.signer, state: "ok" }] },
+        { network: "hedera:testnet", settling: true, fee_payers: [{ state: "ok", unit: "HBAR" }] },
+      ]);
+      expect(body.jobs.length).toBeGreaterThan(8);
+      expect(new Set(body.jobs.map(({ state }: { state: string }) => state))).toEqual(new Set(["ok"]));
+    },
+  );
 
-  test("says of both services, every network and fee payer, and every job that they are well", async () => {
-    const { status, body } = await call(paid.marketplace.url, "/api/v1/status");
-    expect(status).toBe(200);
-    expect(body).toMatchObject({ status: "ok", database: true, facilitator: true });
-    expect(body.networks).toMatchObject([
-      { network: "eip155:84532", settling: true, fee_payers: [{ address: paid.setting.signer, state: "ok" }] },
-      { network: "hedera:testnet", settling: true, fee_payers: [{ state: "ok", unit: "HBAR" }] },
-    ]);
-    expect(body.jobs.length).toBeGreaterThan(8);
-    expect(new Set(body.jobs.map(({ state }: { state: string }) => state))).toEqual(new Set(["ok"]));
-  });
-
-  test("asks the facilitator once, however many ask for it", async () => {
+  withFacilitator("asks the facilitator once, however many ask for it", async ({ paid }) => {
     let asked = 0;
     const { facilitator } = paid.marketplace.context;
     const health = facilitator.health.bind(facilitator);
@@ -36,19 +36,13 @@ describe("GET /api/v1/status", () => {
 });
 
 describe("with a facilitator that does not answer", () => {
-  let market: TestMarketplace;
-  beforeAll(async () => {
-    market = await startMarketplace();
-  });
-  afterAll(() => market.stop());
-
-  test("part of it is said not to work, and the answer is still a 200", async () => {
+  alone("part of it is said not to work, and the answer is still a 200", async ({ market }) => {
     const { status, body } = await call(market.url, "/api/v1/status");
     expect(status).toBe(200);
     expect(body).toMatchObject({ status: "degraded", database: true, facilitator: false, networks: [] });
   });
 
-  test("the page says the same", async () => {
+  alone("the page says the same", async ({ market }) => {
     const page = await fetch(`${market.url}/status`, { headers: { accept: "text/html" } });
     expect(page.status).toBe(200);
     expect(await page.text()).toContain("does not answer: payments cannot be taken");

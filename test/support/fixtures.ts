@@ -31,10 +31,21 @@ export const perFile = { scope: "file" } as const;
 /** Starts a part, which is stopped when its fixture ends. */
 export async function kept<P extends Part>(starting: P | Promise<P>, onCleanup: OnCleanup): Promise<P> {
   const started = await starting;
+  onCleanup(() => stopped(started));
+  return started;
+}
+
+/** Starts several of them, for one fixture. */
+export async function keptAll<P extends Part>(starting: readonly Promise<P>[], onCleanup: OnCleanup): Promise<P[]> {
+  const started = await Promise.all(starting);
   onCleanup(async () => {
-    await ("stop" in started ? started.stop() : started.close());
+    await Promise.all(started.map(stopped));
   });
   return started;
+}
+
+async function stopped(part: Part): Promise<void> {
+  await ("stop" in part ? part.stop() : part.close());
 }
 
 /** The fixture of a part that stands on no other. */

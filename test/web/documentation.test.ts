@@ -1,6 +1,5 @@
 import { execFile, spawnSync } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -9,7 +8,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { transform } from "esbuild";
 import { lexer, type Tokens } from "marked";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { createAccount } from "../../marketplace/accounts/create.ts";
 import { addPayoutWallet } from "../../marketplace/accounts/payout-wallets.ts";
 import { publishAgent } from "../../marketplace/agents/publish.ts";
@@ -21,8 +20,9 @@ import { statusNotes } from "../../marketplace/web/docs/statuses.ts";
 import { docsMarkdown, docsText } from "../../marketplace/web/docs/texts.ts";
 import { snippetsOf } from "../../shared/reference/call-snippets.ts";
 import { fieldRows } from "../../shared/reference/schema-rows.ts";
+import { paidTest } from "../support/fixtures.ts";
 import { echoAgent } from "../support/marketplace.ts";
-import { type PaidMarket, startPaidMarket } from "../support/paid-market.ts";
+import type { PaidMarket } from "../support/paid-market.ts";
 import { encodeHeader, payQuote, post } from "../support/pay-call.ts";
 import { oneOf } from "../support/sample.ts";
 
@@ -38,8 +38,10 @@ let directory: string;
 let env: NodeJS.ProcessEnv;
 const wallet = privateKeyToAccount(generatePrivateKey());
 
-beforeAll(async () => {
-  paid = await startPaidMarket({ env: { MARKETPLACE_PUBLIC_URL: "http://127.0.0.1", SMTP_URL: "", MAIL_FROM: "" } });
+const test = paidTest({ env: { MARKETPLACE_PUBLIC_URL: "http://127.0.0.1", SMTP_URL: "", MAIL_FROM: "" } });
+test.beforeAll(async ({ paid: started, directory: ownDirectory }) => {
+  paid = started;
+  directory = ownDirectory;
   const { context } = paid.marketplace;
   const ada = await createAccount(context.db, { handle: "ada" });
   await publishAgent(context, ada, "summarizer", { ...echoAgent, name: "Summarizer", price_credits: 5 });
@@ -47,16 +49,10 @@ beforeAll(async () => {
   for (const [network, address] of Object.entries(wallets)) {
     await addPayoutWallet(context.db, { accountId: ada.id, network, address, checked: true });
   }
-  directory = await mkdtemp(join(tmpdir(), "documentation-"));
   await symlink(join(project, "node_modules"), join(directory, "node_modules"));
   const privateKey = generatePrivateKey();
   await paid.setting.chain.fund(privateKeyToAccount(privateKey).address, { usdc: 1_000_000n });
   env = { PATH: process.env.PATH, KEY: paid.market.key, PRIVATE_KEY: privateKey, ADDRESS: wallet.address };
-});
-
-afterAll(async () => {
-  await paid?.stop();
-  await rm(directory, { recursive: true, force: true });
 });
 
 const facts = () => ({
@@ -178,7 +174,7 @@ describe("the MCP page's settings lead a client to the tools", () => {
     return { url: url ?? httpUrl, authorization: headers?.Authorization };
   }
 
-  test("each of them", async () => {
+  test("in each way that it shows", async () => {
     const blocks = blocksIn(await docsText(facts(), "mcp.md")).filter(({ directive }) => directive?.startsWith("mcp:"));
     expect(blocks).toHaveLength(6);
     for (const block of blocks) {

@@ -1,10 +1,9 @@
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { marketplaceEndpoints } from "../../marketplace/endpoints.ts";
 import { createSite } from "../../marketplace/web/serve.ts";
-import { seedMarket, startMarketplace, type TestMarketplace } from "../support/marketplace.ts";
+import { marketTest } from "../support/fixtures.ts";
 
-let market: TestMarketplace;
 const seen = new Map<string, Seen>();
 
 interface Seen {
@@ -14,9 +13,8 @@ interface Seen {
 }
 
 /** Everything that a visitor can reach by links from the first page. */
-beforeAll(async () => {
-  market = await startMarketplace();
-  await seedMarket(market.context);
+const test = marketTest();
+test.beforeAll(async ({ market, seeded: _ }) => {
   const waiting = [{ path: "/", from: "" }];
   for (const { path, from } of waiting) {
     if (seen.has(path)) continue;
@@ -31,7 +29,6 @@ beforeAll(async () => {
     }
   }
 });
-afterAll(() => market.stop());
 
 const pagesMax = 1_000;
 
@@ -51,7 +48,7 @@ test("a link to a part of a page leads to something on it", () => {
   expect(missing).toEqual([]);
 });
 
-test("every page loads no more JavaScript than its budget", async () => {
+test("every page loads no more JavaScript than its budget", async ({ market }) => {
   const { pages } = createSite(market.context, marketplaceEndpoints(market.context));
   const weights = new Map<string, number>();
   const weightOf = async (url: string) => {

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { createAccount } from "../../../marketplace/accounts/create.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../../marketplace/agents/state.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
 import { revokeKey } from "../../../marketplace/api-keys/revoke.ts";
-import { type LedgerMarket, newTopic, seedLedgerCreator, startLedgerMarket } from "../../support/ledger-agents.ts";
+import { ledgerMarketTest } from "../../support/fixtures.ts";
+import { type LedgerMarket, newTopic, seedLedgerCreator } from "../../support/ledger-agents.ts";
 import { type Answer, call, echoAgent, type Market, seedMarket } from "../../support/marketplace.ts";
 import { at, isOf, type Type } from "./fields.ts";
 
@@ -19,8 +20,9 @@ const fields = [
   { name: "tone", type: "choice", choices: ["plain", "warm"], default: "plain" },
 ];
 
-beforeAll(async () => {
-  market = await startLedgerMarket({ MARKETPLACE_PUBLIC_URL: "https://market.example.com" });
+const test = ledgerMarketTest({ MARKETPLACE_PUBLIC_URL: "https://market.example.com" });
+test.beforeAll(async ({ market: started }) => {
+  market = started;
   const { publish, ...owner } = await seedLedgerCreator(market, { balance: 100_000 });
   seeded = owner;
   const add = async (slug: string, more: object) =>
@@ -41,7 +43,6 @@ beforeAll(async () => {
     [owner.creator.id, owner.creator.handle],
   );
 });
-afterAll(() => market?.stop());
 
 const ask = (path: string, options: Parameters<typeof call>[2] = {}) =>
   call(market.url, path, { key: seeded.key, ...options });
@@ -94,7 +95,7 @@ describe("GET /api/v1/agents", () => {
     ["limit may be 100", "limit=100", { limit: 100 }],
     ["offset skips rows", "limit=1&offset=2", { limit: 1, offset: 2 }],
     ["total counts all matches whatever the page", "limit=1&offset=1000", { total: 6, agents: [] }],
-  ])("a page of agents: %s", async (_what, query, expected) => {
+  ])("answers a page of agents: %s", async (_what, query, expected) => {
     expect(await list(query)).toMatchObject(expected);
   });
 
@@ -105,12 +106,12 @@ describe("GET /api/v1/agents", () => {
     },
   );
 
-  test("creator: only this handle, in any case", async () => {
+  test("lists with `creator` that handle's agents alone, in any case", async () => {
     expect(await named(`creator=${seeded.creator.handle.toUpperCase()}`)).toHaveLength(6);
     expect(await named("creator=nobody")).toEqual([]);
   });
 
-  test("q: in name and description", async () => {
+  test("finds the words of `q` in names and descriptions", async () => {
     expect((await named("q=nightingale")).toSorted()).toEqual([agents.free, agents.text].toSorted());
   });
 
@@ -126,7 +127,7 @@ describe("GET /api/v1/agents", () => {
     "hcs-write",
     "x-reward",
     "x-reward-credits",
-  ])("connector: %s is one, and lists only its agents", async (connector) => {
+  ])("takes %s as a connector, and lists its agents alone", async (connector) => {
     const { agents: listed, total } = await list(`connector=${connector}`);
     expect(listed).toHaveLength(total);
     for (const agent of listed) expect(agent.connector).toBe(connector);
@@ -192,7 +193,7 @@ describe("run result", () => {
     expect((await run(agents.free)).body).toMatchObject({ credits_used: 0, credits_remaining: before - 5 });
   });
 
-  test("of an agent that fails: 200, success false, an error to read, nothing charged, no output", async () => {
+  test("of an agent that fails is 200 with success false and an error to read, no output, and nothing charged", async () => {
     const before = await credits();
     market.model.injectFault({ status: 500 });
     const { status, body } = await run(agents.text);

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LocalHedera, startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
+import { describe, expect } from "vitest";
+import type { LocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
 import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
 import { paymentBody } from "../../support/evm-payments.ts";
 import { type RunningFacilitator, startFacilitator } from "../../support/facilitator.ts";
-import { type HederaTerms, hederaVariables, signHederaTransfer } from "../../support/hedera-payments.ts";
+import { chainsTest, kept, perFile } from "../../support/fixtures.ts";
+import { type HederaTerms, signHederaTransfer } from "../../support/hedera-payments.ts";
 import { at, isOf, type Type } from "./fields.ts";
 
 /** The facilitator, row by row of the specification's tables. One settled, one refused payment are its record. */
@@ -13,18 +14,16 @@ let facilitator: RunningFacilitator;
 let settled: Awaited<ReturnType<typeof hederaBody>>;
 let settlement: Awaited<ReturnType<RunningFacilitator["settle"]>>;
 
-beforeAll(async () => {
-  [setting, ledger] = await Promise.all([evmSetting(), startLocalHedera({ consensusDelayMs: 5 })]);
-  facilitator = await startFacilitator({ ...setting.variables, ...hederaVariables(ledger) });
+const test = chainsTest({ consensusDelayMs: 5 }).extend("facilitator", perFile, ({ forBoth }, { onCleanup }) =>
+  kept(startFacilitator(forBoth), onCleanup),
+);
+test.beforeAll(async ({ setting: evm, ledger: hedera, facilitator: started }) => {
+  [setting, ledger, facilitator] = [evm, hedera, started];
   settled = await hederaBody();
   settlement = await facilitator.settle(settled);
   const forged = await paymentBody(await setting.fundedBuyer(), setting.terms);
   forged.paymentPayload.payload.authorization.value = "1";
   await facilitator.settle(forged);
-});
-afterAll(async () => {
-  await facilitator?.stop();
-  await Promise.all([ledger?.close(), setting?.stop()]);
 });
 
 const hederaTerms = (): HederaTerms & { scheme: string } => ({
@@ -50,14 +49,14 @@ const poll = (path: string, holds: (body: never) => boolean) =>
   expect.poll(async () => holds((await facilitator.get(path)).body as never)).toBe(true);
 
 describe.each(["Hedera", "EVM"] as const)("a payment on %s", (chain) => {
-  test("POST /verify: isValid and payer, and no money moves", async () => {
+  test("is answered by POST /verify with isValid and payer, and no money moves", async () => {
     const body = await bodies[chain]();
     const first = await facilitator.verify(body);
     expect(first).toMatchObject({ status: 200, body: { isValid: true, payer: expect.any(String) } });
     expect((await facilitator.verify(body)).body.isValid).toBe(true);
   });
 
-  test("POST /settle: success, transaction, network, payer; and again already_settled with the first id", async () => {
+  test("is answered by POST /settle with success, transaction, network and payer, and again with already_settled and the first id", async () => {
     const body = await bodies[chain]();
     const first = await facilitator.settle(body);
     expect(first).toMatchObject({
@@ -79,7 +78,7 @@ describe.each(["Hedera", "EVM"] as const)("a payment on %s", (chain) => {
     });
   });
 
-  test("refused: isValid false with invalidReason and invalidMessage, success false with errorReason and errorMessage", async () => {
+  test("that is refused has isValid false with its reason and message, and success false with the same", async () => {
     const good = await bodies[chain]();
     const dearer = { ...good, paymentRequirements: { ...good.paymentRequirements, amount: "2000000" } };
     expect(await facilitator.verify(dearer)).toMatchObject({
@@ -93,7 +92,7 @@ describe.each(["Hedera", "EVM"] as const)("a payment on %s", (chain) => {
   });
 });
 
-describe("errors", () => {
+describe("the error", () => {
   test.each<[string, (good: Awaited<ReturnType<typeof hederaBody>>) => unknown, string]>([
     ["no paymentPayload", ({ paymentRequirements }) => ({ paymentRequirements }), "paymentPayload"],
     ["no paymentRequirements", ({ paymentPayload }) => ({ paymentPayload }), "paymentRequirements"],
@@ -114,11 +113,11 @@ describe("errors", () => {
     }
   });
 
-  test("400 malformed request: no JSON", async () => {
+  test("of a request that is no JSON is 400", async () => {
     expect((await facilitator.verify("{")).status).toBe(400);
   });
 
-  test("503 when a fee payer's balance is low: /health says which, /settle settles nothing", async () => {
+  test("of a fee payer whose balance is low is 503: /health says which, /settle settles nothing", async () => {
     const poor = await evmSetting();
     const limits = {
       EIP155_84532_BALANCE_LOW_WEI: `1${"0".repeat(30)}`,
@@ -250,7 +249,7 @@ describe("what the answers say", () => {
   });
   // `failed` needs a transaction that the chain turns down: test/facilitator/transactions.test.ts has one.
 
-  test("/transactions: limit is kept, and the cursor leads through all pages without a repetition", async () => {
+  test("/transactions keeps its limit, and the cursor leads through all pages without a repetition", async () => {
     await facilitator.settle(await hederaBody());
     const seen: string[] = [];
     let cursor: string | null = "";

@@ -1,10 +1,11 @@
 import { Resvg } from "@resvg/resvg-js";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { moveAgent } from "../../../marketplace/agents/state.ts";
+import { paidTest } from "../../support/fixtures.ts";
 import { usdcOf } from "../../support/hedera-payments.ts";
 import { echoAgent } from "../../support/marketplace.ts";
-import { type PaidMarket, startPaidMarket } from "../../support/paid-market.ts";
+import type { PaidMarket } from "../../support/paid-market.ts";
 import { type PaidAnswer, payQuote, post, quoteIn } from "../../support/pay-call.ts";
 import { at, isOf, type Type } from "./fields.ts";
 
@@ -12,13 +13,13 @@ import { at, isOf, type Type } from "./fields.ts";
 let paid: PaidMarket;
 let image: string;
 
-beforeAll(async () => {
-  paid = await startPaidMarket();
+const test = paidTest();
+test.beforeAll(({ paid: started }) => {
+  paid = started;
   const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><rect width="60" height="40" fill="#fff"/>
     <circle cx="20" cy="20" r="12" fill="#c03"/></svg>`;
   image = new Resvg(drawing).render().asPng().toString("base64");
 });
-afterAll(() => paid?.stop());
 
 const input = { text: "hello" };
 const at402 = (path: string, body: object = input) => post(`${paid.marketplace.url}${path}`, { body });

@@ -1,15 +1,15 @@
 import { Resvg } from "@resvg/resvg-js";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
 import type { Scope } from "../../../marketplace/api-keys/key-settings.ts";
+import { marketTest } from "../../support/fixtures.ts";
 import {
   type Answer,
   call,
   echoAgent,
   type Market,
   seedMarket,
-  startMarketplace,
   type TestMarketplace,
 } from "../../support/marketplace.ts";
 import { postMessage } from "../../support/mcp.ts";
@@ -22,16 +22,16 @@ let drawn: Answer;
 let traced: Answer;
 let image: string;
 
-beforeAll(async () => {
-  market = await startMarketplace({ env: { MARKETPLACE_PUBLIC_URL: "https://market.example.com" } });
-  seeded = await seedMarket(market.context, { balance: 1_000 });
+const test = marketTest({ env: { MARKETPLACE_PUBLIC_URL: "https://market.example.com" } }, { balance: 1_000 });
+test.beforeAll(async ({ market: started, seeded: owned }) => {
+  market = started;
+  seeded = owned;
   const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="120" height="80"><rect width="120" height="80" fill="#fff"/>
     <circle cx="40" cy="40" r="24" fill="#c03"/></svg>`;
   image = new Resvg(drawing).render().asPng().toString("base64");
   drawn = await svg("generate", { prompt: "A fox" });
   traced = await svg("vectorize", { image });
 });
-afterAll(() => market?.stop());
 
 const svg = (verb: string, body: object, key = seeded.key) => call(market.url, `/api/v1/svg/${verb}`, { key, body });
 const credits = async (): Promise<number> =>
@@ -78,11 +78,11 @@ describe.each(["generate", "vectorize"])("result of POST /api/v1/svg/%s", (verb)
   });
 });
 
-describe("with an API key", () => {
-  test("object layers", async () => {
+describe("an API key", () => {
+  test("buys object layers", async () => {
     expect((await svg("vectorize", { image, layers: true })).status).toBe(200);
   });
-  test("wide HD", async () => {
+  test("buys a wide drawing in HD", async () => {
     expect((await svg("generate", { prompt: "A fox", hd: true, aspect: "wide" })).status).toBe(200);
   });
 });

@@ -1,48 +1,40 @@
 import { createPublicClient, createTestClient, http, type PublicClient, walletActions } from "viem";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { feeOnTransferToken, ownerWallet, silentToken, usdcStandIn } from "../../../infra/local-evm/artifacts.ts";
 import { edited } from "../../support/edit.ts";
 import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
 import { asV1, newBuyer, paymentBody } from "../../support/evm-payments.ts";
-import { type RunningFacilitator, spawnFacilitator, startFacilitator } from "../../support/facilitator.ts";
+import { spawnFacilitator, startFacilitator } from "../../support/facilitator.ts";
+import { chainTest, kept, perFile } from "../../support/fixtures.ts";
 import { lapseAll } from "../../support/lapse.ts";
 import { freshDatabase } from "../../support/postgres.ts";
-import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
+import { startRpcProxy } from "../../support/rpc-proxy.ts";
 
-let setting: EvmSetting;
-let proxy: RpcProxy;
-let facilitator: Awaited<ReturnType<typeof startFacilitator>>;
-/** A copy that waits for a chain that says nothing no longer than it must. */
-let impatient: RunningFacilitator;
-let client: PublicClient;
-let tokens: { feeOnTransfer: string; silent: string };
-
-beforeAll(async () => {
-  setting = await evmSetting();
-  const { chain } = setting;
-  proxy = await startRpcProxy(chain.rpcUrl);
-  tokens = {
+const test = chainTest()
+  .extend("proxy", perFile, ({ setting }, { onCleanup }) => kept(startRpcProxy(setting.chain.rpcUrl), onCleanup))
+  .extend("tokens", perFile, async ({ setting: { chain } }) => ({
     feeOnTransfer: await chain.deploy(feeOnTransferToken),
     silent: await chain.deploy(silentToken),
-  };
-  setting.variables.EIP155_84532_ASSETS = [chain.usdc, ...Object.values(tokens)].join(",");
-  setting.variables.EIP155_84532_RPC_URL = proxy.url;
-  facilitator = await startFacilitator(setting.variables);
-  impatient = await startFacilitator({ ...setting.variables, SETTLE_TIMEOUT_MS: "3000" });
-  client = createPublicClient({ transport: http(chain.rpcUrl) });
-});
+  }))
+  .extend("proxied", perFile, ({ setting, proxy, tokens }) =>
+    Object.assign(setting.variables, {
+      EIP155_84532_ASSETS: [setting.chain.usdc, ...Object.values(tokens)].join(","),
+      EIP155_84532_RPC_URL: proxy.url,
+    }),
+  )
+  .extend("facilitator", perFile, ({ proxied }, { onCleanup }) => kept(startFacilitator(proxied), onCleanup))
+  // Waits for a chain that says nothing no longer than it must.
+  .extend("impatient", perFile, ({ proxied }, { onCleanup }) =>
+    kept(startFacilitator({ ...proxied, SETTLE_TIMEOUT_MS: "3000" }), onCleanup),
+  )
+  .extend("client", perFile, ({ setting }) => createPublicClient({ transport: http(setting.chain.rpcUrl) }));
 
-afterEach(() => proxy.behave(() => "pass"));
+test.afterEach(({ proxy }) => proxy.behave(() => "pass"));
 
-afterAll(async () => {
-  await Promise.all([facilitator?.stop(), impatient?.stop()]);
-  await proxy?.stop();
-  await setting?.stop();
-});
-
-const pay = async () => paymentBody(await setting.fundedBuyer(), setting.terms);
-const sent = () => client.getTransactionCount({ address: setting.signer as `0x${string}` });
-const balanceOf = (owner: string) =>
+const pay = async (setting: EvmSetting) => paymentBody(await setting.fundedBuyer(), setting.terms);
+const sent = (setting: EvmSetting, client: PublicClient) =>
+  client.getTransactionCount({ address: setting.signer as `0x${string}` });
+const balanceOf = (setting: EvmSetting, client: PublicClient, owner: string) =>
   client.readContract({
     address: setting.chain.usdc,
     abi: usdcStandIn.abi,
@@ -51,9 +43,13 @@ const balanceOf = (owner: string) =>
   });
 
 describe("a payment", () => {
-  test("a payment settles once: the money moves, and every later copy is told of the first transaction", async () => {
-    const before = await balanceOf(setting.terms.payTo);
-    const body = await pay();
+  test("a payment settles once: the money moves, and every later copy is told of the first transaction", async ({
+    setting,
+    facilitator,
+    client,
+  }) => {
+    const before = await balanceOf(setting, client, setting.terms.payTo);
+    const body = await pay(setting);
     const payer = body.paymentPayload.payload.authorization.from;
     const first = await facilitator.settle(body);
     expect(first.body).toEqual({
@@ -62,7 +58,7 @@ describe("a payment", () => {
       network: "eip155:84532",
       payer,
     });
-    expect(await balanceOf(setting.terms.payTo)).toBe((before as bigint) + 10_000n);
+    expect(await balanceOf(setting, client, setting.terms.payTo)).toBe((before as bigint) + 10_000n);
     const { transaction } = first.body;
     expect((await facilitator.settle(body)).body).toMatchObject({
       success: false,
@@ -73,12 +69,18 @@ describe("a payment", () => {
     expect((await facilitator.verify(body)).body).toMatchObject({ isValid: false, invalidReason: "already_settled" });
   });
 
-  test("a payment settles in version 1 with the network named as the caller named it", async () => {
-    const { body } = await facilitator.settle(asV1(await pay()));
+  test("a payment settles in version 1 with the network named as the caller named it", async ({
+    setting,
+    facilitator,
+  }) => {
+    const { body } = await facilitator.settle(asV1(await pay(setting)));
     expect(body).toMatchObject({ success: true, network: "base-sepolia" });
   });
 
-  test("a payment of a contract wallet settles through the wallet's own signature check", async () => {
+  test("a payment of a contract wallet settles through the wallet's own signature check", async ({
+    setting,
+    facilitator,
+  }) => {
     const owner = newBuyer();
     const wallet = await setting.chain.deploy(ownerWallet, [owner.address]);
     await setting.chain.fund(wallet, { usdc: 20_000n });
@@ -86,8 +88,12 @@ describe("a payment", () => {
     expect(body).toMatchObject({ success: true, payer: wallet });
   });
 
-  test("a payment re-encoded in every way one can think of is still one payment", async () => {
-    const body = await pay();
+  test("a payment re-encoded in every way one can think of is still one payment", async ({
+    setting,
+    facilitator,
+    client,
+  }) => {
+    const body = await pay(setting);
     const { signature, authorization } = body.paymentPayload.payload;
     const edited = (change: (copy: typeof body) => void) => {
       const copy = structuredClone(body);
@@ -118,16 +124,19 @@ describe("a payment", () => {
       asV1(body),
       asV1(body, "eip155:84532"),
     ];
-    const before = await sent();
+    const before = await sent(setting, client);
     const answers = await Promise.all(copies.map((copy) => facilitator.settle(copy)));
     expect(answers.filter(({ body }) => body.success)).toHaveLength(1);
     expect(new Set(answers.map(({ body }) => body.transaction)).size).toBe(1);
-    expect(await sent()).toBe(before + 1);
+    expect(await sent(setting, client)).toBe(before + 1);
   });
 });
 
-test("who borrows a settled payment's nonce for a dearer payment is not told that it was settled", async () => {
-  const body = await pay();
+test("who borrows a settled payment's nonce for a dearer payment is not told that it was settled", async ({
+  setting,
+  facilitator,
+}) => {
+  const body = await pay(setting);
   expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
   const forged = edited(body, {
     "paymentRequirements.amount": "9000000",
@@ -166,46 +175,62 @@ test("a fee payer without gas money is 503 at /settle and /verify, claims nothin
   }
 });
 
-test("fifty distinct payments at once all settle, with one transaction each", async () => {
-  const bodies = await Promise.all(Array.from({ length: 50 }, pay));
-  const before = await sent();
+test("fifty distinct payments at once all settle, with one transaction each", async ({
+  setting,
+  facilitator,
+  client,
+}) => {
+  const bodies = await Promise.all(Array.from({ length: 50 }, () => pay(setting)));
+  const before = await sent(setting, client);
   const answers = await Promise.all(bodies.map((body) => facilitator.settle(body)));
   expect(answers.filter(({ body }) => !body.success)).toEqual([]);
-  expect(await sent()).toBe(before + 50);
+  expect(await sent(setting, client)).toBe(before + 50);
 });
 
-test("one payment sent fifty times at once to two daemons on one database succeeds once, in one transaction", async () => {
+test("one payment sent fifty times at once to two daemons on one database succeeds once, in one transaction", async ({
+  setting,
+  client,
+}) => {
   const daemons = await Promise.all([spawnFacilitator(setting.variables), spawnFacilitator(setting.variables)]);
   try {
-    const body = await pay();
-    const before = await sent();
+    const body = await pay(setting);
+    const before = await sent(setting, client);
     const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => daemons[i % 2]?.settle(body)));
     const reasons = answers.map((answer) => (answer?.body.success ? "success" : answer?.body.errorReason)).toSorted();
     expect(reasons).toEqual([...Array(49).fill("already_settled"), "success"]);
     expect(new Set(answers.map((answer) => answer?.body.transaction)).size).toBe(1);
-    expect(await sent()).toBe(before + 1);
+    expect(await sent(setting, client)).toBe(before + 1);
   } finally {
     await Promise.all(daemons.map((daemon) => daemon.stop()));
   }
 });
 
-test("two daemons that share one signer settle forty distinct payments without a gap in its nonces", async () => {
+test("two daemons that share one signer settle forty distinct payments without a gap in its nonces", async ({
+  setting,
+  client,
+}) => {
   const daemons = await Promise.all([spawnFacilitator(setting.variables), spawnFacilitator(setting.variables)]);
   try {
-    const bodies = await Promise.all(Array.from({ length: 40 }, pay));
-    const before = await sent();
+    const bodies = await Promise.all(Array.from({ length: 40 }, () => pay(setting)));
+    const before = await sent(setting, client);
     const answers = await Promise.all(bodies.map((body, i) => daemons[i % 2]!.settle(body)));
     expect(answers.filter(({ body }) => !body.success)).toEqual([]);
-    expect(await sent()).toBe(before + 40);
+    expect(await sent(setting, client)).toBe(before + 40);
   } finally {
     await Promise.all(daemons.map((daemon) => daemon.stop()));
   }
 });
 
 describe("when the node loses things", () => {
-  test("an outcome nobody saw is pending with its hash; the retry succeeds, once, without a second transaction", async () => {
-    const body = await pay();
-    const before = await sent();
+  test("an outcome nobody saw is pending with its hash; the retry succeeds, once, without a second transaction", async ({
+    setting,
+    proxy,
+    facilitator,
+    impatient,
+    client,
+  }) => {
+    const body = await pay(setting);
+    const before = await sent(setting, client);
     proxy.behave((method) => (method === "eth_getTransactionReceipt" ? "lose-answer" : "pass"));
     const { body: pending, status } = await impatient.settle(body);
     expect(status).toBe(200);
@@ -221,23 +246,34 @@ describe("when the node loses things", () => {
     const reasons = retries.map(({ body }) => (body.success ? "success" : body.errorReason)).toSorted();
     expect(reasons).toEqual(["already_settled", "success"]);
     expect(retries.map(({ body }) => body.transaction)).toEqual([pending.transaction, pending.transaction]);
-    expect(await sent()).toBe(before + 1);
+    expect(await sent(setting, client)).toBe(before + 1);
   });
 
-  test("a transaction the node took but did not acknowledge is one settlement", async () => {
+  test("a transaction the node took but did not acknowledge is one settlement", async ({
+    setting,
+    proxy,
+    facilitator,
+    client,
+  }) => {
     proxy.behave((method) => (method === "eth_sendRawTransaction" ? "lose-answer" : "pass"));
-    const before = await sent();
-    expect((await facilitator.settle(await pay())).body).toMatchObject({ success: true });
-    expect(await sent()).toBe(before + 1);
+    const before = await sent(setting, client);
+    expect((await facilitator.settle(await pay(setting))).body).toMatchObject({ success: true });
+    expect(await sent(setting, client)).toBe(before + 1);
   });
 
-  test("a transaction that never reached the node is sent again, the same one, and settles", async () => {
-    const body = await pay();
-    const before = await sent();
+  test("a transaction that never reached the node is sent again, the same one, and settles", async ({
+    setting,
+    proxy,
+    facilitator,
+    impatient,
+    client,
+  }) => {
+    const body = await pay(setting);
+    const before = await sent(setting, client);
     proxy.behave((method) => (method === "eth_sendRawTransaction" ? "lose-call" : "pass"));
     const { body: pending } = await impatient.settle(body);
     expect(pending).toMatchObject({ errorReason: "settlement_pending" });
-    expect(await sent()).toBe(before);
+    expect(await sent(setting, client)).toBe(before);
     proxy.behave(() => "pass");
     await lapseAll(facilitator.context.db);
     await expect
@@ -246,11 +282,15 @@ describe("when the node loses things", () => {
         success: true,
         transaction: pending.transaction,
       });
-    expect(await sent()).toBe(before + 1);
+    expect(await sent(setting, client)).toBe(before + 1);
   });
 
-  test("a chain that cannot be asked refuses the payment, claims nothing, and says try again", async () => {
-    const body = await pay();
+  test("a chain that cannot be asked refuses the payment, claims nothing, and says try again", async ({
+    setting,
+    proxy,
+    facilitator,
+  }) => {
+    const body = await pay(setting);
     proxy.behave(() => "lose-call");
     const { body: refused } = await facilitator.verify(body);
     expect(refused).toMatchObject({
@@ -264,10 +304,15 @@ describe("when the node loses things", () => {
   });
 });
 
-test("kill -9 right after the transaction was sent: the next start finishes it, and it settles once", async () => {
+test("kill -9 right after the transaction was sent: the next start finishes it, and it settles once", async ({
+  setting,
+  proxy,
+  facilitator,
+  client,
+}) => {
   const daemon = await spawnFacilitator(setting.variables);
-  const body = await pay();
-  const before = await sent();
+  const body = await pay(setting);
+  const before = await sent(setting, client);
   const sends = proxy.counts.get("eth_sendRawTransaction") ?? 0;
   proxy.behave((method) =>
     ["eth_sendRawTransaction", "eth_getTransactionReceipt"].includes(method) ? "lose-answer" : "pass",
@@ -288,16 +333,16 @@ test("kill -9 right after the transaction was sent: the next start finishes it, 
       errorReason: "already_settled",
       transaction: found.transaction,
     });
-    expect(await sent()).toBe(before + 1);
+    expect(await sent(setting, client)).toBe(before + 1);
   } finally {
     await next.stop();
   }
 });
 
 describe("tokens that cheat", () => {
-  test.each(["feeOnTransfer", "silent"] as const)(
+  test.for(["feeOnTransfer", "silent"] as const)(
     "%s: a mined transfer that is not the agreed one is no success",
-    async (name) => {
+    async (name, { setting, facilitator, tokens }) => {
       const buyer = newBuyer();
       const asset = tokens[name];
       await setting.chain.mint(asset as `0x${string}`, buyer.address, 1_000_000n);
@@ -311,7 +356,10 @@ describe("tokens that cheat", () => {
   );
 });
 
-test("a payer who empties the wallet after the check fails with the hash, and may pay again when funded", async () => {
+test("a payer who empties the wallet after the check fails with the hash, and may pay again when funded", async ({
+  setting,
+  facilitator,
+}) => {
   const tester = createTestClient({ mode: "anvil", transport: http(setting.chain.rpcUrl) }).extend(walletActions);
   const buyer = await setting.fundedBuyer(10_000n);
   const body = await paymentBody(buyer, setting.terms);

@@ -1,24 +1,22 @@
 import { createPublicClient, createTestClient, http, walletActions } from "viem";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { ownerWallet, usdcStandIn } from "../../../infra/local-evm/artifacts.ts";
 import { edited } from "../../support/edit.ts";
-import { type EvmSetting, evmSetting } from "../../support/evm-facilitator.ts";
+import type { EvmSetting } from "../../support/evm-facilitator.ts";
 import { asV1, type Buyer, type EvmTerms, newBuyer, paymentBody } from "../../support/evm-payments.ts";
 import { type RunningFacilitator, startFacilitator } from "../../support/facilitator.ts";
+import { chainTest, kept, perFile } from "../../support/fixtures.ts";
 
 let setting: EvmSetting;
 let facilitator: RunningFacilitator;
 let buyer: Buyer;
 
-beforeAll(async () => {
-  setting = await evmSetting();
-  facilitator = await startFacilitator(setting.variables);
+const test = chainTest().extend("facilitator", perFile, ({ setting }, { onCleanup }) =>
+  kept(startFacilitator(setting.variables), onCleanup),
+);
+test.beforeAll(async ({ setting: evm, facilitator: started }) => {
+  [setting, facilitator] = [evm, started];
   buyer = await setting.fundedBuyer();
-});
-
-afterAll(async () => {
-  await facilitator?.stop();
-  await setting?.stop();
 });
 
 const valid = () => paymentBody(buyer, setting.terms);

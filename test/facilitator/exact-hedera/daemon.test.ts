@@ -1,48 +1,27 @@
 import { once } from "node:events";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type LocalHedera, startLocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
+import { expect } from "vitest";
+import type { LocalHedera } from "../../../infra/local-hedera/local-hedera.ts";
 import { connect, type Database } from "../../../shared/postgres.ts";
-import {
-  type RunningFacilitator,
-  spawnFacilitator,
-  startFacilitator,
-  type Variables,
-} from "../../support/facilitator.ts";
+import { spawnFacilitator, startFacilitator } from "../../support/facilitator.ts";
+import { hederaTest, keptAll, perFile } from "../../support/fixtures.ts";
 import { lapseAll } from "../../support/lapse.ts";
-import { freshDatabase } from "../../support/postgres.ts";
 import { statements } from "../../support/statements.ts";
 import { buyerOf, price, signedPayment, usdcOf } from "./setting.ts";
 
-let ledger: LocalHedera;
-let db: Database;
-let variables: Variables;
-let daemons: readonly RunningFacilitator[];
+const test = hederaTest()
+  .extend("db", perFile, ({ variables }, { onCleanup }) => {
+    const db = connect(variables.FACILITATOR_DATABASE_URL ?? "", { poolMax: 2, statements, applicationName: "test" });
+    onCleanup(() => db.end());
+    return db;
+  })
+  .extend("daemons", perFile, ({ variables }, { onCleanup }) =>
+    keptAll([startFacilitator(variables), startFacilitator(variables)], onCleanup),
+  );
 
-beforeAll(async () => {
-  ledger = await startLocalHedera();
-  const url = await freshDatabase("facilitator");
-  db = connect(url, { poolMax: 2, statements, applicationName: "test" });
-  const { accountId, privateKey } = ledger.accounts.feePayer;
-  variables = {
-    FACILITATOR_DATABASE_URL: url,
-    HEDERA_TESTNET_MIRROR: ledger.mirrorUrl,
-    HEDERA_TESTNET_NODES: Object.entries(ledger.nodes)
-      .map(([address, node]) => `${address}=${node}`)
-      .join(","),
-    HEDERA_TESTNET_FEE_PAYERS: `${accountId}:${privateKey}`,
-  };
-  daemons = [await startFacilitator(variables), await startFacilitator(variables)];
-});
-afterAll(async () => {
-  await Promise.all(daemons?.map((daemon) => daemon.stop()) ?? []);
-  await db?.end();
-  await ledger?.close();
-});
-
-const creatorHas = () => usdcOf(ledger, ledger.accounts.creator.accountId);
+const creatorHas = (ledger: LocalHedera) => usdcOf(ledger, ledger.accounts.creator.accountId);
 
 /** The body a resource server posts, in version 2. */
-async function paymentBody(): Promise<Body> {
+async function paymentBody(ledger: LocalHedera): Promise<Body> {
   const { requirements, payload } = await signedPayment(buyerOf(ledger));
   return {
     x402Version: 2,
@@ -57,9 +36,12 @@ interface Body {
   readonly paymentRequirements: object;
 }
 
-test("twenty settlements of one payment over two daemons: one success, one transfer, nineteen told of it", async () => {
-  const before = await creatorHas();
-  const body = await paymentBody();
+test("twenty settlements of one payment over two daemons: one success, one transfer, nineteen told of it", async ({
+  ledger,
+  daemons,
+}) => {
+  const before = await creatorHas(ledger);
+  const body = await paymentBody(ledger);
   expect((await daemons[0]!.verify(body)).body).toEqual({
     isValid: true,
     payer: ledger.accounts.buyer.accountId,
@@ -73,11 +55,11 @@ test("twenty settlements of one payment over two daemons: one success, one trans
   for (const { body: answer } of answers.filter(({ body: { success } }) => !success)) {
     expect(answer).toMatchObject({ errorReason: "already_settled", transaction, network: "hedera:testnet" });
   }
-  expect(await creatorHas()).toBe(before + price);
+  expect(await creatorHas(ledger)).toBe(before + price);
 });
 
-test("version 1 settles under the name it used", async () => {
-  const { paymentPayload, paymentRequirements } = await paymentBody();
+test("version 1 settles under the name it used", async ({ ledger, daemons }) => {
+  const { paymentPayload, paymentRequirements } = await paymentBody(ledger);
   const { amount, ...rest } = paymentRequirements as { amount: string };
   const network = "hedera-testnet";
   const { body } = await daemons[0]!.settle({
@@ -87,8 +69,11 @@ test("version 1 settles under the name it used", async () => {
   expect(body).toMatchObject({ success: true, network, payer: ledger.accounts.buyer.accountId });
 });
 
-test("a payload without a transaction is a 400 that names the field, a forged one a 200 that says why not", async () => {
-  const body = await paymentBody();
+test("a payload without a transaction is a 400 that names the field, a forged one a 200 that says why not", async ({
+  ledger,
+  daemons,
+}) => {
+  const body = await paymentBody(ledger);
   const without = { ...body, paymentPayload: { ...body.paymentPayload, payload: {} } };
   const answer = await daemons[0]!.verify(without);
   expect(answer.status).toBe(400);
@@ -105,24 +90,29 @@ test("a payload without a transaction is a 400 that names the field, a forged on
   });
 });
 
-test("a daemon killed between sending and the receipt leaves a payment that another one finishes, once", async () => {
-  const before = await creatorHas();
+test("a daemon killed between sending and the receipt leaves a payment that another one finishes, once", async ({
+  ledger,
+  db,
+  variables,
+  daemons,
+}) => {
+  const before = await creatorHas(ledger);
   const doomed = await spawnFacilitator(variables);
   ledger.faults.set({ consensusDelayMs: 100_000 });
-  const body = await paymentBody();
+  const body = await paymentBody(ledger);
   const lost = doomed.settle(body).catch(() => "no answer");
-  await expect.poll(states).toContain("broadcast");
+  await expect.poll(() => states(db)).toContain("broadcast");
   doomed.process.kill("SIGKILL");
   await once(doomed.process, "exit");
   expect(await lost).toBe("no answer");
   ledger.faults.clear();
   await lapseAll(db);
-  await expect.poll(async () => new Set(await states())).toEqual(new Set(["settled"]));
-  expect(await creatorHas()).toBe(before + price);
+  await expect.poll(async () => new Set(await states(db))).toEqual(new Set(["settled"]));
+  expect(await creatorHas(ledger)).toBe(before + price);
   expect((await daemons[1]!.settle(body)).body).toMatchObject({ success: true });
   expect((await daemons[0]!.settle(body)).body).toMatchObject({ success: false, errorReason: "already_settled" });
-  expect(await creatorHas()).toBe(before + price);
+  expect(await creatorHas(ledger)).toBe(before + price);
 });
 
-const states = async (): Promise<readonly string[]> =>
+const states = async (db: Database): Promise<readonly string[]> =>
   (await db.query("select state from payments")).rows.map(({ state }) => state);

@@ -1,7 +1,7 @@
 import { AccountAllowanceApproveTransaction, CustomFractionalFee, TokenCreateTransaction } from "@hashgraph/sdk";
 import { createWalletClient, encodeFunctionData, erc20Abi, http, maxUint256 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import {
   feeOnTransferToken,
   lyingToken,
@@ -12,8 +12,9 @@ import {
   silentToken,
   usdcStandIn,
 } from "../../../infra/local-evm/artifacts.ts";
-import { type EvmChain, startEvmChain } from "../../../infra/local-evm/chain.ts";
-import { type LedgerMarket, startLedgerMarket } from "../../support/ledger-agents.ts";
+import type { EvmChain } from "../../../infra/local-evm/chain.ts";
+import { ledgerMarketTest, perFile } from "../../support/fixtures.ts";
+import type { LedgerMarket } from "../../support/ledger-agents.ts";
 import { run, seedMarket, startMarketplace } from "../../support/marketplace.ts";
 
 const evmNetwork = "eip155:84532";
@@ -24,9 +25,12 @@ let chain: EvmChain;
 let market: LedgerMarket;
 let audit: Awaited<ReturnType<typeof seedMarket>>;
 let check: Awaited<ReturnType<typeof seedMarket>>;
-beforeAll(async () => {
-  chain = await startEvmChain();
-  market = await startLedgerMarket({ EVM_RPC_URLS: `${evmNetwork}=${chain.rpcUrl}` });
+const test = ledgerMarketTest().extend("env", perFile, ({ chain }) => ({
+  EVM_RPC_URLS: `${evmNetwork}=${chain.rpcUrl}`,
+}));
+test.beforeAll(async ({ chain: ownChain, market: started }) => {
+  chain = ownChain;
+  market = started;
   const fields = (name: string) => [
     { name: "network", type: "string", required: true },
     { name, type: "string", required: true },
@@ -39,10 +43,6 @@ beforeAll(async () => {
     agent: { connector: "approval-check", fields: fields("wallet"), settings: {} },
     balance: 10_000,
   });
-});
-afterAll(async () => {
-  await market.stop();
-  await chain.stop();
 });
 
 async function audited(network: string, token: string) {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { demoAgents } from "../../../infra/dev/demo-agents.ts";
 import { type MockMcp, startMockMcp } from "../../../infra/mock-mcp/server.ts";
 import { noticesOf } from "../../../marketplace/agents/notices.ts";
+import { marketTest, part, perFile } from "../../support/fixtures.ts";
 import { startListener } from "../../support/listener.ts";
 import { run, seedMarket, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
 import { type McpTestServer, startMcpServer } from "../../support/mcp-server.ts";
@@ -9,18 +10,26 @@ import { type McpTestServer, startMcpServer } from "../../support/mcp-server.ts"
 let market: TestMarketplace;
 let local: MockMcp;
 const servers = {} as Record<"stream" | "json" | "sessions", McpTestServer>;
-beforeAll(async () => {
-  servers.stream = await startMcpServer();
-  servers.json = await startMcpServer({ json: true });
-  servers.sessions = await startMcpServer({ sessions: true });
-  local = await startMockMcp();
-  const hosts = [...Object.values(servers), local].map(({ port }) => `127.0.0.1:${port}`);
-  market = await startMarketplace({ env: { OUTBOUND_ALLOW_HOSTS: hosts.join(",") } });
-});
-afterAll(async () => {
-  await market.stop();
-  await local.stop();
-  await Promise.all(Object.values(servers).map((server) => server.stop()));
+const test = marketTest()
+  .extend("stream", perFile, part(startMcpServer))
+  .extend(
+    "json",
+    perFile,
+    part(() => startMcpServer({ json: true })),
+  )
+  .extend(
+    "sessions",
+    perFile,
+    part(() => startMcpServer({ sessions: true })),
+  )
+  .extend("local", perFile, part(startMockMcp))
+  .extend("options", perFile, ({ stream, json, sessions, local }) => ({
+    env: { OUTBOUND_ALLOW_HOSTS: [stream, json, sessions, local].map(({ port }) => `127.0.0.1:${port}`).join(",") },
+  }));
+test.beforeAll(({ market: started, local: ownLocal, stream, json, sessions }) => {
+  market = started;
+  local = ownLocal;
+  Object.assign(servers, { stream, json, sessions });
 });
 
 const fields = [

@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
+import { kept, marketTest, perFile } from "../../support/fixtures.ts";
 import { startKeyProxy } from "../../support/key-proxy.ts";
-import { seedMarket, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
+import { seedMarket } from "../../support/marketplace.ts";
 import { conformanceTools } from "../../support/mcp-fixtures.ts";
 
 /** The last release knows the revisions with a handshake; the one without is in the line that follows it. */
@@ -86,26 +87,20 @@ const eras = {
   },
 } as const;
 
-let market: TestMarketplace;
-let proxy: Awaited<ReturnType<typeof startKeyProxy>>;
-let directory: string;
-beforeAll(async () => {
-  market = await startMarketplace({ overrides: { builtInTools: (own) => [...own, ...conformanceTools] } });
-  const { key } = await seedMarket(market.context, { rateLimit: 10_000 });
-  proxy = await startKeyProxy(market.url, key);
-  directory = await mkdtemp(join(tmpdir(), "conformance-"));
-});
-afterAll(async () => {
-  await proxy.stop();
-  await market.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+const test = marketTest({ overrides: { builtInTools: (own) => [...own, ...conformanceTools] } }).extend(
+  "proxy",
+  perFile,
+  async ({ market }, { onCleanup }) => {
+    const { key } = await seedMarket(market.context, { rateLimit: 10_000 });
+    return kept(startKeyProxy(market.url, key), onCleanup);
+  },
+);
 
 /** What is not offered fails there; a scenario of that list that passes nevertheless fails the suite, too. */
 test.for(Object.entries(eras))(
   "the official conformance suite for the protocol %s passes for everything that is offered",
   { timeout: 600_000 },
-  async ([_era, { suite, asked, offered, notOffered }], { skip }) => {
+  async ([_era, { suite, asked, offered, notOffered }], { proxy, directory, skip }) => {
     const conformance = ["-y", "-p", "node@22", "-p", suite, "conformance"];
     const fetched = await run([...conformance, "list"]);
     if (fetched.code !== 0) {

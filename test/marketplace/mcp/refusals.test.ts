@@ -1,15 +1,15 @@
 import { request } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
+import { marketTest } from "../../support/fixtures.ts";
 import { type Market, seedMarket, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
 import { answerOf, postMessage, rpc } from "../../support/mcp.ts";
 
 let market: TestMarketplace;
 let seeded: Market;
-beforeAll(async () => {
-  market = await startMarketplace();
-  seeded = await seedMarket(market.context);
+const test = marketTest();
+test.beforeAll(({ market: started, seeded: owned }) => {
+  [market, seeded] = [started, owned];
 });
-afterAll(() => market.stop());
 
 const post = (body: unknown, headers?: Record<string, string>) => postMessage(market.url, seeded.key, body, headers);
 const initialize = (protocolVersion: string) =>

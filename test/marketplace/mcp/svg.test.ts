@@ -1,28 +1,18 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { Resvg } from "@resvg/resvg-js";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
-import {
-  balanceOf,
-  call,
-  proveLedger,
-  seedMarket,
-  startMarketplace,
-  type TestMarketplace,
-} from "../../support/marketplace.ts";
+import { marketTest, perFile } from "../../support/fixtures.ts";
+import { balanceOf, call, proveLedger, seedMarket, type TestMarketplace } from "../../support/marketplace.ts";
 import { allTools, callTool, connectMcp, textOf } from "../../support/mcp.ts";
 
 let market: TestMarketplace;
-let directory: string;
 let client: Client;
 let key: string;
 let logo: string;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "files-"));
-  market = await startMarketplace({ env: { FILES_DIR: directory } });
+const test = marketTest().extend("options", perFile, ({ directory }) => ({ env: { FILES_DIR: directory } }));
+test.beforeAll(async ({ market: started }) => {
+  market = started;
   market.model.poseAsModel(true);
   const { buyer } = await seedMarket(market.context, { balance: 100 });
   key = (await createKey(market.context.db, { accountId: buyer.id, name: "rest", scope: "rest_only" })).token;
@@ -32,13 +22,11 @@ beforeAll(async () => {
     '<circle cx="45" cy="30" r="20"/></svg>';
   logo = new Resvg(drawing).render().asPng().toString("base64");
 });
-afterEach(() => market.model.clearFaults());
-afterAll(async () => {
+test.afterAll(async () => {
   await proveLedger(market.context);
   await client.close();
-  await market.stop();
-  await rm(directory, { recursive: true, force: true });
 });
+test.afterEach(() => market.model.clearFaults());
 const credits = async () => (await balanceOf(market, key)).credits;
 
 test("svg_vectorize answers links, size and score, and the markup only when it is asked for", async () => {

@@ -1,13 +1,14 @@
 import { availableParallelism } from "node:os";
 import { Resvg } from "@resvg/resvg-js";
 import sharp from "sharp";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { type MockModels, startMockModels } from "../../../infra/mock-models/server.ts";
 import { createKey } from "../../../marketplace/api-keys/create.ts";
+import { paidTest, part, perFile } from "../../support/fixtures.ts";
 import { usdcOf } from "../../support/hedera-payments.ts";
 import { balanceOf, call, proveLedger, seedMarket, startMarketplace, until } from "../../support/marketplace.ts";
 import { callTool, connectMcp } from "../../support/mcp.ts";
-import { type PaidMarket, startPaidMarket } from "../../support/paid-market.ts";
+import type { PaidMarket } from "../../support/paid-market.ts";
 import { decodeHeader, payQuote, post } from "../../support/pay-call.ts";
 import { noise, png } from "../tracer/pictures.ts";
 
@@ -15,17 +16,18 @@ let model: MockModels;
 let paid: PaidMarket;
 let logo: string;
 
-beforeAll(async () => {
-  model = await startMockModels({ asModel: true, sideMax: 256 });
-  paid = await startPaidMarket({ model });
+const test = paidTest()
+  .extend(
+    "model",
+    perFile,
+    part(() => startMockModels({ asModel: true, sideMax: 256 })),
+  )
+  .extend("options", perFile, ({ model }) => ({ model }));
+test.beforeAll(({ model: standIn, paid: started }) => {
+  [model, paid] = [standIn, started];
   const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="120" height="80"><rect width="120" height="80" fill="#fff"/>
     <circle cx="40" cy="40" r="24" fill="#c03"/><rect x="70" y="20" width="36" height="40" fill="#036"/></svg>`;
   logo = new Resvg(drawing).render().asPng().toString("base64");
-});
-
-afterAll(async () => {
-  await paid?.stop();
-  await model?.stop();
 });
 
 const ask = (path: string, body: unknown, key: string | undefined = paid.market.key) =>

@@ -1,27 +1,24 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { type MockModels, startMockModels } from "../../../infra/mock-models/server.ts";
+import { expect } from "vitest";
+import { startMockModels } from "../../../infra/mock-models/server.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
 import type { AccountId } from "../../../marketplace/ids.ts";
 import { Browser, signedIn, withAccount } from "../../support/browser.ts";
-import { proveLedger, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
+import { marketTest, part, perFile } from "../../support/fixtures.ts";
+import { proveLedger, type TestMarketplace } from "../../support/marketplace.ts";
 import { logo, picture, png } from "../tracer/pictures.ts";
 
-let model: MockModels;
-let market: TestMarketplace;
-let image: string;
-beforeAll(async () => {
-  model = await startMockModels({ asModel: true });
-  market = await startMarketplace({ model });
-  image = (await png(picture(400, 300, logo))).toString("base64");
-});
-afterEach(() => proveLedger(market.context));
-afterAll(async () => {
-  await market?.stop();
-  await model?.stop();
-});
+const test = marketTest()
+  .extend(
+    "model",
+    perFile,
+    part(() => startMockModels({ asModel: true })),
+  )
+  .extend("options", perFile, ({ model }) => ({ model }))
+  .extend("image", perFile, async () => (await png(picture(400, 300, logo))).toString("base64"));
+test.afterEach(({ market }) => proveLedger(market.context));
 
-async function buyerWith(balance: bigint) {
+async function buyerWith(market: TestMarketplace, balance: bigint) {
   const { browser, handle } = await withAccount(market);
   const { rows } = await market.context.db.query<{ id: AccountId }>("select id from accounts where handle = $1", [
     handle,
@@ -30,8 +27,11 @@ async function buyerWith(balance: bigint) {
   return { browser, credits: async () => (await browser.get("/api/account")).body.account.credits };
 }
 
-test("a signed-in visitor pays with the account's credits: a trace, and a drawing, each at its price", async () => {
-  const { browser, credits } = await buyerWith(5n);
+test("a signed-in visitor pays with the account's credits: a trace, and a drawing, each at its price", async ({
+  market,
+  image,
+}) => {
+  const { browser, credits } = await buyerWith(market, 5n);
   const traced = await browser.post("/api/account/svg/vectorize", { image, layers: true, max_credits: 1 });
   expect(traced).toMatchObject({ status: 200, body: { svg: expect.stringMatching(/^<svg/), cost_usd: 0.01 } });
   expect(traced.body.layers.map(({ id }: { id: string }) => id)).toContain("circle-1");
@@ -41,16 +41,18 @@ test("a signed-in visitor pays with the account's credits: a trace, and a drawin
   expect(await credits()).toBe(1);
 });
 
-test("a lost answer is had again by the request's name, for no second charge", async () => {
-  const { browser, credits } = await buyerWith(3n);
+test("a lost answer is had again by the request's name, for no second charge", async ({ market, image }) => {
+  const { browser, credits } = await buyerWith(market, 3n);
   const ask = () => browser.post("/api/account/svg/vectorize", { image }, { "idempotency-key": "press-1" });
   const [first, second] = [await ask(), await ask()];
   expect(second.body).toEqual(first.body);
   expect(await credits()).toBe(2);
 });
 
-test("nothing is charged for too dear a price, too small a balance, or a picture that cannot be read", async () => {
-  const { browser, credits } = await buyerWith(2n);
+test("nothing is charged for too dear a price, too small a balance, or a picture that cannot be read", async ({
+  market,
+}) => {
+  const { browser, credits } = await buyerWith(market, 2n);
   const hd = { prompt: "A fox", hd: true, max_credits: 3 };
   expect(await browser.post("/api/account/svg/generate", hd)).toMatchObject({
     status: 402,
@@ -64,11 +66,11 @@ test("nothing is charged for too dear a price, too small a balance, or a picture
   expect(await credits()).toBe(2);
 });
 
-test("only a signed-in holder of an account, from a page of this service", async () => {
+test("only a signed-in holder of an account, from a page of this service", async ({ market, image }) => {
   expect(await new Browser(market.url).post("/api/account/svg/vectorize", { image })).toMatchObject({ status: 401 });
   const without = await signedIn(market);
   expect(await without.post("/api/account/svg/vectorize", { image })).toMatchObject({ status: 403 });
-  const { browser } = await buyerWith(2n);
+  const { browser } = await buyerWith(market, 2n);
   const foreign = { origin: "https://evil.example" };
   expect(await browser.post("/api/account/svg/vectorize", { image }, foreign)).toMatchObject({ status: 403 });
 });

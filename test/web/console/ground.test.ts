@@ -1,12 +1,13 @@
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { accountByHandle } from "../../../marketplace/accounts/create.ts";
 import { moveAccount } from "../../../marketplace/accounts/state.ts";
 import { marketplaceEndpoints } from "../../../marketplace/endpoints.ts";
 import type { Endpoint } from "../../../marketplace/http/endpoint.ts";
 import type { Page } from "../../../marketplace/web/page.ts";
 import { createSite } from "../../../marketplace/web/serve.ts";
-import { type Answer, call, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
+import { marketTest } from "../../support/fixtures.ts";
+import { type Answer, call, type TestMarketplace } from "../../support/marketplace.ts";
 import { type FullAccount, isOwn, newFullAccount } from "./full-account.ts";
 import { type Answered, newcomer, newPerson, type Person } from "./person.ts";
 import { allFormsIn } from "./posted-form.ts";
@@ -17,15 +18,15 @@ let ann: FullAccount;
 let before: Record<string, string>;
 /** The pages of the console as she sees them. */
 const own = new Map<Page, Answered>();
-beforeAll(async () => {
-  market = await startMarketplace();
+const test = marketTest();
+test.beforeAll(async ({ market: started }) => {
+  market = started;
   ann = await newFullAccount(market);
   before = await ann.read();
   // A request of a client's is nobody's before it is answered; operators' pages are not there at all.
   const pages = site().pages.filter(({ path, isPrivate }) => isPrivate && !/^\/(admin|consent)\b/.test(path));
   for (const page of pages) own.set(page, await ann.holder.get(ann.filled(page.path)));
 });
-afterAll(() => market.stop());
 
 const endpoints = () => marketplaceEndpoints(market.context);
 const site = () => createSite(market.context, endpoints());

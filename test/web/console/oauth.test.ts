@@ -4,14 +4,15 @@ import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { OAuthClientInformationMixed, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { freePort } from "../../../infra/free-port.ts";
 import { accountByHandle } from "../../../marketplace/accounts/create.ts";
 import { publishAgent } from "../../../marketplace/agents/publish.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
 import { forgetOldest } from "../../../marketplace/oauth/clients.ts";
-import { echoAgent, startMarketplace, type TestMarketplace } from "../../support/marketplace.ts";
+import { marketTest, perFile } from "../../support/fixtures.ts";
+import { echoAgent, type TestMarketplace } from "../../support/marketplace.ts";
 import { allTools, callTool, textOf } from "../../support/mcp.ts";
 import { newPerson, type Person } from "./person.ts";
 
@@ -19,12 +20,14 @@ const callback = "http://127.0.0.1:9/callback";
 let market: TestMarketplace;
 let person: Person;
 let tool: string;
-beforeAll(async () => {
+const test = marketTest().extend("options", perFile, async () => {
   const port = String(await freePort());
   const publicUrl = `http://127.0.0.1:${port}`;
   // Links are shown there instead of mailed.
-  const env = { MARKETPLACE_PORT: port, MARKETPLACE_PUBLIC_URL: publicUrl, SMTP_URL: "", MAIL_FROM: "" };
-  market = await startMarketplace({ env });
+  return { env: { MARKETPLACE_PORT: port, MARKETPLACE_PUBLIC_URL: publicUrl, SMTP_URL: "", MAIL_FROM: "" } };
+});
+test.beforeAll(async ({ market: started }) => {
+  market = started;
   person = await newPerson(market);
   const { db } = market.context;
   const account = await accountByHandle(db, person.handle);
@@ -32,7 +35,6 @@ beforeAll(async () => {
   await publishAgent(market.context, account, "echo", { ...echoAgent, price_credits: 5 });
   tool = `${person.handle}--echo`;
 });
-afterAll(() => market.stop());
 
 /** What the SDK's own OAuth client asks its program to keep. */
 class Keeper implements OAuthClientProvider {
