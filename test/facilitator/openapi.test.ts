@@ -129,7 +129,9 @@ test("every example of a refusal is what the daemon answers", async ({ facilitat
 
 const inTheDatabase = ["/verify", "/settle", "/release"];
 
-test("and so are those of a daemon with a fault, and of one whose database is away", async ({ setting }) => {
+test("every example of a refusal by a daemon with a fault, or whose database is away, is what it answers", async ({
+  setting,
+}) => {
   const ownDatabase = new URL(await freshDatabase("facilitator"));
   const link = await Link.to(Number(ownDatabase.port));
   const db = connectTo(ownDatabase.href, { poolMax: 1, applicationName: "test" });
@@ -165,7 +167,7 @@ test("and so are those of a daemon with a fault, and of one whose database is aw
   }
 });
 
-test("and so is that of a body that stops coming", async ({ facilitator }) => {
+test("the example of a body that stops coming is what the daemon answers", async ({ facilitator }) => {
   const { paths } = (await facilitator.get("/openapi.json")).body;
   const { hostname, port } = new URL(facilitator.url);
   const socket = connect(Number(port), hostname);

@@ -289,7 +289,7 @@ describe("a wallet that was fine", () => {
     expect(await paidOn()).toEqual([hedera]);
   });
 
-  test("and is deleted on the ledger, or put on the token's block list, leaves the quote too", async ({
+  test("leaves the quote when it is deleted on the ledger, or put on the token's block list", async ({
     open,
     chain,
     market,

@@ -21,7 +21,9 @@ async function asOperator(site: Site, page: Page): Promise<void> {
   );
 }
 
-test("what an operator finds, with a report open, and an account to act on", async ({ site }) => {
+test("what an operator finds, with a report open, and an account to act on, shows without a fault at every width, in both themes", async ({
+  site,
+}) => {
   const { buyer, agent, key } = site.market;
   const said = { reason: "stolen", text: "It copies another creator’s prompt." };
   await reportAgent(site.context, agent.address, { address: "10.9.9.1", said });

@@ -7,13 +7,15 @@ test.beforeEach(({ site: shared }) => {
   site = shared;
 });
 
-test.each(["", "/api", "/mcp", "/about"])("the page of an agent%s, everywhere", (tab) =>
-  visitEverywhere(site, `${site.summarizer}${tab}`, { name: `agent${tab.replace("/", "-")}` }),
+test.each(["", "/api", "/mcp", "/about"])(
+  "the page of an agent%s shows without a fault at every width, in both themes",
+  (tab) => visitEverywhere(site, `${site.summarizer}${tab}`, { name: `agent${tab.replace("/", "-")}` }),
 );
 
-test("the page of a free agent, everywhere", () => visitEverywhere(site, site.greeter, { name: "agent-free" }));
+test("the page of a free agent shows without a fault at every width, in both themes", () =>
+  visitEverywhere(site, site.greeter, { name: "agent-free" }));
 
-test("what a paid run gave, everywhere", () =>
+test("what a paid run gave shows without a fault at every width, in both themes", () =>
   visitEverywhere(site, site.summarizer, {
     name: "agent-result",
     // The quote is a 402, which the browser notes.

@@ -24,14 +24,16 @@ test.for([
   ["/docs", "fac-docs"],
   ["/docs/api", "fac-docs-api"],
   ["/docs/api/settlePayment", "fac-docs-operation"],
-])("%s", async ([path = "", name = ""], { site }) => {
+])("%s shows without a fault at every width, in both themes", async ([path = "", name = ""], { site }) => {
   await visitEverywhere(site, path, { name });
 });
 
 test("what is not there is a page that says what to do", ({ site }) =>
   visitEverywhere(site, `/tx/${hash(1)}`, { name: "fac-not-found", status: 404 }));
 
-test("a payment before its transaction, by what its payer signed", async ({ site }) => {
+test("a payment that has no transaction yet, found by what its payer signed, shows without a fault at every width, in both themes", async ({
+  site,
+}) => {
   const [nonce, { asset }] = [`0x${"5a".repeat(32)}`, site.setting.terms];
   await site.context.db.query(
     `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic, resource_url, expires_at, lease_until)
@@ -41,7 +43,9 @@ test("a payment before its transaction, by what its payer signed", async ({ site
   await visitEverywhere(site, `/tx?network=${network}&payer=${account(11)}&nonce=${nonce}`, { name: "fac-tx-claimed" });
 });
 
-test("a seller's 402 that clients of one version can pay and those of the other cannot", async ({ site }) => {
+test("a seller's 402 that clients of one version can pay and those of the other cannot is told so", async ({
+  site,
+}) => {
   const { asset, payTo } = site.setting.terms;
   const old = {
     scheme: "exact",

@@ -27,12 +27,14 @@ async function settle({ context, market }: Site): Promise<void> {
 const cards = "article.agent .agent-name";
 
 describe("/explore", () => {
-  test("as everybody meets it", async ({ site }) => {
+  test("shows without a fault at every width, in both themes", async ({ site }) => {
     await settle(site);
     await visitEverywhere(site, "/explore");
   });
 
-  test("found, narrowed, misspelt, empty, wrong and with its filters open", async ({ site }) => {
+  test("shows without a fault at every width, in both themes: found, narrowed, misspelt, empty, wrong and with its filters open", async ({
+    site,
+  }) => {
     await visitEverywhere(site, "/explore?q=sumarise+text&per_call=true&max_price=30", { name: "explore-found" });
     await visitEverywhere(site, "/explore?q=qqqqqqq", { name: "explore-empty" });
     await visitEverywhere(site, "/explore?min_price=9&max_price=3", { name: "explore-wrong", status: 400 });
@@ -134,7 +136,7 @@ describe("/explore", () => {
 });
 
 describe("/{handle}", () => {
-  test("as everybody meets it", async ({ site }) => {
+  test("shows without a fault at every width, in both themes", async ({ site }) => {
     await settle(site);
     await visitEverywhere(site, `/${site.market.creator.handle}`, { name: "creator" });
   });

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { open, visitEverywhere } from "./browser.ts";
 import { signIn, test } from "./site.ts";
 
-test("the first page", ({ site }) => visitEverywhere(site, "/"));
+test("the first page shows without a fault at every width, in both themes", ({ site }) => visitEverywhere(site, "/"));
 
 test.for([true, false])(
   "a visitor runs an agent on the first page with one press (JavaScript: %s)",
@@ -17,7 +17,7 @@ test.for([true, false])(
   },
 );
 
-test("the first page after a run, and after an input that is refused", async ({ site }) => {
+test("the first page shows what a run gave without a fault, and keeps an input that is refused", async ({ site }) => {
   await visitEverywhere(site, "/", {
     name: "home-ran",
     prepare: async (page) => {
@@ -35,7 +35,8 @@ test("the first page after a run, and after an input that is refused", async ({ 
   await close();
 });
 
-test("what is not there", ({ site }) => visitEverywhere(site, "/there/is/nothing-here", { status: 404 }));
+test("the page of what is not there shows without a fault at every width, in both themes", ({ site }) =>
+  visitEverywhere(site, "/there/is/nothing-here", { status: 404 }));
 
 test("the menu of somebody signed in leads out again", async ({ site }) => {
   const { page, complaints, close } = await open(site, "/");

@@ -3,15 +3,21 @@ import { docsPages, docsPath } from "../../marketplace/web/docs/chapters.ts";
 import { open, visitEverywhere } from "./browser.ts";
 import { test } from "./site.ts";
 
-test.for(docsPages.map(({ slug }) => docsPath(slug)))("%s", (path, { site }) => visitEverywhere(site, path));
-
-test.for(["runAgent", "payAgent", "listAgents", "saveAgentDraft"])("the operation %s", (id, { site }) =>
-  visitEverywhere(site, `/docs/api/${id}`),
+test.for(docsPages.map(({ slug }) => docsPath(slug)))(
+  "%s shows without a fault at every width, in both themes",
+  (path, { site }) => visitEverywhere(site, path),
 );
 
-test.for(["/pricing", "/status", "/mcp"])("%s", (path, { site }) => visitEverywhere(site, path));
+test.for(["runAgent", "payAgent", "listAgents", "saveAgentDraft"])(
+  "the operation %s shows without a fault at every width, in both themes",
+  (id, { site }) => visitEverywhere(site, `/docs/api/${id}`),
+);
 
-test("the page that reports an agent, empty, refused and taken, by keyboard alone", async ({ site }) => {
+test.for(["/pricing", "/status", "/mcp"])("%s shows without a fault at every width, in both themes", (path, { site }) =>
+  visitEverywhere(site, path),
+);
+
+test("an agent is reported by keyboard alone, and the page says what it refuses and what it took", async ({ site }) => {
   const path = `/${site.market.agent.address}/report`;
   await visitEverywhere(site, path, { name: "report" });
   const { page, complaints, close } = await open(site, path);

@@ -6,9 +6,10 @@ import { nameOperator } from "../../marketplace/admin/operators.ts";
 import { open, visitEverywhere } from "./browser.ts";
 import { type Site, signIn, startSite, test } from "./site.ts";
 
-test("the page to sign in on", () => visitEverywhere(named, "/sign-in?next=/explore"));
+test("the page to sign in on shows without a fault at every width, in both themes", () =>
+  visitEverywhere(named, "/sign-in?next=/explore"));
 
-test("the page that a mailed link opens", ({ site }) =>
+test("the page that a mailed link opens shows without a fault at every width, in both themes", ({ site }) =>
   visitEverywhere(site, "/sign-in?token=a", { name: "sign-in-link" }));
 
 test("signing in by e-mail needs a keyboard and nothing else, not even JavaScript", async ({ site }) => {

@@ -42,7 +42,9 @@ async function traceForFree(page: Page): Promise<void> {
 }
 
 describe("the workbench", () => {
-  test("empty, with a preview, and with a trace: everywhere", async ({ site }) => {
+  test("shows without a fault at every width, in both themes: empty, with a preview, and with a trace", async ({
+    site,
+  }) => {
     await visitEverywhere(site, "/svg");
     const preview = async (page: Page) => {
       await choose(page, large);
@@ -59,7 +61,9 @@ describe("the workbench", () => {
     });
   });
 
-  test("the drawing of words, and what an account pays with, everywhere", async ({ site }) => {
+  test("shows without a fault at every width, in both themes: the drawing of words, and what an account pays with", async ({
+    site,
+  }) => {
     const prepare = async (page: Page) => {
       await signIn(site, page, `draws-${Date.now().toString(36)}`);
       await page.reload();
@@ -102,7 +106,9 @@ describe("the workbench", () => {
     await close();
   });
 
-  test("and so they do for pictures of every kind: see-through, noise, pixel art, gradients", async ({ site }) => {
+  test("the page's tracer and the service's write the same SVG for see-through pictures, noise, pixel art and gradients", async ({
+    site,
+  }) => {
     const { page, close } = await open(site, "/svg");
     const seeThrough = `<rect x="20" y="20" width="90" height="60" fill="#06c" fill-opacity=".4"/><circle cx="80" cy="60" r="30" fill="#c03"/>`;
     const cells = `<g shape-rendering="crispEdges"><rect width="160" height="160" fill="#fff"/><path d="M0 0h20v20h-20zM40 40h20v40h-20z" fill="#036"/></g>`;

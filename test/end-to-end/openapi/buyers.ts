@@ -14,7 +14,7 @@ import { onePixel, ownPage, test, x } from "./stage.ts";
 const text = { text: "Buyers pay per call." };
 const misspelt = { slug: "summariser" };
 
-describe("a buyer's operations", () => {
+describe("a buyer's operations answer as documented:", () => {
   test("runs on credits, and their history", async ({ paid: { marketplace }, stage: { calls } }) => {
     const { body } = await calls.expect("runAgent", 200);
     const params = { run_id: body.run_id };

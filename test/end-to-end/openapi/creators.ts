@@ -3,7 +3,7 @@ import { test } from "./stage.ts";
 
 const misspelt = { slug: "summariser" };
 
-describe("a creator's operations", () => {
+describe("a creator's operations answer as documented:", () => {
   test("agents of their own", async ({ stage: { calls, rest, lone } }) => {
     await rest();
     const params = { slug: "second" };

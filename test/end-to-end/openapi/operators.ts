@@ -4,7 +4,7 @@ import { Authenticator } from "../../support/authenticator.ts";
 import { withAccount } from "../../support/browser.ts";
 import { test } from "./stage.ts";
 
-describe("an operator's operations", () => {
+describe("an operator's operations answer as documented:", () => {
   test("looking, and acting", async ({ paid: { marketplace }, stage: { calls } }) => {
     for (const id of ["listAccounts", "listAllAgents", "listReports", "listOperatorActs"]) await calls.expect(id, 200);
     await calls.expect("findAnything", 200, { query: "?id=ada" });

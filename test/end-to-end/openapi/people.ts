@@ -10,7 +10,7 @@ import { provider, test } from "./stage.ts";
 
 const cookieOf = ({ cookie }: Browser) => ({ as: { cookie } });
 
-describe("a person's operations", () => {
+describe("a person's operations answer as documented:", () => {
   test("ways to a session", async ({ stage: { calls, unnamed, away, lone, ada } }) => {
     const { body } = await calls.expect("sendSignInLink", 202, { but: { email: newEmail() } });
     await calls.expect("confirmSignInLink", 200, { but: { token: tokenIn(body.link) } });

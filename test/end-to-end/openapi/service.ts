@@ -5,7 +5,7 @@ import { BodyBudget } from "../../../shared/body-budget.ts";
 import { usualHttpLimits } from "../../../shared/http-limits.ts";
 import { test } from "./stage.ts";
 
-describe("the service's own operations", () => {
+describe("the service's own operations answer as documented:", () => {
   test("documents, probes and metadata", async ({ stage: { calls, bare } }) => {
     const documents = ["getStatus", "getLlmsTxt", "getLlmsFullTxt", "getDocs", "getSecurityContact"];
     const probes = ["getHealth", "getLiveness", "getReadiness"];
@@ -77,7 +77,7 @@ describe("the service's own operations", () => {
     calls.hold("sendToPaidMcp", 503, { status: 503, headers: new Headers(), text: "", body });
   });
 
-  test("have no documented answer that was not provoked", ({ stage: { calls } }) => {
+  test("no documented answer is left that was not provoked", ({ stage: { calls } }) => {
     expect(calls.missing()).toEqual([]);
   });
 });

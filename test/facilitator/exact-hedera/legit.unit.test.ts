@@ -101,7 +101,7 @@ describe("whatever an SDK builds for a plain payment is accepted, and means what
 
 const strangerKey = readMirrorKey({ _type: "ED25519", key: PrivateKey.generateED25519().publicKey.toStringRaw() });
 
-describe("encodings other SDKs use", () => {
+describe("an encoding that other SDKs use is accepted:", () => {
   // Java, Go and Rust leave out what is zero or empty, and Go writes oneof fields last.
   const accountOf = (num: number) => Buffer.concat([varint(0x18), varint(num)]);
   const rowOf = (num: number, zigzag: number) => Buffer.concat([field(1, accountOf(num)), field(2, zigzag)]);

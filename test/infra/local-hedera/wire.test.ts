@@ -58,19 +58,19 @@ describe("a node reads strictly", () => {
         ]);
       },
     ],
-  ])("and refuses an unknown field in %s", async (_, makeBody) => {
+  ])("refuses an unknown field in %s", async (_, makeBody) => {
     const bytes = makeBody();
     const transaction = encodeTransaction(bytes, signaturesOf(ledger, bytes));
     expect(await node.submit(transaction)).toBe("TRANSACTION_HAS_UNKNOWN_FIELDS");
   });
 
-  it("and refuses an unknown field around the body", async () => {
+  it("refuses an unknown field around the body", async () => {
     expect(await node.submit(Buffer.from(withUnknownField(signedPayment(ledger))))).toBe(
       "TRANSACTION_HAS_UNKNOWN_FIELDS",
     );
   });
 
-  it("and refuses known fields of a foreign wire type, at every level", async () => {
+  it("refuses known fields of a foreign wire type, at every level", async () => {
     const bytes = encodeBody(paymentBody(ledger));
     const signed = proto.SignedTransaction.encode({
       bodyBytes: bytes,
@@ -93,14 +93,14 @@ describe("a node reads strictly", () => {
     );
   });
 
-  it("and refuses more than 6,144 bytes", async () => {
+  it("refuses more than 6,144 bytes", async () => {
     const padded = changed((body) => {
       body.memo = "x".repeat(6_144);
     });
     expect(await node.submit(padded)).toBe("TRANSACTION_OVERSIZE");
   });
 
-  it("and refuses a transaction in two forms at once, and one without signatures at all", async () => {
+  it("refuses a transaction in two forms at once, and one without signatures at all", async () => {
     const bodyBytes = encodeBody(paymentBody(ledger));
     const { signedTransactionBytes } = proto.Transaction.decode(signedPayment(ledger));
     const both = proto.Transaction.encode({ signedTransactionBytes, bodyBytes }).finish();

@@ -74,7 +74,7 @@ describe("a value stays in its place", () => {
     }
   });
 
-  test("and makes no address too long to be one, which is known before anything is done with it", async ({
+  test("makes no address too long to be one, which is known before anything is done with it", async ({
     market,
     base,
   }) => {
@@ -148,7 +148,7 @@ describe("a value stays in its place", () => {
     expect(requests[0]).toMatchObject({ type: "text/plain; charset=utf-8", body: 'Tell {"a":1} about it.' });
   });
 
-  test("and no input makes a template grow without end", async ({ market, base }) => {
+  test("and makes no template grow without end", async ({ market, base }) => {
     const many = "{{text}}".repeat(1_000);
     const { key, agent } = await seed(market, base, { body: { many } });
     const { body } = await run(market, key, agent.address, { text: "x".repeat(20_000) });

@@ -41,7 +41,7 @@ test.each([
   'import { Client } from "@grpc/grpc-js";',
   'import { createTransport } from "nodemailer";',
   'import { HederaNodes } from "../../../shared/hedera/nodes.ts";',
-])("such as %s", (source) => {
+])("a file that connects by itself is found: %s", (source) => {
   expect(opensConnections(source)).toBe(true);
 });
 
@@ -50,7 +50,7 @@ test.each([
   'import { isIP } from "node:net";',
   "await outbound.fetch(url, ask);",
   "await outbound.open(url, ask);",
-])("but not %s", (source) => {
+])("a file that does not is left alone: %s", (source) => {
   expect(opensConnections(source)).toBe(false);
 });
 

@@ -44,7 +44,7 @@ describe("decoding", () => {
     expect(rgba[(35 * 20 + 10) * 4]).toBeGreaterThan(215);
   });
 
-  test("of an animation, the first frame", async () => {
+  test("of an animation the first frame is drawn", async () => {
     const frames = Buffer.alloc(30 * 60 * 4, 255);
     for (let p = 0; p < 30 * 30; p++) frames.set([255, 0, 0, 255], p * 4);
     const webp = await sharp(frames, { raw: { width: 30, height: 60, channels: 4, pageHeight: 30 } })

@@ -48,7 +48,7 @@ describe("a logo saved as JPEG comes back as from the original", () => {
     expect(result.bytes).toBeLessThan(3 * drawn.bytes);
   });
 
-  test("so does a PNG made of such a JPEG, and of a gradient", async () => {
+  test("also by way of a PNG made of it, and of a gradient", async () => {
     const saved = await jpeg(original, 40, "4:2:0");
     expect(trace(await decodeImage(await png(saved))).svg).toBe(trace(saved).svg);
     const scene = picture(600, 400, landscape);
@@ -78,7 +78,7 @@ describe("what has no block noise is left as it is", () => {
     expect(clearBlockNoise(image)).toBeNull();
   });
 
-  test("and so is noise too weak to be seen, and lettering that would be taken for it", async () => {
+  test("also where noise is too weak to be seen, or lettering would be taken for it", async () => {
     expect(clearBlockNoise(await jpeg(picture(400, 300, logo), 95, "4:4:4"))).toBeNull();
     expect(clearBlockNoise(await jpeg(picture(240, 90, lettering("#333", "#fff")), 50, "4:2:0"))).toBeNull();
   });

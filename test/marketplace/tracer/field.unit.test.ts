@@ -61,7 +61,7 @@ describe("a gradient that bends is one field of colour, without seams", () => {
     expect(trace(image).svg).toBe(result.svg);
   });
 
-  test.each([2, 3.3])("nor do block edges show at %d times its size", (times) => {
+  test.each([2, 3.3])("and shows no block edges at %d times its size", (times) => {
     const [width, height] = [480 * times, 270 * times];
     const rendering = renderRaster(trace(pictures["a wallpaper"]).svg, width, height);
     const even = { width, height, rgba: new Uint8Array(rendering.rgba.length) };

@@ -20,7 +20,7 @@ describe("drawings come back as the elements they were drawn with", () => {
     expect(kept / known, missed.join("\n")).toBeGreaterThanOrEqual(0.75);
   });
 
-  test("and drawn anew they look as before", () => {
+  test("and look as before when they are drawn anew", () => {
     const { width, height } = knownDrawings.icons as KnownDrawing;
     const source = rendered(knownDrawings.icons as KnownDrawing).rgba;
     const { rgba } = renderRaster(trace(rendered(knownDrawings.icons as KnownDrawing)).svg, width, height);
@@ -83,7 +83,7 @@ describe("strokes", () => {
     expect(line!.stroke!.dashes!.map(Math.round)).toEqual([8, 4]);
   });
 
-  test("so are those of a line that bends, round a circle too", () => {
+  test("dashes of a line that bends, round a circle too, are one line", () => {
     for (const shape of [`<path d="M8 100C40 -20 100 -10 116 90"/>`, `<circle cx="60" cy="60" r="44"/>`]) {
       const [line, ...more] = found(
         `<g fill="none" stroke="#222" stroke-width="3" stroke-dasharray="9 5">${shape}</g>`,

@@ -149,7 +149,7 @@ describe("what is no soft shadow is not taken for one", () => {
     expect(scoreTrace(image, result).score).toBeGreaterThan(0.6);
   });
 
-  test("nor is a shadow drawn beneath shapes that may not overlap", () => {
+  test("no shadow is drawn beneath shapes that may not overlap", () => {
     expect(trace(card, { mode: "cutout" }).svg).not.toContain('id="shadow"');
     expect(trace(starry, { bytesMax: 4000 }).svg).not.toContain('id="shadow"');
   });

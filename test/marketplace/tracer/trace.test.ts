@@ -321,7 +321,7 @@ describe("options", () => {
     expect(unlike / (300 * 120)).toBeLessThan(0.005);
   });
 
-  test("photo: a poster of few bytes, with the edges where they were", () => {
+  test("photo gives a poster of few bytes, with the edges where they were", () => {
     const photo = texture(320, 240);
     const [poster, whole] = [trace(photo, { style: "photo" }), trace(photo)];
     expect(poster.bytes).toBeLessThan(whole.bytes / 2);
@@ -329,7 +329,7 @@ describe("options", () => {
     expect(trace(noise(300, 200), { style: "photo" }).bytes).toBeLessThan(120_000);
   });
 
-  test("layers: one group per object, named", () => {
+  test("layers gives one named group per object", () => {
     const { svg, layers } = trace(picture(400, 300, logo), { layers: true });
     expect(layers.map(({ id }) => id)).toEqual(["background", "circle-1", "triangle-1", "rectangle-1"]);
     expect(layers.map(({ name }) => name)).toEqual(["background", "circle", "triangle", "rectangle"]);
@@ -372,7 +372,7 @@ describe("limits", () => {
     [50, 1],
     [7, 3],
     [2, 2],
-  ])("%d × %d", (width, height) => {
+  ])("a picture of %d × %d pixels is traced, whatever the options", (width, height) => {
     for (const options of [
       {},
       { mode: "cutout" },
@@ -386,7 +386,7 @@ describe("limits", () => {
     }
   });
 
-  test("nothing at all", () => {
+  test("a picture of nothing at all is traced", () => {
     const result = trace({ width: 30, height: 20, rgba: new Uint8Array(2400) });
     checkSvg(result.svg);
     expect(result.paths).toBe(0);
@@ -476,7 +476,7 @@ describe("what comes out is nothing but drawing", () => {
     expect(() => checkSvg(svg)).toThrow();
   });
 
-  test("and passes every kind of trace", () => {
+  test("the last check passes every kind of trace", () => {
     for (const image of [picture(400, 300, logo), picture(600, 400, landscape), noise(60, 40)])
       for (const options of [{}, { mode: "cutout" }, { style: "pixel" }, { layers: true }] as TraceOptions[])
         checkSvg(trace(image, options).svg);

@@ -103,7 +103,7 @@ const daysOf = `
 
 let busy: ReturnType<typeof busyPerson> | undefined;
 
-test("what an account has run", async ({ site }) => {
+test("what an account has run shows without a fault at every width, in both themes", async ({ site }) => {
   busy ??= busyPerson(site);
   const { browser, run, onChain } = await busy;
   for (const [name, path] of [
@@ -115,14 +115,18 @@ test("what an account has run", async ({ site }) => {
   }
 });
 
-test("a run that is shared, and how it is reported", async ({ site }) => {
+test("a run that is shared, and how it is reported, shows without a fault at every width, in both themes", async ({
+  site,
+}) => {
   busy ??= busyPerson(site);
   const { token } = await busy;
   await visitEverywhere(site, `/runs/shared/${token}`, { name: "run-shared" });
   await visitEverywhere(site, `/runs/shared/${token}/report`, { name: "run-shared-report" });
 });
 
-test("what a creator's agents bring, and what they have drawn", async ({ site }) => {
+test("what a creator's agents bring, and what they have drawn, shows without a fault at every width, in both themes", async ({
+  site,
+}) => {
   busy ??= busyPerson(site);
   const { browser } = await busy;
   for (const [name, path] of [

@@ -13,7 +13,9 @@ async function begin(site: Site, page: Page, connector = "Language model") {
 
 const saved = (page: Page) => page.getByText(/^Saved \d/).waitFor();
 
-test("the gallery of connectors, beside one's own agents", ({ site }) =>
+test("the gallery of connectors, beside one's own agents, shows without a fault at every width, in both themes", ({
+  site,
+}) =>
   visitEverywhere(site, "/build", {
     prepare: async (page) => {
       await begin(site, page, "Hedera mint");
@@ -21,7 +23,9 @@ test("the gallery of connectors, beside one's own agents", ({ site }) =>
     },
   }));
 
-test("the editor with an answer, a changed draft and a field's rules open", ({ site }) =>
+test("the editor with an answer, a changed draft and a field's rules open shows without a fault at every width, in both themes", ({
+  site,
+}) =>
   visitEverywhere(site, "/build", {
     name: "build-editor",
     prepare: async (page) => {

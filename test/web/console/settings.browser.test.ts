@@ -17,11 +17,11 @@ const signedIn = (site: Site) => async (page: Page) => {
 };
 
 test.for(["/settings/keys", "/settings/keys/new", "/settings/account", "/settings/account/close"])(
-  "%s is for everybody who is signed in",
+  "%s shows without a fault at every width, in both themes, to who is signed in",
   (path, { site }) => visitEverywhere(site, path, { prepare: signedIn(site) }),
 );
 
-test("the page that opens an account", ({ site }) =>
+test("the page that opens an account shows without a fault at every width, in both themes", ({ site }) =>
   visitEverywhere(site, "/settings/open", {
     prepare: async (page) => {
       await signIn(site, page);
@@ -41,7 +41,9 @@ async function askedBy(site: Site, redirectUri: string): Promise<string> {
   return `/api/oauth/authorize?${new URLSearchParams({ ...asked, code_challenge: "x".repeat(43) })}`;
 }
 
-test("the page that asks whether a client may run agents", async ({ site }) => {
+test("the page that asks whether a client may run agents shows without a fault at every width, in both themes", async ({
+  site,
+}) => {
   const { headers } = await fetch(site.url + (await askedBy(site, "https://desk.example/back")), {
     redirect: "manual",
   });
