@@ -235,7 +235,9 @@ test("verifying and releasing payments of the same payers on two copies never en
   }
 });
 
-test("what is asked for at once is held as if it were asked for one after the other, and each payer's total is the sum of the holds", async ({ setting }) => {
+test("what is asked for at once is held as if it were asked for one after the other, and each payer's total is the sum of the holds", async ({
+  setting,
+}) => {
   const db = connect(setting.variables.FACILITATOR_DATABASE_URL as string, {
     poolMax: 2,
     statements,
