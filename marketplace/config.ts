@@ -17,6 +17,7 @@ import { readSignIn, type SignInConfig } from "./sign-in/config.ts";
 import { type FreeTriesConfig, readFreeTries } from "./svg/free-tries.ts";
 import { readDemoWallet } from "./web/demo-wallet.ts";
 import { type OperatorTexts, readOperatorTexts } from "./web/operator-texts.ts";
+import { readWalletConnect, type WalletConnectConfig } from "./web/wallet-connect-config.ts";
 
 /** Everything the marketplace is told by its environment. Throws ConfigError naming every problem at once. */
 export function readConfig(environment: Record<string, string | undefined>): Config {
@@ -65,6 +66,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     homeTry: readHomeTry(env),
     modelFunds: readModelFunds(env),
     demoWalletScript: readDemoWallet(env, publicUrl),
+    walletConnect: readWalletConnect(env),
   };
   requireHttps(env, config.publicUrl);
   env.finish("marketplace");
@@ -142,6 +144,8 @@ export interface Config extends StoreConfig {
   readonly modelFunds: ModelFundsConfig;
   /** In development, the file of a wallet for the pages. */
   readonly demoWalletScript: string | undefined;
+  /** How pages reach Hedera wallets that are not in the browser; undefined: they do not. */
+  readonly walletConnect: WalletConnectConfig | undefined;
 }
 
 function readStore(env: EnvReader): StoreConfig {

@@ -74,8 +74,21 @@ function assetFile(file: string, bytes: Buffer, contents: Bundle["contents"]): A
   const type = types[file.split(".").at(-1) ?? ""];
   if (type === undefined) throw new Error(`nothing says what kind of file "${file}" is`);
   if (!isText(file)) return { type, bytes, brotli: undefined, gzip: undefined };
-  const brotli = contents.get(`${file}.br`) ?? brotliCompressSync(bytes, { params: quickly });
-  return { type, bytes, brotli, gzip: contents.get(`${file}.gz`) ?? gzipSync(bytes) };
+  let brotli = contents.get(`${file}.br`);
+  let gzip = contents.get(`${file}.gz`);
+  // Not everything is asked for: some is large, and loaded when it is wanted.
+  return {
+    type,
+    bytes,
+    get brotli() {
+      brotli ??= brotliCompressSync(bytes, { params: quickly });
+      return brotli;
+    },
+    get gzip() {
+      gzip ??= gzipSync(bytes);
+      return gzip;
+    },
+  };
 }
 
 const quickly = { [constants.BROTLI_PARAM_QUALITY]: 6 };

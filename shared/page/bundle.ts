@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { basename, extname, join } from "node:path";
-import type { Metafile } from "esbuild";
+import type { BuildOptions, Metafile, Plugin } from "esbuild";
 import { type Assets, assetsOf, type Bundle, type Manifest, readBundle } from "./assets.ts";
 
 /** Where the browser's part of a service lies. */
@@ -18,29 +18,53 @@ export async function bundle(sources: BrowserSources): Promise<Bundle> {
   // What is installed runs without it: there `npm run build` has run before.
   const { build } = await import("esbuild");
   const { outputFiles, metafile } = await build({
+    ...forBrowsers,
     entryPoints: [sources.stylesheet, ...filesIn(sources.islands, /\.tsx?$/), ...filesIn(sources.pictures, /./)],
-    bundle: true,
+    plugins: [packagesByThemselves],
     splitting: true,
-    minify: true,
-    write: false,
     metafile: true,
-    format: "esm",
-    platform: "browser",
-    target: ["es2022", "chrome123", "firefox121", "safari17.5"],
     jsx: "automatic",
     jsxImportSource: "preact",
-    legalComments: "none",
     outdir: "/",
     publicPath: "/assets",
     entryNames: "[name].[hash]",
     chunkNames: "shared.[hash]",
     assetNames: "[name].[hash]",
     loader: { ".woff2": "file", ".svg": "copy", ".webp": "copy", ".png": "copy" },
-    logLevel: "silent",
   });
   const contents = new Map(outputFiles.map(({ path, contents: bytes }) => [basename(path), Buffer.from(bytes)]));
   return { manifest: manifestOf(metafile), contents };
 }
+
+const forBrowsers = {
+  bundle: true,
+  minify: true,
+  write: false as const,
+  format: "esm" as const,
+  platform: "browser" as const,
+  target: ["es2022", "chrome123", "firefox121", "safari17.5"],
+  legalComments: "none" as const,
+  logLevel: "silent" as const,
+} satisfies BuildOptions;
+
+/**
+ * A package that is loaded when it is wanted is bundled by itself. What esbuild needs for its CommonJS would otherwise be a script
+ * that every page loads.
+ */
+const packagesByThemselves: Plugin = {
+  name: "packages by themselves",
+  setup({ onResolve, onLoad, esbuild }) {
+    const namespace = "package";
+    onResolve({ filter: /^[^./]/ }, ({ kind, path, resolveDir, namespace: from }) =>
+      kind === "dynamic-import" && from !== namespace ? { path, namespace, pluginData: resolveDir } : undefined,
+    );
+    onLoad({ filter: /./, namespace }, async ({ path, pluginData: resolveDir }) => {
+      const stdin = { contents: `export * from ${JSON.stringify(path)};`, resolveDir };
+      const { outputFiles } = await esbuild.build({ ...forBrowsers, stdin });
+      return { contents: outputFiles[0]!.text, loader: "js" };
+    });
+  },
+};
 
 function filesIn(directory: string, pattern: RegExp): string[] {
   const entries = readdirSync(directory, { withFileTypes: true });

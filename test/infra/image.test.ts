@@ -86,8 +86,9 @@ test("its packages are those that run, with every peer that they need and none t
   const { devDependencies = {}, dependencies = {} } = packages[""] as Locked;
   const tools = Object.keys(devDependencies).filter((name) => !(name in dependencies));
   const runs = [...installed].filter((path) => tools.includes(path.replace(/^node_modules\//, "")));
-  // What runtime libraries themselves depend on: types of one's interface, and the MCP SDK's server, which a test of the docs uses too.
-  const ofLibraries = (path: string) => path.startsWith("node_modules/@types/") || path === "node_modules/hono";
+  // What runtime libraries themselves depend on: types of one's interface, and what tests use too, of the MCP SDK and of viem.
+  const shared = ["node_modules/hono", "node_modules/ws"];
+  const ofLibraries = (path: string) => path.startsWith("node_modules/@types/") || shared.includes(path);
   expect(runs.filter((path) => !ofLibraries(path))).toEqual([]);
   for (const path of installed) {
     const { peerDependencies = {}, peerDependenciesMeta = {} } = packages[path] as Locked;

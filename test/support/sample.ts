@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { inject } from "vitest";
 
 /** `npm run test:all` leaves nothing out. */
-const isWhole = process.env.FUZZ === "all";
+export const isWhole = process.env.FUZZ === "all";
 
 /**
  * What takes too long to test whole in each run is tested in part, another part each time. The run prints its seed

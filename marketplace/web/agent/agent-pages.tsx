@@ -17,6 +17,7 @@ import { demoWalletPath } from "../demo-wallet.ts";
 import type { Page, Shown, View, Visit } from "../page.ts";
 import { agentPicture } from "../share-picture/picture-of.ts";
 import { seenAnew, type ViewerNeeds } from "../viewer.ts";
+import { offerWalletConnect } from "../wallet-connect.tsx";
 import { AboutTab } from "./about-tab.tsx";
 import { ApiTab } from "./api-tab.tsx";
 import { coloured } from "./code-tabs.tsx";
@@ -40,7 +41,9 @@ const formBytesMax = 2_097_152;
 
 type TryNeeds = DescribeNeeds &
   PostedRunNeeds &
-  Pick<ViewerNeeds, "lookups"> & { readonly config: Pick<Config, "publicUrl" | "demoWalletScript" | "chains"> };
+  Pick<ViewerNeeds, "lookups"> & {
+    readonly config: Pick<Config, "publicUrl" | "demoWalletScript" | "walletConnect" | "chains">;
+  };
 
 function tryPage(context: TryNeeds): Page {
   return {
@@ -73,6 +76,7 @@ async function tryView(
   state: FormState,
 ): Promise<View> {
   const { publicUrl, demoWalletScript, chains } = context.config;
+  const outside = offerWalletConnect(context.config, payableNetworks(shown));
   const tried: Tried = {
     ...state,
     shown,
@@ -85,10 +89,23 @@ async function tryView(
     demoWallet: demoWalletScript === undefined ? undefined : demoWalletPath,
   };
   return {
-    ...viewOf(shown, "try", <TryTab tried={tried} />),
+    ...viewOf(
+      shown,
+      "try",
+      <>
+        <TryTab tried={tried} />
+        {outside.dialog}
+      </>,
+    ),
+    widening: outside.widening,
     islands: ["agent.js"],
     jsonLd: agentJsonLd(shown.detail),
   };
+}
+
+/** Where a wallet can pay for a run. */
+function payableNetworks({ detail }: ShownAgent): readonly string[] {
+  return detail.price_credits === 0 ? [] : (detail.per_call?.networks ?? []);
 }
 
 /** The agents of its category that are run most. */

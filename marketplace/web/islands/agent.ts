@@ -60,7 +60,7 @@ function start(form: HTMLFormElement): void {
     if (!wallet) return showWayToPay(form);
     if (!form.reportValidity()) return;
     // A wallet that was asked to pay lets the page see its account from then on.
-    void press(() => payAndRun(paying, wallet.provider, network)).finally(() => panel.refresh());
+    void press(() => payAndRun(paying, wallet, network)).finally(() => panel.refresh());
   };
   form.querySelector("[data-run=wallet]")?.addEventListener("click", pay);
 

@@ -1,11 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
 import { render } from "preact";
-import { WalletPanel } from "./agent/wallet-panel.ts";
 import { Bench, type State } from "./svg/bench.ts";
 import { Canvas } from "./svg/canvas.tsx";
 import { ApiCode } from "./svg/code.tsx";
 import { Side } from "./svg/layers.tsx";
-import { payForDrawing, paymentUnderWay, type UnderWay } from "./svg/pay.ts";
+import { isPaymentUnderWay } from "./svg/paid-products.ts";
 import { pictureTypes } from "./svg/picture.ts";
 import { drawSettings, isDrawing, tellSliders, traceSettings } from "./svg/settings.ts";
 import { Tracer } from "./svg/tracer.ts";
@@ -31,28 +30,16 @@ function start(form: HTMLFormElement, out: HTMLElement): void {
   if (!("drawn" in out.dataset)) bench.set({});
   tellSliders(form);
   listen(form, bench);
-  if (form.querySelector("[data-run=wallet]")) takeWallets(form, bench);
+  offerWallets(form, bench);
 }
 
-/** A wallet can pay for what the form says; a payment whose answer was lost by a reload fetches it. */
-function takeWallets(form: HTMLFormElement, bench: Bench): void {
-  const panel = new WalletPanel(form);
-  form.querySelector("[data-run=wallet]")?.addEventListener("click", () => {
-    const { wallet, network } = panel;
-    if (!wallet) return;
-    void bench.order((order) => payForDrawing(order, bench.priceOf(order), { provider: wallet.provider, network }));
-  });
-  const underWay = paymentUnderWay();
-  if (underWay) void finish(form, bench, underWay);
-}
-
-async function finish(form: HTMLFormElement, bench: Bench, underWay: UnderWay): Promise<void> {
-  const { draws, settings, picture: bought, finish } = underWay;
-  const choice = form.querySelector<HTMLInputElement>(`input[name="make"][value="${draws ? "draw" : "trace"}"]`);
-  if (choice) choice.checked = true;
-  if (bought) await bench.choose(bought, "picture");
-  bench.set({});
-  await bench.take({ draws, settings, picture: bench.state.picture }, finish);
+/** What pays by wallet is loaded when somebody wants to, or has. */
+function offerWallets(form: HTMLFormElement, bench: Bench): void {
+  const part = form.querySelector("[data-run=wallet]")?.closest("details");
+  if (!part) return;
+  const load = () => void import("./svg/pay-by-wallet.ts").then(({ takeWallets }) => takeWallets(form, bench));
+  if (part.open || isPaymentUnderWay()) load();
+  else part.addEventListener("toggle", load, { once: true });
 }
 
 interface WorkProps {

@@ -1,15 +1,41 @@
+import { disconnectButton } from "./agent/disconnect-button.ts";
 import { byId, el } from "./agent/dom.ts";
-import { hederaAccount } from "./agent/sign-hedera.ts";
-import { accountOf, networkOf, type Provider, refusalOf, signText, watchWallets } from "./wallet/providers.ts";
+import { connectHedera } from "./agent/sign-hedera.ts";
+import {
+  accountOf,
+  networkOf,
+  type Provider,
+  refusalOf,
+  signText,
+  type Wallet,
+  watchWallets,
+} from "./wallet/providers.ts";
 
 /** Adding a payout wallet: a wallet in this browser fills in its account and signs the text. */
 const addForm = byId<HTMLFormElement>("wallet-add");
 const signForm = byId<HTMLFormElement>("wallet-sign");
 
-watchWallets(({ name, provider }) => {
-  if (addForm) offer("take-from", `Take it from ${name}`, "take-said", () => fillIn(addForm, provider));
-  if (signForm) offer("sign-with", `Sign in ${name}`, "sign-said", () => sign(signForm, provider));
+watchWallets((wallet) => {
+  const { name, networks } = wallet;
+  if (addForm) offer("take-from", `Take it from ${name}`, "take-said", () => fillIn(addForm, wallet));
+  if (signForm && (networks?.includes(signForm.dataset.network ?? "") ?? true))
+    offer("sign-with", `Sign in ${name}`, "sign-said", () => sign(signForm, wallet));
+  if (wallet.disconnect) offerToDisconnect(wallet, wallet.disconnect);
 });
+
+/** While it is connected. */
+function offerToDisconnect({ provider }: Wallet, disconnect: () => Promise<void>): void {
+  const show = async () => {
+    const accounts = await provider.request({ method: "hedera_accounts" });
+    byId("disconnect-wallet")?.remove();
+    if ((accounts as readonly string[]).length === 0) return;
+    const button = disconnectButton(disconnect);
+    button.id = "disconnect-wallet";
+    byId("take-from")?.append(button);
+  };
+  document.addEventListener("wallet-changed", () => void show());
+  void show();
+}
 
 function offer(placeId: string, text: string, saidId: string, act: () => Promise<void>): void {
   const place = byId(placeId);
@@ -33,11 +59,14 @@ function offer(placeId: string, text: string, saidId: string, act: () => Promise
 }
 
 /** The wallet's account on the chosen network. */
-async function fillIn(form: HTMLFormElement, provider: Provider): Promise<void> {
+async function fillIn(form: HTMLFormElement, wallet: Wallet): Promise<void> {
+  const { provider } = wallet;
   const address = form.elements.namedItem("address") as HTMLInputElement;
   const network = String(new FormData(form).get("network") ?? "");
+  if (wallet.networks && !network.startsWith("hedera:"))
+    throw new Error("This wallet is for Hedera: choose its network.");
   if (network.startsWith("hedera:")) {
-    const account = await hederaAccount(provider, network);
+    const [account] = await connectHedera(wallet, network);
     if (account === undefined) throw new Error("This wallet shows no account on Hedera. Type it in.");
     address.value = account;
     return;
@@ -49,13 +78,13 @@ async function fillIn(form: HTMLFormElement, provider: Provider): Promise<void> 
 }
 
 /** Has the wallet sign the text, and posts the form with it. */
-async function sign(form: HTMLFormElement, provider: Provider): Promise<void> {
+async function sign(form: HTMLFormElement, wallet: Wallet): Promise<void> {
   const { network = "", address = "" } = form.dataset;
   const message = byId("sign-text")?.textContent ?? "";
   const signature = form.elements.namedItem("signature") as HTMLInputElement;
   signature.value = network.startsWith("hedera:")
-    ? await signOnHedera(provider, `${network}:${address}`, message)
-    : await signOnEvm(provider, address, message);
+    ? await signOnHedera(wallet, network, address, message)
+    : await signOnEvm(wallet.provider, address, message);
   form.requestSubmit();
 }
 
@@ -68,8 +97,15 @@ async function signOnEvm(provider: Provider, address: string, message: string): 
 }
 
 /** HIP-820's way, for wallets that have it. */
-async function signOnHedera(provider: Provider, signerAccountId: string, message: string): Promise<string> {
-  const answer = (await provider.request({ method: "hedera_signMessage", params: [{ signerAccountId, message }] })) as {
+async function signOnHedera(wallet: Wallet, network: string, address: string, message: string): Promise<string> {
+  const accounts = await connectHedera(wallet, network);
+  if (accounts.length > 0 && !accounts.includes(address)) {
+    throw new Error(
+      `The wallet shows ${accounts.join(", ")}. Choose the account ${address} in it, or add that one instead.`,
+    );
+  }
+  const asked = { signerAccountId: `${network}:${address}`, message };
+  const answer = (await wallet.provider.request({ method: "hedera_signMessage", params: [asked] })) as {
     signatureMap?: string;
   };
   if (!answer?.signatureMap) throw new Error("The wallet gave no signature. Sign the text elsewhere and paste it.");

@@ -20,12 +20,13 @@ import type { Page, View, Visit } from "../page.ts";
 import { WorkbenchForm } from "../svg/form.tsx";
 import { drawOrder, text, traceOrder, type Values } from "../svg/orders.ts";
 import { type Drawn, type Problem, WorkbenchResult } from "../svg/result.tsx";
+import { offerWalletConnect } from "../wallet-connect.tsx";
 
 type WorkbenchNeeds = SvgNeeds &
   FreeTryNeeds & {
     readonly db: Database;
     readonly facilitator: Pick<FacilitatorClient, "supported">;
-    readonly config: Pick<Config, "platformWallets" | "publicUrl" | "demoWalletScript">;
+    readonly config: Pick<Config, "platformWallets" | "publicUrl" | "demoWalletScript" | "walletConnect">;
   };
 
 /** The workbench: pictures traced, and drawings from words. */
@@ -122,12 +123,17 @@ async function view(context: WorkbenchNeeds, visit: Visit, { values, drawn, prob
     config.freeTries.perAddress > 0 ? triesLeft(db, config.freeTries, request.ip ?? "") : undefined,
     config.platformWallets.length > 0 ? payableHere(context.facilitator) : ([] as string[]),
   ]);
+  const payees = config.platformWallets.filter(({ network }) => payable.includes(network));
+  const outside = offerWalletConnect(
+    config,
+    payees.map(({ network }) => network),
+  );
   return {
     status,
     title: "SVG workbench",
     description: "Pictures as SVG: few shapes, smooth curves, true edges. Drop one and see; or draw from a sentence.",
     islands: ["svg-workbench.js"],
-    widening: { img: ["blob:"], worker: ["'self'"], trustedTypes: ["tracer"] },
+    widening: { img: ["blob:"], worker: ["'self'"], trustedTypes: ["tracer"], ...outside.widening },
     body: (
       <div class="wrap page">
         <div class="page-head">
@@ -140,7 +146,7 @@ async function view(context: WorkbenchNeeds, visit: Visit, { values, drawn, prob
           <WorkbenchForm
             hasAccount={viewer?.account !== undefined}
             triesLeft={left}
-            payees={config.platformWallets.filter(({ network }) => payable.includes(network))}
+            payees={payees}
             sample={assets.url("lighthouse.webp")}
             values={values}
             requestName={randomUUID()}
@@ -155,6 +161,7 @@ async function view(context: WorkbenchNeeds, visit: Visit, { values, drawn, prob
             <WorkbenchResult drawn={drawn} problem={problem} />
           </div>
         </form>
+        {outside.dialog}
         {config.demoWalletScript !== undefined && <script src={demoWalletPath} defer />}
       </div>
     ),

@@ -1,4 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+import { networkOf } from "../../../../shared/networks.ts";
 import { Button, ButtonLink } from "../../../../shared/page/button.tsx";
 import { Callout } from "../../../../shared/page/callout.tsx";
 import { Card } from "../../../../shared/page/card.tsx";
@@ -8,6 +9,7 @@ import { usdcOf } from "../../../../shared/page/money.tsx";
 import { Rail } from "../../../../shared/page/rail.tsx";
 import { KeyValues } from "../../../../shared/page/table.tsx";
 import { purchaseMax } from "../../../payments/purchase.ts";
+import { faucet } from "../../../stablecoins.ts";
 import { NetworkMark, networkName } from "../../agent/networks.tsx";
 
 const usual = [500, 1_000, 5_000] as const;
@@ -117,7 +119,14 @@ function WalletWay({ networks }: { networks: readonly string[] }) {
           <div class="seg">
             {networks.map((network, at) => (
               <label>
-                <input type="radio" name="network" value={network} checked={at === 0} />
+                <input
+                  type="radio"
+                  name="network"
+                  value={network}
+                  checked={at === 0}
+                  data-asset={networkOf(network)?.stablecoins[0]?.asset}
+                  data-faucet={networkOf(network)?.environment === "testnet" ? faucet : undefined}
+                />
                 <NetworkMark network={network} />
                 {networkName(network)}
               </label>
@@ -141,6 +150,8 @@ function WalletWay({ networks }: { networks: readonly string[] }) {
         <Button look="primary" size="large" block cost={usdcOf(chosen)} data-run="wallet">
           Pay
         </Button>
+        <p class="row between small faint num" id="wallet-holds" hidden />
+        <div id="wallet-short" />
         <p class="help" id="wallet-cannot" hidden>
           This wallet does not sign for that network. Choose another one.
         </p>

@@ -15,6 +15,7 @@ import { parse } from "../../../parse.ts";
 import type { SignIn } from "../../../sign-in/sign-in.ts";
 import { demoWalletPath } from "../../demo-wallet.ts";
 import type { Page } from "../../page.ts";
+import { offerWalletConnect } from "../../wallet-connect.tsx";
 import { type AccountVisit, type ConsoleView, consolePage, done } from "../console-page.tsx";
 import { type Refusal, wholeNumber } from "../refusal.ts";
 import { AlertsCard, alertChangesOf } from "./alerts-card.tsx";
@@ -25,7 +26,7 @@ import { StatementSection } from "./statement-section.tsx";
 
 interface Needs {
   readonly db: Database;
-  readonly config: Pick<Config, "platformWallets" | "demoWalletScript">;
+  readonly config: Pick<Config, "platformWallets" | "demoWalletScript" | "walletConnect">;
   readonly signIn: Pick<SignIn, "mailer">;
 }
 
@@ -67,14 +68,17 @@ async function view({ db, config, signIn }: Needs, visit: AccountVisit, refusal?
     listKeys(db, account.id),
     readAccountStatement(db, account.id, asked.query),
   ]);
+  const networks = config.platformWallets.map(({ network }) => network);
+  const outside = offerWalletConnect(config, networks);
   return {
     title: "Credits",
     lede: "One credit is one US cent. Credits buy runs here; they are not paid out again.",
     islands: ["credits.js"],
+    widening: outside.widening,
     body: (
       <>
         <Standing standing={standing} />
-        <BuyCredits accountId={account.id} networks={config.platformWallets.map(({ network }) => network)} />
+        <BuyCredits accountId={account.id} networks={networks} />
         <div class="cols cols-2 cols-even">
           <MoveEarned earned={standing.earned_credits} hasWallets={has("/settings/wallets")} refusal={refusal} />
           <AlertsCard alerts={alerts} refusal={refusal} />
@@ -85,6 +89,7 @@ async function view({ db, config, signIn }: Needs, visit: AccountVisit, refusal?
           keys={keys.map(({ id, name }) => ({ id, name }))}
           linksRuns={has("/runs/{run_id}") || has("/runs/{id}")}
         />
+        {outside.dialog}
         {config.demoWalletScript && <script src={demoWalletPath} defer />}
       </>
     ),

@@ -14,6 +14,7 @@ import type { Chains } from "../../../accounts/wallet-proof.ts";
 import type { Config } from "../../../config.ts";
 import { demoWalletPath } from "../../demo-wallet.ts";
 import type { Page } from "../../page.ts";
+import { offerWalletConnect } from "../../wallet-connect.tsx";
 import { type AccountVisit, type ConsoleShown, type ConsoleView, consolePage, done } from "../console-page.tsx";
 import { Refusal } from "../refusal.ts";
 import { RefusedNote } from "../refused-note.tsx";
@@ -23,7 +24,7 @@ import { StatesTable } from "./wallet-states.tsx";
 
 interface Needs {
   readonly db: Database;
-  readonly config: Pick<Config, "publicUrl" | "demoWalletScript">;
+  readonly config: Pick<Config, "publicUrl" | "demoWalletScript" | "walletConnect">;
   readonly tools: Chains;
 }
 
@@ -90,15 +91,18 @@ async function view({ db, config, tools }: Needs, visit: AccountVisit, refusal?:
   const chosen = query.get("network") ?? undefined;
   const id = refusal?.value("id") ?? query.get("sign");
   const proposed = wallets.find((wallet) => wallet.id === id && wallet.state === "unchecked");
+  const networks = walletNetworks(tools);
+  const outside = offerWalletConnect(config, networks);
   return {
     title: "Payout wallets",
     lede: "Calls paid by wallet go straight here, one account for each network. We never hold that money.",
     islands: ["wallets.js"],
+    widening: outside.widening,
     body: (
       <>
         {refusal?.act === "check" && <RefusedNote refusal={refusal} />}
         <AddWallet
-          networks={walletNetworks(tools)}
+          networks={networks}
           chosen={chosen}
           proposed={proposed}
           replaced={replacedBy(chosen, wallets)}
@@ -106,6 +110,7 @@ async function view({ db, config, tools }: Needs, visit: AccountVisit, refusal?:
         />
         <WalletList wallets={wallets} agents={agents} />
         <StatesTable />
+        {outside.dialog}
         {config.demoWalletScript && <script src={demoWalletPath} defer />}
       </>
     ),

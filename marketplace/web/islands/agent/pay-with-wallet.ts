@@ -1,4 +1,4 @@
-import type { Provider } from "../wallet/providers.ts";
+import type { Wallet } from "../wallet/providers.ts";
 import { byId, el } from "./dom.ts";
 import { readInput, showFieldError } from "./input.ts";
 import { forget, type KeptPayment, keep } from "./kept.ts";
@@ -19,12 +19,12 @@ export interface Paying {
 }
 
 /** Asks for the price, has the wallet sign it, and posts the payment until its answer is here. */
-export async function payAndRun(paying: Paying, provider: Provider, network: string): Promise<void> {
+export async function payAndRun(paying: Paying, wallet: Wallet, network: string): Promise<void> {
   const { form, agent, url, price, outcome } = paying;
   const input = readInput(form);
   const agreesTo = (credits: number) => price.agreedTo(credits);
   const body = JSON.stringify(input);
-  const signed = await signPayment({ url, body, provider, network, agreesTo, view: outcome });
+  const signed = await signPayment({ url, body, wallet, network, agreesTo, view: outcome });
   if ("title" in signed) return outcome.tell(signed.tone, signed.title, signed.said);
   const kept = { ...signed, input };
   keep(agent, { payment: kept });

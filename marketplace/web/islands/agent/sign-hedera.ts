@@ -7,15 +7,27 @@ import {
   transferBody,
 } from "../../../../client/payments/hedera-transfer.ts";
 import type { Requirements } from "../../../../client/payments/quote.ts";
-import type { Provider } from "../wallet/providers.ts";
+import type { Provider, Wallet } from "../wallet/providers.ts";
 import type { Signed } from "./sign.ts";
 
 /** The wallet's account on this network; undefined for a wallet that signs for none there. */
 export async function hederaAccount(provider: Provider, network: string): Promise<string | undefined> {
+  const [account] = await hederaAccounts(provider, network);
+  return account;
+}
+
+async function hederaAccounts(provider: Provider, network: string): Promise<readonly string[]> {
   const accounts = await provider.request({ method: "hedera_accounts" }).catch(() => []);
-  if (!Array.isArray(accounts)) return undefined;
-  const account = accounts.map(String).find((one) => one.startsWith(`${network}:`));
-  return account?.slice(network.length + 1);
+  if (!Array.isArray(accounts)) return [];
+  return accounts.map(String).flatMap((one) => (one.startsWith(`${network}:`) ? [one.slice(network.length + 1)] : []));
+}
+
+/** All of them; a wallet that shows its accounts when it is connected is asked to connect, and it throws where nobody does. */
+export async function connectHedera({ provider, networks }: Wallet, network: string): Promise<readonly string[]> {
+  const known = await hederaAccounts(provider, network);
+  if (known.length > 0 || !networks?.includes(network)) return known;
+  await provider.request({ method: "hedera_requestAccounts", params: [network] });
+  return hederaAccounts(provider, network);
 }
 
 /**
@@ -27,13 +39,23 @@ export async function signHedera(provider: Provider, accepted: Requirements, at:
   if (payer === undefined) throw new Error("This wallet has no account on that network.");
   const transfer = hederaTransfer(accepted, payer, at);
   const body = transferBody(transfer, hederaNodes[Math.floor(Math.random() * hederaNodes.length)]!);
-  const { signatureMap } = (await provider.request({
+  const answer = (await provider.request({
     method: "hedera_signTransaction",
     params: [{ signerAccountId: `${accepted.network}:${payer}`, transactionBody: toBase64(body) }],
-  })) as { signatureMap: string };
+  })) as { signatureMap?: unknown } | null;
+  const signatures = fromSignatureMap(answer?.signatureMap);
   return {
-    payload: { transaction: toBase64(transactionList([{ body, signatures: fromBase64(signatureMap) }])) },
+    payload: { transaction: toBase64(transactionList([{ body, signatures }])) },
     asked: { network: accepted.network, transaction: transactionId(transfer) },
     endsAt: Number(transfer.seconds + transfer.duration) * 1_000,
   };
+}
+
+function fromSignatureMap(text: unknown): Uint8Array {
+  try {
+    if (typeof text === "string" && text !== "") return fromBase64(text);
+  } catch {
+    // Told below.
+  }
+  throw new Error("The wallet answered without a signature.");
 }

@@ -1,5 +1,5 @@
 import type { Requirements } from "../../../../client/payments/quote.ts";
-import type { Provider } from "../wallet/providers.ts";
+import type { Provider, Wallet } from "../wallet/providers.ts";
 import { signEvm } from "./sign-evm.ts";
 import { hederaAccount, signHedera } from "./sign-hedera.ts";
 
@@ -14,7 +14,8 @@ export interface Signed {
 }
 
 /** Whether the wallet can be asked to sign for this network. */
-export async function canSignFor(provider: Provider, network: string): Promise<boolean> {
+export async function canSignFor({ provider, networks }: Wallet, network: string): Promise<boolean> {
+  if (networks) return networks.includes(network);
   if (network.startsWith("eip155:")) return true;
   return (await hederaAccount(provider, network)) !== undefined;
 }

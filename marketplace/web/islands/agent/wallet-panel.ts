@@ -1,4 +1,5 @@
 import { type Wallet, watchWallets } from "../wallet/providers.ts";
+import { disconnectButton } from "./disconnect-button.ts";
 import { byId, callout, el, hash } from "./dom.ts";
 import { holdingOf } from "./holding.ts";
 import { usdc } from "./payment-card.ts";
@@ -8,24 +9,36 @@ import { canSignFor } from "./sign.ts";
 export class WalletPanel {
   readonly #wallets: Wallet[] = [];
   readonly #form: HTMLFormElement;
+  /** What the person chose last, wallet or network: the other follows. */
+  #chosen: "wallet" | "network" | undefined;
 
   constructor(form: HTMLFormElement) {
     this.#form = form;
-    const choice = byId("wallet-choice")?.querySelector("select");
-    choice?.addEventListener("change", () => void this.refresh());
+    this.#select?.addEventListener("change", () => this.#choose("wallet"));
     for (const radio of form.querySelectorAll("input[name=network]")) {
-      radio.addEventListener("change", () => void this.refresh());
+      radio.addEventListener("change", () => this.#choose("network"));
     }
+    document.addEventListener("wallet-changed", () => void this.refresh());
     watchWallets((wallet) => {
       this.#wallets.push(wallet);
+      // A wallet in this browser comes first: there is nothing to be connected.
+      this.#wallets.sort((a, b) => Number(a.networks !== undefined) - Number(b.networks !== undefined));
       this.#showWallets();
-      void this.refresh();
+      void this.#follow().then(() => this.refresh());
     });
   }
 
   get wallet(): Wallet | undefined {
-    const id = byId("wallet-choice")?.querySelector("select")?.value;
-    return this.#wallets.find((wallet) => wallet.id === id) ?? this.#wallets[0];
+    return this.#wallets.find((wallet) => wallet.id === this.#select?.value) ?? this.#wallets[0];
+  }
+
+  get #select(): HTMLSelectElement | null | undefined {
+    return byId("wallet-choice")?.querySelector("select");
+  }
+
+  #choose(what: "wallet" | "network"): void {
+    this.#chosen = what;
+    void this.#follow().then(() => this.refresh());
   }
 
   get network(): string {
@@ -34,12 +47,12 @@ export class WalletPanel {
 
   #showWallets(): void {
     const choice = byId("wallet-choice");
-    const select = choice?.querySelector("select");
+    const select = this.#select;
     const name = byId("wallet-name");
     const found = byId("wallet-found");
     const none = byId("wallet-none");
     if (!choice || !select || !name || !found || !none) return;
-    const chosen = this.wallet?.id;
+    const chosen = this.#chosen === "wallet" ? select.value : this.#wallets[0]?.id;
     select.replaceChildren(...this.#wallets.map(({ id, name: text }) => el("option", { value: id }, text)));
     if (chosen) select.value = chosen;
     choice.hidden = this.#wallets.length < 2;
@@ -48,13 +61,27 @@ export class WalletPanel {
     none.hidden = true;
   }
 
+  /** Where the chosen wallet does not sign for the chosen network, another wallet that does, or another network where it does. */
+  async #follow(): Promise<void> {
+    const { wallet, network } = this;
+    if (!wallet || (await canSignFor(wallet, network))) return;
+    if (this.#chosen !== "wallet") {
+      const able = await firstOf(this.#wallets, (other) => canSignFor(other, network));
+      if (able && this.#select) this.#select.value = able.id;
+      if (able || this.#chosen === "network") return;
+    }
+    const radios = [...this.#form.querySelectorAll<HTMLInputElement>("input[name=network]")];
+    const radio = await firstOf(radios, ({ value }) => canSignFor(wallet, value));
+    if (radio) radio.checked = true;
+  }
+
   /** Shows what the chosen wallet can do on the chosen network. */
   async refresh(): Promise<void> {
     const { network, wallet } = this;
     for (const payee of this.#form.querySelectorAll<HTMLElement>("[data-payee]")) {
       payee.hidden = payee.dataset.payee !== network;
     }
-    const can = wallet !== undefined && (await canSignFor(wallet.provider, network));
+    const can = wallet !== undefined && (await canSignFor(wallet, network));
     const button = this.#form.querySelector<HTMLButtonElement>("[data-run=wallet]");
     const cannot = byId("wallet-cannot");
     if (button) button.disabled = !can;
@@ -67,7 +94,7 @@ export class WalletPanel {
     const { network, wallet } = this;
     const place = byId("wallet-holds");
     const short = byId("wallet-short");
-    const { asset = "", faucet } = this.#chosen()?.dataset ?? {};
+    const { asset = "", faucet } = this.#radio?.dataset ?? {};
     const holding = wallet && (await holdingOf(wallet.provider, network, asset));
     // Another may have been chosen meanwhile.
     if (!place || !short || network !== this.network || wallet !== this.wallet) return;
@@ -78,11 +105,12 @@ export class WalletPanel {
     place.replaceChildren(
       el("span", {}, "From ", hash(account, null)),
       units === undefined ? "" : el("span", {}, `${usdc(String(units))} USDC`),
+      wallet.disconnect ? disconnectButton(wallet.disconnect) : "",
     );
     if (units !== undefined && units < this.#priceUnits()) short.append(shortOf(units, faucet));
   }
 
-  #chosen(): HTMLElement | null {
+  get #radio(): HTMLElement | null {
     return this.#form.querySelector("input[name=network]:checked");
   }
 
@@ -92,6 +120,11 @@ export class WalletPanel {
     const dollars = Number.parseFloat(said.replaceAll(",", ""));
     return Number.isFinite(dollars) ? BigInt(Math.round(dollars * 1_000_000)) : 0n;
   }
+}
+
+async function firstOf<T>(all: readonly T[], is: (one: T) => Promise<boolean>): Promise<T | undefined> {
+  for (const one of all) if (await is(one)) return one;
+  return undefined;
 }
 
 function shortOf(units: bigint, faucet: string | undefined): HTMLElement {

@@ -1,11 +1,12 @@
 import { encodeHeader } from "../../../../client/payments/quote.ts";
 import type { PaymentProgress } from "../../../answers/payment-progress.ts";
-import { type Provider, refusalOf } from "../wallet/providers.ts";
+import { refusalOf, type Wallet } from "../wallet/providers.ts";
 import type { KeptPayment } from "./kept.ts";
 import { usdc } from "./payment-card.ts";
 import { askQuote, jsonOf } from "./quote.ts";
 import type { RailEnd } from "./rail.ts";
 import { sign } from "./sign.ts";
+import { connectHedera } from "./sign-hedera.ts";
 
 /** Where the page shows how a payment goes. */
 export interface PaymentView {
@@ -20,7 +21,7 @@ export interface Purchase {
   readonly body: string;
   /** What the price is asked for with, where the body is too large to be sent for that. */
   readonly priced?: string;
-  readonly provider: Provider;
+  readonly wallet: Wallet;
   readonly network: string;
   /** Asked with the price in credits, before anything is signed. */
   readonly agreesTo: (credits: number) => Promise<boolean>;
@@ -36,7 +37,12 @@ export interface NotSigned {
 
 /** Asks for the price and has the wallet sign it. Throws AnswerError where there is something else than a price. */
 export async function signPayment(purchase: Purchase): Promise<Omit<KeptPayment, "input"> | NotSigned> {
-  const { url, body, priced = body, provider, network, agreesTo, view } = purchase;
+  const { url, body, priced = body, wallet, network, agreesTo, view } = purchase;
+  // Before the price is: a quoted payment is good for minutes, which finding the telephone can take.
+  if (wallet.networks) {
+    const refusal = await connectHedera(wallet, network).then(() => undefined, refusalOf);
+    if (refusal) return notSigned(view, refusal);
+  }
   view.wait("price asked for");
   const quote = await askQuote(url, priced);
   const accepted = quote.accepts.find((entry) => entry.network === network);
@@ -51,15 +57,19 @@ export async function signPayment(purchase: Purchase): Promise<Omit<KeptPayment,
   const quotedAt = Date.now();
   view.payment({ quotedAt, amount: accepted.amount });
   view.wait("confirm the payment in your wallet");
-  const signed = await sign(provider, accepted, quote.at).catch((error: unknown) => ({ refusal: refusalOf(error) }));
-  if ("refusal" in signed) {
-    view.noPayment();
-    return { tone: "warn", title: signed.refusal, said: "Nothing was charged." };
-  }
+  const signed = await sign(wallet.provider, accepted, quote.at).catch((error: unknown) => ({
+    refusal: refusalOf(error),
+  }));
+  if ("refusal" in signed) return notSigned(view, signed.refusal);
   const { payload, asked, endsAt } = signed;
   const payment = { x402Version: 2, resource: quote.resource, accepted, payload };
   const header = encodeHeader(payment);
   return { header, body, asked, endsAt, amount: accepted.amount, quotedAt, signedAt: Date.now() };
+}
+
+function notSigned(view: PaymentView, refusal: string): NotSigned {
+  view.noPayment();
+  return { tone: "warn", title: refusal, said: "Nothing was charged." };
 }
 
 /** The answer to a payment, and how it can still be watched. */

@@ -5,7 +5,7 @@ import { forget, type KeptPayment, keep } from "../agent/kept.ts";
 import { creditsOf, usdcOf } from "../agent/price.ts";
 import { AnswerError, jsonOf } from "../agent/quote.ts";
 import { type Delivered, postPayment, signPayment } from "../agent/wallet-payment.ts";
-import type { Provider } from "../wallet/providers.ts";
+import type { Wallet } from "../wallet/providers.ts";
 import type { Amount } from "./amount.ts";
 import type { PurchaseView } from "./purchase-view.ts";
 
@@ -20,13 +20,13 @@ export interface Buying {
 const purchasePath = "/api/account/credits/purchase";
 
 /** Asks what the credits cost, has the wallet sign that, and posts the payment until it is known what became of it. */
-export async function buy(buying: Buying, provider: Provider, network: string): Promise<void> {
+export async function buy(buying: Buying, wallet: Wallet, network: string): Promise<void> {
   const { amount, view, keptAs } = buying;
   const input = { credits: amount.credits };
   const body = JSON.stringify(input);
   view.payment({});
   const agreesTo = async (credits: number) => credits === input.credits;
-  const signed = await signPayment({ url: purchasePath, body, provider, network, agreesTo, view });
+  const signed = await signPayment({ url: purchasePath, body, wallet, network, agreesTo, view });
   if ("title" in signed) return view.tell(signed.title, signed.said);
   const kept = { ...signed, input };
   keep(keptAs, { payment: kept });

@@ -14,11 +14,8 @@ import {
 } from "../agent/wallet-payment.ts";
 import { AskFailedError, type Made } from "./ask.ts";
 import type { Order } from "./bench.ts";
+import { type Product, products } from "./paid-products.ts";
 import { base64Of } from "./picture.ts";
-
-/** A drawing as it can be bought without an account. */
-type Product = "svg-vectorize" | "svg-generate" | "svg-generate-hd";
-const products: readonly Product[] = ["svg-vectorize", "svg-generate", "svg-generate-hd"];
 
 const card = new PaymentCard(() => byId("bench-payment"), false);
 const view: PaymentView = {
@@ -31,7 +28,7 @@ const view: PaymentView = {
 export async function payForDrawing(
   order: Order,
   price: number,
-  wallet: Pick<Purchase, "provider" | "network">,
+  by: Pick<Purchase, "wallet" | "network">,
 ): Promise<Made> {
   const product = productOf(order);
   // What was paid for and is not here yet comes first: no second payment is made beside it.
@@ -45,7 +42,7 @@ export async function payForDrawing(
     if (credits <= price) return true;
     throw notPaid(`The price rose to ${usdc(String(credits * 10_000))} USDC. Reload the page to see it.`);
   };
-  const purchase = { url: urlOf(product), body, ...(image && { priced: "{}" }), agreesTo, view, ...wallet };
+  const purchase = { url: urlOf(product), body, ...(image && { priced: "{}" }), agreesTo, view, ...by };
   const signed = await signPayment(purchase).catch((error: unknown) => madeForNothing(error));
   if ("svg" in signed) return signed;
   if ("title" in signed) throw notPaid(signed.said, signed.title);

@@ -1,4 +1,5 @@
 import { toHex } from "../../../../client/hex.ts";
+import { walletConnect } from "./walletconnect.ts";
 
 /** What a wallet in the browser does for a page (EIP-1193). */
 export interface Provider {
@@ -10,6 +11,10 @@ export interface Wallet {
   readonly id: string;
   readonly name: string;
   readonly provider: Provider;
+  /** Of one that shows its accounts when it is asked to connect (`hedera_requestAccounts`): where it can have some. */
+  readonly networks?: readonly string[];
+  /** Of one that stays connected until it is told otherwise. */
+  readonly disconnect?: () => Promise<void>;
 }
 
 /** Calls `found` for each wallet, now and when one comes later. What a wallet announces is not trusted to be whole. */
@@ -22,6 +27,8 @@ export function watchWallets(found: (wallet: Wallet) => void): void {
     found({ id: String(info.uuid), name: String(info.name).slice(0, 40), provider });
   });
   dispatchEvent(new Event("eip6963:requestProvider"));
+  const outside = walletConnect();
+  if (outside) found(outside);
 }
 
 interface Announcement {

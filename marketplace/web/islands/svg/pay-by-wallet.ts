@@ -1,0 +1,24 @@
+import { WalletPanel } from "../agent/wallet-panel.ts";
+import type { Bench } from "./bench.ts";
+import { payForDrawing, paymentUnderWay, type UnderWay } from "./pay.ts";
+
+/** A wallet can pay for what the form says; a payment whose answer was lost by a reload fetches it. */
+export function takeWallets(form: HTMLFormElement, bench: Bench): void {
+  const panel = new WalletPanel(form);
+  form.querySelector("[data-run=wallet]")?.addEventListener("click", () => {
+    const { wallet, network } = panel;
+    if (!wallet) return;
+    void bench.order((order) => payForDrawing(order, bench.priceOf(order), { wallet, network }));
+  });
+  const underWay = paymentUnderWay();
+  if (underWay) void finish(form, bench, underWay);
+}
+
+async function finish(form: HTMLFormElement, bench: Bench, underWay: UnderWay): Promise<void> {
+  const { draws, settings, picture: bought, finish } = underWay;
+  const choice = form.querySelector<HTMLInputElement>(`input[name="make"][value="${draws ? "draw" : "trace"}"]`);
+  if (choice) choice.checked = true;
+  if (bought) await bench.choose(bought, "picture");
+  bench.set({});
+  await bench.take({ draws, settings, picture: bench.state.picture }, finish);
+}

@@ -1,0 +1,60 @@
+import type { SignClient } from "@walletconnect/sign-client";
+import type { NotedSession } from "./noted-session.ts";
+
+export type Client = InstanceType<typeof SignClient>;
+export type Session = ReturnType<Client["session"]["get"]>;
+
+/** The stock client of WalletConnect's relay. It is large, and loaded when a wallet is first needed. */
+export async function startClient(
+  { project = "", relay = "", site = "" }: DOMStringMap,
+  changed: (session: Session | undefined) => void,
+): Promise<Client> {
+  const { SignClient } = await import("@walletconnect/sign-client");
+  const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]")?.href;
+  const { origin } = location;
+  const client = await SignClient.init({
+    projectId: project,
+    relayUrl: relay,
+    metadata: { name: site, description: `${site}, ${location.host}`, url: origin, icons: icon ? [icon] : [] },
+    telemetryEnabled: false,
+    logger: "silent",
+  });
+  // It would load a frame of WalletConnect's own by which wallets are told that the address is vouched for.
+  client.core.verify.register = async () => "";
+  client.on("session_update", ({ topic }) => changed(client.session.get(topic)));
+  for (const event of ["session_delete", "session_expire"] as const)
+    client.on(event, () => changed(sessions(client)[0]));
+  return client;
+}
+
+/** What the page keeps of it. */
+export function notedOf(session: Session): NotedSession {
+  const { name } = session.peer.metadata;
+  return { name: name.slice(0, 40), accounts: accountsOf(session), endsAt: session.expiry * 1_000 };
+}
+
+export function accountsOf(session: Session): readonly string[] {
+  return session.namespaces.hedera?.accounts ?? [];
+}
+
+export function sessions(client: Client): readonly Session[] {
+  return client.session.getAll().filter(({ expiry }) => expiry * 1_000 > Date.now());
+}
+
+/** Wallets that are away hear of it when they are back. */
+export async function endSessions(client: Client, which: (session: Session) => boolean): Promise<void> {
+  const reason = { code: 6_000, message: "User disconnected." };
+  const ending = client.session.getAll().filter(which);
+  await Promise.all(ending.map(({ topic }) => client.disconnect({ topic, reason }).catch(() => undefined)));
+}
+
+/** Rejects when the wallet ends the session: what was asked in it is not answered any more. */
+export function ended(client: Client, topic: string, stopped: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const onEnd = (event: { readonly topic: string }) => {
+      if (event.topic === topic) reject(new Error("The wallet ended the connection. Press again to connect it."));
+    };
+    client.on("session_delete", onEnd);
+    stopped.addEventListener("abort", () => client.off("session_delete", onEnd), { once: true });
+  });
+}
