@@ -3,6 +3,8 @@ import { ServerResponse } from "node:http";
 import { describe, expect } from "vitest";
 import { BodyBudget } from "../../../shared/body-budget.ts";
 import { usualHttpLimits } from "../../../shared/http-limits.ts";
+import { inTransaction } from "../../../shared/postgres.ts";
+import { addColumns, changedOf, prepare } from "../../support/prepared-statements.ts";
 import { test } from "./stage.ts";
 
 describe("the service's own operations answer as documented:", () => {
@@ -79,6 +81,16 @@ describe("the service's own operations answer as documented:", () => {
 
   test("no documented answer is left that was not provoked", ({ stage: { calls } }) => {
     expect(calls.missing()).toEqual([]);
+  });
+
+  test("go on as they are while a newer version adds columns to every table", async ({ paid, stage }) => {
+    const { db } = paid.marketplace.context;
+    for (const page of ["/", "/explore"]) await (await fetch(paid.marketplace.url + page)).text();
+    const changing = "select * from agents where id = $1";
+    const prepared = await prepare(db, new Set([...stage.statements, changing]));
+    await addColumns(db);
+    expect(await inTransaction(db, (tx) => changedOf(tx, prepared))).toEqual([changing]);
+    expect(prepared.length).toBeGreaterThan(30);
   });
 });
 

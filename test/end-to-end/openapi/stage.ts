@@ -21,6 +21,7 @@ import { paidTest } from "../../support/fixtures.ts";
 import { type Answer, call, echoAgent, type TestMarketplace } from "../../support/marketplace.ts";
 import { confirm, newOperator, type Operator } from "../../support/operator.ts";
 import type { PaidMarket } from "../../support/paid-market.ts";
+import { watchNamed } from "../../support/prepared-statements.ts";
 import { startOidcProvider } from "../../support/sign-in-servers.ts";
 
 export const onePixel =
@@ -77,6 +78,8 @@ export interface Stage extends People {
   readonly rest: () => Promise<unknown>;
   /** What was said to a body that stopped coming. */
   readonly stalled: Promise<Answer>;
+  /** The named statements that the marketplace has asked its database. */
+  readonly statements: ReadonlySet<string>;
   readonly close: () => Promise<void>;
 }
 
@@ -89,6 +92,7 @@ interface People {
 
 async function setStage(paid: PaidMarket): Promise<Stage> {
   const { marketplace } = paid;
+  const statements = watchNamed(marketplace.context.db);
   const people = await gather(paid);
   const bare = await startCopy(marketplace, {
     SESSION_SECRET: "",
@@ -114,6 +118,7 @@ async function setStage(paid: PaidMarket): Promise<Stage> {
     await Promise.all([bare.stop(), unnamed.stop(), lone.stop(), away.stop(), provider.stop(), model.stop(), x.stop()]);
   };
   return {
+    statements,
     ...people,
     calls,
     bare: bare.url,
