@@ -4,7 +4,6 @@ import { benchFacilitatorEvm } from "./facilitator-evm.ts";
 import { benchFacilitatorHedera } from "./facilitator-hedera.ts";
 import { benchFacilitatorRecord } from "./facilitator-record.ts";
 import { benchFacilitatorSoak } from "./facilitator-soak.ts";
-import { benchMarketSoak } from "./market-soak.ts";
 import { benchMarketplace } from "./marketplace.ts";
 import { benchMcp } from "./mcp.ts";
 import { benchPerCall } from "./per-call.ts";
@@ -23,7 +22,6 @@ const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
   facilitator: [benchFacilitatorEvm, benchFacilitatorHedera],
   "facilitator-record": [benchFacilitatorRecord],
   "facilitator-soak": [benchFacilitatorSoak],
-  "market-soak": [benchMarketSoak],
   marketplace: [benchMarketplace],
   mcp: [benchMcp],
   "per-call": [benchPerCall],
@@ -38,7 +36,7 @@ const benches: Readonly<Record<string, readonly (() => Promise<void>)[]>> = {
 };
 
 /** Half an hour and no figure beside a peer's, or no figure at all: it draws a picture of the documents. */
-const onlyWhenAsked = ["bytes", "facilitator-soak", "market-soak", "svg-stages"];
+const onlyWhenAsked = ["bytes", "facilitator-soak", "svg-stages"];
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const unknown = asked.filter((name) => !Object.hasOwn(benches, name));

@@ -14,9 +14,9 @@ import { readConfig } from "../../marketplace/config.ts";
 import { credits } from "../../marketplace/credits/amount.ts";
 import { grant } from "../../marketplace/credits/ledger.ts";
 import { createLog } from "../../shared/log.ts";
-import { marketVariables } from "../bench/market-soak/market.ts";
 import type { World } from "../bench/soak/world.ts";
 import { newBuyer } from "../support/evm-payments.ts";
+import { marketVariables } from "./soak/market.ts";
 
 /** Longer than a copy goes on to take calls after it was told to stop. */
 const slowMs = 6_500;

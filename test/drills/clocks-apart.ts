@@ -1,13 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { startMockModels } from "../../infra/mock-models/server.ts";
 import { connect } from "../../shared/postgres.ts";
-import { marketVariables, openMarket } from "../bench/market-soak/market.ts";
-import { isDelivered, type Purchase, Shoppers } from "../bench/market-soak/shoppers.ts";
-import { problemsOf } from "../bench/market-soak/verdict.ts";
 import { allEnded } from "../bench/soak/chaos.ts";
 import { startWorld } from "../bench/soak/world.ts";
 import { Service } from "../support/service.ts";
 import type { Seen } from "./faults.ts";
+import { marketVariables, openMarket } from "./soak/market.ts";
+import { isDelivered, type Purchase, Shoppers } from "./soak/shoppers.ts";
+import { problemsOf } from "./soak/verdict.ts";
 
 const apartMs = [5_000, -5_000] as const;
 
@@ -50,7 +50,7 @@ export async function hold(): Promise<Seen> {
     const { purchases } = shoppers;
     const without = purchases.filter((purchase) => !isDelivered(purchase));
     const problems = [
-      ...(await problemsOf({ world, market, db, databaseUrl, shoppers })),
+      ...(await problemsOf({ world, market, db, databaseUrl, shoppers })).map(({ wrong, what }) => `${wrong}: ${what}`),
       ...without.map(
         ({ agent, network, answers }) =>
           `${agent} on ${network} not had: ${JSON.stringify(answers.at(-1)?.body).slice(0, 200)}`,

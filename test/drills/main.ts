@@ -9,6 +9,7 @@ const drills: Readonly<Record<string, () => Promise<{ drill(): Promise<boolean> 
   pooler: () => import("./pooler.ts"),
   restore: () => import("./restore.ts"),
   rolling: () => import("./rolling.ts"),
+  soak: () => import("./soak.ts"),
 };
 
 const name = process.argv[2] ?? "";

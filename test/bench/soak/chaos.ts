@@ -2,8 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type Database } from "../../../shared/postgres.ts";
 import { startRpcProxy } from "../../support/rpc-proxy.ts";
 import { Service } from "../../support/service.ts";
+import { between } from "./chance.ts";
 import { type Asked, Customers } from "./customers.ts";
-import { between, Mischief } from "./mischief.ts";
+import { Mischief } from "./mischief.ts";
 import { disagreements, LedgerWitness, readPayments, readTruth } from "./verdict.ts";
 import { startWorld, variablesAmongFaults } from "./world.ts";
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
+import { chance } from "./chance.ts";
 import { evmPayment, hederaPayment, type MadePayment } from "./payments.ts";
 import type { World } from "./world.ts";
 
@@ -49,7 +50,7 @@ export class Customers {
 
   /** One more /settle of a payment, wherever. */
   async ask(payment: Asked): Promise<Answer | undefined> {
-    const url = this.#urls[Math.floor(Math.random() * this.#urls.length)];
+    const url = this.#urls[Math.floor(chance() * this.#urls.length)];
     try {
       const { statusCode, body } = await request(`${url}/settle`, {
         method: "POST",
@@ -73,11 +74,11 @@ export class Customers {
       const payment: Asked = { ...(await make()), answers: [] };
       this.asked.push(payment);
       const untilMs = Date.now() + giveUpAfterMs;
-      const twice = Math.random() < 0.25;
+      const twice = chance() < 0.25;
       while (Date.now() < untilMs) {
         const answers = await Promise.all(twice ? [this.ask(payment), this.ask(payment)] : [this.ask(payment)]);
         if (answers.some((answer) => answer && isCertain(answer))) break;
-        await sleep(100 + Math.random() * 400);
+        await sleep(100 + chance() * 400);
       }
     }
   }

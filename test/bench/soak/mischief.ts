@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createTestClient, type Hex, http, publicActions } from "viem";
 import type { RpcProxy } from "../../support/rpc-proxy.ts";
 import { askLedger } from "../ledger-process.ts";
+import { between, chance, pick } from "./chance.ts";
 import type { LedgerWitness } from "./verdict.ts";
 import type { World } from "./world.ts";
 
@@ -50,9 +51,9 @@ export class Mischief {
   /** For a moment, some of the calls to the EVM node are lost, held back or refused. */
   async #disturbCalls(): Promise<void> {
     const fate = pick(["pass", "pass", "lose-answer", "lose-call", "refuse", "hold"] as const);
-    const share = Math.random() * 0.3;
+    const share = chance() * 0.3;
     this.#count(`EVM calls: ${fate}`);
-    this.#proxy.behave(() => (Math.random() < share ? fate : "pass"));
+    this.#proxy.behave(() => (chance() < share ? fate : "pass"));
   }
 
   async #disturbLedger(): Promise<void> {
@@ -60,7 +61,7 @@ export class Mischief {
     const silent = ["queryUnavailable", "mirrorUnavailable"] as const;
     const fault = pick([...counters, ...silent, "delayMs", "consensusDelayMs", "mirrorLagMs"]);
     // A level stays until it is set again: mostly a low one.
-    const value = fault.endsWith("Ms") ? Math.floor(Math.random() ** 3 * 1_500) : Math.ceil(between(0, 6));
+    const value = fault.endsWith("Ms") ? Math.floor(chance() ** 3 * 1_500) : Math.ceil(between(0, 6));
     this.#count(`ledger: ${fault}`);
     await askLedger(this.#world.ledger, "/faults", { [fault]: value });
   }
@@ -90,6 +91,3 @@ export class Mischief {
     this.done.set(kind, (this.done.get(kind) ?? 0) + 1);
   }
 }
-
-export const between = (least: number, most: number): number => least + Math.random() * (most - least);
-const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T;

@@ -1,11 +1,11 @@
-import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TransactionId } from "@hashgraph/sdk";
 import { Agent, request } from "undici";
+import { newLedgerBuyer } from "../../bench/ledger-process.ts";
+import { chance, pick } from "../../bench/soak/chance.ts";
+import type { World } from "../../bench/soak/world.ts";
 import { signAuthorization } from "../../support/evm-payments.ts";
 import { signHederaTransfer } from "../../support/hedera-payments.ts";
-import { newLedgerBuyer } from "../ledger-process.ts";
-import type { World } from "../soak/world.ts";
 import type { OpenMarket } from "./market.ts";
 
 const giveUpAfterMs = 40_000;
@@ -30,6 +30,8 @@ export interface Purchase {
 export interface Answered {
   readonly status: number;
   readonly input: string;
+  /** Whether it says when to try again. */
+  readonly retryAfter: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: an answer of any shape
   readonly body: any;
 }
@@ -106,13 +108,13 @@ export class Shoppers {
       if (purchase.literal) await this.#settleFirst(purchase);
       let input = purchase.bad ?? purchase.good;
       while (Date.now() < untilMs) {
-        if (Math.random() < 0.2) void this.#postAsStranger(purchase);
-        const twice = Math.random() < 0.25;
+        if (chance() < 0.2) void this.#postAsStranger(purchase);
+        const twice = chance() < 0.25;
         const answers = await Promise.all(Array.from({ length: twice ? 2 : 1 }, () => this.#post(purchase, input)));
         if (answers.some((answer) => answer?.status === 200)) break;
         if (answers.some((answer) => answer && [400, 409, 422].includes(answer.status))) input = purchase.good;
         else if (answers.some((answer) => answer?.status === 402)) break;
-        await sleep(100 + Math.random() * 600);
+        await sleep(100 + chance() * 600);
       }
     }
   }
@@ -121,7 +123,7 @@ export class Shoppers {
     this.#made += 1;
     const number = this.#made;
     const agent = agents[number % agents.length]!;
-    const isBad = Math.random() < 0.3;
+    const isBad = chance() < 0.3;
     const [good, bad] = await this.#inputsFor(agent);
     const quoted = await this.#call(`${pick(this.#markets)}/api/agent/soak-creator/${agent}`, good, {});
     const quote = JSON.parse(Buffer.from(String(quoted.header), "base64").toString());
@@ -139,7 +141,7 @@ export class Shoppers {
       header: Buffer.from(JSON.stringify(proof)).toString("base64"),
       good,
       bad: isBad ? bad : undefined,
-      literal: Math.random() < 0.3,
+      literal: chance() < 0.3,
       settleBody: JSON.stringify({ x402Version: 2, paymentPayload: proof, paymentRequirements: accepted }),
       answers: [],
       strangers: [],
@@ -149,7 +151,7 @@ export class Shoppers {
   /** One that the agent takes, different for each purchase, and one that it cannot. */
   async #inputsFor(agent: (typeof agents)[number]): Promise<[string, string]> {
     const text = (value: string) => JSON.stringify({ text: value });
-    const name = `purchase ${this.#made}-${randomInt(1e9)}`;
+    const name = `purchase ${this.#made}-${Math.floor(chance() * 1e9)}`;
     if (agent === "echo") return [text(name), text("x".repeat(300))];
     if (agent === "note") return [text(name), text("y".repeat(3_000))];
     const { accountId } = await newLedgerBuyer(this.#world.ledger, 0n);
@@ -202,15 +204,17 @@ export class Shoppers {
     const answer = await this.#call(this.#urlOf(purchase), input, { "payment-signature": header }).catch(
       () => undefined,
     );
-    if (answer) purchase.strangers.push({ status: answer.status, input, body: answer.body });
+    if (answer) purchase.strangers.push({ ...answer, input });
   }
 
   async #post(purchase: Purchase, input: string): Promise<Answered | undefined> {
-    const answer = await this.#call(this.#urlOf(purchase), input, { "payment-signature": purchase.header }).catch(
-      () => undefined,
-    );
+    // Some hang up before they are answered.
+    const timeoutMs = chance() < 0.1 ? chance() * 500 : callTimeoutMs;
+    const header = { "payment-signature": purchase.header };
+    const answer = await this.#call(this.#urlOf(purchase), input, header, timeoutMs).catch(() => undefined);
     if (!answer) return undefined;
-    const said = { status: answer.status, input, body: answer.body };
+    const { status, body, retryAfter } = answer;
+    const said = { status, input, body, retryAfter };
     purchase.answers.push(said);
     const name =
       answer.status === 500
@@ -222,7 +226,7 @@ export class Shoppers {
 
   readonly #urlOf = ({ agent }: Purchase) => `${pick(this.#markets)}/api/agent/soak-creator/${agent}`;
 
-  async #call(url: string, text: string, headers: Record<string, string>) {
+  async #call(url: string, text: string, headers: Record<string, string>, timeoutMs = callTimeoutMs) {
     const {
       statusCode,
       headers: answered,
@@ -232,12 +236,12 @@ export class Shoppers {
       headers: { "content-type": "application/json", ...headers },
       body: text,
       dispatcher: this.#agent,
-      signal: AbortSignal.timeout(callTimeoutMs),
+      signal: AbortSignal.timeout(timeoutMs),
     });
+    const retryAfter = answered["retry-after"] !== undefined;
     // biome-ignore lint/suspicious/noExplicitAny: an answer of any shape
-    return { status: statusCode, header: answered["payment-required"], body: (await body.json()) as any };
+    return { status: statusCode, retryAfter, header: answered["payment-required"], body: (await body.json()) as any };
   }
 }
 
 export const isDelivered = ({ answers }: Purchase): boolean => answers.some(({ status }) => status === 200);
-const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type Database } from "../../../shared/postgres.ts";
-import { between } from "../soak/mischief.ts";
+import { between } from "../../bench/soak/chance.ts";
 
 /** Ends database connections of both services at random moments: idle, in a statement, between two of a transaction. */
 export class Cutter {
@@ -30,7 +30,8 @@ export class Cutter {
       const { rows } = await this.#db.query(
         `select pg_terminate_backend(pid) from (
            select pid from pg_stat_activity where application_name in ('facilitator', 'marketplace')
-            order by (state = 'idle'), random() limit 1 + floor(random() * 4)) as chosen`,
+            order by (state = 'idle'), random() limit $1) as chosen`,
+        [Math.floor(between(1, 5))],
       );
       this.cuts += rows.length;
     }

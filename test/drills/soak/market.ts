@@ -15,8 +15,8 @@ import { readConfig } from "../../../marketplace/config.ts";
 import { credits } from "../../../marketplace/credits/amount.ts";
 import { grant } from "../../../marketplace/credits/ledger.ts";
 import { createLog } from "../../../shared/log.ts";
+import type { World } from "../../bench/soak/world.ts";
 import { newBuyer } from "../../support/evm-payments.ts";
-import type { World } from "../soak/world.ts";
 
 /** Tinybars that one run of the agent `tip` moves. */
 export const tip = 1_000;
