@@ -1,6 +1,7 @@
+import { isDatabaseAway } from "../../shared/postgres.ts";
 import { inSpan } from "../../shared/tracing.ts";
 import type { Tools } from "../connectors/connector.ts";
-import { RefusalError } from "../connectors/refusal.ts";
+import { notNow, RefusalError } from "../connectors/refusal.ts";
 import { ConnectorError, OutcomeUnknownError, type Output, type Remedy, type Result } from "../connectors/result.ts";
 import type { Events } from "../events.ts";
 import type { AccountId, RunId } from "../ids.ts";
@@ -54,7 +55,8 @@ export async function executeRun(context: ExecuteNeeds, asked: AskedExecution): 
     if (JSON.stringify(output).length > outputBytesMax) throw new ConnectorError("The agent answered too much.");
     ended("succeeded");
     return { success: true, output, ...(receipt === undefined ? {} : { receipt }) };
-  } catch (error) {
+  } catch (thrown) {
+    const error = isDatabaseAway(thrown) ? notNow(databaseAwayText, 5, (thrown as Error).message) : thrown;
     if (runnable.hasEffects && (error instanceof OutcomeUnknownError || !(await isClosed(context, effectKey)))) {
       ended("unknown", { reason: (error as Error).message });
       return { success: false, unknown: true, error: unknownText };
@@ -103,6 +105,8 @@ export type Outcome =
 const unknownText =
   "It is not known yet whether this was done on the chain. Do not run it again: the run is charged when it turns out " +
   "that it was done, and refunded when it was not.";
+
+const databaseAwayText = "The marketplace's database did not answer; try again shortly.";
 
 /** Whether the side-effect journal says, too, that nothing has happened and nothing can happen any more. */
 async function isClosed({ tools }: Pick<ExecuteNeeds, "tools">, effectKey: string): Promise<boolean> {

@@ -119,6 +119,29 @@ describe("a call that is paid to its creator", () => {
     expect((await from("203.0.113.1", same)).status).toBe(200);
   });
 
+  test("a payment that was settled before has its run, whatever else of its payer, and from its address, has failed", async ({
+    paid,
+  }) => {
+    await give(paid, 20, "sixth");
+    await until(async () => (await ask(paid)).status === 402);
+    const { context } = paid.marketplace;
+    const buyer = await paid.setting.fundedBuyer();
+    const paying = async () => payQuote(paid, "evm", await ask(paid), { buyer });
+    const [unsettled, settled] = [await paying(), await paying()];
+    const settling = { x402Version: 2, paymentPayload: settled, paymentRequirements: settled.accepted };
+    expect((await paid.facilitator.settle(settling)).body).toMatchObject({ success: true });
+    await context.db.query(
+      "insert into model_failures (agent_id, caller, failures, since) values ($1, $2, 10, now()) on conflict (agent_id, caller) do update set failures = 10, since = now()",
+      [paid.market.agent.agentId, buyer.address.toLowerCase()],
+    );
+    expect((await ask(paid, unsettled)).status).toBe(429);
+    paid.marketplace.model.injectFault({ truncate: true });
+    expect((await ask(paid, settled)).body).toMatchObject({ success: false, charged: true });
+    expect((await ask(paid, settled)).status).toBe(429);
+    await context.db.query("delete from model_failures");
+    expect((await ask(paid, settled)).status).toBe(200);
+  });
+
   test("a paid call whose settlement is merely not known yet counts as no failure of its payer or address", async ({
     paid,
   }) => {

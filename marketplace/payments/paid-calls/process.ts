@@ -7,7 +7,7 @@ import type { ModelBuyer } from "../../models/model-claims.ts";
 import { admitOrRefuse } from "../../rate-limit.ts";
 import { answerOf } from "../../runs/precheck.ts";
 import { recordFailure } from "../../runs/record.ts";
-import { endDebt, upsertDebt } from "../debts.ts";
+import { endDebt, hasFailedRun, upsertDebt } from "../debts.ts";
 import type { FacilitatorClient } from "../facilitator/client.ts";
 import { facilitatorRequest, parsePaymentPayload } from "../payment-payload.ts";
 import type { QuoteIds } from "../quotes/quote-id.ts";
@@ -178,12 +178,12 @@ async function run(context: ProcessNeeds, work: Work, call: LeasedCall): Promise
   }
   const startedAt = new Date();
   const limit = deadlineMs === undefined ? {} : { deadlineMs };
-  const outcome = await carryOut(context, bought, { id: work.id, runId, buyer: buyerOf(work, call), ...limit }).catch(
-    async (notBegun: unknown) => {
-      if (!charged) await paidCalls.forget(call);
-      throw notBegun;
-    },
-  );
+  const isFirstOfPaid = charged && !(await hasFailedRun(db, work.id));
+  const carried = { id: work.id, runId, buyer: buyerOf(work, call), isFirstOfPaid, ...limit };
+  const outcome = await carryOut(context, bought, carried).catch(async (notBegun: unknown) => {
+    if (!charged) await paidCalls.forget(call);
+    throw notBegun;
+  });
   if (outcome.success) return keepResult(context, work, call, outcome);
   if (outcome.unknown) {
     await paidCalls.releaseLease(call);
@@ -196,8 +196,8 @@ async function run(context: ProcessNeeds, work: Work, call: LeasedCall): Promise
     await paidCalls.releaseLease(call);
   } else await paidCalls.forget(call);
   const { error, remedy = "again" } = outcome;
-  // What has effects was asked before, so here its refusal is a failure.
-  const refusal = bought.permanent ? undefined : outcome.refusal;
+  // What has effects was asked before, so here a refusal of its input is a failure.
+  const { refusal } = bought.permanent && outcome.refusal?.code !== "unavailable" ? {} : outcome;
   const settlement = charged ? settlementOf(work, call) : undefined;
   return { outcome: "failed", error, runId, remedy, ...(settlement && { settlement }), ...(refusal && { refusal }) };
 }

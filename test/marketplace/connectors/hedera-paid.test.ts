@@ -88,3 +88,26 @@ test("a run whose outcome nobody knows is never run again: the same proof fetche
   expect(await written()).toBe(1);
   expect(await settled()).toBe(before + 1);
 });
+
+test("a connection to the database that ends in a run is not the agent's failure: it is asked again later, and the same proof runs then", async ({
+  open,
+  paid,
+}) => {
+  const { send, written, settled } = await writer(open, paid);
+  const before = await settled();
+  const { db } = paid.marketplace.context;
+  await db.query(
+    `create function end_connection() returns trigger language plpgsql as $$ begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$;
+     create trigger end_connection before insert on effects for each row execute function end_connection()`,
+  );
+  try {
+    const answer = await send();
+    expect(answer).toMatchObject({ status: 503, body: { charged: true } });
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+  } finally {
+    await db.query("drop function end_connection cascade");
+  }
+  expect((await send()).status).toBe(200);
+  expect(await written()).toBe(1);
+  expect(await settled()).toBe(before + 1);
+});
