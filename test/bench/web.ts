@@ -1,7 +1,11 @@
 import { gzipSync } from "node:zlib";
 import { chromium } from "playwright-core";
 import { Pool } from "undici";
+import { browserSources } from "../../marketplace/web/browser-sources.ts";
+import { assetsOf } from "../../shared/page/assets.ts";
+import { bundle } from "../../shared/page/bundle.ts";
 import { findChromium } from "../support/chromium.ts";
+import { loadedWhenWanted } from "../support/when-wanted.ts";
 import { measure } from "./load.ts";
 import { catalogWords, seedCatalog } from "./marketplace/seed-catalog.ts";
 import { seedBench, startSetting } from "./marketplace/setting.ts";
@@ -57,10 +61,20 @@ export async function benchWeb(): Promise<void> {
       `${row(["page", "LCP ms", "CLS", "TBT ms", "press ms", "JS kB", "CSS kB", "HTML kB", "server p95 ms"])}\n`,
     );
     for (const page of pages) process.stdout.write(`${await rowOf(browser, origin, page)}\n`);
+    process.stdout.write(`${await whenWanted()}\n`);
   } finally {
     await browser.close();
     await setting.stop();
   }
+}
+
+/** What pages load only when somebody wants it. */
+async function whenWanted(): Promise<string> {
+  const assets = assetsOf(await bundle(browserSources));
+  const weights = Object.entries(loadedWhenWanted).map(([name, bytesMax]) => {
+    return `${name} ${held(assets.weightOf(name) / 1_000, bytesMax / 1_000, 1)}`;
+  });
+  return `when wanted, JS kB: ${weights.join(", ")}`;
 }
 
 type Chromium = Awaited<ReturnType<typeof chromium.launch>>;

@@ -4,6 +4,7 @@ import { marketplaceEndpoints } from "../../marketplace/endpoints.ts";
 import { createSite } from "../../marketplace/web/serve.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { seedMarket, type TestMarketplace } from "../support/marketplace.ts";
+import { loadedWhenWanted } from "../support/when-wanted.ts";
 
 const test = marketTest();
 
@@ -66,6 +67,9 @@ describe("pages", () => {
     const { pages, frame } = siteOf(market);
     const assets = await frame.assets();
     expect(assets.weightOf("site.css")).toBeLessThan(15_000);
+    for (const [name, bytesMax] of Object.entries(loadedWhenWanted)) {
+      expect(assets.weightOf(name), name).toBeLessThanOrEqual(bytesMax);
+    }
     expect(assets.weightOf("site.js")).toBeLessThanOrEqual(Math.min(...pages.map((page) => page.scriptBytesMax)));
   });
 

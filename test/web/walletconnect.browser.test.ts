@@ -55,9 +55,11 @@ test("a call is paid from a Hedera wallet that scans the page's code; it stays c
 });
 
 test.runIf(isWhole)(
-  "a wallet that declines, or has no account there, is told of in words, and tried again; the code is one that axe can read",
+  "a wallet that declines, has no account there, or takes too long, is told of in words and tried again",
   async () => {
-    const { page, complaints, close } = await open(site, site.summarizer);
+    const { page, complaints, close } = await open(site, "/docs");
+    await page.clock.install();
+    await page.goto(site.url + site.summarizer);
     site.wallet.behave("refuse to connect");
     await pay(page);
     await scan(page, site.wallet);
@@ -75,12 +77,29 @@ test.runIf(isWhole)(
     await page.emulateMedia({ colorScheme: "dark" });
     await expectAccessible(page, "a code to scan, dark");
     await expectNoSidewaysScrolling(page, "a code to scan");
+    await page.clock.fastForward("05:30");
+    await dialog(page).getByText("The code is no longer good").waitFor();
     await page.keyboard.press("Escape");
     await resultOf(page).getByText("You stopped waiting for the wallet.").waitFor();
     expect(complaints).toEqual([]);
     await close();
   },
 );
+
+test.runIf(isWhole)("a relay that does not answer is told of, and nothing is charged", async () => {
+  const { page, close } = await open(site, "/docs");
+  await page.routeWebSocket(/^ws:/, (socket) => socket.close());
+  await page.clock.install();
+  await page.goto(site.url + site.summarizer);
+  await pay(page);
+  await dialog(page).getByText("A connection is made…").waitFor();
+  await expect.poll(() => page.evaluate(() => indexedDB.databases().then((all) => all.length))).toBeGreaterThan(0);
+  await page.clock.fastForward("00:20");
+  await dialog(page).getByText("WalletConnect’s relay does not answer.").waitFor();
+  await dialog(page).getByRole("button", { name: "Cancel" }).click();
+  await resultOf(page).getByText("Nothing was charged.").waitFor();
+  await close();
+});
 
 test.runIf(isWhole)("a payout wallet is proved, and credits are bought, from the same wallet", async () => {
   const { page, complaints, close } = await open(site, "/sign-in");

@@ -27,6 +27,29 @@ export async function startClient(
   return client;
 }
 
+export class UnreachableError extends Error {
+  override readonly name = "UnreachableError";
+  override readonly message =
+    "WalletConnect’s relay does not answer. Check your connection, and whether something blocks it; then try again.";
+}
+
+/** The client itself tries for minutes before it says so. */
+const reachMs = 15_000;
+
+/** Throws UnreachableError where what needs the relay takes too long, or fails. */
+export function throughRelay<T>(work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(new UnreachableError());
+    const timer = setTimeout(giveUp, reachMs);
+    work.then(resolve, giveUp).finally(() => clearTimeout(timer));
+  });
+}
+
+/** A client that was away connects again. */
+export async function reachRelay({ core: { relayer } }: Client): Promise<void> {
+  if (!relayer.connected) await throughRelay(relayer.transportOpen());
+}
+
 /** What the page keeps of it. */
 export function notedOf(session: Session): NotedSession {
   const { name } = session.peer.metadata;

@@ -5,9 +5,12 @@ import {
   ended,
   endSessions,
   notedOf,
+  reachRelay,
   type Session,
   sessions,
   startClient,
+  throughRelay,
+  UnreachableError,
 } from "./walletconnect-client.ts";
 import { StoppedError, WalletDialog } from "./walletconnect-dialog.ts";
 
@@ -61,10 +64,9 @@ class Connection {
     const title = "Connect a Hedera wallet";
     this.#dialog.tell(title, "A connection is made…");
     const client = await this.#started();
-    const { uri = "", approval } = await client.connect({
-      optionalNamespaces: { hedera: { chains: [network], methods, events: [] } },
-    });
-    this.#dialog.tell(title, "Scan this with the wallet, and approve the connection there.");
+    const optionalNamespaces = { hedera: { chains: [network], methods, events: [] } };
+    const { uri = "", approval } = await throughRelay(client.connect({ optionalNamespaces }));
+    this.#dialog.tell(title, "Scan this with a Hedera wallet, such as HashPack, and approve the connection there.");
     this.#dialog.showLink(uri);
     const session = await approval();
     const isWanted = !stopped.aborted && accountsOf(session).some((account) => account.startsWith(`${network}:`));
@@ -86,6 +88,7 @@ class Connection {
         this.#note(undefined);
         throw new Error("The wallet is no longer connected. Press again to connect it.");
       }
+      await reachRelay(client);
       this.#tellSigner(session);
       const request = { method, params: asked };
       const answer = client.request({ topic: session.topic, chainId, request });
@@ -138,10 +141,7 @@ function problemOf(error: unknown): { readonly title: string; readonly said: str
   if (isRefusal(code)) {
     return { title: "The wallet declined", said: "Nothing was connected. Try again, or use another wallet." };
   }
-  return {
-    title: "The wallet cannot be reached",
-    said: "WalletConnect’s relay does not answer. Check your connection, and whether something blocks it; then try again.",
-  };
+  return { title: "The wallet cannot be reached", said: new UnreachableError().message };
 }
 
 /** As wallets in the browser refuse. */

@@ -43,7 +43,7 @@ export class WalletDialog {
     const copy = byId("copy");
     copy.hidden = false;
     copy.onclick = () => void copyLink(link);
-    this.offerToOpen("Open a wallet on this device", link);
+    this.offerToOpen("Open a wallet app", link);
   }
 
   /** For devices that have wallets as apps. */
