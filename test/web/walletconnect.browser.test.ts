@@ -88,12 +88,16 @@ test.runIf(isWhole)(
 
 test.runIf(isWhole)("a relay that does not answer is told of, and nothing is charged", async () => {
   const { page, close } = await open(site, "/docs");
-  await page.routeWebSocket(/^ws:/, (socket) => socket.close());
+  let attempts = 0;
+  await page.routeWebSocket(/^ws:/, (socket) => {
+    attempts += 1;
+    return socket.close();
+  });
   await page.clock.install();
   await page.goto(site.url + site.summarizer);
   await pay(page);
   await dialog(page).getByText("A connection is made…").waitFor();
-  await expect.poll(() => page.evaluate(() => indexedDB.databases().then((all) => all.length))).toBeGreaterThan(0);
+  await expect.poll(() => attempts).toBeGreaterThan(0);
   await page.clock.fastForward("00:20");
   await dialog(page).getByText("WalletConnect’s relay does not answer.").waitFor();
   await dialog(page).getByRole("button", { name: "Cancel" }).click();

@@ -21,6 +21,10 @@ export async function startClient(
   });
   // It would load a frame of WalletConnect's own by which wallets are told that the address is vouched for.
   client.core.verify.register = async () => "";
+  // Beside each promise of its own that times out it leaves another one that nobody hears.
+  addEventListener("unhandledrejection", (event) => {
+    if (/^(Proposal|Request) expired/.test(String(event.reason?.message))) event.preventDefault();
+  });
   client.on("session_update", ({ topic }) => changed(client.session.get(topic)));
   for (const event of ["session_delete", "session_expire"] as const)
     client.on(event, () => changed(sessions(client)[0]));
