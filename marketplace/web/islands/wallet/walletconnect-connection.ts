@@ -54,6 +54,8 @@ class Connection {
       for (;;) {
         const made = await this.#pair(network, stopped).catch((error: unknown) => ({ error }));
         if ("topic" in made) return accountsOf(made);
+        // The dialog may be another attempt's by now.
+        stopped.throwIfAborted();
         const { title, said } = made.error instanceof NoAccountError ? made.error : problemOf(made.error);
         await this.#dialog.again(title, said);
       }
@@ -66,6 +68,7 @@ class Connection {
     const client = await this.#started();
     const optionalNamespaces = { hedera: { chains: [network], methods, events: [] } };
     const { uri = "", approval } = await throughRelay(client.connect({ optionalNamespaces }));
+    stopped.throwIfAborted();
     this.#dialog.tell(title, "Scan this with a Hedera wallet, such as HashPack, and approve the connection there.");
     this.#dialog.showLink(uri);
     const session = await approval();
@@ -89,6 +92,7 @@ class Connection {
         throw new Error("The wallet is no longer connected. Press again to connect it.");
       }
       await reachRelay(client);
+      stopped.throwIfAborted();
       this.#tellSigner(session);
       const request = { method, params: asked };
       const answer = client.request({ topic: session.topic, chainId, request });
