@@ -2,10 +2,10 @@ import { getAddress } from "viem/utils";
 import { ConfigError } from "../../../shared/env.ts";
 import { v1NameOf } from "../../../shared/networks.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
+import { feePayerUpkeep } from "../fee-payer-upkeep.ts";
 import { NoFeePayerError } from "../fee-payers.ts";
 import { ReadCache } from "../read-cache.ts";
 import { type BroadcastLog, NetworkAwayError, type Outcome, refuse, type Scheme, type SchemeNeeds } from "../scheme.ts";
-import { renewEveryMs } from "../signer-leases.ts";
 import { EvmChain } from "./chain.ts";
 import { type CheckNeeds, checkOnChain, checkSignature } from "./check-on-chain.ts";
 import { decodePayment } from "./checks.ts";
@@ -73,11 +73,9 @@ export function createExactEvm(config: EvmConfig, needs: SchemeNeeds): Scheme<Ev
       await payers.start();
     },
     upkeep: [
-      { name: "renew leases of fee payers", everyMs: renewEveryMs, run: () => payers.renewLeases() },
-      { name: "read balances of fee payers", everyMs: balanceEveryMs, run: () => payers.readBalances() },
+      ...feePayerUpkeep(payers),
       { name: "maintain nonces", everyMs: maintainEveryMs, run: () => payers.maintainNonces() },
       { name: "forget signed bytes of final payments", everyMs: forgetEveryMs, run: () => payers.forgetSignedBytes() },
-      { name: "look for keys that were away", everyMs: keysEveryMs, run: () => payers.lookForKeys() },
     ],
     handOver: () => payers.handOver(),
     async stop() {
@@ -170,7 +168,5 @@ function kindsOf(network: string): readonly SupportedKind[] {
 /** Finding a transaction by its event is dear, and every payer who used up a nonce can ask about it. */
 const settledKeptMs = 10_000;
 const payersRemembered = 20_000;
-const balanceEveryMs = 2_500;
 const maintainEveryMs = 2_000;
 const forgetEveryMs = 60_000;
-const keysEveryMs = 3_000;

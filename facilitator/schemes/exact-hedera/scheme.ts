@@ -3,8 +3,8 @@ import { HederaNodes } from "../../../shared/hedera/nodes.ts";
 import type { Log } from "../../../shared/log.ts";
 import { v1NameOf } from "../../../shared/networks.ts";
 import type { SupportedKind } from "../../../shared/x402.ts";
+import { feePayerUpkeep } from "../fee-payer-upkeep.ts";
 import { NetworkAwayError, type Scheme, type SchemeNeeds } from "../scheme.ts";
-import { renewEveryMs } from "../signer-leases.ts";
 import { AddressBook } from "./address-book.ts";
 import { decodePayment } from "./checks.ts";
 import type { HederaConfig } from "./config.ts";
@@ -60,9 +60,7 @@ export function createExactHedera(config: HederaConfig, needs: SchemeNeeds): Sch
       if (problems.flat().length > 0) throw new ConfigError("facilitator", problems.flat());
     },
     upkeep: [
-      { name: "renew leases of fee payers", everyMs: renewEveryMs, run: () => feePayers.renewLeases() },
-      { name: "read balances of fee payers", everyMs: balanceEveryMs, run: () => feePayers.readBalances() },
-      { name: "look for keys that were away", everyMs: keysEveryMs, run: () => feePayers.lookForKeys() },
+      ...feePayerUpkeep(feePayers),
       { name: "read the list of nodes", everyMs: addressBookEveryMs, run: () => addressBook.refreshWhenDue() },
     ],
     handOver: () => feePayers.handOver(),
@@ -74,8 +72,6 @@ export function createExactHedera(config: HederaConfig, needs: SchemeNeeds): Sch
   };
 }
 
-const balanceEveryMs = 2_500;
-const keysEveryMs = 3_000;
 const addressBookEveryMs = 60_000;
 
 /** Sending is short, for the next node may be offered the same transaction at no risk. */
