@@ -1,7 +1,5 @@
-import { startPeriodicTask } from "../shared/periodic-task.ts";
-import { analyzeEveryMs, analyzeGrownTables } from "../shared/planner-statistics.ts";
+import { databaseJobs, type Job, startJob } from "../shared/jobs.ts";
 import type { Running } from "../shared/process.ts";
-import { lookEveryMs } from "../shared/reads.ts";
 import { archiveRecords } from "./archive/archive-records.ts";
 import type { Context } from "./context.ts";
 import { retryClosedMs } from "./schemes/registry.ts";
@@ -26,14 +24,11 @@ function jobsOf(context: Context): readonly Job[] {
     events,
     catalog,
     heartbeats,
-    durability,
-    reads,
     archiver,
   } = context;
   const rollUp = (stopping: AbortSignal) => rollUpAll(db, config.environmentOf, stopping);
   const figures = (stopping: AbortSignal) => refreshDailyFigures(db, config.environmentOf, stopping);
   const archive = archiver && ((stopping: AbortSignal) => archiveRecords(archiver, stopping));
-  const lookAtReplica = { name: "look how far behind the replica is", everyMs: lookEveryMs, run: () => reads.look() };
   return [
     { name: "ask closed networks again", everyMs: retryClosedMs, run: () => schemes.openClosed(log) },
     { name: "say that this copy is up", everyMs: 15_000, run: () => heartbeats.beat() },
@@ -53,45 +48,20 @@ function jobsOf(context: Context): readonly Job[] {
     { name: "read which payers must wait", everyMs: 2_000, run: () => cooldowns.read() },
     { name: "delete old failures of payers", everyMs: hourMs, run: () => cooldowns.sweep() },
     { name: "delete ended call counts", everyMs: minuteMs, run: () => callCounts.sweep() },
-    { name: "look what a failover can lose", everyMs: minuteMs, run: () => durability.look() },
-    ...(config.databaseReadUrl ? [lookAtReplica] : []),
     ...(archive ? [{ name: "archive old records", everyMs: 10 * minuteMs, run: archive }] : []),
-    { name: "analyze grown tables", everyMs: analyzeEveryMs, run: () => analyzeGrownTables(db) },
+    ...databaseJobs(context, config.databaseReadUrl !== undefined),
     ...schemes.upkeep,
   ];
 }
 
-interface Job {
-  readonly name: string;
-  /** From the end of one run to the start of the next. */
-  readonly everyMs: number;
-  /** A run that takes long looks at `stopping` between its steps. */
-  readonly run: (stopping: AbortSignal) => Promise<unknown>;
-}
-
 /** Starts all jobs, `pace` times as often as the table says: tests do not wait for them. A stop waits for the runs under way. */
 export function startJobs(context: Context, { pace = 1 } = {}): Running {
-  const tasks = jobsOf(context).map((job) => startTask(context, { ...job, everyMs: job.everyMs / pace }));
+  const tasks = jobsOf(context).map((job) => startJob(context, { ...job, everyMs: job.everyMs / pace }));
   return {
     stop: async () => {
       await Promise.all(tasks.map((task) => task.stop()));
     },
   };
-}
-
-function startTask({ events, jobRecord }: Pick<Context, "events" | "jobRecord">, { name, everyMs, run }: Job): Running {
-  jobRecord.begun(name, everyMs);
-  return startPeriodicTask({
-    run: async (stopping) => {
-      await run(stopping);
-      jobRecord.ended(name, "done");
-    },
-    everyMs,
-    failed: (error) => {
-      jobRecord.ended(name, "failed");
-      events.jobFailed(name, error);
-    },
-  });
 }
 
 const minuteMs = 60_000;

@@ -28,7 +28,7 @@ export function createEvents(log: Log, metrics: Metrics) {
       log.warn({ runId, err: error }, "claim for a model could not be ended; it counts as borne"),
     agentStopped: (event: { agent: string; reason: string }) => log.info(event, "agent has stopped answering"),
     leasesNotExtended: ({ error }: { error: unknown }) => log.warn({ err: error }, "leases could not be extended"),
-    jobFailed: ({ job, error }: { job: string; error: unknown }) => {
+    jobFailed: (job: string, error: unknown) => {
       metrics.jobFailures.add({ task: job });
       log.warn({ job, err: error }, "background job failed; it will be tried again");
     },
