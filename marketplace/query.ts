@@ -24,8 +24,8 @@ export const searchText = (lengthMax: number) =>
     .pipe(z.string().max(lengthMax));
 
 /** Rows of a page where a caller does not say how many, and at most. */
-const rowsUsual = 20;
-const rowsMax = 100;
+export const rowsUsual = 20;
+export const rowsMax = 100;
 /** `rows` is what it lists, such as "Files". */
 export const limitOf = (rows: string) => wholeNumber(1, rowsMax).default(rowsUsual).describe(`${rows} a page.`);
 

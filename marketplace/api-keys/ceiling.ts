@@ -2,6 +2,8 @@ import { ApiError } from "../../shared/errors.ts";
 import type { Queryable } from "../../shared/postgres.ts";
 import type { AccountId } from "../ids.ts";
 
+/** What an account may call until it is changed; in the database the default of `calls_per_minute_max`. */
+export const ceilingUsual = 600;
 export const ceilingMax = 100_000;
 
 /** How many calls a minute all keys of an account may make together. */

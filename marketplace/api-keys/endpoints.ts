@@ -12,6 +12,7 @@ import { refusals } from "../http/refusals.ts";
 import { parse } from "../parse.ts";
 import { readQuery } from "../query.ts";
 import { callsQuery, listKeyCalls } from "./calls.ts";
+import { ceilingUsual } from "./ceiling.ts";
 import { changeKey } from "./change.ts";
 import { createKey, keysPerAccount, usualCallsPerMinute } from "./create.ts";
 import { type ListedKey, listKeys, readKey, readKeySpending } from "./list.ts";
@@ -126,8 +127,7 @@ function createEndpoint({ db }: Needs): Endpoint {
       ...refusals({
         409: `An account may have ${keysPerAccount} keys; revoke one first.`,
         422: {
-          error:
-            '"rate_limit_per_minute" must be a whole number between 1 and 600, what all keys of the account may call together.',
+          error: `"rate_limit_per_minute" must be a whole number between 1 and ${ceilingUsual}, what all keys of the account may call together.`,
           field: "rate_limit_per_minute",
         },
       }),
@@ -169,8 +169,7 @@ function changeEndpoint({ db }: Needs): Endpoint {
       ...refusals({
         404: 'There is no active key "key_01k8q3v5w7x9z1b3d5f7h9j1k3".',
         422: {
-          error:
-            '"rate_limit_per_minute" must be a whole number between 1 and 600, what all keys of the account may call together.',
+          error: `"rate_limit_per_minute" must be a whole number between 1 and ${ceilingUsual}, what all keys of the account may call together.`,
           field: "rate_limit_per_minute",
         },
       }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ceilingMax } from "./ceiling.ts";
+import { ceilingMax, ceilingUsual } from "./ceiling.ts";
 import { usualCallsPerMinute } from "./create.ts";
 import { capMax, scopes, toolListings } from "./key-settings.ts";
 
@@ -26,7 +26,7 @@ export const keyRequest = z.strictObject({
     .meta({
       minimum: 1,
       maximum: ceilingMax,
-      description: `${usualCallsPerMinute} by default; at most what all keys of the account may call together, 600 by default.`,
+      description: `${usualCallsPerMinute} by default; at most what all keys of the account may call together, ${ceilingUsual} by default.`,
     }),
   max_credits_per_day: z
     .int()

@@ -13,6 +13,7 @@ import { type Filling, fillingOf, type Slot, slotsOf } from "./template.ts";
 import { fillUrl, originOf, urlTemplateProblem } from "./url-template.ts";
 
 const bytesMax = 2_097_152;
+const timeLimitMs = 60_000;
 /** Headers that belong to the connection, not to the call. */
 const connectionHeaders =
   /^(host|content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|proxy-.*)$/i;
@@ -66,7 +67,7 @@ const guide: Guide = {
 export const httpApi: Connector<Settings> = {
   id: "http-api",
   guide,
-  timeLimitMs: 60_000,
+  timeLimitMs,
   usualSeconds: [2, 15],
   permanent: false,
   settings,
@@ -100,7 +101,7 @@ export const httpApi: Connector<Settings> = {
     const { headers, body } = fillRequest(settings, filling);
     try {
       const holder = holderOf(agent);
-      const ask = { method: settings.method, headers, timeoutMs: 60_000, bytesMax, signal, holder };
+      const ask = { method: settings.method, headers, timeoutMs: timeLimitMs, bytesMax, signal, holder };
       return {
         output: await readAnswer(await outbound.fetch(url, body === undefined ? ask : { ...ask, body }), settings),
       };

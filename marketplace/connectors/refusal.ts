@@ -53,7 +53,8 @@ export function notNow(message: string, retryAfterSeconds: number, reason?: stri
 
 /** Something that only the creator can put right. */
 export function misconfigured(reason: string): RefusalError {
-  return notNow("The agent is not set up any more; its creator has to see to it.", creatorActsSeconds, reason);
+  return notNow("The agent is not set up any more; its creator has to see to it.", otherActsSeconds, reason);
 }
 
-const creatorActsSeconds = 600;
+/** When to ask again about what the creator or the operator has to see to. */
+export const otherActsSeconds = 600;

@@ -1,7 +1,7 @@
 import type { Database, Queryable } from "../../shared/postgres.ts";
 import type { Events } from "../events.ts";
 import type { AccountId, AgentId } from "../ids.ts";
-import { notNow, RefusalError } from "./refusal.ts";
+import { notNow, otherActsSeconds, RefusalError } from "./refusal.ts";
 
 /**
  * What paid calls will use of something that can run out, set aside before the buyer pays: over all copies of the service
@@ -180,13 +180,19 @@ function refusalOf(kind: Portion["kind"], usedUp: boolean): RefusalError {
     case "author":
       return new RefusalError("conflict", "The author of this post has been rewarded already.");
     case "credits":
-      return notNow("The creator's balance does not cover the reward.", 600);
+      return notNow("The creator's balance does not cover the reward.", otherActsSeconds);
     case "fees":
-      return notNow("The marketplace has reached what it pays for the chain's transactions in a day.", 600);
+      return notNow(
+        "The marketplace has reached what it pays for the chain's transactions in a day.",
+        otherActsSeconds,
+      );
     case "fees_of":
-      return notNow("The creator's agents have reached what the marketplace pays for them on the chain in a day.", 600);
+      return notNow(
+        "The creator's agents have reached what the marketplace pays for them on the chain in a day.",
+        otherActsSeconds,
+      );
     case "ledger":
-      return notNow("What the creator has set aside for this on the chain is used up.", 600);
+      return notNow("What the creator has set aside for this on the chain is used up.", otherActsSeconds);
   }
 }
 

@@ -9,7 +9,7 @@ import { checkDefinition } from "../agents/check.ts";
 import { findOwnAgent, listOwnAgents } from "../agents/creator-agents.ts";
 import { type PublishNeeds, publishAgent, saveDraft } from "../agents/publish.ts";
 import { agentMoves, moveAgent } from "../agents/state.ts";
-import { readCallCeiling, setCallCeiling } from "../api-keys/ceiling.ts";
+import { ceilingUsual, readCallCeiling, setCallCeiling } from "../api-keys/ceiling.ts";
 import { createKey } from "../api-keys/create.ts";
 import { type Scope, scopes } from "../api-keys/key-settings.ts";
 import { listKeys } from "../api-keys/list.ts";
@@ -33,7 +33,7 @@ export const help = `Accounts, keys, credits, wallets and agents of the marketpl
   account ${accountMoves.join("|")}  --account <handle> [--reason <text>]; closing is for good
                      whose account is suspended is told why by e-mail
   account ceiling    --account <handle> --rate-limit <per minute>
-                     what all keys of the account may call together in a minute; 600 until it is changed
+                     what all keys of the account may call together in a minute; ${ceilingUsual} until it is changed
   account link       --account <handle> --email <address>
                      the person who shows that the address is theirs signs in to the account from now on
   key create         --account <handle> --name <name> [--rate-limit <per minute>] [--scope ${scopes.join("|")}]

@@ -19,6 +19,8 @@ import { passkeysOf } from "./passkey-plugin.ts";
 import { columns } from "./tables.ts";
 
 export const linkMinutes = 15;
+/** Without use; a session that is used goes on. */
+const sessionDays = 7;
 export const oidcProvider = "oidc";
 
 /**
@@ -37,7 +39,7 @@ export function createAuth(options: AuthOptions) {
     ...columns,
     // Passkeys are added within minutes of signing in, or of an operator's code, by fresh-session.ts: a rule of its own would
     // refuse that code.
-    session: { ...columns.session, expiresIn: 7 * day, updateAge: day, freshAge: 0 },
+    session: { ...columns.session, expiresIn: sessionDays * day, updateAge: day, freshAge: 0 },
     account: { ...columns.account, accountLinking: { enabled: true }, updateAccountOnSignIn: false },
     databaseHooks: {
       // Without proof of the e-mail address there is no sign-in: a stranger could otherwise occupy its owner's address.

@@ -1,6 +1,6 @@
 import type { Secret } from "../../../shared/env.ts";
 import { Endpoint, EndpointSilentError } from "../endpoint.ts";
-import { notNow } from "../refusal.ts";
+import { notNow, otherActsSeconds } from "../refusal.ts";
 
 /** X API v2, read only: https://docs.x.com/x-api/posts/post-lookup-by-post-id */
 export class XClient {
@@ -14,7 +14,7 @@ export class XClient {
 
   /** The post with its author, or a sentence saying why it is none that can be read. Throws RefusalError when X does not answer. */
   async post(id: string, signal: AbortSignal): Promise<XPost | string> {
-    if (!this.#hasToken) throw notNow("Posts on X cannot be checked here.", 600, "no bearer token");
+    if (!this.#hasToken) throw notNow("Posts on X cannot be checked here.", otherActsSeconds, "no bearer token");
     const answer = await this.#endpoint.get(`/2/tweets/${id}?${fields}`, signal).catch((error) => {
       if (!(error instanceof EndpointSilentError)) throw error;
       throw notNow("X could not be reached; try again later.", 30, error.message);

@@ -3,6 +3,7 @@ import type { AnonymousLimitsConfig } from "../../anonymous-limits.ts";
 import { keysPerAccount, usualCallsPerMinute } from "../../api-keys/create.ts";
 import { historyDays } from "../../history-days.ts";
 import { imageBody, runBody } from "../../http/body-limits.ts";
+import { rowsMax, rowsUsual } from "../../query.ts";
 import { drawingWaitSeconds, maxTimeoutSeconds } from "../../time-limits.ts";
 import { tableOf } from "./generated.ts";
 
@@ -21,7 +22,7 @@ export function limitTable(anonymous: AnonymousLimitsConfig): string {
       ["Body of a run", bytes(runBody.bytesMax)],
       ["Body with an image to trace", bytes(imageBody.bytesMax)],
       ["Wishes beside the input (`extraInstructions`)", `${figure(extraInstructionsLengthMax)} characters`],
-      ["Rows of a page of a list", "1 to 100, 20 where none is asked for"],
+      ["Rows of a page of a list", `1 to ${rowsMax}, ${rowsUsual} where none is asked for`],
       ["How long a run is kept", `${historyDays} days`],
       ["How long a quoted payment must be good for", `${maxTimeoutSeconds} seconds`],
       ["How long a client should wait for a run", `${maxTimeoutSeconds} seconds; ${drawingWaitSeconds} for drawings`],
