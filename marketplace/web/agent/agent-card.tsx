@@ -1,4 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource preact */
+import { classes } from "../../../shared/page/classes.ts";
 import { duration, percent, shortFigures } from "../../../shared/page/figures.ts";
 import { Glyph, Icon } from "../../../shared/page/icon.tsx";
 import { creditsOf, usdcOf } from "../../../shared/page/money.tsx";
@@ -7,10 +8,10 @@ import { connectorIcon } from "./connector-icon.ts";
 import { Networks } from "./networks.tsx";
 
 /** An agent among others: what it does, what it costs, and whether it works. The whole card is one link. */
-export function AgentCard({ agent, under = "h2" }: { agent: ListedAgent; under?: "h2" | "h3" }) {
+export function AgentCard({ agent, under = "h2", isLater = false }: AgentCardProps) {
   const Heading = under;
   return (
-    <article class="agent">
+    <article class={classes("agent", isLater && "later")}>
       <div class="agent-top">
         <Glyph icon={connectorIcon(agent.connector)} />
         <div class="grow">
@@ -30,6 +31,13 @@ export function AgentCard({ agent, under = "h2" }: { agent: ListedAgent; under?:
       </div>
     </article>
   );
+}
+
+interface AgentCardProps {
+  readonly agent: ListedAgent;
+  readonly under?: "h2" | "h3";
+  /** Below the first screen of a phone. */
+  readonly isLater?: boolean;
 }
 
 const networksShown = 4;

@@ -50,8 +50,8 @@ export function Found({ asked, page, near }: FoundProps) {
       ) : (
         <>
           <div class="grid">
-            {page.agents.map((agent) => (
-              <AgentCard agent={agent} />
+            {page.agents.map((agent, index) => (
+              <AgentCard agent={agent} isLater={index >= firstScreenMax} />
             ))}
           </div>
           {(page.cursor !== null || query.cursor !== undefined) && (
@@ -72,6 +72,9 @@ export function Found({ asked, page, near }: FoundProps) {
     </>
   );
 }
+
+/** As many cards as the first screen of a phone may show, and part of the next. */
+const firstScreenMax = 3;
 
 interface FoundProps {
   readonly asked: Asked;

@@ -6,7 +6,7 @@ import { AgentCard } from "../agent/agent-card.tsx";
 
 export function AgentsSection({ agents, total }: { agents: readonly ListedAgent[]; total: number }) {
   return (
-    <section class="section">
+    <section class="section later">
       <div class="wrap">
         <div class="section-head">
           <div>

@@ -25,7 +25,7 @@ const reasons = [
 
 export function BuildSection({ canBuild }: { canBuild: boolean }) {
   return (
-    <section class="section">
+    <section class="section later">
       <div class="wrap cols cols-5-7">
         <div class="stack stack-6">
           <div class="section-head">

@@ -16,7 +16,7 @@ const stops: readonly Stop[] = [
 /** The stops of every paid call, and the last ones that passed them all. */
 export function SettledSection({ latest }: { latest: readonly SettledCall[] }) {
   return (
-    <section class="section">
+    <section class="section later">
       <div class="wrap stack stack-10">
         <div class="section-head">
           <div>

@@ -14,7 +14,7 @@ const products = [
 /** What the tracer makes of a small picture, side by side. */
 export function SvgSection({ assets }: { assets: Assets }) {
   return (
-    <section class="section">
+    <section class="section later">
       <div class="wrap cols cols-5-7">
         <div class="stack stack-6">
           <div class="section-head">

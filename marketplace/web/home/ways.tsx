@@ -51,7 +51,7 @@ export async function exampleCalls(publicUrl: string, agent = "ada/summarizer"):
 
 export function WaysSection({ calls }: { calls: ExampleCalls }) {
   return (
-    <section class="section">
+    <section class="section later">
       <div class="wrap">
         <div class="section-head">
           <div>

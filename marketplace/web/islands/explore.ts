@@ -72,6 +72,7 @@ function show(page: Document): boolean {
     return { here: document.querySelector(part), there: page.querySelector(part) };
   });
   if (parts.some(({ here, there }) => !here || !there)) return false;
+  for (const part of page.querySelectorAll(".later")) part.classList.remove("later");
   for (const { here, there } of parts) here?.replaceChildren(...(there?.childNodes ?? []));
   document.title = page.title;
   return true;

@@ -1,5 +1,6 @@
 import { tellBalance } from "./site/balance.ts";
 import { copyFrom } from "./site/copy.ts";
+import { layOutRest } from "./site/later.ts";
 import { toggleTheme } from "./site/theme.ts";
 
 /** What every page can do: buttons that only work with JavaScript appear with it. */
@@ -43,6 +44,8 @@ addEventListener("pageshow", ({ persisted }) => {
   if (document.querySelector("form[data-busy] [aria-busy]")) location.reload();
   else void tellBalance();
 });
+
+addEventListener("load", () => void layOutRest());
 
 /** Islands say so when something was bought; they share no code with this, which every page has to itself. */
 document.addEventListener("balance-changed", () => void tellBalance());

@@ -27,7 +27,8 @@ function start(form: HTMLFormElement, out: HTMLElement): void {
     tellPicture(form, state);
   };
   const bench = new Bench(form, tracer, show);
-  if (!("drawn" in out.dataset)) bench.set({});
+  // In a task of its own: a slow phone would take no press while it evaluates this, lays out the page, and draws.
+  if (!("drawn" in out.dataset)) setTimeout(() => bench.set({}));
   tellSliders(form);
   listen(form, bench);
   offerWallets(form, bench);
