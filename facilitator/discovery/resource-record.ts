@@ -27,9 +27,9 @@ export type ResourceOrder = (typeof resourceOrders)[number];
 
 /** Text of this module, never a caller's. */
 const orderBy: Readonly<Record<ResourceOrder, string>> = {
-  match: "ts_rank(r.words, wanted) desc, r.last_settled_at desc, r.key",
-  price: "r.price_atomic, r.key",
-  "-price": "r.price_atomic desc, r.key desc",
+  match: "rank desc, last_settled_at desc, key",
+  price: "price_atomic, key",
+  "-price": "price_atomic desc, key desc",
 };
 
 export interface AskedResources {
@@ -49,22 +49,29 @@ export async function recordedResources(
   { db }: { readonly db: Database },
   { query, networks, priceMax, order, offset }: AskedResources,
 ): Promise<ResourcesPage> {
+  const isFound = query !== "";
+  const by = !isFound && order === "match" ? "last_settled_at desc, key" : orderBy[order];
   const { rows } = await db.query({
-    name: `recorded-resources ${order} ${priceMax === undefined ? "" : "priced"} ${query === "" ? "" : "found"}`,
+    name: `recorded-resources ${order} ${priceMax === undefined ? "" : "priced"} ${isFound ? "found" : ""}`,
     text: `
-      with page as (
-        ${selectResources},
-               to_tsquery('english', $6) as wanted
-         where ${isListed} ${query === "" ? "and $1 = '' and $6 = ''" : "and (r.words @@ wanted or r.resource = $1)"}
-           and exists (select from discovery_accepts a where a.resource_id = r.id and a.network = any($2))
-           ${order === "match" && priceMax === undefined ? "and $5::numeric is null" : "and r.price_atomic <= coalesce($5::numeric, 'infinity')"}
-         order by ${query === "" && order === "match" ? "r.last_settled_at desc, r.key" : orderBy[order]}
-         limit $3 offset $4
+      with fitting as (
+        select r.id, r.last_settled_at, r.price_atomic, r.key, ${isFound ? "ts_rank(r.words, wanted)" : "0"} as rank
+          from discovery_resources r, to_tsquery('english', $6) as wanted
+         where ${isListed} and ${isFound ? "(r.words @@ wanted or r.resource = $1)" : "$1 = '' and $6 = ''"}
+           and ${order === "match" && priceMax === undefined ? "$5::numeric is null" : "r.price_atomic <= coalesce($5::numeric, 'infinity')"}
+         order by ${by}
+      ), page as (
+        select id, rank from fitting
+         -- One after the other, as far as the page goes: a join would look at the ways to pay of all.
+         where (select true from discovery_accepts a where a.resource_id = fitting.id and a.network = any($2) limit 1)
+         order by ${by} limit $3 offset $4
       )
       select r.*, coalesce(s.settled, 0) as settled, coalesce(s.failed, 0) as failed
-        from page r cross join lateral (
+        from page cross join lateral (${selectResources} where r.id = page.id) r
+             cross join lateral (
                select sum(d.settled) as settled, sum(d.failed) as failed from listing_days d
-                where d.resource_id = r.id and d.day > (now() at time zone 'utc')::date - ${recordDays}) as s`,
+                where d.resource_id = r.id and d.day > (now() at time zone 'utc')::date - ${recordDays}) as s
+       order by ${by}`,
     values: [query, networks, pageSize + 1, offset, priceMax ?? null, wantedWords(query)],
   });
   return {
