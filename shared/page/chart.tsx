@@ -18,7 +18,8 @@ export interface Bar {
 }
 
 /** Bars that the server draws, with a sentence that says what they show and the same figures as a table. */
-export function Bars({ id, sentence, bars, names, small = false, quiet = false }: BarsProps) {
+export function Bars(props: BarsProps) {
+  const { id, sentence, bars, names, small = false, quiet = false, hasTable = true } = props;
   const values = bars.flatMap(({ value, second = 0 }) => [value, second]);
   const step = roundStep(Math.max(0, ...bars.map(({ value, second = 0 }) => value + second)), values);
   return (
@@ -56,7 +57,7 @@ export function Bars({ id, sentence, bars, names, small = false, quiet = false }
           </span>
         </p>
       )}
-      <BarsTable sentence={sentence} bars={bars} names={names} />
+      {hasTable && <BarsTable sentence={sentence} bars={bars} names={names} />}
     </figure>
   );
 }
@@ -93,17 +94,20 @@ function BarsTable({ sentence, bars, names }: Pick<BarsProps, "sentence" | "bars
 
 function OneBar({ bar, x, top }: { bar: Bar; x: number; top: number }) {
   const { label, value, second = 0 } = bar;
-  const height = (100 * value) / top;
-  const above = (100 * second) / top;
+  const height = tenth((100 * value) / top);
+  const above = tenth((100 * second) / top);
   return (
     <g>
       <title>{`${label}: ${firstOf(bar)}${second > 0 ? ` + ${secondOf(bar)}` : ""}`}</title>
-      <rect class="hit" x={x} y={0} width={10} height={100} />
-      <rect x={x + 1.5} y={100 - height} width={7} height={height} />
-      {above > 0 && <rect class="b2" x={x + 1.5} y={100 - height - above} width={7} height={above} />}
+      <rect class="hit" x={x} width="10" height="100" />
+      <rect x={x + 1.5} y={tenth(100 - height)} width="7" height={height} />
+      {above > 0 && <rect class="b2" x={x + 1.5} y={tenth(100 - height - above)} width="7" height={above} />}
     </g>
   );
 }
+
+/** Of a hundredth of the chart's height: a year of bars has thousands of digits otherwise. */
+const tenth = (share: number) => Math.round(share * 10) / 10;
 
 const tickFormat = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
 
@@ -129,6 +133,8 @@ interface BarsProps {
     readonly more?: readonly string[];
   };
   readonly small?: boolean;
+  /** False where a table of the page has the same figures. */
+  readonly hasTable?: boolean;
   /** The second value is no warning, but another part of the same. */
   readonly quiet?: boolean;
 }

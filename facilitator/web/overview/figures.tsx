@@ -83,8 +83,11 @@ function Change({ now, before, than }: { now: number; before: number | undefined
   );
 }
 
-const dayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
-const shortDay = (day: string) => dayFormat.format(new Date(day));
+const monthFormat = new Intl.DateTimeFormat("en-GB", { month: "short", timeZone: "UTC" });
+const months = Array.from({ length: 12 }, (_, month) => monthFormat.format(Date.UTC(2000, month)));
+
+/** `2 Jan` of `2026-01-02`: there are hundreds on a page, and a format of `Intl` takes microseconds. */
+const shortDay = (day: string) => (day === "" ? "" : `${Number(day.slice(8))} ${months[Number(day.slice(5, 7)) - 1]}`);
 
 /** Nothing where no payment was asked about in the window. */
 export function Charts({ figures: { daily, total }, days }: FiguresProps) {
@@ -115,6 +118,7 @@ export function Charts({ figures: { daily, total }, days }: FiguresProps) {
               shown: [usdc(volume)],
             }))}
             names={{ label: "Day", value: "USDC" }}
+            hasTable={false}
           />
         </Card>
         <Card
@@ -135,6 +139,7 @@ export function Charts({ figures: { daily, total }, days }: FiguresProps) {
               second: failed + rejected,
             }))}
             names={{ label: "Day", value: "Settled", second: "Failed or refused" }}
+            hasTable={false}
           />
         </Card>
       </div>
