@@ -12,50 +12,124 @@ import { refreshDailyFigures } from "../../facilitator/settlements/daily-figures
 import { rollUp } from "../../facilitator/settlements/rollup.ts";
 import { stats, statsQuery } from "../../facilitator/stats.ts";
 import { transactions, transactionsQuery } from "../../facilitator/transactions.ts";
-import { startPostgres } from "../../infra/dev/postgres.ts";
+import { type LocalPostgres, startPostgres } from "../../infra/dev/postgres.ts";
 import { migrate } from "../../shared/migrate.ts";
 import { environmentOf } from "../../shared/networks.ts";
 import { connect, type Database } from "../../shared/postgres.ts";
 import { recordNeeds } from "../support/records.ts";
+import { fillRecord } from "./record-fill.ts";
 import { measurePages, printPages } from "./record-pages.ts";
 
 const calls = 41;
 const listings = 20_000;
+const proved = 50_000;
+/** Ten million records are one statement. */
+const statementMs = 3_600_000;
 
 /**
  * The public record's queries over a growing record: the median time of each, and how many pages it touches, which
- * no noise of the machine can hide; then each page over HTTP. Records lie on 365 days and two networks, with a payer for every hundred.
- * `--large` goes on to ten million.
+ * no noise of the machine can hide; then each page over HTTP. `--large` goes on to ten million; `--data=<directory>` keeps the
+ * databases there for the next time.
  */
 export async function benchFacilitatorRecord(): Promise<void> {
   const sizes = [10_000, 1_000_000, ...(process.argv.includes("--large") ? [10_000_000] : [])];
-  const directory = await mkdtemp(join(tmpdir(), "bench-"));
+  const kept = process.argv.find((word) => word.startsWith("--data="))?.slice("--data=".length);
+  const directory = kept ?? (await mkdtemp(join(tmpdir(), "bench-")));
   const postgres = await startPostgres({ directory: join(directory, "postgres"), durable: false });
-  const url = await postgres.createDatabase("facilitator");
-  await migrate(url, migrations);
-  // One connection, so that the pages counted between two questions are those of the question.
-  const db = connect(url, { poolMax: 1, applicationName: "bench" });
   try {
-    await prepare(db);
+    if (!kept) await proveFill(postgres);
     const columns: Measured[][] = [];
-    let held = 0;
     for (const size of sizes) {
-      const startedAt = performance.now();
-      await grow(db, held, size);
-      const counted = await countAll(db);
-      process.stdout.write(
-        `${size} records after ${seconds(performance.now() - startedAt)}; ${Math.round(counted)} settlements a second added up\n`,
-      );
-      columns.push(await measureAll(db));
-      printPages(await measurePages(db, url));
-      held = size;
+      const url = await filled(postgres, size);
+      columns.push(await withDatabase(url, (db) => measureAll(db)));
+      printPages(await withDatabase(url, (db) => measurePages(db, url)));
     }
     print(sizes, columns);
   } finally {
-    await db.end();
     await postgres.stop();
-    await rm(directory, { recursive: true, force: true });
+    if (!kept) await rm(directory, { recursive: true, force: true });
   }
+}
+
+/** One connection, so that the pages counted between two questions are those of the question. */
+async function withDatabase<T>(url: string, work: (db: Database) => Promise<T>): Promise<T> {
+  const db = connect(url, { poolMax: 1, applicationName: "bench", givesUpAfterMs: statementMs });
+  return work(db).finally(() => db.end());
+}
+
+/** The URL of a database with so many records, which is made where there is none. */
+async function filled(postgres: LocalPostgres, size: number): Promise<string> {
+  const name = `record_${size}`;
+  const isFilled = await withDatabase(postgres.urlOf("postgres"), async (db) => {
+    const { rows } = await db.query(
+      "select shobj_description(oid, 'pg_database') as is from pg_database where datname = $1",
+      [name],
+    );
+    if (rows[0] && rows[0].is !== "filled") await db.query(`drop database ${name}`);
+    return rows[0]?.is === "filled";
+  });
+  const url = await postgres.createDatabase(name);
+  if (isFilled) return url;
+  const startedAt = performance.now();
+  await migrate(url, migrations);
+  await withDatabase(url, async (db) => {
+    await prepare(db);
+    await fillRecord(db, size);
+    await refreshDailyFigures(db, environmentOf, new AbortController().signal);
+    await db.query("vacuum analyze");
+    await db.query(`comment on database ${name} is 'filled'`);
+  });
+  process.stdout.write(`${size} records after ${seconds(performance.now() - startedAt)}\n`);
+  return url;
+}
+
+/** Fills two databases, one by the daemon's own jobs: all that is added up must be the same. */
+async function proveFill(postgres: LocalPostgres): Promise<void> {
+  const tables = [
+    "accounts",
+    "paid_pairs",
+    "daily_settlements",
+    "daily_settle_times",
+    "daily_settle_spans",
+    "daily_figures",
+  ];
+  tables.push("payer_days", "payers_by_last_day", "daily_reasons", "listing_days");
+  const digests: string[] = [];
+  const until = new Date();
+  for (const addedUp of [false, true]) {
+    const url = await postgres.createDatabase(`proved_${addedUp ? "at_once" : "by_jobs"}`);
+    await migrate(url, migrations);
+    await withDatabase(url, async (db) => {
+      await prepare(db);
+      await fillRecord(db, proved, { addedUp, until });
+      if (!addedUp) await addUpByJob(db);
+      // Days that a payer's last payment moved on from stay, with nobody in them.
+      await db.query("delete from payers_by_last_day where payers = 0");
+      await refreshDailyFigures(db, environmentOf, new AbortController().signal);
+      for (const table of tables) digests.push(await digestOf(db, table));
+    });
+  }
+  const differing = tables.filter((_, at) => digests[at] !== digests[at + tables.length]);
+  if (differing.length > 0)
+    throw new Error(`filled at once differs from what the jobs add up: ${differing.join(", ")}`);
+}
+
+/** Of all rows, in one order; two empty tables would prove nothing. */
+async function digestOf(db: Database, table: string): Promise<string> {
+  const { rows } = await db.query(
+    `select count(*), md5(string_agg(t::text, e'\\n' order by t::text collate "C")) from ${table} t`,
+  );
+  if (rows[0].count === "0") throw new Error(`nothing was added up in ${table}`);
+  return rows[0].md5;
+}
+
+async function addUpByJob(db: Database): Promise<void> {
+  const startedAt = performance.now();
+  let counted = 0;
+  for (let taken = await rollUp(db, environmentOf); taken > 0; taken = await rollUp(db, environmentOf))
+    counted += taken;
+  const perSecond = counted / ((performance.now() - startedAt) / 1_000);
+  process.stdout.write(`${counted} settlements added up by the job, ${Math.round(perSecond)} a second\n`);
 }
 
 interface Measured {
@@ -90,47 +164,6 @@ async function prepare(db: Database): Promise<void> {
      select 'hedera:mainnet', 'open' || n, 'unknown', gen_random_uuid(), 'exact', '0.0.7', '0.0.9', '0xusdc', 1000,
             '0.0.5@' || n || '.000000001', now(), 'infinity' from generate_series(1, 500) n`,
   );
-}
-
-/** From `held` to `size` records; one in ten a refusal of /verify, one in twenty a failure. */
-async function grow(db: Database, held: number, size: number): Promise<void> {
-  for (let from = held; from < size; from += 100_000) {
-    const to = Math.min(size, from + 100_000);
-    await db.query(
-      `insert into transactions (network, status, kind, payer, pay_to, asset, amount_atomic, resource_url, tx_id, total_ms, created_at)
-       select case when n % 3 = 0 then 'hedera:mainnet' else 'eip155:8453' end,
-              case when n % 10 = 0 then 'rejected' when n % 20 = 1 then 'failed' else 'settled' end,
-              case when n % 10 = 0 then 'verify' else 'settle' end,
-              '0x' || lpad(to_hex(hashint8(n) & ($3 / 100 - 1 | 127)), 40, '0'), '0x' || lpad(to_hex(n % 5000), 40, '0'), '0xusdc',
-              1000 + n % 1000000, 'https://shop.example.com/' || n % 5000, '0x' || lpad(to_hex(n), 64, '0'),
-              (300 + 3000 * -ln(1 - (hashint8(n) & 65535) / 65536.0))::int,
-              now() - ((hashint8(n + 1) & 2147483647) % 31500000) * interval '1 second'
-         from generate_series($1::bigint, $2::bigint) n`,
-      [from + 1, to, 2 ** Math.ceil(Math.log2(size))],
-    );
-    await db.query(
-      `insert into payments (network, payment_key, state, claim_token, scheme, payer, pay_to, asset, amount_atomic,
-                             transaction_id, expires_at, lease_until, finished_at)
-       select 'eip155:8453', 'key' || n, 'settled', '00000000-0000-0000-0000-000000000000', 'exact', '0xpayer', '0xpayee',
-              '0xusdc', 1000, '0x' || lpad(to_hex(n), 64, '0'), now(), now(), now()
-         from generate_series($1::bigint, $2::bigint) n`,
-      [from + 1, to],
-    );
-  }
-}
-
-/** Settlements a second. */
-async function countAll(db: Database): Promise<number> {
-  const startedAt = performance.now();
-  let counted = 0;
-  for (let taken = await rollUp(db, environmentOf); taken > 0; taken = await rollUp(db, environmentOf))
-    counted += taken;
-  const perSecond = counted / ((performance.now() - startedAt) / 1_000);
-  await refreshDailyFigures(db, environmentOf, new AbortController().signal);
-  // What the payments above hold is no part of the record, and jobs of the daemon would read it.
-  await db.query("truncate payment_holds, payers_in_flight");
-  await db.query("vacuum analyze");
-  return perSecond;
 }
 
 async function measureAll(db: Database): Promise<Measured[]> {
@@ -170,7 +203,7 @@ async function measureAll(db: Database): Promise<Measured[]> {
     [uncounted],
   );
   rows.push(await measure(db, `/stats?days=365, ${uncounted} not yet added up`, () => statsOf({ days: "365" })));
-  await countAll(db);
+  await addUpByJob(db);
   return rows;
 }
 
