@@ -1,3 +1,4 @@
+import { lengthOf } from "./length.ts";
 import type { Points } from "./points.ts";
 
 /**
@@ -74,7 +75,7 @@ function sharpen(points: Points, i: number, turn: number): void {
       const s = ((after.x - before.x) * after.dy - (after.y - before.y) * after.dx) / cross;
       const px = before.x + before.dx * s;
       const py = before.y + before.dy * s;
-      if (Math.hypot(px - x[i], py - y[i]) < beyondMax) {
+      if (lengthOf(px - x[i], py - y[i]) < beyondMax) {
         x[i] = px;
         y[i] = py;
         corner[i] = 1;

@@ -1,5 +1,6 @@
 import type { AreaMap } from "../regions/components.ts";
 import type { Contour, Contours } from "./contours.ts";
+import { lengthOf } from "./length.ts";
 
 /**
  * The steps of an outline that need not be followed, by 1: a stroke drawn later hides them, and the outline goes on beyond
@@ -53,7 +54,7 @@ function goesOn(xs: Int32Array, ys: Int32Array, a: number, b: number, n: number)
   const after = (b + reach) % n;
   const along = (from: number, to: number, other: number, end: number) => {
     const [ux, uy, vx, vy] = [xs[to] - xs[from], ys[to] - ys[from], xs[end] - xs[other], ys[end] - ys[other]];
-    return (ux * vx + uy * vy) / (Math.hypot(ux, uy) * Math.hypot(vx, vy) || 1);
+    return (ux * vx + uy * vy) / (lengthOf(ux, uy) * lengthOf(vx, vy) || 1);
   };
   return along(before, a, a, b) > alongMin && along(a, b, b, after) > alongMin && along(before, a, b, after) > alongMin;
 }

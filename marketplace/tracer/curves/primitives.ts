@@ -1,4 +1,5 @@
 import type { Outline, Shape } from "../drawing.ts";
+import { lengthOf } from "./length.ts";
 import type { Points } from "./points.ts";
 
 /**
@@ -37,7 +38,7 @@ export function asCircle({ x, y, tolerance, corner, push, count: n }: Points): S
   const cy = (vz * uu - uz * uv) / det / 2;
   const r = Math.sqrt(cx * cx + cy * cy + (uu + vv) / n);
   for (let i = 0; i < n; i++) {
-    const off = Math.abs(Math.hypot(x[i] - mx - cx, y[i] - my - cy) - r);
+    const off = Math.abs(lengthOf(x[i] - mx - cx, y[i] - my - cy) - r);
     if (off > Math.min(circleOffMax, tolerance[i] * 1.2)) return null;
   }
   return { kind: "circle", cx: mx + cx, cy: my + cy, r };

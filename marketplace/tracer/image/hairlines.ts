@@ -12,10 +12,14 @@ import { asWords } from "./runs.ts";
 export function strengthenHairlines(pixels: Uint8Array, width: number, height: number): void {
   const words = asWords(pixels);
   const links = findLinks(pixels, words, width, height);
-  for (let pass = 0; pass < passesMax && links.length > 0; pass++) {
+  if (links.length === 0) return;
+  // The pass before which something near each pixel changed last: else it is as it was.
+  const changed = new Uint8Array(width * height);
+  for (let pass = 0; pass < passesMax; pass++) {
     const changes: number[] = [];
     for (let i = 0; i < links.length; i += 3) {
       const [p, across, span] = [links[i], links[i + 1], links[i + 2]];
+      if (changed[p] !== pass) continue;
       const q = strongest(pixels, p, across, span, width);
       if (q >= 0) changes.push(p, words[q], across, span);
     }
@@ -23,12 +27,16 @@ export function strengthenHairlines(pixels: Uint8Array, width: number, height: n
       const [p, across, span] = [changes[i], changes[i + 2], changes[i + 3]];
       words[p] = changes[i + 1];
       if (span === 2) settleTwin(pixels, words, p, across);
+      for (let q = p - reach * (width + 1); q <= p + reach * (width - 1); q += width)
+        changed.fill(pass + 1, q, q + 2 * reach + 1);
     }
     if (changes.length === 0) return;
   }
 }
 
 const passesMax = 24;
+/** How far from a link what it goes by and what it changes may lie, together, px. */
+const reach = 3;
 /** Where more of the picture than this would be thin lines, it is texture. */
 const linkShareMax = 0.12;
 const contrastSquaredMin = 40 * 40;

@@ -36,6 +36,12 @@ export function asWords({ buffer, byteOffset, byteLength }: Uint8Array): Int32Ar
   return new Int32Array(buffer, byteOffset, byteLength >> 2);
 }
 
+/** Sets what is from `begin` up to `end`. The engine's own way has its price, which a short stretch is not worth. */
+export function fillRun(values: Int32Array, value: number, begin: number, end: number): void {
+  if (end - begin > 48) values.fill(value, begin, end);
+  else for (let p = begin; p < end; p++) values[p] = value;
+}
+
 /** The value of each run. */
 export function valuesOf({ begins }: Runs, values: Int32Array): Int32Array {
   const found = new Int32Array(begins.length - 1);

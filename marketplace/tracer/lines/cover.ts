@@ -1,3 +1,4 @@
+import { lengthOf } from "../curves/length.ts";
 import type { LiftedStroke } from "./lift.ts";
 import { pointsAlong, step } from "./points-along.ts";
 import { type Measured, shareOf } from "./profile.ts";
@@ -62,7 +63,7 @@ class Cover {
     open: { readonly start: boolean; readonly end: boolean },
     stroke: number,
   ): void {
-    const length = Math.hypot(to.x - from.x, to.y - from.y);
+    const length = lengthOf(to.x - from.x, to.y - from.y);
     if (length === 0) return;
     const [dx, dy] = [(to.x - from.x) / length, (to.y - from.y) / length];
     const on = Math.min(1.5, Math.max(0.6, half));
@@ -74,7 +75,7 @@ class Cover {
   }
 
   private disc(at: Place, half: number, stroke: number): void {
-    this.see(at, at, half + 1.5, stroke, (x, y) => Math.hypot(x, y) - half);
+    this.see(at, at, half + 1.5, stroke, (x, y) => lengthOf(x, y) - half);
   }
 
   /** What two pieces leave open where the line bends: a round join, or the wedge to where their edges meet. */
@@ -98,7 +99,7 @@ class Cover {
 }
 
 function direction(from: Place, to: Place): readonly [number, number] {
-  const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
+  const length = lengthOf(to.x - from.x, to.y - from.y) || 1;
   return [(to.x - from.x) / length, (to.y - from.y) / length];
 }
 
@@ -138,7 +139,7 @@ export function coverArea(
   const ends = strokes.flatMap(({ ends, abuts, width }) =>
     ends.flatMap((end, side) => (end && abuts[side] ? [{ ...end, reach: width + 4 }] : [])),
   );
-  const isEnd = (x: number, y: number) => ends.some((end) => Math.hypot(end.x - x, end.y - y) <= end.reach);
+  const isEnd = (x: number, y: number) => ends.some((end) => lengthOf(end.x - x, end.y - y) <= end.reach);
   const miss = edgesMiss(pixels, cover, picture, isEnd);
   if (miss > (strokes[0].width < 3 ? thinMissMax : edgeMissMax)) return null;
   const owners = pixels.map((q) => {

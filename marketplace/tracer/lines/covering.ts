@@ -1,3 +1,4 @@
+import { lengthOf } from "../curves/length.ts";
 import { coverArea } from "./cover.ts";
 import type { Measured } from "./profile.ts";
 import type { FoundStroke } from "./strokes-of.ts";
@@ -27,7 +28,7 @@ function isOnGround(strokes: readonly FoundStroke[], { pixels, areas, stride, wi
     for (let i = 1; i < points.length; i++) {
       const { x, y } = points[i];
       const [dx, dy] = [x - points[i - 1].x, y - points[i - 1].y];
-      const off = (wide / 2 + 2) / (Math.hypot(dx, dy) || 1);
+      const off = (wide / 2 + 2) / (lengthOf(dx, dy) || 1);
       const [one, two] = [1, -1].map((side) => {
         const [px, py] = [Math.floor(x - dy * off * side), Math.floor(y + dx * off * side)];
         return px < 0 || py < 0 || px >= width || py >= height ? -1 : (py * width + px) * 4;

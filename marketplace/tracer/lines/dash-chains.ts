@@ -1,3 +1,4 @@
+import { lengthOf } from "../curves/length.ts";
 import type { Dash, DashedLine } from "./dashes.ts";
 import { fitOpen } from "./fit-path.ts";
 import type { Place } from "./straight-line.ts";
@@ -58,7 +59,7 @@ function nextOf(from: Dash, all: readonly Dash[], taken: ReadonlySet<Dash>) {
   let best: { dash: Dash; way: Dash; far: number } | null = null;
   for (const dash of all) {
     const [x, y] = [dash.x - from.x, dash.y - from.y];
-    const far = Math.hypot(x, y);
+    const far = lengthOf(x, y);
     if (far > reach * from.length || (best && far >= best.far) || taken.has(dash)) continue;
     if (Math.abs(dash.width - from.width) > 0.6 || dash.length > (1 + lengthOff) * from.length + 0.8) continue;
     const leaves = angle(from, { dx: x, dy: y });
@@ -87,7 +88,7 @@ function lineAlong(row: readonly Dash[], length: number): DashedLine | null {
   let along = 0;
   const add = (x: number, y: number) => {
     const last = points[points.length - 1];
-    if (last) along += Math.hypot(x - last.x, y - last.y);
+    if (last) along += lengthOf(x - last.x, y - last.y);
     points.push({ x, y });
   };
   const end = (dash: Dash, side: 1 | -1) =>
@@ -113,7 +114,7 @@ function lineAlong(row: readonly Dash[], length: number): DashedLine | null {
 
 /** Places between two pieces, about a pixel apart: the cubic of Hermite. */
 function bend(from: Dash, to: Dash, add: (x: number, y: number) => void): void {
-  const far = Math.hypot(to.x - from.x, to.y - from.y);
+  const far = lengthOf(to.x - from.x, to.y - from.y);
   const n = Math.max(2, Math.round(far));
   for (let i = 1; i < n; i++) {
     const t = i / n;

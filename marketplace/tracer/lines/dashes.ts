@@ -1,3 +1,4 @@
+import { lengthOf } from "../curves/length.ts";
 import type { Shape } from "../drawing.ts";
 import type { Areas } from "../regions/areas.ts";
 import { chainOf } from "./dash-chains.ts";
@@ -163,11 +164,11 @@ function rowOf(seed: Dash, all: readonly Dash[]): Dash[] | null {
 function lineOf(row: readonly Dash[]): DashedLine {
   const n = row.length;
   const [first, last] = [row[0], row[n - 1]];
-  const far = Math.hypot(last.x - first.x, last.y - first.y);
+  const far = lengthOf(last.x - first.x, last.y - first.y);
   const [dx, dy] = [(last.x - first.x) / far, (last.y - first.y) / far];
   const inner = row.slice(1, -1);
   const length = inner.reduce((sum, d) => sum + d.length, 0) / inner.length;
-  const steps = row.slice(1).map((d, i) => Math.hypot(d.x - row[i].x, d.y - row[i].y));
+  const steps = row.slice(1).map((d, i) => lengthOf(d.x - row[i].x, d.y - row[i].y));
   const inside = steps.slice(1, -1).reduce((sum, step) => sum + step, 0);
   const pitch = inside / Math.round(inside / Math.min(...steps));
   const start = row[1];

@@ -1,4 +1,5 @@
 import { fitOpenChain, fitClosed as fitOutline } from "../curves/fit-curve.ts";
+import { lengthOf } from "../curves/length.ts";
 import { Points } from "../curves/points.ts";
 import type { Outline, Shape } from "../drawing.ts";
 import { arcThrough, areNear, type Circle, middleOf, ontoCircle } from "./round.ts";
@@ -78,7 +79,7 @@ function smooth(points: readonly Place[]): Outline {
 function endOf(point: Place, piece: Piece, width: number): Place {
   const on =
     piece.kind === "line" ? onto(piece.line, point) : piece.kind === "arc" ? ontoCircle(piece.circle, point) : point;
-  return Math.hypot(on.x - point.x, on.y - point.y) <= 0.6 + 0.6 * width ? on : point;
+  return lengthOf(on.x - point.x, on.y - point.y) <= 0.6 + 0.6 * width ? on : point;
 }
 
 /** A line that is all but level or upright is just that. */
@@ -156,7 +157,7 @@ const slightMax = 0.18;
 function apartFrom(points: readonly Place[], split: number, clear: number) {
   const [a, b] = [points[split], points[split + 1]];
   const [x, y] = [(a.x + b.x) / 2, (a.y + b.y) / 2];
-  const isClear = (i: number) => Math.hypot(points[i].x - x, points[i].y - y) > clear;
+  const isClear = (i: number) => lengthOf(points[i].x - x, points[i].y - y) > clear;
   let to = split + 1;
   while (to > 3 && !isClear(to - 1)) to--;
   let from = split + 1;
@@ -168,8 +169,8 @@ function jointOf(before: Place, after: Place, one: Piece, other: Piece, reach: n
   const middle = { x: (before.x + after.x) / 2, y: (before.y + after.y) / 2 };
   if (one.kind === "line" && other.kind === "line") {
     const met = crossing(one.line, other.line);
-    const gap = Math.hypot(after.x - before.x, after.y - before.y);
-    if (met && Math.hypot(met.x - middle.x, met.y - middle.y) < reach + gap) return met;
+    const gap = lengthOf(after.x - before.x, after.y - before.y);
+    if (met && lengthOf(met.x - middle.x, met.y - middle.y) < reach + gap) return met;
   }
   return one.kind === "line" ? onto(one.line, middle) : other.kind === "line" ? onto(other.line, middle) : middle;
 }
@@ -196,7 +197,7 @@ function turnsOf(points: readonly Place[], reach: number): Float64Array {
     const [one, other] = [lineThrough(before.reverse()), lineThrough(after)];
     angles[i] = Math.abs(Math.atan2(one.dx * other.dy - one.dy * other.dx, one.dx * other.dx + one.dy * other.dy));
   }
-  const steps = points.map((p, i) => (i > 0 ? Math.hypot(p.x - points[i - 1].x, p.y - points[i - 1].y) : 0));
+  const steps = points.map((p, i) => (i > 0 ? lengthOf(p.x - points[i - 1].x, p.y - points[i - 1].y) : 0));
   const away = (from: number, step: 1 | -1) => {
     let far = 0;
     for (let i = from; i >= 0 && i < n; i += step) {
@@ -233,7 +234,7 @@ function window(points: readonly Place[], from: number, step: 1 | -1, reach: num
   const first = points[from];
   const found: Place[] = [];
   for (let i = from; i >= 0 && i < points.length; i += step) {
-    if (Math.hypot(points[i].x - first.x, points[i].y - first.y) > reach) break;
+    if (lengthOf(points[i].x - first.x, points[i].y - first.y) > reach) break;
     found.push(points[i]);
   }
   return found;

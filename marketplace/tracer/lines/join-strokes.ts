@@ -1,3 +1,4 @@
+import { lengthOf } from "../curves/length.ts";
 import type { Colour } from "../drawing.ts";
 import type { AreaMap } from "../regions/components.ts";
 import type { Ends } from "./fit-path.ts";
@@ -61,7 +62,7 @@ function endsOf({ points, ends, abuts, width }: OwnStroke, stroke: number): End[
     if (!abuts[side] || !end) return [];
     const ordered = side === 0 ? points : points.toReversed();
     const reach = Math.max(6, 3 * width);
-    const near = ordered.filter((p, i) => i < 30 && Math.hypot(p.x - ordered[0].x, p.y - ordered[0].y) <= reach);
+    const near = ordered.filter((p, i) => i < 30 && lengthOf(p.x - ordered[0].x, p.y - ordered[0].y) <= reach);
     if (near.length < 2) return [];
     const { dx, dy } = lineThrough(near);
     return [{ stroke, side, line: { ...end, dx: -dx, dy: -dy } }];
@@ -139,7 +140,7 @@ function coverOf(one: End, other: End, at: Int32Array, { flat, width, height }: 
       }
     }
   }
-  const gap = Math.hypot(other.line.x - x, other.line.y - y);
+  const gap = lengthOf(other.line.x - x, other.line.y - y);
   const over = new Set<number>();
   for (let s = 1; s < gap - 0.5; s += 0.7) {
     const t = s / gap;

@@ -1,3 +1,4 @@
+import { lengthOf } from "../curves/length.ts";
 import type { AreaMap } from "../regions/components.ts";
 
 /**
@@ -21,7 +22,7 @@ export function mayBeEven(places: Int32Array, { areas, stride }: AreaMap, widest
     const q = places[i];
     const [left, right, up, down] = [run(q, -1, far), run(q, 1, far), run(q, -stride, far), run(q, stride, far)];
     const [across, along] = [left + right + 1, up + down + 1];
-    widths.push((across * along) / Math.hypot(across, along));
+    widths.push((across * along) / lengthOf(across, along));
     if (Math.min(left, right, up, down) < thick) continue;
     if (slants.every((step) => run(q, step, thick) >= thick) && ++wide > wideMax) return false;
   }

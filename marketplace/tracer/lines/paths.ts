@@ -1,3 +1,4 @@
+import { lengthOf } from "../curves/length.ts";
 import type { Branch, Graph } from "./graph.ts";
 import { type Measured, type Sample, sampleBranch } from "./profile.ts";
 import { crossing, lineThrough, type Place, type StraightLine } from "./straight-line.ts";
@@ -67,7 +68,7 @@ function hasStub({ branches, nodes, width }: Graph, stride: number): boolean {
     const near = ends.filter((end) => end >= 0).map((end) => nodes[end]);
     return pixels.every((q) => {
       const [x, y] = [(q % stride) - 0.5, Math.floor(q / stride) - 0.5];
-      return near.some((node) => Math.hypot(node.x - x, node.y - y) <= clear);
+      return near.some((node) => lengthOf(node.x - x, node.y - y) <= clear);
     });
   });
 }
@@ -93,7 +94,7 @@ function clean(branch: Branch, { nodes, width }: Graph, picture: Measured): Samp
   const clear = clearOf(width);
   const near = branch.ends.filter((end) => end >= 0).map((end) => nodes[end]);
   const samples = sampleBranch(branch, picture, width);
-  return samples.filter(({ x, y }) => near.every((node) => Math.hypot(node.x - x, node.y - y) > clear));
+  return samples.filter(({ x, y }) => near.every((node) => lengthOf(node.x - x, node.y - y) > clear));
 }
 
 function arrivalLine(samples: readonly Sample[], side: 0 | 1, width: number): StraightLine | null {
@@ -101,7 +102,7 @@ function arrivalLine(samples: readonly Sample[], side: 0 | 1, width: number): St
   const ordered = side === 0 ? samples : samples.toReversed();
   const first = ordered[0];
   if (!first) return null;
-  const near = ordered.filter(({ x, y }, i) => i < 40 && Math.hypot(x - first.x, y - first.y) <= reach);
+  const near = ordered.filter(({ x, y }, i) => i < 40 && lengthOf(x - first.x, y - first.y) <= reach);
   return near.length < 2 ? null : lineThrough(near);
 }
 
@@ -137,7 +138,7 @@ function meet(node: Place, arrivals: readonly Arrival[], width: number, goesOn: 
   const lines = arrivals.filter((arrival) => !goesOn.has(key(arrival))).flatMap(({ line }) => (line ? [line] : []));
   const [first, second] = through ? [through, lines[0]] : lines;
   const at = first && second && crossing(first, second);
-  return at && Math.hypot(at.x - node.x, at.y - node.y) < 1.5 * width + 2 ? at : node;
+  return at && lengthOf(at.x - node.x, at.y - node.y) < 1.5 * width + 2 ? at : node;
 }
 
 /** The corner of an upright frame among ends of which none goes on straight. */

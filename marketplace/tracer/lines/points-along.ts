@@ -1,3 +1,4 @@
+import { lengthOf } from "../curves/length.ts";
 import type { Outline, Shape } from "../drawing.ts";
 import type { Place } from "./straight-line.ts";
 
@@ -10,7 +11,7 @@ const placeAt = (points: readonly number[], at: number): Place => ({ x: points[a
 export function pointsAlong(shape: Shape, apart = step): Place[] {
   const out: Place[] = [];
   const line = (from: Place, to: Place) => {
-    const n = Math.max(1, Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / apart));
+    const n = Math.max(1, Math.ceil(lengthOf(to.x - from.x, to.y - from.y) / apart));
     for (let i = 0; i < n; i++)
       out.push({ x: from.x + ((to.x - from.x) * i) / n, y: from.y + ((to.y - from.y) * i) / n });
   };
@@ -57,7 +58,7 @@ function along({ x, y, kinds, points }: Outline, apart: number): Place[] {
     const controls = [from, ...Array.from({ length: kind }, (_, k) => placeAt(points, at + k * 2))];
     at += kind * 2;
     const length = controls.reduce(
-      (sum, c, i) => (i > 0 ? sum + Math.hypot(c.x - controls[i - 1].x, c.y - controls[i - 1].y) : 0),
+      (sum, c, i) => (i > 0 ? sum + lengthOf(c.x - controls[i - 1].x, c.y - controls[i - 1].y) : 0),
       0,
     );
     const n = Math.max(1, Math.ceil(((kind === 2 ? 1.6 : 1) * length) / apart));
@@ -86,6 +87,6 @@ function onArc([a, m, b]: readonly Place[], t: number): Place {
   const start = Math.atan2(a.y - cy, a.x - cx);
   const ahead = (angle: number) => (((angle - start) % (2 * Math.PI)) + 2 * Math.PI) % (2 * Math.PI);
   const sweep = ahead(Math.atan2(b.y - cy, b.x - cx)) - (cross > 0 ? 0 : 2 * Math.PI);
-  const r = Math.hypot(a.x - cx, a.y - cy);
+  const r = lengthOf(a.x - cx, a.y - cy);
   return { x: cx + r * Math.cos(start + sweep * t), y: cy + r * Math.sin(start + sweep * t) };
 }

@@ -1,3 +1,4 @@
+import { lengthOf } from "../curves/length.ts";
 import type { Branch } from "./graph.ts";
 
 /** A place on the middle line of a stroke, and how wide it is there, px. */
@@ -47,7 +48,7 @@ export function sampleBranch({ pixels, closed }: Branch, picture: Measured, expe
     // Two pixels of one row or column measure the same.
     if (steep ? y === lastY && Math.abs(x - lastX) < 0.5 : x === lastX && Math.abs(y - lastY) < 0.5) continue;
     [lastX, lastY] = [x, y];
-    const slant = Math.hypot(dx, dy) || 1;
+    const slant = lengthOf(dx, dy) || 1;
     samples.push({ x, y, width: (across.mass * (steep ? Math.abs(dy) : Math.abs(dx))) / slant });
   }
   return samples;

@@ -1,3 +1,4 @@
+import { lengthOf } from "../curves/length.ts";
 import type { Shape } from "../drawing.ts";
 import type { Place } from "./straight-line.ts";
 
@@ -57,13 +58,13 @@ export function arcThrough(points: readonly Place[], missMax: number): Circle | 
   const circle = circleThrough(points);
   if (!circle || points.length < 6 || circle.r > radiusMax) return null;
   const { x, y, r } = circle;
-  if (!areNear(points, missMax, (p) => Math.hypot(p.x - x, p.y - y) - r)) return null;
+  if (!areNear(points, missMax, (p) => lengthOf(p.x - x, p.y - y) - r)) return null;
   return Math.abs(turnAround(circle, points)) > 1.9 * Math.PI ? null : circle;
 }
 
 /** The point of a circle nearest to one. */
 export function ontoCircle({ x, y, r }: Circle, point: Place): Place {
-  const far = Math.hypot(point.x - x, point.y - y) || 1;
+  const far = lengthOf(point.x - x, point.y - y) || 1;
   return { x: x + ((point.x - x) / far) * r, y: y + ((point.y - y) / far) * r };
 }
 
@@ -101,7 +102,7 @@ const fewMax = 64;
 
 function shapeThrough(points: readonly Place[], missMax: number): Shape | null {
   const circle = circleThrough(points);
-  if (circle && areNear(points, missMax, (p) => Math.hypot(p.x - circle.x, p.y - circle.y) - circle.r))
+  if (circle && areNear(points, missMax, (p) => lengthOf(p.x - circle.x, p.y - circle.y) - circle.r))
     return { kind: "circle", cx: circle.x, cy: circle.y, r: circle.r };
   return ellipseThrough(points, missMax) ?? rectThrough(points, missMax);
 }
@@ -139,7 +140,7 @@ function ellipseThrough(points: readonly Place[], missMax: number): Shape | null
   const miss = ({ x, y }: Place) => {
     const [p, q] = [(x - cx) / rx, (y - cy) / ry];
     const level = p * p + q * q;
-    return (level - 1) / (2 * Math.hypot(p / rx, q / ry) || 1);
+    return (level - 1) / (2 * lengthOf(p / rx, q / ry) || 1);
   };
   if (Math.min(rx, ry) < 2 || !areNear(points, missMax, miss)) return null;
   return { kind: "ellipse", cx, cy, rx, ry };
@@ -185,7 +186,7 @@ function rectThrough(points: readonly Place[], missMax: number): Shape | null {
   const off = (r: number, { x, y }: Place) => {
     const dx = Math.abs(x - cx) - width / 2 + r;
     const dy = Math.abs(y - cy) - height / 2 + r;
-    return Math.hypot(Math.max(dx, 0), Math.max(dy, 0)) + Math.min(0, Math.max(dx, dy)) - r;
+    return lengthOf(Math.max(dx, 0), Math.max(dy, 0)) + Math.min(0, Math.max(dx, dy)) - r;
   };
   const missed = (r: number, enough: number) => farthest(points, (p) => off(r, p), enough);
   // What no sharp corner explains better than a round one of next to no radius is sharp.

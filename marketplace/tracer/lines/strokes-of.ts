@@ -1,3 +1,4 @@
+import { lengthOf } from "../curves/length.ts";
 import type { Shape } from "../drawing.ts";
 import { type Ends, fitClosed, fitOpen, missMax } from "./fit-path.ts";
 import { graphOf } from "./graph.ts";
@@ -70,7 +71,7 @@ const branchesMax = 200;
 /** A short or wide bar by itself is a rectangle. */
 function isBar({ shape, width, cap }: FoundStroke): boolean {
   if (shape.kind !== "line" || cap === "round") return false;
-  const length = Math.hypot(shape.x2 - shape.x1, shape.y2 - shape.y1);
+  const length = lengthOf(shape.x2 - shape.x1, shape.y2 - shape.y1);
   return length < 6 * width || width > lineWidthMax;
 }
 
@@ -86,7 +87,7 @@ function tipOf({ at, dx, dy, tip, reach }: FreeEnd, width: number, cap: FoundStr
 function endLine(points: readonly Place[], side: 0 | 1, width: number) {
   const ordered = side === 0 ? points : points.toReversed();
   const reach = Math.max(4, 1.2 * width);
-  const near = ordered.filter(({ x, y }, i) => i < 30 && Math.hypot(x - ordered[0].x, y - ordered[0].y) <= reach);
+  const near = ordered.filter(({ x, y }, i) => i < 30 && lengthOf(x - ordered[0].x, y - ordered[0].y) <= reach);
   return lineThrough(near.length > 1 ? near : ordered.slice(0, 2));
 }
 

@@ -1,4 +1,4 @@
-import { type Runs, runsOf, valuesOf } from "../image/runs.ts";
+import { fillRun, type Runs, runsOf, valuesOf } from "../image/runs.ts";
 import { find, unite } from "./union-find.ts";
 
 /**
@@ -138,7 +138,7 @@ class PixelMap implements AreaMap {
     for (let y = 0, r = 0; y < height; y++) {
       const shift = (row + 1) * border + 2 * border * y;
       for (; r < rows[y + 1]; r++) {
-        for (let p = begins[r] + shift, end = begins[r + 1] + shift; p < end; p++) out[p] = areaOf[r];
+        fillRun(out, areaOf[r], begins[r] + shift, begins[r + 1] + shift);
       }
     }
     return out;

@@ -1,5 +1,5 @@
 import { opaqueMin } from "../drawing.ts";
-import { eachOverlap, eachRun, valuesOf } from "../image/runs.ts";
+import { asWords, eachOverlap, eachRun, valuesOf } from "../image/runs.ts";
 import { moments, planeError, type Segmented, stride } from "./colour-model.ts";
 import { type Field, fieldColour, isRadial } from "./field.ts";
 import { type FieldPixels, fitField, sheetOf } from "./fit-field.ts";
@@ -14,10 +14,10 @@ import { find, unite } from "./union-find.ts";
  * there is none.
  */
 export function joinField(picture: Segmented, gradients: Map<number, Radial | Field>, lambda: number): Field | null {
-  const { labels, runs, clean, width, height } = picture;
+  const { labels, runs, clean, width } = picture;
   const count = picture.sums.length / stride;
   if (count < areasMin || count > areasMax) return null;
-  for (let i = 3; i < clean.length; i += 4) if (clean[i] < opaqueMin) return null;
+  if (!isOpaque(clean)) return null;
   const group = smoothGroups(picture, count);
   const largest = largestGroup(group, sizesOf(picture, count));
   if (!largest || largest.size < sizeMin * labels.length) return null;
@@ -27,7 +27,7 @@ export function joinField(picture: Segmented, gradients: Map<number, Radial | Fi
   eachRun(runs, (begin, end) => {
     if (group[labels[begin]] === label) members.fill(1, begin, end);
   });
-  const window = windowOf(members, clean, width, height);
+  const window = { ...windowOf(picture, members), pixels: clean, width, members };
   const errors = errorsOf(picture, sums, gradients);
   let cost = innerBorder(picture, group, label) * seamWorth * lambda;
   for (const a of areas) cost += errors[a] + (gradients.has(a) ? radialWorth : areaWorth) * lambda;
@@ -217,17 +217,28 @@ function innerBorder({ labels, runs, width }: Segmented, group: Int32Array, labe
   return length;
 }
 
-function windowOf(members: Uint8Array, pixels: Uint8Array, width: number, height: number): FieldPixels {
+function windowOf({ runs, width, height }: Segmented, members: Uint8Array) {
   let [left, top, right, bottom] = [width, height, 0, 0];
-  for (let y = 0, p = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, p++) {
-      if (members[p] === 0) continue;
-      left = Math.min(left, x);
-      right = Math.max(right, x + 1);
+  for (let y = 0; y < height; y++) {
+    for (let run = runs.rows[y]; run < runs.rows[y + 1]; run++) {
+      const begin = runs.begins[run];
+      if (members[begin] === 0) continue;
+      left = Math.min(left, begin - y * width);
+      right = Math.max(right, runs.begins[run + 1] - y * width);
       top = Math.min(top, y);
-      bottom = Math.max(bottom, y + 1);
+      bottom = y + 1;
     }
   }
-  const grown = { left: Math.max(0, left - 1), top: Math.max(0, top - 1) };
-  return { ...grown, right: Math.min(width, right + 1), bottom: Math.min(height, bottom + 1), pixels, width, members };
+  return {
+    left: Math.max(0, left - 1),
+    top: Math.max(0, top - 1),
+    right: Math.min(width, right + 1),
+    bottom: Math.min(height, bottom + 1),
+  };
+}
+
+function isOpaque(pixels: Uint8Array): boolean {
+  const words = asWords(pixels);
+  for (let p = 0; p < words.length; p++) if (words[p] >>> 24 < opaqueMin) return false;
+  return true;
 }

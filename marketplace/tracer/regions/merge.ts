@@ -1,5 +1,5 @@
 import { keepTo } from "../deadline.ts";
-import { runsOf, valuesOf } from "../image/runs.ts";
+import { eachRun, fillRun, type Runs, runsOf, valuesOf } from "../image/runs.ts";
 import { type AreaGraph, neighbours } from "./area-graph.ts";
 import { moments, planeError, stride, unionError } from "./colour-model.ts";
 import { Heap } from "./heap.ts";
@@ -36,6 +36,7 @@ export class Merging {
   private readonly versions: Int32Array;
   private readonly joined: Int32Array;
   private readonly labels: Int32Array;
+  private readonly runs: Runs;
   private readonly pixels: Uint8Array;
   private readonly width: number;
   private readonly height: number;
@@ -52,6 +53,7 @@ export class Merging {
     this.count = count;
     this.deadlineMs = deadlineMs;
     const runs = runsOf(labels, width, height);
+    this.runs = runs;
     this.sums = moments(pixels, width, runs, valuesOf(runs, labels), count);
     this.errors = new Float64Array(count);
     for (let i = 0; i < count; i++) this.errors[i] = planeError(this.sums, i);
@@ -127,13 +129,7 @@ export class Merging {
     const { count, pixels, width, height } = this;
     const names = this.names(merges);
     const labels = new Int32Array(this.labels.length);
-    for (let p = 0, first = -1, name = -1; p < labels.length; p++) {
-      if (this.labels[p] !== first) {
-        first = this.labels[p];
-        name = names[first];
-      }
-      labels[p] = name;
-    }
+    eachRun(this.runs, (begin, end) => fillRun(labels, names[this.labels[begin]], begin, end));
     // Only the last state's moments are kept; those of an earlier one are counted anew.
     if (merges !== this.merges) {
       const runs = runsOf(labels, width, height);

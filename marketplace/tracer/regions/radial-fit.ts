@@ -32,10 +32,15 @@ export function fitRadial(
   lambda: number,
 ): { radial: Radial; cost: number } | null {
   const n = samples.length;
-  const x = Float64Array.from(samples, (p) => (p % width) + 0.5);
-  const y = Float64Array.from(samples, (p) => Math.floor(p / width) + 0.5);
+  const x = new Float64Array(n);
+  const y = new Float64Array(n);
   const colours = new Float64Array(n * 4);
-  for (let i = 0; i < n; i++) for (let c = 0; c < 4; c++) colours[i * 4 + c] = pixels[samples[i] * 4 + c];
+  for (let i = 0; i < n; i++) {
+    const p = samples[i];
+    x[i] = (p % width) + 0.5;
+    y[i] = Math.floor(p / width) + 0.5;
+    for (let c = 0; c < 4; c++) colours[i * 4 + c] = pixels[p * 4 + c];
+  }
   const start = paraboloidCentre(x, y, colours);
   if (!start) return null;
   const { cx, cy } = bestCentre(start, x, y, colours);

@@ -1,4 +1,4 @@
-import { asWords, runsOf } from "../image/runs.ts";
+import { asWords, fillRun, runsOf } from "../image/runs.ts";
 import { type PixelEdges, sortedEdges } from "./pixel-edges.ts";
 import { find, join, type SizedSets } from "./union-find.ts";
 
@@ -90,7 +90,7 @@ function labelled({ parent }: SizedSets, begins: Int32Array): { labels: Int32Arr
     const root = find(parent, run);
     // A root is the first run of its area, so it is named before any other run of it is met.
     names[run] = root === run ? count++ : names[root];
-    for (let p = begins[run], end = begins[run + 1]; p < end; p++) labels[p] = names[run];
+    fillRun(labels, names[run], begins[run], begins[run + 1]);
   }
   return { labels, count };
 }

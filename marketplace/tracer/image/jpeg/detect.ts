@@ -35,8 +35,9 @@ export function findSaved({ width, height, rgba }: Raster): Saved | null {
 
 function bestTable(frequencies: Frequencies): Alignment & { readonly quality: number } {
   let best: Alignment & { quality: number } = { share: 0, proof: 0, between: 0, n: 0, quality: 0 };
+  const known: (OnStep | undefined)[] = [];
   for (let quality = qualityMin; quality <= qualityMax; quality++) {
-    const found = alignment(frequencies, lumaSteps[quality - qualityMin]);
+    const found = alignment(frequencies, lumaSteps[quality - qualityMin], known);
     if (found.proof > best.proof) best = { ...found, quality };
   }
   return best;
@@ -74,11 +75,12 @@ interface Block {
   readonly weight: number;
 }
 
-/** Frequencies that are not too weak to tell anything: what each is, how strong, and what it weighs. */
+/** Frequencies that are not too weak to tell anything, by which of the 64 they are, and of each the strongest first. */
 interface Frequencies {
-  readonly which: Uint8Array;
   readonly values: Float32Array;
   readonly weights: Float32Array;
+  /** Where those of each begin, with one more entry for the end. */
+  readonly firsts: Int32Array;
 }
 
 /** What was rounded to nothing says nothing; steps of a few levels drown in the rounding of colours. */
@@ -86,20 +88,19 @@ const stepMin = 5;
 const valueMin = 0.6;
 
 function strongest(blocks: readonly Block[]): Frequencies {
-  const which = new Uint8Array(blocks.length * 63);
-  const values = new Float32Array(which.length);
-  const weights = new Float32Array(which.length);
-  let n = 0;
-  for (const { frequencies, weight } of blocks) {
-    for (let k = 1; k < 64; k++) {
-      const value = Math.abs(frequencies[k]);
-      if (value < valueMin * stepMin) continue;
-      which[n] = k;
-      values[n] = value;
+  const values = new Float32Array(blocks.length * 63);
+  const weights = new Float32Array(values.length);
+  const firsts = new Int32Array(65);
+  for (let k = 1, n = 0; k < 64; k++) {
+    const strong = blocks.filter(({ frequencies }) => Math.abs(frequencies[k]) >= valueMin * stepMin);
+    strong.sort((a, b) => Math.abs(b.frequencies[k]) - Math.abs(a.frequencies[k]));
+    for (const { frequencies, weight } of strong) {
+      values[n] = Math.abs(frequencies[k]);
       weights[n++] = weight;
     }
+    firsts[k + 1] = n;
   }
-  return { which: which.subarray(0, n), values: values.subarray(0, n), weights: weights.subarray(0, n) };
+  return { values, weights, firsts };
 }
 
 interface Alignment {
@@ -112,25 +113,46 @@ interface Alignment {
   readonly n: number;
 }
 
-function alignment({ which, values, weights }: Frequencies, table: Float32Array): Alignment {
-  let sum = 0;
-  let n = 0;
-  let between = 0;
-  let first = 0;
-  for (let i = 0; i < which.length; i++) {
-    const step = table[which[i]];
-    if (step < stepMin || values[i] <= 0.25 * step) continue;
-    const share = values[i] / step;
-    if (share < valueMin) {
-      between += weights[i];
-      continue;
-    }
-    if (share > 0.75 && share < 1.25) first += weights[i];
-    sum += weights[i] * (1 - 4 * Math.abs(share - Math.floor(share + 0.5)));
-    n += weights[i];
+/** How the values of one frequency lie on a step: sums of weights, and how many told something. */
+interface OnStep {
+  sum: number;
+  n: number;
+  between: number;
+  first: number;
+}
+
+/** `known`: what was found for a frequency and a step before; tables of neighbouring qualities share many. */
+function alignment(frequencies: Frequencies, table: Float32Array, known: (OnStep | undefined)[] = []): Alignment {
+  const all: OnStep = { sum: 0, n: 0, between: 0, first: 0 };
+  for (let k = 1; k < 64; k++) {
+    const step = table[k];
+    if (step < stepMin) continue;
+    known[k * 256 + step] ??= onStep(frequencies, k, step);
+    const { sum, n, between, first } = known[k * 256 + step]!;
+    all.sum += sum;
+    all.n += n;
+    all.between += between;
+    all.first += first;
   }
+  const { sum, n, between, first } = all;
   const off = first === 0 ? Number.POSITIVE_INFINITY : between / first;
   return { share: n === 0 ? 0 : sum / n, proof: sum / Math.sqrt(n + 1), between: off, n };
+}
+
+function onStep({ values, weights, firsts }: Frequencies, k: number, step: number): OnStep {
+  const found = { sum: 0, n: 0, between: 0, first: 0 };
+  for (let i = firsts[k]; i < firsts[k + 1]; i++) {
+    const share = values[i] / step;
+    if (share <= 0.25) break;
+    if (share < valueMin) {
+      found.between += weights[i];
+      continue;
+    }
+    if (share > 0.75 && share < 1.25) found.first += weights[i];
+    found.sum += weights[i] * (1 - 4 * Math.abs(share - Math.floor(share + 0.5)));
+    found.n += weights[i];
+  }
+  return found;
 }
 
 /** The highest byte of an opaque pixel's word, as a signed number. */
