@@ -68,7 +68,7 @@ export async function executeRun(context: ExecuteNeeds, asked: AskedExecution): 
     }
     // Our own bug. Its message may quote anything, so the log gets its name and where it happened.
     ended("crashed", { errorName: (error as Error).name, at: placeOf(error) });
-    return { success: false, error: "The agent failed.", remedy: "later" };
+    return { success: false, error: runnable.failedText ?? "The agent failed.", remedy: "later" };
   } finally {
     clearTimeout(timer);
   }

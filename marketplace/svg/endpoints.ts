@@ -16,7 +16,7 @@ import { idempotencyHeaders, readIdempotencyKey, replayedHeader } from "../runs/
 import { notEnoughCredits } from "../runs/shapes.ts";
 import { freeTryEndpoint, queueEndpoint } from "./free-endpoint.ts";
 import { type PaidSvgNeeds, paySvg, svgOffer } from "./paid.ts";
-import { creditText, type SvgOrder, type SvgProduct, svgProducts } from "./products.ts";
+import { creditText, drawingFailed, type SvgOrder, type SvgProduct, svgProducts } from "./products.ts";
 import { exampleOrders, generateOnCredits, paidRequests, vectorizeOnCredits } from "./request.ts";
 import { customerOf, runSvg, type SvgNeeds, withMarkup } from "./run-svg.ts";
 import { svgShape } from "./shapes.ts";
@@ -192,7 +192,7 @@ function paidEndpoint(
     answers: {
       200: drawn(settlementHeaders),
       402: quoteAnswer(`/api/x402/${product}`, svgProducts[product].price),
-      500: failedAnswer(product === "svg-vectorize" ? "The agent failed." : "The image model failed."),
+      500: failedAnswer(product === "svg-vectorize" ? drawingFailed : "The image model failed."),
       ...refusals(429, 503),
       ...(product === "svg-vectorize" ? inputRefusals("image") : promptRefusals),
     },
@@ -230,7 +230,7 @@ const creditAnswers: Answers = {
 };
 const imageAnswers: Answers = {
   ...creditAnswers,
-  ...refusals({ 422: { error: '"image" is not a PNG, JPEG or WebP.', field: "image" }, 502: "The agent failed." }),
+  ...refusals({ 422: { error: '"image" is not a PNG, JPEG or WebP.', field: "image" }, 502: drawingFailed }),
 };
 const modelFailed = refusals({ 502: "The image model failed." });
 const promptAnswers: Answers = { ...creditAnswers, ...modelFailed };

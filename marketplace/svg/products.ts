@@ -270,9 +270,12 @@ function asRunnable(product: SvgProduct, run: Runnable["run"], free: boolean): R
     timeLimitMs: drawingMs,
     permanent: false,
     hasEffects: false,
+    failedText: drawingFailed,
     run,
   };
 }
+
+export const drawingFailed = "The drawing failed.";
 
 /** A trace takes seconds and may wait a minute for its turn; one that has taken this long is ended wherever it is. */
 const traceDeadlineMs = 120_000;

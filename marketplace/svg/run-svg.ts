@@ -6,6 +6,7 @@ import { type RunNeeds, runOnce } from "../runs/run.ts";
 import {
   type Customer,
   type DrawNeeds,
+  drawingFailed,
   isDrawnByMock,
   type PreparedSvg,
   prepareSvg,
@@ -37,7 +38,7 @@ export async function runSvg(
     prepared = prepareSvg(context, order, { free: await isDrawnByMock(context, order.product) });
     return prepared;
   });
-  const { success, output, error = "The drawing failed." } = answer.result;
+  const { success, output, error = drawingFailed } = answer.result;
   if (success && output) return answer;
   throw prepared?.failure() ?? new ApiError("upstream_failed", error);
 }

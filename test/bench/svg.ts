@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { vectorizeRawSync } from "@neplex/vectorizer";
@@ -6,6 +8,7 @@ import sharp from "sharp";
 import type { Raster } from "../../marketplace/tracer/image/raster.ts";
 import { type Likeness, likeness } from "../../marketplace/tracer/output/score.ts";
 import { renderRaster } from "../../marketplace/tracer/pool/render.ts";
+import { engineFlags } from "../../marketplace/tracer/pool/worker-pool.ts";
 import { trace } from "../../marketplace/tracer/trace.ts";
 import { type BenchImage, drawnImages, readImages } from "./svg-images.ts";
 
@@ -28,11 +31,12 @@ interface Row {
 }
 
 /**
- * Our tracer beside VTracer (default) and imagetracerjs (detailed), all on the same pictures in the same process, warm;
- * times are CPU time of this thread. `--images=DIR` takes a folder instead of the drawn pictures; `--report` writes
+ * Our tracer beside VTracer (default) and imagetracerjs (detailed), all on the same pictures in the same process, warm,
+ * with the engine's flags of a tracing process; times are CPU time of the process. `--images=DIR` takes a folder instead of the drawn pictures; `--report` writes
  * `.data/bench-svg/index.html`, every picture side by side.
  */
 export async function benchSvg(): Promise<void> {
+  if (!engineFlags.every((flag) => process.execArgv.includes(flag))) return inTracingProcess();
   const folder = process.argv.find((word) => word.startsWith("--images="))?.slice("--images=".length);
   const images = folder ? await readImages(folder) : drawnImages();
   for (const { raster } of images.slice(0, 3)) for (const run of Object.values(engines)) run(raster);
@@ -48,6 +52,14 @@ export async function benchSvg(): Promise<void> {
   }
   process.stdout.write(`\n${Object.keys(engines).join(" | ")}: kB, SSIM, dB, score, CPU ms\n${summary(rows)}\n`);
   if (process.argv.includes("--report")) process.stdout.write(`report: ${await report(rows)}\n`);
+}
+
+/** This bench alone, in a process with the flags that a tracing one has. */
+async function inTracingProcess(): Promise<void> {
+  const options = process.argv.slice(2).filter((word) => word.startsWith("--"));
+  const args = [...process.execArgv, ...engineFlags, process.argv[1]!, "svg", ...options];
+  const [code] = await once(spawn(process.execPath, args, { stdio: "inherit" }), "exit");
+  if (code !== 0) throw new Error(`the bench ended with ${code}`);
 }
 
 function measure(raster: Raster, run: (picture: Raster) => string): Run {

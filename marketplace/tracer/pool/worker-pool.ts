@@ -5,7 +5,8 @@ import type { RedrawJob, VectorizeJob, VectorizeOutcome } from "./job.ts";
 /** How long a process without work is kept for the next job. */
 const idleMs = 60_000;
 const endMs = 1000;
-const heapMaxMb = 512;
+/** There is a process to each core: one that collected its garbage on several would only wait for them. */
+export const engineFlags = ["--max-old-space-size=512", "--single-threaded-gc"] as const;
 
 /** The process of a job died, and so did that of its second try. */
 export class WorkerDiedError extends Error {
@@ -81,7 +82,7 @@ function startPool(maxWorkers: number): workerpool.Pool {
       // Nothing of the service's settings and secrets.
       env: { PATH, LD_LIBRARY_PATH, TMPDIR },
       // From source, a process needs the loader its parent may have got in another way.
-      execArgv: [`--max-old-space-size=${heapMaxMb}`, ...(source ? ["--import", import.meta.resolve("tsx")] : [])],
+      execArgv: [...engineFlags, ...(source ? ["--import", import.meta.resolve("tsx")] : [])],
     },
   });
 }

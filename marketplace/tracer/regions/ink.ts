@@ -62,32 +62,36 @@ function joinRuns(
   const runs = Int32Array.from(strokes, (_, s) => s);
   const near = { strokeOf, labels, width, height };
   for (let s = 0; s < strokes.length; s++) {
-    for (const p of strokes[s].pixels) joinNear(p, s, strokes, runs, near);
+    const { pixels } = strokes[s];
+    for (let i = 0, j = 1; i < pixels.length; i = j++) {
+      while (j < pixels.length && pixels[j] === pixels[j - 1] + 1) j++;
+      joinNear({ s, first: pixels[i], last: pixels[j - 1] }, strokes, runs, near);
+    }
   }
   return runs.map((_, s) => find(runs, s));
 }
 
-/** Joins the run of stroke `s` with those of the strokes near one of its pixels, to its right and below. */
+/** Joins the run of stroke `s` with those of the strokes near a stretch of its pixels, to its right and below. */
 function joinNear(
-  p: number,
-  s: number,
+  { s, first, last }: { readonly s: number; readonly first: number; readonly last: number },
   strokes: readonly Stroke[],
   runs: Int32Array,
   { strokeOf, labels, width, height }: Near,
 ): void {
   const stroke = strokes[s];
-  const x = p % width;
-  const left = Math.max(-x, -wordReach);
-  const right = Math.min(width - 1 - x, wordReach);
+  const line = first - (first % width);
+  const left = Math.max(line, first - wordReach);
+  const right = Math.min(line + width - 1, last + wordReach);
   let run = find(runs, s);
-  let last = s;
-  for (let dy = 0; dy <= reach && p + dy * width < width * height; dy++) {
-    for (let dx = dy === 0 ? 1 : left; dx <= right; dx++) {
-      const t = strokeOf[labels[p + dy * width + dx]];
-      if (t < 0 || t === last) continue;
+  let seen = s;
+  for (let dy = 0; dy <= reach && line + dy * width < width * height; dy++) {
+    for (let p = dy === 0 ? last + 1 : left; p <= right; p++) {
+      const t = strokeOf[labels[p + dy * width]];
+      if (t < 0 || t === seen) continue;
       const other = find(runs, t);
-      if (other !== run && Math.abs(dx) > reach && !areAboutAsStrong(stroke, strokes[t])) continue;
-      last = t;
+      const far = p < first - reach || p > last + reach;
+      if (other !== run && far && !areAboutAsStrong(stroke, strokes[t])) continue;
+      seen = t;
       if (other === run || !areAlike(stroke, strokes[t])) continue;
       runs[Math.max(run, other)] = Math.min(run, other);
       run = Math.min(run, other);

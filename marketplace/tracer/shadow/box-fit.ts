@@ -117,11 +117,14 @@ const sums = new Float64Array(rings * 5);
 /** Squared error of the samples about a line through each ring of one distance; beyond the rim, about nothing. */
 function spread(box: Box, { x, y, alpha }: Samples): number {
   sums.fill(0);
+  const [x0, x1, y0, y1, rx, ry] = box;
   let error = 0;
   for (let i = 0; i < x.length; i++) {
-    const d = distance(box, x[i], y[i]) * rings;
     const a = alpha[i];
     error += a * a;
+    const u = x[i] < x0 ? (x0 - x[i]) / rx : x[i] > x1 ? (x[i] - x1) / rx : 0;
+    const v = y[i] < y0 ? (y0 - y[i]) / ry : y[i] > y1 ? (y[i] - y1) / ry : 0;
+    const d = Math.sqrt(u * u + v * v) * rings;
     if (d >= rings) continue;
     const ring = Math.floor(d);
     const at = ring * 5;

@@ -58,7 +58,8 @@ export function describeShadow(
     }
   }
   const known = bare.slice();
-  for (let ring = 0; ring < rings; ring++) extend(alpha, known, bare, seen, w);
+  let ring = extend({ alpha, known, bare, seen, width: w }, null);
+  for (let n = 1; n < rings; n++) ring = extend({ alpha, known, bare, seen, width: w }, ring);
   let size = 0;
   let unclear = 0;
   for (let i = 0; i < seen.length; i++) {
@@ -79,31 +80,48 @@ const unclearShareMax = 0.05;
 /** How far a pixel may be from where its neighbours point to and be of the shadow, levels. */
 const nearMax = 4;
 
+/** A window of the picture: what is known of the shadow in it, and the opacity seen. */
+interface Window extends Pick<Shadow, "alpha" | "bare" | "width"> {
+  readonly known: Uint8Array;
+  readonly seen: Uint8Array;
+}
+
 /**
  * Carries the fade on by one pixel, along straight lines: a pixel that is about as its known neighbours foretell is of
- * the shadow itself, at another (an edge that lies on it) the foretold value stands.
+ * the shadow itself, at another (an edge that lies on it) the foretold value stands. What is out of reach of the pixels
+ * found last is as it was. Out: the pixels found.
  */
-function extend(alpha: Float32Array, known: Uint8Array, bare: Uint8Array, seen: Uint8Array, width: number): void {
+function extend(window: Window, last: readonly number[] | null): number[] {
+  const { alpha, known, bare, seen, width } = window;
   const found: number[] = [];
-  const steps = [-1, 1, -width, width];
-  for (let i = 0; i < known.length; i++) {
-    if (known[i] === 1) continue;
-    let sum = 0;
-    let n = 0;
-    for (let k = 0; k < 4; k++) {
-      const step = steps[k];
-      if (known[i + step] !== 1 || known[i + 2 * step] !== 1) continue;
-      const x = i % width;
-      if ((k === 0 && x < 2) || (k === 1 && x > width - 3)) continue;
-      sum += 2 * alpha[i + step] - alpha[i + 2 * step];
-      n++;
-    }
-    if (n === 0) continue;
-    const foretold = Math.max(0, sum / n);
+  const look = (i: number) => {
+    const foretold = known[i] === 1 ? Number.NaN : foretoldAt(i, window);
+    if (Number.isNaN(foretold)) return;
     const own = foretold > 0 && Math.abs(seen[i] - foretold) <= nearMax;
     alpha[i] = own ? seen[i] : foretold;
     if (own) bare[i] = 1;
     found.push(i);
-  }
+  };
+  if (last) {
+    const steps = [-2, -1, 1, 2, -2 * width, -width, width, 2 * width];
+    const near = last.flatMap((i) => steps.map((step) => i + step));
+    for (const i of new Set(near)) if (i >= 0 && i < known.length) look(i);
+  } else for (let i = 0; i < known.length; i++) look(i);
   for (const i of found) known[i] = 1;
+  return found;
+}
+
+/** What the known pixels beside one lead to; NaN where there are none. */
+function foretoldAt(i: number, { alpha, known, width }: Window): number {
+  const x = i % width;
+  let sum = 0;
+  let n = 0;
+  for (let k = 0; k < 4; k++) {
+    const step = k === 0 ? -1 : k === 1 ? 1 : k === 2 ? -width : width;
+    if (known[i + step] !== 1 || known[i + 2 * step] !== 1) continue;
+    if ((k === 0 && x < 2) || (k === 1 && x > width - 3)) continue;
+    sum += 2 * alpha[i + step] - alpha[i + 2 * step];
+    n++;
+  }
+  return n === 0 ? Number.NaN : Math.max(0, sum / n);
 }
