@@ -1,4 +1,4 @@
-import { type Fill, type Stop, straight } from "../drawing.ts";
+import { type Colour, type Fill, type Stop, straight } from "../drawing.ts";
 import type { Radial } from "../regions/radial-fit.ts";
 
 /**
@@ -47,20 +47,15 @@ export function planeFill(planes: Float64Array, area: number, sloped: boolean, e
   };
 }
 
-/** A radial gradient as SVG can draw it, in px of the picture. */
-export function radialFill({ cx, cy, r, stops }: Radial): Fill {
-  return {
-    kind: "radial",
-    cx,
-    cy,
-    r,
-    stops: inSeenColours(
-      Array.from({ length: stops.length / 5 }, (_, k) => {
-        const [offset, red, green, blue, alpha] = stops.subarray(k * 5, k * 5 + 5);
-        return { offset: offset, colour: straight(red, green, blue, alpha) };
-      }),
-    ),
-  };
+/** A radial gradient, or a linear one of several stops, as SVG can draw it, in px of the picture. */
+export function radialFill({ cx, cy, r, stops: places, towards }: Radial): Fill {
+  const all = Array.from({ length: places.length / 5 }, (_, k) => {
+    const [offset, red, green, blue, alpha] = places.subarray(k * 5, k * 5 + 5);
+    return { offset: offset, colour: straight(red, green, blue, alpha) };
+  });
+  const stops = needed(inSeenColours(all));
+  if (!towards) return { kind: "radial", cx, cy, r, stops };
+  return { kind: "linear", x1: cx, y1: cy, x2: cx + towards.dx * r, y2: cy + towards.dy * r, stops };
 }
 
 /**
@@ -74,6 +69,30 @@ function inSeenColours(stops: readonly Stop[]): Stop[] {
     return { ...stop, colour: { ...(next ?? stop).colour, opacity: 0 } };
   });
 }
+
+/** The stops without those that are what lies between their neighbours anyhow. */
+function needed(stops: readonly Stop[]): Stop[] {
+  const kept = [...stops];
+  for (let k = kept.length - 2; k > 0; k--) if (isBetween(kept[k - 1], kept[k], kept[k + 1])) kept.splice(k, 1);
+  return kept;
+}
+
+function isBetween(before: Stop, stop: Stop, after: Stop): boolean {
+  const share = (stop.offset - before.offset) / (after.offset - before.offset);
+  const off = (of: (colour: Colour) => number) =>
+    Math.abs(of(stop.colour) - of(before.colour) * (1 - share) - of(after.colour) * share);
+  return (
+    Math.max(
+      off(({ r }) => r),
+      off(({ g }) => g),
+      off(({ b }) => b),
+      255 * off((c) => c.opacity),
+    ) < levelsMin
+  );
+}
+
+/** What a stop must add to be seen, levels. */
+const levelsMin = 0.75;
 
 /** Along a unit direction: the least and the greatest reach of the area; and its middle. */
 export type Extent = (dx: number, dy: number) => { from: number; to: number; mx: number; my: number };

@@ -53,12 +53,13 @@ function segments({ kinds, points, open }: Outline, unit: number, startX: number
       const dy = ny - y;
       if (!open && k === kinds.length - 1 && nx === startX && ny === startY) break;
       if (dx === 0 && dy === 0) continue;
-      if (dy === 0) text += last === "h" ? glue(dx) : `h${dx}`;
-      else if (dx === 0) text += last === "v" ? glue(dy) : `v${dy}`;
-      else text += last === "l" ? glue(dx) + glue(dy) : `l${dx}${glue(dy)}`;
-      last = dy === 0 ? "h" : dx === 0 ? "v" : "l";
-      hx = 0;
-      hy = 0;
+      const next = kinds[k + 1] === 1 ? [points[i] * unit, points[i + 1] * unit].map(Math.round) : null;
+      // What goes on in one direction is one line.
+      if (next && goesOn(dx, dy, next[0] - nx, next[1] - ny)) continue;
+      const kind = dy === 0 ? "h" : dx === 0 ? "v" : "l";
+      const way = dy === 0 ? glue(dx) : dx === 0 ? glue(dy) : glue(dx) + glue(dy);
+      text += last === kind ? way : kind + way.trimStart();
+      last = kind;
       x = nx;
       y = ny;
       continue;
@@ -94,6 +95,10 @@ function segments({ kinds, points, open }: Outline, unit: number, startX: number
     y += dy;
   }
   return open ? text : `${text}z`;
+}
+
+function goesOn(dx: number, dy: number, nextX: number, nextY: number): boolean {
+  return dx * nextY === dy * nextX && dx * nextX + dy * nextY > 0;
 }
 
 /** The arc from the pen to (x, y) by way of (mx, my), all from the pen. */

@@ -1,3 +1,4 @@
+import { opaqueMin } from "../drawing.ts";
 import { solve, spline } from "./least-squares.ts";
 
 /** A radial gradient of premultiplied colours: px of the picture, stops at rising offsets from the centre, 0..1 of `r`. */
@@ -5,6 +6,8 @@ export interface Radial {
   readonly cx: number;
   readonly cy: number;
   readonly r: number;
+  /** A linear gradient instead, from (cx, cy) this way. */
+  readonly towards?: { readonly dx: number; readonly dy: number };
   /** Per stop: offset, then four channels. */
   readonly stops: Float64Array;
 }
@@ -18,42 +21,143 @@ const knotPlaces = [
 ];
 const bins = 12;
 
+/** The same for a linear gradient that one plane is not. */
+const straightKnots = [3, 4, 5, 7];
+
+interface Samples {
+  readonly x: Float64Array;
+  readonly y: Float64Array;
+  /** Four channels each. */
+  readonly colours: Float64Array;
+}
+
+interface Fit {
+  readonly radial: Radial;
+  readonly cost: number;
+}
+
 /**
- * The radial gradient nearest to sampled pixels, and its cost: squared error over `total` pixels, its stops counted in.
- * Null where the colours do not bend round any centre near by. The centre comes from a least-squares paraboloid and is
- * bettered by pattern search (Hooke & Jeeves 1961) on the spread of colours within rings; the colours are a
- * least-squares linear spline of the distance.
+ * The radial gradient, or the linear one of several stops, nearest to sampled pixels, and its cost: squared error over
+ * `total` pixels, its stops counted in. Null where the colours neither bend round a centre near by nor change in one
+ * direction. The centre comes from a least-squares paraboloid and is bettered by pattern search (Hooke & Jeeves 1961) on the
+ * spread of colours within rings; the colours are a least-squares linear spline of the distance.
  */
 export function fitRadial(
-  samples: Int32Array,
+  places: Int32Array,
   pixels: Uint8Array,
   width: number,
   total: number,
   lambda: number,
-): { radial: Radial; cost: number } | null {
-  const n = samples.length;
-  const x = new Float64Array(n);
-  const y = new Float64Array(n);
-  const colours = new Float64Array(n * 4);
+): Fit | null {
+  const n = places.length;
+  const samples = { x: new Float64Array(n), y: new Float64Array(n), colours: new Float64Array(n * 4) };
   for (let i = 0; i < n; i++) {
-    const p = samples[i];
-    x[i] = (p % width) + 0.5;
-    y[i] = Math.floor(p / width) + 0.5;
-    for (let c = 0; c < 4; c++) colours[i * 4 + c] = pixels[p * 4 + c];
+    const p = places[i];
+    samples.x[i] = (p % width) + 0.5;
+    samples.y[i] = Math.floor(p / width) + 0.5;
+    for (let c = 0; c < 4; c++) samples.colours[i * 4 + c] = pixels[p * 4 + c];
   }
+  const cost = (error: number, knots: number) => (error * total) / n + knots * stopWorth * lambda;
+  const round = fitRound(samples, cost);
+  // What fades away is a shadow's or a glow's, which have a middle.
+  const isOpaque = places.every((p) => pixels[p * 4 + 3] >= opaqueMin);
+  return (isOpaque ? fitStraight(samples, cost, round?.cost ?? Number.POSITIVE_INFINITY) : null) ?? round;
+}
+
+function fitRound({ x, y, colours }: Samples, costOf: (error: number, knots: number) => number): Fit | null {
   const start = paraboloidCentre(x, y, colours);
   if (!start) return null;
   const { cx, cy } = bestCentre(start, x, y, colours);
   const distance = x.map((px, i) => Math.sqrt((px - cx) ** 2 + (y[i] - cy) ** 2));
   const r = distance.reduce((most, d) => Math.max(most, d), 1);
   const inner = distance.reduce((least, d) => Math.min(least, d), r);
-  let best: { radial: Radial; cost: number } | null = null;
+  let best: Fit | null = null;
   for (const [knots, end] of knotPlaces) {
     const { stops, error } = spline(distance, colours, { from: inner, to: inner + (r - inner) * end, count: knots }, r);
-    const cost = (error * total) / n + knots * stopWorth * lambda;
+    const cost = costOf(error, knots);
     if (!best || cost < best.cost) best = { radial: { cx, cy, r, stops }, cost };
   }
   return best;
+}
+
+function fitStraight(samples: Samples, costOf: (error: number, knots: number) => number, least: number): Fit | null {
+  const angle = steepest(samples);
+  if (angle === null) return null;
+  const near = alongWay(samples, angle, costOf);
+  if (near.cost >= farMax * least) return null;
+  // The means of channels that rise and fall again point elsewhere.
+  const knots = near.radial.stops.length / 5;
+  let best = near;
+  for (let step = turnMax, at = angle; step >= turnMin; step /= 2) {
+    for (const turned of [at - step, at + step]) {
+      const found = alongWay(samples, turned, costOf, [knots]);
+      if (found.cost >= best.cost) continue;
+      best = found;
+      at = turned;
+    }
+  }
+  const { dx, dy } = best.radial.towards!;
+  const found = best === near ? near : alongWay(samples, Math.atan2(dy, dx), costOf);
+  return found.cost < least ? found : null;
+}
+
+/** How much dearer than a radial gradient one may be before its direction is bettered. */
+const farMax = 4;
+
+/** How far the direction may be turned, and how finely it is told, radians. */
+const turnMax = 0.32;
+const turnMin = 0.01;
+
+/** The best linear gradient in one direction. */
+function alongWay(
+  { x, y, colours }: Samples,
+  angle: number,
+  costOf: (error: number, knots: number) => number,
+  counts: readonly number[] = straightKnots,
+): Fit {
+  const [dx, dy] = [Math.cos(angle), Math.sin(angle)];
+  const along = x.map((px, i) => px * dx + y[i] * dy);
+  const from = along.reduce((least, t) => Math.min(least, t), Number.POSITIVE_INFINITY);
+  const r = along.reduce((most, t) => Math.max(most, t), from + 1) - from;
+  for (let i = 0; i < along.length; i++) along[i] -= from;
+  // On the line through the middle of the samples.
+  const aside = x.reduce((sum, px, i) => sum + px * dy - y[i] * dx, 0) / x.length;
+  const [cx, cy] = [from * dx + aside * dy, from * dy - aside * dx];
+  const fits = counts.map((knots): Fit => {
+    const { stops, error } = spline(along, colours, { from: 0, to: r, count: knots }, r);
+    return { radial: { cx, cy, r, stops, towards: { dx, dy } }, cost: costOf(error, knots) };
+  });
+  return fits.reduce((best, fit) => (fit.cost < best.cost ? fit : best));
+}
+
+/** The direction in which the channels together change most, radians; null where they hardly do. */
+function steepest({ x, y, colours }: Samples): number | null {
+  const n = x.length;
+  const mx = x.reduce((sum, v) => sum + v, 0) / n;
+  const my = y.reduce((sum, v) => sum + v, 0) / n;
+  let [xx, xy, yy] = [1, 0, 1];
+  const [cx, cy] = [new Float64Array(4), new Float64Array(4)];
+  for (let i = 0; i < n; i++) {
+    const [u, v] = [x[i] - mx, y[i] - my];
+    xx += u * u;
+    xy += u * v;
+    yy += v * v;
+    for (let c = 0; c < 4; c++) {
+      cx[c] += u * colours[i * 4 + c];
+      cy[c] += v * colours[i * 4 + c];
+    }
+  }
+  const inverse = 1 / (xx * yy - xy * xy);
+  let [gxx, gxy, gyy] = [0, 0, 0];
+  for (let c = 0; c < 4; c++) {
+    const gx = (cx[c] * yy - cy[c] * xy) * inverse;
+    const gy = (cy[c] * xx - cx[c] * xy) * inverse;
+    gxx += gx * gx;
+    gxy += gx * gy;
+    gyy += gy * gy;
+  }
+  if ((gxx * xx + gyy * yy) / n < bendMin) return null;
+  return 0.5 * Math.atan2(2 * gxy, gxx - gyy);
 }
 
 /** Squared error a radial gradient leaves over sampled pixels. */
@@ -69,8 +173,9 @@ export function radialError(radial: Radial, samples: Int32Array, pixels: Uint8Ar
 const colour = new Float64Array(4);
 
 /** The four channels of a radial gradient at a place, into `out`. */
-export function radialColour({ cx, cy, r, stops }: Radial, x: number, y: number, out: Float64Array): void {
-  const t = Math.sqrt((x - cx) ** 2 + (y - cy) ** 2) / r;
+export function radialColour({ cx, cy, r, stops, towards }: Radial, x: number, y: number, out: Float64Array): void {
+  const far = towards ? (x - cx) * towards.dx + (y - cy) * towards.dy : Math.sqrt((x - cx) ** 2 + (y - cy) ** 2);
+  const t = far / r;
   let at = 0;
   while (at + 10 < stops.length && stops[at + 5] < t) at += 5;
   const from = stops[at];

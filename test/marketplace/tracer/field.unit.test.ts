@@ -101,3 +101,16 @@ describe("what is no such gradient is drawn without a field", () => {
     expect(trace(image, options).svg).not.toContain('id="field"');
   });
 });
+
+test.each([
+  ["down", 'y2="200" x2="0"', 50],
+  ["slanted", 'x2="320" y2="200"', 33],
+])("a linear gradient of three stops is one element: %s", (_, places, psnrMin) => {
+  const stops = '<stop stop-color="#f03"/><stop offset=".5" stop-color="#fd5"/><stop offset="1" stop-color="#08f"/>';
+  const gradient = `<linearGradient id="a" gradientUnits="userSpaceOnUse" ${places}>${stops}</linearGradient>`;
+  const image = picture(320, 200, `<defs>${gradient}</defs><rect width="320" height="200" fill="url(#a)"/>`);
+  const result = trace(image);
+  checkSvg(result.svg);
+  expect(result.paths).toBe(1);
+  expect(scoreTrace(image, result).psnr).toBeGreaterThan(psnrMin);
+});
