@@ -119,7 +119,8 @@ async function settleThrough({ cluster, world, daemons, databaseUrl }: Setting):
   const missing = told.filter(({ key }) => !known.has(key));
   const onChain = await keysOnChain(world);
   const recordedNow = async () => (await settledIn(databaseUrl)).filter((key) => onChain.has(key)).length;
-  const giveUpAt = performance.now() + 120_000;
+  // Each payment has a block of its own here, and a search reads a hundred blocks.
+  const giveUpAt = performance.now() + 360_000;
   while ((await recordedNow()) < onChain.size && performance.now() < giveUpAt) await pause(500);
   const recorded = await recordedNow();
   const { rows } = await queryOnce(databaseUrl, "select sum(found_again)::int as payments from searched_settlements");
