@@ -57,13 +57,16 @@ export class SideEffectJournal {
     });
   }
 
-  /** Closes an open side effect with its outcome; a closed one stays as it is. */
-  async close(key: string, outcome: { done: Result } | { done?: undefined }): Promise<void> {
+  /**
+   * Closes an open side effect with its outcome; a closed one stays as it is. So does another attempt under its key: whoever asked
+   * the chain about an earlier one may hear of its end late.
+   */
+  async close({ key, transactionIds }: Attempt, outcome: { done: Result } | { done?: undefined }): Promise<void> {
     const { done } = outcome;
     await this.#db.query(
       `with closed as (
          update effects set state = $2, output = $3, receipt = $4, updated_at = now()
-         where key = $1 and state = 'open' returning key
+         where key = $1 and state = 'open' and transaction_ids = $6 returning key
        ), spent as (
          update reservations set spent_at = now() from closed where holder = closed.key and $2 = 'done'
        ), given_back as (
@@ -76,6 +79,7 @@ export class SideEffectJournal {
         done ? JSON.stringify(done.output) : null,
         done?.receipt ? JSON.stringify(done.receipt) : null,
         done ? "paid" : "void",
+        transactionIds,
       ],
     );
   }
@@ -131,6 +135,8 @@ export interface SideEffect {
   readonly output: Result["output"] | null;
   readonly receipt: object | null;
 }
+
+type Attempt = Pick<SideEffect, "key" | "transactionIds">;
 
 /** What kind of transaction it is, and what its receipt says in any case; the chain's answer is added to it. */
 export interface Promised {

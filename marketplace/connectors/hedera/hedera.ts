@@ -104,12 +104,12 @@ export class Hedera {
       case "unknown":
         throw new OutcomeUnknownError(transactionId);
       case "failed":
-        await journal.close(effect.key, {});
+        await journal.close(effect, {});
         throw failureOf(ending.status, transactionId);
       case "done": {
         const output = { kind: "receipt", status: "SUCCESS", transactionId } as const;
         const result = { output, receipt: { ...effect.promised.receipt, ...ending.receipt } };
-        await journal.close(effect.key, { done: result });
+        await journal.close(effect, { done: result });
         return result;
       }
     }

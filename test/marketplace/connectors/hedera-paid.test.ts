@@ -111,3 +111,26 @@ test("a connection to the database that ends in a run is not the agent's failure
   expect(await written()).toBe(1);
   expect(await settled()).toBe(before + 1);
 });
+
+test("whoever hears late of the end of an attempt does not close the one that came after it", async ({
+  open,
+  paid,
+}) => {
+  const { agentId, send, written } = await writer(open, paid);
+  const { db, tools } = paid.marketplace.context;
+  const ofAgent = "select key, transaction_ids, state from effects where agent_id = $1";
+  const effect = async () => (await db.query(ofAgent, [agentId])).rows[0];
+  open.ledger.faults.set({ throttleAtConsensus: 1 });
+  expect((await send()).status).toBe(500);
+  const { key, transaction_ids: transactionIds, state } = await effect();
+  expect(state).toBe("void");
+  open.ledger.faults.set({ consensusDelayMs: 600_000 });
+  const second = send();
+  await until(async () => (await effect()).state === "open");
+  await tools.sideEffects.close({ key, transactionIds }, {});
+  expect((await effect()).state).toBe("open");
+  open.ledger.faults.set({ consensusDelayMs: 0 });
+  expect((await second).status).toBe(200);
+  expect((await effect()).state).toBe("done");
+  expect(await written()).toBe(1);
+});
