@@ -59,10 +59,11 @@ export async function recordedResources(
           from discovery_resources r, to_tsquery('english', $6) as wanted
          where ${isListed} and ${isFound ? "(r.words @@ wanted or r.resource = $1)" : "$1 = '' and $6 = ''"}
            and ${order === "match" && priceMax === undefined ? "$5::numeric is null" : "r.price_atomic <= coalesce($5::numeric, 'infinity')"}
-         order by ${by}
+         ${isFound ? `order by ${by}` : ""}
       ), page as (
         select id, rank from fitting
-         -- One after the other, as far as the page goes: a join would look at the ways to pay of all.
+         -- One after the other, as far as the page goes: a join would look at the ways to pay of all. What has words is put in order
+         -- before that; all else comes in the order of an index.
          where (select true from discovery_accepts a where a.resource_id = fitting.id and a.network = any($2) limit 1)
          order by ${by} limit $3 offset $4
       )
