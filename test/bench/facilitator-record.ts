@@ -69,9 +69,9 @@ async function filled(postgres: LocalPostgres, size: number): Promise<string> {
     return rows[0]?.is === "filled";
   });
   const url = await postgres.createDatabase(name);
-  if (isFilled) return url;
   const startedAt = performance.now();
   await migrate(url, migrations);
+  if (isFilled) return url;
   await withDatabase(url, async (db) => {
     await prepare(db);
     await fillRecord(db, size);

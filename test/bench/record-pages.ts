@@ -1,7 +1,7 @@
 import { generatePrivateKey } from "viem/accounts";
 import { startEvmChain } from "../../infra/local-evm/chain.ts";
 import type { Database } from "../../shared/postgres.ts";
-import { startFacilitator } from "../support/facilitator.ts";
+import { spawnFacilitator } from "../support/facilitator.ts";
 
 const calls = 61;
 const wantedMs = 50;
@@ -18,7 +18,7 @@ export interface MeasuredPage {
 /** Every page of the record, as a browser asks for it, over HTTP. What is wanted of each: p95 within 50 ms. */
 export async function measurePages(db: Database, databaseUrl: string): Promise<readonly MeasuredPage[]> {
   const chain = await startEvmChain();
-  const facilitator = await startFacilitator({
+  const facilitator = await spawnFacilitator({
     FACILITATOR_DATABASE_URL: databaseUrl,
     EIP155_84532_RPC_URL: chain.rpcUrl,
     EIP155_84532_SIGNERS: generatePrivateKey(),
