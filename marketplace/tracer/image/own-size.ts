@@ -34,7 +34,7 @@ function isGrain({ colours, cellsPerColour, faint, once, even, blends }: Marks):
 
 /** Areas of few colours, in steps; straight bars and lines, which may as well be of a page, are not enough. */
 function isFlat({ colours, cellsPerColour, once, even, blends, hard, faint, soft, steps }: Marks): boolean {
-  if (colours > coloursMax || cellsPerColour < 6 || once > 0.25) return false;
+  if (colours > coloursMax || cellsPerColour < 6 || once * colours > Math.max(1, 0.25 * colours)) return false;
   return blends <= 0.35 && hard >= 0.7 && faint < 0.3 && soft < 0.6 && (steps >= 0.1 || even <= 0.85);
 }
 
