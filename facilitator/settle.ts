@@ -71,7 +71,7 @@ export async function settle(context: SettleNeeds, body: unknown): Promise<Settl
 }
 
 /**
- * Settles a payment that nobody has claimed, where the scheme claims it with what it signs: one transaction instead of two. Undefined when
+ * Settles a payment that has no claim yet, where the scheme claims it with what it signs: one transaction instead of two. Undefined when
  * that claimed nothing.
  */
 async function settleNew(context: SettleNeeds, asked: Asked, holdId: string): Promise<Settled | undefined> {

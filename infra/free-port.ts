@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 
 /**
- * A port on which nobody listens, below those that systems give to outgoing connections: one of these could take it before it is
+ * A port on which no process listens, below those that systems give to outgoing connections: one of these could take it before it is
  * listened on, or while a service that comes back to it is down.
  */
 export async function freePort(): Promise<number> {

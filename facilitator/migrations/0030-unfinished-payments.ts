@@ -13,7 +13,7 @@ export const unfinishedPayments: Migration = {
     -- Signed bytes of lower nonces are forgotten: the chain can no longer take back what was sent with them.
     alter table signer_nonces add column bytes_from bigint not null default 0;
 
-    -- From here on the functions see to the table, and the version before calls them, too. For a moment nobody claims anything.
+    -- From here on the functions see to the table, and the version before calls them, too. For a moment no copy can claim a payment.
     lock table payments in share row exclusive mode;
 
     create or replace function hold_claimed_payment() returns trigger language plpgsql as $$

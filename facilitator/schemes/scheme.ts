@@ -41,7 +41,7 @@ export interface Scheme<P extends Payment = Payment> {
   /** Sends the payment of a won claim; stores what it signed before it sends. Waits at most `deadline` for the chain. */
   submit(payment: P, claim: Claim, deadline: Date): Promise<Outcome>;
   /**
-   * The same for a payment that nobody has claimed: it is claimed when what was signed is stored, at once. `unclaimed` when it
+   * The same for a payment without a claim: it is claimed when what was signed is stored, in the same statement. `unclaimed` when it
    * was not, and nothing is stored.
    */
   claimAndSubmit?(payment: P, claiming: Claiming, deadline: Date): Promise<Outcome | "unclaimed">;
@@ -175,7 +175,7 @@ export interface BroadcastLog {
   recordBroadcast(claim: Claim, broadcast: Broadcast): Promise<boolean>;
   /** The same for several claims that the open transaction `tx` has locked. */
   recordBroadcasts(tx: Queryable, sent: ReadonlyArray<{ claim: Claim; broadcast: Broadcast }>): Promise<void>;
-  /** Which of these payments nobody has claimed, and their payers may; of several that are one payment, the first. */
+  /** Which of these payments have no claim yet, and payers that may settle; of several that are one payment, the first. */
   claimable(tx: Queryable, wanted: readonly WantedClaim[]): Promise<readonly boolean[]>;
   /** Claims payments with what was signed for them. Throws, and the transaction is void, where another caller has claimed one. */
   claimSigned(tx: Queryable, signed: readonly SignedClaim[]): Promise<readonly Claim[]>;

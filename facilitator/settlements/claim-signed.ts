@@ -3,7 +3,7 @@ import type { Queryable } from "../../shared/postgres.ts";
 import type { Claim, SignedClaim, WantedClaim } from "../schemes/scheme.ts";
 import { columnsOf, payerMay } from "./claim-payments.ts";
 
-/** Which of these payments nobody has claimed, and their payers may; of several that are one payment, the first. */
+/** Which of these payments have no claim yet, and payers that may settle; of several that are one payment, the first. */
 export async function claimable(db: Queryable, wanted: readonly WantedClaim[]): Promise<readonly boolean[]> {
   const { rows } = await db.query({
     name: "claimable-payments",
@@ -27,7 +27,7 @@ export async function claimable(db: Queryable, wanted: readonly WantedClaim[]): 
 }
 
 /**
- * Claims payments that nobody has claimed, with what was signed for them: their rows are written once, not claimed first and then written
+ * Claims payments that have no claim yet, with what was signed for them: their rows are written once, not claimed first and then written
  * anew with all their indexes. Another caller's claim of one of them is a unique violation. In the order of claimPayments.
  */
 export async function claimSigned(

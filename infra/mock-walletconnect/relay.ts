@@ -6,7 +6,7 @@ import { type Member, Topics } from "./topics.ts";
 
 /**
  * A stand-in for WalletConnect's relay that speaks its protocol (JSON-RPC over a WebSocket, clients named by a token of their own
- * key) and keeps sealed messages for who is away, in memory. It says what it is to whoever asks by HTTP. Binds 127.0.0.1; any
+ * key) and keeps sealed messages for clients that are away, in memory. A plain HTTP request is told what it is. Binds 127.0.0.1; any
  * free port by default.
  */
 export async function startMockRelay(options: { readonly port?: number } = {}): Promise<MockRelay> {

@@ -58,8 +58,8 @@ export class SideEffectJournal {
   }
 
   /**
-   * Closes an open side effect with its outcome; a closed one stays as it is. So does another attempt under its key: whoever asked
-   * the chain about an earlier one may hear of its end late.
+   * Closes an open side effect with its outcome; a closed one stays as it is. So does another attempt under its key: a copy that
+   * asked the chain about an earlier one may hear of its end late.
    */
   async close({ key, transactionIds }: Attempt, outcome: { done: Result } | { done?: undefined }): Promise<void> {
     const { done } = outcome;

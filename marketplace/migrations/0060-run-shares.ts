@@ -3,7 +3,7 @@ import type { Migration } from "../../shared/migrate.ts";
 export const runShares: Migration = {
   name: "0060-run-shares",
   sql: `
-    -- Runs that their account shows to whoever has the link. Revoking deletes the row, and so does the end of the run's days.
+    -- Runs that their account shows to every visitor with the link. Revoking deletes the row, and so does the end of the run's days.
     create table run_shares (
       token       text primary key check (length(token) = 22),
       run_id      text not null unique references runs on delete cascade,

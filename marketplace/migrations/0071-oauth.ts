@@ -13,7 +13,7 @@ export const oauth: Migration = {
     );
     create index oauth_clients_by_end on oauth_clients (expires_at);
 
-    -- What a client asked for and nobody has answered yet.
+    -- What a client asked for and no person has answered yet.
     create table oauth_requests (
       id text primary key,
       client_id text not null,

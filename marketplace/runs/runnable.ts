@@ -18,7 +18,7 @@ export interface Runnable extends ModelUser {
   /** A run writes down what it does before it does it (connectors/side-effect-journal.ts). */
   readonly hasEffects: boolean;
   readonly run: (call: RunnableCall, tools: Tools) => Promise<Result>;
-  /** What a caller is told when it fails for a reason that is nobody's but ours: "The agent failed." when left out. */
+  /** What a caller is told when it fails and the fault is the platform's: "The agent failed." when left out. */
   readonly failedText?: string;
   /** Tells before money moves whether a call can work; absent where there is nothing to ask. Throws RefusalError. */
   readonly precheck?: (call: RunnableCall, tools: Tools) => Promise<Spending>;

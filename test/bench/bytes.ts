@@ -18,7 +18,7 @@ const idleMs = 30_000;
 
 /**
  * What a payment and a read of the catalogue write: bytes of log, commits, rows changed, share of updates in place, bytes that stay.
- * What the services write while nobody calls is measured first and taken off.
+ * What the services write without any call is measured first and taken off.
  */
 export async function benchBytes(): Promise<void> {
   const world = await startWorld({ blocksEverySecond: false });

@@ -24,7 +24,7 @@ const warmingSettlements = 1_280;
 
 /**
  * EVM /verify and /settle beside the official SDK's facilitator: the same node, the same run, turn by turn, payments
- * that nobody has seen before.
+ * that neither has seen before.
  */
 export async function benchFacilitatorEvm(): Promise<void> {
   if (!isAsked(title)) return;

@@ -103,7 +103,7 @@ async function proveFill(postgres: LocalPostgres): Promise<void> {
       await prepare(db);
       await fillRecord(db, proved, { addedUp, until });
       if (!addedUp) await addUpByJob(db);
-      // Days that a payer's last payment moved on from stay, with nobody in them.
+      // Days that a payer's last payment moved on from stay, with no payer in them.
       await db.query("delete from payers_by_last_day where payers = 0");
       await refreshDailyFigures(db, environmentOf, new AbortController().signal);
       for (const table of tables) digests.push(await digestOf(db, table));

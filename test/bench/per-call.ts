@@ -87,7 +87,7 @@ interface Round {
  * kept-alive connections as any resource server sends them, and the connector's run between them. They are measured each
  * by itself and summed call by call, and as one chain without anything between them: by itself a part shares its
  * statements and blocks with more of its kind than it does among others. All are kept at the same number in flight, turn
- * by turn in rounds, each with payments of its own that nobody has seen before; so what the machine can take limits all
+ * by turn in rounds, each with payments of its own that no service has seen before; so what the machine can take limits all
  * alike. The rail's turn is next to both that it is held against. The overhead is what the rail's middle call takes
  * longer, and how much longer a round of calls takes. The peer is the official SDK's paywall at the same facilitator, held
  * against the same parts; it keeps no record of anything and, unlike ours and the parts, asks for nothing to be listed.

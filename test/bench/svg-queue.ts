@@ -96,7 +96,7 @@ function keepFull({ order }: Service, body: string) {
       if (status === 200) counts.made++;
       else if (status === 429) counts.refused++;
       else counts.failed++;
-      // As Retry-After asks. Whoever was served orders again at once, so that no place stays empty.
+      // As Retry-After asks. A caller that was served orders again at once, so that no place stays empty.
       if (status !== 200) await pause(10_000);
     }
   };

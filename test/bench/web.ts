@@ -68,7 +68,7 @@ export async function benchWeb(): Promise<void> {
   }
 }
 
-/** What pages load only when somebody wants it. */
+/** What pages load only when a visitor asks for it. */
 async function whenWanted(): Promise<string> {
   const assets = assetsOf(await bundle(browserSources));
   const weights = Object.entries(loadedWhenWanted).map(([name, bytesMax]) => {

@@ -26,7 +26,7 @@ afterAll(() => rm(installed, { recursive: true, force: true }));
 test("the packed package, installed into an empty folder, brings nothing else, and runs", async () => {
   const there = await readdir(join(installed, "node_modules"));
   expect(there.filter((name) => !name.startsWith("."))).toEqual(["agent-marketplace-client"]);
-  // npm asks whoever installs a package about such scripts.
+  // npm asks a person who installs a package about such scripts.
   const { scripts } = JSON.parse(
     await readFile(join(installed, "node_modules/agent-marketplace-client/package.json"), "utf8"),
   );

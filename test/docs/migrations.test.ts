@@ -5,7 +5,7 @@ import { type Migration, migrate, missingMigrations, prepareSchema } from "../..
 import { hazardsOf } from "../support/migration-hazards.ts";
 import { databaseAt, freshDatabase } from "../support/postgres.ts";
 
-/** Those of before this was held to: nobody runs them on a database in use any more. */
+/** Older than this rule: no database in use has still to run them. */
 const lastExempt = { facilitator: "0021-network-fees", marketplace: "0064-creator-about" };
 
 /** Tables that stay small however much is paid and run: they have rows of people and of what these publish, or a few of our own. */

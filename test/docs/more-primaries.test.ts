@@ -17,7 +17,7 @@ const there = {
   marketplace: [
     ["keyless", ["listing_names"]],
     ["sequence", ["agent_drafts", "operator_acts", "postings", "rewards"]],
-    // What is published, and what nobody may change.
+    // What is published, and what no statement may change.
     [
       "trigger",
       [

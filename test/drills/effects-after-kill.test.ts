@@ -75,7 +75,7 @@ test("a copy killed after a node lost its transaction: refunded, and not while i
 
 test("nobody answers: the run says that it is not known, keeps the credits held, and ends as the ledger says later", async () => {
   const { key, creator, topic, agent } = await writer();
-  // Nothing is executed before nobody answers any more.
+  // The chain executes nothing until its nodes no longer answer.
   market.open.ledger.faults.set({ consensusDelayMs: 600_000 });
   const answering = run(market, key, agent.address, { text: "silence" });
   await until(async () => (await openEffects(agent.agentId)) === 1);

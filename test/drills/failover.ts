@@ -112,7 +112,7 @@ async function settleThrough({ cluster, world, daemons, databaseUrl }: Setting):
   await pause(6_000);
   await payers.stop();
   const told = payers.told;
-  // The longest time in which nobody was told anything, from when the receiver was stopped.
+  // The longest time in which no payer was told anything, from when the receiver was stopped.
   const times = payers.toldAtMs.filter((at) => at > killedAt - 3_500);
   const withoutWritesMs = Math.max(...times.map((at, index) => (index === 0 ? 0 : at - times[index - 1]!)));
   const known = new Set(await settledIn(databaseUrl));
@@ -125,7 +125,7 @@ async function settleThrough({ cluster, world, daemons, databaseUrl }: Setting):
   const recorded = await recordedNow();
   const { rows } = await queryOnce(databaseUrl, "select sum(found_again)::int as payments from searched_settlements");
   const foundAgain = rows[0].payments as number;
-  // Whoever posts one of them again is told so.
+  // A payer who posts one of them again is told so.
   if ((await payers.findAgain(missing)) < missing.length) throw new Error("a payment that was told is not told again");
   const exits = daemons.filter(({ isUp }) => !isUp).length;
   return {

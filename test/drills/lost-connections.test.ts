@@ -69,7 +69,7 @@ async function cutConnections(untilMs: number): Promise<number> {
 
 const statuses = new Map<string, number>();
 
-/** Asks until there is an answer that is no 503; any other 5xx, or nobody who answers, is a failure. */
+/** Asks until there is an answer that is no 503; any other 5xx, or no answer, is a failure. */
 async function insist(
   what: string,
   url: string,

@@ -133,7 +133,7 @@ test("whatever is killed and lost, each payment ends as one of three things, and
     ),
   );
 
-  // Whoever paid was handed the result at least once, whatever was killed meanwhile.
+  // Each buyer who paid was handed the result at least once, whatever was killed meanwhile.
   expect(delivered.size).toBe(payments);
 
   // The end of a call is written moments after its answer has left.

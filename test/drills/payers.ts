@@ -13,7 +13,7 @@ interface SettleAnswer {
   readonly errorReason?: string;
 }
 
-/** Each settles one payment after the other, and posts each until somebody says how it ended. */
+/** Each settles one payment after the other, and posts each until a copy says how it ended. */
 export class Payers {
   readonly told: MadePayment[] = [];
   readonly toldAtMs: number[] = [];

@@ -25,7 +25,7 @@ const lostAnswers = 0.01;
  * Two copies of each service on faulty chains, database connections cut, replies lost and processes killed, and shoppers all the
  * while: with good and bad input, for agents that can be undone and agents that cannot, as stock clients and as the specification's
  * flow has it (settle at the facilitator, then post), and strangers who post what they read off the chain. Then peace, and the
- * question whether anybody lost a payment or had somebody else's. `--minutes=`, `--seed=`
+ * question whether a buyer lost a payment or had another's result. `--minutes=`, `--seed=`
  */
 export async function drill(): Promise<boolean> {
   const [minutes, seed] = [numberOf("minutes", 5), numberOf("seed", Math.floor(Math.random() * 2 ** 32))];

@@ -12,7 +12,7 @@ import type { StackFile } from "../../infra/dev/stack-file.ts";
 import { freePort } from "../../infra/free-port.ts";
 
 /**
- * The real command, as somebody who has just cloned the repository runs it, on other ports and in another place. The
+ * The real command, as a newcomer who has just cloned the repository runs it, on other ports and in another place. The
  * tests follow each other as starts do: each goes on with what the one before left.
  */
 const project = fileURLToPath(new URL("../..", import.meta.url));

@@ -75,7 +75,7 @@ describe.each(["evm", "hedera"] as const)("a payment on %s", (chain) => {
     paid.marketplace.model.answerHeld();
     const { status, body: result } = await answered;
     expect(status).toBe(200);
-    // Whoever has the answer has its transaction: it is settled from the first question on.
+    // A buyer who has the answer has its transaction: it is settled from the first question on.
     const settled = { state: "settled", network, ran: true, can_land_until: null };
     expect(await progress(paid, query)).toMatchObject(settled);
     const delivered = { ...settled, delivered: true, delivered_at: expect.any(String), settled_at: expect.any(String) };

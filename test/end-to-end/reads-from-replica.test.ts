@@ -121,7 +121,7 @@ test("what a creator has just done is shown to them at once, and to all others w
   const { address } = await publishAgent(context, seeded.creator, "newest", { ...echoAgent, name: "Newest" });
   await context.reads.look();
   expect(await listed(`/api/v1/agents?creator=${seeded.creator.handle}`, token)).toContain(address);
-  // Nobody is told that it does not exist.
+  // No visitor is told that it does not exist.
   expect((await supertest(app).get(`/${address}`)).status).toBe(200);
   await isReadFrom(context.reads, "primary");
   expect(await listed("/api/v1/agents", seeded.key)).toContain(address);
@@ -154,7 +154,7 @@ test("of several servers behind the replica's address one that is too far behind
       return { from: reads.now.from, isOld: Date.now() - writtenAt > 2_100 };
     })
     .toEqual({ from: "replica", isOld: true });
-  // From here on the address gives the other server to whoever connects.
+  // From here on the address gives the other server to every new connection.
   const held = await replica.connect();
   (replica as unknown as { options: { connectionString: string } }).options.connectionString =
     pair.standbyUrlOf("marketplace");

@@ -28,7 +28,7 @@ const record = fc.record<TestRecord>({
   createdAt: fc.integer({ min: 0, max: 40 }).map(daysAgo),
 });
 
-/** As a settlement is: a refusal is the only record of a /verify, and nobody pays themself. */
+/** As a settlement is: a refusal is the only record of a /verify, and no account pays itself. */
 const sensible = (one: TestRecord) => one.payer !== one.payTo && (one.kind === "settle" || one.status === "rejected");
 
 /** The rule said the slow and obvious way, of the records in the order in which they were made. */

@@ -99,7 +99,7 @@ test("payments that have not ended are listed only where they are asked for, pag
       [`key${n}`, state, carol, state === "claimed" ? null : `0.0.5@${n}.000000001`, retryable, n],
     );
   for (const [n, state] of ["unknown", "claimed", "broadcast", "broadcast", "settled"].entries()) await add(n, state);
-  // Its holder is gone and nobody sends it.
+  // The holder of its claim is gone, and no other copy sends it.
   await add(9, "claimed", true);
   const statesOf = async (query: Record<string, string>) => (await list(db, query)).map(({ status }) => status);
   expect(await statesOf({ status: "in_progress" })).toEqual(["claimed", "broadcast", "broadcast"]);

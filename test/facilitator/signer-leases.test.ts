@@ -114,7 +114,7 @@ test("a copy killed while its KMS signs leaves no gap; another settles at once w
     await lapseAll(db);
     await expect.poll(async () => (await next.settle(body)).body.success).toBe(true);
     expect(await chain(setting).getTransactionCount({ address })).toBe(3);
-    // A gap that nobody knows of is filled by the copy that holds the lease now.
+    // A gap that no copy knows of is filled by the copy that holds the lease now.
     await db.query("update signer_nonces set next_nonce = next_nonce + 1");
     expect((await next.settle(await pay(setting))).body).toMatchObject({ success: true });
     expect(await chain(setting).getTransactionCount({ address })).toBe(5);

@@ -63,7 +63,7 @@ test("text no database can hold does not lose the refusals around it, and a made
   elsewhere.paymentRequirements.network = `eip155:${"9".repeat(5_000)}`;
   for (const one of [broken, elsewhere, body]) expect((await facilitator.verify(one)).body.isValid).toBe(false);
   await eventually(async () => (await list(facilitator, "?status=rejected")).transactions.length).toBe(count + 2);
-  // What is no account is a text for whoever reads the record.
+  // What is no account is not shown: it is free text that a stranger wrote.
   expect((await list(facilitator, "?status=rejected")).transactions[1].pay_to).toBeNull();
 });
 

@@ -6,7 +6,7 @@ import { type Browser, withAccount } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { echoAgent, proveLedger, run, type TestMarketplace } from "../support/marketplace.ts";
 
-/** Somebody who sells, buys, and fails now and then. */
+/** An account that sells and buys, and some of whose runs fail. */
 async function newTrader(market: TestMarketplace) {
   const { browser, handle } = await withAccount(market);
   const { rows } = await market.context.db.query<{ id: AccountId }>("select id from accounts where handle = $1", [

@@ -29,7 +29,7 @@ function mailerAt(url: string): Mailer {
 const send = (market: TestMarketplace, mail: MailServer, url = mail.url) =>
   sendAlerts({ db: market.context.db, mailer: mailerAt(url), publicUrl: "https://market.example.com" });
 
-/** Somebody with 20 credits, an agent for 5, and a key that may spend 10 a day. */
+/** An account with 20 credits, an agent for 5, and a key that may spend 10 a day. */
 async function newHolder(market: TestMarketplace, mail: MailServer, alerts: Omit<Alerts, "email">) {
   const { browser, handle } = await withAccount(market);
   const { db } = market.context;

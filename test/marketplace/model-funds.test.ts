@@ -342,7 +342,7 @@ test("a copy killed in the middle of its runs leaves books that agree, and what 
   expect((await anonymously(market, free.agent.address)).status).toBe(200);
   expect((await run(market, sold.key, sold.agent.address)).body.success).toBe(true);
   expect(await leftOf(market, sold)).toBe(45);
-  // Runs that no buyer's credits are held for are counted out once nobody can be running them any more.
+  // Runs that no buyer's credits are held for are counted out once no process can be running them any more.
   await market.context.db.query("update model_claims set claimed_at = claimed_at - interval '1 hour'");
   expect(await leftOf(market, free)).toBe(44);
 });

@@ -80,7 +80,7 @@ describe("each status of the run endpoint's error table is met, and as documente
 });
 
 test("requests made up from the document, right and wrong, are answered as it says and never with a 5xx", async () => {
-  // Whoever asks is signed in to the creator's account, too.
+  // The caller is signed in to the creator's account, too.
   await runCommand(
     ["account", "link", "--account", seeded.creator.handle, "--email", "any@example.com"],
     market.environment,

@@ -66,7 +66,7 @@ export async function attack(name: string, target: Target): Promise<void> {
   await promisify(execFile)(process.execPath, [program, name, JSON.stringify(target)], options);
 }
 
-/** Asks as somebody does who has nothing to do with it, until `over`; `wanted` are the two statuses that are right. */
+/** Asks as a visitor who has nothing to do with the attack, until `over`; `wanted` are the two statuses that are right. */
 export async function bystand({ url, soldAgent }: Target, over: () => boolean, wanted = "200,402"): Promise<Bystander> {
   const tookMs: number[] = [];
   let failed = 0;

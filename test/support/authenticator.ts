@@ -77,6 +77,6 @@ export interface Bent {
   readonly rpId?: string;
   /** Of another's passkey. */
   readonly id?: string;
-  /** Nobody was asked for a PIN, a finger or a face. */
+  /** Its holder was not asked for a PIN, a finger or a face. */
   readonly isUnverified?: boolean;
 }

@@ -37,7 +37,7 @@ export class Browser {
   }
 }
 
-/** Somebody signed in by e-mail on a developer's machine, where the link is shown. */
+/** A person signed in by e-mail on a developer's machine, where the link is shown. */
 export async function signedIn(market: Pick<TestMarketplace, "url">, email = newEmail()): Promise<Browser> {
   const browser = new Browser(market.url);
   const { link } = (await browser.post("/api/account/sign-in/email", { email })).body;

@@ -18,7 +18,7 @@ export async function startBucket(name: string): Promise<TestBucket> {
   const s3 = new S3rver({ silent: true, directory, configureBuckets: [{ name, configs: [] }] });
   await s3.configureBuckets();
   const serve = s3.callback();
-  // By itself it takes requests that nobody signed, and any signature of version 4.
+  // By itself it takes requests without a signature, and any signature of version 4.
   const server = createServer((request, response) => {
     const { method = "", url: path = "", headers } = request;
     const bodyHash = String(headers["x-amz-content-sha256"]);

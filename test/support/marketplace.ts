@@ -82,11 +82,11 @@ function environmentOf(
     // Tests call ledger agents in bursts; what the operator pays for is hedera-fees.test.ts's to ask.
     HEDERA_FEES_PER_DAY: "0",
     HEDERA_FEES_PER_CREATOR_DAY: "0",
-    // Whoever signs in comes from an address of their own: attempts are counted by it.
+    // Each person who signs in comes from an address of their own: attempts are counted by it.
     TRUST_PROXY: "loopback",
     SESSION_SECRET: "a session secret for tests, long enough",
     MARKETPLACE_SEALING_KEY: Buffer.alloc(32, 7).toString("base64"),
-    // At a public name nobody may sign in by a link that is shown.
+    // At a public name no one may sign in by a link that is shown on the page: it is sent.
     ...(more.MARKETPLACE_PUBLIC_URL && { SMTP_URL: "smtp://127.0.0.1:1", MAIL_FROM: "a@example.com" }),
     ...more,
   };

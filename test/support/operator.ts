@@ -10,7 +10,7 @@ export interface Operator {
   readonly code: (stepsLater?: number) => string;
 }
 
-/** Somebody whom the command line made an operator, and who has shown no code yet. */
+/** A person whom the command line made an operator, and who has shown no code yet. */
 export async function newOperator(market: Pick<TestMarketplace, "url" | "environment">): Promise<Operator> {
   const person = await withAccount(market);
   const said = await runCommand(["operator", "add", "--account", person.handle, "--json"], market.environment);

@@ -68,7 +68,7 @@ export interface PaidOptions {
   readonly databaseUrl?: string;
   /** Agents act on Hedera by the marketplace's own account. */
   readonly withOperator?: boolean;
-  /** What stands for the models; whoever brings one stops it. */
+  /** What answers for the models; a test that passes one stops it. */
   readonly model?: MockModels;
 }
 

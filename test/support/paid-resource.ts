@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A resource server whose answer to whoever does not pay is set by the test; every request is counted. */
+/** A resource server whose answer to callers who do not pay is set by the test; every request is counted. */
 export async function startPaidResource(): Promise<PaidResource> {
   const answers = new Map<string, Answerer>();
   const requests: string[] = [];

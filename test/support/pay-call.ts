@@ -85,7 +85,7 @@ export function bareProof({ accepted, payload }: Proof) {
 interface PaymentChanges {
   /** What the payer accepts instead of what was quoted. */
   readonly terms?: object;
-  /** Who pays on the EVM chain, with funds; a new buyer when nobody is named. */
+  /** Who pays on the EVM chain, with funds; a new buyer when left out. */
   readonly buyer?: Buyer;
 }
 

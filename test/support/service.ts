@@ -44,7 +44,7 @@ export class Service {
     this.#variables = variables;
   }
 
-  /** Waits until it is ready; a facilitator may wait for its networks for longer than anybody wants to wait for it. */
+  /** Waits until it is ready; a facilitator may wait for its networks for longer than a test should take. */
   async start(): Promise<void> {
     let output = "";
     const child = spawn(process.execPath, [this.#main], {

@@ -9,7 +9,7 @@ import { withAccount } from "../support/browser.ts";
 import { marketTest } from "../support/fixtures.ts";
 import { echoAgent, run, seedMarket, type TestMarketplace } from "../support/marketplace.ts";
 
-/** Somebody whose browser runs no scripts. */
+/** A person whose browser runs no scripts. */
 interface Person {
   readonly handle: string;
   readonly get: (path: string) => Promise<Page>;

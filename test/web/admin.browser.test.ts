@@ -7,7 +7,7 @@ import { run } from "../support/marketplace.ts";
 import { visitEverywhere } from "./browser.ts";
 import { type Site, signIn, test } from "./site.ts";
 
-/** Somebody whom the operator named, and who showed a code. */
+/** A person whom the operator named, and who showed a code. */
 async function asOperator(site: Site, page: Page): Promise<void> {
   const { db, sealer } = site.context;
   const handle = `op-${Math.random().toString(36).slice(2, 8)}`;

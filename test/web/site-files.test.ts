@@ -31,7 +31,7 @@ test("the client is installed from the running service into an empty folder, bri
   const folder = await mkdtemp(join(tmpdir(), "installed-"));
   try {
     await writeFile(join(folder, "package.json"), "{}");
-    // Whatever else it wanted would be looked for in a registry, where nobody answers.
+    // Whatever else it wanted would be looked for in a registry, which does not answer.
     const env = {
       PATH: process.env.PATH,
       npm_config_cache: join(folder, "cache"),

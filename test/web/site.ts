@@ -65,7 +65,7 @@ async function seed(site: TestMarketplace): Promise<Market> {
   return market;
 }
 
-/** Gives the browser's page the session of somebody who just signed in by e-mail, with an account when `handle` is given. */
+/** Gives the browser's page the session of a person who just signed in by e-mail, with an account when `handle` is given. */
 export async function signIn(site: Site, page: Page, handle?: string): Promise<void> {
   const person = new Browser(site.url);
   // It begins with a digit, as an address may: the account's button shows its first character.

@@ -10,7 +10,7 @@ import type { Nonces } from "./nonces.ts";
 import type { EvmSigner, SignedTransaction } from "./signer.ts";
 
 /**
- * Signs calls for payments and stores what was signed; a payment that nobody has claimed is claimed with that. A key may be far away, and
+ * Signs calls for payments and stores what was signed; a payment without a claim is claimed with that. A key may be far away, and
  * the nonces' row is locked for no longer than the database needs: so the calls are signed first, with the nonces that are expected to be
  * next, and then the row is locked and the nonces are taken. A call whose nonce another copy has taken is signed anew at once if the key is
  * here, and otherwise left to the next batch.

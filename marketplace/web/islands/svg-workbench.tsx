@@ -34,7 +34,7 @@ function start(form: HTMLFormElement, out: HTMLElement): void {
   offerWallets(form, bench);
 }
 
-/** What pays by wallet is loaded when somebody wants to, or has. */
+/** The code that pays by wallet is loaded when the visitor opens that part, or has a payment under way. */
 function offerWallets(form: HTMLFormElement, bench: Bench): void {
   const part = form.querySelector("[data-run=wallet]")?.closest("details");
   if (!part) return;

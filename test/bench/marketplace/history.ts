@@ -14,7 +14,7 @@ export async function benchHistory(setting: Setting): Promise<void> {
     await db.query("update api_keys set rate_limit_per_minute = 100000000");
     await db.query("alter table accounts drop constraint accounts_calls_per_minute_max_check");
     await db.query("update accounts set calls_per_minute_max = 100000000");
-    // Half of them the buyer's, half the creator's, of runs that nobody remembers.
+    // Half of them the buyer's, half the creator's, of runs whose rows are no longer kept.
     await db.query(
       `insert into postings (kind, from_purse, to_purse, amount, created_at)
        select 'grant', 'platform:issued', 'spendable:' || $1, 1, now() - n * interval '1 second' - interval '1 day'

@@ -12,7 +12,7 @@ const instant: Connector<unknown> = {
 };
 (connectors as Map<ConnectorId, Connector<unknown>>).set("llm", instant);
 
-/** Whoever started it can ask what it keeps in memory. */
+/** The bench that started it asks what it keeps in memory. */
 process.on("message", () => {
   globalThis.gc?.();
   process.send?.(process.memoryUsage());

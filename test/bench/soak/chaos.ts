@@ -139,7 +139,7 @@ export async function allExpired(db: Database): Promise<void> {
   await sleep(Math.max(0, rows[0].last.getTime() + 5_000 - Date.now()));
 }
 
-/** Whoever was told of a success must not be told twice. */
+/** A customer who was told of a success must not be told twice. */
 async function askAgain(customers: Customers): Promise<void> {
   const told = customers.asked.filter(({ answers }) => answers.some(({ success }) => success));
   for (const payment of told.slice(0, 1_000)) await customers.ask(payment);

@@ -4,7 +4,7 @@ import { type Buyer, type EvmTerms, paymentBody } from "../../support/evm-paymen
 import { signHederaTransfer } from "../../support/hedera-payments.ts";
 import type { LedgerProcess } from "../ledger-process.ts";
 
-/** A payment nobody has seen before, and what identifies it on its chain. */
+/** A payment that was not posted before, and what identifies it on its chain. */
 export interface MadePayment {
   readonly network: string;
   /** As the daemon keys it: `asset:from:nonce`, or the Hedera transaction id. */

@@ -5,7 +5,7 @@ import type { Service } from "../../support/service.ts";
 const restMs = 50;
 const callTimeoutMs = 20_000;
 
-/** Somebody who buys nothing: asks one page of each copy, one after the other, as long as that copy is up. */
+/** A visitor who buys nothing: asks one page of each copy, one after the other, as long as that copy is up. */
 export class Bystander {
   /** Of each question that was answered. */
   readonly tookMs: number[] = [];

@@ -12,7 +12,7 @@ const giveUpAfterMs = 40_000;
 const callTimeoutMs = 20_000;
 const agents = ["echo", "note", "tip"] as const;
 
-/** One payment, what it was for, and every answer that anybody got for it. */
+/** One payment, what it was for, and every answer that was given for it. */
 export interface Purchase {
   readonly agent: (typeof agents)[number];
   readonly network: string;
@@ -80,7 +80,7 @@ export class Shoppers {
     return `payments ${this.purchases.length} on ${this.#market.topic}, delivered ${had}; ${statuses.join(", ")}`;
   }
 
-  /** In peace: whoever has no result yet posts again, until each is told something certain. */
+  /** Without faults: each buyer without a result posts again, until each is told something certain. */
   async collect(): Promise<void> {
     const open = this.purchases.filter((purchase) => !isDelivered(purchase));
     for (let at = 0; at < open.length; at += 8) {

@@ -3,7 +3,7 @@ import type { World } from "../../bench/soak/world.ts";
 import { type OpenMarket, tip } from "./market.ts";
 import { type Answered, isDelivered, type Purchase, type Shoppers } from "./shoppers.ts";
 
-/** What should not happen to anybody, in the order of the table. */
+/** What should not happen to any buyer, in the order of the table. */
 export const wrongs = [
   "paid and never had",
   "had and not paid",
@@ -19,7 +19,7 @@ export interface Problem {
   readonly what: string;
 }
 
-/** Everything that should not have happened to anybody's money; empty is as it must be. */
+/** Everything that should not have happened to a buyer's money; empty is as it must be. */
 export async function problemsOf({ world, market, db, databaseUrl, shoppers }: Evidence): Promise<readonly Problem[]> {
   const { rows } = await db.query("select network, payment_key, state from payments");
   const states = new Map(rows.map((row) => [`${row.network} ${row.payment_key}`, row.state as string]));

@@ -32,7 +32,7 @@ const undeliver = (facilitator: Awaited<ReturnType<typeof startFacilitator>>, { 
     payload.authorization.nonce,
   ]);
 
-/** The other of the two signatures that anybody can compute from one. */
+/** The other of two signatures of which each can be computed from the other without the key. */
 function malleated(signature: string): string {
   const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
   const s = (order - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, "0");

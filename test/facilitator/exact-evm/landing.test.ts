@@ -395,7 +395,7 @@ describe("a database that lost its last moments", () => {
   test("a claim that nobody sent has failed once its authorization has run out", async ({ setting, facilitator }) => {
     const body = await pay(setting);
     expect((await facilitator.settle(body)).body).toMatchObject({ success: true });
-    // As if under another nonce, which nobody used.
+    // As if under another nonce, which is unused.
     const unused = `0x${"7".repeat(64)}`;
     const soon = "now() + interval '3 seconds'";
     await change(

@@ -21,11 +21,8 @@ const signerWallet = (setting: EvmSetting) =>
 const pay = async (setting: EvmSetting) => paymentBody(await setting.fundedBuyer(), setting.terms);
 const sent = (setting: EvmSetting) => tester(setting).getTransactionCount({ address: setting.signer as `0x${string}` });
 
-/** What EIP-3009 lets anybody do who has seen the authorization. */
-async function submitBySomebodyElse(
-  setting: EvmSetting,
-  body: Awaited<ReturnType<typeof paymentBody>>,
-): Promise<string> {
+/** As EIP-3009 allows every account that has seen the authorization. */
+async function submitByAnother(setting: EvmSetting, body: Awaited<ReturnType<typeof paymentBody>>): Promise<string> {
   const { authorization, signature } = body.paymentPayload.payload;
   const stranger = `0x${"5".repeat(40)}` as const;
   await setting.chain.fund(stranger, { wei: 10n ** 18n });
@@ -166,7 +163,7 @@ describe("a payment that somebody else submitted", () => {
     facilitator,
   }) => {
     const body = await pay(setting);
-    const transaction = await submitBySomebodyElse(setting, body);
+    const transaction = await submitByAnother(setting, body);
     expect((await facilitator.settle(body)).body).toMatchObject({
       success: false,
       errorReason: "already_settled",

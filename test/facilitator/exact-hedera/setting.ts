@@ -222,7 +222,7 @@ export async function settled(setting: HederaSetting, asked: PaymentRequest): Pr
   return submitted(setting, await verified(setting.scheme, asked));
 }
 
-/** Nobody else may send this payment now. */
+/** No other caller may send this payment now. */
 export async function claimed({ store }: HederaSetting, payment: HederaPayment): Promise<Claim> {
   const claim = await store.claim("hedera:testnet", "exact", payment, {
     resourceUrl: undefined,

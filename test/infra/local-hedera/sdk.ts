@@ -30,7 +30,7 @@ export async function openLedger(options: LocalHederaOptions = {}) {
   return { ...sdk, close };
 }
 
-/** The same for a ledger that is running; whoever started it closes it. */
+/** The same for a ledger that is running; the test that started it closes it. */
 export function sdkOn(ledger: LocalHedera) {
   const { buyer, creator, feePayer, operator, usdcTreasury } = ledger.accounts;
   const keys = {

@@ -92,7 +92,7 @@ describe("custom fees", () => {
       .setFeeCollectorAccountId(OPERATOR)
       .setAllCollectorsAreExempt(false);
 
-  /** Somebody who is neither treasury nor collector, with a thousand of `token`. */
+  /** An account that is neither treasury nor collector, with a thousand of `token`. */
   const holderOf = async (on: OpenLedger, token: string): Promise<[string, PrivateKey]> => {
     const key = PrivateKey.generateED25519();
     const holder = await on.newAccount(key.publicKey);

@@ -72,7 +72,7 @@ test("a run whose outcome nobody knows is never run again: the same proof fetche
 }) => {
   const { agentId, send, written, settled } = await writer(open, paid);
   const before = await settled();
-  // Nothing is executed before nobody answers any more.
+  // The chain executes nothing until its nodes no longer answer.
   open.ledger.faults.set({ consensusDelayMs: 600_000 });
   const first = send();
   const begun = "select 1 from effects where agent_id = $1 and state = 'open'";

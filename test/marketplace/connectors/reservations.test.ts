@@ -84,7 +84,7 @@ interface Sale {
 }
 
 /**
- * Nobody's effect ends before all but those with room have been answered: while one ends, what the ledger says is left and what
+ * No effect ends before all but those with room have been answered: while one ends, what the ledger says is left and what
  * the database says was just used can be the same thing, and is counted twice, so that fewer are served than could be.
  */
 async function heldUntilAnswered<T>(open: OpenLedger, calls: ReadonlyArray<Promise<T>>, room: number): Promise<T[]> {

@@ -7,7 +7,7 @@ import { echoAgent } from "../../support/marketplace.ts";
 import { visitEverywhere } from "../browser.ts";
 import { type Site, test } from "../site.ts";
 
-/** Somebody who has run agents for a month, and whose own agents others have run. */
+/** A person who has run agents for a month, and whose own agents others have run. */
 async function busyPerson(site: Site) {
   const { browser, handle } = await withAccount(site);
   const { db, tools } = site.context;

@@ -9,7 +9,7 @@ import { shareRun } from "../../../marketplace/runs/share-run.ts";
 import { echoAgent, type TestMarketplace } from "../../support/marketplace.ts";
 import { newPerson, type Person } from "./person.ts";
 
-/** Somebody who has one of everything that an account can have, and whose private words are in a run. */
+/** An account that has one of everything that an account can have, and whose private words are in a run. */
 export interface FullAccount {
   readonly holder: Person;
   /** The path with what she has in it. Fails for one whose ids are not known: a new route is tested only with them. */

@@ -14,7 +14,7 @@ import { allFormsIn } from "./posted-form.ts";
 
 let market: TestMarketplace;
 let ann: FullAccount;
-/** All that ann reads, before anybody else asks for it. */
+/** All that ann reads, before another account asks for it. */
 let before: Record<string, string>;
 /** The pages of the console as she sees them. */
 const own = new Map<Page, Answered>();
@@ -23,7 +23,7 @@ test.beforeAll(async ({ market: started }) => {
   market = started;
   ann = await newFullAccount(market);
   before = await ann.read();
-  // A request of a client's is nobody's before it is answered; operators' pages are not there at all.
+  // A client's request belongs to no account before it is answered; operators' pages are not there at all.
   const pages = site().pages.filter(({ path, isPrivate }) => isPrivate && !/^\/(admin|consent)\b/.test(path));
   for (const page of pages) own.set(page, await ann.holder.get(ann.filled(page.path)));
 });
@@ -40,7 +40,7 @@ const privatePaths = () =>
 describe("every page of the console", () => {
   test("leads who is not signed in to the page to sign in on, and back; a form too", async () => {
     const asked = { redirect: "manual", headers: { accept: "text/html" } } as const;
-    // The operators' pages are not there for anybody else, signed in or not.
+    // The operators' pages are not there for other visitors, signed in or not.
     for (const path of privatePaths().filter((one) => !one.startsWith("/admin"))) {
       const answer = await fetch(`${market.url}${path}?x=1`, asked);
       expect([path, answer.status]).toEqual([path, 303]);

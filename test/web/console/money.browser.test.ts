@@ -11,7 +11,7 @@ test.beforeEach(({ site: shared }) => {
 
 const path = "/settings/credits";
 
-/** The credits page of somebody new, with the wallet of this browser. */
+/** The credits page of a new account, with the wallet of this browser. */
 async function atCredits(credits = 0n) {
   const opened = await open(site, "/sign-in");
   const handle = await signInWith(site, opened.page, credits);

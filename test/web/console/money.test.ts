@@ -34,7 +34,7 @@ async function withMail(market: TestMarketplace): Promise<string> {
   return listening.url;
 }
 
-/** Somebody who earned four credits of their hundred by running their own agent. */
+/** A person who earned four credits of their hundred by running their own agent. */
 async function newSeller(market: TestMarketplace): Promise<Person> {
   const person = await newPerson(market);
   const { rows } = await market.context.db.query<{ id: AccountId }>("select id from accounts where handle = $1", [

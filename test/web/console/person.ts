@@ -10,7 +10,7 @@ export interface Answered {
   readonly html: string;
 }
 
-/** Somebody who is signed in and uses pages and forms without JavaScript. */
+/** A person who is signed in and uses pages and forms without JavaScript. */
 export class Person {
   readonly #url: string;
   readonly browser: Browser;

@@ -22,7 +22,7 @@ async function hederaAccounts(provider: Provider, network: string): Promise<read
   return accounts.map(String).flatMap((one) => (one.startsWith(`${network}:`) ? [one.slice(network.length + 1)] : []));
 }
 
-/** All of them; a wallet that shows its accounts when it is connected is asked to connect, and it throws where nobody does. */
+/** All of them. A wallet that shows its accounts only when it is connected is asked to connect; throws where its holder does not. */
 export async function connectHedera({ provider, networks }: Wallet, network: string): Promise<readonly string[]> {
   const known = await hederaAccounts(provider, network);
   if (known.length > 0 || !networks?.includes(network)) return known;

@@ -2,7 +2,7 @@
 const atOnceMax = 150;
 
 /**
- * What is below the first screen is laid out when somebody scrolls to it (`.later`), so that a slow phone shows the page
+ * What is below the first screen is laid out when the reader scrolls to it (`.later`), so that a slow phone shows the page
  * sooner. Once the page is there the rest is laid out all the same, some parts at a time: a picture of the whole page has all of it.
  */
 export async function layOutRest(): Promise<void> {

@@ -21,7 +21,7 @@ export async function startClient(
   });
   // It would load a frame of WalletConnect's own by which wallets are told that the address is vouched for.
   client.core.verify.register = async () => "";
-  // Beside each promise of its own that times out it leaves another one that nobody hears.
+  // Beside each promise of its own that times out the client leaves a second one without a handler.
   addEventListener("unhandledrejection", (event) => {
     if (/^(Proposal|Request) expired/.test(String(event.reason?.message))) event.preventDefault();
   });

@@ -12,7 +12,7 @@ const byId = (name: string) => document.getElementById(`walletconnect-${name}`) 
 export class WalletDialog {
   readonly #dialog = byId("dialog") as HTMLDialogElement;
 
-  /** Open while the work goes on; whoever closes it ends the waiting, and the work is told. */
+  /** Open while the work goes on. A person who closes it ends the waiting, and `stopped` tells the work. */
   async around<T>(work: (stopped: AbortSignal) => Promise<T>): Promise<T> {
     const stop = new AbortController();
     const closed = new Promise<never>((_resolve, reject) => {
