@@ -1,4 +1,5 @@
-import { generatePrivateKey } from "viem/accounts";
+import { parseEther } from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { startEvmChain } from "../../infra/local-evm/chain.ts";
 import type { Database } from "../../shared/postgres.ts";
 import { spawnFacilitator } from "../support/facilitator.ts";
@@ -18,10 +19,12 @@ export interface MeasuredPage {
 /** Every page of the record, as a browser asks for it, over HTTP. What is wanted of each: p95 within 50 ms. */
 export async function measurePages(db: Database, databaseUrl: string): Promise<readonly MeasuredPage[]> {
   const chain = await startEvmChain();
+  const signer = generatePrivateKey();
+  await chain.fund(privateKeyToAddress(signer), { wei: parseEther("1") });
   const facilitator = await spawnFacilitator({
     FACILITATOR_DATABASE_URL: databaseUrl,
     EIP155_84532_RPC_URL: chain.rpcUrl,
-    EIP155_84532_SIGNERS: generatePrivateKey(),
+    EIP155_84532_SIGNERS: signer,
     LIMIT_READ_PER_ADDRESS: "0",
   });
   try {
