@@ -175,7 +175,8 @@ export async function release(db: Queryable, run: Released): Promise<Resolved> {
         where balances.account_id = done.account_id and price_credits > 0
         returning done.key_id, (done.created_at at time zone 'utc')::date as day, price_credits
       ), uncounted as (
-        update key_days set spent = spent - price_credits from refunded
+        -- Never below zero: a run that began while its key had no cap was not counted.
+        update key_days set spent = greatest(0, spent - price_credits) from refunded
         where key_days.key_id = refunded.key_id and key_days.day = refunded.day
       ), borne as (
         update model_claims set borne = true from done where run_id = done.id and $5

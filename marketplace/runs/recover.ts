@@ -1,4 +1,4 @@
-import type { Queryable } from "../../shared/postgres.ts";
+import { isDatabaseAway, type Queryable } from "../../shared/postgres.ts";
 import type { Config } from "../config.ts";
 import type { Tools } from "../connectors/connector.ts";
 import { ConnectorError, OutcomeUnknownError } from "../connectors/result.ts";
@@ -18,7 +18,7 @@ import { resultOf } from "./side-effect-result.ts";
  * number of copies may do this at once: each run is ended once. Returns how many this call ended.
  */
 export async function recoverLostRuns(needs: Needs): Promise<number> {
-  const { db, events, tools } = needs;
+  const { db } = needs;
   const { rows } = await db.query<LapsedRun>(
     `select r.id, r.rail, r.price_credits as "priceCredits", a.account_id as "creatorId"
      from runs r join agents a on a.id = r.agent_id
@@ -26,18 +26,25 @@ export async function recoverLostRuns(needs: Needs): Promise<number> {
   );
   let ended = 0;
   for (const run of rows) {
-    const { id, rail } = run;
-    const effect = await tools.sideEffects.findOfRun(id);
-    if (effect && effect.state !== "void") {
-      if (await endAsChainSays(needs, run, effect)) ended += 1;
-      continue;
-    }
-    const lost = rail === "credits" ? await releaseLost(db, id) : await markLost(db, id);
-    if (!lost) continue;
-    ended += 1;
-    events.runLost({ runId: id, rail });
+    // One that cannot be ended keeps none of the others waiting.
+    const endedHere = await endLapsed(needs, run).catch((error: unknown) => {
+      if (isDatabaseAway(error)) throw error;
+      needs.events.runNotResolved({ runId: run.id, error });
+      return false;
+    });
+    if (endedHere) ended += 1;
   }
   return ended;
+}
+
+async function endLapsed(needs: Needs, run: LapsedRun): Promise<boolean> {
+  const { db, events, tools } = needs;
+  const { id, rail } = run;
+  const effect = await tools.sideEffects.findOfRun(id);
+  if (effect && effect.state !== "void") return endAsChainSays(needs, run, effect);
+  const lost = rail === "credits" ? await releaseLost(db, id) : await markLost(db, id);
+  if (lost) events.runLost({ runId: id, rail });
+  return lost;
 }
 
 /** Closes the effects whose runs are over, or never were rows: a creator's trial run, or a call that is not repeated. */

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
+import { changeKey } from "../../marketplace/api-keys/change.ts";
 import { credits, platformFee } from "../../marketplace/credits/amount.ts";
 import { foldEarnings, readBalances } from "../../marketplace/credits/balance.ts";
 import { capture, grant, hold, release } from "../../marketplace/credits/ledger.ts";
@@ -12,11 +13,20 @@ import { type Market, proveLedger, seedMarket, spendable, type TestMarketplace }
 // No sweeper may end the runs these tests leave open.
 const test = marketTest({ env: { RUN_LEASE_MS: "600000" } });
 
-const holdFor = (market: TestMarketplace, seeded: Market, price: bigint, id: RunId = newId("run")) =>
+const holdFor = (
+  market: TestMarketplace,
+  seeded: Market,
+  price: bigint,
+  id: RunId = newId("run"),
+  maxCreditsPerDay?: bigint,
+) =>
   hold(market.context.db, {
     id,
     accountId: seeded.buyer.id,
-    key: { id: seeded.keyId as `key_${string}` },
+    key: {
+      id: seeded.keyId as `key_${string}`,
+      ...(maxCreditsPerDay !== undefined && { maxCreditsPerDay: credits(maxCreditsPerDay) }),
+    },
     agentId: seeded.agent.agentId,
     agentVersion: seeded.agent.version,
     priceCredits: credits(price),
@@ -171,6 +181,41 @@ test("a lapsed run is refunded once, however many sweepers find it; one whose le
   expect(await spendable(market.context, seeded.buyer)).toBe(7);
   expect(await captureOf(market, seeded, lapsed)).toMatchObject({ endedHere: false, state: "lost" });
   expect(await captureOf(market, seeded, kept)).toMatchObject({ endedHere: true, state: "succeeded" });
+  await proveLedger(market.context);
+});
+
+test("a run that began while its key had no cap is given back, however little the key has spent under one", async ({
+  market,
+}) => {
+  const seeded = await seedMarket(market.context, { balance: 100 });
+  const { db } = market.context;
+  const change = (maxCreditsPerDay: number | null) =>
+    changeKey(db, seeded.buyer.id, seeded.keyId, { maxCreditsPerDay });
+  await change(10);
+  await captureOf(market, seeded, (await holdFor(market, seeded, 5n, newId("run"), 10n))!);
+  await change(null);
+  const uncounted = (await holdFor(market, seeded, 50n))!;
+  expect(await releaseOf(market, uncounted)).toMatchObject({ endedHere: true, creditsRemaining: 95n });
+  await change(10);
+  expect(await holdFor(market, seeded, 6n, newId("run"), 10n)).toBeNull();
+  expect(await holdFor(market, seeded, 5n, newId("run"), 10n)).not.toBeNull();
+  await proveLedger(market.context);
+});
+
+test("a lapsed run that cannot be ended keeps no other from being ended", async ({ market }) => {
+  const { db } = market.context;
+  const [stuck, other] = [await seedMarket(market.context, { balance: 10 }), await seedMarket(market.context)];
+  const [first, second] = [(await holdFor(market, stuck, 4n))!, (await holdFor(market, other, 4n))!];
+  await db.query("update runs set lease_until = now() - interval '2 s' where id = $1", [first]);
+  await db.query("update runs set lease_until = now() - interval '1 s' where id = $1", [second]);
+  // What goes back to it finds no room.
+  const hold = (spendable: string) =>
+    db.query("update balances set spendable = $2 where account_id = $1", [stuck.buyer.id, spendable]);
+  await hold("9007199254740991");
+  expect(await recoverLostRuns(market.context)).toBe(1);
+  expect(await captureOf(market, other, second)).toMatchObject({ state: "lost" });
+  await hold("6");
+  expect(await recoverLostRuns(market.context)).toBe(1);
   await proveLedger(market.context);
 });
 
