@@ -18,16 +18,6 @@ export async function upsertDebt(db: Queryable, debt: NewDebt): Promise<void> {
   });
 }
 
-/** Whether a run for this settled payment has failed. */
-export async function hasFailedRun(db: Queryable, { network, key }: PaidCallId): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: "find failed run",
-    text: "select from debts where network = $1 and payment_key = $2 and error is not null",
-    values: [network, key],
-  });
-  return rowCount === 1;
-}
-
 /** A run has succeeded. */
 export async function endDebt(db: Queryable, { network, key }: PaidCallId): Promise<void> {
   await db.query({

@@ -30,8 +30,6 @@ interface Carried {
   readonly runId: RunId;
   /** Who fails to pay should it fail. */
   readonly buyer: ModelBuyer;
-  /** It is paid for, and its first run: what else of its buyer failed does not keep it from being begun. */
-  readonly isFirstOfPaid: boolean;
   readonly deadlineMs?: number;
 }
 
@@ -89,10 +87,10 @@ export function effectKeyOf({ network, key }: PaidCallId): string {
 }
 
 async function runPaid(context: CarryOutNeeds, prepared: PreparedRun, call: Carried): Promise<Outcome> {
-  const { id, runId, buyer, isFirstOfPaid, ...limit } = call;
+  const { id, runId, buyer, ...limit } = call;
   const { runnable } = prepared;
   const { id: agentId, version: agentVersion, address, priceCredits, hasEffects } = runnable;
-  const modelCharge = await context.modelFunds.charge(runnable, runId, isFirstOfPaid ? {} : { buyer });
+  const modelCharge = await context.modelFunds.charge(runnable, runId, { buyer });
   // What was begun on a chain is looked after by its run's row, whatever becomes of this process.
   const run = { id: runId, agentId, agentVersion, priceCredits, leaseMs: context.config.runLeaseMs };
   if (hasEffects) await openRun(context.db, run);

@@ -1,4 +1,5 @@
 import { clientOf } from "../../../shared/client-address.ts";
+import { ApiError } from "../../../shared/errors.ts";
 import type { SettleResponse } from "../../../shared/x402.ts";
 import { RefusalError } from "../../connectors/refusal.ts";
 import type { Output, Result } from "../../connectors/result.ts";
@@ -7,7 +8,7 @@ import type { ModelBuyer } from "../../models/model-claims.ts";
 import { admitOrRefuse } from "../../rate-limit.ts";
 import { answerOf } from "../../runs/precheck.ts";
 import { recordFailure } from "../../runs/record.ts";
-import { endDebt, hasFailedRun, upsertDebt } from "../debts.ts";
+import { endDebt, upsertDebt } from "../debts.ts";
 import type { FacilitatorClient } from "../facilitator/client.ts";
 import { facilitatorRequest, parsePaymentPayload } from "../payment-payload.ts";
 import type { QuoteIds } from "../quotes/quote-id.ts";
@@ -178,12 +179,11 @@ async function run(context: ProcessNeeds, work: Work, call: LeasedCall): Promise
   }
   const startedAt = new Date();
   const limit = deadlineMs === undefined ? {} : { deadlineMs };
-  const isFirstOfPaid = charged && !(await hasFailedRun(db, work.id));
-  const carried = { id: work.id, runId, buyer: buyerOf(work, call), isFirstOfPaid, ...limit };
-  const outcome = await carryOut(context, bought, carried).catch(async (notBegun: unknown) => {
-    if (!charged) await paidCalls.forget(call);
-    throw notBegun;
-  });
+  const carried = { id: work.id, runId, buyer: buyerOf(work, call), ...limit };
+  const outcome = await carryOut(context, bought, carried).catch((error: unknown) =>
+    notBegun(context, work, call, error),
+  );
+  if ("outcome" in outcome) return outcome;
   if (outcome.success) return keepResult(context, work, call, outcome);
   if (outcome.unknown) {
     await paidCalls.releaseLease(call);
@@ -202,8 +202,21 @@ async function run(context: ProcessNeeds, work: Work, call: LeasedCall): Promise
   return { outcome: "failed", error, runId, remedy, ...(settlement && { settlement }), ...(refusal && { refusal }) };
 }
 
-/** Whom a run that is not paid for counts against; the payer was verified before anything ran. */
-function buyerOf({ payment, presented }: Work, { payer }: LeasedCall): ModelBuyer {
+/** A run that was not begun. Of a payment that is settled the buyer is told so, and that it stays good; any other is as good as new. */
+async function notBegun(context: ProcessNeeds, work: Work, call: LeasedCall, error: unknown): Promise<Failed> {
+  if (call.transaction === null) await context.paidCalls.forget(call);
+  const isForNow = error instanceof ApiError && (error.code === "rate_limited" || error.code === "unavailable");
+  if (call.transaction === null || !isForNow) throw error;
+  const retryAfterSeconds = Number(error.headers["retry-after"] ?? retryUsuallySeconds);
+  return refused(context, work, call, new RefusalError(error.code, error.message, { retryAfterSeconds }));
+}
+
+/**
+ * Whom a run that fails at its creator's cost counts against: the payer, who was verified before anything ran, and the address. Once
+ * the payment is settled it is the payment alone: what else of its buyer failed keeps no result from it that was paid for.
+ */
+function buyerOf({ id: { network, key }, payment, presented }: Work, { payer, transaction }: LeasedCall): ModelBuyer {
+  if (transaction !== null) return { id: `${network} ${key}` };
   const id = (payer ?? payment.payer ?? payment.key).toLowerCase();
   return presented ? { id, address: clientOf(presented.from) } : { id };
 }
@@ -266,6 +279,7 @@ async function refusalOfOthers(
 }
 
 const checksPerMinute = 120;
+const retryUsuallySeconds = 5;
 /** What is left of a payment's life for settling it after the run. */
 const settleMarginMs = 30_000;
 const deadlineMinMs = 3_000;
